@@ -1,0 +1,204 @@
+import { desc, sql } from 'drizzle-orm'
+import { index, integer, primaryKey, real, sqliteTable, text, uniqueIndex } from 'drizzle-orm/sqlite-core'
+
+import type { ImageColor } from '../contract/color.ts'
+import type { PlayScope } from '../contract/play.ts'
+import type { TrackStatus } from '../contract/track.ts'
+
+/**
+ * The tables. Names are the wire's. Times are milliseconds since 1970.
+ *
+ * No foreign keys: drizzle-kit rebuilds tables by dropping them, and D1 ignores `PRAGMA foreign_keys=OFF`, so a cascade would
+ * delete the children (reference/platform.md §5). Children are deleted in the same batch as their parent.
+ */
+
+type Json = Record<string, unknown>
+const json = <T>() => text({ mode: 'json' }).$type<T>()
+const flag = () => integer({ mode: 'boolean' })
+const created_at = () => integer().notNull()
+const cover = () => ({
+  /** Storage prefix of the squares; null without a cover. */
+  cover_path: text(),
+  cover_colors: json<ImageColor[]>().notNull(),
+  /** The newest cover job; a late answer of an older one is ignored. */
+  cover_job_id: text(),
+})
+
+export const organizations = sqliteTable('organizations', {
+  id: text().primaryKey(),
+  name: text().notNull(),
+  theme: json<string[]>().notNull(),
+  is_theme_overridable: flag().notNull().default(true),
+  is_cover_overridable: flag().notNull().default(true),
+  player_color: text(),
+  player_subtitle: text(),
+  /** Maintained, so that `count` of a list never scans. */
+  collection_count: integer().notNull().default(0),
+  created_at: created_at(),
+})
+
+export const apiKeys = sqliteTable(
+  'api_keys',
+  {
+    id: text().primaryKey(),
+    organization_id: text().notNull(),
+    type: text().$type<'server'>().notNull(),
+    title: text().notNull(),
+    /** SHA-256 of the secret, in hex. */
+    hash: text().notNull(),
+    created_at: created_at(),
+  },
+  (t) => [
+    uniqueIndex('api_keys_hash').on(t.hash),
+    index('api_keys_list').on(t.organization_id, desc(t.created_at), t.id),
+  ],
+)
+
+export const collections = sqliteTable(
+  'collections',
+  {
+    id: text().primaryKey(),
+    organization_id: text().notNull(),
+    creator_id: text(),
+    organization_index: text(),
+    title: text().notNull(),
+    metadata: json<Json>().notNull(),
+    theme: json<string[]>().notNull(),
+    is_cover_overridable: flag().notNull().default(true),
+    is_theme_overridable: flag().notNull().default(true),
+    player_color: text(),
+    player_subtitle: text(),
+    ...cover(),
+    track_count: integer().notNull().default(0),
+    /** `order` of the next track. */
+    next_order: integer().notNull().default(1),
+    created_at: created_at(),
+  },
+  (t) => [index('collections_list').on(t.organization_id, desc(t.created_at), t.id)],
+)
+
+export const tracks = sqliteTable(
+  'tracks',
+  {
+    id: text().primaryKey(),
+    organization_id: text().notNull(),
+    collection_id: text().notNull(),
+    upload_session_id: text(),
+    creator_id: text(),
+    index: text().notNull(),
+    duration: real().notNull().default(0),
+    file_name: text().notNull(),
+    file_name_original: text(),
+    organization_index: text(),
+    order: integer().notNull(),
+    metadata: json<Json>().notNull(),
+    is_cover_overridable: flag().notNull().default(true),
+    is_theme_overridable: flag().notNull().default(true),
+    player_title: text(),
+    player_subtitle: text(),
+    player_color: text(),
+    ...cover(),
+    status: text().$type<TrackStatus>().notNull(),
+    /** 0–1 while a job runs. */
+    progress: real(),
+    /** The job that owns the track's status; a late answer of an older one is ignored. */
+    job_id: text(),
+    upload_expires_at: integer().notNull(),
+    /** When the sweep looks for the upload next. */
+    next_check_at: integer().notNull(),
+    created_at: created_at(),
+    info: json<Json>().notNull(),
+    /** JSON text of 320 numbers; last, so that lists do not read it. */
+    levels: text().notNull().default('[]'),
+  },
+  (t) => [
+    index('tracks_list').on(t.collection_id, t.order, t.id),
+    index('tracks_waiting')
+      .on(t.next_check_at)
+      .where(sql`status = 'initializing'`),
+  ],
+)
+
+/** The files of a track that exist. */
+export const trackVariants = sqliteTable(
+  'track_variants',
+  {
+    track_id: text().notNull(),
+    index: text().notNull(),
+    path: text().notNull(),
+    /** Bytes, kbit/s, seconds. */
+    size: integer().notNull(),
+    bitrate: integer().notNull(),
+    duration: real().notNull(),
+  },
+  (t) => [primaryKey({ columns: [t.track_id, t.index] })],
+)
+
+export const uploadSessions = sqliteTable(
+  'upload_sessions',
+  {
+    id: text().primaryKey(),
+    organization_id: text().notNull(),
+    collection_id: text().notNull(),
+    creator_id: text(),
+    organization_index: text(),
+    metadata: json<Json>().notNull(),
+    expires_at: integer().notNull(),
+    created_at: created_at(),
+  },
+  (t) => [index('upload_sessions_expiry').on(t.expires_at), index('upload_sessions_collection').on(t.collection_id)],
+)
+
+export const playSessions = sqliteTable(
+  'play_sessions',
+  {
+    id: text().primaryKey(),
+    organization_id: text().notNull(),
+    scope: text().$type<PlayScope>().notNull(),
+    /** Of the collection, track or playlist, as `scope` says. */
+    resource_id: text().notNull(),
+    creator_id: text(),
+    organization_index: text(),
+    metadata: json<Json>().notNull(),
+    variants: json<string[]>().notNull(),
+    is_downloadable: flag().notNull(),
+    expires_at: integer().notNull(),
+    created_at: created_at(),
+  },
+  (t) => [index('play_sessions_expiry').on(t.expires_at)],
+)
+
+export type CoverOwner = 'collection' | 'track'
+
+/** What one background job is about; the payload of its row. */
+export type JobPayload =
+  | { kind: 'transcode'; track_id: string; source_path: string; source_size: number }
+  | { kind: 'cover'; owner: CoverOwner; owner_id: string; source_path: string; source_size: number; cover_path: string }
+  | { kind: 'purge'; prefixes: string[] }
+
+/**
+ * Background work. The row is the truth, a queue message only a nudge: from `lease_until` on anybody may take the job (again), and
+ * at `nudge_at` the sweep sends another message for it.
+ */
+export const jobs = sqliteTable(
+  'jobs',
+  {
+    id: text().primaryKey(),
+    organization_id: text().notNull(),
+    payload: json<JobPayload>().notNull(),
+    state: text().$type<'open' | 'done' | 'failed'>().notNull().default('open'),
+    /** How often a worker took it and then vanished or failed. */
+    attempt: integer().notNull().default(0),
+    pass: text().$type<'strict' | 'tolerant'>().notNull().default('strict'),
+    lease_until: integer().notNull(),
+    nudge_at: integer().notNull(),
+    created_at: created_at(),
+    error: json<Json>(),
+  },
+  (t) => [
+    index('jobs_open')
+      .on(t.nudge_at)
+      .where(sql`state = 'open'`),
+    index('jobs_age').on(t.created_at),
+  ],
+)

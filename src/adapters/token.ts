@@ -1,0 +1,30 @@
+import { sign, verify } from 'hono/jwt'
+import { JwtTokenExpired } from 'hono/utils/jwt/types'
+
+import { ApiError } from '../errors.ts'
+import type { CoverOwner } from './schema.ts'
+
+/** What a cover's upload URL allows: one image for one owner until it expires. A JWT (HS256) under `SIGNING_SECRET`. */
+export interface CoverGrant {
+  owner: CoverOwner
+  owner_id: string
+  collection_id: string
+  organization_id: string
+}
+
+/** Signs a grant; `expires_at` in milliseconds since 1970. */
+export const signCoverGrant = (env: Env, grant: CoverGrant, expires_at: number) =>
+  sign({ aud: 'cover_upload', ...grant, exp: Math.floor(expires_at / 1000) }, env.SIGNING_SECRET, 'HS256')
+
+/** Reads a grant, or throws the fault that the uploader is told. */
+export async function verifyCoverGrant(env: Env, token: string): Promise<CoverGrant> {
+  try {
+    const payload = await verify(token, env.SIGNING_SECRET, { alg: 'HS256', aud: 'cover_upload' })
+    return payload as unknown as CoverGrant
+  } catch (error) {
+    if (error instanceof JwtTokenExpired) {
+      throw new ApiError(403, 'upload_link_expired', 'This upload URL has expired; ask for a new one')
+    }
+    throw new ApiError(403, 'upload_link_invalid', 'This upload URL is not valid')
+  }
+}

@@ -1,0 +1,30 @@
+import type { Database } from './adapters/database.ts'
+import type { Access, Input, Operations, Output } from './contract/operation.ts'
+
+/** Who is calling. `public` has no key: the play session's id in the path is the secret (specification §5). */
+export interface Principal {
+  kind: Access | 'public'
+  /** Empty for `root` and `public`. */
+  organization_id: string
+  api_key_id: string
+}
+
+/** Everything that work on behalf of nobody in particular (queues, cron) may touch. */
+export interface System {
+  env: Env
+  db: Database
+  /** Milliseconds since 1970, taken when the work began. */
+  now: number
+}
+
+/** Everything a handler may touch. */
+export interface Context extends System {
+  principal: Principal
+  /** Where this service is reached from outside, without a slash at the end. */
+  base_url: string
+}
+
+/** One handler per operation, its input and output typed by the table: a missing or misshapen one does not compile. */
+export type Handlers<T extends Operations> = {
+  [K in keyof T]: (input: Input<T[K]>, context: Context) => Promise<Output<T[K]>>
+}

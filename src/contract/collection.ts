@@ -1,0 +1,110 @@
+import * as z from 'zod'
+
+import { HexColor, ImageColor } from './color.ts'
+import { Id, Metadata, ok, Page, RequiredText, Text } from './common.ts'
+import { UploadHandle } from './media.ts'
+import { defineOperations } from './operation.ts'
+import { Theme } from './organization.ts'
+import { ListedTrack } from './track.ts'
+
+/**
+ * A container of tracks (specification §2, Collection). `player_color` and `player_subtitle` are the effective ones: the
+ * organization's where the collection sets none. `image_colors` are the theme's, else the cover's palette.
+ */
+export const Collection = z.object({
+  id: z.uuid(),
+  creator_id: z.uuid().nullable(),
+  organization_index: z.string(),
+  title: z.string(),
+  metadata: z.record(z.string(), z.unknown()),
+  image_colors: z.array(ImageColor),
+  theme: z.array(HexColor),
+  is_cover_overridable: z.boolean(),
+  is_theme_overridable: z.boolean(),
+  player_color: HexColor,
+  player_subtitle: z.string(),
+})
+export type Collection = z.infer<typeof Collection>
+
+/** `null` clears a field that may be empty; `metadata` is replaced whole. */
+export const CollectionUpdate = z.strictObject({
+  title: RequiredText.optional(),
+  creator_id: Id.nullable().optional(),
+  organization_index: Text.nullable().optional(),
+  metadata: Metadata.optional(),
+  theme: Theme.optional(),
+  is_cover_overridable: z.boolean().optional(),
+  is_theme_overridable: z.boolean().optional(),
+  player_color: HexColor.nullable().optional(),
+  player_subtitle: Text.nullable().optional(),
+})
+export const CollectionCreate = CollectionUpdate.extend({ title: RequiredText })
+
+const tag = 'Collections'
+const params = z.object({ collection_id: Id })
+const one = ok({ collection_id: z.uuid(), collection: Collection })
+
+export const collectionOperations = defineOperations({
+  listCollections: {
+    method: 'get',
+    path: '/v1/collection',
+    summary: 'List collections, newest first',
+    tag,
+    access: ['server'],
+    query: Page,
+    response: ok({ count: z.int(), collections: z.array(Collection) }),
+    errors: [400, 401, 403],
+  },
+  createCollection: {
+    method: 'post',
+    path: '/v1/collection',
+    summary: 'Create a collection',
+    tag,
+    access: ['server'],
+    body: CollectionCreate,
+    response: one.extend({ collection_cover_upload: UploadHandle }),
+    errors: [400, 401, 403],
+  },
+  getCollection: {
+    method: 'get',
+    path: '/v1/collection/{collection_id}',
+    summary: 'Get a collection',
+    tag,
+    access: ['server'],
+    params,
+    response: one,
+    errors: [401, 403, 404],
+  },
+  updateCollection: {
+    method: 'put',
+    path: '/v1/collection/{collection_id}',
+    summary: 'Update a collection; fields left out stay as they are',
+    tag,
+    access: ['server'],
+    params,
+    body: CollectionUpdate,
+    response: one,
+    errors: [400, 401, 403, 404],
+  },
+  deleteCollection: {
+    method: 'delete',
+    path: '/v1/collection/{collection_id}',
+    summary: 'Delete a collection with its tracks and their files',
+    tag,
+    access: ['server'],
+    params,
+    response: ok({ collection_id: z.uuid(), deleted_collection: Collection }),
+    errors: [401, 403, 404],
+  },
+  listCollectionTracks: {
+    method: 'get',
+    path: '/v1/collection/{collection_id}/track',
+    summary: "List a collection's tracks in their order",
+    tag,
+    access: ['server'],
+    params,
+    query: Page,
+    response: ok({ count: z.int(), tracks: z.array(ListedTrack) }),
+    errors: [400, 401, 403, 404],
+  },
+})

@@ -1,0 +1,82 @@
+import * as z from 'zod'
+
+/** The pieces that every resource's schemas are made of (specification §2 and §4, limits of design.md §4). */
+
+export const MAX_STRING = 255
+export const MAX_METADATA_BYTES = 16 * 1024
+export const MAX_METADATA_DEPTH = 5
+export const MAX_BODY_BYTES = 64 * 1024
+export const MAX_THEME_COLORS = 12
+export const MAX_SESSION_VARIANTS = 20
+/** Seconds an upload handle stays valid (specification §8). */
+export const UPLOAD_TTL = 3600
+
+/** Ids are compared in lower case: RFC 9562 §4 says UUIDs are case-insensitive on input. */
+export const Id = z.uuid().toLowerCase()
+export const Timestamp = z.iso.datetime()
+export const Text = z.string().max(MAX_STRING)
+export const RequiredText = Text.min(1, 'must not be empty')
+
+const depth = (value: unknown, left: number): boolean =>
+  typeof value !== 'object' || value === null || (left > 0 && Object.values(value).every((v) => depth(v, left - 1)))
+
+/** Free-form key/values: at most 16 KB as JSON and 5 levels deep. */
+export const Metadata = z
+  .record(z.string(), z.unknown())
+  .refine((m) => depth(m, MAX_METADATA_DEPTH), `must not be nested deeper than ${MAX_METADATA_DEPTH} levels`)
+  .refine(
+    (m) => !depth(m, MAX_METADATA_DEPTH) || new TextEncoder().encode(JSON.stringify(m)).length <= MAX_METADATA_BYTES,
+    `must be at most ${MAX_METADATA_BYTES} bytes as JSON`,
+  )
+
+/** `limit` and `offset` of every list (specification §4). Decimal digits only: `1e2`, `0x10` and ` 5` are refused. */
+const digits = z
+  .string()
+  .regex(/^\d{1,9}$/, 'must be a whole number')
+  .transform(Number)
+export const Page = z.object({
+  limit: digits.pipe(z.int().min(1).max(200)).default(50),
+  offset: digits.pipe(z.int().min(0)).default(0),
+})
+export type Page = z.output<typeof Page>
+
+/** The success envelope (specification §2). */
+export const ok = <const T extends z.ZodRawShape>(shape: T) =>
+  z.object({ ok: z.literal(true), api_request_id: z.uuid().optional(), ...shape })
+
+/** Codes of the error envelope; the list is fixed, texts may change. */
+export const ErrorCode = z.enum([
+  'invalid_request',
+  'invalid_json',
+  'unknown_field',
+  'unknown_variant',
+  'unsupported_media_type',
+  'payload_too_large',
+  'file_too_large',
+  'unsupported_image',
+  'image_too_large',
+  'unauthorized',
+  'insufficient_scope',
+  'download_not_allowed',
+  'upload_link_invalid',
+  'upload_link_expired',
+  'not_found',
+  'method_not_allowed',
+  'track_not_ready',
+  'session_expired',
+  'rate_limited',
+  'unavailable',
+  'internal',
+])
+export type ErrorCode = z.infer<typeof ErrorCode>
+
+/** The error envelope (specification §7); `code` and `errors` are additive. */
+export const ErrorBody = z.object({
+  ok: z.literal(false),
+  message: z.string(),
+  code: ErrorCode,
+  api_request_id: z.uuid().optional(),
+  /** Which fields are wrong: the path from the body's, query's or path's root, joined with dots. */
+  errors: z.array(z.object({ path: z.string(), message: z.string() })).optional(),
+})
+export type ErrorBody = z.infer<typeof ErrorBody>

@@ -1,0 +1,33 @@
+import * as z from 'zod'
+
+import { Collection } from './collection.ts'
+import { Id, ok } from './common.ts'
+import { UploadHandle } from './media.ts'
+import { defineOperations } from './operation.ts'
+import { Track } from './track.ts'
+
+const tag = 'Cover images'
+
+/** New upload URLs for covers. The upload itself is `POST /v1/cover_upload/{token}`, see `src/http/cover_upload.ts`. */
+export const coverOperations = defineOperations({
+  createCollectionCover: {
+    method: 'post',
+    path: '/v1/collection/{collection_id}/cover',
+    summary: "Get a URL to upload a collection's cover to",
+    tag,
+    access: ['server'],
+    params: z.object({ collection_id: Id }),
+    response: ok({ collection_id: z.uuid(), collection: Collection, collection_cover_upload: UploadHandle }),
+    errors: [401, 403, 404],
+  },
+  createTrackCover: {
+    method: 'post',
+    path: '/v1/track/{track_id}/cover',
+    summary: "Get a URL to upload a track's cover to",
+    tag,
+    access: ['server'],
+    params: z.object({ track_id: Id }),
+    response: ok({ track_id: z.uuid(), track: Track, track_cover_upload: UploadHandle }),
+    errors: [401, 403, 404],
+  },
+})

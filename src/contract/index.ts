@@ -1,0 +1,20 @@
+import { collectionOperations } from './collection.ts'
+import { coverOperations } from './cover.ts'
+import { organizationOperations } from './organization.ts'
+import { playOperations } from './play.ts'
+import { trackOperations } from './track.ts'
+import { uploadOperations } from './upload.ts'
+import { variantOperations } from './variant.ts'
+
+/** The whole interface: every operation of the specification and our additive ones, in the order of its §4. */
+export const operations = {
+  ...organizationOperations,
+  ...collectionOperations,
+  ...trackOperations,
+  ...coverOperations,
+  ...uploadOperations,
+  ...playOperations,
+  ...variantOperations,
+}
+export type OperationTable = typeof operations
+export type OperationName = keyof OperationTable

@@ -1,0 +1,137 @@
+import * as z from 'zod'
+
+import { ImageColor } from './color.ts'
+
+/**
+ * What the queue consumer asks of the transcoder, and what the transcoder answers (design.md §3.4).
+ *
+ * `POST /jobs/{job_id}` with a `TranscodeJob` starts the job or re-attaches to it and streams `JobEvent`s as NDJSON; the last
+ * line is a `result` or an `error`. `POST /covers` with a `CoverJob` answers one `CoverAnswer`. The job carries every URL and
+ * every setting: the transcoder holds no credentials and knows neither the catalogue nor the database. Worker and container are
+ * deployed at different moments, so a field is only ever added here, never renamed.
+ */
+
+/** What can go wrong with a file or a job; `info.error.code` of a failed track is one of these. */
+export const JobErrorCode = z.enum([
+  'empty_file', // 0 bytes
+  'file_too_large', // more bytes than allowed, or than the transcoder's disk takes
+  'unsupported_format', // not audio that we know: text, an image, a playlist, …
+  'no_audio', // a known container without an audio stream
+  'too_short', // decodes to less than 50 ms
+  'too_long', // decodes to more than `max_duration`
+  'decode_failed', // neither the strict nor the tolerant pass gave a playable variant
+  'timed_out', // ffmpeg went over its wall-clock limit in both passes
+  'source_unavailable', // the source URL answered an error, stalled or lied about its length
+  'upload_failed', // an output URL refused the bytes
+  'disk_full',
+  'internal',
+])
+export type JobErrorCode = z.infer<typeof JobErrorCode>
+
+export const JobError = z.object({
+  code: JobErrorCode,
+  /** One sentence that a person understands. */
+  message: z.string(),
+  /** True when the same job may succeed later: the fault was not the file's. */
+  retryable: z.boolean(),
+})
+export type JobError = z.infer<typeof JobError>
+
+/** The encoders of audio variants; the container (file format) follows from the codec. */
+export const AudioCodec = z.enum(['aac', 'mp3', 'opus', 'flac'])
+export type AudioCodec = z.infer<typeof AudioCodec>
+
+const output = { index: z.string().regex(/^[a-z0-9-]{1,40}$/), url: z.url(), content_type: z.string() }
+
+/** One file to make, and the signed `PUT` URL it goes to. Units: kbit/s, seconds. */
+export const JobVariant = z.discriminatedUnion('kind', [
+  z.object({ ...output, kind: z.literal('audio'), codec: AudioCodec, bitrate: z.int().min(0).max(320) }),
+  z.object({
+    ...output,
+    kind: z.literal('preview'),
+    codec: AudioCodec,
+    bitrate: z.int().min(0).max(320),
+    start: z.number().min(0),
+    length: z.number().positive(),
+  }),
+  z.object({ ...output, kind: z.literal('waveform') }),
+  z.object({ ...output, kind: z.literal('analysis') }),
+])
+export type JobVariant = z.infer<typeof JobVariant>
+
+/** Signed `PUT` URLs for the three squares of a cover (specification §2, cover image object). */
+export const CoverOutputs = z.object({ icon: z.url(), small: z.url(), regular: z.url() })
+export type CoverOutputs = z.infer<typeof CoverOutputs>
+
+export const JobSource = z.object({ url: z.url(), size: z.int().min(0) })
+
+export const TranscodeJob = z.object({
+  version: z.literal(1),
+  job_id: z.uuid(),
+  /** `strict` fails at the first decoding error and then goes on by itself with `tolerant`; see the `fallback` event. */
+  pass: z.enum(['strict', 'tolerant']),
+  source: JobSource,
+  /** Seconds of decoded audio. */
+  max_duration: z.number().positive(),
+  variants: z.array(JobVariant).max(40),
+  /** Where the squares of an embedded cover go; null when the track has a cover already. */
+  cover: CoverOutputs.nullable(),
+})
+export type TranscodeJob = z.infer<typeof TranscodeJob>
+
+export const CoverJob = z.object({ version: z.literal(1), source: JobSource, outputs: CoverOutputs })
+export type CoverJob = z.infer<typeof CoverJob>
+
+export const CoverResult = z.object({ image_colors: z.array(ImageColor).max(6) })
+export type CoverResult = z.infer<typeof CoverResult>
+
+export const CoverAnswer = z.discriminatedUnion('ok', [
+  z.object({ ok: z.literal(true), result: CoverResult }),
+  z.object({
+    ok: z.literal(false),
+    error: z.object({
+      code: z.enum(['unsupported_image', 'image_too_large', 'source_unavailable', 'upload_failed', 'internal']),
+      message: z.string(),
+      retryable: z.boolean(),
+    }),
+  }),
+])
+export type CoverAnswer = z.infer<typeof CoverAnswer>
+
+/** A file that was made and uploaded. `bitrate` in kbit/s as encoded (0 where it has no meaning), `size` in bytes. */
+export const MadeVariant = z.object({
+  index: z.string(),
+  size: z.int().min(0),
+  bitrate: z.int().min(0),
+  duration: z.number().min(0),
+})
+export type MadeVariant = z.infer<typeof MadeVariant>
+
+export const JobResult = z.object({
+  /** Seconds, from decoded samples. */
+  duration: z.number().positive(),
+  /** 320 numbers 0–1: RMS per bucket over the loudest bucket's, 3 decimals; all 0 for silence. */
+  levels: z.array(z.number().min(0).max(1)).length(320),
+  /** Technical facts for `track.info`: codec, sample_rate, channels, bit_depth, bitrate, loudness, tags, … */
+  info: z.record(z.string(), z.json()),
+  warnings: z.array(z.object({ code: z.string(), message: z.string() })),
+  variants: z.array(MadeVariant),
+  /** Variants that do not exist for this source (FLAC of a lossy one): neither made nor an error. */
+  skipped: z.array(z.object({ index: z.string(), reason: z.string() })),
+  failed: z.array(z.object({ index: z.string(), message: z.string() })),
+  /** The embedded cover, when the job asked for it and the file has one that can be read. */
+  cover: CoverResult.nullable(),
+})
+export type JobResult = z.infer<typeof JobResult>
+
+export const JobEvent = z.discriminatedUnion('type', [
+  /** Nothing new, but alive; at least every 10 s. */
+  z.object({ type: z.literal('ping') }),
+  /** `fraction` of the whole job, 0–1, never falling within a pass. */
+  z.object({ type: z.literal('progress'), fraction: z.number().min(0).max(1) }),
+  /** The strict pass gave up; the tolerant one starts now. */
+  z.object({ type: z.literal('fallback'), reason: z.string() }),
+  z.object({ type: z.literal('result'), result: JobResult }),
+  z.object({ type: z.literal('error'), error: JobError }),
+])
+export type JobEvent = z.infer<typeof JobEvent>

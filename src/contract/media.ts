@@ -1,0 +1,24 @@
+import * as z from 'zod'
+
+import { Timestamp } from './common.ts'
+
+/** Where to send a file, and how (specification §2, UploadHandle). Audio: `PUT` the bytes. Covers: `POST` the image. */
+export const UploadHandle = z.object({
+  method: z.enum(['PUT', 'POST']),
+  upload_url: z.url(),
+  /** Seconds the URL stays valid. */
+  ttl: z.int(),
+  expires_at: Timestamp,
+})
+export type UploadHandle = z.infer<typeof UploadHandle>
+
+/** Pixels of the three squares (specification §2, cover image object). */
+export const COVER_SIZES = { icon: 80, small: 200, regular: 400 } as const
+export type CoverSize = keyof typeof COVER_SIZES
+
+const square = <const T extends CoverSize>(type: T) =>
+  z.object({ type: z.literal(type), width: z.int(), height: z.int(), url: z.url() })
+
+/** A cover in a play view. Without a cover anywhere, the URLs lead to a neutral picture. */
+export const CoverImage = z.object({ icon: square('icon'), small: square('small'), regular: square('regular') })
+export type CoverImage = z.infer<typeof CoverImage>

@@ -1,0 +1,74 @@
+import * as z from 'zod'
+
+import { HexColor, ImageColor } from './color.ts'
+import { Id, MAX_THEME_COLORS, ok, RequiredText, Text } from './common.ts'
+import { defineOperations } from './operation.ts'
+
+export const Theme = z.array(HexColor).max(MAX_THEME_COLORS)
+
+/** The top-level entity (specification §2, Organization). `theme` is what was set, `image_colors` its returned form. */
+export const Organization = z.object({
+  id: z.uuid(),
+  name: z.string(),
+  image_colors: z.array(ImageColor),
+  theme: z.array(HexColor),
+  is_theme_overridable: z.boolean(),
+  is_cover_overridable: z.boolean(),
+  player_color: HexColor,
+  player_subtitle: z.string(),
+})
+export type Organization = z.infer<typeof Organization>
+
+/** `null` for a color or subtitle takes the setting back. */
+export const OrganizationUpdate = z.strictObject({
+  name: RequiredText.optional(),
+  theme: Theme.optional(),
+  is_theme_overridable: z.boolean().optional(),
+  is_cover_overridable: z.boolean().optional(),
+  player_color: HexColor.nullable().optional(),
+  player_subtitle: Text.nullable().optional(),
+})
+
+const tag = 'Organizations'
+const params = z.object({ organization_id: Id })
+const one = ok({ organization_id: z.uuid(), organization: Organization })
+
+export const organizationOperations = defineOperations({
+  createOrganization: {
+    method: 'post',
+    path: '/v1/organization',
+    summary: "Create an organization and its first server key (the operator's root key only)",
+    tag,
+    access: ['root'],
+    body: z.strictObject({ name: RequiredText }),
+    response: ok({
+      organization_id: z.uuid(),
+      organization: Organization,
+      api_key_id: z.uuid(),
+      /** The server key. Shown once: only its hash is stored. */
+      secret: z.string(),
+    }),
+    errors: [400, 401, 403],
+  },
+  getOrganization: {
+    method: 'get',
+    path: '/v1/organization/{organization_id}',
+    summary: 'Get an organization',
+    tag,
+    access: ['server'],
+    params,
+    response: one,
+    errors: [401, 403, 404],
+  },
+  updateOrganization: {
+    method: 'put',
+    path: '/v1/organization/{organization_id}',
+    summary: 'Update an organization; fields left out stay as they are',
+    tag,
+    access: ['server'],
+    params,
+    body: OrganizationUpdate,
+    response: one,
+    errors: [400, 401, 403, 404],
+  },
+})

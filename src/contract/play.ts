@@ -1,0 +1,151 @@
+import * as z from 'zod'
+
+import { Id, MAX_SESSION_VARIANTS, Metadata, ok, Text, Timestamp } from './common.ts'
+import { CoverImage } from './media.ts'
+import { defineOperations } from './operation.ts'
+import { Track } from './track.ts'
+
+export const PlayScope = z.enum(['collection', 'track', 'playlist'])
+export type PlayScope = z.infer<typeof PlayScope>
+
+/** A time-limited session for playing one resource (specification §2, PlaySession). It never changes. */
+export const PlaySession = z.object({
+  id: z.uuid(),
+  creator_id: z.uuid().nullable(),
+  organization_index: z.string(),
+  metadata: z.record(z.string(), z.unknown()),
+  variants: z.array(z.string()),
+  is_downloadable: z.boolean(),
+  expires_at: Timestamp,
+})
+export type PlaySession = z.infer<typeof PlaySession>
+
+/** A track in a session's list: exactly these keys (specification §2, below Track). */
+export const SessionTrack = Track.pick({
+  id: true,
+  index: true,
+  duration: true,
+  order: true,
+  player_title: true,
+  player_subtitle: true,
+  player_color: true,
+})
+
+/**
+ * A track as listeners see it: effective title, subtitle, color and image colors (design.md §4, inheritance), and nothing that is
+ * only the developer's (metadata, creator, info).
+ */
+export const PlayedTrack = Track.pick({
+  id: true,
+  collection_id: true,
+  index: true,
+  duration: true,
+  file_name: true,
+  order: true,
+  player_title: true,
+  player_subtitle: true,
+  player_color: true,
+  image_colors: true,
+  track_status_id: true,
+  status: true,
+}).extend({
+  /** Whether the effective `player_color` is dark: white text reads better on it (WCAG 2.2 relative luminance). */
+  is_dark: z.boolean(),
+})
+
+/** 320 numbers 0–1: RMS per bucket over the loudest bucket's; empty until known. */
+export const Levels = z.object({ levels: z.array(z.number()) })
+
+/** One playable file (specification §2, playback variant entry): exactly these keys. */
+export const PlaybackVariant = z.object({
+  path: z.string(),
+  url: z.url(),
+  variant: z.object({ index: z.string() }),
+})
+
+/** Everything a player needs to render and play one track. */
+const playback = {
+  track_id: z.uuid(),
+  cover_image: CoverImage,
+  track: PlayedTrack,
+  levels: Levels,
+  variants: z.array(PlaybackVariant),
+}
+export const Playback = z.object(playback)
+export type Playback = z.infer<typeof Playback>
+
+export const PlaySessionCreate = z.strictObject({
+  variants: z.array(z.string().max(64)).max(MAX_SESSION_VARIANTS).optional(),
+  collection_id: Id.optional(),
+  track_id: Id.optional(),
+  playlist_id: Id.optional(),
+  is_downloadable: z.boolean().optional(),
+  /** Seconds. */
+  expires_in: z.number().min(60).max(86400).default(3600),
+  creator_id: Id.nullable().optional(),
+  organization_index: Text.nullable().optional(),
+  metadata: Metadata.optional(),
+})
+
+const tag = 'Play sessions'
+const session = {
+  play_session_id: z.uuid(),
+  play_session: PlaySession,
+  /** The tracks in playing order, at most 1,000; those that failed are left out. */
+  tracks: z.array(SessionTrack),
+  /** The first track that can be played already, or null. */
+  first_track: Playback.nullable(),
+}
+const playParams = z.object({ play_session_id: Id, play_track_id: Id })
+
+export const playOperations = defineOperations({
+  createPlaySession: {
+    method: 'post',
+    path: '/v1/play_session/{scope}',
+    summary: 'Create a play session for a collection, a track or a playlist',
+    tag,
+    access: ['server', 'player'],
+    params: z.object({ scope: PlayScope }),
+    body: PlaySessionCreate,
+    response: ok({ ...session, expires_at: Timestamp }),
+    errors: [400, 401, 403, 404],
+  },
+  getPlaySession: {
+    method: 'get',
+    path: '/v1/play_session/{play_session_id}',
+    summary: 'Get a play session',
+    tag,
+    access: ['server', 'player'],
+    params: z.object({ play_session_id: Id }),
+    response: ok(session),
+    errors: [401, 403, 404, 410],
+  },
+  playTrack: {
+    method: 'get',
+    path: '/v1/play/{play_session_id}/{play_track_id}',
+    summary: 'Get the play view of a track: signed URLs, levels, cover (no key needed)',
+    tag,
+    access: [],
+    params: playParams,
+    response: ok({
+      play_session_id: z.uuid(),
+      ...playback,
+      play_session: PlaySession.pick({ id: true, variants: true, is_downloadable: true, expires_at: true }),
+    }),
+    errors: [404, 409, 410],
+  },
+  downloadTrack: {
+    method: 'get',
+    path: '/v1/play/{play_session_id}/{play_track_id}/{variant_index}/download',
+    summary: 'Get a signed URL that downloads one variant as a file (no key needed)',
+    tag,
+    access: [],
+    params: playParams.extend({ variant_index: z.string().max(64) }),
+    response: ok({
+      play_session_id: z.uuid(),
+      track_id: z.uuid(),
+      download: z.object({ variant: z.string(), url: z.url() }),
+    }),
+    errors: [403, 404, 409, 410],
+  },
+})

@@ -1,0 +1,131 @@
+import * as z from 'zod'
+
+import { HexColor, ImageColor } from './color.ts'
+import { Id, Metadata, ok, RequiredText, Text } from './common.ts'
+import { UploadHandle } from './media.ts'
+import { defineOperations } from './operation.ts'
+
+/** States of a track; their transitions are in `src/pipeline` and design.md §4. */
+export const TrackStatus = z.enum([
+  'initializing',
+  'processing',
+  'fallback_processing',
+  'ready',
+  'incomplete',
+  'failed',
+])
+export type TrackStatus = z.infer<typeof TrackStatus>
+
+/** One audio file in a collection (specification §2, Track). `duration` in seconds from decoded samples, 0 until known. */
+export const Track = z.object({
+  id: z.uuid(),
+  organization_id: z.uuid(),
+  collection_id: z.uuid(),
+  creator_id: z.uuid().nullable(),
+  index: z.string(),
+  duration: z.number(),
+  file_name: z.string(),
+  file_name_original: z.string().nullable(),
+  /** Technical facts; `progress` (0–1) while processing, `error` {code, message, attempt} when failed, `warnings`. */
+  info: z.record(z.string(), z.unknown()),
+  organization_index: z.string().nullable(),
+  order: z.number(),
+  metadata: z.record(z.string(), z.unknown()),
+  is_cover_overridable: z.boolean(),
+  is_theme_overridable: z.boolean(),
+  player_title: z.string().nullable(),
+  player_subtitle: z.string().nullable(),
+  player_color: HexColor.nullable(),
+  image_colors: z.array(ImageColor),
+  track_status_id: TrackStatus,
+  status: TrackStatus,
+})
+export type Track = z.infer<typeof Track>
+
+/** A track as a collection's list shows it (specification §2, below Track). */
+export const ListedTrack = Track.omit({
+  creator_id: true,
+  file_name_original: true,
+  info: true,
+  organization_index: true,
+})
+
+/** `file_size` (bytes) and `content_type` are additive: when given they are signed into the upload URL. */
+export const UploadFacts = {
+  file_size: z.int().min(1).optional(),
+  content_type: Text.regex(/^[\w.+-]+\/[\w.+-]+(;[ \w.+=-]*)?$/, 'must be a media type like audio/mpeg').optional(),
+}
+
+const settings = {
+  creator_id: Id.nullable().optional(),
+  organization_index: Text.nullable().optional(),
+  metadata: Metadata.optional(),
+  is_cover_overridable: z.boolean().optional(),
+  is_theme_overridable: z.boolean().optional(),
+  player_title: Text.nullable().optional(),
+  player_subtitle: Text.nullable().optional(),
+  player_color: HexColor.nullable().optional(),
+}
+
+export const TrackCreate = z.strictObject({ collection_id: Id, file_name: RequiredText, ...settings, ...UploadFacts })
+
+/** `title` sets `player_title` unless that is sent too. */
+export const TrackUpdate = z.strictObject({ title: Text.optional(), ...settings })
+
+const tag = 'Tracks'
+const params = z.object({ track_id: Id })
+const one = ok({ track_id: z.uuid(), track: Track })
+
+export const trackOperations = defineOperations({
+  createTrack: {
+    method: 'post',
+    path: '/v1/track',
+    summary: 'Create a track and get the URLs to upload its audio and cover to',
+    tag,
+    access: ['server'],
+    body: TrackCreate,
+    response: one.extend({ track_upload: UploadHandle, track_cover_upload: UploadHandle }),
+    errors: [400, 401, 403, 404],
+  },
+  getTrack: {
+    method: 'get',
+    path: '/v1/track/{track_id}',
+    summary: 'Get a track with its status',
+    tag,
+    access: ['server'],
+    params,
+    response: one,
+    errors: [401, 403, 404],
+  },
+  updateTrack: {
+    method: 'put',
+    path: '/v1/track/{track_id}',
+    summary: 'Update a track; fields left out stay as they are',
+    tag,
+    access: ['server'],
+    params,
+    body: TrackUpdate,
+    response: one,
+    errors: [400, 401, 403, 404],
+  },
+  deleteTrack: {
+    method: 'delete',
+    path: '/v1/track/{track_id}',
+    summary: 'Delete a track and its files',
+    tag,
+    access: ['server'],
+    params,
+    response: ok({ track_id: z.uuid(), deleted_track: Track }),
+    errors: [401, 403, 404],
+  },
+  completeTrackUpload: {
+    method: 'post',
+    path: '/v1/track/{track_id}/upload_complete',
+    summary: 'Say that the upload is done, so that processing starts at once (optional, may be repeated)',
+    tag,
+    access: ['server'],
+    params,
+    response: one,
+    errors: [401, 403, 404],
+  },
+})

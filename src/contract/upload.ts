@@ -1,0 +1,77 @@
+import * as z from 'zod'
+
+import { Id, Metadata, ok, RequiredText, Text, Timestamp } from './common.ts'
+import { UploadHandle } from './media.ts'
+import { defineOperations } from './operation.ts'
+import { Track, UploadFacts } from './track.ts'
+
+/** A time-limited batch session in which tracks are created for one collection (specification §2, UploadSession). */
+export const UploadSession = z.object({
+  id: z.uuid(),
+  creator_id: z.uuid().nullable(),
+  collection_id: z.uuid(),
+  organization_index: z.string(),
+  metadata: z.record(z.string(), z.unknown()),
+  expires_at: Timestamp,
+})
+export type UploadSession = z.infer<typeof UploadSession>
+
+const tag = 'Upload sessions'
+const params = z.object({ upload_session_id: Id })
+
+export const uploadOperations = defineOperations({
+  createUploadSession: {
+    method: 'post',
+    path: '/v1/upload_session',
+    summary: 'Create an upload session for a collection',
+    tag,
+    access: ['server', 'uploader'],
+    body: z.strictObject({
+      collection_id: Id,
+      creator_id: Id.nullable().optional(),
+      organization_index: Text.nullable().optional(),
+      metadata: Metadata.optional(),
+    }),
+    response: ok({
+      upload_session_id: z.uuid(),
+      upload_session: UploadSession.pick({ id: true, collection_id: true, expires_at: true }),
+      expires_at: Timestamp,
+    }),
+    errors: [400, 401, 403, 404],
+  },
+  getUploadSession: {
+    method: 'get',
+    path: '/v1/upload_session/{upload_session_id}',
+    summary: 'Get an upload session',
+    tag,
+    access: ['server', 'uploader'],
+    params,
+    response: ok({ upload_session_id: z.uuid(), upload_session: UploadSession }),
+    errors: [401, 403, 404, 410],
+  },
+  createSessionTrack: {
+    method: 'post',
+    path: '/v1/upload/{upload_session_id}/track',
+    summary: 'Create a track in an upload session and get the URLs to upload to',
+    tag,
+    access: ['server', 'uploader'],
+    params,
+    body: z.strictObject({
+      file_name: RequiredText,
+      organization_index: Text.nullable().optional(),
+      metadata: Metadata.optional(),
+      ...UploadFacts,
+    }),
+    response: ok({
+      upload_session_id: z.uuid(),
+      track_id: z.uuid(),
+      track: Track.pick({ id: true, index: true }).extend({
+        /** Storage prefix of the track's files. */
+        path: z.string(),
+      }),
+      track_upload: UploadHandle,
+      track_cover_upload: UploadHandle,
+    }),
+    errors: [400, 401, 403, 404, 410],
+  },
+})

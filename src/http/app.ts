@@ -1,0 +1,90 @@
+import { Hono } from 'hono'
+import { HTTPException } from 'hono/http-exception'
+import { requestId } from 'hono/request-id'
+
+import { transcoderServes } from '../adapters/transcoder.ts'
+import type { ErrorBody } from '../contract/common.ts'
+import { operations } from '../contract/index.ts'
+import { ApiError } from '../errors.ts'
+import { handlers } from '../resources/index.ts'
+import { createAuthenticator } from './authenticate.ts'
+import { baseUrl } from './base_url.ts'
+import { mountCoverUpload } from './cover_upload.ts'
+import { type AppEnv, honoPath, mount } from './mount.ts'
+import { openApiDocument } from './openapi.ts'
+
+const CORS = {
+  'access-control-allow-origin': '*',
+  'access-control-expose-headers': 'Retry-After',
+}
+const PREFLIGHT = {
+  ...CORS,
+  'access-control-allow-methods': 'GET, HEAD, POST, PUT, DELETE',
+  'access-control-allow-headers': 'Authorization, Content-Type, Idempotency-Key, If-Match',
+  'access-control-max-age': '86400',
+}
+
+/** The HTTP side of the service: every operation of the table, and the few routes that are not JSON operations. */
+export function createApp() {
+  const app = new Hono<AppEnv>()
+  // Never the caller's own id: `api_request_id` is a UUID (specification §2).
+  app.use(requestId({ headerName: '' }))
+  app.use('/v1/*', async (c, next) => {
+    if (c.req.method === 'OPTIONS') return new Response(null, { status: 204, headers: PREFLIGHT })
+    await next()
+    for (const [name, value] of Object.entries(CORS)) c.res.headers.set(name, value)
+    // Answers hold signed URLs and private data; nothing on the way may keep them.
+    c.res.headers.set('cache-control', 'no-store')
+    return undefined
+  })
+
+  app.get('/health', async (c) => {
+    const ok = await transcoderServes(c.env)
+    return c.json({ ok }, ok ? 200 : 503)
+  })
+  app.get('/openapi.json', (c) =>
+    c.json(openApiDocument(operations, baseUrl(c.env, c.req.url)), 200, { 'access-control-allow-origin': '*' }),
+  )
+
+  mount(app, operations, handlers, createAuthenticator())
+  mountCoverUpload(app)
+
+  const methods = new Map<string, string[]>()
+  for (const { method, path } of Object.values(operations)) {
+    methods.set(honoPath(path), [...(methods.get(honoPath(path)) ?? []), method.toUpperCase()])
+  }
+  for (const [path, allowed] of methods) {
+    app.all(path, () => {
+      const message = `This path answers ${allowed.join(', ')} only`
+      throw new ApiError(405, 'method_not_allowed', message, undefined, { allow: allowed.join(', ') })
+    })
+  }
+  app.notFound(() => {
+    throw new ApiError(404, 'not_found', 'There is nothing at this path')
+  })
+  app.onError((error, c) => {
+    const fault = toApiError(error)
+    if (fault.status === 500)
+      console.error(JSON.stringify({ event: 'fault', request: c.get('requestId'), error: describe(error) }))
+    const body: ErrorBody = {
+      ok: false,
+      message: fault.message,
+      code: fault.code,
+      api_request_id: c.get('requestId'),
+      ...(fault.errors && { errors: fault.errors }),
+    }
+    return c.json(body, fault.status, fault.headers)
+  })
+  return app
+}
+
+/** Drizzle's own message holds the values of the statement; the cause does not. */
+const describe = (error: Error) => String(error.cause ?? error.stack)
+
+function toApiError(error: Error): ApiError {
+  if (error instanceof ApiError) return error
+  if (error instanceof HTTPException && error.status === 400) {
+    return new ApiError(400, 'invalid_json', 'The body is not valid JSON')
+  }
+  return new ApiError(500, 'internal', 'Something went wrong on our side')
+}

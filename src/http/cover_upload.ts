@@ -1,0 +1,80 @@
+import type { Hono } from 'hono'
+import { bodyLimit } from 'hono/body-limit'
+
+import { openDatabase } from '../adapters/database.ts'
+import { verifyCoverGrant } from '../adapters/token.ts'
+import type { System } from '../context.ts'
+import { ApiError } from '../errors.ts'
+import { cutCover, startCover } from '../pipeline/cover.ts'
+import { claimJob, releaseJob, sendJob } from '../pipeline/job.ts'
+import type { AppEnv } from './mount.ts'
+
+const MAX_IMAGE_BYTES = 10_000_000
+/** Room for the multipart frame around the file. */
+const MAX_REQUEST_BYTES = MAX_IMAGE_BYTES + 100_000
+
+/** First bytes of what we accept (design.md §3); the transcoder looks again and decodes. */
+const MAGIC: readonly RegExp[] = [
+  /^\xff\xd8\xff/, // jpeg
+  /^\x89PNG\r\n\x1a\n/,
+  /^GIF8[79]a/,
+  /^RIFF[\s\S]{4}WEBP/,
+  /^[\s\S]{4}ftypavi[fs]/,
+]
+
+async function readImage(request: Request): Promise<Uint8Array> {
+  const type = request.headers.get('content-type') ?? ''
+  let image: Uint8Array
+  if (/^multipart\/form-data/i.test(type)) {
+    const form = await request.formData().catch(() => null)
+    const file = form?.get('file')
+    if (!(file instanceof Blob)) {
+      const message = 'Send the image as the multipart field "file"'
+      throw new ApiError(400, 'invalid_request', message, [{ path: 'file', message: 'is missing' }])
+    }
+    image = new Uint8Array(await file.arrayBuffer())
+  } else {
+    image = new Uint8Array(await request.arrayBuffer())
+  }
+  if (image.length > MAX_IMAGE_BYTES) throw imageTooLarge()
+  const head = String.fromCharCode(...image.subarray(0, 16))
+  if (!MAGIC.some((magic) => magic.test(head))) {
+    throw new ApiError(400, 'unsupported_image', 'A cover must be a JPEG, PNG, WebP, GIF or AVIF image')
+  }
+  return image
+}
+
+const imageTooLarge = () => new ApiError(413, 'image_too_large', `A cover must be at most ${MAX_IMAGE_BYTES} bytes`)
+
+/**
+ * `POST /v1/cover_upload/{token}`: where the handles of covers lead, for R2 has no presigned POST (design.md §3). Takes
+ * `multipart/form-data` with the field `file`, or the raw image. Answers when the squares are cut; when the transcoder is not to be
+ * reached now, a job does it later and the answer is 202.
+ */
+export function mountCoverUpload(app: Hono<AppEnv>): void {
+  const limit = bodyLimit({
+    maxSize: MAX_REQUEST_BYTES,
+    onError: () => {
+      throw imageTooLarge()
+    },
+  })
+  app.post('/v1/cover_upload/:token', limit, async (c) => {
+    const grant = await verifyCoverGrant(c.env, c.req.param('token'))
+    const system: System = { env: c.env, db: openDatabase(c.env.DB), now: Date.now() }
+    const started = await startCover(system, grant, await readImage(c.req.raw))
+    const job = await claimJob(system, started.id)
+    const outcome = job && (await cutCover(system, job))
+    if (outcome?.end === 'done' && outcome.fault) {
+      const { code, message } = outcome.fault
+      if (code === 'unsupported_image' || code === 'image_too_large') throw new ApiError(400, code, message)
+      throw new ApiError(503, 'unavailable', message)
+    }
+    const pending = job && outcome && outcome.end !== 'done'
+    if (pending) {
+      await releaseJob(system, job, outcome.delay, false)
+      await sendJob(system, job, outcome.delay)
+    }
+    const answer = { ok: true, api_request_id: c.get('requestId'), [`${grant.owner}_id`]: grant.owner_id }
+    return c.json({ ...answer, status: pending ? 'processing' : 'ready' }, pending ? 202 : 200)
+  })
+}

@@ -1,0 +1,15 @@
+import type { Principal } from '../context.ts'
+import { ApiError } from '../errors.ts'
+
+/** 429 for a key that calls, or a play session that is read, too often within a minute (wrangler.toml has the numbers). */
+export async function limitRate(env: Env, principal: Principal, play_session_id: string | undefined): Promise<void> {
+  const { success } =
+    principal.kind === 'public'
+      ? await env.PLAY_RATE_LIMIT.limit({ key: play_session_id ?? 'none' })
+      : await env.API_RATE_LIMIT.limit({ key: principal.api_key_id })
+  if (!success) {
+    throw new ApiError(429, 'rate_limited', 'Too many requests; try again in a minute', undefined, {
+      'retry-after': '60',
+    })
+  }
+}

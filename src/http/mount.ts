@@ -1,0 +1,121 @@
+import { zValidator } from '@hono/zod-validator'
+import type { Hono, MiddlewareHandler } from 'hono'
+import { bodyLimit } from 'hono/body-limit'
+import type * as z from 'zod'
+
+import { openDatabase } from '../adapters/database.ts'
+import type { Context, Principal } from '../context.ts'
+import { type ErrorCode, MAX_BODY_BYTES } from '../contract/common.ts'
+import type { Operation, Operations } from '../contract/operation.ts'
+import { ApiError, notFound } from '../errors.ts'
+import type { createAuthenticator } from './authenticate.ts'
+import { baseUrl } from './base_url.ts'
+import { limitRate } from './limit_rate.ts'
+
+export interface AppEnv {
+  Bindings: Env
+  Variables: { requestId: string; principal: Principal }
+}
+
+/** `/v1/track/{track_id}` as Hono writes it. */
+export const honoPath = (path: string) => path.replace(/\{(\w+)\}/g, ':$1')
+
+const tooLarge = bodyLimit({
+  maxSize: MAX_BODY_BYTES,
+  onError: () => {
+    throw new ApiError(413, 'payload_too_large', `The body must be at most ${MAX_BODY_BYTES} bytes`)
+  },
+})
+
+/** A body that is there must be JSON and say so; an absent one counts as `{}`, so that its missing fields are named. */
+const requireJson: MiddlewareHandler<AppEnv> = async function requireJson(c, next) {
+  const text = await c.req.text()
+  const type = c.req.header('content-type') ?? ''
+  if (text !== '' && !/^application\/([\w.-]+\+)?json\s*(;|$)/i.test(type)) {
+    throw new ApiError(
+      415,
+      'unsupported_media_type',
+      'Send the body as JSON with the header Content-Type: application/json',
+    )
+  }
+  if (text === '') {
+    c.req.raw = new Request(c.req.raw, {
+      body: '{}',
+      headers: { ...Object.fromEntries(c.req.raw.headers), 'content-type': 'application/json' },
+    })
+    c.req.bodyCache = {}
+  }
+  return next()
+}
+
+/** The issues of a failed parse as the error envelope shows them. A malformed id in a path is like an unknown one (design.md §4). */
+function refuse(target: 'param' | 'query' | 'json', error: z.core.$ZodError): never {
+  const ids = error.issues.filter((issue) => target === 'param' && issue.path[0] !== 'scope')
+  if (ids.length > 0) throw notFound(String(ids[0]?.path[0]).replace(/_id$/, '').replaceAll('_', ' '))
+  const errors = error.issues.flatMap((issue) => {
+    const path = issue.path.map(String)
+    const unknown = issue.code === 'unrecognized_keys' ? issue.keys : null
+    return unknown
+      ? unknown.map((key) => ({ path: [...path, key].join('.'), message: 'is not a known field' }))
+      : [{ path: path.join('.') || 'body', message: issue.message }]
+  })
+  const code: ErrorCode = error.issues.every((issue) => issue.code === 'unrecognized_keys')
+    ? 'unknown_field'
+    : 'invalid_request'
+  const [first] = errors
+  throw new ApiError(400, code, `${first?.path}: ${first?.message}`, errors)
+}
+
+function validate(operation: Operation): MiddlewareHandler<AppEnv>[] {
+  const check = (target: 'param' | 'query' | 'json', schema: z.ZodObject | undefined) =>
+    schema
+      ? [
+          zValidator(target, schema, (result) => {
+            if (!result.success) refuse(target, result.error)
+          }),
+        ]
+      : []
+  return [
+    ...check('param', operation.params),
+    ...check('query', operation.query),
+    ...(operation.body ? [tooLarge, requireJson] : []),
+    ...check('json', operation.body),
+  ] as MiddlewareHandler<AppEnv>[]
+}
+
+type AnyHandler = (input: object, context: Context) => Promise<object>
+
+/** The only place where operations meet Hono: authenticates, limits, parses, runs the handler, encodes through the schema. */
+export function mount(
+  app: Hono<AppEnv>,
+  operations: Operations,
+  handlers: Record<string, unknown>,
+  authenticate: ReturnType<typeof createAuthenticator>,
+): void {
+  for (const [name, operation] of Object.entries(operations)) {
+    const handler = handlers[name] as AnyHandler
+    const guard: MiddlewareHandler<AppEnv> = async (c, next) => {
+      const principal = await authenticate(c.env, c.req.header('authorization'), operation.access)
+      await limitRate(c.env, principal, c.req.param('play_session_id'))
+      c.set('principal', principal)
+      return next()
+    }
+    app.on(operation.method.toUpperCase(), honoPath(operation.path), guard, ...validate(operation), async (c) => {
+      const valid = (target: string) => c.req.valid(target as never)
+      const input = {
+        params: operation.params && valid('param'),
+        query: operation.query && valid('query'),
+        body: operation.body && valid('json'),
+      }
+      const context: Context = {
+        env: c.env,
+        db: openDatabase(c.env.DB),
+        now: Date.now(),
+        principal: c.get('principal'),
+        base_url: baseUrl(c.env, c.req.url),
+      }
+      const output = await handler(input, context)
+      return c.json(operation.response.parse({ ok: true, api_request_id: c.get('requestId'), ...output }))
+    })
+  }
+}

@@ -1,0 +1,81 @@
+import { jobs } from '../adapters/schema.ts'
+import type { System } from '../context.ts'
+import { cutCover } from './cover.ts'
+import { failTranscode } from './finish.ts'
+import { ingestPath } from './ingest.ts'
+import { claimJob, holds, type Job, type JobMessage, releaseJob, sendJob } from './job.ts'
+import { backoff, type Outcome } from './outcome.ts'
+import { runPurge } from './purge.ts'
+import { transcode } from './transcode.ts'
+
+/** What R2 sends when an object is written (platform.md §3). */
+interface UploadEvent {
+  action: string
+  object: { key: string }
+}
+
+const INGEST = 'tonearm-ingest'
+const DEAD = 'tonearm-dead'
+
+const runners: Record<Job['payload']['kind'], (system: System, job: Job) => Promise<Outcome>> = {
+  transcode,
+  cover: cutCover,
+  purge: runPurge,
+}
+
+/** The consumer of every queue: each message is acknowledged or retried by itself. */
+export async function consume(system: System, batch: MessageBatch): Promise<void> {
+  for (const message of batch.messages) {
+    try {
+      if (batch.queue === INGEST) await ingestPath(system, (message.body as UploadEvent).object.key)
+      else if (batch.queue === DEAD) await bury(system, message.body as Partial<JobMessage>)
+      else await work(system, message as Message<JobMessage>)
+      message.ack()
+    } catch (error) {
+      console.error(
+        JSON.stringify({
+          event: 'message_failed',
+          queue: batch.queue,
+          attempt: message.attempts,
+          error: describe(error),
+        }),
+      )
+      message.retry({ delaySeconds: backoff(message.attempts) })
+    }
+  }
+}
+
+/** Drizzle's own message holds the values of the statement; the cause does not. */
+const describe = (error: unknown) => String((error as Error).cause ?? error)
+
+async function work(system: System, message: Message<JobMessage>): Promise<void> {
+  const job = await claimJob(system, message.body.job_id)
+  if (!job) return
+  let outcome: Outcome
+  try {
+    outcome = await runners[job.payload.kind](system, job)
+  } catch (error) {
+    await releaseJob(system, job, backoff(message.attempts), true)
+    throw error
+  }
+  if (outcome.end === 'done') return
+  await releaseJob(system, job, outcome.delay, outcome.end === 'retry' && outcome.counts)
+  if (outcome.end === 'again') await sendJob(system, job, outcome.delay)
+  // `retry` uses up one of the queue's deliveries; the last one leads to the dead-letter queue.
+  else message.retry({ delaySeconds: Math.max(outcome.delay, outcome.counts ? 0 : backoff(message.attempts)) })
+}
+
+/** A message that was delivered in vain too often: its job ends here, unless somebody holds it at this moment. */
+async function bury(system: System, body: Partial<JobMessage>): Promise<void> {
+  console.error(JSON.stringify({ event: 'dead_letter', body }))
+  if (!body.job_id) return
+  const job = await claimJob(system, body.job_id)
+  if (!job) return
+  if (job.payload.kind === 'transcode') {
+    const message =
+      'The transcoder could not be reached for a long time; the upload is kept, process the track again later'
+    await failTranscode(system, job, 'transcoder_unavailable', message)
+  } else {
+    await system.db.update(jobs).set({ state: 'failed' }).where(holds(job))
+  }
+}

@@ -1,0 +1,97 @@
+import type { ImageColor } from '../contract/color.ts'
+
+/**
+ * How a track looks to listeners (design.md §4): track → collection → organization for color, theme and cover; what lies below
+ * an `is_*_overridable: false` is ignored. Subtitle and title are always the nearest.
+ */
+
+/** The color when nobody set one. */
+export const DEFAULT_PLAYER_COLOR = '#2B3440'
+
+interface Settings {
+  player_color: string | null
+  player_subtitle: string | null
+}
+interface Level extends Settings {
+  is_theme_overridable: boolean
+  is_cover_overridable: boolean
+}
+interface Covered extends Level {
+  cover_path: string | null
+  cover_colors: ImageColor[]
+}
+export interface Appearances {
+  organization: Level & { theme: string[] }
+  collection: Covered & { theme: string[] }
+  track: Covered & { player_title: string | null; file_name: string }
+}
+
+const channels = (hex: string) => [1, 3, 5].map((at) => Number.parseInt(hex.slice(at, at + 2), 16) / 255)
+
+/** A theme's colors in the returned form: equal areas, lightness and saturation of HSL, 0–1. */
+export function themeColors(theme: string[]): ImageColor[] {
+  return theme.map((hex) => {
+    const values = channels(hex)
+    const max = Math.max(...values)
+    const min = Math.min(...values)
+    const lightness = (max + min) / 2
+    const saturation = max === min ? 0 : (max - min) / (1 - Math.abs(2 * lightness - 1))
+    return {
+      hex: hex.toUpperCase(),
+      area: round(1 / theme.length),
+      lightness: round(lightness),
+      saturation: round(saturation),
+    }
+  })
+}
+const round = (value: number) => Math.round(value * 1e4) / 1e4
+
+/** Whether white text reads better than black on a color: contrast by relative luminance (WCAG 2.2 §1.4.3). */
+export function isDark(hex: string): boolean {
+  const [r, g, b] = channels(hex).map((c) => (c <= 0.04045 ? c / 12.92 : ((c + 0.055) / 1.055) ** 2.4)) as [
+    number,
+    number,
+    number,
+  ]
+  const luminance = 0.2126 * r + 0.7152 * g + 0.0722 * b
+  return 1.05 / (luminance + 0.05) >= (luminance + 0.05) / 0.05
+}
+
+/** An explicit theme wins over the cover's palette. */
+export const imageColors = (owner: { theme: string[]; cover_colors: ImageColor[] }) =>
+  owner.theme.length > 0 ? themeColors(owner.theme) : owner.cover_colors
+
+/** The levels that count, nearest first. */
+function chain<T>(
+  track: T,
+  collection: T,
+  organization: T,
+  organizationAllows: boolean,
+  collectionAllows: boolean,
+): T[] {
+  if (!organizationAllows) return [organization]
+  return collectionAllows ? [track, collection, organization] : [collection, organization]
+}
+
+/** What a track looks like, with everything it inherits. */
+export function appearance({ organization, collection, track }: Appearances) {
+  const themes = chain(
+    { color: track.player_color, colors: track.cover_colors },
+    { color: collection.player_color, colors: imageColors(collection) },
+    { color: organization.player_color, colors: themeColors(organization.theme) },
+    organization.is_theme_overridable,
+    collection.is_theme_overridable,
+  )
+  // An organization has no cover of its own, so its `false` keeps tracks from having covers but leaves the collection's.
+  const coversAllowed = organization.is_cover_overridable && collection.is_cover_overridable
+  const covers = coversAllowed ? [track.cover_path, collection.cover_path] : [collection.cover_path]
+  const player_color = themes.find((t) => t.color)?.color ?? DEFAULT_PLAYER_COLOR
+  return {
+    player_title: track.player_title ?? track.file_name.replace(/\.[^.]*$/, ''),
+    player_subtitle: track.player_subtitle ?? collection.player_subtitle ?? organization.player_subtitle,
+    player_color,
+    image_colors: themes.find((t) => t.colors.length > 0)?.colors ?? [],
+    is_dark: isDark(player_color),
+    cover_path: covers.find((path) => path) ?? null,
+  }
+}

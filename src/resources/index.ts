@@ -1,0 +1,20 @@
+import type { Handlers } from '../context.ts'
+import type { OperationTable } from '../contract/index.ts'
+import { collectionHandlers } from './collection.ts'
+import { coverHandlers } from './cover.ts'
+import { organizationHandlers } from './organization.ts'
+import { playHandlers } from './play.ts'
+import { trackHandlers } from './track.ts'
+import { uploadHandlers } from './upload.ts'
+import { variantHandlers } from './variant.ts'
+
+/** A handler for every operation; the compiler asks for each. */
+export const handlers: Handlers<OperationTable> = {
+  ...organizationHandlers,
+  ...collectionHandlers,
+  ...trackHandlers,
+  ...coverHandlers,
+  ...uploadHandlers,
+  ...playHandlers,
+  ...variantHandlers,
+}

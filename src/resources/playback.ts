@@ -1,0 +1,106 @@
+import { and, eq, or, sql } from 'drizzle-orm'
+
+import { signUrl } from '../adapters/media.ts'
+import { collections, organizations, playSessions, tracks, trackVariants } from '../adapters/schema.ts'
+import type { Context } from '../context.ts'
+import { COVER_SIZES, type CoverImage, type CoverSize } from '../contract/media.ts'
+import type { Playback } from '../contract/play.ts'
+import { ApiError, notFound } from '../errors.ts'
+import { appearance } from './appearance.ts'
+import { checkExpiry } from './session.ts'
+
+/** A track can be played when it has files, whatever its status: also while it is processed again. */
+export const playable = sql<number>`exists (select 1 from track_variants where track_id = ${tracks.id})`
+
+/** Longest life of a signed playback URL, in seconds; players ask for a new play view before it ends. */
+const MAX_URL_TTL = 3600
+
+interface File {
+  index: string
+  path: string
+}
+
+const files = sql<string>`(
+  select json_group_array(json_object('index', "index", 'path', path)) from ${trackVariants} where track_id = ${tracks.id}
+)`
+
+/** Session, track and all that the track inherits from, in one statement. Public: the two ids are the secret. */
+export async function findPlayback({ db, now }: Context, play_session_id: string, track_id: string) {
+  const row = await db
+    .select({
+      session: playSessions,
+      track: tracks,
+      collection: collections,
+      organization: organizations,
+      files: files.as('files'),
+    })
+    .from(playSessions)
+    .leftJoin(
+      tracks,
+      and(
+        eq(tracks.id, track_id),
+        eq(tracks.organization_id, playSessions.organization_id),
+        or(
+          and(eq(playSessions.scope, 'track'), eq(tracks.id, playSessions.resource_id)),
+          and(eq(playSessions.scope, 'collection'), eq(tracks.collection_id, playSessions.resource_id)),
+        ),
+      ),
+    )
+    .leftJoin(collections, eq(collections.id, tracks.collection_id))
+    .leftJoin(organizations, eq(organizations.id, playSessions.organization_id))
+    .where(eq(playSessions.id, play_session_id))
+    .get()
+  const session = checkExpiry('play session', row?.session, now)
+  if (!row?.track || !row.collection || !row.organization) throw notFound('track')
+  const { track, collection, organization } = row
+  const made = JSON.parse(row.files) as File[]
+  if (made.length === 0) throw notReady(track.status)
+  return {
+    session,
+    track,
+    appearance: appearance({ track, collection, organization }),
+    /** The session's variants that this track has, in the session's order. */
+    files: session.variants.flatMap((index) => made.filter((file) => file.index === index)),
+    seconds_left: Math.min(MAX_URL_TTL, Math.floor((session.expires_at - now) / 1000)),
+  }
+}
+
+const notReady = (status: string) =>
+  new ApiError(
+    409,
+    'track_not_ready',
+    status === 'failed'
+      ? 'This track could not be processed and cannot be played'
+      : `This track is still ${status}; try again soon`,
+  )
+
+/** Everything a player needs for one track. Signed URLs never outlive the session. */
+export async function playback(context: Context, found: Awaited<ReturnType<typeof findPlayback>>): Promise<Playback> {
+  const { track, seconds_left } = found
+  const { cover_path, ...look } = found.appearance
+  const sign = (path: string) => signUrl(context.env, 'GET', path, { expires_in: seconds_left })
+  return {
+    track_id: track.id,
+    cover_image: await coverImage(context.base_url, cover_path, sign),
+    track: { ...track, ...look, track_status_id: track.status },
+    levels: { levels: JSON.parse(track.levels) as number[] },
+    variants: await Promise.all(
+      found.files.map(async ({ index, path }) => ({ path, url: await sign(path), variant: { index } })),
+    ),
+  }
+}
+
+/** The three squares below a storage prefix, or the neutral picture's when there is none. */
+async function coverImage(
+  base_url: string,
+  cover_path: string | null,
+  sign: (path: string) => Promise<string>,
+): Promise<CoverImage> {
+  const square = async <T extends CoverSize>(type: T) => {
+    const size = COVER_SIZES[type]
+    const url = cover_path ? await sign(`${cover_path}/${type}.jpg`) : `${base_url}/cover/${type}.jpg`
+    return { type, width: size, height: size, url }
+  }
+  const [icon, small, regular] = await Promise.all([square('icon'), square('small'), square('regular')])
+  return { icon, small, regular }
+}

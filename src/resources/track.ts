@@ -1,0 +1,163 @@
+import { and, eq, getTableColumns, sql } from 'drizzle-orm'
+
+import { newId, randomBase62 } from '../adapters/id.ts'
+import { trackPath, uploadPath } from '../adapters/media.ts'
+import { collections, jobs, tracks, trackVariants } from '../adapters/schema.ts'
+import type { Context, Handlers } from '../context.ts'
+import { UPLOAD_TTL } from '../contract/common.ts'
+import type { Track, trackOperations } from '../contract/track.ts'
+import { notFound } from '../errors.ts'
+import { ingest } from '../pipeline/ingest.ts'
+import { insertJob, sendJob } from '../pipeline/job.ts'
+import { audioUpload, checkFacts, coverUpload, type Facts } from './upload_handle.ts'
+
+type Row = typeof tracks.$inferSelect
+
+const { levels: _levels, ...columns } = getTableColumns(tracks)
+const { info: _info, ...listed } = columns
+/** What lists read: neither the levels nor the technical facts. */
+export const listedColumns = listed
+
+/** The title that was set is shown as it is; play views fall back to the file's name. */
+export const toListedTrack = (row: Omit<Row, 'levels' | 'info'>) => ({
+  ...row,
+  image_colors: row.cover_colors,
+  track_status_id: row.status,
+})
+
+const toTrack = (row: Omit<Row, 'levels'>): Track => ({
+  ...toListedTrack(row),
+  info: { ...row.info, ...(row.progress !== null && { progress: row.progress }) },
+})
+
+const own = ({ principal }: Context, id: string) =>
+  and(eq(tracks.id, id), eq(tracks.organization_id, principal.organization_id))
+
+/** A track of the caller's organization, or 404. */
+export async function findTrack(context: Context, id: string): Promise<Omit<Row, 'levels'>> {
+  const row = await context.db.select(columns).from(tracks).where(own(context, id)).get()
+  if (!row) throw notFound('track')
+  return row
+}
+
+/** The track after looking whether its upload has arrived meanwhile (design.md §3.2). */
+export async function refreshTrack(context: Context, id: string): Promise<Track> {
+  const row = await findTrack(context, id)
+  if (row.status !== 'initializing' || !(await ingest(context, row))) return toTrack(row)
+  return toTrack(await findTrack(context, id))
+}
+
+/** Loads a track as the API shows it. */
+export const showTrack = async (context: Context, id: string) => toTrack(await findTrack(context, id))
+
+type NewTrack = Pick<Row, 'collection_id' | 'file_name'> & Partial<Omit<Row, 'index' | 'order' | 'status'>> & Facts
+
+/** Writes a track at the end of its collection and answers it with its upload handles. The collection must be the caller's. */
+export async function insertTrack(context: Context, { file_size, content_type, ...values }: NewTrack) {
+  const { db, principal, now } = context
+  checkFacts(context.env, { file_size, content_type })
+  const expires_at = now + UPLOAD_TTL * 1000
+  const [, [row]] = await db
+    .batch([
+      db
+        .update(collections)
+        .set({ track_count: sql`track_count + 1`, next_order: sql`next_order + 1` })
+        .where(eq(collections.id, values.collection_id)),
+      db
+        .insert(tracks)
+        .values({
+          metadata: {},
+          ...values,
+          id: newId(),
+          organization_id: principal.organization_id,
+          index: randomBase62(12),
+          file_name: safeFileName(values.file_name),
+          file_name_original: values.file_name,
+          // Null, and so refused, when the collection was deleted in this moment.
+          order: sql`(select next_order - 1 from collections where id = ${values.collection_id})`,
+          cover_colors: [],
+          status: 'initializing',
+          upload_expires_at: expires_at,
+          next_check_at: now + 60_000,
+          created_at: now,
+          info: {},
+        })
+        .returning(),
+    ])
+    .catch((error: Error) => {
+      throw String(error.cause ?? error).includes('NOT NULL constraint failed: tracks.order')
+        ? notFound('collection')
+        : error
+    })
+  return {
+    row: row!,
+    path: trackPath(row!),
+    track_upload: await audioUpload(context, uploadPath(row!), { file_size, content_type }),
+    track_cover_upload: await coverUpload(context, 'track', row!),
+  }
+}
+
+/** A name without folders and control characters, for downloads. What the client sent stays in `file_name_original`. */
+function safeFileName(name: string): string {
+  const base = name.split(/[/\\]/).at(-1) ?? ''
+  // oxlint-disable-next-line no-control-regex -- exactly those are to go
+  return base.replace(/[\u0000-\u001f\u007f]/g, '').trim() || 'audio'
+}
+
+export const trackHandlers: Handlers<typeof trackOperations> = {
+  async createTrack({ body }, context) {
+    const collection = await context.db
+      .select({ id: collections.id })
+      .from(collections)
+      .where(
+        and(eq(collections.id, body.collection_id), eq(collections.organization_id, context.principal.organization_id)),
+      )
+      .get()
+    if (!collection) throw notFound('collection')
+    const { row, track_upload, track_cover_upload } = await insertTrack(context, body)
+    return { track_id: row.id, track: toTrack(row), track_upload, track_cover_upload }
+  },
+
+  async getTrack({ params }, context) {
+    const track = await refreshTrack(context, params.track_id)
+    return { track_id: track.id, track }
+  },
+
+  async updateTrack({ params, body: { title, ...body } }, context) {
+    const values = { ...(title !== undefined && { player_title: title }), ...body }
+    if (Object.keys(values).length > 0) await context.db.update(tracks).set(values).where(own(context, params.track_id))
+    const track = await refreshTrack(context, params.track_id)
+    return { track_id: track.id, track }
+  },
+
+  async deleteTrack({ params }, context) {
+    const { db, principal } = context
+    const row = await findTrack(context, params.track_id)
+    const purge = insertJob(context, principal.organization_id, {
+      kind: 'purge',
+      prefixes: [uploadPath(row), `${trackPath(row)}/`],
+    })
+    const [, , , , deleted] = await db.batch([
+      purge.insert,
+      db
+        .update(collections)
+        // Counts before it deletes, so that two deletes at once take away one.
+        .set({ track_count: sql`track_count - (select count(*) from tracks where ${own(context, row.id)})` })
+        .where(eq(collections.id, row.collection_id)),
+      db.delete(trackVariants).where(eq(trackVariants.track_id, row.id)),
+      db
+        .update(jobs)
+        .set({ state: 'done' })
+        .where(eq(jobs.id, row.job_id ?? '')),
+      db.delete(tracks).where(own(context, row.id)).returning({ id: tracks.id }),
+    ])
+    await sendJob(context, purge)
+    if (deleted.length === 0) throw notFound('track')
+    return { track_id: row.id, deleted_track: toTrack(row) }
+  },
+
+  async completeTrackUpload({ params }, context) {
+    const track = await refreshTrack(context, params.track_id)
+    return { track_id: track.id, track }
+  },
+}

@@ -1,0 +1,70 @@
+import { and, eq } from 'drizzle-orm'
+
+import { newId } from '../adapters/id.ts'
+import { uploadSessions } from '../adapters/schema.ts'
+import type { Context, Handlers } from '../context.ts'
+import { UPLOAD_TTL } from '../contract/common.ts'
+import type { uploadOperations } from '../contract/upload.ts'
+import { findCollection } from './collection.ts'
+import { checkExpiry, timestamp } from './session.ts'
+import { insertTrack } from './track.ts'
+
+/** An upload session of the caller's organization that has not expired. */
+async function findUploadSession(context: Context, id: string) {
+  const session = await context.db
+    .select()
+    .from(uploadSessions)
+    .where(and(eq(uploadSessions.id, id), eq(uploadSessions.organization_id, context.principal.organization_id)))
+    .get()
+  return checkExpiry('upload session', session, context.now)
+}
+
+export const uploadHandlers: Handlers<typeof uploadOperations> = {
+  async createUploadSession({ body }, context) {
+    const collection = await findCollection(context, body.collection_id)
+    const session = {
+      metadata: {},
+      ...body,
+      id: newId(),
+      organization_id: collection.organization_id,
+      expires_at: context.now + UPLOAD_TTL * 1000,
+      created_at: context.now,
+    }
+    await context.db.insert(uploadSessions).values(session)
+    const expires_at = timestamp(session.expires_at)
+    return {
+      upload_session_id: session.id,
+      upload_session: { id: session.id, collection_id: collection.id, expires_at },
+      expires_at,
+    }
+  },
+
+  async getUploadSession({ params }, context) {
+    const session = await findUploadSession(context, params.upload_session_id)
+    return {
+      upload_session_id: session.id,
+      upload_session: {
+        ...session,
+        organization_index: session.organization_index ?? '',
+        expires_at: timestamp(session.expires_at),
+      },
+    }
+  },
+
+  async createSessionTrack({ params, body }, context) {
+    const session = await findUploadSession(context, params.upload_session_id)
+    const { row, path, track_upload, track_cover_upload } = await insertTrack(context, {
+      ...body,
+      collection_id: session.collection_id,
+      upload_session_id: session.id,
+      creator_id: session.creator_id,
+    })
+    return {
+      upload_session_id: session.id,
+      track_id: row.id,
+      track: { id: row.id, index: row.index, path },
+      track_upload,
+      track_cover_upload,
+    }
+  },
+}
