@@ -40,3 +40,9 @@ export const unauthorized = (message: string) =>
 
 export const insufficientScope = (kind: string) =>
   new ApiError(403, 'insufficient_scope', `This operation is not open to a ${kind} key`)
+
+/** A fault for the log. Drizzle's own message holds the values of the statement; its cause does not. */
+export function describeError(error: unknown): string {
+  if (!(error instanceof Error)) return String(error)
+  return error.cause instanceof Error ? error.cause.message : (error.stack ?? error.message)
+}

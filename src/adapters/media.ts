@@ -53,7 +53,8 @@ export async function signUrl(env: Env, method: 'GET' | 'PUT', path: string, opt
     allHeaders: true,
     headers: options.headers ?? {},
   }).sign()
-  return signed.url.href
+  // The signature covers `%20`; a `+` would be read as a plus sign by some.
+  return signed.url.href.replaceAll('+', '%20')
 }
 
 /** Size and version of an object, or null. */

@@ -1,5 +1,5 @@
 /** The lines of a newline-delimited JSON stream, parsed. A cut-off last line is not answered. */
-export async function* readNdjson(body: ReadableStream<Uint8Array>): AsyncGenerator<unknown> {
+export async function* readNdjson(body: ReadableStream<Uint8Array>): AsyncGenerator {
   let rest = ''
   const decoder = new TextDecoder()
   for await (const chunk of body) {

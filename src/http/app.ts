@@ -5,7 +5,7 @@ import { requestId } from 'hono/request-id'
 import { transcoderServes } from '../adapters/transcoder.ts'
 import type { ErrorBody } from '../contract/common.ts'
 import { operations } from '../contract/index.ts'
-import { ApiError } from '../errors.ts'
+import { ApiError, describeError } from '../errors.ts'
 import { handlers } from '../resources/index.ts'
 import { createAuthenticator } from './authenticate.ts'
 import { baseUrl } from './base_url.ts'
@@ -65,7 +65,7 @@ export function createApp() {
   app.onError((error, c) => {
     const fault = toApiError(error)
     if (fault.status === 500)
-      console.error(JSON.stringify({ event: 'fault', request: c.get('requestId'), error: describe(error) }))
+      console.error(JSON.stringify({ event: 'fault', request: c.get('requestId'), error: describeError(error) }))
     const body: ErrorBody = {
       ok: false,
       message: fault.message,
@@ -77,9 +77,6 @@ export function createApp() {
   })
   return app
 }
-
-/** Drizzle's own message holds the values of the statement; the cause does not. */
-const describe = (error: Error) => String(error.cause ?? error.stack)
 
 function toApiError(error: Error): ApiError {
   if (error instanceof ApiError) return error

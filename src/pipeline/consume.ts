@@ -1,5 +1,6 @@
 import { jobs } from '../adapters/schema.ts'
 import type { System } from '../context.ts'
+import { describeError } from '../errors.ts'
 import { cutCover } from './cover.ts'
 import { failTranscode } from './finish.ts'
 import { ingestPath } from './ingest.ts'
@@ -37,16 +38,13 @@ export async function consume(system: System, batch: MessageBatch): Promise<void
           event: 'message_failed',
           queue: batch.queue,
           attempt: message.attempts,
-          error: describe(error),
+          error: describeError(error),
         }),
       )
       message.retry({ delaySeconds: backoff(message.attempts) })
     }
   }
 }
-
-/** Drizzle's own message holds the values of the statement; the cause does not. */
-const describe = (error: unknown) => String((error as Error).cause ?? error)
 
 async function work(system: System, message: Message<JobMessage>): Promise<void> {
   const job = await claimJob(system, message.body.job_id)

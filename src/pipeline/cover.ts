@@ -7,7 +7,7 @@ import type { CoverGrant } from '../adapters/token.ts'
 import { callTranscoder } from '../adapters/transcoder.ts'
 import type { System } from '../context.ts'
 import { CoverAnswer, type CoverOutputs } from '../contract/job.ts'
-import { notFound } from '../errors.ts'
+import { describeError, notFound } from '../errors.ts'
 import { holds, insertJob, type Job } from './job.ts'
 import { backoff, done, MAX_ATTEMPTS, type Outcome } from './outcome.ts'
 import { purge } from './purge.ts'
@@ -71,7 +71,7 @@ export async function cutCover(system: System, job: Job): Promise<Outcome & { fa
     const response = await callTranscoder(env, job.id, '/covers', request, AbortSignal.timeout(30_000))
     answer = CoverAnswer.parse(await response.json())
   } catch (error) {
-    console.error(JSON.stringify({ event: 'cover_failed', job_id: job.id, error: String(error) }))
+    console.error(JSON.stringify({ event: 'cover_failed', job_id: job.id, error: describeError(error) }))
     return { end: 'retry', delay: backoff(job.attempt), counts: false }
   }
   if (!answer.ok) {

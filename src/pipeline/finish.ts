@@ -40,8 +40,7 @@ export async function finishTranscode(
   const [, , , updated] = await db.batch([
     db.update(jobs).set({ state: 'done' }).where(holds(job)),
     db.delete(trackVariants).where(and(eq(trackVariants.track_id, track.id), stillMine)),
-    db.run(sql`
-      insert into track_variants (track_id, "index", path, size, bitrate, duration)
+    db.insert(trackVariants).select(sql`
       select ${track.id}, value ->> 'index', value ->> 'path', value ->> 'size', value ->> 'bitrate', value ->> 'duration'
       from json_each(${JSON.stringify(files)}) where ${stillMine}`),
     db

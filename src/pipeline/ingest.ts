@@ -1,7 +1,7 @@
 import { and, eq, isNull, or, sql } from 'drizzle-orm'
 
 import { headObject, uploadPath } from '../adapters/media.ts'
-import { tracks } from '../adapters/schema.ts'
+import { jobs, tracks } from '../adapters/schema.ts'
 import type { System } from '../context.ts'
 import type { JobErrorCode } from '../contract/job.ts'
 import { insertJob, sendJob } from './job.ts'
@@ -57,9 +57,11 @@ export async function ingest(system: System, track: Waiting): Promise<boolean> {
       .where(isWaiting(track.id))
       .returning({ id: tracks.id }),
     // Somebody else was faster: their job stands, this one never was.
-    db.run(
-      sql`delete from jobs where id = ${job.id} and not exists (select 1 from tracks where job_id = ${job.id} and id = ${track.id})`,
-    ),
+    db
+      .delete(jobs)
+      .where(
+        and(eq(jobs.id, job.id), sql`not exists (select 1 from tracks where id = ${track.id} and job_id = ${job.id})`),
+      ),
   ])
   if (moved.length === 0) return false
   await sendJob(system, job)

@@ -3,6 +3,7 @@ import { and, eq, lte, sql } from 'drizzle-orm'
 import { newId } from '../adapters/id.ts'
 import { type JobPayload, jobs } from '../adapters/schema.ts'
 import type { System } from '../context.ts'
+import { describeError } from '../errors.ts'
 
 /**
  * Jobs: the row is the truth, the queue's message only a nudge. A worker takes a job by moving its lease, keeps it by renewing, and
@@ -39,7 +40,7 @@ export async function sendJob(
   try {
     await queue.send({ job_id: job.id } satisfies JobMessage, { delaySeconds })
   } catch (error) {
-    console.error(JSON.stringify({ event: 'nudge_failed', job_id: job.id, error: String(error) }))
+    console.error(JSON.stringify({ event: 'nudge_failed', job_id: job.id, error: describeError(error) }))
   }
 }
 

@@ -2,9 +2,10 @@ import { and, eq, sql } from 'drizzle-orm'
 
 import { signUrl, trackPath } from '../adapters/media.ts'
 import { readNdjson } from '../adapters/ndjson.ts'
-import { tracks } from '../adapters/schema.ts'
+import { jobs, tracks } from '../adapters/schema.ts'
 import { callTranscoder } from '../adapters/transcoder.ts'
 import type { System } from '../context.ts'
+import { describeError } from '../errors.ts'
 import { JobEvent, type JobVariant, type TranscodeJob } from '../contract/job.ts'
 import { CATALOGUE, type CatalogueEntry } from '../contract/variant.ts'
 import { signCoverOutputs } from './cover.ts'
@@ -42,7 +43,7 @@ export async function transcode(system: System, job: Job): Promise<Outcome> {
   try {
     response = await callTranscoder(system.env, job.id, `/jobs/${job.id}`, await jobRequest(system.env, job, track))
   } catch (error) {
-    console.error(JSON.stringify({ event: 'transcoder_unreachable', job_id: job.id, error: String(error) }))
+    console.error(JSON.stringify({ event: 'transcoder_unreachable', job_id: job.id, error: describeError(error) }))
     return { end: 'retry', delay: 5, counts: false }
   }
   if (response.status === 503) {
@@ -127,7 +128,7 @@ async function follow(system: System, job: Job, track: Track, body: ReadableStre
     }
   } catch (error) {
     console.error(
-      JSON.stringify({ event: 'transcoder_lost', job_id: job.id, attempt: job.attempt, error: String(error) }),
+      JSON.stringify({ event: 'transcoder_lost', job_id: job.id, attempt: job.attempt, error: describeError(error) }),
     )
   }
   // The stream ended without an answer: the transcoder died. The second time, perhaps of this file.
@@ -146,7 +147,7 @@ const ofJob = (job: Job) => and(eq(tracks.job_id, job.id), sql`exists (select 1 
 /** From here on the tolerant pass works on the file, also if the job is taken again. */
 async function fallBack({ db }: System, job: Job): Promise<void> {
   await db.batch([
-    db.run(sql`update jobs set pass = 'tolerant' where ${holds(job)}`),
+    db.update(jobs).set({ pass: 'tolerant' }).where(holds(job)),
     db.update(tracks).set({ status: 'fallback_processing' }).where(ofJob(job)),
   ])
 }

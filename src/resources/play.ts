@@ -12,7 +12,7 @@ import { findCollection } from './collection.ts'
 import { findOrganization } from './organization.ts'
 import { findPlayback, playback, playable } from './playback.ts'
 import { checkExpiry, timestamp } from './session.ts'
-import { findTrack } from './track.ts'
+import { findTrack, trackColumns } from './track.ts'
 
 type Row = typeof playSessions.$inferSelect
 
@@ -55,7 +55,7 @@ async function sessionView(context: Context, session: Row) {
   const inScope =
     session.scope === 'track' ? eq(tracks.id, session.resource_id) : eq(tracks.collection_id, session.resource_id)
   const rows = await context.db
-    .select({ track: tracks, collection: collections, playable: playable.as('playable') })
+    .select({ track: trackColumns, collection: collections, playable: playable.as('playable') })
     .from(tracks)
     .innerJoin(collections, eq(collections.id, tracks.collection_id))
     .where(and(inScope, or(ne(tracks.status, 'failed'), playable)))

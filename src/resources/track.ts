@@ -6,15 +6,17 @@ import { collections, jobs, tracks, trackVariants } from '../adapters/schema.ts'
 import type { Context, Handlers } from '../context.ts'
 import { UPLOAD_TTL } from '../contract/common.ts'
 import type { Track, trackOperations } from '../contract/track.ts'
-import { notFound } from '../errors.ts'
+import { describeError, notFound } from '../errors.ts'
 import { ingest } from '../pipeline/ingest.ts'
 import { insertJob, sendJob } from '../pipeline/job.ts'
 import { audioUpload, checkFacts, coverUpload, type Facts } from './upload_handle.ts'
 
 type Row = typeof tracks.$inferSelect
 
-const { levels: _levels, ...columns } = getTableColumns(tracks)
-const { info: _info, ...listed } = columns
+const { levels: _levels, ...withoutLevels } = getTableColumns(tracks)
+const { info: _info, ...listed } = withoutLevels
+/** All but the levels, which only play views need. */
+export const trackColumns = withoutLevels
 /** What lists read: neither the levels nor the technical facts. */
 export const listedColumns = listed
 
@@ -35,7 +37,7 @@ const own = ({ principal }: Context, id: string) =>
 
 /** A track of the caller's organization, or 404. */
 export async function findTrack(context: Context, id: string): Promise<Omit<Row, 'levels'>> {
-  const row = await context.db.select(columns).from(tracks).where(own(context, id)).get()
+  const row = await context.db.select(trackColumns).from(tracks).where(own(context, id)).get()
   if (!row) throw notFound('track')
   return row
 }
@@ -85,7 +87,7 @@ export async function insertTrack(context: Context, { file_size, content_type, .
         .returning(),
     ])
     .catch((error: Error) => {
-      throw String(error.cause ?? error).includes('NOT NULL constraint failed: tracks.order')
+      throw describeError(error).includes('NOT NULL constraint failed: tracks.order')
         ? notFound('collection')
         : error
     })

@@ -1,0 +1,49 @@
+import { spawnSync } from 'node:child_process'
+import { readdirSync, readFileSync } from 'node:fs'
+
+/** `npm run check`: everything that can be judged without running the service. Runs all steps, then fails if one did. */
+
+const env = { ...process.env, WRANGLER_SEND_METRICS: 'false', CLOUDFLARE_CF_FETCH_ENABLED: 'false' }
+const run = (command: string, ...args: string[]) => () => spawnSync(command, args, { stdio: 'inherit', env }).status === 0
+
+/**
+ * drizzle-kit rebuilds a table by dropping it; D1 ignores the pragma that makes this safe (reference/platform.md §5). Such a
+ * migration must be thought about by a person.
+ */
+function migrationsAreSafe(): boolean {
+  const unsafe = readdirSync('drizzle')
+    .filter((file) => file.endsWith('.sql'))
+    .filter((file) => /`__new_|drop table/i.test(readFileSync(`drizzle/${file}`, 'utf8')))
+  for (const file of unsafe) console.error(`drizzle/${file} rebuilds or drops a table: see CONTRIBUTING.md, Migrations`)
+  return unsafe.length === 0
+}
+
+/** The migrations say what the schema says: generating one more must give none. */
+function schemaIsMigrated(): boolean {
+  const before = readdirSync('drizzle').length
+  const { status, stdout } = spawnSync('drizzle-kit', ['generate'], { encoding: 'utf8', env })
+  const same = status === 0 && stdout.includes('No schema changes') && readdirSync('drizzle').length === before
+  if (!same) console.error(`${stdout}\nThe schema changed: run npm run migration and commit what it writes`)
+  return same
+}
+
+const projects = ['src', 'src/client', 'src/studio', 'container', 'scripts', 'test/worker', 'test/container', 'test/e2e']
+const steps: Record<string, () => boolean> = {
+  format: run('oxfmt', '--check'),
+  lint: run('oxlint', '--type-aware', '--deny-warnings'),
+  ...Object.fromEntries(projects.map((project) => [`types of ${project}`, run('tsc', '-p', project)])),
+  'binding types': run('wrangler', 'types', '--check', '--include-runtime=false', '--strict-vars=false'),
+  migrations: () => migrationsAreSafe() && schemaIsMigrated(),
+  build: run('node', 'scripts/build.ts'),
+  'deploy dry run': run('wrangler', 'deploy', '--dry-run', '--containers-rollout=none', '--outdir', 'dist/worker'),
+}
+
+const failed: string[] = []
+for (const [name, step] of Object.entries(steps)) {
+  const began = Date.now()
+  const ok = step()
+  console.log(`${ok ? 'ok    ' : 'FAILED'} ${name} (${((Date.now() - began) / 1000).toFixed(1)} s)`)
+  if (!ok) failed.push(name)
+}
+console.log(failed.length === 0 ? 'check: all good' : `check: ${failed.join(', ')} failed`)
+process.exitCode = failed.length === 0 ? 0 : 1

@@ -1,0 +1,59 @@
+import { randomBytes } from 'node:crypto'
+import path from 'node:path'
+import { cloudflareTest, readD1Migrations } from '@cloudflare/vitest-plugin'
+import { defineConfig } from 'vitest/config'
+
+const secret = () => randomBytes(16).toString('hex')
+
+export default defineConfig({
+  test: {
+    projects: [
+      {
+        plugins: [
+          cloudflareTest(async () => ({
+            wrangler: { configPath: './wrangler.toml' },
+            remoteBindings: false,
+            miniflare: {
+              bindings: {
+                TEST_MIGRATIONS: await readD1Migrations(path.join(import.meta.dirname, 'drizzle')),
+                ROOT_KEY: 'test-root-key',
+                SIGNING_SECRET: secret(),
+                TRANSCODER_SECRET: secret(),
+                R2_ACCESS_KEY_ID: 'test-access-key',
+                R2_SECRET_ACCESS_KEY: 'test-secret-key',
+                S3_ENDPOINT: 'http://localhost:8787/cdn-cgi/local/r2/s3',
+                TRANSCODER_URL: 'http://127.0.0.1:8788',
+                MAX_UPLOAD_BYTES: '1000000',
+              },
+            },
+          })),
+        ],
+        test: {
+          name: 'worker',
+          include: ['test/worker/**/*.test.ts'],
+          setupFiles: ['./test/worker/setup.ts'],
+          isolate: false,
+        },
+      },
+      {
+        test: {
+          name: 'container',
+          include: ['test/container/**/*.test.ts'],
+          environment: 'node',
+          testTimeout: 60_000,
+          hookTimeout: 60_000,
+        },
+      },
+      {
+        test: {
+          name: 'e2e',
+          include: ['test/e2e/**/*.test.ts'],
+          environment: 'node',
+          testTimeout: 180_000,
+          hookTimeout: 180_000,
+          fileParallelism: false,
+        },
+      },
+    ],
+  },
+})
