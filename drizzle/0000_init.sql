@@ -4,11 +4,24 @@ CREATE TABLE `api_keys` (
 	`type` text NOT NULL,
 	`title` text NOT NULL,
 	`hash` text NOT NULL,
+	`previous_hash` text,
+	`previous_expires_at` integer,
+	`hint` text NOT NULL,
+	`collection_id` text,
+	`track_id` text,
+	`playlist_id` text,
+	`variants` text,
+	`allowed_origins` text,
+	`is_downloadable` integer DEFAULT false NOT NULL,
+	`expires_at` integer,
+	`last_used_at` integer,
+	`seq` integer NOT NULL,
 	`created_at` integer NOT NULL
 );
 --> statement-breakpoint
 CREATE UNIQUE INDEX `api_keys_hash` ON `api_keys` (`hash`);--> statement-breakpoint
-CREATE INDEX `api_keys_list` ON `api_keys` (`organization_id`,"created_at" desc,`id`);--> statement-breakpoint
+CREATE INDEX `api_keys_previous` ON `api_keys` (`previous_hash`) WHERE previous_hash is not null;--> statement-breakpoint
+CREATE INDEX `api_keys_list` ON `api_keys` (`organization_id`,`seq`);--> statement-breakpoint
 CREATE TABLE `collections` (
 	`id` text PRIMARY KEY NOT NULL,
 	`organization_id` text NOT NULL,
@@ -24,12 +37,21 @@ CREATE TABLE `collections` (
 	`cover_path` text,
 	`cover_colors` text NOT NULL,
 	`cover_job_id` text,
-	`track_count` integer DEFAULT 0 NOT NULL,
-	`next_order` integer DEFAULT 1 NOT NULL,
+	`seq` integer NOT NULL,
 	`created_at` integer NOT NULL
 );
 --> statement-breakpoint
-CREATE INDEX `collections_list` ON `collections` (`organization_id`,"created_at" desc,`id`);--> statement-breakpoint
+CREATE INDEX `collections_list` ON `collections` (`organization_id`,`seq`);--> statement-breakpoint
+CREATE INDEX `collections_creator` ON `collections` (`organization_id`,`creator_id`,`seq`) WHERE creator_id is not null;--> statement-breakpoint
+CREATE INDEX `collections_index` ON `collections` (`organization_id`,`organization_index`,`seq`) WHERE organization_index is not null;--> statement-breakpoint
+CREATE TABLE `idempotency_keys` (
+	`id` text PRIMARY KEY NOT NULL,
+	`request_hash` text NOT NULL,
+	`answer` text,
+	`created_at` integer NOT NULL
+);
+--> statement-breakpoint
+CREATE INDEX `idempotency_keys_age` ON `idempotency_keys` (`created_at`);--> statement-breakpoint
 CREATE TABLE `jobs` (
 	`id` text PRIMARY KEY NOT NULL,
 	`organization_id` text NOT NULL,
@@ -45,6 +67,14 @@ CREATE TABLE `jobs` (
 --> statement-breakpoint
 CREATE INDEX `jobs_open` ON `jobs` (`nudge_at`) WHERE state = 'open';--> statement-breakpoint
 CREATE INDEX `jobs_age` ON `jobs` (`created_at`);--> statement-breakpoint
+CREATE TABLE `list_counts` (
+	`list` text NOT NULL,
+	`level` integer NOT NULL,
+	`bucket` integer NOT NULL,
+	`count` integer NOT NULL,
+	PRIMARY KEY(`list`, `level`, `bucket`)
+);
+--> statement-breakpoint
 CREATE TABLE `organizations` (
 	`id` text PRIMARY KEY NOT NULL,
 	`name` text NOT NULL,
@@ -53,10 +83,11 @@ CREATE TABLE `organizations` (
 	`is_cover_overridable` integer DEFAULT true NOT NULL,
 	`player_color` text,
 	`player_subtitle` text,
-	`collection_count` integer DEFAULT 0 NOT NULL,
+	`seq` integer NOT NULL,
 	`created_at` integer NOT NULL
 );
 --> statement-breakpoint
+CREATE INDEX `organizations_list` ON `organizations` (`seq`);--> statement-breakpoint
 CREATE TABLE `play_sessions` (
 	`id` text PRIMARY KEY NOT NULL,
 	`organization_id` text NOT NULL,
@@ -72,6 +103,38 @@ CREATE TABLE `play_sessions` (
 );
 --> statement-breakpoint
 CREATE INDEX `play_sessions_expiry` ON `play_sessions` (`expires_at`);--> statement-breakpoint
+CREATE TABLE `playlist_tracks` (
+	`id` text PRIMARY KEY NOT NULL,
+	`playlist_id` text NOT NULL,
+	`track_id` text NOT NULL,
+	`position` real NOT NULL
+);
+--> statement-breakpoint
+CREATE INDEX `playlist_tracks_list` ON `playlist_tracks` (`playlist_id`,`position`);--> statement-breakpoint
+CREATE INDEX `playlist_tracks_track` ON `playlist_tracks` (`track_id`,`playlist_id`);--> statement-breakpoint
+CREATE TABLE `playlists` (
+	`id` text PRIMARY KEY NOT NULL,
+	`organization_id` text NOT NULL,
+	`creator_id` text,
+	`organization_index` text,
+	`title` text NOT NULL,
+	`metadata` text NOT NULL,
+	`theme` text NOT NULL,
+	`player_color` text,
+	`player_subtitle` text,
+	`cover_path` text,
+	`cover_colors` text NOT NULL,
+	`cover_job_id` text,
+	`track_count` integer DEFAULT 0 NOT NULL,
+	`version` integer DEFAULT 1 NOT NULL,
+	`change_id` text,
+	`seq` integer NOT NULL,
+	`created_at` integer NOT NULL
+);
+--> statement-breakpoint
+CREATE INDEX `playlists_list` ON `playlists` (`organization_id`,`seq`);--> statement-breakpoint
+CREATE INDEX `playlists_creator` ON `playlists` (`organization_id`,`creator_id`,`seq`) WHERE creator_id is not null;--> statement-breakpoint
+CREATE INDEX `playlists_index` ON `playlists` (`organization_id`,`organization_index`,`seq`) WHERE organization_index is not null;--> statement-breakpoint
 CREATE TABLE `track_variants` (
 	`track_id` text NOT NULL,
 	`index` text NOT NULL,
@@ -106,7 +169,11 @@ CREATE TABLE `tracks` (
 	`status` text NOT NULL,
 	`progress` real,
 	`job_id` text,
+	`source_path` text,
+	`source_size` integer,
+	`upload_path` text NOT NULL,
 	`upload_expires_at` integer NOT NULL,
+	`awaiting_upload` integer NOT NULL,
 	`next_check_at` integer NOT NULL,
 	`created_at` integer NOT NULL,
 	`info` text NOT NULL,

@@ -1,5 +1,9 @@
 import type { Database } from './adapters/database.ts'
+import type { KeyCache } from './adapters/key_cache.ts'
 import type { Access, Input, Operations, Output } from './contract/operation.ts'
+
+/** The resource that a player or uploader key is bound to. */
+export type Binding = { scope: 'collection' | 'track' | 'playlist'; id: string }
 
 /** Who is calling. `public` has no key: the play session's id in the path is the secret (specification §5). */
 export interface Principal {
@@ -7,6 +11,13 @@ export interface Principal {
   /** Empty for `root` and `public`. */
   organization_id: string
   api_key_id: string
+  /** Null: all of the organization. */
+  binding: Binding | null
+  /** Variants that a player key may play; null: any. */
+  variants: string[] | null
+  is_downloadable: boolean
+  /** Values of the `Origin` header that are let in; null: any. */
+  allowed_origins: string[] | null
 }
 
 /** Everything that work on behalf of nobody in particular (queues, cron) may touch. */
@@ -20,6 +31,7 @@ export interface System {
 /** Everything a handler may touch. */
 export interface Context extends System {
   principal: Principal
+  keys: KeyCache
   /** Where this service is reached from outside, without a slash at the end. */
   base_url: string
 }

@@ -1,6 +1,6 @@
 import type { ErrorCode } from './contract/common.ts'
 
-type ApiErrorStatus = 400 | 401 | 403 | 404 | 405 | 409 | 410 | 413 | 415 | 429 | 500 | 503
+type ApiErrorStatus = 400 | 401 | 403 | 404 | 405 | 409 | 410 | 412 | 413 | 415 | 422 | 429 | 500 | 503
 
 /** A fault that the caller is told about. Everything else that is thrown becomes a 500 without detail. */
 export class ApiError extends Error {

@@ -1,6 +1,7 @@
-import { desc, sql } from 'drizzle-orm'
+import { sql } from 'drizzle-orm'
 import { index, integer, primaryKey, real, sqliteTable, text, uniqueIndex } from 'drizzle-orm/sqlite-core'
 
+import type { KeyType } from '../contract/api_key.ts'
 import type { ImageColor } from '../contract/color.ts'
 import type { PlayScope } from '../contract/play.ts'
 import type { TrackStatus } from '../contract/track.ts'
@@ -24,33 +25,65 @@ const cover = () => ({
   cover_job_id: text(),
 })
 
-export const organizations = sqliteTable('organizations', {
-  id: text().primaryKey(),
-  name: text().notNull(),
-  theme: json<string[]>().notNull(),
-  is_theme_overridable: flag().notNull().default(true),
-  is_cover_overridable: flag().notNull().default(true),
-  player_color: text(),
-  player_subtitle: text(),
-  /** Maintained, so that `count` of a list never scans. */
-  collection_count: integer().notNull().default(0),
-  created_at: created_at(),
-})
+export const organizations = sqliteTable(
+  'organizations',
+  {
+    id: text().primaryKey(),
+    name: text().notNull(),
+    theme: json<string[]>().notNull(),
+    is_theme_overridable: flag().notNull().default(true),
+    is_cover_overridable: flag().notNull().default(true),
+    player_color: text(),
+    player_subtitle: text(),
+    seq: integer().notNull(),
+    created_at: created_at(),
+  },
+  (t) => [index('organizations_list').on(t.seq)],
+)
+
+/**
+ * How many rows a list has, kept by triggers (drizzle/0001_list_counts.sql), so that neither `count` nor a deep `offset` scans.
+ * `list` is like `tracks:{collection}` or, of a filter, `tracks:{collection}?status=ready`. Level 0 is the total; levels 1 and 2
+ * count by ranges of 256 and 16,384 of the list's ordering number (`order` or `seq`).
+ */
+export const listCounts = sqliteTable(
+  'list_counts',
+  { list: text().notNull(), level: integer().notNull(), bucket: integer().notNull(), count: integer().notNull() },
+  (t) => [primaryKey({ columns: [t.list, t.level, t.bucket] })],
+)
 
 export const apiKeys = sqliteTable(
   'api_keys',
   {
     id: text().primaryKey(),
     organization_id: text().notNull(),
-    type: text().$type<'server'>().notNull(),
+    type: text().$type<KeyType>().notNull(),
     title: text().notNull(),
     /** SHA-256 of the secret, in hex. */
     hash: text().notNull(),
+    /** The secret before the last rotation, while its grace period lasts. */
+    previous_hash: text(),
+    previous_expires_at: integer(),
+    /** The first characters of the secret, to tell keys apart. */
+    hint: text().notNull(),
+    collection_id: text(),
+    track_id: text(),
+    playlist_id: text(),
+    /** Null allows any. */
+    variants: json<string[]>(),
+    allowed_origins: json<string[]>(),
+    is_downloadable: flag().notNull().default(false),
+    expires_at: integer(),
+    last_used_at: integer(),
+    seq: integer().notNull(),
     created_at: created_at(),
   },
   (t) => [
     uniqueIndex('api_keys_hash').on(t.hash),
-    index('api_keys_list').on(t.organization_id, desc(t.created_at), t.id),
+    index('api_keys_previous')
+      .on(t.previous_hash)
+      .where(sql`previous_hash is not null`),
+    index('api_keys_list').on(t.organization_id, t.seq),
   ],
 )
 
@@ -69,12 +102,66 @@ export const collections = sqliteTable(
     player_color: text(),
     player_subtitle: text(),
     ...cover(),
-    track_count: integer().notNull().default(0),
-    /** `order` of the next track. */
-    next_order: integer().notNull().default(1),
+    seq: integer().notNull(),
     created_at: created_at(),
   },
-  (t) => [index('collections_list').on(t.organization_id, desc(t.created_at), t.id)],
+  (t) => [
+    index('collections_list').on(t.organization_id, t.seq),
+    index('collections_creator')
+      .on(t.organization_id, t.creator_id, t.seq)
+      .where(sql`creator_id is not null`),
+    index('collections_index')
+      .on(t.organization_id, t.organization_index, t.seq)
+      .where(sql`organization_index is not null`),
+  ],
+)
+
+export const playlists = sqliteTable(
+  'playlists',
+  {
+    id: text().primaryKey(),
+    organization_id: text().notNull(),
+    creator_id: text(),
+    organization_index: text(),
+    title: text().notNull(),
+    metadata: json<Json>().notNull(),
+    theme: json<string[]>().notNull(),
+    player_color: text(),
+    player_subtitle: text(),
+    ...cover(),
+    track_count: integer().notNull().default(0),
+    /** Rises with every change of the tracks; `If-Match` compares it. */
+    version: integer().notNull().default(1),
+    /** Of the last change of the tracks: its other statements look whether it was theirs that took place. */
+    change_id: text(),
+    seq: integer().notNull(),
+    created_at: created_at(),
+  },
+  (t) => [
+    index('playlists_list').on(t.organization_id, t.seq),
+    index('playlists_creator')
+      .on(t.organization_id, t.creator_id, t.seq)
+      .where(sql`creator_id is not null`),
+    index('playlists_index')
+      .on(t.organization_id, t.organization_index, t.seq)
+      .where(sql`organization_index is not null`),
+  ],
+)
+
+/** Places in a playlist; the same track may have several. */
+export const playlistTracks = sqliteTable(
+  'playlist_tracks',
+  {
+    id: text().primaryKey(),
+    playlist_id: text().notNull(),
+    track_id: text().notNull(),
+    /** 0, 1, 2, … without gaps after every change; halves only within one. */
+    position: real().notNull(),
+  },
+  (t) => [
+    index('playlist_tracks_list').on(t.playlist_id, t.position),
+    index('playlist_tracks_track').on(t.track_id, t.playlist_id),
+  ],
 )
 
 export const tracks = sqliteTable(
@@ -103,7 +190,14 @@ export const tracks = sqliteTable(
     progress: real(),
     /** The job that owns the track's status; a late answer of an older one is ignored. */
     job_id: text(),
+    /** The file that was processed last, or is being processed: the variant `original`. */
+    source_path: text(),
+    source_size: integer(),
+    /** Where the newest upload handle leads; bytes anywhere else are nobody's. */
+    upload_path: text().notNull(),
     upload_expires_at: integer().notNull(),
+    /** A handle is out and its bytes have not been seen. */
+    awaiting_upload: flag().notNull(),
     /** When the sweep looks for the upload next. */
     next_check_at: integer().notNull(),
     created_at: created_at(),
@@ -168,13 +262,13 @@ export const playSessions = sqliteTable(
   (t) => [index('play_sessions_expiry').on(t.expires_at)],
 )
 
-export type CoverOwner = 'collection' | 'track'
+export type CoverOwner = 'collection' | 'track' | 'playlist'
 
 /** What one background job is about; the payload of its row. */
 export type JobPayload =
   | { kind: 'transcode'; track_id: string; source_path: string; source_size: number }
   | { kind: 'cover'; owner: CoverOwner; owner_id: string; source_path: string; source_size: number; cover_path: string }
-  | { kind: 'purge'; prefixes: string[] }
+  | { kind: 'purge'; prefixes: string[]; paths?: string[]; organization_id?: string }
 
 /**
  * Background work. The row is the truth, a queue message only a nudge: from `lease_until` on anybody may take the job (again), and
@@ -201,4 +295,19 @@ export const jobs = sqliteTable(
       .where(sql`state = 'open'`),
     index('jobs_age').on(t.created_at),
   ],
+)
+
+/** Answers of POST requests that carried an `Idempotency-Key`, for 24 hours. */
+export const idempotencyKeys = sqliteTable(
+  'idempotency_keys',
+  {
+    /** SHA-256 of the caller's key id and the `Idempotency-Key`. */
+    id: text().primaryKey(),
+    /** SHA-256 of path and body. */
+    request_hash: text().notNull(),
+    /** The answer, encrypted because it may hold a secret that is shown only once; null while the request runs. */
+    answer: text(),
+    created_at: created_at(),
+  },
+  (t) => [index('idempotency_keys_age').on(t.created_at)],
 )

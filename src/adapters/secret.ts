@@ -1,12 +1,12 @@
+import type { KeyType } from '../contract/api_key.ts'
 import { randomBase62, toBase62 } from './id.ts'
 
 /**
- * API key secrets: `ta_sk_` + 43 random base62 characters (256 bits) + 6 of CRC-32 over all before. The prefix lets secret
+ * API key secrets: `ta_{sk|pk|uk}_` + 43 random base62 characters (256 bits) + 6 of CRC-32 over all before. The prefix lets secret
  * scanners know one; the checksum refuses a typo without a query (design.md §4).
  */
 
-const PREFIX = { server: 'ta_sk_' } as const
-export type KeyType = keyof typeof PREFIX
+const PREFIX: Record<KeyType, string> = { server: 'ta_sk_', player: 'ta_pk_', uploader: 'ta_uk_' }
 
 function crc32(text: string): number {
   let crc = -1
@@ -17,20 +17,22 @@ function crc32(text: string): number {
   return ~crc >>> 0
 }
 
+const checksum = (text: string) => toBase62(crc32(text), 6)
+
 export function newSecret(type: KeyType): string {
   const text = PREFIX[type] + randomBase62(43)
-  return text + toBase62(crc32(text), 6)
+  return text + checksum(text)
 }
 
 /** Whether this can be one of our secrets at all. */
-export function isSecret(text: string): boolean {
-  if (!/^ta_sk_[0-9A-Za-z]{49}$/.test(text)) return false
-  const body = text.slice(0, -6)
-  return toBase62(crc32(body), 6) === text.slice(-6)
-}
+export const isSecret = (text: string) =>
+  /^ta_(sk|pk|uk)_[0-9A-Za-z]{49}$/.test(text) && checksum(text.slice(0, -6)) === text.slice(-6)
+
+/** What may be shown of a secret, to tell keys apart. */
+export const secretHint = (secret: string) => secret.slice(0, 10)
 
 /** SHA-256 in hex: all that is stored of a secret. Its 256 random bits need no salt and no slow hash. */
-export async function hashSecret(secret: string): Promise<string> {
-  const digest = await crypto.subtle.digest('SHA-256', new TextEncoder().encode(secret))
+export async function sha256(text: string): Promise<string> {
+  const digest = await crypto.subtle.digest('SHA-256', new TextEncoder().encode(text))
   return [...new Uint8Array(digest)].map((byte) => byte.toString(16).padStart(2, '0')).join('')
 }

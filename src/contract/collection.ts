@@ -1,11 +1,11 @@
 import * as z from 'zod'
 
 import { HexColor, ImageColor } from './color.ts'
-import { Id, Metadata, ok, Page, RequiredText, Text } from './common.ts'
+import { Id, Metadata, ok, oneFilter, Page, RequiredText, Text } from './common.ts'
 import { UploadHandle } from './media.ts'
 import { defineOperations } from './operation.ts'
 import { Theme } from './organization.ts'
-import { ListedTrack } from './track.ts'
+import { ListedTrack, TrackStatus } from './track.ts'
 
 /**
  * A container of tracks (specification §2, Collection). `player_color` and `player_subtitle` are the effective ones: the
@@ -51,7 +51,7 @@ export const collectionOperations = defineOperations({
     summary: 'List collections, newest first',
     tag,
     access: ['server'],
-    query: Page,
+    query: oneFilter(Page.extend({ creator_id: Id.optional(), organization_index: RequiredText.optional() })),
     response: ok({ count: z.int(), collections: z.array(Collection) }),
     errors: [400, 401, 403],
   },
@@ -103,8 +103,25 @@ export const collectionOperations = defineOperations({
     tag,
     access: ['server'],
     params,
-    query: Page,
+    query: oneFilter(
+      Page.extend({
+        status: TrackStatus.optional(),
+        creator_id: Id.optional(),
+        organization_index: RequiredText.optional(),
+      }),
+    ),
     response: ok({ count: z.int(), tracks: z.array(ListedTrack) }),
+    errors: [400, 401, 403, 404],
+  },
+  orderCollectionTracks: {
+    method: 'put',
+    path: '/v1/collection/{collection_id}/track/order',
+    summary: 'Put tracks of a collection into a new order; they share out the places they hold now',
+    tag,
+    access: ['server'],
+    params,
+    body: z.strictObject({ track_ids: z.array(Id).min(1).max(1000) }),
+    response: one,
     errors: [400, 401, 403, 404],
   },
 })

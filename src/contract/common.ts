@@ -8,6 +8,10 @@ export const MAX_METADATA_DEPTH = 5
 export const MAX_BODY_BYTES = 64 * 1024
 export const MAX_THEME_COLORS = 12
 export const MAX_SESSION_VARIANTS = 20
+export const MAX_COVER_BYTES = 10_000_000
+/** Requests per minute, as in wrangler.toml's rate limits: of an API key, and of a play session. */
+export const API_RATE = 1200
+export const PLAY_RATE = 600
 /** Seconds an upload handle stays valid (specification §8). */
 export const UPLOAD_TTL = 3600
 
@@ -40,6 +44,16 @@ export const Page = z.object({
 })
 export type Page = z.output<typeof Page>
 
+/** Filters of a list may be used one at a time: each has an index and a count of its own. */
+export const oneFilter = <T extends z.ZodObject>(query: T) =>
+  query.refine(
+    (values) => Object.keys(values).filter((name) => name !== 'limit' && name !== 'offset').length <= 1,
+    'takes one filter at a time',
+  )
+
+/** Deepest `offset` within a filtered list; without a filter there is no bound. */
+export const MAX_FILTERED_OFFSET = 10_000
+
 /** The success envelope (specification §2). */
 export const ok = <const T extends z.ZodRawShape>(shape: T) =>
   z.object({ ok: z.literal(true), api_request_id: z.uuid().optional(), ...shape })
@@ -57,12 +71,19 @@ export const ErrorCode = z.enum([
   'image_too_large',
   'unauthorized',
   'insufficient_scope',
+  'origin_not_allowed',
   'download_not_allowed',
   'upload_link_invalid',
   'upload_link_expired',
   'not_found',
   'method_not_allowed',
   'track_not_ready',
+  'track_not_uploaded',
+  'last_server_key',
+  'playlist_full',
+  'version_mismatch',
+  'idempotency_key_reused',
+  'request_in_flight',
   'session_expired',
   'rate_limited',
   'unavailable',

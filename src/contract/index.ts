@@ -1,12 +1,15 @@
+import { apiKeyOperations } from './api_key.ts'
 import { collectionOperations } from './collection.ts'
 import { coverOperations } from './cover.ts'
+import { limitOperations } from './limit.ts'
 import { organizationOperations } from './organization.ts'
 import { playOperations } from './play.ts'
+import { playlistOperations } from './playlist.ts'
 import { trackOperations } from './track.ts'
 import { uploadOperations } from './upload.ts'
 import { variantOperations } from './variant.ts'
 
-/** The whole interface: every operation of the specification and our additive ones, in the order of its §4. */
+/** The whole interface: every operation of the specification and our additive ones, those first and in the order of its §4. */
 export const operations = {
   ...organizationOperations,
   ...collectionOperations,
@@ -15,6 +18,9 @@ export const operations = {
   ...uploadOperations,
   ...playOperations,
   ...variantOperations,
+  ...playlistOperations,
+  ...apiKeyOperations,
+  ...limitOperations,
 }
 export type OperationTable = typeof operations
 export type OperationName = keyof OperationTable

@@ -4,7 +4,7 @@ import * as z from 'zod'
 export type Access = 'root' | 'server' | 'player' | 'uploader'
 
 /** The faults an operation answers beside 200, as in the specification's tables and design.md §4. */
-export type ErrorStatus = 400 | 401 | 403 | 404 | 409 | 410 | 413 | 429
+export type ErrorStatus = 400 | 401 | 403 | 404 | 409 | 410 | 412 | 413 | 422 | 429
 
 /**
  * One operation of the interface, as data. The route, the handler's type, the OpenAPI document, the access matrix and its tests,
@@ -18,6 +18,8 @@ export interface Operation {
   access: readonly Access[]
   params?: z.ZodObject
   query?: z.ZodObject
+  /** Request headers that the operation reads, by their lower-case names. */
+  headers?: z.ZodObject
   body?: z.ZodObject
   response: z.ZodObject
   errors: readonly ErrorStatus[]
@@ -31,7 +33,12 @@ export const defineOperations = <const T extends Operations>(operations: T): T =
 type Part<T, K extends string> = T extends { [P in K]: infer S extends z.ZodObject } ? z.output<S> : undefined
 
 /** What a handler receives: parsed, with defaults filled in. */
-export type Input<T> = { params: Part<T, 'params'>; query: Part<T, 'query'>; body: Part<T, 'body'> }
+export type Input<T> = {
+  params: Part<T, 'params'>
+  query: Part<T, 'query'>
+  headers: Part<T, 'headers'>
+  body: Part<T, 'body'>
+}
 
 /** What a handler returns: the response without the envelope, which `mount` adds. */
 export type Output<T extends Operation> = Omit<z.input<T['response']>, 'ok' | 'api_request_id'>

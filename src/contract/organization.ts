@@ -1,7 +1,7 @@
 import * as z from 'zod'
 
 import { HexColor, ImageColor } from './color.ts'
-import { Id, MAX_THEME_COLORS, ok, RequiredText, Text } from './common.ts'
+import { Id, MAX_THEME_COLORS, ok, Page, RequiredText, Text } from './common.ts'
 import { defineOperations } from './operation.ts'
 
 export const Theme = z.array(HexColor).max(MAX_THEME_COLORS)
@@ -34,6 +34,16 @@ const params = z.object({ organization_id: Id })
 const one = ok({ organization_id: z.uuid(), organization: Organization })
 
 export const organizationOperations = defineOperations({
+  listOrganizations: {
+    method: 'get',
+    path: '/v1/organization',
+    summary: "List organizations, newest first (the operator's root key only)",
+    tag,
+    access: ['root'],
+    query: Page,
+    response: ok({ count: z.int(), organizations: z.array(Organization) }),
+    errors: [400, 401, 403],
+  },
   createOrganization: {
     method: 'post',
     path: '/v1/organization',
@@ -70,5 +80,15 @@ export const organizationOperations = defineOperations({
     body: OrganizationUpdate,
     response: one,
     errors: [400, 401, 403, 404],
+  },
+  deleteOrganization: {
+    method: 'delete',
+    path: '/v1/organization/{organization_id}',
+    summary: "Delete an organization with everything in it (the operator's root key only)",
+    tag,
+    access: ['root'],
+    params,
+    response: ok({ organization_id: z.uuid(), deleted_organization: Organization }),
+    errors: [401, 403, 404],
   },
 })

@@ -74,4 +74,30 @@ export const uploadOperations = defineOperations({
     }),
     errors: [400, 401, 403, 404, 410],
   },
+  getSessionTrack: {
+    method: 'get',
+    path: '/v1/upload/{upload_session_id}/track/{track_id}',
+    summary: 'Get the status of a track that was created in an upload session',
+    tag,
+    access: ['server', 'uploader'],
+    params: params.extend({ track_id: Id }),
+    response: ok({
+      upload_session_id: z.uuid(),
+      track_id: z.uuid(),
+      track: Track.pick({
+        id: true,
+        index: true,
+        duration: true,
+        file_name: true,
+        track_status_id: true,
+        status: true,
+      }).extend({
+        /** 0–1 while processing. */
+        progress: z.number().nullable(),
+        /** Why it failed. */
+        error: z.object({ code: z.string(), message: z.string() }).nullable(),
+      }),
+    }),
+    errors: [401, 403, 404, 410],
+  },
 })

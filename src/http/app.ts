@@ -2,12 +2,12 @@ import { Hono } from 'hono'
 import { HTTPException } from 'hono/http-exception'
 import { requestId } from 'hono/request-id'
 
+import { createKeyCache } from '../adapters/key_cache.ts'
 import { transcoderServes } from '../adapters/transcoder.ts'
 import type { ErrorBody } from '../contract/common.ts'
 import { operations } from '../contract/index.ts'
 import { ApiError, describeError } from '../errors.ts'
 import { handlers } from '../resources/index.ts'
-import { createAuthenticator } from './authenticate.ts'
 import { baseUrl } from './base_url.ts'
 import { mountCoverUpload } from './cover_upload.ts'
 import { type AppEnv, honoPath, mount } from './mount.ts'
@@ -15,7 +15,7 @@ import { openApiDocument } from './openapi.ts'
 
 const CORS = {
   'access-control-allow-origin': '*',
-  'access-control-expose-headers': 'Retry-After',
+  'access-control-expose-headers': 'Retry-After, Idempotency-Replayed',
 }
 const PREFLIGHT = {
   ...CORS,
@@ -46,7 +46,7 @@ export function createApp() {
     c.json(openApiDocument(operations, baseUrl(c.env, c.req.url)), 200, { 'access-control-allow-origin': '*' }),
   )
 
-  mount(app, operations, handlers, createAuthenticator())
+  mount(app, operations, handlers, createKeyCache())
   mountCoverUpload(app)
 
   const methods = new Map<string, string[]>()

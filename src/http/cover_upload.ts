@@ -4,14 +4,14 @@ import { bodyLimit } from 'hono/body-limit'
 import { openDatabase } from '../adapters/database.ts'
 import { verifyCoverGrant } from '../adapters/token.ts'
 import type { System } from '../context.ts'
+import { MAX_COVER_BYTES } from '../contract/common.ts'
 import { ApiError } from '../errors.ts'
 import { cutCover, startCover } from '../pipeline/cover.ts'
 import { claimJob, releaseJob, sendJob } from '../pipeline/job.ts'
 import type { AppEnv } from './mount.ts'
 
-const MAX_IMAGE_BYTES = 10_000_000
 /** Room for the multipart frame around the file. */
-const MAX_REQUEST_BYTES = MAX_IMAGE_BYTES + 100_000
+const MAX_REQUEST_BYTES = MAX_COVER_BYTES + 100_000
 
 /** First bytes of what we accept (design.md §3); the transcoder looks again and decodes. */
 const MAGIC: readonly RegExp[] = [
@@ -36,7 +36,7 @@ async function readImage(request: Request): Promise<Uint8Array> {
   } else {
     image = new Uint8Array(await request.arrayBuffer())
   }
-  if (image.length > MAX_IMAGE_BYTES) throw imageTooLarge()
+  if (image.length > MAX_COVER_BYTES) throw imageTooLarge()
   const head = String.fromCharCode(...image.subarray(0, 16))
   if (!MAGIC.some((magic) => magic.test(head))) {
     throw new ApiError(400, 'unsupported_image', 'A cover must be a JPEG, PNG, WebP, GIF or AVIF image')
@@ -44,7 +44,7 @@ async function readImage(request: Request): Promise<Uint8Array> {
   return image
 }
 
-const imageTooLarge = () => new ApiError(413, 'image_too_large', `A cover must be at most ${MAX_IMAGE_BYTES} bytes`)
+const imageTooLarge = () => new ApiError(413, 'image_too_large', `A cover must be at most ${MAX_COVER_BYTES} bytes`)
 
 /**
  * `POST /v1/cover_upload/{token}`: where the handles of covers lead, for R2 has no presigned POST (design.md §3). Takes

@@ -4,12 +4,15 @@ import { bodyLimit } from 'hono/body-limit'
 import type * as z from 'zod'
 
 import { openDatabase } from '../adapters/database.ts'
+import type { KeyCache } from '../adapters/key_cache.ts'
 import type { Context, Principal } from '../context.ts'
 import { type ErrorCode, MAX_BODY_BYTES } from '../contract/common.ts'
 import type { Operation, Operations } from '../contract/operation.ts'
 import { ApiError, notFound } from '../errors.ts'
-import type { createAuthenticator } from './authenticate.ts'
+import { renewAnswer } from '../resources/replay.ts'
+import { authenticate } from './authenticate.ts'
 import { baseUrl } from './base_url.ts'
+import { once } from './idempotency.ts'
 import { limitRate } from './limit_rate.ts'
 
 export interface AppEnv {
@@ -49,7 +52,7 @@ const requireJson: MiddlewareHandler<AppEnv> = async function requireJson(c, nex
 }
 
 /** The issues of a failed parse as the error envelope shows them. A malformed id in a path is like an unknown one (design.md §4). */
-function refuse(target: 'param' | 'query' | 'json', error: z.core.$ZodError): never {
+function refuse(target: 'param' | 'query' | 'header' | 'json', error: z.core.$ZodError): never {
   const ids = error.issues.filter((issue) => target === 'param' && issue.path[0] !== 'scope')
   if (ids.length > 0) throw notFound(String(ids[0]?.path[0]).replace(/_id$/, '').replaceAll('_', ' '))
   const errors = error.issues.flatMap((issue) => {
@@ -67,7 +70,7 @@ function refuse(target: 'param' | 'query' | 'json', error: z.core.$ZodError): ne
 }
 
 function validate(operation: Operation): MiddlewareHandler<AppEnv>[] {
-  const check = (target: 'param' | 'query' | 'json', schema: z.ZodObject | undefined) =>
+  const check = (target: 'param' | 'query' | 'header' | 'json', schema: z.ZodObject | undefined) =>
     schema
       ? [
           zValidator(target, schema, (result) => {
@@ -78,24 +81,26 @@ function validate(operation: Operation): MiddlewareHandler<AppEnv>[] {
   return [
     ...check('param', operation.params),
     ...check('query', operation.query),
+    ...check('header', operation.headers),
     ...(operation.body ? [tooLarge, requireJson] : []),
     ...check('json', operation.body),
   ] as MiddlewareHandler<AppEnv>[]
 }
 
-type AnyHandler = (input: object, context: Context) => Promise<object>
+type Answer = Record<string, unknown>
+type AnyHandler = (input: object, context: Context) => Promise<Answer>
 
 /** The only place where operations meet Hono: authenticates, limits, parses, runs the handler, encodes through the schema. */
 export function mount(
   app: Hono<AppEnv>,
   operations: Operations,
   handlers: Record<string, unknown>,
-  authenticate: ReturnType<typeof createAuthenticator>,
+  keys: KeyCache,
 ): void {
   for (const [name, operation] of Object.entries(operations)) {
     const handler = handlers[name] as AnyHandler
     const guard: MiddlewareHandler<AppEnv> = async (c, next) => {
-      const principal = await authenticate(c.env, c.req.header('authorization'), operation.access)
+      const principal = await authenticate(c.env, keys, c.req.raw.headers, operation.access)
       await limitRate(c.env, principal, c.req.param('play_session_id'))
       c.set('principal', principal)
       return next()
@@ -105,6 +110,7 @@ export function mount(
       const input = {
         params: operation.params && valid('param'),
         query: operation.query && valid('query'),
+        headers: operation.headers && valid('header'),
         body: operation.body && valid('json'),
       }
       const context: Context = {
@@ -112,10 +118,17 @@ export function mount(
         db: openDatabase(c.env.DB),
         now: Date.now(),
         principal: c.get('principal'),
+        keys,
         base_url: baseUrl(c.env, c.req.url),
       }
-      const output = await handler(input, context)
-      return c.json(operation.response.parse({ ok: true, api_request_id: c.get('requestId'), ...output }))
+      const encode = (output: Answer) =>
+        operation.response.parse({ ...output, ok: true, api_request_id: c.get('requestId') })
+      const key = c.req.header('idempotency-key')
+      if (operation.method !== 'post' || key === undefined) return c.json(encode(await handler(input, context)))
+      const request = `${c.req.path}\n${await c.req.text()}`
+      const run = async () => encode(await handler(input, context))
+      const { answer, replayed } = await once(context, key, request, run, (first) => renewAnswer(first, input, context))
+      return c.json(encode(answer), 200, replayed ? { 'idempotency-replayed': 'true' } : {})
     })
   }
 }

@@ -1,28 +1,35 @@
 import * as z from 'zod'
 
+import { ApiKey } from '../contract/api_key.ts'
 import { Collection } from '../contract/collection.ts'
 import { ImageColor } from '../contract/color.ts'
 import { ErrorBody } from '../contract/common.ts'
+import { Limit } from '../contract/limit.ts'
 import { CoverImage, UploadHandle } from '../contract/media.ts'
 import type { Operation, Operations } from '../contract/operation.ts'
 import { Organization } from '../contract/organization.ts'
 import { Levels, Playback, PlaybackVariant, PlayedTrack, PlaySession, SessionTrack } from '../contract/play.ts'
+import { Playlist, PlaylistTrack } from '../contract/playlist.ts'
 import { ListedTrack, Track } from '../contract/track.ts'
 import { UploadSession } from '../contract/upload.ts'
 import { Variant } from '../contract/variant.ts'
 
 /** Schemas that stand once under `components` and are referred to by name. */
 const NAMED = {
+  ApiKey,
   Collection,
   CoverImage,
   Error: ErrorBody,
   ImageColor,
   Levels,
+  Limit,
   ListedTrack,
   Organization,
   Playback,
   PlaybackVariant,
   PlayedTrack,
+  Playlist,
+  PlaylistTrack,
   PlaySession,
   SessionTrack,
   Track,
@@ -36,9 +43,11 @@ const STATUS_TEXT = {
   401: 'The API key is missing or not valid',
   403: 'The key or the session does not allow this',
   404: 'Not found',
-  409: 'The track cannot be played yet',
+  409: 'Not possible in the present state',
   410: 'The session has expired',
+  412: 'It has changed since: the version does not match If-Match',
   413: 'Too large',
+  422: 'This Idempotency-Key was used with another request',
   429: 'Too many requests; see Retry-After',
 }
 
@@ -73,7 +82,7 @@ function components(): Json {
   )
 }
 
-function parameters(schema: z.ZodObject | undefined, where: 'path' | 'query'): Json[] {
+function parameters(schema: z.ZodObject | undefined, where: 'path' | 'query' | 'header'): Json[] {
   if (!schema) return []
   const { properties = {} } = toSchema(schema, 'output') as { properties?: Record<string, Json> }
   return Object.entries(properties).map(([name, property]) => ({
@@ -84,11 +93,21 @@ function parameters(schema: z.ZodObject | undefined, where: 'path' | 'query'): J
   }))
 }
 
+/** Every POST takes it (design.md §4). */
+const IDEMPOTENCY_KEY = {
+  name: 'Idempotency-Key',
+  in: 'header',
+  required: false,
+  description: 'A request with the same key and body within 24 hours gets the first answer again.',
+  schema: { type: 'string', minLength: 1, maxLength: 255 },
+}
+
 const content = (schema: Json) => ({ 'application/json': { schema } })
 
 function describe(name: string, operation: Operation): Json {
   const errors = [...operation.errors, 429 as const]
   if (operation.body) errors.push(413)
+  if (operation.method === 'post') errors.push(400, 409, 422)
   const { access } = operation
   const keys = access.length > 0 ? `Keys: ${access.join(', ')}.` : 'Public: the id of the play session is the secret.'
   return {
@@ -97,7 +116,12 @@ function describe(name: string, operation: Operation): Json {
     description: keys,
     tags: [operation.tag],
     security: access.length > 0 ? [{ bearer: [] }] : [],
-    parameters: [...parameters(operation.params, 'path'), ...parameters(operation.query, 'query')],
+    parameters: [
+      ...parameters(operation.params, 'path'),
+      ...parameters(operation.query, 'query'),
+      ...parameters(operation.headers, 'header'),
+      ...(operation.method === 'post' ? [IDEMPOTENCY_KEY] : []),
+    ],
     ...(operation.body && {
       requestBody: { required: true, content: content(toSchema(operation.body, 'input')) },
     }),

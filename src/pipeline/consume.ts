@@ -1,10 +1,10 @@
-import { jobs } from '../adapters/schema.ts'
 import type { System } from '../context.ts'
 import { describeError } from '../errors.ts'
 import { cutCover } from './cover.ts'
 import { failTranscode } from './finish.ts'
 import { ingestPath } from './ingest.ts'
-import { claimJob, holds, type Job, type JobMessage, releaseJob, sendJob } from './job.ts'
+import { claimJob, type Job, type JobMessage, releaseJob, sendJob } from './job.ts'
+import { type KeyUse, writeUse } from './key_use.ts'
 import { backoff, type Outcome } from './outcome.ts'
 import { runPurge } from './purge.ts'
 import { transcode } from './transcode.ts'
@@ -30,7 +30,7 @@ export async function consume(system: System, batch: MessageBatch): Promise<void
     try {
       if (batch.queue === INGEST) await ingestPath(system, (message.body as UploadEvent).object.key)
       else if (batch.queue === DEAD) await bury(system, message.body as Partial<JobMessage>)
-      else await work(system, message as Message<JobMessage>)
+      else await task(system, message as Message<JobMessage | KeyUse>)
       message.ack()
     } catch (error) {
       console.error(
@@ -44,6 +44,11 @@ export async function consume(system: System, batch: MessageBatch): Promise<void
       message.retry({ delaySeconds: backoff(message.attempts) })
     }
   }
+}
+
+async function task(system: System, message: Message<JobMessage | KeyUse>): Promise<void> {
+  if ('api_key_id' in message.body) await writeUse(system, message.body)
+  else await work(system, message as Message<JobMessage>)
 }
 
 async function work(system: System, message: Message<JobMessage>): Promise<void> {
@@ -74,6 +79,7 @@ async function bury(system: System, body: Partial<JobMessage>): Promise<void> {
       'The transcoder could not be reached for a long time; the upload is kept, process the track again later'
     await failTranscode(system, job, 'transcoder_unavailable', message)
   } else {
-    await system.db.update(jobs).set({ state: 'failed' }).where(holds(job))
+    // A cover or a purge has nobody who waits for it: the sweep tries again in an hour.
+    await releaseJob(system, job, 3600, true)
   }
 }

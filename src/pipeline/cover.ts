@@ -2,7 +2,7 @@ import { and, eq, sql } from 'drizzle-orm'
 
 import { newId } from '../adapters/id.ts'
 import { signUrl } from '../adapters/media.ts'
-import { collections, type CoverOwner, jobs, tracks } from '../adapters/schema.ts'
+import { collections, jobs, playlists, tracks } from '../adapters/schema.ts'
 import type { CoverGrant } from '../adapters/token.ts'
 import { callTranscoder } from '../adapters/transcoder.ts'
 import type { System } from '../context.ts'
@@ -21,7 +21,7 @@ export async function signCoverOutputs(env: Env, cover_path: string, expires_in:
   return { icon, small, regular }
 }
 
-const ownerTable = (owner: CoverOwner) => (owner === 'track' ? tracks : collections)
+const OWNERS = { track: tracks, collection: collections, playlist: playlists }
 
 /** Keeps an uploaded image and writes the job that cuts it. 404 when the owner is gone. */
 export async function startCover(
@@ -41,7 +41,7 @@ export async function startCover(
     source_size: image.length,
     cover_path: `media/${folder}`,
   })
-  const table = ownerTable(grant.owner)
+  const table = OWNERS[grant.owner]
   const [, owners] = await db.batch([
     job.insert,
     db.update(table).set({ cover_job_id: job.id }).where(eq(table.id, grant.owner_id)).returning({ id: table.id }),
@@ -84,7 +84,7 @@ export async function cutCover(system: System, job: Job): Promise<Outcome & { fa
     await env.MEDIA.delete(source_path)
     return { ...done, fault: answer.error }
   }
-  const table = ownerTable(owner)
+  const table = OWNERS[owner]
   const newest = and(
     eq(table.id, owner_id),
     eq(table.cover_job_id, job.id),

@@ -5,7 +5,7 @@ import type { System } from '../context.ts'
 import type { JobErrorCode, JobResult } from '../contract/job.ts'
 import { fault } from './ingest.ts'
 import { holds, type Job } from './job.ts'
-import { purge } from './purge.ts'
+import { purge, purgeLater } from './purge.ts'
 
 type Track = typeof tracks.$inferSelect
 
@@ -37,7 +37,11 @@ export async function finishTranscode(
   ]
   const mine = and(eq(tracks.id, track.id), eq(tracks.job_id, job.id), ended(job, 'done'))
   const stillMine = sql`exists (select 1 from tracks where ${mine})`
-  const [, , , updated] = await db.batch([
+  const [before, , , , updated] = await db.batch([
+    db
+      .select({ index: trackVariants.index, path: trackVariants.path })
+      .from(trackVariants)
+      .where(eq(trackVariants.track_id, track.id)),
     db.update(jobs).set({ state: 'done' }).where(holds(job)),
     db.delete(trackVariants).where(and(eq(trackVariants.track_id, track.id), stillMine)),
     db.insert(trackVariants).select(sql`
@@ -68,8 +72,20 @@ export async function finishTranscode(
         ]
       : []),
   ])
-  // The track was deleted while it was processed: what was just written is nobody's.
-  if (updated.length === 0) await purge(system, track.organization_id, [`${base}/`])
+  const { organization_id } = track
+  if (updated.length === 0) {
+    // The track was deleted, or got a newer file, while this one was processed: what was just written is nobody's.
+    await purge(system, organization_id, [`${base}/`])
+    return
+  }
+  const current = new Set(files.map((file) => file.path))
+  const replaced = before.filter((file) => !current.has(file.path))
+  await purgeLater(
+    system,
+    organization_id,
+    [...new Set(replaced.filter((f) => f.index !== 'original').map((f) => f.path.replace(/[^/]*$/, '')))],
+    replaced.filter((f) => f.index === 'original').map((f) => f.path),
+  )
 }
 
 /** Marks track and job failed, with a reason that a person understands. */
@@ -79,12 +95,17 @@ export async function failTranscode(
   code: JobErrorCode | 'transcoder_unavailable',
   message: string,
 ) {
-  const info = fault(code as JobErrorCode, message, job.attempt)
+  const info = fault(code, message, job.attempt)
   await db.batch([
     db.update(jobs).set({ state: 'failed', error: info.error }).where(holds(job)),
     db
       .update(tracks)
-      .set({ status: 'failed', progress: null, info })
+      .set({
+        // A track that plays goes on playing what it had.
+        status: sql`case when exists (select 1 from track_variants where track_id = ${tracks.id}) then 'incomplete' else 'failed' end`,
+        progress: null,
+        info: sql`json_patch(info, ${JSON.stringify(info)})`,
+      })
       .where(and(eq(tracks.job_id, job.id), ended(job, 'failed'))),
   ])
 }

@@ -1,6 +1,6 @@
-import { and, eq, isNull, or, sql } from 'drizzle-orm'
+import { and, eq, type SQL, sql } from 'drizzle-orm'
 
-import { headObject, uploadPath } from '../adapters/media.ts'
+import { headObject } from '../adapters/media.ts'
 import { jobs, tracks } from '../adapters/schema.ts'
 import type { System } from '../context.ts'
 import type { JobErrorCode } from '../contract/job.ts'
@@ -13,48 +13,63 @@ import { insertJob, sendJob } from './job.ts'
 
 type Waiting = Pick<
   typeof tracks.$inferSelect,
-  'id' | 'organization_id' | 'collection_id' | 'status' | 'upload_expires_at' | 'created_at'
+  'id' | 'organization_id' | 'status' | 'source_path' | 'upload_path' | 'upload_expires_at' | 'created_at'
 >
 
-/** A faulty upload's reason, as `info.error` shows it. */
-export const fault = (code: JobErrorCode | 'upload_expired', message: string, attempt = 0) => ({
+/** A track's reason of failure, as `info.error` shows it. */
+export const fault = (
+  code: JobErrorCode | 'upload_expired' | 'transcoder_unavailable',
+  message: string,
+  attempt = 0,
+) => ({
   error: { code, message, attempt },
 })
 
-/** Waiting for its upload; also after the handle lapsed, because bytes may come late. */
-const isWaiting = (id: string) =>
-  and(eq(tracks.id, id), isNull(tracks.job_id), or(eq(tracks.status, 'initializing'), eq(tracks.status, 'failed')))
+/** The sweep looks no more; late bytes are still found by R2's event or by reading. */
+const NEVER = Number.MAX_SAFE_INTEGER
+
+/** The track still waits for the very upload that was looked at. */
+const waitsFor = (track: Waiting) =>
+  and(eq(tracks.id, track.id), eq(tracks.awaiting_upload, true), eq(tracks.upload_path, track.upload_path))!
 
 /** Moves the track on when its bytes are there (or will never come). True when something changed. */
 export async function ingest(system: System, track: Waiting): Promise<boolean> {
-  const { db, env, now } = system
-  const source_path = uploadPath(track)
-  const source = await headObject(env, source_path)
-  if (!source) {
-    if (track.status === 'failed') return false
-    if (track.upload_expires_at > now) {
-      await checkLater(system, track)
-      return false
-    }
-    const message = 'No file arrived before the upload URL expired'
-    return fail(system, track.id, fault('upload_expired', message))
-  }
-  if (source.size === 0)
-    return fail(system, track.id, fault('empty_file', 'The uploaded file is empty (0 bytes)'), true)
-  const limit = Number(env.MAX_UPLOAD_BYTES)
+  const source = await headObject(system.env, track.upload_path)
+  if (!source) return expire(system, track)
+  if (source.size === 0) return refuse(system, track, fault('empty_file', 'The uploaded file is empty (0 bytes)'))
+  const limit = Number(system.env.MAX_UPLOAD_BYTES)
   if (source.size > limit) {
-    await env.MEDIA.delete(source_path)
     const message = `The uploaded file has ${source.size} bytes; at most ${limit} are allowed`
-    return fail(system, track.id, fault('file_too_large', message), true)
+    return refuse(system, track, fault('file_too_large', message))
   }
-  const payload = { kind: 'transcode' as const, track_id: track.id, source_path, source_size: source.size }
+  return startProcessing(system, track, { path: track.upload_path, size: source.size }, waitsFor(track))
+}
+
+/** Begins a transcode job, if `condition` still holds. It becomes the one that owns the track's status. */
+export async function startProcessing(
+  system: System,
+  track: { id: string; organization_id: string },
+  source: { path: string; size: number },
+  condition: SQL,
+): Promise<boolean> {
+  const { db } = system
+  const payload = { kind: 'transcode' as const, track_id: track.id, source_path: source.path, source_size: source.size }
   const job = insertJob(system, track.organization_id, payload)
   const [, moved] = await db.batch([
     job.insert,
     db
       .update(tracks)
-      .set({ status: 'processing', job_id: job.id, progress: 0, info: {} })
-      .where(isWaiting(track.id))
+      .set({
+        status: 'processing',
+        job_id: job.id,
+        progress: 0,
+        source_path: source.path,
+        source_size: source.size,
+        // Only a new upload ends the waiting; a reprocess of the old one does not.
+        awaiting_upload: sql`awaiting_upload and upload_path <> ${source.path}`,
+        info: sql`json_remove(info, '$.error')`,
+      })
+      .where(and(eq(tracks.id, track.id), condition))
       .returning({ id: tracks.id }),
     // Somebody else was faster: their job stands, this one never was.
     db
@@ -68,44 +83,67 @@ export async function ingest(system: System, track: Waiting): Promise<boolean> {
   return true
 }
 
-/** `final` keeps late bytes from reviving the track. */
-async function fail({ db }: System, id: string, info: ReturnType<typeof fault>, final = false): Promise<boolean> {
-  const failed = await db
+/** A file that no decoder needs to look at. A track that had a good one before keeps it. */
+async function refuse(system: System, track: Waiting, info: ReturnType<typeof fault>): Promise<boolean> {
+  const { db, env } = system
+  await env.MEDIA.delete(track.upload_path)
+  const refused = await db
     .update(tracks)
-    .set({ status: 'failed', info, ...(final && { job_id: 'none' }) })
-    .where(isWaiting(id))
+    .set({
+      awaiting_upload: false,
+      status: track.source_path === null ? 'failed' : track.status,
+      info: sql`json_patch(info, ${JSON.stringify(info)})`,
+    })
+    .where(waitsFor(track))
     .returning({ id: tracks.id })
-  return failed.length > 0
+  return refused.length > 0
 }
 
-/** The sweep looks ever less often, and once more when the handle has lapsed. */
-async function checkLater({ db, now }: System, track: Waiting): Promise<void> {
-  const pause = Math.max(60_000, (now - track.created_at) / 2)
-  await db
+/** Nothing there: the sweep looks ever less often, and for the last time when the handle has lapsed. */
+async function expire({ db, now }: System, track: Waiting): Promise<boolean> {
+  if (track.upload_expires_at > now) {
+    const pause = Math.max(60_000, (now - track.created_at) / 2)
+    await db
+      .update(tracks)
+      .set({ next_check_at: Math.min(now + pause, track.upload_expires_at + 1000) })
+      .where(and(waitsFor(track), sql`next_check_at <= ${now}`))
+    return false
+  }
+  if (track.status !== 'initializing') return false
+  const info = fault('upload_expired', 'No file arrived before the upload URL expired; ask for a new one')
+  const expired = await db
     .update(tracks)
-    .set({ next_check_at: Math.min(now + pause, track.upload_expires_at + 1000) })
-    .where(and(isWaiting(track.id), sql`next_check_at <= ${now}`))
+    .set({ status: 'failed', info, next_check_at: NEVER })
+    .where(and(waitsFor(track), eq(tracks.status, 'initializing')))
+    .returning({ id: tracks.id })
+  return expired.length > 0
 }
 
-/** A track that an uploaded object belongs to: by its key, `uploads/{organization}/{collection}/{track}`. */
+/** A track that an uploaded object belongs to: by its key, `uploads/{organization}/{collection}/{track}` with or without a suffix. */
 export async function ingestPath(system: System, path: string): Promise<void> {
-  const id = /^uploads\/[^/]+\/[^/]+\/([0-9a-f-]{36})$/.exec(path)?.[1]
+  const id = /^uploads\/[^/]+\/[^/]+\/([0-9a-f-]{36})(\.\w+)?$/.exec(path)?.[1]
   if (!id) return
   const track = await system.db
     .select()
     .from(tracks)
-    .where(and(eq(tracks.id, id), isNull(tracks.job_id)))
+    .where(and(eq(tracks.id, id), eq(tracks.awaiting_upload, true), eq(tracks.upload_path, path)))
     .get()
   if (track) await ingest(system, track)
 }
 
 /** Looks for uploads that nobody told of. */
 export async function ingestWaiting(system: System, limit: number): Promise<void> {
-  const waiting = await system.db
+  const { db, now } = system
+  const waiting = await db
     .select()
     .from(tracks)
-    .where(sql`status = 'initializing' and next_check_at <= ${system.now}`)
+    .where(sql`awaiting_upload = 1 and next_check_at <= ${now}`)
     .orderBy(tracks.next_check_at)
     .limit(limit)
-  for (const track of waiting) await ingest(system, track)
+  for (const track of waiting) {
+    const late = track.upload_expires_at <= now && track.status !== 'initializing'
+    if (!(await ingest(system, track)) && late) {
+      await db.update(tracks).set({ next_check_at: NEVER }).where(waitsFor(track))
+    }
+  }
 }

@@ -22,11 +22,17 @@ const NUDGE_AFTER = 60_000
 const NUDGE_AGAIN_AFTER = 300_000
 
 /** The statement that writes a new job, to go into the batch that makes it necessary; send it with `sendJob` afterwards. */
-export function insertJob({ db, now }: System, organization_id: string, payload: JobPayload) {
+export function insertJob({ db, now }: System, organization_id: string, payload: JobPayload, delaySeconds = 0) {
   const id = newId()
-  const insert = db
-    .insert(jobs)
-    .values({ id, organization_id, payload, lease_until: now, nudge_at: now + NUDGE_AFTER, created_at: now })
+  const from = now + delaySeconds * 1000
+  const insert = db.insert(jobs).values({
+    id,
+    organization_id,
+    payload,
+    lease_until: from,
+    nudge_at: delaySeconds > 0 ? from : from + NUDGE_AFTER,
+    created_at: now,
+  })
   return { id, payload, insert }
 }
 

@@ -1,6 +1,6 @@
 import { sql } from 'drizzle-orm'
 
-import { jobs, playSessions, uploadSessions } from '../adapters/schema.ts'
+import { idempotencyKeys, jobs, playSessions, uploadSessions } from '../adapters/schema.ts'
 import type { System } from '../context.ts'
 import { ingestWaiting } from './ingest.ts'
 import { nudgeJobs } from './job.ts'
@@ -24,6 +24,11 @@ export async function sweep(system: System): Promise<void> {
   await db.batch([
     ended(playSessions),
     ended(uploadSessions),
+    db
+      .delete(idempotencyKeys)
+      .where(
+        sql`id in (select id from idempotency_keys where created_at < ${now - DAY} order by created_at limit ${DELETE_LIMIT})`,
+      ),
     db
       .delete(jobs)
       .where(

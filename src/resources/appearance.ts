@@ -23,6 +23,8 @@ interface Covered extends Level {
 export interface Appearances {
   organization: Level & { theme: string[] }
   collection: Covered & { theme: string[] }
+  /** Of a playlist's session: stands between the collection and the organization. */
+  playlist: (Settings & Pick<Covered, 'cover_path' | 'cover_colors'> & { theme: string[] }) | null
   track: Covered & { player_title: string | null; file_name: string }
 }
 
@@ -61,37 +63,28 @@ export function isDark(hex: string): boolean {
 export const imageColors = (owner: { theme: string[]; cover_colors: ImageColor[] }) =>
   owner.theme.length > 0 ? themeColors(owner.theme) : owner.cover_colors
 
-/** The levels that count, nearest first. */
-function chain<T>(
-  track: T,
-  collection: T,
-  organization: T,
-  organizationAllows: boolean,
-  collectionAllows: boolean,
-): T[] {
-  if (!organizationAllows) return [organization]
-  return collectionAllows ? [track, collection, organization] : [collection, organization]
-}
-
 /** What a track looks like, with everything it inherits. */
-export function appearance({ organization, collection, track }: Appearances) {
-  const themes = chain(
-    { color: track.player_color, colors: track.cover_colors },
-    { color: collection.player_color, colors: imageColors(collection) },
-    { color: organization.player_color, colors: themeColors(organization.theme) },
-    organization.is_theme_overridable,
-    collection.is_theme_overridable,
-  )
+export function appearance({ organization, collection, playlist, track }: Appearances) {
+  const themes = [
+    organization.is_theme_overridable && collection.is_theme_overridable && { ...track, colors: track.cover_colors },
+    organization.is_theme_overridable && { ...collection, colors: imageColors(collection) },
+    organization.is_theme_overridable && playlist && { ...playlist, colors: imageColors(playlist) },
+    { ...organization, colors: themeColors(organization.theme) },
+  ].filter((level) => level !== false && level !== null)
   // An organization has no cover of its own, so its `false` keeps tracks from having covers but leaves the collection's.
-  const coversAllowed = organization.is_cover_overridable && collection.is_cover_overridable
-  const covers = coversAllowed ? [track.cover_path, collection.cover_path] : [collection.cover_path]
-  const player_color = themes.find((t) => t.color)?.color ?? DEFAULT_PLAYER_COLOR
+  const covers = [
+    organization.is_cover_overridable && collection.is_cover_overridable && track.cover_path,
+    collection.cover_path,
+    playlist?.cover_path,
+  ]
+  const subtitles = [track, collection, playlist, organization].map((level) => level?.player_subtitle ?? null)
+  const player_color = themes.find((level) => level.player_color)?.player_color ?? DEFAULT_PLAYER_COLOR
   return {
     player_title: track.player_title ?? track.file_name.replace(/\.[^.]*$/, ''),
-    player_subtitle: track.player_subtitle ?? collection.player_subtitle ?? organization.player_subtitle,
+    player_subtitle: subtitles.find((subtitle) => subtitle !== null) ?? null,
     player_color,
-    image_colors: themes.find((t) => t.colors.length > 0)?.colors ?? [],
+    image_colors: themes.find((level) => level.colors.length > 0)?.colors ?? [],
     is_dark: isDark(player_color),
-    cover_path: covers.find((path) => path) ?? null,
+    cover_path: covers.find(Boolean) || null,
   }
 }

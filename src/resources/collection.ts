@@ -1,14 +1,16 @@
-import { and, asc, desc, eq, inArray, sql } from 'drizzle-orm'
+import { and, eq, inArray, sql } from 'drizzle-orm'
 
 import { newId } from '../adapters/id.ts'
 import { collectionPrefixes } from '../adapters/media.ts'
 import { collections, organizations, tracks, trackVariants, uploadSessions } from '../adapters/schema.ts'
 import type { Context, Handlers } from '../context.ts'
 import type { Collection, collectionOperations } from '../contract/collection.ts'
-import { notFound } from '../errors.ts'
+import { invalid, notFound } from '../errors.ts'
 import { insertJob, sendJob } from '../pipeline/job.ts'
 import { DEFAULT_PLAYER_COLOR, imageColors } from './appearance.ts'
 import { findOrganization } from './organization.ts'
+import { openPage } from './page.ts'
+import { removeFromPlaylists } from './playlist_order.ts'
 import { listedColumns, toListedTrack } from './track.ts'
 import { coverUpload } from './upload_handle.ts'
 
@@ -39,36 +41,45 @@ export const showCollection = async (context: Context, id: string) =>
   toCollection(await findCollection(context, id), await findOrganization(context))
 
 export const collectionHandlers: Handlers<typeof collectionOperations> = {
-  async listCollections({ query }, context) {
+  async listCollections({ query: { limit, offset, ...filters } }, context) {
+    const { db } = context
     const organization = await findOrganization(context)
-    const rows = await context.db
-      .select()
-      .from(collections)
-      .where(eq(collections.organization_id, organization.id))
-      .orderBy(desc(collections.created_at), asc(collections.id))
-      .limit(query.limit)
-      .offset(query.offset)
-    return { count: organization.collection_count, collections: rows.map((row) => toCollection(row, organization)) }
+    const list = {
+      name: `collections:${organization.id}`,
+      table: collections,
+      key: collections.seq,
+      descending: true,
+      of: eq(collections.organization_id, organization.id),
+      filters,
+    }
+    const page = await openPage(db, list, { limit, offset })
+    const [[total], rows] = await db.batch([
+      page.count,
+      db.select().from(collections).where(page.where).orderBy(page.orderBy).limit(page.limit).offset(page.offset),
+    ])
+    return { count: total?.count ?? 0, collections: rows.map((row) => toCollection(row, organization)) }
   },
 
   async createCollection({ body }, context) {
     const { db, now } = context
     const organization = await findOrganization(context)
     const defaults = { metadata: {}, theme: [], cover_colors: [] }
-    const [[row]] = await db.batch([
-      db
-        .insert(collections)
-        .values({ ...defaults, ...body, id: newId(), organization_id: organization.id, created_at: now })
-        .returning(),
-      db
-        .update(organizations)
-        .set({ collection_count: sql`collection_count + 1` })
-        .where(eq(organizations.id, organization.id)),
-    ])
+    const row = await db
+      .insert(collections)
+      .values({
+        ...defaults,
+        ...body,
+        id: newId(),
+        organization_id: organization.id,
+        seq: sql`(select coalesce(max(seq), 0) + 1 from collections where organization_id = ${organization.id})`,
+        created_at: now,
+      })
+      .returning()
+      .get()
     return {
-      collection_id: row!.id,
-      collection: toCollection(row!, organization),
-      collection_cover_upload: await coverUpload(context, 'collection', { ...row!, collection_id: row!.id }),
+      collection_id: row.id,
+      collection: toCollection(row, organization),
+      collection_cover_upload: await coverUpload(context, 'collection', { ...row, collection_id: row.id }),
     }
   },
 
@@ -96,34 +107,70 @@ export const collectionHandlers: Handlers<typeof collectionOperations> = {
       prefixes: collectionPrefixes(principal.organization_id, collection.id),
     })
     const ofCollection = db.select({ id: tracks.id }).from(tracks).where(eq(tracks.collection_id, collection.id))
-    const [, , , , , deleted] = await db.batch([
+    const results = await db.batch([
       purge.insert,
+      ...removeFromPlaylists(db, sql`select id from tracks where collection_id = ${collection.id}`),
       db.delete(trackVariants).where(inArray(trackVariants.track_id, ofCollection)),
       db.delete(tracks).where(eq(tracks.collection_id, collection.id)),
       db.delete(uploadSessions).where(eq(uploadSessions.collection_id, collection.id)),
-      // Counts before it deletes, so that two deletes at once take away one.
-      db
-        .update(organizations)
-        .set({
-          collection_count: sql`collection_count - (select count(*) from collections where ${own(context, collection.id)})`,
-        })
-        .where(eq(organizations.id, principal.organization_id)),
       db.delete(collections).where(own(context, collection.id)).returning({ id: collections.id }),
     ])
     await sendJob(context, purge)
-    if (deleted.length === 0) throw notFound('collection')
+    if ((results.at(-1) as unknown[]).length === 0) throw notFound('collection')
     return { collection_id: collection.id, deleted_collection }
   },
 
-  async listCollectionTracks({ params, query }, context) {
+  async listCollectionTracks({ params, query: { limit, offset, ...filters } }, context) {
+    const { db } = context
     const collection = await findCollection(context, params.collection_id)
-    const rows = await context.db
-      .select(listedColumns)
+    const list = {
+      name: `tracks:${collection.id}`,
+      table: tracks,
+      key: tracks.order,
+      descending: false,
+      of: eq(tracks.collection_id, collection.id),
+      filters,
+    }
+    const page = await openPage(db, list, { limit, offset })
+    const [[total], rows] = await db.batch([
+      page.count,
+      db
+        .select(listedColumns)
+        .from(tracks)
+        .where(page.where)
+        .orderBy(page.orderBy)
+        .limit(page.limit)
+        .offset(page.offset),
+    ])
+    return { count: total?.count ?? 0, tracks: rows.map(toListedTrack) }
+  },
+
+  async orderCollectionTracks({ params, body: { track_ids } }, context) {
+    const { db } = context
+    const collection = await showCollection(context, params.collection_id)
+    const wanted = JSON.stringify(track_ids)
+    const known = await db
+      .select({ id: tracks.id })
       .from(tracks)
-      .where(eq(tracks.collection_id, collection.id))
-      .orderBy(asc(tracks.order), asc(tracks.id))
-      .limit(query.limit)
-      .offset(query.offset)
-    return { count: collection.track_count, tracks: rows.map(toListedTrack) }
+      .where(
+        and(inArray(tracks.id, sql`(select value from json_each(${wanted}))`), eq(tracks.collection_id, collection.id)),
+      )
+    const ids = new Set(known.map((track) => track.id))
+    for (const [at, id] of track_ids.entries()) {
+      if (!ids.has(id)) throw invalid(`track_ids.${at}`, 'is not a track of this collection')
+      if (track_ids.indexOf(id) < at) throw invalid(`track_ids.${at}`, 'stands in the list twice')
+    }
+    // The n-th of the ids gets the n-th of the places that all of them hold now.
+    await db
+      .update(tracks)
+      .set({ order: sql`placed.place` })
+      .from(
+        sql`(select wanted.value as track_id, held.place from json_each(${wanted}) as wanted join (
+          select "order" as place, row_number() over (order by "order") - 1 as n
+          from tracks where id in (select value from json_each(${wanted})) and collection_id = ${collection.id}
+        ) as held on held.n = wanted.key) as placed`,
+      )
+      .where(and(sql`${tracks.id} = placed.track_id`, eq(tracks.collection_id, collection.id)))
+    return { collection_id: collection.id, collection }
   },
 }

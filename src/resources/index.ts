@@ -1,9 +1,12 @@
 import type { Handlers } from '../context.ts'
 import type { OperationTable } from '../contract/index.ts'
+import { apiKeyHandlers } from './api_key.ts'
 import { collectionHandlers } from './collection.ts'
 import { coverHandlers } from './cover.ts'
+import { limitHandlers } from './limit.ts'
 import { organizationHandlers } from './organization.ts'
 import { playHandlers } from './play.ts'
+import { playlistHandlers } from './playlist.ts'
 import { trackHandlers } from './track.ts'
 import { uploadHandlers } from './upload.ts'
 import { variantHandlers } from './variant.ts'
@@ -17,4 +20,7 @@ export const handlers: Handlers<OperationTable> = {
   ...uploadHandlers,
   ...playHandlers,
   ...variantHandlers,
+  ...playlistHandlers,
+  ...apiKeyHandlers,
+  ...limitHandlers,
 }

@@ -1,12 +1,14 @@
-import { eq } from 'drizzle-orm'
+import { eq, sql } from 'drizzle-orm'
 
 import { newId } from '../adapters/id.ts'
 import { apiKeys, organizations } from '../adapters/schema.ts'
-import { hashSecret, newSecret } from '../adapters/secret.ts'
+import { newSecret, secretHint, sha256 } from '../adapters/secret.ts'
 import type { Context, Handlers } from '../context.ts'
 import type { Organization, organizationOperations } from '../contract/organization.ts'
 import { notFound } from '../errors.ts'
+import { insertJob, sendJob } from '../pipeline/job.ts'
 import { DEFAULT_PLAYER_COLOR, themeColors } from './appearance.ts'
+import { openPage } from './page.ts'
 
 type Row = typeof organizations.$inferSelect
 
@@ -26,6 +28,16 @@ export async function findOrganization({ db, principal }: Context, id = principa
 }
 
 export const organizationHandlers: Handlers<typeof organizationOperations> = {
+  async listOrganizations({ query }, { db }) {
+    const list = { name: 'organizations', table: organizations, key: organizations.seq, descending: true }
+    const page = await openPage(db, list, query)
+    const [[total], rows] = await db.batch([
+      page.count,
+      db.select().from(organizations).where(page.where).orderBy(page.orderBy).limit(page.limit).offset(page.offset),
+    ])
+    return { count: total?.count ?? 0, organizations: rows.map(toOrganization) }
+  },
+
   async createOrganization({ body }, { db, now }) {
     const secret = newSecret('server')
     const key = {
@@ -33,13 +45,21 @@ export const organizationHandlers: Handlers<typeof organizationOperations> = {
       organization_id: newId(),
       type: 'server' as const,
       title: 'First server key',
-      hash: await hashSecret(secret),
+      hash: await sha256(secret),
+      hint: secretHint(secret),
+      seq: 1,
       created_at: now,
     }
     const [[row]] = await db.batch([
       db
         .insert(organizations)
-        .values({ id: key.organization_id, name: body.name, theme: [], created_at: now })
+        .values({
+          id: key.organization_id,
+          name: body.name,
+          theme: [],
+          seq: sql`(select coalesce(max(seq), 0) + 1 from organizations)`,
+          created_at: now,
+        })
         .returning(),
       db.insert(apiKeys).values(key),
     ])
@@ -57,5 +77,23 @@ export const organizationHandlers: Handlers<typeof organizationOperations> = {
       row = await context.db.update(organizations).set(body).where(eq(organizations.id, row.id)).returning().get()
     }
     return { organization_id: row.id, organization: toOrganization(row) }
+  },
+
+  async deleteOrganization({ params }, { db, keys, ...system }) {
+    const id = params.organization_id
+    // What it owns is many rows and files: they go in the background, but from now on no key opens anything.
+    const job = { kind: 'purge' as const, prefixes: [`uploads/${id}/`, `media/${id}/`], organization_id: id }
+    const purge = insertJob({ db, ...system }, id, job)
+    const found = await db.select().from(organizations).where(eq(organizations.id, id)).get()
+    if (!found) throw notFound('organization')
+    const [, , [row]] = await db.batch([
+      purge.insert,
+      db.delete(apiKeys).where(eq(apiKeys.organization_id, id)),
+      db.delete(organizations).where(eq(organizations.id, id)).returning(),
+    ])
+    keys.forgetOrganization(id)
+    await sendJob({ db, ...system }, purge)
+    if (!row) throw notFound('organization')
+    return { organization_id: id, deleted_organization: toOrganization(row) }
   },
 }

@@ -2,7 +2,7 @@ import { and, asc, eq, ne, or } from 'drizzle-orm'
 
 import { newId } from '../adapters/id.ts'
 import { attachment, signUrl } from '../adapters/media.ts'
-import { collections, playSessions, tracks } from '../adapters/schema.ts'
+import { collections, playlists, playlistTracks, playSessions, tracks } from '../adapters/schema.ts'
 import type { Context, Handlers } from '../context.ts'
 import type { playOperations, PlayScope, PlaySession } from '../contract/play.ts'
 import { CATALOGUE } from '../contract/variant.ts'
@@ -11,6 +11,7 @@ import { appearance, type Appearances } from './appearance.ts'
 import { findCollection } from './collection.ts'
 import { findOrganization } from './organization.ts'
 import { findPlayback, playback, playable } from './playback.ts'
+import { findPlaylist } from './playlist.ts'
 import { checkExpiry, timestamp } from './session.ts'
 import { findTrack, trackColumns } from './track.ts'
 
@@ -22,25 +23,55 @@ const MAX_TRACKS = 1000
 /** The transcodes, AAC first: what a session plays when its creator chose nothing. */
 const DEFAULT_VARIANTS = CATALOGUE.filter((v) => v.type === 'transcode').map((v) => v.index)
 
-function chosenVariants(variants: string[] = []): string[] {
+/** What the session plays: known variants, and of those only what a player key allows. */
+function chosenVariants({ principal }: Context, variants: string[] = []): string[] {
   for (const [at, index] of variants.entries()) {
     if (!CATALOGUE.some((v) => v.index === index)) {
       const known = CATALOGUE.map((v) => v.index).join(', ')
       throw invalid(`variants.${at}`, `is not a known variant; known are ${known}`, 'unknown_variant')
     }
+    if (principal.variants && !principal.variants.includes(index)) {
+      throw new ApiError(403, 'insufficient_scope', `This API key may not play the variant ${index}`)
+    }
   }
-  return variants.length > 0 ? [...new Set(variants)] : DEFAULT_VARIANTS
+  if (variants.length > 0) return [...new Set(variants)]
+  const { variants: allowed } = principal
+  if (!allowed) return DEFAULT_VARIANTS
+  const usual = DEFAULT_VARIANTS.filter((index) => allowed.includes(index))
+  return usual.length > 0 ? usual : allowed
 }
 
-/** The id of what is to be played, which must exist and be the caller's. */
+/** The id of what is to be played, which must exist, be the caller's, and lie inside what its key is bound to. */
 async function findResource(context: Context, scope: PlayScope, body: Record<`${PlayScope}_id`, string | undefined>) {
   const path = `${scope}_id` as const
   const id = body[path]
   if (!id) throw invalid(path, `is required when the scope is ${scope}`)
   if (scope === 'collection') await findCollection(context, id)
   else if (scope === 'track') await findTrack(context, id)
-  else throw notFound('playlist')
+  else await findPlaylist(context, id)
+  if (!(await inBinding(context, scope, id))) throw notFound(scope)
   return id
+}
+
+/** Whether a resource is, or lies in, the one that the caller's key is bound to. */
+async function inBinding({ db, principal }: Context, scope: PlayScope, id: string): Promise<boolean> {
+  const { binding } = principal
+  if (!binding || (binding.scope === scope && binding.id === id)) return true
+  if (scope !== 'track' || binding.scope === 'track') return false
+  const found =
+    binding.scope === 'collection'
+      ? await db
+          .select({ id: tracks.id })
+          .from(tracks)
+          .where(and(eq(tracks.id, id), eq(tracks.collection_id, binding.id)))
+          .get()
+      : await db
+          .select({ id: playlistTracks.id })
+          .from(playlistTracks)
+          .where(and(eq(playlistTracks.track_id, id), eq(playlistTracks.playlist_id, binding.id)))
+          .limit(1)
+          .get()
+  return found !== undefined
 }
 
 const toPlaySession = (row: Row): PlaySession => ({
@@ -49,23 +80,45 @@ const toPlaySession = (row: Row): PlaySession => ({
   expires_at: timestamp(row.expires_at),
 })
 
+/** The tracks of a session in playing order; of a playlist, `order` counts its places. */
+async function sessionTracks({ db }: Context, { scope, resource_id }: Row) {
+  const listable = or(ne(tracks.status, 'failed'), playable)
+  const columns = { track: trackColumns, collection: collections, playable: playable.as('playable') }
+  if (scope === 'playlist') {
+    const rows = await db
+      .select({ ...columns, place: playlistTracks.position, playlist: playlists })
+      .from(playlistTracks)
+      .innerJoin(playlists, eq(playlists.id, playlistTracks.playlist_id))
+      .innerJoin(tracks, eq(tracks.id, playlistTracks.track_id))
+      .innerJoin(collections, eq(collections.id, tracks.collection_id))
+      .where(and(eq(playlistTracks.playlist_id, resource_id), listable))
+      .orderBy(asc(playlistTracks.position))
+      .limit(MAX_TRACKS)
+    return rows.map(({ track, place, ...row }) => ({ ...row, track: { ...track, order: place + 1 } }))
+  }
+  const inScope = scope === 'track' ? eq(tracks.id, resource_id) : eq(tracks.collection_id, resource_id)
+  const rows = await db
+    .select(columns)
+    .from(tracks)
+    .innerJoin(collections, eq(collections.id, tracks.collection_id))
+    .where(and(inScope, listable))
+    .orderBy(asc(tracks.order))
+    .limit(MAX_TRACKS)
+  return rows.map((row) => ({ ...row, playlist: null }))
+}
+
 /** The session's tracks as listeners see them, and the first that plays already. */
 async function sessionView(context: Context, session: Row) {
   const organization = await findOrganization(context)
-  const inScope =
-    session.scope === 'track' ? eq(tracks.id, session.resource_id) : eq(tracks.collection_id, session.resource_id)
-  const rows = await context.db
-    .select({ track: trackColumns, collection: collections, playable: playable.as('playable') })
-    .from(tracks)
-    .innerJoin(collections, eq(collections.id, tracks.collection_id))
-    .where(and(inScope, or(ne(tracks.status, 'failed'), playable)))
-    .orderBy(asc(tracks.order), asc(tracks.id))
-    .limit(MAX_TRACKS)
+  const rows = await sessionTracks(context, session)
   const first = rows.find((row) => row.playable)
   return {
     play_session_id: session.id,
     play_session: toPlaySession(session),
-    tracks: rows.map(({ track, collection }) => ({ ...track, ...seen({ track, collection, organization }) })),
+    tracks: rows.map(({ track, collection, playlist }) => ({
+      ...track,
+      ...seen({ track, collection, playlist, organization }),
+    })),
     first_track: first ? await playback(context, await findPlayback(context, session.id, first.track.id)) : null,
   }
 }
@@ -83,12 +136,13 @@ export const playHandlers: Handlers<typeof playOperations> = {
       .values({
         metadata: {},
         ...rest,
-        variants: chosenVariants(variants),
+        variants: chosenVariants(context, variants),
         resource_id: await findResource(context, params.scope, { collection_id, track_id, playlist_id }),
         id: newId(),
         organization_id: context.principal.organization_id,
         scope: params.scope,
-        is_downloadable,
+        // Both the request and the key must say so; a server key always does.
+        is_downloadable: is_downloadable && (context.principal.kind === 'server' || context.principal.is_downloadable),
         expires_at: context.now + Math.floor(expires_in) * 1000,
         created_at: context.now,
       })
@@ -108,6 +162,7 @@ export const playHandlers: Handlers<typeof playOperations> = {
         ),
       )
       .get()
+    if (session && !(await inBinding(context, session.scope, session.resource_id))) throw notFound('play session')
     return sessionView(context, checkExpiry('play session', session, context.now))
   },
 

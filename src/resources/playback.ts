@@ -1,7 +1,7 @@
 import { and, eq, or, sql } from 'drizzle-orm'
 
 import { signUrl } from '../adapters/media.ts'
-import { collections, organizations, playSessions, tracks, trackVariants } from '../adapters/schema.ts'
+import { collections, organizations, playlists, playSessions, tracks, trackVariants } from '../adapters/schema.ts'
 import type { Context } from '../context.ts'
 import { COVER_SIZES, type CoverImage, type CoverSize } from '../contract/media.ts'
 import type { Playback } from '../contract/play.ts'
@@ -24,6 +24,10 @@ const files = sql<string>`(
   select json_group_array(json_object('index', "index", 'path', path)) from ${trackVariants} where track_id = ${tracks.id}
 )`
 
+const inPlaylist = sql`exists (
+  select 1 from playlist_tracks where track_id = ${tracks.id} and playlist_id = ${playSessions.resource_id}
+)`
+
 /** Session, track and all that the track inherits from, in one statement. Public: the two ids are the secret. */
 export async function findPlayback({ db, now }: Context, play_session_id: string, track_id: string) {
   const row = await db
@@ -31,6 +35,7 @@ export async function findPlayback({ db, now }: Context, play_session_id: string
       session: playSessions,
       track: tracks,
       collection: collections,
+      playlist: playlists,
       organization: organizations,
       files: files.as('files'),
     })
@@ -43,22 +48,24 @@ export async function findPlayback({ db, now }: Context, play_session_id: string
         or(
           and(eq(playSessions.scope, 'track'), eq(tracks.id, playSessions.resource_id)),
           and(eq(playSessions.scope, 'collection'), eq(tracks.collection_id, playSessions.resource_id)),
+          and(eq(playSessions.scope, 'playlist'), inPlaylist),
         ),
       ),
     )
     .leftJoin(collections, eq(collections.id, tracks.collection_id))
+    .leftJoin(playlists, and(eq(playSessions.scope, 'playlist'), eq(playlists.id, playSessions.resource_id)))
     .leftJoin(organizations, eq(organizations.id, playSessions.organization_id))
     .where(eq(playSessions.id, play_session_id))
     .get()
   const session = checkExpiry('play session', row?.session, now)
   if (!row?.track || !row.collection || !row.organization) throw notFound('track')
-  const { track, collection, organization } = row
+  const { track, collection, playlist, organization } = row
   const made = JSON.parse(row.files) as File[]
   if (made.length === 0) throw notReady(track.status)
   return {
     session,
     track,
-    appearance: appearance({ track, collection, organization }),
+    appearance: appearance({ track, collection, playlist, organization }),
     /** The session's variants that this track has, in the session's order. */
     files: session.variants.flatMap((index) => made.filter((file) => file.index === index)),
     seconds_left: Math.min(MAX_URL_TTL, Math.floor((session.expires_at - now) / 1000)),

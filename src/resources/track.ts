@@ -5,10 +5,11 @@ import { trackPath, uploadPath } from '../adapters/media.ts'
 import { collections, jobs, tracks, trackVariants } from '../adapters/schema.ts'
 import type { Context, Handlers } from '../context.ts'
 import { UPLOAD_TTL } from '../contract/common.ts'
-import type { Track, trackOperations } from '../contract/track.ts'
-import { describeError, notFound } from '../errors.ts'
-import { ingest } from '../pipeline/ingest.ts'
+import type { trackOperations } from '../contract/track.ts'
+import { ApiError, describeError, notFound } from '../errors.ts'
+import { ingest, startProcessing } from '../pipeline/ingest.ts'
 import { insertJob, sendJob } from '../pipeline/job.ts'
+import { removeFromPlaylists } from './playlist_order.ts'
 import { audioUpload, checkFacts, coverUpload, type Facts } from './upload_handle.ts'
 
 type Row = typeof tracks.$inferSelect
@@ -27,7 +28,7 @@ export const toListedTrack = (row: Omit<Row, 'levels' | 'info'>) => ({
   track_status_id: row.status,
 })
 
-const toTrack = (row: Omit<Row, 'levels'>): Track => ({
+const toTrack = (row: Omit<Row, 'levels'>) => ({
   ...toListedTrack(row),
   info: { ...row.info, ...(row.progress !== null && { progress: row.progress }) },
 })
@@ -43,60 +44,102 @@ export async function findTrack(context: Context, id: string): Promise<Omit<Row,
 }
 
 /** The track after looking whether its upload has arrived meanwhile (design.md §3.2). */
-export async function refreshTrack(context: Context, id: string): Promise<Track> {
+export async function refreshTrack(context: Context, id: string) {
   const row = await findTrack(context, id)
-  if (row.status !== 'initializing' || !(await ingest(context, row))) return toTrack(row)
+  if (!row.awaiting_upload || !(await ingest(context, row))) return toTrack(row)
   return toTrack(await findTrack(context, id))
 }
 
 /** Loads a track as the API shows it. */
 export const showTrack = async (context: Context, id: string) => toTrack(await findTrack(context, id))
 
-type NewTrack = Pick<Row, 'collection_id' | 'file_name'> & Partial<Omit<Row, 'index' | 'order' | 'status'>> & Facts
+type NewTrack = Pick<Row, 'collection_id' | 'file_name'> &
+  Facts & {
+    [
+      K in
+        | 'upload_session_id'
+        | 'creator_id'
+        | 'organization_index'
+        | 'player_title'
+        | 'player_subtitle'
+        | 'player_color'
+    ]?: string | null | undefined
+  } & {
+    metadata?: Row['metadata'] | undefined
+    is_cover_overridable?: boolean | undefined
+    is_theme_overridable?: boolean | undefined
+  }
 
-/** Writes a track at the end of its collection and answers it with its upload handles. The collection must be the caller's. */
+/** Writes a track at the end of its collection and answers it with its upload handles. 404 when the collection is gone. */
 export async function insertTrack(context: Context, { file_size, content_type, ...values }: NewTrack) {
   const { db, principal, now } = context
   checkFacts(context.env, { file_size, content_type })
-  const expires_at = now + UPLOAD_TTL * 1000
-  const [, [row]] = await db
-    .batch([
-      db
-        .update(collections)
-        .set({ track_count: sql`track_count + 1`, next_order: sql`next_order + 1` })
-        .where(eq(collections.id, values.collection_id)),
-      db
-        .insert(tracks)
-        .values({
-          metadata: {},
-          ...values,
-          id: newId(),
-          organization_id: principal.organization_id,
-          index: randomBase62(12),
-          file_name: safeFileName(values.file_name),
-          file_name_original: values.file_name,
-          // Null, and so refused, when the collection was deleted in this moment.
-          order: sql`(select next_order - 1 from collections where id = ${values.collection_id})`,
-          cover_colors: [],
-          status: 'initializing',
-          upload_expires_at: expires_at,
-          next_check_at: now + 60_000,
-          created_at: now,
-          info: {},
-        })
-        .returning(),
-    ])
-    .catch((error: Error) => {
-      throw describeError(error).includes('NOT NULL constraint failed: tracks.order')
-        ? notFound('collection')
-        : error
+  const own = { id: newId(), organization_id: principal.organization_id, collection_id: values.collection_id }
+  const row = await db
+    .insert(tracks)
+    .values({
+      ...values,
+      ...own,
+      metadata: values.metadata ?? {},
+      index: randomBase62(12),
+      file_name: safeFileName(values.file_name),
+      file_name_original: values.file_name,
+      // Null, and so refused, when the collection was deleted in this moment.
+      order: sql`(select coalesce((select max("order") from tracks where collection_id = c.id), 0) + 1
+        from collections c where c.id = ${values.collection_id})`,
+      cover_colors: [],
+      status: 'initializing',
+      ...awaitUpload(uploadPath(own), now),
+      created_at: now,
+      info: {},
+    })
+    .returning()
+    .get()
+    .catch((error: unknown) => {
+      throw describeError(error).includes('NOT NULL constraint failed: tracks.order') ? notFound('collection') : error
     })
   return {
-    row: row!,
-    path: trackPath(row!),
-    track_upload: await audioUpload(context, uploadPath(row!), { file_size, content_type }),
-    track_cover_upload: await coverUpload(context, 'track', row!),
+    row,
+    path: trackPath(row),
+    track_upload: await audioUpload(context, row.upload_path, { file_size, content_type }),
+    track_cover_upload: await coverUpload(context, 'track', row),
   }
+}
+
+/** The columns of a track for which a new upload handle goes out. */
+const awaitUpload = (upload_path: string, now: number) => ({
+  upload_path,
+  upload_expires_at: now + UPLOAD_TTL * 1000,
+  next_check_at: now + 60_000,
+  awaiting_upload: true,
+})
+
+/**
+ * A new handle for a track's audio. A track that still waits gets one to the same place; one that has a file gets a fresh place, and
+ * plays on with what it has until the new file is processed.
+ */
+export async function renewUpload(
+  context: Context,
+  id: string,
+  { file_name, ...facts }: Facts & { file_name?: string | undefined },
+) {
+  const { db, env, now } = context
+  checkFacts(env, facts)
+  const row = await findTrack(context, id)
+  const upload_path = row.source_path === null ? row.upload_path : `${uploadPath(row)}.${randomBase62(6)}`
+  const updated = await db
+    .update(tracks)
+    .set({
+      ...awaitUpload(upload_path, now),
+      // One that never had a file starts again.
+      ...(row.source_path === null && { status: 'initializing' as const, info: {} }),
+      ...(file_name !== undefined && { file_name: safeFileName(file_name), file_name_original: file_name }),
+    })
+    .where(own(context, id))
+    .returning()
+    .get()
+  if (!updated) throw notFound('track')
+  return { row: updated, track_upload: await audioUpload(context, upload_path, facts) }
 }
 
 /** A name without folders and control characters, for downloads. What the client sent stays in `file_name_original`. */
@@ -139,13 +182,9 @@ export const trackHandlers: Handlers<typeof trackOperations> = {
       kind: 'purge',
       prefixes: [uploadPath(row), `${trackPath(row)}/`],
     })
-    const [, , , , deleted] = await db.batch([
+    const results = await db.batch([
       purge.insert,
-      db
-        .update(collections)
-        // Counts before it deletes, so that two deletes at once take away one.
-        .set({ track_count: sql`track_count - (select count(*) from tracks where ${own(context, row.id)})` })
-        .where(eq(collections.id, row.collection_id)),
+      ...removeFromPlaylists(db, sql`select ${row.id}`),
       db.delete(trackVariants).where(eq(trackVariants.track_id, row.id)),
       db
         .update(jobs)
@@ -154,12 +193,31 @@ export const trackHandlers: Handlers<typeof trackOperations> = {
       db.delete(tracks).where(own(context, row.id)).returning({ id: tracks.id }),
     ])
     await sendJob(context, purge)
-    if (deleted.length === 0) throw notFound('track')
+    if ((results.at(-1) as unknown[]).length === 0) throw notFound('track')
     return { track_id: row.id, deleted_track: toTrack(row) }
   },
 
   async completeTrackUpload({ params }, context) {
     const track = await refreshTrack(context, params.track_id)
     return { track_id: track.id, track }
+  },
+
+  async renewTrackUpload({ params, body }, context) {
+    const { row, track_upload } = await renewUpload(context, params.track_id, body)
+    return { track_id: row.id, track: toTrack(row), track_upload }
+  },
+
+  async reprocessTrack({ params }, context) {
+    const row = await findTrack(context, params.track_id)
+    if (row.source_path === null || row.source_size === null) {
+      throw new ApiError(409, 'track_not_uploaded', 'This track has no file yet; upload one first')
+    }
+    await startProcessing(
+      context,
+      row,
+      { path: row.source_path, size: row.source_size },
+      sql`status not in ('processing', 'fallback_processing')`,
+    )
+    return { track_id: row.id, track: await showTrack(context, row.id) }
   },
 }

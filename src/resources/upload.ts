@@ -5,9 +5,10 @@ import { uploadSessions } from '../adapters/schema.ts'
 import type { Context, Handlers } from '../context.ts'
 import { UPLOAD_TTL } from '../contract/common.ts'
 import type { uploadOperations } from '../contract/upload.ts'
+import { notFound } from '../errors.ts'
 import { findCollection } from './collection.ts'
 import { checkExpiry, timestamp } from './session.ts'
-import { insertTrack } from './track.ts'
+import { insertTrack, refreshTrack } from './track.ts'
 
 /** An upload session of the caller's organization that has not expired. */
 async function findUploadSession(context: Context, id: string) {
@@ -16,11 +17,17 @@ async function findUploadSession(context: Context, id: string) {
     .from(uploadSessions)
     .where(and(eq(uploadSessions.id, id), eq(uploadSessions.organization_id, context.principal.organization_id)))
     .get()
+  if (session && !inBinding(context, session.collection_id)) throw notFound('upload session')
   return checkExpiry('upload session', session, context.now)
 }
 
+/** An uploader key that is bound to a collection sees no other. */
+const inBinding = ({ principal }: Context, collection_id: string) =>
+  principal.kind !== 'uploader' || principal.binding === null || principal.binding.id === collection_id
+
 export const uploadHandlers: Handlers<typeof uploadOperations> = {
   async createUploadSession({ body }, context) {
+    if (!inBinding(context, body.collection_id)) throw notFound('collection')
     const collection = await findCollection(context, body.collection_id)
     const session = {
       metadata: {},
@@ -66,5 +73,16 @@ export const uploadHandlers: Handlers<typeof uploadOperations> = {
       track_upload,
       track_cover_upload,
     }
+  },
+
+  async getSessionTrack({ params }, context) {
+    const session = await findUploadSession(context, params.upload_session_id)
+    const track = await refreshTrack(context, params.track_id)
+    if (track.upload_session_id !== session.id) throw notFound('track')
+    const { progress = null, error = null } = track.info as {
+      progress?: number
+      error?: { code: string; message: string } | null
+    }
+    return { upload_session_id: session.id, track_id: track.id, track: { ...track, progress, error } }
   },
 }

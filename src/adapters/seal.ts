@@ -1,0 +1,25 @@
+/** Text encrypted under a Worker secret (AES-256-GCM), for what lies in the database but must not be read there. */
+
+async function keyOf(secret: string, purpose: string): Promise<CryptoKey> {
+  const material = await crypto.subtle.digest('SHA-256', new TextEncoder().encode(`seal\n${purpose}\n${secret}`))
+  return crypto.subtle.importKey('raw', material, 'AES-GCM', false, ['encrypt', 'decrypt'])
+}
+
+const toBase64 = (bytes: Uint8Array) => btoa(Array.from(bytes, (byte) => String.fromCharCode(byte)).join(''))
+const fromBase64 = (text: string) => Uint8Array.from(atob(text), (char) => char.charCodeAt(0))
+
+/** Encrypts; `purpose` keeps a text from being opened in another's place. */
+export async function seal(secret: string, purpose: string, text: string): Promise<string> {
+  const iv = crypto.getRandomValues(new Uint8Array(12))
+  const key = await keyOf(secret, purpose)
+  const sealed = await crypto.subtle.encrypt({ name: 'AES-GCM', iv }, key, new TextEncoder().encode(text))
+  return `${toBase64(iv)}.${toBase64(new Uint8Array(sealed))}`
+}
+
+/** Decrypts what `seal` made; throws when it was changed. */
+export async function open(secret: string, purpose: string, text: string): Promise<string> {
+  const [iv = '', sealed = ''] = text.split('.')
+  const key = await keyOf(secret, purpose)
+  const plain = await crypto.subtle.decrypt({ name: 'AES-GCM', iv: fromBase64(iv) }, key, fromBase64(sealed))
+  return new TextDecoder().decode(plain)
+}

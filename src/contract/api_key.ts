@@ -1,0 +1,131 @@
+import * as z from 'zod'
+
+import { Id, MAX_SESSION_VARIANTS, ok, Page, RequiredText, Timestamp } from './common.ts'
+import { defineOperations } from './operation.ts'
+
+export const KeyType = z.enum(['server', 'player', 'uploader'])
+export type KeyType = z.infer<typeof KeyType>
+
+/**
+ * A key (specification §5). `server` gives full access to its organization; `player` and `uploader` are for browsers and apps and
+ * may be bound to one resource.
+ */
+export const ApiKey = z.object({
+  id: z.uuid(),
+  title: z.string(),
+  type: KeyType,
+  /** The first characters of the secret, to tell keys apart. */
+  hint: z.string(),
+  collection_id: z.uuid().nullable(),
+  track_id: z.uuid().nullable(),
+  playlist_id: z.uuid().nullable(),
+  /** Indexes of the variants that sessions made with this key may play; null allows any. */
+  variants: z.array(z.string()).nullable(),
+  is_downloadable: z.boolean(),
+  /** Values of the `Origin` header that are let in; null allows any. */
+  allowed_origins: z.array(z.string()).nullable(),
+  expires_at: Timestamp.nullable(),
+  created_at: Timestamp,
+  /** To within some minutes; null when it was never used. */
+  last_used_at: Timestamp.nullable(),
+})
+export type ApiKey = z.infer<typeof ApiKey>
+
+const Origin = z
+  .string()
+  .max(255)
+  .regex(
+    /^https?:\/\/[a-z0-9.-]+(:\d{1,5})?$/,
+    'must be an origin like https://example.com, in lower case and without a path',
+  )
+
+/** What may be changed later. `null` takes a restriction away. */
+export const ApiKeyUpdate = z.strictObject({
+  title: RequiredText.optional(),
+  variants: z.array(z.string().max(64)).min(1).max(MAX_SESSION_VARIANTS).nullable().optional(),
+  is_downloadable: z.boolean().optional(),
+  allowed_origins: z.array(Origin).min(1).max(50).nullable().optional(),
+  expires_at: z.iso.datetime({ offset: true }).nullable().optional(),
+})
+
+export const ApiKeyCreate = ApiKeyUpdate.extend({
+  title: RequiredText,
+  type: KeyType,
+  collection_id: Id.nullable().optional(),
+  track_id: Id.nullable().optional(),
+  playlist_id: Id.nullable().optional(),
+})
+
+/** Seconds: an hour unless said, at most a week. */
+const GraceSeconds = z.int().min(0).max(604_800).default(3600)
+
+const tag = 'API keys'
+const params = z.object({ api_key_id: Id })
+const one = ok({ api_key_id: z.uuid(), api_key: ApiKey })
+/** The secret is shown this once: only its hash is stored. */
+const withSecret = one.extend({ secret: z.string() })
+
+export const apiKeyOperations = defineOperations({
+  listApiKeys: {
+    method: 'get',
+    path: '/v1/api_key',
+    summary: 'List API keys, newest first',
+    tag,
+    access: ['server'],
+    query: Page,
+    response: ok({ count: z.int(), api_keys: z.array(ApiKey) }),
+    errors: [400, 401, 403],
+  },
+  createApiKey: {
+    method: 'post',
+    path: '/v1/api_key',
+    summary: 'Create an API key; its secret is shown this once',
+    tag,
+    access: ['server'],
+    body: ApiKeyCreate,
+    response: withSecret,
+    errors: [400, 401, 403, 404],
+  },
+  getApiKey: {
+    method: 'get',
+    path: '/v1/api_key/{api_key_id}',
+    summary: 'Get an API key without its secret',
+    tag,
+    access: ['server'],
+    params,
+    response: one,
+    errors: [401, 403, 404],
+  },
+  updateApiKey: {
+    method: 'put',
+    path: '/v1/api_key/{api_key_id}',
+    summary: 'Update an API key; fields left out stay as they are',
+    tag,
+    access: ['server'],
+    params,
+    body: ApiKeyUpdate,
+    response: one,
+    errors: [400, 401, 403, 404],
+  },
+  rotateApiKey: {
+    method: 'post',
+    path: '/v1/api_key/{api_key_id}/rotate',
+    summary: 'Give an API key a new secret; the old one works for `grace_seconds` more',
+    tag,
+    access: ['server'],
+    params,
+    body: z.strictObject({ grace_seconds: GraceSeconds }),
+    response: withSecret,
+    errors: [400, 401, 403, 404],
+  },
+  revokeApiKey: {
+    method: 'delete',
+    path: '/v1/api_key/{api_key_id}',
+    summary: 'Revoke an API key at once (within 30 seconds everywhere)',
+    tag,
+    access: ['server'],
+    params,
+    response: ok({ api_key_id: z.uuid(), deleted_api_key: ApiKey }),
+    errors: [401, 403, 404, 409],
+  },
+})

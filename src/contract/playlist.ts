@@ -1,0 +1,183 @@
+import * as z from 'zod'
+
+import { HexColor, ImageColor } from './color.ts'
+import { Id, Metadata, ok, oneFilter, Page, RequiredText, Text } from './common.ts'
+import { UploadHandle } from './media.ts'
+import { defineOperations } from './operation.ts'
+import { Theme } from './organization.ts'
+import { ListedTrack } from './track.ts'
+
+/** Tracks that a playlist holds at most. */
+export const MAX_PLAYLIST_TRACKS = 1000
+
+/** Tracks of any of the organization's collections, in an order of their own (design.md §4). */
+export const Playlist = z.object({
+  id: z.uuid(),
+  creator_id: z.uuid().nullable(),
+  organization_index: z.string(),
+  title: z.string(),
+  metadata: z.record(z.string(), z.unknown()),
+  image_colors: z.array(ImageColor),
+  theme: z.array(HexColor),
+  player_color: HexColor,
+  player_subtitle: z.string(),
+  track_count: z.int(),
+  /** Rises with every change of the tracks; send it as `If-Match` to change only what you have seen. */
+  version: z.int(),
+})
+export type Playlist = z.infer<typeof Playlist>
+
+/** A place in a playlist. */
+export const PlaylistTrack = ListedTrack.extend({
+  playlist_track_id: z.uuid(),
+  /** 0, 1, 2, … */
+  position: z.int(),
+})
+
+/** `null` clears a field that may be empty; `metadata` is replaced whole. */
+export const PlaylistUpdate = z.strictObject({
+  title: RequiredText.optional(),
+  creator_id: Id.nullable().optional(),
+  organization_index: Text.nullable().optional(),
+  metadata: Metadata.optional(),
+  theme: Theme.optional(),
+  player_color: HexColor.nullable().optional(),
+  player_subtitle: Text.nullable().optional(),
+})
+export const PlaylistCreate = PlaylistUpdate.extend({ title: RequiredText })
+
+const TrackIds = z.array(Id).max(MAX_PLAYLIST_TRACKS)
+const Position = z.int().min(0).max(MAX_PLAYLIST_TRACKS)
+const headers = z.object({
+  'if-match': z
+    .string()
+    .regex(/^(\*|"?\d{1,15}"?)$/, 'must be the version of the playlist, or *')
+    .optional(),
+})
+
+const tag = 'Playlists'
+const params = z.object({ playlist_id: Id })
+const placeParams = params.extend({ playlist_track_id: Id })
+const one = ok({ playlist_id: z.uuid(), playlist: Playlist })
+
+export const playlistOperations = defineOperations({
+  listPlaylists: {
+    method: 'get',
+    path: '/v1/playlist',
+    summary: 'List playlists, newest first',
+    tag,
+    access: ['server'],
+    query: oneFilter(Page.extend({ creator_id: Id.optional(), organization_index: RequiredText.optional() })),
+    response: ok({ count: z.int(), playlists: z.array(Playlist) }),
+    errors: [400, 401, 403],
+  },
+  createPlaylist: {
+    method: 'post',
+    path: '/v1/playlist',
+    summary: 'Create a playlist',
+    tag,
+    access: ['server'],
+    body: PlaylistCreate,
+    response: one.extend({ playlist_cover_upload: UploadHandle }),
+    errors: [400, 401, 403],
+  },
+  getPlaylist: {
+    method: 'get',
+    path: '/v1/playlist/{playlist_id}',
+    summary: 'Get a playlist',
+    tag,
+    access: ['server'],
+    params,
+    response: one,
+    errors: [401, 403, 404],
+  },
+  updatePlaylist: {
+    method: 'put',
+    path: '/v1/playlist/{playlist_id}',
+    summary: 'Update a playlist; fields left out stay as they are',
+    tag,
+    access: ['server'],
+    params,
+    body: PlaylistUpdate,
+    response: one,
+    errors: [400, 401, 403, 404],
+  },
+  deletePlaylist: {
+    method: 'delete',
+    path: '/v1/playlist/{playlist_id}',
+    summary: 'Delete a playlist; its tracks stay in their collections',
+    tag,
+    access: ['server'],
+    params,
+    response: ok({ playlist_id: z.uuid(), deleted_playlist: Playlist }),
+    errors: [401, 403, 404],
+  },
+  createPlaylistCover: {
+    method: 'post',
+    path: '/v1/playlist/{playlist_id}/cover',
+    summary: "Get a URL to upload a playlist's cover to",
+    tag,
+    access: ['server'],
+    params,
+    response: one.extend({ playlist_cover_upload: UploadHandle }),
+    errors: [401, 403, 404],
+  },
+  listPlaylistTracks: {
+    method: 'get',
+    path: '/v1/playlist/{playlist_id}/track',
+    summary: "List a playlist's tracks in playing order",
+    tag,
+    access: ['server'],
+    params,
+    query: Page,
+    response: ok({ count: z.int(), version: z.int(), tracks: z.array(PlaylistTrack) }),
+    errors: [400, 401, 403, 404],
+  },
+  replacePlaylistTracks: {
+    method: 'put',
+    path: '/v1/playlist/{playlist_id}/track',
+    summary: "Replace all of a playlist's tracks at once",
+    tag,
+    access: ['server'],
+    params,
+    headers,
+    body: z.strictObject({ track_ids: TrackIds }),
+    response: one,
+    errors: [400, 401, 403, 404, 412],
+  },
+  insertPlaylistTracks: {
+    method: 'post',
+    path: '/v1/playlist/{playlist_id}/track',
+    summary: 'Insert tracks at a position, or add them at the end',
+    tag,
+    access: ['server'],
+    params,
+    headers,
+    body: z.strictObject({ track_ids: TrackIds.min(1), position: Position.optional() }),
+    response: one,
+    errors: [400, 401, 403, 404, 412],
+  },
+  movePlaylistTrack: {
+    method: 'put',
+    path: '/v1/playlist/{playlist_id}/track/{playlist_track_id}',
+    summary: 'Move one track of a playlist to another position',
+    tag,
+    access: ['server'],
+    params: placeParams,
+    headers,
+    body: z.strictObject({ position: Position }),
+    response: one,
+    errors: [400, 401, 403, 404, 412],
+  },
+  removePlaylistTrack: {
+    method: 'delete',
+    path: '/v1/playlist/{playlist_id}/track/{playlist_track_id}',
+    summary: 'Take one track out of a playlist',
+    tag,
+    access: ['server'],
+    params: placeParams,
+    headers,
+    response: one,
+    errors: [401, 403, 404, 412],
+  },
+})

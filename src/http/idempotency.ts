@@ -1,0 +1,63 @@
+import { and, eq, isNull, lt, or } from 'drizzle-orm'
+
+import { idempotencyKeys } from '../adapters/schema.ts'
+import { open, seal } from '../adapters/seal.ts'
+import { sha256 } from '../adapters/secret.ts'
+import type { Context } from '../context.ts'
+import { ApiError, invalid } from '../errors.ts'
+
+/** How long an answer is kept, in milliseconds. */
+export const KEPT_FOR = 24 * 3600 * 1000
+/** A request that takes longer than this has died, and may be taken over. */
+const ABANDONED_AFTER = 60_000
+
+type Answer = Record<string, unknown>
+
+/**
+ * Runs a POST once for one `Idempotency-Key` of one API key (design.md §4): the same request again gets the first answer, another
+ * one is 422, one at the same time is 409. A request that failed may be tried again with the same key.
+ */
+export async function once(
+  context: Context,
+  key: string,
+  request: string,
+  run: () => Promise<Answer>,
+  replay: (answer: Answer) => Promise<Answer>,
+): Promise<{ answer: Answer; replayed: boolean }> {
+  if (!/^[\x21-\x7e]{1,255}$/.test(key)) throw invalid('idempotency-key', 'must be 1 to 255 printable ASCII characters')
+  const { db, env, now, principal } = context
+  const id = await sha256(`${principal.api_key_id}\n${key}`)
+  const request_hash = await sha256(request)
+  const row = { id, request_hash, answer: null, created_at: now }
+  const stale = or(
+    lt(idempotencyKeys.created_at, now - KEPT_FOR),
+    and(isNull(idempotencyKeys.answer), lt(idempotencyKeys.created_at, now - ABANDONED_AFTER)),
+  )
+  const [taken] = await db
+    .insert(idempotencyKeys)
+    .values(row)
+    .onConflictDoUpdate({ target: idempotencyKeys.id, set: row, setWhere: stale })
+    .returning()
+  if (!taken) {
+    const first = await db.select().from(idempotencyKeys).where(eq(idempotencyKeys.id, id)).get()
+    if (first && first.request_hash !== request_hash) {
+      throw new ApiError(422, 'idempotency_key_reused', 'This Idempotency-Key was used with another request')
+    }
+    if (!first?.answer) {
+      const message = 'The first request with this Idempotency-Key is still running'
+      throw new ApiError(409, 'request_in_flight', message, undefined, { 'retry-after': '1' })
+    }
+    const answer = JSON.parse(await open(env.SIGNING_SECRET, id, first.answer)) as Answer
+    return { answer: await replay(answer), replayed: true }
+  }
+  const mine = and(eq(idempotencyKeys.id, id), eq(idempotencyKeys.created_at, now))
+  try {
+    const answer = await run()
+    const sealed = await seal(env.SIGNING_SECRET, id, JSON.stringify(answer))
+    await db.update(idempotencyKeys).set({ answer: sealed }).where(mine)
+    return { answer, replayed: false }
+  } catch (error) {
+    await db.delete(idempotencyKeys).where(and(mine, isNull(idempotencyKeys.answer)))
+    throw error
+  }
+}

@@ -1,0 +1,51 @@
+import { eq, inArray, sql } from 'drizzle-orm'
+
+import { collections, playlists, playlistTracks, tracks, trackVariants, uploadSessions } from '../adapters/schema.ts'
+import type { System } from '../context.ts'
+import { type Job, renewLease } from './job.ts'
+
+/** Rows deleted in one statement, so that a big organization does not hold up the database. */
+const CHUNK = 500
+
+/** Deletes the rows of an organization that is gone, collection by collection. Its play sessions end by themselves within a day. */
+export async function deleteOrganizationRows(system: System, job: Job, organization_id: string): Promise<void> {
+  const { db } = system
+  for (;;) {
+    const collection = await db
+      .select({ id: collections.id })
+      .from(collections)
+      .where(eq(collections.organization_id, organization_id))
+      .limit(1)
+      .get()
+    if (!collection) break
+    await deleteTracks(system, job, collection.id)
+    await db.batch([
+      db.delete(uploadSessions).where(eq(uploadSessions.collection_id, collection.id)),
+      db.delete(collections).where(eq(collections.id, collection.id)),
+    ])
+  }
+  const ofOrganization = db
+    .select({ id: playlists.id })
+    .from(playlists)
+    .where(eq(playlists.organization_id, organization_id))
+  await db.batch([
+    db.delete(playlistTracks).where(inArray(playlistTracks.playlist_id, ofOrganization)),
+    db.delete(playlists).where(eq(playlists.organization_id, organization_id)),
+  ])
+}
+
+async function deleteTracks(system: System, job: Job, collection_id: string): Promise<void> {
+  const { db } = system
+  for (;;) {
+    const chunk = sql`(select id from tracks where collection_id = ${collection_id} order by "order" limit ${CHUNK})`
+    const [, deleted] = await db.batch([
+      db.delete(trackVariants).where(sql`track_id in ${chunk}`),
+      db
+        .delete(tracks)
+        .where(sql`id in ${chunk}`)
+        .returning({ id: tracks.id }),
+    ])
+    await renewLease(system, job)
+    if (deleted.length < CHUNK) return
+  }
+}

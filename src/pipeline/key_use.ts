@@ -1,0 +1,33 @@
+import { and, eq, isNull, lt, or } from 'drizzle-orm'
+
+import { apiKeys } from '../adapters/schema.ts'
+import type { System } from '../context.ts'
+import { describeError } from '../errors.ts'
+
+/** Milliseconds by which `last_used_at` may lag behind. */
+const PRECISION = 10 * 60_000
+
+export interface KeyUse {
+  api_key_id: string
+  used_at: number
+}
+
+/** Has the use of a key written down later: no request writes to the database for its authentication. */
+export async function noteUse(env: Env, key: { id: string; last_used_at: number | null }): Promise<void> {
+  const used_at = Date.now()
+  if (key.last_used_at !== null && used_at - key.last_used_at < PRECISION) return
+  try {
+    await env.TASK_QUEUE.send({ api_key_id: key.id, used_at } satisfies KeyUse)
+  } catch (error) {
+    console.error(JSON.stringify({ event: 'key_use_lost', error: describeError(error) }))
+  }
+}
+
+/** Writes a use down, unless a newer one is known. */
+export async function writeUse({ db }: System, { api_key_id, used_at }: KeyUse): Promise<void> {
+  const older = or(isNull(apiKeys.last_used_at), lt(apiKeys.last_used_at, used_at))
+  await db
+    .update(apiKeys)
+    .set({ last_used_at: used_at })
+    .where(and(eq(apiKeys.id, api_key_id), older))
+}

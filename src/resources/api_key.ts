@@ -1,0 +1,163 @@
+import { and, eq, ne, sql } from 'drizzle-orm'
+
+import { newId } from '../adapters/id.ts'
+import { apiKeys } from '../adapters/schema.ts'
+import { newSecret, secretHint, sha256 } from '../adapters/secret.ts'
+import type { Context, Handlers } from '../context.ts'
+import type { ApiKey, apiKeyOperations } from '../contract/api_key.ts'
+import { CATALOGUE } from '../contract/variant.ts'
+import { ApiError, invalid, notFound } from '../errors.ts'
+import { findCollection } from './collection.ts'
+import { openPage } from './page.ts'
+import { findPlaylist } from './playlist.ts'
+import { timestamp } from './session.ts'
+import { findTrack } from './track.ts'
+
+type Row = typeof apiKeys.$inferSelect
+
+const optionalTimestamp = (milliseconds: number | null) => (milliseconds === null ? null : timestamp(milliseconds))
+
+const toApiKey = (row: Row): ApiKey => ({
+  ...row,
+  expires_at: optionalTimestamp(row.expires_at),
+  created_at: timestamp(row.created_at),
+  last_used_at: optionalTimestamp(row.last_used_at),
+})
+
+const own = ({ principal }: Context, id: string) =>
+  and(eq(apiKeys.id, id), eq(apiKeys.organization_id, principal.organization_id))
+
+async function findApiKey(context: Context, id: string): Promise<Row> {
+  const row = await context.db.select().from(apiKeys).where(own(context, id)).get()
+  if (!row) throw notFound('api key')
+  return row
+}
+
+interface Restrictions {
+  variants?: string[] | null | undefined
+  expires_at?: string | null | undefined
+  is_downloadable?: boolean | undefined
+}
+
+/** The columns of what a request restricts; 400 for what cannot be. */
+function toColumns<T extends Restrictions>({ expires_at, ...rest }: T, now: number) {
+  for (const [at, index] of (rest.variants ?? []).entries()) {
+    if (!CATALOGUE.some((v) => v.index === index))
+      throw invalid(`variants.${at}`, 'is not a known variant', 'unknown_variant')
+  }
+  if (expires_at === undefined) return rest
+  const at = expires_at === null ? null : Date.parse(expires_at)
+  if (at !== null && at <= now) throw invalid('expires_at', 'must be in the future')
+  return { ...rest, expires_at: at }
+}
+
+/** A player key may be bound to one resource, an uploader key to a collection, a server key to none. */
+async function checkBinding(context: Context, type: string, body: Record<string, unknown>): Promise<void> {
+  const bound = (['collection_id', 'track_id', 'playlist_id'] as const).filter((name) => body[name])
+  const allowed = { server: 0, uploader: 1, player: 1 }[type] ?? 0
+  if (bound.length > allowed)
+    throw invalid(bound[allowed]!, `cannot be set for this ${type} key: it takes ${allowed || 'no'} resource`)
+  const [name] = bound
+  if (!name) return
+  const id = body[name] as string
+  if (type === 'uploader' && name !== 'collection_id')
+    throw invalid(name, 'cannot be set for an uploader key; bind it to a collection')
+  if (name === 'collection_id') await findCollection(context, id)
+  else if (name === 'track_id') await findTrack(context, id)
+  else await findPlaylist(context, id)
+}
+
+export const apiKeyHandlers: Handlers<typeof apiKeyOperations> = {
+  async listApiKeys({ query }, { db, principal }) {
+    const list = {
+      name: `api_keys:${principal.organization_id}`,
+      table: apiKeys,
+      key: apiKeys.seq,
+      descending: true,
+      of: eq(apiKeys.organization_id, principal.organization_id),
+    }
+    const page = await openPage(db, list, query)
+    const [[total], rows] = await db.batch([
+      page.count,
+      db.select().from(apiKeys).where(page.where).orderBy(page.orderBy).limit(page.limit).offset(page.offset),
+    ])
+    return { count: total?.count ?? 0, api_keys: rows.map(toApiKey) }
+  },
+
+  async createApiKey({ body }, context) {
+    const { db, principal, now } = context
+    await checkBinding(context, body.type, body)
+    const secret = newSecret(body.type)
+    const row = await db
+      .insert(apiKeys)
+      .values({
+        ...toColumns(body, now),
+        id: newId(),
+        organization_id: principal.organization_id,
+        hash: await sha256(secret),
+        hint: secretHint(secret),
+        seq: sql`(select coalesce(max(seq), 0) + 1 from api_keys where organization_id = ${principal.organization_id})`,
+        created_at: now,
+      })
+      .returning()
+      .get()
+    return { api_key_id: row.id, api_key: toApiKey(row), secret }
+  },
+
+  async getApiKey({ params }, context) {
+    const row = await findApiKey(context, params.api_key_id)
+    return { api_key_id: row.id, api_key: toApiKey(row) }
+  },
+
+  async updateApiKey({ params, body }, context) {
+    let row = await findApiKey(context, params.api_key_id)
+    const values = toColumns(body, context.now)
+    if (Object.keys(values).length > 0) {
+      const updated = await context.db.update(apiKeys).set(values).where(own(context, row.id)).returning().get()
+      if (!updated) throw notFound('api key')
+      row = updated
+      context.keys.forget(row.id)
+    }
+    return { api_key_id: row.id, api_key: toApiKey(row) }
+  },
+
+  async rotateApiKey({ params, body }, context) {
+    const { type } = await findApiKey(context, params.api_key_id)
+    const secret = newSecret(type)
+    const row = await context.db
+      .update(apiKeys)
+      .set({
+        previous_hash: sql`hash`,
+        previous_expires_at: context.now + body.grace_seconds * 1000,
+        hash: await sha256(secret),
+        hint: secretHint(secret),
+      })
+      .where(own(context, params.api_key_id))
+      .returning()
+      .get()
+    if (!row) throw notFound('api key')
+    context.keys.forget(row.id)
+    return { api_key_id: row.id, api_key: toApiKey(row), secret }
+  },
+
+  async revokeApiKey({ params }, context) {
+    const { db, principal, now } = context
+    const row = await findApiKey(context, params.api_key_id)
+    const another = sql`exists (select 1 from api_keys as another where another.organization_id = ${principal.organization_id}
+      and another.type = 'server' and another.id <> ${row.id} and (another.expires_at is null or another.expires_at > ${now}))`
+    const revoked = await db
+      .delete(apiKeys)
+      .where(and(own(context, row.id), row.type === 'server' ? another : ne(apiKeys.type, 'server')))
+      .returning({ id: apiKeys.id })
+    if (revoked.length === 0) {
+      await findApiKey(context, row.id)
+      throw new ApiError(
+        409,
+        'last_server_key',
+        'This is the last server key; create another one before you revoke it, or rotate it',
+      )
+    }
+    context.keys.forget(row.id)
+    return { api_key_id: row.id, deleted_api_key: toApiKey(row) }
+  },
+}

@@ -1,0 +1,155 @@
+import { and, eq, sql } from 'drizzle-orm'
+
+import { newId } from '../adapters/id.ts'
+import { collectionPrefixes } from '../adapters/media.ts'
+import { organizations, playlists, playlistTracks } from '../adapters/schema.ts'
+import type { Context, Handlers } from '../context.ts'
+import type { Playlist, playlistOperations } from '../contract/playlist.ts'
+import { notFound } from '../errors.ts'
+import { insertJob, sendJob } from '../pipeline/job.ts'
+import { DEFAULT_PLAYER_COLOR, imageColors } from './appearance.ts'
+import { findOrganization } from './organization.ts'
+import { openPage } from './page.ts'
+import { insertTracks, listTracks, moveTrack, removeTrack, replaceTracks } from './playlist_track.ts'
+import { coverUpload } from './upload_handle.ts'
+
+type Row = typeof playlists.$inferSelect
+type Defaults = Pick<typeof organizations.$inferSelect, 'player_color' | 'player_subtitle'>
+
+const toPlaylist = (row: Row, organization: Defaults): Playlist => ({
+  ...row,
+  organization_index: row.organization_index ?? '',
+  image_colors: imageColors(row),
+  player_color: row.player_color ?? organization.player_color ?? DEFAULT_PLAYER_COLOR,
+  player_subtitle: row.player_subtitle ?? organization.player_subtitle ?? '',
+})
+
+const own = ({ principal }: Context, id: string) =>
+  and(eq(playlists.id, id), eq(playlists.organization_id, principal.organization_id))
+
+/** A playlist of the caller's organization, or 404. */
+export async function findPlaylist(context: Context, id: string): Promise<Row> {
+  const row = await context.db.select().from(playlists).where(own(context, id)).get()
+  if (!row) throw notFound('playlist')
+  return row
+}
+
+async function showPlaylist(context: Context, id: string) {
+  const playlist = toPlaylist(await findPlaylist(context, id), await findOrganization(context))
+  return { playlist_id: playlist.id, playlist }
+}
+
+/** The storage folder of a playlist's cover, in the place that collections have. */
+const coverOf = (row: Row) => ({ ...row, collection_id: row.id })
+
+export const playlistHandlers: Handlers<typeof playlistOperations> = {
+  async listPlaylists({ query: { limit, offset, ...filters } }, context) {
+    const { db } = context
+    const organization = await findOrganization(context)
+    const list = {
+      name: `playlists:${organization.id}`,
+      table: playlists,
+      key: playlists.seq,
+      descending: true,
+      of: eq(playlists.organization_id, organization.id),
+      filters,
+    }
+    const page = await openPage(db, list, { limit, offset })
+    const [[total], rows] = await db.batch([
+      page.count,
+      db.select().from(playlists).where(page.where).orderBy(page.orderBy).limit(page.limit).offset(page.offset),
+    ])
+    return { count: total?.count ?? 0, playlists: rows.map((row) => toPlaylist(row, organization)) }
+  },
+
+  async createPlaylist({ body }, context) {
+    const { db, now } = context
+    const organization = await findOrganization(context)
+    const row = await db
+      .insert(playlists)
+      .values({
+        metadata: {},
+        theme: [],
+        ...body,
+        cover_colors: [],
+        id: newId(),
+        organization_id: organization.id,
+        seq: sql`(select coalesce(max(seq), 0) + 1 from playlists where organization_id = ${organization.id})`,
+        created_at: now,
+      })
+      .returning()
+      .get()
+    return {
+      playlist_id: row.id,
+      playlist: toPlaylist(row, organization),
+      playlist_cover_upload: await coverUpload(context, 'playlist', coverOf(row)),
+    }
+  },
+
+  getPlaylist: ({ params }, context) => showPlaylist(context, params.playlist_id),
+
+  async updatePlaylist({ params, body }, context) {
+    await findPlaylist(context, params.playlist_id)
+    if (Object.keys(body).length > 0)
+      await context.db.update(playlists).set(body).where(own(context, params.playlist_id))
+    return showPlaylist(context, params.playlist_id)
+  },
+
+  async deletePlaylist({ params }, context) {
+    const { db, principal } = context
+    const { playlist } = await showPlaylist(context, params.playlist_id)
+    const purge = insertJob(context, principal.organization_id, {
+      kind: 'purge',
+      prefixes: collectionPrefixes(principal.organization_id, playlist.id),
+    })
+    const [, , deleted] = await db.batch([
+      purge.insert,
+      db.delete(playlistTracks).where(eq(playlistTracks.playlist_id, playlist.id)),
+      db.delete(playlists).where(own(context, playlist.id)).returning({ id: playlists.id }),
+    ])
+    await sendJob(context, purge)
+    if (deleted.length === 0) throw notFound('playlist')
+    return { playlist_id: playlist.id, deleted_playlist: playlist }
+  },
+
+  async createPlaylistCover({ params }, context) {
+    const row = await findPlaylist(context, params.playlist_id)
+    return {
+      ...(await showPlaylist(context, row.id)),
+      playlist_cover_upload: await coverUpload(context, 'playlist', coverOf(row)),
+    }
+  },
+
+  async listPlaylistTracks({ params, query }, context) {
+    const playlist = await findPlaylist(context, params.playlist_id)
+    return {
+      count: playlist.track_count,
+      version: playlist.version,
+      tracks: await listTracks(context, playlist.id, query),
+    }
+  },
+
+  async replacePlaylistTracks({ params, headers, body }, context) {
+    await findPlaylist(context, params.playlist_id)
+    await replaceTracks(context, params.playlist_id, headers['if-match'], body.track_ids)
+    return showPlaylist(context, params.playlist_id)
+  },
+
+  async insertPlaylistTracks({ params, headers, body }, context) {
+    await findPlaylist(context, params.playlist_id)
+    await insertTracks(context, params.playlist_id, headers['if-match'], body.track_ids, body.position)
+    return showPlaylist(context, params.playlist_id)
+  },
+
+  async movePlaylistTrack({ params, headers, body }, context) {
+    await findPlaylist(context, params.playlist_id)
+    await moveTrack(context, params.playlist_id, headers['if-match'], params.playlist_track_id, body.position)
+    return showPlaylist(context, params.playlist_id)
+  },
+
+  async removePlaylistTrack({ params, headers }, context) {
+    await findPlaylist(context, params.playlist_id)
+    await removeTrack(context, params.playlist_id, headers['if-match'], params.playlist_track_id)
+    return showPlaylist(context, params.playlist_id)
+  },
+}

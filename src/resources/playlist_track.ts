@@ -1,0 +1,186 @@
+import { and, asc, eq, gte, inArray, lt, type SQL, sql } from 'drizzle-orm'
+import type { BatchItem } from 'drizzle-orm/batch'
+
+import type { Database } from '../adapters/database.ts'
+import { newId } from '../adapters/id.ts'
+import { playlists, playlistTracks, tracks } from '../adapters/schema.ts'
+import type { Context } from '../context.ts'
+import type { Page } from '../contract/common.ts'
+import { MAX_PLAYLIST_TRACKS } from '../contract/playlist.ts'
+import { ApiError, invalid, notFound } from '../errors.ts'
+import { renumber } from './playlist_order.ts'
+import { listedColumns, toListedTrack } from './track.ts'
+
+/**
+ * The tracks of a playlist. Positions are 0, 1, 2, … after every change, so a page starts where its offset says, however deep.
+ *
+ * D1 has no interactive transactions: a change is one batch. Its first statement takes the playlist by version and signs it with the
+ * change's id; all others do something only where they find that signature.
+ */
+
+/** A page reads two rows for each track: its place and the track. */
+export async function listTracks({ db }: Context, playlist_id: string, { limit, offset }: Page) {
+  const rows = await db
+    .select({ playlist_track_id: playlistTracks.id, position: playlistTracks.position, track: listedColumns })
+    .from(playlistTracks)
+    .innerJoin(tracks, eq(tracks.id, playlistTracks.track_id))
+    .where(
+      and(
+        eq(playlistTracks.playlist_id, playlist_id),
+        gte(playlistTracks.position, offset),
+        lt(playlistTracks.position, offset + limit),
+      ),
+    )
+    .orderBy(asc(playlistTracks.position))
+  return rows.map(({ track, ...place }) => ({ ...toListedTrack(track), ...place }))
+}
+
+/** `If-Match: "7"`, `7` or `*`. */
+const seenVersion = (if_match: string | undefined) =>
+  if_match === undefined || if_match === '*' ? undefined : Number(if_match.replaceAll('"', ''))
+
+/** Runs one change of a playlist's tracks; `change` makes its statements from the signature they must look for. */
+async function changeTracks(
+  { db, principal }: Context,
+  playlist_id: string,
+  if_match: string | undefined,
+  change: (signed: SQL) => BatchItem<'sqlite'>[],
+  condition?: SQL,
+): Promise<boolean> {
+  const change_id = newId()
+  const version = seenVersion(if_match)
+  const signed = sql`exists (select 1 from playlists where id = ${playlist_id} and change_id = ${change_id})`
+  const [taken] = await db.batch([
+    db
+      .update(playlists)
+      .set({ version: sql`version + 1`, change_id })
+      .where(
+        and(
+          eq(playlists.id, playlist_id),
+          eq(playlists.organization_id, principal.organization_id),
+          version === undefined ? undefined : eq(playlists.version, version),
+          condition,
+        ),
+      )
+      .returning({ id: playlists.id }),
+    ...change(signed),
+    ...renumber(db, change_id),
+  ])
+  if ((taken as unknown[]).length > 0) return true
+  const now = await db.select().from(playlists).where(eq(playlists.id, playlist_id)).get()
+  if (!now) throw notFound('playlist')
+  if (version !== undefined && version !== now.version) {
+    throw new ApiError(412, 'version_mismatch', `The playlist is at version ${now.version} now; read it again`)
+  }
+  return false
+}
+
+/** All of them must be tracks of the organization; the first that is not is named. */
+async function checkTracks({ db, principal }: Context, track_ids: string[]): Promise<void> {
+  const known = await db
+    .select({ id: tracks.id })
+    .from(tracks)
+    .where(
+      and(
+        inArray(tracks.id, sql`(select value from json_each(${JSON.stringify([...new Set(track_ids)])}))`),
+        eq(tracks.organization_id, principal.organization_id),
+      ),
+    )
+  const ids = new Set(known.map((track) => track.id))
+  const at = track_ids.findIndex((id) => !ids.has(id))
+  if (at >= 0) throw invalid(`track_ids.${at}`, 'is not a track of this organization')
+}
+
+/** Places for tracks from `position` on; a track that was deleted in this moment is left out. */
+function insertPlaces(db: Database, playlist_id: string, track_ids: string[], position: SQL, signed: SQL) {
+  const places = track_ids.map((track_id, at) => ({ id: newId(), track_id, at: (at + 1) / (track_ids.length + 1) }))
+  return db.insert(playlistTracks).select(sql`
+    select value ->> 'id', ${playlist_id}, value ->> 'track_id', ${position} - 1 + (value ->> 'at')
+    from json_each(${JSON.stringify(places)})
+    where ${signed} and exists (select 1 from tracks where id = value ->> 'track_id')`)
+}
+
+/** Replaces all tracks; of two that do so at once, one wins whole. */
+export async function replaceTracks(
+  context: Context,
+  playlist_id: string,
+  if_match: string | undefined,
+  track_ids: string[],
+) {
+  await checkTracks(context, track_ids)
+  const { db } = context
+  await changeTracks(context, playlist_id, if_match, (signed) => [
+    db.delete(playlistTracks).where(and(eq(playlistTracks.playlist_id, playlist_id), signed)),
+    insertPlaces(db, playlist_id, track_ids, sql`0`, signed),
+  ])
+}
+
+/** Inserts tracks before the one at `position`; at the end when there is none. */
+export async function insertTracks(
+  context: Context,
+  playlist_id: string,
+  if_match: string | undefined,
+  track_ids: string[],
+  position = MAX_PLAYLIST_TRACKS,
+) {
+  await checkTracks(context, track_ids)
+  const { db } = context
+  const fits = sql`track_count + ${track_ids.length} <= ${MAX_PLAYLIST_TRACKS}`
+  const taken = await changeTracks(
+    context,
+    playlist_id,
+    if_match,
+    (signed) => [insertPlaces(db, playlist_id, track_ids, sql`${position}`, signed)],
+    fits,
+  )
+  if (!taken) {
+    const message = `A playlist holds at most ${MAX_PLAYLIST_TRACKS} tracks`
+    throw new ApiError(409, 'playlist_full', message)
+  }
+}
+
+const place = (playlist_id: string, id: string) =>
+  and(eq(playlistTracks.id, id), eq(playlistTracks.playlist_id, playlist_id))!
+
+/** True in a batch while the playlist has this place. */
+const hasPlace = (playlist_id: string, id: string) =>
+  sql`exists (select 1 from playlist_tracks where ${place(playlist_id, id)})`
+
+/** Moves one track so that it ends at `position`, or at the end. */
+export async function moveTrack(
+  context: Context,
+  playlist_id: string,
+  if_match: string | undefined,
+  id: string,
+  position: number,
+) {
+  const { db } = context
+  // Downwards it lands behind the one that is there now, upwards before it.
+  const target = sql`case when position < ${position} then ${position} + 0.5 else ${position} - 0.5 end`
+  const taken = await changeTracks(
+    context,
+    playlist_id,
+    if_match,
+    (signed) => [
+      db
+        .update(playlistTracks)
+        .set({ position: target })
+        .where(and(place(playlist_id, id), signed)),
+    ],
+    hasPlace(playlist_id, id),
+  )
+  if (!taken) throw notFound('playlist track')
+}
+
+/** Takes one place out; the others close up. */
+export async function removeTrack(context: Context, playlist_id: string, if_match: string | undefined, id: string) {
+  const { db } = context
+  const taken = await changeTracks(
+    context,
+    playlist_id,
+    if_match,
+    (signed) => [db.delete(playlistTracks).where(and(place(playlist_id, id), signed))],
+    hasPlace(playlist_id, id),
+  )
+  if (!taken) throw notFound('playlist track')
+}

@@ -1,0 +1,56 @@
+import type { Context } from '../context.ts'
+import type { UploadHandle } from '../contract/media.ts'
+import { findCollection } from './collection.ts'
+import { playHandlers } from './play.ts'
+import { findPlaylist } from './playlist.ts'
+import { findTrack, renewUpload } from './track.ts'
+import { coverUpload, type Facts } from './upload_handle.ts'
+
+/** An answer as it was given to the first request with an `Idempotency-Key`. */
+type Answer = Record<string, unknown>
+
+/** How each handle of an answer is signed anew. */
+const RENEW: Record<string, (context: Context, answer: Answer, facts: Facts) => Promise<UploadHandle>> = {
+  async track_upload(context, answer, facts) {
+    return (await renewUpload(context, answer.track_id as string, facts)).track_upload
+  },
+  async track_cover_upload(context, answer) {
+    return coverUpload(context, 'track', await findTrack(context, answer.track_id as string))
+  },
+  async collection_cover_upload(context, answer) {
+    const row = await findCollection(context, answer.collection_id as string)
+    return coverUpload(context, 'collection', { ...row, collection_id: row.id })
+  },
+  async playlist_cover_upload(context, answer) {
+    const row = await findPlaylist(context, answer.playlist_id as string)
+    return coverUpload(context, 'playlist', { ...row, collection_id: row.id })
+  },
+}
+
+/**
+ * A first answer, fit to be given again: URLs in it that have expired are signed anew. What it is about may be gone by now; then
+ * the caller is told so.
+ */
+export async function renewAnswer(
+  answer: Answer,
+  input: { body?: Facts | undefined },
+  context: Context,
+): Promise<Answer> {
+  if (typeof answer.play_session_id === 'string') {
+    const params = { play_session_id: answer.play_session_id }
+    const view = await playHandlers.getPlaySession(
+      { params, query: undefined, headers: undefined, body: undefined },
+      context,
+    )
+    return { ...answer, ...view }
+  }
+  const { file_size, content_type } = input.body ?? {}
+  const renewed = { ...answer }
+  for (const [field, renew] of Object.entries(RENEW)) {
+    const handle = answer[field] as UploadHandle | undefined
+    if (handle && Date.parse(handle.expires_at) <= context.now) {
+      renewed[field] = await renew(context, answer, { file_size, content_type })
+    }
+  }
+  return renewed
+}
