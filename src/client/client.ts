@@ -1,4 +1,4 @@
-import { noAnswer, readFailure } from './failure.ts'
+import { withRetries } from './retry.ts'
 import type { Method, OperationAt, Path, Rest, Result } from './types.ts'
 
 export interface ClientOptions {
@@ -20,37 +20,41 @@ export type Client = { [M in Method]: Call<M> }
 interface LooseOptions {
   params?: Record<string, string>
   query?: Record<string, unknown>
+  headers?: Record<string, string>
   body?: unknown
   signal?: AbortSignal
+  idempotency_key?: string
 }
 
-/** A client that never throws: it answers `{ok: true, …}` or `{ok: false, message, code, status}`. */
+/**
+ * A client that never throws: it answers `{ok: true, …}` or `{ok: false, message, code, status}`. Calls that can safely be repeated are
+ * repeated twice when the network or the service fails: every POST carries an `Idempotency-Key`.
+ */
 export function createClient(options: ClientOptions): Client {
   const base = options.base_url.replace(/\/+$/, '')
   const send = options.fetch ?? ((input, init) => fetch(input, init))
 
-  async function call(method: Method, path: string, { params, query, body, signal }: LooseOptions = {}) {
+  function call(method: Method, path: string, { params, query, body, signal, ...rest }: LooseOptions = {}) {
     const url = new URL(
       base + path.replace(/\{(\w+)\}/g, (_, name: string) => encodeURIComponent(params?.[name] ?? '')),
     )
     for (const [name, value] of Object.entries(query ?? {})) {
+      // oxlint-disable-next-line typescript/no-base-to-string -- the types let only text, numbers and booleans in
       if (value !== undefined) url.searchParams.set(name, String(value))
     }
-    const headers: Record<string, string> = {}
+    const headers: Record<string, string> = { ...rest.headers }
     if (options.api_key) headers.authorization = `Bearer ${options.api_key}`
     if (body !== undefined) headers['content-type'] = 'application/json'
-    try {
-      const response = await send(url.href, {
-        method: method.toUpperCase(),
-        headers,
-        body: body === undefined ? null : JSON.stringify(body),
-        signal: signal ?? null,
-      })
-      const answer: unknown = await response.json().catch(() => undefined)
-      return response.ok && answer !== undefined ? answer : readFailure(response.status, answer)
-    } catch {
-      return noAnswer(signal?.aborted ?? false)
+    if (method === 'post') headers['idempotency-key'] = rest.idempotency_key ?? crypto.randomUUID()
+    const init: RequestInit = {
+      method: method.toUpperCase(),
+      headers,
+      body: body === undefined ? null : JSON.stringify(body),
+      signal: signal ?? null,
     }
+    // A delete or a conditional change that was carried out unseen would answer 404 or 412 the second time.
+    const repeatable = method !== 'delete' && !('if-match' in headers)
+    return withRetries(() => send(url.href, init), repeatable, signal)
   }
 
   const calls = (method: Method) => (path: string, rest?: LooseOptions) => call(method, path, rest)

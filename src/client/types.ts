@@ -19,10 +19,17 @@ type Field<T, K extends string, Q extends boolean = false> = T extends { [P in K
   : unknown
 type OptionalQuery<T> = T extends { query: z.ZodObject } ? Partial<Field<T, 'query', true>> : unknown
 
+type OptionalHeaders<T> = T extends { headers: z.ZodObject } ? Partial<Field<T, 'headers'>> : unknown
+
 export interface CallOptions {
   signal?: AbortSignal
+  /** Of a POST: made at random unless given. Give one to make a call safe to repeat across reloads. */
+  idempotency_key?: string
 }
-export type Arguments<T> = Field<T, 'params'> & OptionalQuery<T> & Field<T, 'body'> & CallOptions
+/** For one operation at a time: an intersection of unions over all of them would be too much for the compiler. */
+export type Arguments<T> = T extends unknown
+  ? Field<T, 'params'> & OptionalQuery<T> & OptionalHeaders<T> & Field<T, 'body'> & CallOptions
+  : never
 
 /** The arguments may be left out where nothing in them is required. */
 export type Rest<T> = {} extends Arguments<T> ? [options?: Arguments<T>] : [options: Arguments<T>]

@@ -1,6 +1,7 @@
 import type { Track } from '../contract/track.ts'
 import type { Client } from './client.ts'
 import { noAnswer } from './failure.ts'
+import { pause } from './pause.ts'
 import type { Failure } from './types.ts'
 
 export interface WaitOptions {
@@ -41,15 +42,3 @@ export const isFinal = (track: Pick<Track, 'status'>) =>
 
 /** Whether asking again may help. */
 const isPassing = (failure: Failure) => failure.status === 0 || failure.status === 429 || failure.status >= 500
-
-function pause(milliseconds: number, signal?: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    const done = () => {
-      clearTimeout(timer)
-      signal?.removeEventListener('abort', done)
-      resolve()
-    }
-    const timer = setTimeout(done, milliseconds)
-    signal?.addEventListener('abort', done)
-  })
-}

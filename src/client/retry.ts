@@ -1,0 +1,35 @@
+import { noAnswer, readFailure } from './failure.ts'
+import { pause } from './pause.ts'
+
+const RETRIES = 2
+const FIRST_DELAY = 300
+/** Longest `Retry-After` that is waited for, in milliseconds; a longer one is the caller's to decide. */
+const LONGEST_DELAY = 5000
+
+/** Sends a request and reads its answer; again when it was not carried out, or may be carried out twice. */
+export async function withRetries(send: () => Promise<Response>, repeatable: boolean, signal?: AbortSignal) {
+  for (let attempt = 0; ; attempt++) {
+    const { result, retryIn } = await once(send, repeatable, attempt, signal)
+    if (retryIn === null || attempt === RETRIES || retryIn > LONGEST_DELAY) return result
+    await pause(retryIn, signal)
+    if (signal?.aborted) return noAnswer(true)
+  }
+}
+
+async function once(send: () => Promise<Response>, repeatable: boolean, attempt: number, signal?: AbortSignal) {
+  const delay = FIRST_DELAY * 2 ** attempt * (0.75 + Math.random() / 2)
+  try {
+    const response = await send()
+    const answer: unknown = await response.json().catch(() => undefined)
+    if (response.ok && answer !== undefined) return { result: answer, retryIn: null }
+    const { status } = response
+    const retryAfter = Number(response.headers.get('retry-after')) * 1000 || delay
+    const result = readFailure(status, answer)
+    // 429 and 503 were not carried out; another fault of the server may have been. A POST in flight answers 409 with Retry-After.
+    const refused = status === 429 || status === 503 || (status === 409 && response.headers.has('retry-after'))
+    return { result, retryIn: refused ? retryAfter : status >= 500 && repeatable ? delay : null }
+  } catch {
+    const aborted = signal?.aborted ?? false
+    return { result: noAnswer(aborted), retryIn: repeatable && !aborted ? delay : null }
+  }
+}
