@@ -1,0 +1,13 @@
+declare module 'swagger-ui-dist/swagger-ui-es-bundle.js' {
+  /** The options that we set; the package ships no types of its own. */
+  interface Options {
+    url: string
+    dom_id: string
+    deepLinking: boolean
+    docExpansion: 'list' | 'full' | 'none'
+    defaultModelsExpandDepth: number
+    displayRequestDuration: boolean
+    validatorUrl: string | null
+  }
+  export default function SwaggerUI(options: Options): void
+}
