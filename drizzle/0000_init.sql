@@ -135,6 +135,7 @@ CREATE TABLE `playlists` (
 CREATE INDEX `playlists_list` ON `playlists` (`organization_id`,`seq`);--> statement-breakpoint
 CREATE INDEX `playlists_creator` ON `playlists` (`organization_id`,`creator_id`,`seq`) WHERE creator_id is not null;--> statement-breakpoint
 CREATE INDEX `playlists_index` ON `playlists` (`organization_id`,`organization_index`,`seq`) WHERE organization_index is not null;--> statement-breakpoint
+CREATE INDEX `playlists_change` ON `playlists` (`change_id`) WHERE change_id is not null;--> statement-breakpoint
 CREATE TABLE `track_variants` (
 	`track_id` text NOT NULL,
 	`index` text NOT NULL,
@@ -181,7 +182,10 @@ CREATE TABLE `tracks` (
 );
 --> statement-breakpoint
 CREATE INDEX `tracks_list` ON `tracks` (`collection_id`,`order`,`id`);--> statement-breakpoint
-CREATE INDEX `tracks_waiting` ON `tracks` (`next_check_at`) WHERE status = 'initializing';--> statement-breakpoint
+CREATE INDEX `tracks_status` ON `tracks` (`collection_id`,`status`,`order`);--> statement-breakpoint
+CREATE INDEX `tracks_creator` ON `tracks` (`collection_id`,`creator_id`,`order`) WHERE creator_id is not null;--> statement-breakpoint
+CREATE INDEX `tracks_index` ON `tracks` (`collection_id`,`organization_index`,`order`) WHERE organization_index is not null;--> statement-breakpoint
+CREATE INDEX `tracks_waiting` ON `tracks` (`next_check_at`) WHERE awaiting_upload = 1;--> statement-breakpoint
 CREATE TABLE `upload_sessions` (
 	`id` text PRIMARY KEY NOT NULL,
 	`organization_id` text NOT NULL,

@@ -145,6 +145,9 @@ export const playlists = sqliteTable(
     index('playlists_index')
       .on(t.organization_id, t.organization_index, t.seq)
       .where(sql`organization_index is not null`),
+    index('playlists_change')
+      .on(t.change_id)
+      .where(sql`change_id is not null`),
   ],
 )
 
@@ -207,9 +210,16 @@ export const tracks = sqliteTable(
   },
   (t) => [
     index('tracks_list').on(t.collection_id, t.order, t.id),
+    index('tracks_status').on(t.collection_id, t.status, t.order),
+    index('tracks_creator')
+      .on(t.collection_id, t.creator_id, t.order)
+      .where(sql`creator_id is not null`),
+    index('tracks_index')
+      .on(t.collection_id, t.organization_index, t.order)
+      .where(sql`organization_index is not null`),
     index('tracks_waiting')
       .on(t.next_check_at)
-      .where(sql`status = 'initializing'`),
+      .where(sql`awaiting_upload = 1`),
   ],
 )
 

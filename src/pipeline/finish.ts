@@ -13,6 +13,10 @@ type Track = typeof tracks.$inferSelect
 const ended = (job: Job, state: 'done' | 'failed') =>
   sql`exists (select 1 from jobs where id = ${job.id} and attempt = ${job.attempt} and state = ${state})`
 
+/** The track whose status a transcode job owns. By its id: nothing finds tracks by their job. */
+export const trackOf = ({ id, payload }: Job) =>
+  and(eq(tracks.id, payload.kind === 'transcode' ? payload.track_id : ''), eq(tracks.job_id, id))
+
 /** Writes variants, levels, duration, info and status in one batch (design.md §3.6). */
 export async function finishTranscode(
   system: System,
@@ -35,7 +39,7 @@ export async function finishTranscode(
       path: job.payload.source_path,
     },
   ]
-  const mine = and(eq(tracks.id, track.id), eq(tracks.job_id, job.id), ended(job, 'done'))
+  const mine = and(trackOf(job), ended(job, 'done'))
   const stillMine = sql`exists (select 1 from tracks where ${mine})`
   const [before, , , , updated] = await db.batch([
     db
@@ -106,6 +110,6 @@ export async function failTranscode(
         progress: null,
         info: sql`json_patch(info, ${JSON.stringify(info)})`,
       })
-      .where(and(eq(tracks.job_id, job.id), ended(job, 'failed'))),
+      .where(and(trackOf(job), ended(job, 'failed'))),
   ])
 }

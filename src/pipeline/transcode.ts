@@ -9,7 +9,7 @@ import { JobEvent, type JobVariant, type TranscodeJob } from '../contract/job.ts
 import { CATALOGUE, type CatalogueEntry } from '../contract/variant.ts'
 import { describeError } from '../errors.ts'
 import { signCoverOutputs } from './cover.ts'
-import { failTranscode, finishTranscode } from './finish.ts'
+import { failTranscode, finishTranscode, trackOf } from './finish.ts'
 import { holds, type Job, renewLease } from './job.ts'
 import { backoff, done, MAX_ATTEMPTS, type Outcome } from './outcome.ts'
 
@@ -142,7 +142,7 @@ const giveUp = async (system: System, job: Job, message: string): Promise<Outcom
   return done
 }
 
-const ofJob = (job: Job) => and(eq(tracks.job_id, job.id), sql`exists (select 1 from jobs where ${holds(job)})`)
+const ofJob = (job: Job) => and(trackOf(job), sql`exists (select 1 from jobs where ${holds(job)})`)
 
 /** From here on the tolerant pass works on the file, also if the job is taken again. */
 async function fallBack({ db }: System, job: Job): Promise<void> {

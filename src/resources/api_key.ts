@@ -15,6 +15,8 @@ import { findTrack } from './track.ts'
 
 type Row = typeof apiKeys.$inferSelect
 
+const MAX_TIME = Date.parse('9999-12-31T23:59:59.999Z')
+
 const optionalTimestamp = (milliseconds: number | null) => (milliseconds === null ? null : timestamp(milliseconds))
 
 const toApiKey = (row: Row): ApiKey => ({
@@ -48,6 +50,8 @@ function toColumns<T extends Restrictions>({ expires_at, ...rest }: T, now: numb
   if (expires_at === undefined) return rest
   const at = expires_at === null ? null : Date.parse(expires_at)
   if (at !== null && at <= now) throw invalid('expires_at', 'must be in the future')
+  // An offset can carry a date over the end of the years that a timestamp can be written in.
+  if (at !== null && at > MAX_TIME) throw invalid('expires_at', 'must be before the year 10000')
   return { ...rest, expires_at: at }
 }
 

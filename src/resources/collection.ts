@@ -149,12 +149,12 @@ export const collectionHandlers: Handlers<typeof collectionOperations> = {
     const { db } = context
     const collection = await showCollection(context, params.collection_id)
     const wanted = JSON.stringify(track_ids)
+    // The `+` keeps SQLite from walking the whole collection instead of looking up these tracks.
+    const inCollection = sql`+${tracks.collection_id} = ${collection.id}`
     const known = await db
       .select({ id: tracks.id })
       .from(tracks)
-      .where(
-        and(inArray(tracks.id, sql`(select value from json_each(${wanted}))`), eq(tracks.collection_id, collection.id)),
-      )
+      .where(and(inArray(tracks.id, sql`(select value from json_each(${wanted}))`), inCollection))
     const ids = new Set(known.map((track) => track.id))
     for (const [at, id] of track_ids.entries()) {
       if (!ids.has(id)) throw invalid(`track_ids.${at}`, 'is not a track of this collection')
@@ -167,10 +167,10 @@ export const collectionHandlers: Handlers<typeof collectionOperations> = {
       .from(
         sql`(select wanted.value as track_id, held.place from json_each(${wanted}) as wanted join (
           select "order" as place, row_number() over (order by "order") - 1 as n
-          from tracks where id in (select value from json_each(${wanted})) and collection_id = ${collection.id}
+          from tracks where id in (select value from json_each(${wanted})) and ${inCollection}
         ) as held on held.n = wanted.key) as placed`,
       )
-      .where(and(sql`${tracks.id} = placed.track_id`, eq(tracks.collection_id, collection.id)))
+      .where(and(sql`${tracks.id} = placed.track_id`, inCollection))
     return { collection_id: collection.id, collection }
   },
 }

@@ -1,0 +1,193 @@
+import { describe, expect, it } from 'vitest'
+
+import { type OperationName, operations } from '../../src/contract/index.ts'
+import { aWorld, everyCaller, type World } from './callers.ts'
+import { aShop } from './ready_track.ts'
+import { keyOf, operationNames, pathValues, requestOf } from './requests.ts'
+import { call, ok } from './support.ts'
+
+/**
+ * Who may call what (design.md §4), written by hand: beside the operations named here, a bound key may call none. Within: 200;
+ * outside of what the key is bound to: 404, as if it did not exist; the wrong kind of key: 403.
+ */
+const PLAYER = ['createPlaySession', 'getPlaySession', 'listVariants', 'getVariant', 'listLimits']
+const UPLOADER = ['createUploadSession', 'getUploadSession', 'createSessionTrack', 'getSessionTrack', 'listLimits']
+const ROOT = ['listOrganizations', 'createOrganization', 'deleteOrganization', 'listLimits']
+const PUBLIC = ['playTrack', 'downloadTrack']
+/** What names no thing of an organization, so that every organization's key may call it. */
+const NOBODYS = [
+  ...['listCollections', 'createCollection', 'listPlaylists', 'createPlaylist', 'listApiKeys', 'createApiKey'],
+  ...['listVariants', 'getVariant', 'listLimits'],
+]
+
+function expected(name: OperationName, caller: string): number {
+  if (PUBLIC.includes(name)) return 200
+  const inside = /another/.test(caller) && !NOBODYS.includes(name) ? 404 : 200
+  if (caller === 'root') return ROOT.includes(name) ? 200 : 403
+  if (caller.startsWith('server')) return ROOT.includes(name) && name !== 'listLimits' ? 403 : inside
+  if (caller.startsWith('player')) return PLAYER.includes(name) ? inside : 403
+  return UPLOADER.includes(name) ? inside : 403
+}
+
+/** What takes away what others need is tried last, and by those who may last of all. */
+const LAST = ['removePlaylistTrack', 'replacePlaylistTracks', 'deletePlaylist', 'revokeApiKey']
+LAST.push('deleteTrack', 'deleteCollection', 'deleteOrganization')
+const inOrder = operationNames.toSorted((a, b) => LAST.indexOf(a) - LAST.indexOf(b))
+
+const CODES: Record<number, string> = { 401: 'unauthorized', 403: 'insufficient_scope', 404: 'not_found' }
+const strange = '000fffff-ffff-4fff-bfff-ffffffffffff'
+
+/** Answers that must tell nothing of whether a thing exists, without what tells requests apart. */
+async function answerOf(...args: Parameters<typeof call>) {
+  const { status, body } = await call(...args)
+  const { api_request_id, ...rest } = body
+  expect(api_request_id).toMatch(/^[0-9a-f-]{36}$/)
+  return { status, ...rest }
+}
+
+/** The same request with every id of a thing replaced. */
+function aimElsewhere(name: OperationName, world: World, id: string) {
+  const values = pathValues(name, world)
+  const elsewhere = Object.fromEntries(Object.entries(values).map(([part, v]) => [part, part.endsWith('_id') ? id : v]))
+  const request = requestOf(name, world, elsewhere)
+  const body = request.body && JSON.stringify(request.body).replaceAll(/000[0-9a-f]{5}-[0-9a-f-]{27}/g, id)
+  return [operations[name].method.toUpperCase(), request.path, body] as const
+}
+
+describe('access', () => {
+  it('is what the matrix says for every operation and every kind of caller', async () => {
+    const world = await aWorld()
+    const { dead, live } = await everyCaller(world)
+    const seen: Record<string, Record<string, number>> = {}
+    const wanted: typeof seen = {}
+    for (const name of inOrder) {
+      const { path, body } = requestOf(name, world)
+      const method = operations[name].method.toUpperCase()
+      const callers = [
+        ...Object.entries(dead).map(([caller, key]) => [caller, key, PUBLIC.includes(name) ? 200 : 401] as const),
+        ...Object.entries(live).map(([caller, key]) => [caller, key, expected(name, caller)] as const),
+      ]
+      for (const [caller, key, status] of callers.toSorted((a, b) => b[2] - a[2])) {
+        const answer = await call(method, path, { key, body })
+        seen[name] = { ...seen[name], [caller]: answer.status }
+        wanted[name] = { ...wanted[name], [caller]: status }
+        if (answer.status !== 200) expect(answer.body).toMatchObject({ ok: false, code: CODES[answer.status] })
+      }
+    }
+    expect(seen).toEqual(wanted)
+    expect(Object.keys(seen).length * Object.keys(seen.getTrack!).length).toBeGreaterThan(700)
+  }, 60_000)
+
+  it('is open as the table says and to nobody else', () => {
+    const kinds = { root: ROOT, player: PLAYER, uploader: UPLOADER }
+    for (const [kind, names] of Object.entries(kinds)) {
+      const open = operationNames.filter((name) => (operations[name].access as readonly string[]).includes(kind))
+      expect([kind, open.toSorted()]).toEqual([kind, names.toSorted()])
+    }
+    expect(operationNames.filter((name) => operations[name].access.length === 0)).toEqual(PUBLIC)
+  })
+
+  it('tells nothing of whether a foreign thing exists', async () => {
+    const world = await aWorld()
+    const { live } = await everyCaller(world)
+    const foreign = live['server of another organization']
+    let compared = 0
+    for (const name of inOrder.filter((name) => !NOBODYS.includes(name) && keyOf(name, world) === world.key)) {
+      const { path, body } = requestOf(name, world)
+      const method = operations[name].method.toUpperCase()
+      const [, pathOfStrange, bodyOfStrange] = aimElsewhere(name, world, strange)
+      const answer = await answerOf(method, path, { key: foreign, body })
+      expect({ name, ...(await answerOf(method, pathOfStrange, { key: foreign, body: bodyOfStrange })) }).toEqual({
+        name,
+        ...answer,
+      })
+      const [, malformed] = aimElsewhere(name, world, 'nonsense')
+      if (malformed !== path) {
+        expect({ name, ...(await answerOf(method, malformed, { key: foreign, body })) }).toEqual({ name, ...answer })
+      }
+      compared++
+    }
+    expect(compared).toBeGreaterThan(30)
+  }, 60_000)
+
+  it('tells nothing of foreign ids in bodies, nor of what lies outside a bound key', async () => {
+    const world = await aWorld()
+    const { key } = await aShop()
+    const { live } = await everyCaller(world)
+    const mine = await ok('POST', '/v1/playlist', { key, body: { title: 'Mine' } })
+    const places = `/v1/playlist/${mine.playlist_id}/track`
+    const pairs: [method: string, path: string, key: string | undefined, body: (id: string) => object, id: string][] = [
+      ['PUT', places, key, (id) => ({ track_ids: [id] }), world.track_id],
+      ['POST', places, key, (id) => ({ track_ids: [id] }), world.track_id],
+      ['POST', '/v1/track', key, (id) => ({ collection_id: id, file_name: 'a.mp3' }), world.collection_id],
+      ['POST', '/v1/upload_session', key, (id) => ({ collection_id: id }), world.collection_id],
+      ...(['collection', 'track', 'playlist'] as const).flatMap((scope) => {
+        const [field, path] = [`${scope}_id` as const, `/v1/play_session/${scope}`]
+        const session = (id: string) => ({ [field]: id })
+        const bound = (id: string) => ({ title: 'Bound', type: 'player', [field]: id })
+        return [
+          ['POST', path, key, session, world[field]],
+          ['POST', '/v1/api_key', key, bound, world[field]],
+          ['POST', path, live[`player of another ${scope}`], session, world[field]],
+        ] as [string, string, string, (id: string) => object, string][]
+      }),
+      [
+        'POST',
+        '/v1/upload_session',
+        live['uploader of another collection'],
+        (id) => ({ collection_id: id }),
+        world.collection_id,
+      ],
+    ]
+    for (const [method, path, caller, body, id] of pairs) {
+      const foreign = await answerOf(method, path, { key: caller, body: body(id) })
+      expect([path, foreign.status]).toEqual([path, foreign.code === 'not_found' ? 404 : 400])
+      expect(await answerOf(method, path, { key: caller, body: body(strange) })).toEqual(foreign)
+    }
+  })
+
+  it('of a bound player key is to the resource and what lies in it', async () => {
+    const world = await aWorld()
+    const { live } = await everyCaller(world)
+    const scopes = ['collection', 'track', 'playlist'] as const
+    const statuses: Record<string, number[]> = {}
+    for (const bound of scopes) {
+      const key = live[`player in ${bound}`]
+      statuses[bound] = []
+      for (const scope of scopes) {
+        const field = `${scope}_id` as const
+        const made = { key: world.key, body: { [field]: world[field] } }
+        const { play_session_id } = await ok('POST', `/v1/play_session/${scope}`, made)
+        const created = await call('POST', `/v1/play_session/${scope}`, { key, body: { [field]: world[field] } })
+        const read = await call('GET', `/v1/play_session/${play_session_id}`, { key })
+        expect(read.status).toBe(created.status)
+        statuses[bound].push(created.status)
+      }
+    }
+    // A track is in its collection and in a playlist; neither of those is in anything.
+    expect(statuses).toEqual({ collection: [200, 200, 404], track: [404, 200, 404], playlist: [404, 200, 200] })
+  })
+
+  it('is refused on a page whose origin the key does not list', async () => {
+    const { key } = await aShop()
+    const allowed_origins = ['https://example.com', 'http://localhost:3000']
+    const body = { title: 'Page', type: 'player', allowed_origins }
+    const { secret } = await ok('POST', '/v1/api_key', { key, body })
+    const from = async (origin?: string) => {
+      const { status, body } = await call('GET', '/v1/variant', { key: secret, headers: origin ? { origin } : {} })
+      return body.code ?? status
+    }
+    const origins = ['https://example.com', 'http://localhost:3000', 'https://EXAMPLE.com']
+    expect(await Promise.all([undefined, ...origins].map(from))).toEqual([200, 200, 200, 200])
+    const wrong = [
+      'https://example.org',
+      'http://example.com',
+      'https://a.example.com',
+      'https://example.com:444',
+      'null',
+    ]
+    expect(new Set(await Promise.all(wrong.map(from)))).toEqual(new Set(['origin_not_allowed']))
+    const { status } = await call('GET', '/v1/variant', { key: secret, headers: { origin: 'https://example.org' } })
+    expect(status).toBe(403)
+  })
+})

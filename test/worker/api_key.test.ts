@@ -1,0 +1,222 @@
+import { env } from 'cloudflare:workers'
+import { describe, expect, it } from 'vitest'
+
+import { isSecret, sha256 } from '../../src/adapters/secret.ts'
+import { quiet, rowsDuring, rowsOf } from './meter.ts'
+import { aReadyTrack, aShop, aWaitingTrack, eventually, query, serveTranscoder } from './ready_track.ts'
+import { anOrganization, call, ok } from './support.ts'
+
+/** Mints a key. */
+const mint = async (key: string, body: object = {}) =>
+  ok('POST', '/v1/api_key', { key, body: { title: 'Page', type: 'player', ...body } })
+
+const works = async (secret: string) => (await call('GET', '/v1/limits', { key: secret })).status === 200
+
+describe('api key', () => {
+  it.each([
+    ['server', 'ta_sk_'],
+    ['player', 'ta_pk_'],
+    ['uploader', 'ta_uk_'],
+  ])('of type %s has a secret with the prefix %s, 43 random characters and a checksum', async (type, prefix) => {
+    const { key } = await anOrganization()
+    const { secret, api_key } = await mint(key, { type })
+    expect(secret).toMatch(new RegExp(`^${prefix}[0-9A-Za-z]{43}[0-9A-Za-z]{6}$`))
+    expect(isSecret(secret)).toBe(true)
+    expect(isSecret(secret.replace(/.$/, (c: string) => (c === 'a' ? 'b' : 'a')))).toBe(false)
+    expect(api_key).toMatchObject({ type, hint: secret.slice(0, 10), last_used_at: null, expires_at: null })
+    expect(await works(secret)).toBe(true)
+  })
+
+  it('shows its secret once, and only the hash of it is stored', async () => {
+    const { key } = await anOrganization()
+    const { secret, api_key_id } = await mint(key)
+    const one = await ok('GET', `/v1/api_key/${api_key_id}`, { key })
+    const list = await ok('GET', '/v1/api_key', { key })
+    expect(JSON.stringify([one, list])).not.toContain(secret.slice(6, 40))
+    const rows = await query('select * from api_keys')
+    expect(JSON.stringify(rows)).not.toContain(secret.slice(10, 40))
+    expect(rows.find(({ id }) => id === api_key_id)).toMatchObject({ hash: await sha256(secret) })
+    expect(JSON.stringify([one, list])).not.toContain(await sha256(secret))
+  })
+
+  it('is refused without a query when its checksum is wrong', async () => {
+    const { key } = await anOrganization()
+    await quiet()
+    const typo = `${key.slice(0, 20)}${key[20] === 'x' ? 'y' : 'x'}${key.slice(21)}`
+    const { result, statements } = await rowsDuring(() => call('GET', '/v1/limits', { key: typo }))
+    expect([result.status, result.body.code, statements]).toEqual([401, 'unauthorized', 0])
+  })
+
+  it('is listed newest first, read and updated; null takes a restriction away', async () => {
+    const { key } = await anOrganization()
+    const expires_at = new Date(Date.now() + 3600_000).toISOString()
+    const settings = {
+      variants: ['mp3-128'],
+      is_downloadable: true,
+      allowed_origins: ['https://a.example'],
+      expires_at,
+    }
+    const { api_key_id, api_key } = await mint(key, settings)
+    expect(api_key).toMatchObject(settings)
+    const { count, api_keys } = await ok('GET', '/v1/api_key', { key })
+    expect([count, api_keys[0].id, api_keys[1].type]).toEqual([2, api_key_id, 'server'])
+    const none = { variants: null, is_downloadable: false, allowed_origins: null, expires_at: null, title: 'Open' }
+    const updated = await ok('PUT', `/v1/api_key/${api_key_id}`, { key, body: none })
+    expect(updated.api_key).toMatchObject(none)
+    expect((await ok('PUT', `/v1/api_key/${api_key_id}`, { key, body: {} })).api_key).toEqual(updated.api_key)
+  })
+
+  it('takes an update at once, though it was in use a moment ago', async () => {
+    const { key } = await anOrganization()
+    const { api_key_id, secret } = await mint(key)
+    const headers = { origin: 'https://evil.example' }
+    await ok('GET', '/v1/limits', { key: secret, headers })
+    await ok('PUT', `/v1/api_key/${api_key_id}`, { key, body: { allowed_origins: ['https://a.example'] } })
+    expect((await call('GET', '/v1/limits', { key: secret, headers })).body.code).toBe('origin_not_allowed')
+  })
+
+  it('ends when it expires', async () => {
+    const { key } = await anOrganization()
+    const { secret } = await mint(key, { expires_at: new Date(Date.now() + 300).toISOString() })
+    expect(await works(secret)).toBe(true)
+    await eventually(async () => !(await works(secret)))
+  })
+
+  it('may end only in the future that a timestamp can tell', async () => {
+    const { key } = await anOrganization()
+    const { api_key_id } = await mint(key)
+    for (const expires_at of [new Date().toISOString(), '1999-01-01T00:00:00Z', '9999-12-31T23:59:59-23:59']) {
+      for (const [method, path] of [
+        ['POST', '/v1/api_key'],
+        ['PUT', `/v1/api_key/${api_key_id}`],
+      ] as const) {
+        const body = { expires_at, title: 'Late', ...(method === 'POST' && { type: 'player' }) }
+        const { status, body: answer } = await call(method, path, { key, body })
+        expect([status, answer.errors]).toEqual([400, [{ path: 'expires_at', message: expect.any(String) }]])
+      }
+    }
+    expect((await ok('GET', '/v1/api_key', { key })).count).toBe(2)
+  })
+
+  it('is bound to what is there and fits its type', async () => {
+    const { key, collection_id } = await aShop()
+    const track_id = await aWaitingTrack(key, collection_id)
+    const { playlist_id } = await ok('POST', '/v1/playlist', { key, body: { title: 'P' } })
+    const bound = async (body: object) => {
+      const { status, body: answer } = await call('POST', '/v1/api_key', { key, body: { title: 'B', ...body } })
+      return answer.errors?.[0].path ?? status
+    }
+    for (const binding of [{ collection_id }, { track_id }, { playlist_id }, { collection_id: null, track_id }]) {
+      expect(await bound({ type: 'player', ...binding })).toBe(200)
+    }
+    expect(await bound({ type: 'uploader', collection_id })).toBe(200)
+    expect(await bound({ type: 'uploader', track_id })).toBe('track_id')
+    expect(await bound({ type: 'uploader', playlist_id })).toBe('playlist_id')
+    expect(await bound({ type: 'server', collection_id })).toBe('collection_id')
+    expect(await bound({ type: 'player', collection_id, track_id })).toBe('track_id')
+    const other = await aShop()
+    expect(await bound({ type: 'player', collection_id: other.collection_id })).toBe(404)
+    expect(await bound({ type: 'player', variants: ['flac-9000'] })).toBe('variants.0')
+  })
+
+  it('is rotated: the old secret works during the grace period and not after', async () => {
+    const { key } = await anOrganization()
+    const { api_key_id, secret } = await mint(key)
+    await works(secret)
+    const rotate = async (grace_seconds?: number) =>
+      (await ok('POST', `/v1/api_key/${api_key_id}/rotate`, { key, body: { grace_seconds } })).secret as string
+    const second = await rotate(3600)
+    expect([await works(secret), await works(second), second === secret]).toEqual([true, true, false])
+    const third = await rotate()
+    // Only the last one has grace left.
+    expect([await works(secret), await works(second), await works(third)]).toEqual([false, true, true])
+    const fourth = await rotate(0)
+    expect([await works(third), await works(fourth)]).toEqual([false, true])
+    const fifth = await rotate(1)
+    expect([await works(fourth), await works(fifth)]).toEqual([true, true])
+    await eventually(async () => !(await works(fourth)))
+    expect(await works(fifth)).toBe(true)
+  })
+
+  it('is revoked at once where it was just used, and is then gone', async () => {
+    const { key } = await anOrganization()
+    const { api_key_id, secret } = await mint(key)
+    expect(await works(secret)).toBe(true)
+    const { deleted_api_key } = await ok('DELETE', `/v1/api_key/${api_key_id}`, { key })
+    expect(deleted_api_key.id).toBe(api_key_id)
+    expect(await works(secret)).toBe(false)
+    for (const method of ['GET', 'DELETE']) {
+      expect((await call(method, `/v1/api_key/${api_key_id}`, { key })).status).toBe(404)
+    }
+    expect((await ok('GET', '/v1/api_key', { key })).count).toBe(1)
+  })
+
+  it('is not revoked when it is the last server key that works', async () => {
+    const { key } = await anOrganization()
+    await mint(key)
+    const first = (await ok('GET', '/v1/api_key', { key })).api_keys[1].id
+    const refused = async (id: string) => (await call('DELETE', `/v1/api_key/${id}`, { key })).body.code
+    expect(await refused(first)).toBe('last_server_key')
+    const second = await mint(key, { type: 'server' })
+    await query('update api_keys set expires_at = 1 where id = ?', second.api_key_id)
+    expect(await refused(first)).toBe('last_server_key')
+    const third = await mint(key, { type: 'server' })
+    const both = await Promise.all([first, third.api_key_id].map(refused))
+    // The second one's own key may be gone by then.
+    expect(both.filter((code) => code !== undefined).length).toBe(1)
+    const left = await query(`select id from api_keys where type = 'server' and expires_at is null`)
+    expect(left.length).toBe(1)
+  })
+
+  it('tells when it was last used, written later by the queue and never by a request', async () => {
+    const { key } = await anOrganization()
+    const { api_key_id, secret } = await mint(key)
+    await quiet()
+    const { written } = await rowsOf('GET', '/v1/limits', { key: secret })
+    expect(written).toBe(0)
+    const read = async () =>
+      (await ok('GET', `/v1/api_key/${api_key_id}`, { key })).api_key.last_used_at as string | null
+    await eventually(async () => (await read()) !== null)
+    expect(Math.abs(Date.parse((await read())!) - Date.now())).toBeLessThan(60_000)
+  })
+
+  it('of a player limits what its sessions play and whether they download', async () => {
+    serveTranscoder()
+    const { key, collection_id } = await aShop()
+    const track_id = await aReadyTrack(key, collection_id)
+    const session = async (secret: string, body: object = {}) =>
+      call('POST', '/v1/play_session/track', { key: secret, body: { track_id, ...body } })
+    const { secret } = await mint(key, { variants: ['mp3-128', 'preview'], is_downloadable: true })
+    const { play_session, first_track } = (await session(secret)).body
+    expect(play_session).toMatchObject({ variants: ['mp3-128'], is_downloadable: false })
+    expect(first_track.variants.map((v: { variant: { index: string } }) => v.variant.index)).toEqual(['mp3-128'])
+    const chosen = (await session(secret, { variants: ['preview'], is_downloadable: true })).body.play_session
+    expect(chosen).toMatchObject({ variants: ['preview'], is_downloadable: true })
+    const more = await session(secret, { variants: ['preview', 'lossless'] })
+    expect([more.status, more.body.code]).toEqual([403, 'insufficient_scope'])
+    const only = await mint(key, { variants: ['preview'] })
+    expect((await session(only.secret, { is_downloadable: true })).body.play_session).toMatchObject({
+      variants: ['preview'],
+      is_downloadable: false,
+    })
+    expect((await session(key, { is_downloadable: true })).body.play_session.is_downloadable).toBe(true)
+  })
+
+  it('of an uploader reads the status of the tracks of a session, and of no others', async () => {
+    serveTranscoder(() => ({ type: 'error', error: { code: 'no_audio', message: 'No audio', retryable: false } }))
+    const { key, collection_id } = await aShop()
+    const { secret } = await mint(key, { type: 'uploader', collection_id })
+    const { upload_session_id } = await ok('POST', '/v1/upload_session', { key: secret, body: { collection_id } })
+    const path = `/v1/upload/${upload_session_id}/track`
+    const { track_id } = await ok('POST', path, { key: secret, body: { file_name: 'a.mp3' } })
+    const status = async () => (await ok('GET', `${path}/${track_id}`, { key: secret })).track
+    expect(await status()).toMatchObject({ id: track_id, status: 'initializing', progress: null, error: null })
+    const [row] = await query<{ upload_path: string }>('select upload_path from tracks where id = ?', track_id)
+    await env.MEDIA.put(row!.upload_path, 'RIFF audio')
+    expect((await status()).status).toBe('processing')
+    await eventually(async () => (await status()).status === 'failed')
+    expect((await status()).error).toEqual({ code: 'no_audio', message: 'No audio' })
+    const another = await aWaitingTrack(key, collection_id)
+    expect((await call('GET', `${path}/${another}`, { key: secret })).status).toBe(404)
+  })
+})

@@ -1,0 +1,41 @@
+import { aReadyTrack, aShop, serveTranscoder } from './ready_track.ts'
+import { seed, seededId, seedPlaces, type Table } from './seed.ts'
+import { ok } from './support.ts'
+
+type Shop = Awaited<ReturnType<typeof aShop>>
+
+const TABLES: readonly Table[] = ['organizations', 'api_keys', 'collections', 'playlists', 'tracks']
+
+/** Grows tables by seeded rows `from`…`to`. */
+export async function grow(shop: Shop, from: number, to: number, tables: readonly Table[] = TABLES) {
+  for (const table of tables) await seed(table, from, to, shop)
+  await seedPlaces(from, to)
+}
+
+/** A shop of 1,000 rows of everything, with one of each kind that can be read. */
+export async function aBigShop() {
+  serveTranscoder()
+  const shop = await aShop()
+  const { key, collection_id } = shop
+  const track_id = await aReadyTrack(key, collection_id)
+  await grow(shop, 1, 1000)
+  const { playlist_id } = await ok('POST', '/v1/playlist', { key, body: { title: 'All' } })
+  const track_ids = [track_id, ...Array.from({ length: 199 }, (_, at) => seededId('tracks', at + 1))]
+  await ok('PUT', `/v1/playlist/${playlist_id}/track`, { key, body: { track_ids } })
+  const { upload_session_id } = await ok('POST', '/v1/upload_session', { key, body: { collection_id } })
+  const session_track = await ok('POST', `/v1/upload/${upload_session_id}/track`, { key, body: { file_name: 'a.mp3' } })
+  const session = async (scope: string, id: string) => {
+    const body = { [`${scope}_id`]: id, is_downloadable: true }
+    return (await ok('POST', `/v1/play_session/${scope}`, { key, body })).play_session_id as string
+  }
+  return {
+    ...shop,
+    track_id,
+    playlist_id: playlist_id as string,
+    upload_session_id: upload_session_id as string,
+    session_track_id: session_track.track_id as string,
+    ofCollection: await session('collection', collection_id),
+    ofTrack: await session('track', track_id),
+    ofPlaylist: await session('playlist', playlist_id),
+  }
+}

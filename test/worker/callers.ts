@@ -1,0 +1,97 @@
+import { env } from 'cloudflare:workers'
+
+import { newSecret } from '../../src/adapters/secret.ts'
+import { aReadyTrack, aShop, aWaitingTrack, query, serveTranscoder } from './ready_track.ts'
+import { ok } from './support.ts'
+
+/** One of everything in an organization, for every kind of caller to knock at. */
+export async function aWorld() {
+  serveTranscoder()
+  const shop = await aShop()
+  const { key, collection_id } = shop
+  const track_id = await aReadyTrack(key, collection_id)
+  const { playlist_id } = await ok('POST', '/v1/playlist', { key, body: { title: 'Mixed' } })
+  await ok('PUT', `/v1/playlist/${playlist_id}/track`, { key, body: { track_ids: [track_id, track_id] } })
+  const { tracks } = await ok('GET', `/v1/playlist/${playlist_id}/track`, { key })
+  const { upload_session_id } = await ok('POST', '/v1/upload_session', { key, body: { collection_id } })
+  const uploaded = await ok('POST', `/v1/upload/${upload_session_id}/track`, { key, body: { file_name: 'a.mp3' } })
+  const { play_session_id } = await ok('POST', '/v1/play_session/track', {
+    key,
+    body: { track_id, is_downloadable: true },
+  })
+  const { api_key_id } = await ok('POST', '/v1/api_key', { key, body: { title: 'Spare', type: 'player' } })
+  return {
+    ...shop,
+    track_id,
+    playlist_id: playlist_id as string,
+    playlist_track_id: tracks[0].playlist_track_id as string,
+    upload_session_id: upload_session_id as string,
+    session_track_id: uploaded.track_id as string,
+    play_session_id: play_session_id as string,
+    api_key_id: api_key_id as string,
+  }
+}
+export type World = Awaited<ReturnType<typeof aWorld>>
+
+const mint = async (key: string, body: object) =>
+  (await ok('POST', '/v1/api_key', { key, body: { title: 'Test', ...body } })) as { api_key_id: string; secret: string }
+
+/** Keys that open nothing, for one reason each. */
+async function deadKeys(key: string) {
+  const [revoked, expired, rotated] = [
+    await mint(key, { type: 'server' }),
+    await mint(key, { type: 'server' }),
+    await mint(key, { type: 'server' }),
+  ]
+  await ok('DELETE', `/v1/api_key/${revoked.api_key_id}`, { key })
+  await query('update api_keys set expires_at = ? where id = ?', Date.now() - 1, expired.api_key_id)
+  await ok('POST', `/v1/api_key/${rotated.api_key_id}/rotate`, { key, body: { grace_seconds: 0 } })
+  const well_formed = newSecret('server')
+  return {
+    'no key': undefined,
+    malformed: 'hunter2',
+    'bad checksum': `${key.slice(0, -1)}${key.endsWith('0') ? '1' : '0'}`,
+    'unknown, well-formed': well_formed,
+    revoked: revoked.secret,
+    expired: expired.secret,
+    'rotated out': rotated.secret,
+  }
+}
+
+/** What a key may be inside or outside of. */
+const SCOPES = ['collection', 'track', 'playlist'] as const
+
+/** Every kind of caller with its `Authorization`. `within` and `beyond` are bound to the world's things, and to others. */
+export async function everyCaller(world: World) {
+  const { key } = world
+  const other = { collection_id: '', track_id: '', playlist_id: '' }
+  other.collection_id = (await ok('POST', '/v1/collection', { key, body: { title: 'Other' } })).collection_id
+  other.track_id = await aWaitingTrack(key, other.collection_id)
+  other.playlist_id = (await ok('POST', '/v1/playlist', { key, body: { title: 'Other' } })).playlist_id
+  const players = await Promise.all(
+    SCOPES.flatMap((scope) => {
+      const field = `${scope}_id` as const
+      return [
+        mint(key, { type: 'player', [field]: world[field] }).then((made) => [`player in ${scope}`, made.secret]),
+        mint(key, { type: 'player', [field]: other[field] }).then((made) => [
+          `player of another ${scope}`,
+          made.secret,
+        ]),
+      ]
+    }),
+  )
+  const uploader = (body: object) => mint(key, { type: 'uploader', ...body }).then(({ secret }) => secret)
+  return {
+    dead: await deadKeys(key),
+    live: {
+      root: env.ROOT_KEY,
+      server: key,
+      'server of another organization': (await aShop()).key,
+      player: (await mint(key, { type: 'player' })).secret,
+      ...(Object.fromEntries(players) as Record<string, string>),
+      uploader: await uploader({}),
+      'uploader in collection': await uploader({ collection_id: world.collection_id }),
+      'uploader of another collection': await uploader({ collection_id: other.collection_id }),
+    } as Record<string, string>,
+  }
+}

@@ -1,0 +1,78 @@
+import { describe, expect, it } from 'vitest'
+
+import { ErrorCode } from '../../src/contract/common.ts'
+import { aWorld } from './callers.ts'
+import { all, type Attempt, attemptsAt } from './fuzz_attempt.ts'
+import { seeded, toJson } from './fuzz_input.ts'
+import { keyOf, operationNames, requestOf } from './requests.ts'
+import { call, ok } from './support.ts'
+
+/** What is wrong with an answer; nothing when all is well. */
+function faultOf(
+  { valid, refusals = [400] }: Attempt,
+  { status, body }: Awaited<ReturnType<typeof call>>,
+): string | null {
+  if (status >= 500) return 'crashed'
+  if (status === 200) return valid === false ? 'took what its schema does not' : null
+  if (body.ok !== false || !ErrorCode.safeParse(body.code).success || !body.message) return 'has no error envelope'
+  if (valid !== false) return null
+  // -400: the JSON itself is broken, so no field is to blame.
+  if (refusals[0] === -400) return status === 400 ? null : 'refused otherwise than told'
+  if (!refusals.includes(status)) return 'refused otherwise than told'
+  if (status !== 400) return null
+  const named = Array.isArray(body.errors) && body.errors.length > 0
+  return named && body.errors.every((e: { path: unknown }) => typeof e.path === 'string') ? null : 'names no field'
+}
+
+/** A key is good for 1,200 requests a minute. */
+async function manyKeys(key: string) {
+  const body = { title: 'Fuzz', type: 'server' }
+  const keys = await Promise.all(
+    Array.from({ length: 24 }, async () => (await ok('POST', '/v1/api_key', { key, body })).secret),
+  )
+  let turn = 0
+  return () => keys[turn++ % keys.length] as string
+}
+
+describe('malformed input', () => {
+  it('of every kind is refused by every operation with a code and the fields that are wrong', async () => {
+    const world = await aWorld()
+    const nextKey = await manyKeys(world.key)
+    const faults: unknown[] = []
+    const sent: Record<string, number> = {}
+    let refused = 0
+    for (const [index, name] of operationNames.entries()) {
+      const { body = {} } = requestOf(name, world)
+      const attempts = attemptsAt(name, world, seeded(index + 1))
+      sent[name] = attempts.length
+      for (let at = 0; at < attempts.length; at += 16) {
+        await Promise.all(
+          attempts.slice(at, at + 16).map(async (attempt) => {
+            const key = keyOf(name, world) === world.key ? nextKey() : keyOf(name, world)
+            const text = attempt.body ?? (all[name]!.body && !attempt.headers ? toJson(body) : undefined)
+            const answer = await call(all[name]!.method.toUpperCase(), attempt.path, {
+              ...(key && { key }),
+              ...((text ?? all[name]!.body) && { body: text ?? toJson(body) }),
+              ...(attempt.headers && { headers: attempt.headers }),
+            })
+            const fault = faultOf(attempt, answer)
+            if (fault)
+              faults.push({
+                name,
+                fault,
+                ...attempt,
+                body: attempt.body?.slice(0, 200),
+                status: answer.status,
+                answer: JSON.stringify(answer.body).slice(0, 300),
+              })
+            if (answer.status !== 200) refused++
+          }),
+        )
+      }
+    }
+    expect(faults.slice(0, 20)).toEqual([])
+    // `listLimits` takes no input at all.
+    expect(Object.keys(sent).filter((name) => sent[name]! < 50)).toEqual(['listLimits'])
+    expect(refused / Object.values(sent).reduce((a, b) => a + b)).toBeGreaterThan(0.8)
+  }, 120_000)
+})

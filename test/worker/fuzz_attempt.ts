@@ -1,0 +1,111 @@
+import { type OperationName, operations } from '../../src/contract/index.ts'
+import type { Operation } from '../../src/contract/operation.ts'
+import type { World } from './callers.ts'
+import { BROKEN_JSON, hostileBodies, hostileIds, hostileQueries, toJson } from './fuzz_input.ts'
+import { pathValues, requestOf } from './requests.ts'
+
+export interface Attempt {
+  path: string
+  body?: string
+  headers?: Record<string, string>
+  /** Whether the schema takes this input; unknown where only a crash would be wrong. */
+  valid?: boolean | undefined
+  /** Statuses that refuse it: 400 unless said. */
+  refusals?: number[]
+}
+
+export const all = operations as Record<string, Operation>
+
+/** Whether a whole body is what the schema takes. */
+const takes = (name: OperationName, text: string) => all[name]!.body!.safeParse(JSON.parse(text)).success
+
+function bodyAttempts(name: OperationName, path: string, valid: object, random: () => number): Attempt[] {
+  const { body } = all[name]!
+  if (!body) return []
+  // Beyond 64 KB nobody looks inside.
+  const large = (text: string) => new TextEncoder().encode(text).length > 65_536
+  const hostile = hostileBodies(body, valid, random).map((text) =>
+    large(text) ? { path, body: text, valid: false, refusals: [413] } : { path, body: text, valid: takes(name, text) },
+  )
+  const text = toJson(valid)
+  return [
+    ...hostile,
+    ...BROKEN_JSON.map((broken) => ({ path, body: broken, valid: false, refusals: [-400] })),
+    ...[
+      'text/plain',
+      'application/x-www-form-urlencoded',
+      'multipart/form-data; boundary=x',
+      'application/jsonp',
+      '',
+    ].map((type) => ({ path, body: text, headers: { 'content-type': type }, valid: false, refusals: [415] })),
+    { path, body: `${' '.repeat(65_536)}${text}`, valid: false, refusals: [413] },
+  ]
+}
+
+function queryAttempts(name: OperationName, path: string, random: () => number): Attempt[] {
+  const { query } = all[name]!
+  if (!query)
+    return ['?__proto__=1', '?constructor=1', '?limit=-1', '?a[b]=c', '?%', '?&&='].map((q) => ({ path: path + q }))
+  const pairs = hostileQueries(query, random).map((list): Attempt => {
+    const search = new URLSearchParams(list.map(([key, value]) => [key.toWellFormed(), value.toWellFormed()]))
+    const values: Record<string, unknown> = Object.create(null)
+    for (const key of new Set(search.keys())) {
+      const found = search.getAll(key)
+      values[key] = found.length > 1 ? found : found[0]
+    }
+    return { path: `${path}?${search}`, valid: query.safeParse({ ...values }).success }
+  })
+  return [
+    ...pairs,
+    ...['?limit=%', '?limit=%zz', '?offset=%ED%A0%80', '?limit', '?=1', '?limit=%00'].map((q) => ({ path: path + q })),
+  ]
+}
+
+function pathAttempts(
+  name: OperationName,
+  aim: (values: Record<string, string>) => string,
+  values: Record<string, string>,
+  random: () => number,
+) {
+  const { params } = all[name]!
+  return Object.keys(params?.shape ?? {}).flatMap((part) =>
+    hostileIds(values[part]!, random).flatMap((encoded): Attempt[] => {
+      let text = encoded
+      try {
+        text = decodeURIComponent(encoded)
+      } catch {
+        // As Hono does: what cannot be decoded stays as it is.
+      }
+      if (params!.safeParse({ ...values, [part]: text }).success) return []
+      const mark = '11111111111111111111'
+      return [
+        {
+          path: aim({ ...values, [part]: mark }).replace(mark, encoded),
+          valid: false,
+          refusals: part === 'scope' ? [400] : [404],
+        },
+      ]
+    }),
+  )
+}
+
+function headerAttempts(name: OperationName, path: string): Attempt[] {
+  const { headers, method } = all[name]!
+  const matches = ['""', '"a"', '-1', '1.5', '1e3', 'W/"1"', '"1", "2"', '9'.repeat(16), 'x'.repeat(9000), "'"]
+  const refused = (header: string) => (value: string) => ({ path, headers: { [header]: value }, valid: false })
+  return [
+    ...(headers ? matches : []).map(refused('if-match')),
+    ...(method === 'post' ? ['a b', 'x'.repeat(256)] : []).map(refused('idempotency-key')),
+  ]
+}
+
+/** Everything malformed that one operation is sent. */
+export function attemptsAt(name: OperationName, world: World, random: () => number): Attempt[] {
+  const { path, body = {} } = requestOf(name, world)
+  return [
+    ...bodyAttempts(name, path, body, random),
+    ...pathAttempts(name, (values) => requestOf(name, world, values).path, pathValues(name, world), random),
+    ...headerAttempts(name, path),
+    ...(all[name]!.method === 'get' ? queryAttempts(name, path, random) : []),
+  ]
+}

@@ -1,0 +1,263 @@
+import * as z from 'zod'
+
+/** Malformed inputs, derived from a schema and a seed: the same ones in every run. */
+
+/** Mulberry32. */
+export function seeded(seed: number): () => number {
+  let state = seed
+  return () => {
+    state = (state + 0x6d2b79f5) | 0
+    let t = Math.imul(state ^ (state >>> 15), 1 | state)
+    t ^= t + Math.imul(t ^ (t >>> 7), 61 | t)
+    return ((t ^ (t >>> 14)) >>> 0) / 2 ** 32
+  }
+}
+
+const pick = <T>(random: () => number, list: readonly T[]): T => list[Math.floor(random() * list.length)]!
+
+/** JSON that no `JSON.stringify` writes; put in afterwards. */
+const RAW = [
+  '1e400',
+  '-1e400',
+  '-0',
+  '1e-400',
+  '0.1e1',
+  '{"__proto__":{"a":1}}',
+  '{"constructor":{"prototype":{"a":1}}}',
+]
+const raw = (text: string) => `\u0001raw:${text}\u0001`
+export const toJson = (value: unknown) =>
+  JSON.stringify(value).replace(/"\\u0001raw:((?:[^"\\]|\\.)*)\\u0001"/g, (_, text: string) => JSON.parse(`"${text}"`))
+
+const nested = (depth: number) => raw('['.repeat(depth) + ']'.repeat(depth))
+const nestedObject = (depth: number) => raw('{"a":'.repeat(depth) + '1' + '}'.repeat(depth))
+
+const UUID = '00000000-0000-4000-8000-000000000001'
+const HOSTILE: readonly unknown[] = [
+  ...[null, true, false, 0, 1, -1, 1.5, 2 ** 31, 2 ** 53, -(2 ** 53), Number.MAX_VALUE, Number.MIN_VALUE],
+  ...[
+    '',
+    ' ',
+    'a',
+    '0',
+    'NaN',
+    'null',
+    'true',
+    '\u0000',
+    'a\u0000b',
+    '\ud800',
+    'x\udfff',
+    '\u202e',
+    '\ufeff',
+    '💿'.repeat(9),
+  ],
+  ...[
+    'a'.repeat(256),
+    'a'.repeat(5000),
+    '😀'.repeat(128),
+    'é'.repeat(255),
+    "'; drop table tracks; --",
+    '%00',
+    '../../etc',
+  ],
+  ...[
+    '__proto__',
+    'constructor',
+    'toString',
+    'hasOwnProperty',
+    '$.a',
+    '#GGGGGG',
+    '#12345',
+    '#1234567',
+    'red',
+    '#ABCDEF\n',
+  ],
+  ...[
+    UUID.slice(1),
+    `${UUID}0`,
+    UUID.replaceAll('-', ''),
+    `{${UUID}}`,
+    UUID.replace('4000', '0000'),
+    UUID.toUpperCase(),
+  ],
+  ...[
+    '2020-01-01',
+    '2099-13-01T00:00:00Z',
+    '2099-02-30T00:00:00Z',
+    '9999-12-31T23:59:59-23:59',
+    '0000-01-01T00:00:00Z',
+  ],
+  ...[
+    '2099-01-01T00:00Z',
+    '2099-01-01T00:00:00.123456789Z',
+    '2099-01-01T24:00:00Z',
+    'server',
+    'player',
+    'https://a.b/c',
+  ],
+  ...[
+    [],
+    [[]],
+    [null],
+    [1],
+    ['a'],
+    [UUID],
+    [UUID, UUID],
+    ['#123456'],
+    ['mp3-128'],
+    Array(21).fill('mp3-128'),
+    Array(13).fill('#123456'),
+  ],
+  ...[{}, { a: 1 }, { length: 3 }, { 0: 'a' }, { '': '' }, { 'a.b': [{}] }],
+  ...[nested(6), nestedObject(5), nestedObject(6), { a: nested(4) }, { a: '\ud800', '\udc00': 1 }],
+  ...RAW.map(raw),
+]
+
+/** What takes a while to send; each field of an operation gets one of them. */
+const HEAVY: unknown[] = [Array(1001).fill(UUID), { a: 'x'.repeat(17_000) }, nested(5000), nestedObject(3000)]
+HEAVY.push(Array(5000).fill(null), 'a'.repeat(60_000))
+
+type Json = { type?: string; anyOf?: Json[]; properties?: Record<string, Json>; required?: string[]; items?: Json } & {
+  [K in 'maxLength' | 'minLength' | 'maxItems' | 'minimum' | 'maximum']?: number
+}
+
+/** Just outside and just inside of what a field's schema allows. */
+function edges(schema: Json): unknown[] {
+  const { maxLength, maxItems, minimum, maximum, items } = schema
+  return [
+    ...(schema.anyOf ?? []).flatMap(edges),
+    ...(maxLength === undefined ? [] : ['a'.repeat(maxLength), 'a'.repeat(maxLength + 1)]),
+    ...(maxItems === undefined ? [] : [Array(maxItems).fill('#123456'), Array(maxItems + 1).fill('#123456')]),
+    ...(minimum === undefined ? [] : [minimum - 1, minimum - 0.5, minimum, minimum + 0.5, String(minimum)]),
+    ...(maximum === undefined ? [] : [maximum + 1, maximum + 0.5, maximum, maximum - 0.5, String(maximum)]),
+    ...(items === undefined ? [] : HOSTILE.filter((_, at) => at % 12 === 0).map((value) => [value])),
+  ]
+}
+
+const KEYS = [
+  '__proto__',
+  'constructor',
+  'prototype',
+  'toString',
+  'hasOwnProperty',
+  '',
+  'Title',
+  ' title',
+  'id',
+  'ok',
+  '0',
+  'a.b',
+]
+KEYS.push('organization_id', 'api_request_id', 'k'.repeat(3000), '\u0000', '\ud800')
+
+const jsonSchema = (schema: z.ZodType) => z.toJSONSchema(schema, { io: 'input', unrepresentable: 'any' }) as Json
+
+/** `count` of a list's items, in their order. */
+function sample<T>(random: () => number, list: readonly T[], count: number): T[] {
+  let left = list.length
+  let wanted = count
+  return list.filter(() => {
+    const take = random() * left-- < wanted
+    if (take) wanted--
+    return take
+  })
+}
+
+/** Bodies as text: one field wrong, fields missing or too many, several wrong at once, and what is no object at all. */
+export function hostileBodies(schema: z.ZodObject, valid: object, random: () => number): string[] {
+  const { properties = {}, required = [] } = jsonSchema(schema)
+  const fields = Object.entries(properties)
+  const wrong = (name: string, value: unknown) => ({ ...valid, [name]: value })
+  const single = [
+    ...fields.flatMap(([name, field]) => edges(field).map((value) => wrong(name, value))),
+    ...fields.map(([name], at) => wrong(name, HEAVY[at % HEAVY.length])),
+    ...sample(
+      random,
+      fields.flatMap(([name]) => HOSTILE.map((value) => wrong(name, value))),
+      70,
+    ),
+  ]
+  const missing = required.map((name) => Object.fromEntries(Object.entries(valid).filter(([key]) => key !== name)))
+  const several = Array.from({ length: 25 }, () =>
+    fields.reduce((body, [name]) => (random() < 0.5 ? { ...body, [name]: pick(random, HOSTILE) } : body), valid),
+  )
+  const comma = Object.keys(valid).length > 0 ? ',' : ''
+  const extra = KEYS.map((key) => toJson(valid).replace(/}$/, `${comma}${toJson(key)}:1}`))
+  const whole = sample(random, HOSTILE, 20).map((value) => toJson(value))
+  return [...[...single, ...missing, ...several].map(toJson), ...extra, ...whole]
+}
+
+/** What is not JSON. */
+export const BROKEN_JSON = [
+  '{',
+  '}',
+  '{"a":}',
+  "{'a':1}",
+  '{"a":1,}',
+  'undefined',
+  'NaN',
+  '[1',
+  '\u0000',
+  '{"a":"\u0001"}',
+  '{}{}',
+]
+
+/** Query strings as pairs: wrong values, duplicates, unknown and prototype names. */
+export function hostileQueries(schema: z.ZodType, random: () => number): [string, string][][] {
+  const names = Object.keys(jsonSchema(schema).properties ?? {})
+  const texts = HOSTILE.filter((value) => typeof value === 'string' || typeof value === 'number').map(String)
+  const numbers = [
+    '-1',
+    '0',
+    '00',
+    '1',
+    '01',
+    '200',
+    '201',
+    '1e2',
+    '0x10',
+    '1.0',
+    '1.',
+    ' 5',
+    '5 ',
+    '+5',
+    '١',
+    '9999999999',
+    '999999999',
+  ]
+  const all = [...texts.filter((text) => !text.startsWith('\u0001')), ...numbers, 'Infinity', '-0', '1,2', '[1]', '{}']
+  const single = names.flatMap((name) => all.map((text): [string, string][] => [[name, text]]))
+  const twice = names.map((name): [string, string][] => [
+    [name, '1'],
+    [name, '2'],
+  ])
+  const odd = [...KEYS, 'limit[]', 'LIMIT', 'offset.a'].map((name): [string, string][] => [[name.slice(0, 500), '1']])
+  const several = Array.from({ length: 20 }, () => names.map((name): [string, string] => [name, pick(random, all)]))
+  return [...sample(random, single, 60), ...twice, ...odd, ...several]
+}
+
+const ALPHABET = ['0', 'f', 'g', 'Z', '-', ' ', '%', 'é', '😀', '\u0000', "'", '"', '{', '*', '_', '\n', '+', '~']
+/** Texts where an id should be, as they stand in a URL: known horrors, and ids with a few characters wrong. */
+export function hostileIds(valid: string, random: () => number): string[] {
+  const known = HOSTILE.filter(
+    (value): value is string => typeof value === 'string' && value !== '' && !value.startsWith('\u0001'),
+  )
+  const mutated = Array.from({ length: 30 }, () => {
+    const at = Math.floor(random() * valid.length)
+    const rest = valid.slice(at + Math.floor(random() * 3))
+    return valid.slice(0, at) + pick(random, ALPHABET) + rest
+  })
+  const encode = (text: string) => encodeURIComponent(text.toWellFormed())
+  return [
+    ...[...sample(random, known, 20), ...mutated].map(encode),
+    '%',
+    '%zz',
+    '%ED%A0%80',
+    '%FF',
+    '%C0%AF',
+    '%00',
+    '%2F',
+    `${valid}%0A`,
+    `${valid};a=1`,
+  ]
+}

@@ -1,0 +1,75 @@
+import { describe, expect, it } from 'vitest'
+
+import { aShop, query } from './ready_track.ts'
+import { anOrganization, call, ok } from './support.ts'
+
+const once = (idempotency_key: string) => ({ 'idempotency-key': idempotency_key })
+
+/** An answer without what tells requests apart. */
+const said = ({ body }: { body: Record<string, unknown> }) => ({ ...body, api_request_id: undefined })
+
+describe('Idempotency-Key', () => {
+  it('gives the same request the same answer, and does it once', async () => {
+    const { key } = await anOrganization()
+    const send = () => call('POST', '/v1/collection', { key, body: { title: 'Once' }, headers: once('a') })
+    const [first, second] = [await send(), await send()]
+    expect([first.status, second.status]).toEqual([200, 200])
+    expect(said(second)).toEqual(said(first))
+    expect([first, second].map(({ headers }) => headers.get('idempotency-replayed'))).toEqual([null, 'true'])
+    expect((await ok('GET', '/v1/collection', { key })).count).toBe(1)
+    expect(second.body.api_request_id).not.toBe(first.body.api_request_id)
+  })
+
+  it('refuses another body or another path with 422', async () => {
+    const { key } = await anOrganization()
+    await ok('POST', '/v1/collection', { key, body: { title: 'One' }, headers: once('a') })
+    for (const [path, title] of [
+      ['/v1/collection', 'Two'],
+      ['/v1/playlist', 'One'],
+    ] as const) {
+      const { status, body } = await call('POST', path, { key, body: { title }, headers: once('a') })
+      expect([status, body.code]).toEqual([422, 'idempotency_key_reused'])
+    }
+    expect((await ok('GET', '/v1/playlist', { key })).count).toBe(0)
+  })
+
+  it('creates exactly one thing of many requests at once, in 30 rounds', async () => {
+    const { key } = await anOrganization()
+    for (let round = 1; round <= 30; round++) {
+      const headers = once(`round-${round}`)
+      const body = { title: `Round ${round}` }
+      const answers = await Promise.all([1, 2, 3, 4, 5].map(() => call('POST', '/v1/playlist', { key, body, headers })))
+      const done = answers.filter(({ status }) => status === 200)
+      const others = answers.filter(({ status }) => status !== 200).map(({ status, body }) => [status, body.code])
+      expect(done.length).toBeGreaterThan(0)
+      expect(new Set(done.map((answer) => answer.body.playlist_id)).size).toBe(1)
+      expect(others).toEqual(others.map(() => [409, 'request_in_flight']))
+      expect((await ok('GET', '/v1/playlist', { key })).count).toBe(round)
+      expect((await call('POST', '/v1/playlist', { key, body, headers })).body.playlist_id).toBe(
+        done[0]!.body.playlist_id,
+      )
+    }
+  }, 60_000)
+
+  it('says 409 while the first request runs, and takes over one that died', async () => {
+    const { key } = await anOrganization()
+    const send = () => call('POST', '/v1/collection', { key, body: { title: 'Slow' }, headers: once('a') })
+    await send()
+    await query('update idempotency_keys set answer = null')
+    const { status, body, headers } = await send()
+    expect([status, body.code, headers.get('retry-after')]).toEqual([409, 'request_in_flight', '1'])
+    await query('update idempotency_keys set created_at = created_at - 61000')
+    expect((await send()).status).toBe(200)
+    expect((await send()).headers.get('idempotency-replayed')).toBe('true')
+  })
+
+  it('may be used again after a request that failed, with another body too', async () => {
+    const { key, collection_id } = await aShop()
+    const track = (body: object) => call('POST', '/v1/track', { key, body, headers: once('a') })
+    const strange = '000fffff-ffff-4fff-bfff-ffffffffffff'
+    expect((await track({ collection_id: strange, file_name: 'a.mp3' })).status).toBe(404)
+    expect((await track({ collection_id })).status).toBe(400)
+    expect((await track({ collection_id, file_name: 'a.mp3' })).status).toBe(200)
+    expect(await query('select id from tracks')).toHaveLength(1)
+  })
+})

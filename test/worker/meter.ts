@@ -1,0 +1,47 @@
+import { env } from 'cloudflare:workers'
+import { expect, vi } from 'vitest'
+
+import { call } from './support.ts'
+
+interface Meta {
+  meta?: { rows_read?: number; rows_written?: number }
+}
+const total = { read: 0, written: 0, statements: 0 }
+
+// Drizzle's selects hide D1's `meta`, so it is taken where every statement of every binding passes (reference/platform.md §5).
+const session = Object.getPrototypeOf(env.DB.withSession()) as {
+  _send: (...args: unknown[]) => Promise<Meta | Meta[]>
+}
+const send = session._send
+session._send = async function metered(...args) {
+  const result = await send.apply(this, args)
+  for (const { meta } of [result].flat()) {
+    total.statements++
+    total.read += meta?.rows_read ?? 0
+    total.written += meta?.rows_written ?? 0
+  }
+  return result
+}
+
+/** Rows that D1 read and wrote while something ran. */
+export async function rowsDuring<T>(run: () => Promise<T>) {
+  const before = { ...total }
+  const result = await run()
+  return {
+    read: total.read - before.read,
+    written: total.written - before.written,
+    statements: total.statements - before.statements,
+    result,
+  }
+}
+
+/** Rows of one request that succeeds, authentication included. */
+export async function rowsOf(...args: Parameters<typeof call>) {
+  const { result, ...rows } = await rowsDuring(() => call(...args))
+  expect(result.status, `${args[0]} ${args[1]} answered ${JSON.stringify(result.body)}`).toBe(200)
+  return { ...rows, body: result.body }
+}
+
+/** Waits until nothing runs in the background that would be counted in. */
+export const quiet = () =>
+  vi.waitUntil(async () => (await rowsDuring(() => scheduler.wait(40))).statements === 0, { timeout: 10_000 })

@@ -1,0 +1,192 @@
+import { describe, expect, it } from 'vitest'
+
+import { aShop, aWaitingTrack, query, serveTranscoder } from './ready_track.ts'
+import { call, ok } from './support.ts'
+
+const strange = '000fffff-ffff-4fff-bfff-ffffffffffff'
+
+/** A shop with two collections of three tracks each, and an empty playlist. */
+async function aPlaylist() {
+  const { key, collection_id, organization_id } = await aShop()
+  const other = (await ok('POST', '/v1/collection', { key, body: { title: 'Other' } })).collection_id as string
+  const [a, b, c, d, e, f] = (await Promise.all(
+    [collection_id, other].flatMap((id) => [1, 2, 3].map(() => aWaitingTrack(key, id))),
+  )) as [string, string, string, string, string, string]
+  const { playlist_id } = await ok('POST', '/v1/playlist', { key, body: { title: 'Mixed' } })
+  const path = `/v1/playlist/${playlist_id}/track`
+  const places = async () => (await ok('GET', `${path}?limit=200`, { key })).tracks as Place[]
+  return {
+    ...{ key, organization_id, collection_id, other, a, b, c, d, e, f, path, places },
+    playlist_id: playlist_id as string,
+    read: async () => (await ok('GET', `/v1/playlist/${playlist_id}`, { key })).playlist,
+    /** The track ids in order; positions must count up without holes. */
+    async order() {
+      const list = await places()
+      expect(list.map(({ position }) => position)).toEqual(list.map((_, at) => at))
+      return list.map(({ id }) => id)
+    },
+    replace: (track_ids: string[], headers = {}) => call('PUT', path, { key, body: { track_ids }, headers }),
+    insert: (track_ids: string[], position?: number, headers = {}) =>
+      call('POST', path, { key, body: { track_ids, position }, headers }),
+    move: (place: string, position: number, headers = {}) =>
+      call('PUT', `${path}/${place}`, { key, body: { position }, headers }),
+    remove: (place: string, headers = {}) => call('DELETE', `${path}/${place}`, { key, headers }),
+  }
+}
+interface Place {
+  id: string
+  position: number
+  playlist_track_id: string
+}
+
+describe('playlist', () => {
+  it('is created, read, updated, listed and deleted', async () => {
+    const { key, a, path, replace, ...shop } = await aPlaylist()
+    const creator_id = '11111111-1111-4111-8111-111111111111'
+    const body = {
+      ...{ title: 'Blue', organization_index: 'p-1', metadata: { mood: ['late'] }, creator_id },
+      ...{ theme: ['#aa0000', '#00aa00'], player_color: '#112233', player_subtitle: 'after hours' },
+    }
+    const { playlist_id, playlist } = await ok('POST', '/v1/playlist', { key, body })
+    expect(playlist).toEqual({
+      ...body,
+      id: playlist_id,
+      image_colors: [
+        expect.objectContaining({ hex: '#AA0000', area: 0.5 }),
+        expect.objectContaining({ hex: '#00AA00' }),
+      ],
+      track_count: 0,
+      version: 1,
+    })
+    const changes = { title: 'Green', metadata: {}, organization_index: null, player_color: null, theme: [] }
+    const updated = (await ok('PUT', `/v1/playlist/${playlist_id}`, { key, body: changes })).playlist
+    expect(updated).toMatchObject({ title: 'Green', metadata: {}, organization_index: '', image_colors: [] })
+    expect([updated.player_color, updated.player_subtitle]).toEqual(['#2B3440', 'after hours'])
+    expect((await ok('GET', `/v1/playlist/${playlist_id}`, { key })).playlist).toEqual(updated)
+    const { playlists } = await ok('GET', '/v1/playlist', { key })
+    expect(playlists.map(({ id }: { id: string }) => id)).toEqual([playlist_id, shop.playlist_id])
+    await replace([a])
+    const { deleted_playlist } = await ok('DELETE', `/v1/playlist/${shop.playlist_id}`, { key })
+    expect(deleted_playlist).toMatchObject({ title: 'Mixed', track_count: 1 })
+    expect(await query('select 1 from playlist_tracks')).toEqual([])
+    expect((await call('DELETE', `/v1/playlist/${shop.playlist_id}`, { key })).status).toBe(404)
+    expect((await call('GET', path, { key })).status).toBe(404)
+    expect((await ok('GET', `/v1/track/${a}`, { key })).track.id).toBe(a)
+  })
+
+  it('gets a cover by its handle', async () => {
+    serveTranscoder()
+    const { key, playlist_id } = await aPlaylist()
+    const { playlist_cover_upload } = await ok('POST', `/v1/playlist/${playlist_id}/cover`, { key })
+    expect(playlist_cover_upload).toMatchObject({ method: 'POST', ttl: 3600 })
+    const { pathname } = new URL(playlist_cover_upload.upload_url)
+    const headers = { 'content-type': 'image/gif' }
+    expect(await ok('POST', pathname, { body: 'GIF89a', headers })).toMatchObject({ playlist_id, status: 'ready' })
+    const [row] = await query('select cover_path from playlists where id = ?', playlist_id)
+    expect(row).toEqual({ cover_path: expect.stringContaining(playlist_id) })
+  })
+
+  it('takes tracks of several collections, the same one twice, in exactly the order that was sent', async () => {
+    const { a, b, d, replace, order, read } = await aPlaylist()
+    const { body } = await replace([d, a, d, b, a])
+    expect(body.playlist).toMatchObject({ track_count: 5, version: 2 })
+    expect(await order()).toEqual([d, a, d, b, a])
+    await replace([b])
+    expect(await order()).toEqual([b])
+    await replace([])
+    expect([await order(), (await read()).track_count]).toEqual([[], 0])
+  })
+
+  it('inserts before a position, or at the end', async () => {
+    const { a, b, c, d, e, insert, order, read } = await aPlaylist()
+    await insert([a, b])
+    expect(await order()).toEqual([a, b])
+    await insert([c], 0)
+    expect(await order()).toEqual([c, a, b])
+    await insert([d, e, d], 2)
+    expect(await order()).toEqual([c, a, d, e, d, b])
+    await insert([a], 6)
+    await insert([b], 1000)
+    expect(await order()).toEqual([c, a, d, e, d, b, a, b])
+    expect(await read()).toMatchObject({ track_count: 8, version: 6 })
+  })
+
+  it('moves a track from every place to every other', async () => {
+    const { a, b, c, d, e, replace, move, order, places } = await aPlaylist()
+    const start = [a, b, c, d, e]
+    for (const from of start.keys()) {
+      for (const to of [...start.keys(), 1000]) {
+        await replace(start)
+        const place = (await places())[from]!.playlist_track_id
+        expect((await move(place, to)).status).toBe(200)
+        const expected = start.toSpliced(from, 1).toSpliced(to, 0, start[from]!)
+        expect([from, to, await order()]).toEqual([from, to, expected])
+        expect((await places())[Math.min(to, 4)]!.playlist_track_id).toBe(place)
+      }
+    }
+  })
+
+  it('takes one place out and closes up, also of a track that stands twice', async () => {
+    const { a, b, replace, remove, order, places, read } = await aPlaylist()
+    await replace([a, b, a, b])
+    const place = (await places())[2]!.playlist_track_id
+    expect((await remove(place)).body.playlist.track_count).toBe(3)
+    expect(await order()).toEqual([a, b, b])
+    const { version } = await read()
+    expect((await remove(place)).status).toBe(404)
+    expect((await read()).version).toBe(version)
+  })
+
+  it('changes only the version that was seen: If-Match', async () => {
+    const { a, b, replace, insert, move, remove, order, places, read } = await aPlaylist()
+    const { version } = (await replace([a, b])).body.playlist
+    const stale = { 'if-match': `"${version - 1}"` }
+    const place = (await places())[0]!.playlist_track_id
+    const refused = [replace([], stale), insert([a], 0, stale), move(place, 1, stale), remove(place, stale)]
+    for (const { status, body } of await Promise.all(refused)) {
+      expect([status, body.code]).toEqual([412, 'version_mismatch'])
+    }
+    expect([await order(), (await read()).version]).toEqual([[a, b], version])
+    expect((await move(place, 1, { 'if-match': `"${version}"` })).status).toBe(200)
+    expect((await remove(place, { 'if-match': String(version + 1) })).status).toBe(200)
+    expect((await replace([a], { 'if-match': '*' })).status).toBe(200)
+    expect(await order()).toEqual([a])
+  })
+
+  it('refuses foreign and unknown tracks by name, and changes nothing', async () => {
+    const { a, b, replace, insert, order } = await aPlaylist()
+    const foreign = await aPlaylist()
+    await replace([a, b])
+    for (const id of [foreign.a, strange]) {
+      for (const { status, body } of [await replace([b, id]), await insert([b, id], 0)]) {
+        expect([status, body.errors[0].path]).toEqual([400, 'track_ids.1'])
+      }
+    }
+    expect(await order()).toEqual([a, b])
+    const [place] = await foreign.places()
+    expect(place).toBe(undefined)
+  })
+
+  it('holds at most 1,000 tracks', async () => {
+    const { a, b, replace, insert, key, path, read } = await aPlaylist()
+    expect((await replace(Array(1001).fill(a))).status).toBe(400)
+    expect((await replace(Array(999).fill(a))).body.playlist.track_count).toBe(999)
+    expect((await insert([b, b])).body.code).toBe('playlist_full')
+    expect((await insert([b], 500)).body.playlist.track_count).toBe(1000)
+    expect((await insert([b])).status).toBe(409)
+    const { tracks, count } = await ok('GET', `${path}?limit=3&offset=499`, { key })
+    expect([count, tracks.map(({ id }: Place) => id)]).toEqual([1000, [a, b, a]])
+    expect((await read()).version).toBe(3)
+  })
+
+  it('closes up when a track or a collection is deleted, and says that it changed', async () => {
+    const { key, a, b, d, e, collection_id, replace, order, read } = await aPlaylist()
+    await replace([a, d, b, a, e, a])
+    await ok('DELETE', `/v1/track/${a}`, { key })
+    expect(await order()).toEqual([d, b, e])
+    expect(await read()).toMatchObject({ track_count: 3, version: 3 })
+    await ok('DELETE', `/v1/collection/${collection_id}`, { key })
+    expect(await order()).toEqual([d, e])
+    expect(await read()).toMatchObject({ track_count: 2, version: 4 })
+  })
+})

@@ -1,0 +1,67 @@
+import { describe, expect, it } from 'vitest'
+
+import { aShop, aWaitingTrack } from './ready_track.ts'
+import { call, ok } from './support.ts'
+
+/** A playlist with ten tracks to put into it. */
+async function aPlaylist() {
+  const { key, collection_id } = await aShop()
+  const ids = await Promise.all(Array.from({ length: 10 }, () => aWaitingTrack(key, collection_id)))
+  const { playlist_id } = await ok('POST', '/v1/playlist', { key, body: { title: 'Contested' } })
+  const path = `/v1/playlist/${playlist_id}/track`
+  return {
+    ids,
+    change: (method: string, body?: object, place = '', headers = {}) =>
+      call(method, `${path}${place}`, { key, body, headers }),
+    async read() {
+      const { tracks, count, version } = await ok('GET', `${path}?limit=200`, { key })
+      const list = tracks as { id: string; position: number; playlist_track_id: string }[]
+      expect(list.map(({ position }) => position)).toEqual(list.map((_, at) => at))
+      expect(count).toBe(list.length)
+      return { list, order: list.map(({ id }) => id), version: version as number }
+    },
+  }
+}
+
+describe('changes of a playlist at the same time', () => {
+  it('never mix: of several replacements one is there whole, in 40 rounds', async () => {
+    const { ids, change, read } = await aPlaylist()
+    for (let round = 0; round < 40; round++) {
+      const wanted = [ids.slice(0, 3), ids.slice(3, 8), ids.slice(5).toReversed(), [ids[9]!, ids[9]!]]
+      const before = (await read()).version
+      const answers = await Promise.all(wanted.map((track_ids) => change('PUT', { track_ids })))
+      expect(answers.map(({ status }) => status)).toEqual([200, 200, 200, 200])
+      const { order, version } = await read()
+      expect(wanted).toContainEqual(order)
+      expect(version).toBe(before + 4)
+    }
+  }, 60_000)
+
+  it('let only one through of those that saw the same version, in 20 rounds', async () => {
+    const { ids, change, read } = await aPlaylist()
+    for (let round = 0; round < 20; round++) {
+      const headers = { 'if-match': `"${(await read()).version}"` }
+      const answers = await Promise.all(ids.slice(0, 4).map((id) => change('POST', { track_ids: [id] }, '', headers)))
+      expect(answers.map(({ status }) => status).toSorted()).toEqual([200, 412, 412, 412])
+    }
+    expect((await read()).order.length).toBe(20)
+  }, 60_000)
+
+  it('lose no insertion, move or removal, in 20 rounds', async () => {
+    const { ids, change, read } = await aPlaylist()
+    for (let round = 0; round < 20; round++) {
+      await change('PUT', { track_ids: ids.slice(0, 5) })
+      const { list } = await read()
+      const places = list.map(({ playlist_track_id }) => `/${playlist_track_id}`)
+      await Promise.all([
+        change('POST', { track_ids: ids.slice(5, 7), position: 1 }),
+        change('POST', { track_ids: [ids[7]] }),
+        change('PUT', { position: 0 }, places[4]),
+        change('PUT', { position: 5 }, places[1]),
+        change('DELETE', undefined, places[2]),
+      ])
+      const { order } = await read()
+      expect(order.toSorted()).toEqual([...ids.slice(0, 2), ...ids.slice(3, 8)].toSorted())
+    }
+  }, 60_000)
+})

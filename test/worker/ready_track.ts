@@ -1,0 +1,103 @@
+import { createExecutionContext, createMessageBatch, createScheduledController, getQueueResult } from 'cloudflare:test'
+import { env } from 'cloudflare:workers'
+import { vi } from 'vitest'
+
+import { CoverAnswer, CoverJob, JobEvent, type JobResult, TranscodeJob } from '../../src/contract/job.ts'
+import worker from '../../src/index.ts'
+import { anOrganization, ok } from './support.ts'
+
+/** One value or all rows straight from D1: for what the interface does not show, and for time that has passed. */
+export const query = async <T = Record<string, unknown>>(text: string, ...values: unknown[]) =>
+  (
+    await env.DB.prepare(text)
+      .bind(...values)
+      .all<T>()
+  ).results
+
+/** An organization with a collection. */
+export async function aShop() {
+  const { id: organization_id, key } = await anOrganization()
+  const { collection_id } = await ok('POST', '/v1/collection', { key, body: { title: 'Kind of Blue' } })
+  return { organization_id, key, collection_id: collection_id as string }
+}
+
+/** A track that waits for its upload. */
+export async function aWaitingTrack(key: string, collection_id: string, body: object = {}) {
+  const { track_id } = await ok('POST', '/v1/track', {
+    key,
+    body: { collection_id, file_name: 'So What.mp3', ...body },
+  })
+  return track_id as string
+}
+
+/** What the transcoder answers when all went well. */
+export const made = (job: TranscodeJob, changes: Partial<JobResult> = {}): JobEvent => ({
+  type: 'result',
+  result: {
+    duration: 12.5,
+    levels: Array.from({ length: 320 }, () => 0.5),
+    info: { codec: 'mp3', bitrate: 192 },
+    warnings: [],
+    variants: job.variants.map(({ index }) => ({ index, size: 5, bitrate: 128, duration: 12.5 })),
+    skipped: [],
+    failed: [],
+    cover: null,
+    ...changes,
+  },
+})
+
+const objectOf = (url: string) => decodeURIComponent(new URL(url).pathname.split(`/${env.S3_BUCKET}/`)[1]!)
+
+/** Answers in the transcoder's place, with what it made put into R2; everything sent either way is held to the protocol. */
+export function serveTranscoder(answer: (job: TranscodeJob) => JobEvent = made) {
+  const seen: TranscodeJob[] = []
+  vi.spyOn(globalThis, 'fetch').mockImplementation(async (input, init) => {
+    const request = new Request(input as Request, init as RequestInit)
+    if (!request.url.startsWith(env.TRANSCODER_URL)) throw new TypeError(`nobody expects a request to ${request.url}`)
+    if (new URL(request.url).pathname === '/covers') {
+      const { outputs } = CoverJob.parse(await request.json())
+      await Promise.all(Object.values(outputs).map((url) => env.MEDIA.put(objectOf(url), 'jpeg')))
+      return Response.json(CoverAnswer.parse({ ok: true, result: { image_colors: [] } }))
+    }
+    const job = TranscodeJob.parse(await request.json())
+    seen.push(job)
+    const event = JobEvent.parse(answer(job))
+    const variants = event.type === 'result' ? event.result.variants.map(({ index }) => index) : []
+    for (const { index, url } of job.variants) if (variants.includes(index)) await env.MEDIA.put(objectOf(url), 'audio')
+    return new Response(`${JSON.stringify(event)}\n`)
+  })
+  return seen
+}
+
+/** Waits for what the queues do in their own time. */
+export const eventually = <T>(check: () => Promise<T>) => vi.waitUntil(check, { timeout: 10_000, interval: 10 })
+
+/** Puts the bytes where the track's newest handle leads, says so, and waits for the transcoder's answer to be written down. */
+export async function upload(key: string, track_id: string, until = 'ready') {
+  const [row] = await query<{ upload_path: string }>('select upload_path from tracks where id = ?', track_id)
+  await env.MEDIA.put(row!.upload_path, 'RIFF audio')
+  await ok('POST', `/v1/track/${track_id}/upload_complete`, { key })
+  await eventually(async () => (await ok('GET', `/v1/track/${track_id}`, { key })).track.status === until)
+}
+
+/** A track that went all the way; needs `serveTranscoder`. */
+export async function aReadyTrack(key: string, collection_id: string, body: object = {}) {
+  const track_id = await aWaitingTrack(key, collection_id, body)
+  await upload(key, track_id)
+  return track_id
+}
+
+/** The cron, as it runs every minute. */
+export const sweep = () => worker.scheduled(createScheduledController({ cron: '* * * * *' }), env)
+
+/** Hands one message to a queue's consumer; answers whether it was acknowledged, and else when it comes again. */
+export async function deliver(queue: 'task' | 'transcode' | 'dead', body: unknown) {
+  const message = { id: 'message', timestamp: new Date(), attempts: 1, body }
+  const batch = createMessageBatch(`tonearm-${queue}`, [message])
+  await worker.queue(batch, env)
+  const result = await getQueueResult(batch, createExecutionContext())
+  const [retry] = result.retryMessages as { delaySeconds?: number }[]
+  return { acknowledged: result.explicitAcks.includes('message'), retried_in: retry?.delaySeconds }
+}
+
+export const storedFiles = async (prefix = '') => (await env.MEDIA.list({ prefix })).objects.map(({ key }) => key)

@@ -1,0 +1,124 @@
+import { env } from 'cloudflare:workers'
+import { afterEach, describe, expect, it, vi } from 'vitest'
+
+import { aReadyTrack, aShop, query, serveTranscoder, sweep } from './ready_track.ts'
+import { anOrganization, call, ok } from './support.ts'
+
+const once = { 'idempotency-key': 'the same' }
+
+/** Lets hours pass for the Worker, which runs in this isolate. */
+function laterBy(hours: number) {
+  vi.useFakeTimers({ toFake: ['Date'], now: Date.now() + hours * 3600_000 })
+}
+afterEach(() => void vi.useRealTimers())
+
+describe('a replayed answer', () => {
+  it('has handles that still work, after the first ones have expired', async () => {
+    const { key, collection_id } = await aShop()
+    const body = { collection_id, file_name: 'a.mp3', file_size: 9 }
+    const send = async () => (await call('POST', '/v1/track', { key, body, headers: once })).body
+    const first = await send()
+    expect((await send()).track_upload).toEqual(first.track_upload)
+    laterBy(2)
+    const later = await send()
+    expect(later.track_id).toBe(first.track_id)
+    for (const handle of ['track_upload', 'track_cover_upload']) {
+      expect(later[handle].upload_url).not.toBe(first[handle].upload_url)
+      expect(Date.parse(later[handle].expires_at)).toBeGreaterThan(Date.now())
+    }
+    // What was said of the file is signed into the new URL too.
+    expect(later.track_upload.upload_url).toMatch(/SignedHeaders=content-length/)
+    expect(await query('select id from tracks')).toHaveLength(1)
+    await env.MEDIA.put(
+      decodeURIComponent(new URL(later.track_upload.upload_url).pathname.split(env.S3_BUCKET)[1]!.slice(1)),
+      'RIFF',
+    )
+    expect((await ok('GET', `/v1/track/${first.track_id}`, { key })).track.status).toBe('processing')
+  })
+
+  it.each([
+    ['collection', '/v1/collection'],
+    ['playlist', '/v1/playlist'],
+  ])('has a new cover handle of a %s after the first has expired', async (owner, path) => {
+    const { key } = await anOrganization()
+    const send = async () =>
+      (await ok('POST', path, { key, body: { title: 'Once' }, headers: once }))[`${owner}_cover_upload`]
+    const first = await send()
+    laterBy(2)
+    const second = await send()
+    expect(second.upload_url).not.toBe(first.upload_url)
+    expect(Date.parse(second.expires_at)).toBeGreaterThan(Date.now())
+    const cover = (url: string) =>
+      call('POST', new URL(url).pathname, { body: 'no image', headers: { 'content-type': 'image/png' } })
+    expect((await cover(first.upload_url)).body.code).toBe('upload_link_expired')
+    expect((await cover(second.upload_url)).body.code).toBe('unsupported_image')
+  })
+
+  it('is 404 when what was made is gone and its handle would have to be signed anew', async () => {
+    const { key } = await anOrganization()
+    const send = () => call('POST', '/v1/collection', { key, body: { title: 'Once' }, headers: once })
+    const { collection_id } = (await send()).body
+    await ok('DELETE', `/v1/collection/${collection_id}`, { key })
+    laterBy(2)
+    expect((await send()).status).toBe(404)
+  })
+
+  it('of createApiKey has the secret, which nobody can read in D1', async () => {
+    const { key } = await anOrganization()
+    const send = () => ok('POST', '/v1/api_key', { key, body: { title: 'Page', type: 'player' }, headers: once })
+    const first = await send()
+    const [row] = await query<{ answer: string }>('select * from idempotency_keys')
+    expect(JSON.stringify(row)).not.toContain(first.secret.slice(6, 30))
+    expect(JSON.stringify(row)).not.toContain(first.api_key_id)
+    expect((await send()).secret).toBe(first.secret)
+    await ok('GET', '/v1/limits', { key: first.secret })
+    expect((await ok('GET', '/v1/api_key', { key })).count).toBe(2)
+  })
+
+  it('of a play session has URLs that were signed now, and is 410 when the session is over', async () => {
+    serveTranscoder()
+    const { key, collection_id } = await aShop()
+    const track_id = await aReadyTrack(key, collection_id)
+    const body = { track_id, expires_in: 7200 }
+    const send = () => call('POST', '/v1/play_session/track', { key, body, headers: once })
+    const first = (await send()).body
+    laterBy(1.5)
+    const second = (await send()).body
+    const { play_session_id, play_session, expires_at } = second
+    expect({ play_session_id, play_session, expires_at }).toEqual({
+      play_session_id: first.play_session_id,
+      play_session: first.play_session,
+      expires_at: first.expires_at,
+    })
+    const signed = (answer: typeof first) => new URL(answer.first_track.variants[0].url).searchParams.get('X-Amz-Date')
+    expect(signed(second)).not.toBe(signed(first))
+    laterBy(1)
+    expect((await send()).body.code).toBe('session_expired')
+    expect(await query('select id from play_sessions')).toHaveLength(1)
+  })
+
+  it('belongs to the key that sent the first request', async () => {
+    const { key } = await anOrganization()
+    const { secret } = await ok('POST', '/v1/api_key', { key, body: { title: 'Other', type: 'server' } })
+    const send = (by: string) => ok('POST', '/v1/collection', { key: by, body: { title: 'Once' }, headers: once })
+    const ids = [await send(key), await send(secret), await send(key)].map(({ collection_id }) => collection_id)
+    expect(new Set(ids).size).toBe(2)
+    expect(ids[2]).toBe(ids[0])
+  })
+
+  it('is kept for a day and then forgotten', async () => {
+    const { key } = await anOrganization()
+    const send = async () =>
+      (await ok('POST', '/v1/collection', { key, body: { title: 'Once' }, headers: once })).collection_id
+    const first = await send()
+    laterBy(23)
+    await sweep()
+    expect(await send()).toBe(first)
+    laterBy(1.5)
+    expect(await send()).not.toBe(first)
+    expect(await query('select id from idempotency_keys')).toHaveLength(1)
+    laterBy(25)
+    await sweep()
+    expect(await query('select id from idempotency_keys')).toEqual([])
+  })
+})

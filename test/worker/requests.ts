@@ -1,0 +1,62 @@
+import { env } from 'cloudflare:workers'
+
+import { type OperationName, operations } from '../../src/contract/index.ts'
+import { CATALOGUE } from '../../src/contract/variant.ts'
+import type { World } from './callers.ts'
+
+interface Sent {
+  path: string
+  body?: object
+  headers?: Record<string, string>
+}
+
+/** A body that each operation takes. */
+const bodies = (world: World): Partial<Record<OperationName, object>> => ({
+  createOrganization: { name: 'New' },
+  updateOrganization: { name: 'Renamed' },
+  createCollection: { title: 'New' },
+  updateCollection: { title: 'Renamed' },
+  orderCollectionTracks: { track_ids: [world.track_id] },
+  createTrack: { collection_id: world.collection_id, file_name: 'new.mp3' },
+  updateTrack: { title: 'Renamed' },
+  renewTrackUpload: {},
+  createUploadSession: { collection_id: world.collection_id },
+  createSessionTrack: { file_name: 'new.mp3' },
+  createPlaySession: { track_id: world.track_id },
+  createPlaylist: { title: 'New' },
+  updatePlaylist: { title: 'Renamed' },
+  replacePlaylistTracks: { track_ids: [world.track_id] },
+  insertPlaylistTracks: { track_ids: [world.track_id] },
+  movePlaylistTrack: { position: 0 },
+  createApiKey: { title: 'New', type: 'player' },
+  updateApiKey: { title: 'Renamed' },
+  rotateApiKey: { grace_seconds: 60 },
+})
+
+/** The values of an operation's path. */
+export const pathValues = (name: OperationName, world: World): Record<string, string> => ({
+  ...world,
+  play_track_id: world.track_id,
+  variant_id: CATALOGUE[0]!.id,
+  variant_index: 'aac-160',
+  scope: 'track',
+  ...(name === 'getSessionTrack' && { track_id: world.session_track_id }),
+})
+
+/** The request that an operation's table entry describes, aimed at the world's things. */
+export function requestOf(name: OperationName, world: World, values = pathValues(name, world)): Sent {
+  const body = bodies(world)[name]
+  return {
+    path: operations[name].path.replace(/\{(\w+)\}/g, (_, part: string) => encodeURIComponent(values[part]!)),
+    ...(body && { body }),
+  }
+}
+
+/** A key that may call an operation. */
+export const keyOf = (name: OperationName, world: World): string | undefined => {
+  const access: readonly string[] = operations[name].access
+  if (access.length === 0) return undefined
+  return access.includes('server') ? world.key : env.ROOT_KEY
+}
+
+export const operationNames = Object.keys(operations) as OperationName[]

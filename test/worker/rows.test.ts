@@ -1,0 +1,76 @@
+import { env } from 'cloudflare:workers'
+import { describe, expect, it } from 'vitest'
+
+import { type OperationName, operations } from '../../src/contract/index.ts'
+import { CATALOGUE } from '../../src/contract/variant.ts'
+import { aBigShop, grow } from './big_shop.ts'
+import { quiet, rowsOf } from './meter.ts'
+import { CREATOR, seededId } from './seed.ts'
+
+type Request = [path: string, query?: string]
+const FILTERS = [`?creator_id=${CREATOR}`, '?organization_index=a']
+
+/** A request, or several, for every operation that reads. */
+const readings = (ids: Awaited<ReturnType<typeof aBigShop>>): Partial<Record<OperationName, Request[]>> => ({
+  listOrganizations: [['/v1/organization']],
+  getOrganization: [[`/v1/organization/${ids.organization_id}`]],
+  listCollections: ['', ...FILTERS].map((filter) => ['/v1/collection', filter]),
+  getCollection: [[`/v1/collection/${ids.collection_id}`]],
+  listCollectionTracks: ['', '?status=ready', ...FILTERS].map((filter) => [
+    `/v1/collection/${ids.collection_id}/track`,
+    filter,
+  ]),
+  getTrack: [[`/v1/track/${ids.track_id}`], [`/v1/track/${ids.session_track_id}`]],
+  getUploadSession: [[`/v1/upload_session/${ids.upload_session_id}`]],
+  getSessionTrack: [[`/v1/upload/${ids.upload_session_id}/track/${ids.session_track_id}`]],
+  getPlaySession: [ids.ofCollection, ids.ofTrack, ids.ofPlaylist].map((id) => [`/v1/play_session/${id}`]),
+  playTrack: [ids.ofCollection, ids.ofTrack, ids.ofPlaylist].map((id) => [`/v1/play/${id}/${ids.track_id}`]),
+  downloadTrack: [[`/v1/play/${ids.ofTrack}/${ids.track_id}/aac-160/download`]],
+  listVariants: [['/v1/variant']],
+  getVariant: [[`/v1/variant/${CATALOGUE[0]!.id}`]],
+  listPlaylists: ['', ...FILTERS].map((filter) => ['/v1/playlist', filter]),
+  getPlaylist: [[`/v1/playlist/${ids.playlist_id}`]],
+  listPlaylistTracks: [[`/v1/playlist/${ids.playlist_id}/track`]],
+  listApiKeys: [['/v1/api_key']],
+  getApiKey: [[`/v1/api_key/${seededId('api_keys', 1)}`]],
+  listLimits: [['/v1/limits']],
+})
+
+const keyFor = (name: OperationName, key: string) =>
+  (operations[name].access as readonly string[]).includes('server') ? key : env.ROOT_KEY
+
+/** The bound of a whole page: its rows, its count, and the list's owner. Places of a playlist lead to their tracks. */
+const bound = (name: OperationName) => (name === 'listPlaylistTracks' ? 102 : 52)
+
+describe('rows', () => {
+  it('are read in the same number at 1,000 and 100,000 rows by every operation that reads, and none is written', async () => {
+    const ids = await aBigShop()
+    const cases = readings(ids)
+    const reading = Object.entries(operations).flatMap(([name, { method }]) => (method === 'get' ? [name] : []))
+    expect(Object.keys(cases).toSorted()).toEqual(reading.toSorted())
+    // The first use of a key reads it, and has the use written down; from then on authentication costs no rows.
+    await rowsOf('GET', '/v1/limits', { key: ids.key })
+    await quiet()
+    const measure = async () => {
+      const rows: Record<string, number> = {}
+      for (const [name, requests] of Object.entries(cases) as [OperationName, Request[]][]) {
+        for (const [path, filter = ''] of requests) {
+          const what = ['GET', `${path}${filter}`, { key: keyFor(name, ids.key) }] as const
+          await rowsOf(...what)
+          const { read, written, body } = await rowsOf(...what)
+          expect(written, `${what[1]} writes`).toBe(0)
+          rows[what[1]] = read
+          if (!name.startsWith('list') || name === 'listVariants' || name === 'listLimits') continue
+          const page = Object.values(body as object).find(Array.isArray) as unknown[]
+          expect([what[1], page.length]).toEqual([what[1], 50])
+          expect(read, `rows that ${what[1]} reads`).toBeLessThanOrEqual(bound(name))
+        }
+      }
+      return rows
+    }
+    const few = await measure()
+    await grow(ids, 1001, 100_000)
+    const many = await measure()
+    expect(many).toEqual(few)
+  }, 60_000)
+})

@@ -1,0 +1,93 @@
+import { describe, expect, it } from 'vitest'
+
+import { rowsOf } from './meter.ts'
+import { aShop, query } from './ready_track.ts'
+import { countedLists, seed } from './seed.ts'
+
+type Shop = Awaited<ReturnType<typeof aShop>>
+type Table = 'tracks' | 'collections' | 'playlists' | 'api_keys'
+
+/** Deletes about a fifth of the rows: single ones, long runs, and whole ranges of the list's counts. */
+const thin = (table: Table, key: string) =>
+  query(`delete from ${table} where ${key} % 7 = 3 or ${key} / 1000 % 19 = 4 or ${key} / 20000 = 2`)
+
+/** The page's ids as plain OFFSET finds them. */
+async function plainly({ organization_id, collection_id }: Shop, table: Table, offset: number) {
+  const list =
+    table === 'tracks'
+      ? `collection_id = '${collection_id}' order by "order"`
+      : `organization_id = '${organization_id}' order by seq desc`
+  const rows = await query<{ id: string }>(`select id from ${table} where ${list} limit 50 offset ${offset}`)
+  return rows.map(({ id }) => id)
+}
+
+/** Compares pages all over a list with plain OFFSET's, and answers the most rows that one of them read. */
+async function expectSamePages(shop: Shop, table: Table, path: string): Promise<number> {
+  const [{ count } = { count: 0 }] = await query<{ count: number }>(`select count(*) as count from ${table}`)
+  const parts = [0.001, 0.01, 0.1, 0.25, 0.399, 0.4, 0.5, 0.77, 0.9, 0.99, 0.999]
+  const offsets = [1, 299, 300, 301, ...parts.map((part) => Math.floor(count * part)), count - 50, count - 1, count]
+  let most = 0
+  for (const offset of offsets) {
+    const { read, body } = await rowsOf('GET', `${path}?offset=${offset}`, { key: shop.key })
+    expect(body.count).toBe(count)
+    const page = (Object.values(body).find(Array.isArray) as { id: string }[]).map(({ id }) => id)
+    expect([offset, page]).toEqual([offset, await plainly(shop, table, offset)])
+    most = Math.max(most, read)
+  }
+  return most
+}
+
+describe('a deep page', () => {
+  it('of 100,000 tracks with holes is the one that OFFSET finds, for at most 1,200 rows', async () => {
+    const shop = await aShop()
+    await seed('tracks', 1, 100_000, shop)
+    await thin('tracks', '"order"')
+    const most = await expectSamePages(shop, 'tracks', `/v1/collection/${shop.collection_id}/track`)
+    expect(most).toBeLessThanOrEqual(1200)
+  }, 60_000)
+
+  it.each(['collections', 'playlists', 'api_keys'] as const)(
+    'of 100,000 %s with holes, newest first, is the one that OFFSET finds, for at most 1,200 rows',
+    async (table) => {
+      const shop = await aShop()
+      await seed(table, 1, 100_000, shop)
+      await thin(table, 'seq')
+      await rowsOf('GET', '/v1/variant', { key: shop.key })
+      const most = await expectSamePages(shop, table, `/v1/${table.slice(0, -1)}`)
+      expect(most).toBeLessThanOrEqual(1200)
+    },
+    60_000,
+  )
+
+  it('of a million tracks with holes is the one that OFFSET finds, for at most 1,200 rows', async () => {
+    const shop = await aShop()
+    await seed('tracks', 1, 1_000_000, shop, { plain: true, change: () => thin('tracks', '"order"') })
+    const most = await expectSamePages(shop, 'tracks', `/v1/collection/${shop.collection_id}/track`)
+    expect(most).toBeLessThanOrEqual(1200)
+  }, 120_000)
+
+  it('past the end is empty and knows the count', async () => {
+    const shop = await aShop()
+    await seed('tracks', 1, 1000, shop)
+    const path = `/v1/collection/${shop.collection_id}/track?offset=999999999`
+    const { body } = await rowsOf('GET', path, { key: shop.key })
+    expect(body).toMatchObject({ count: 1000, tracks: [] })
+  })
+
+  it('stands on counts that the triggers kept through inserts, deletes and a new order', async () => {
+    const shop = await aShop()
+    await seed('tracks', 1, 2000, shop)
+    await thin('tracks', '"order"')
+    await query('update tracks set "order" = "order" + 100000 where "order" % 5 = 0')
+    await query(
+      `update tracks set status = 'failed', creator_id = null, organization_index = 'b' where "order" % 3 = 0`,
+    )
+    await query('update tracks set creator_id = id where "order" % 11 = 0')
+    const kept = await query(`select * from list_counts where list like 'tracks:%' order by list, level, bucket`)
+    const counted = await Promise.all(countedLists('tracks').map((counts) => query(counts)))
+    const text = (row: object) => JSON.stringify(row)
+    const [a, b] = [new Set(kept.map(text)), new Set(counted.flat().map(text))]
+    expect([...a].filter((row) => !b.has(row))).toEqual([])
+    expect([...b].filter((row) => !a.has(row))).toEqual([])
+  })
+})

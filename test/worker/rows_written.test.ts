@@ -1,0 +1,64 @@
+import { describe, expect, it } from 'vitest'
+
+import { aBigShop, grow } from './big_shop.ts'
+import { rowsDuring, rowsOf } from './meter.ts'
+import { aWaitingTrack, query, serveTranscoder, sweep, upload } from './ready_track.ts'
+import { seededId } from './seed.ts'
+import { ok } from './support.ts'
+
+type Shop = Awaited<ReturnType<typeof aBigShop>>
+
+/** The rows that every kind of change reads: one of each, and back, so that it may be done again. */
+async function measure({ key, collection_id, playlist_id, track_id: first_id }: Shop) {
+  const rows: Record<string, number> = {}
+  const run = async (name: string, method: string, path: string, body?: unknown) => {
+    const { read, body: answer } = await rowsOf(method, path, { key, body })
+    rows[name] = read
+    return answer
+  }
+  const { track_id } = await run('createTrack', 'POST', '/v1/track', {
+    collection_id,
+    file_name: 'a.mp3',
+    organization_index: 'new',
+  })
+  await run('updateTrack', 'PUT', `/v1/track/${track_id}`, { organization_index: 'newer' })
+  await run('createCollection', 'POST', '/v1/collection', { title: 'New' })
+  await run('createApiKey', 'POST', '/v1/api_key', { title: 'New', type: 'player' })
+  const places = `/v1/playlist/${playlist_id}/track`
+  await run('insertPlaylistTracks', 'POST', places, { track_ids: [track_id, track_id], position: 3 })
+  const { tracks } = await ok('GET', `${places}?limit=4`, { key })
+  const place = `${places}/${tracks[3].playlist_track_id}`
+  await run('movePlaylistTrack', 'PUT', place, { position: 9 })
+  await run('removePlaylistTrack', 'DELETE', place)
+  const order = `/v1/collection/${collection_id}/track/order`
+  await run('orderCollectionTracks', 'PUT', order, { track_ids: [track_id, first_id] })
+  await run('orderCollectionTracks back', 'PUT', order, { track_ids: [first_id, track_id] })
+  const many = Array.from({ length: 900 }, (_, at) => seededId('tracks', 901 - at))
+  await run('orderCollectionTracks of 900', 'PUT', order, { track_ids: many })
+  await run('deleteTrack', 'DELETE', `/v1/track/${track_id}`)
+  const { playlist_id: new_id } = await run('createPlaylist', 'POST', '/v1/playlist', { title: 'New' })
+  await run('deletePlaylist', 'DELETE', `/v1/playlist/${new_id}`)
+  return rows
+}
+
+describe('rows read by what changes something', () => {
+  it('are as many at 100,000 rows as at 1,000, and few in the background', async () => {
+    const shop = await aBigShop()
+    const few = await measure(shop)
+    await grow(shop, 1001, 100_000, ['playlists', 'tracks'])
+    await rowsOf('GET', '/v1/playlist', { key: shop.key })
+    const many = await measure(shop)
+    // A row more or less where a range of `list_counts` begins or ends.
+    const grown = Object.entries(many).filter(([name, read]) => read > few[name]! + 10)
+    expect(grown).toEqual([])
+
+    serveTranscoder(() => ({ type: 'error', error: { code: 'no_audio', message: 'No audio', retryable: false } }))
+    const track_id = await aWaitingTrack(shop.key, shop.collection_id)
+    const failing = await rowsDuring(() => upload(shop.key, track_id, 'failed'))
+    expect(failing.read, 'while a track is processed and fails').toBeLessThan(1000)
+
+    await query(`delete from jobs where state = 'open'`)
+    const sweeping = await rowsDuring(() => sweep())
+    expect(sweeping.read, 'in a sweep with nothing to do').toBeLessThan(20)
+  }, 60_000)
+})

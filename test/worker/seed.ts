@@ -1,0 +1,144 @@
+import { env } from 'cloudflare:workers'
+
+import { query } from './ready_track.ts'
+
+/** Many rows at once, as the interface would have written them one by one, but in seconds. */
+
+type Column = string | number
+export type Table = 'organizations' | 'api_keys' | 'collections' | 'playlists' | 'tracks'
+
+/** The list that a row of a table is counted in, and the number that orders it (drizzle/0001_list_counts.sql). */
+const LISTS: Record<Table, { name: string; key: string; filters: string[] }> = {
+  organizations: { name: `'organizations'`, key: 'seq', filters: [] },
+  api_keys: { name: `'api_keys:' || organization_id`, key: 'seq', filters: [] },
+  collections: {
+    name: `'collections:' || organization_id`,
+    key: 'seq',
+    filters: ['creator_id', 'organization_index'],
+  },
+  playlists: { name: `'playlists:' || organization_id`, key: 'seq', filters: ['creator_id', 'organization_index'] },
+  tracks: {
+    name: `'tracks:' || collection_id`,
+    key: '"order"',
+    filters: ['status', 'creator_id', 'organization_index'],
+  },
+}
+
+/** Queries of what the triggers must have kept of a table's lists; D1 takes at most five in one `union`. */
+export function countedLists(table: Table): string[] {
+  const { name, key, filters } = LISTS[table]
+  return [
+    `select ${name} as list, 0 as level, 0 as bucket, count(*) as count from ${table} group by 1`,
+    `select ${name} as list, 1 as level, ${key} >> 8 as bucket, count(*) as count from ${table} group by 1, 3`,
+    `select ${name} as list, 2 as level, ${key} >> 14 as bucket, count(*) as count from ${table} group by 1, 3`,
+    ...filters.map(
+      (
+        column,
+      ) => `select ${name} || '?${column}=' || ${column} as list, 0 as level, 0 as bucket, count(*) as count from ${table}
+        where ${column} is not null group by 1`,
+    ),
+  ]
+}
+
+/** Runs statements without a table's triggers, then counts its lists anew. */
+export async function withoutTriggers(table: Table, run: () => Promise<unknown>): Promise<void> {
+  const triggers = await query<{ name: string; sql: string }>(
+    `select name, sql from sqlite_master where type = 'trigger' and tbl_name = ?`,
+    table,
+  )
+  await env.DB.batch(triggers.map(({ name }) => env.DB.prepare(`drop trigger ${name}`)))
+  await run()
+  await env.DB.batch([
+    env.DB.prepare(`delete from list_counts where list = '${table}' or list like '${table}:%'`),
+    ...countedLists(table).map((counted) => env.DB.prepare(`insert into list_counts ${counted}`)),
+    ...triggers.map(({ sql }) => env.DB.prepare(sql)),
+  ])
+}
+
+/** Rows `from`…`to`; columns are SQL over `i`, constants where they are numbers. Ids are `0000{table}-0000-4000-8000-{i}`. */
+async function insertRows(table: string, from: number, to: number, columns: Record<string, Column>): Promise<void> {
+  const names = Object.keys(columns).map((name) => `"${name}"`)
+  await query(`insert into ${table} (${names.join(', ')})
+    with recursive n(i) as (select ${from} union all select i + 1 from n where i < ${to})
+    select ${Object.values(columns).join(', ')} from n`)
+}
+
+const NUMBERS: Record<string, string> = {
+  organizations: '0001',
+  api_keys: '0002',
+  collections: '0003',
+  playlists: '0004',
+}
+
+/** The id of the i-th seeded row. */
+export const seededId = (table: string, i: number) =>
+  `0000${NUMBERS[table] ?? '0005'}-0000-4000-8000-${i.toString(16).padStart(12, '0')}`
+const id = (table: string) => `printf('0000${NUMBERS[table] ?? '0005'}-0000-4000-8000-%012x', i)`
+
+/** The creator that every second seeded row has; the organization_index is `a`, `b` or null. */
+export const CREATOR = '11111111-1111-4111-8111-111111111111'
+const FILTERED = {
+  creator_id: `iif(i % 2, '${CREATOR}', null)`,
+  organization_index: `iif(i % 3 = 0, 'a', iif(i % 3 = 1, 'b', null))`,
+}
+const look = { metadata: `'{}'`, theme: `'[]'`, cover_colors: `'[]'` }
+
+/**
+ * Fills a table up from row `from` to row `to`. `change` may delete or alter many of them before they are counted; `plain` rows
+ * have nothing to filter by.
+ */
+export function seed(
+  table: Table,
+  from: number,
+  to: number,
+  { organization_id, collection_id }: { organization_id: string; collection_id: string },
+  options: { plain?: boolean; change?: () => Promise<unknown> } = {},
+): Promise<void> {
+  const owner = `'${organization_id}'`
+  const filtered = options.plain ? {} : FILTERED
+  const common = { id: id(table), created_at: 1 }
+  const columns: Record<Table, Record<string, Column>> = {
+    organizations: { ...common, name: `'Seeded'`, theme: `'[]'`, seq: 'i + 10' },
+    api_keys: {
+      ...common,
+      organization_id: owner,
+      type: `'player'`,
+      title: `'Seeded'`,
+      hash: `'hash' || i`,
+      hint: `'ta_pk_'`,
+      seq: 'i + 100',
+    },
+    collections: { ...common, ...filtered, ...look, organization_id: owner, title: `'Seeded'`, seq: 'i + 100' },
+    playlists: { ...common, ...filtered, ...look, organization_id: owner, title: `'Seeded'`, seq: 'i + 100' },
+    tracks: {
+      ...common,
+      ...filtered,
+      organization_id: owner,
+      collection_id: `'${collection_id}'`,
+      index: `'seeded' || i`,
+      file_name: `'seeded.mp3'`,
+      order: 'i + 100',
+      metadata: `'{}'`,
+      cover_colors: `'[]'`,
+      status: `iif(i % 2, 'ready', 'processing')`,
+      upload_path: `'uploads/seeded/' || i`,
+      upload_expires_at: 0,
+      awaiting_upload: 0,
+      next_check_at: 0,
+      info: `'{}'`,
+    },
+  }
+  return withoutTriggers(table, async () => {
+    for (let at = from; at <= to; at += 50_000) await insertRows(table, at, Math.min(to, at + 49_999), columns[table])
+    await options.change?.()
+  })
+}
+
+/** Places `from`…`to` in other playlists than the tests': 100 tracks in each. */
+export const seedPlaces = (from: number, to: number) =>
+  insertRows('playlist_tracks', from, to, {
+    id: `printf('00000006-0000-4000-8000-%012x', i)`,
+    playlist_id: `printf('00000004-0000-4000-8000-%012x', i / 100)`,
+    track_id: `printf('00000005-0000-4000-8000-%012x', i)`,
+    position: 'i % 100',
+  })
