@@ -68,8 +68,15 @@ export async function finishTranscode(
         ]
       : []),
   ])
-  // The track was deleted while it was processed: what was just written is nobody's.
-  if (updated.length === 0) await purge(system, track.organization_id, [`${base}/`])
+  if (updated.length > 0) return
+  // Either another worker of the same job was faster, and the files are the track's; or the track was deleted while it was
+  // processed, or processed anew, and they are nobody's.
+  const owner = await db
+    .select({ id: tracks.id })
+    .from(tracks)
+    .where(and(eq(tracks.id, track.id), eq(tracks.job_id, job.id)))
+    .get()
+  if (!owner) await purge(system, track.organization_id, [`${base}/`])
 }
 
 /** Marks track and job failed, with a reason that a person understands. */

@@ -5,9 +5,9 @@ import { readNdjson } from '../adapters/ndjson.ts'
 import { jobs, tracks } from '../adapters/schema.ts'
 import { callTranscoder } from '../adapters/transcoder.ts'
 import type { System } from '../context.ts'
-import { describeError } from '../errors.ts'
 import { JobEvent, type JobVariant, type TranscodeJob } from '../contract/job.ts'
 import { CATALOGUE, type CatalogueEntry } from '../contract/variant.ts'
+import { describeError } from '../errors.ts'
 import { signCoverOutputs } from './cover.ts'
 import { failTranscode, finishTranscode } from './finish.ts'
 import { holds, type Job, renewLease } from './job.ts'
@@ -35,7 +35,10 @@ export async function transcode(system: System, job: Job): Promise<Outcome> {
     .from(tracks)
     .where(and(eq(tracks.id, payload.track_id), eq(tracks.job_id, job.id)))
     .get()
-  if (!track) return done
+  if (!track) {
+    await system.db.update(jobs).set({ state: 'done' }).where(holds(job))
+    return done
+  }
   if (job.attempt > MAX_ATTEMPTS) {
     return giveUp(system, job, 'The transcoder stopped again and again while it worked on this file')
   }

@@ -87,9 +87,7 @@ export async function insertTrack(context: Context, { file_size, content_type, .
         .returning(),
     ])
     .catch((error: Error) => {
-      throw describeError(error).includes('NOT NULL constraint failed: tracks.order')
-        ? notFound('collection')
-        : error
+      throw describeError(error).includes('NOT NULL constraint failed: tracks.order') ? notFound('collection') : error
     })
   return {
     row: row!,
@@ -137,7 +135,7 @@ export const trackHandlers: Handlers<typeof trackOperations> = {
     const row = await findTrack(context, params.track_id)
     const purge = insertJob(context, principal.organization_id, {
       kind: 'purge',
-      prefixes: [uploadPath(row), `${trackPath(row)}/`],
+      prefixes: [uploadPath(row), `${trackPath(row)}/`, ...(row.cover_path ? [`${row.cover_path}/`] : [])],
     })
     const [, , , , deleted] = await db.batch([
       purge.insert,
