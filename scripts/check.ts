@@ -4,7 +4,10 @@ import { readdirSync, readFileSync } from 'node:fs'
 /** `npm run check`: everything that can be judged without running the service. Runs all steps, then fails if one did. */
 
 const env = { ...process.env, WRANGLER_SEND_METRICS: 'false', CLOUDFLARE_CF_FETCH_ENABLED: 'false' }
-const run = (command: string, ...args: string[]) => () => spawnSync(command, args, { stdio: 'inherit', env }).status === 0
+const run =
+  (command: string, ...args: string[]) =>
+  () =>
+    spawnSync(command, args, { stdio: 'inherit', env }).status === 0
 
 /**
  * drizzle-kit rebuilds a table by dropping it; D1 ignores the pragma that makes this safe (reference/platform.md §5). Such a
@@ -27,7 +30,16 @@ function schemaIsMigrated(): boolean {
   return same
 }
 
-const projects = ['src', 'src/client', 'src/studio', 'container', 'scripts', 'test/worker', 'test/container', 'test/e2e']
+const projects = [
+  'src',
+  'src/client',
+  'src/studio',
+  'container',
+  'scripts',
+  'test/worker',
+  'test/container',
+  'test/e2e',
+]
 const steps: Record<string, () => boolean> = {
   format: run('oxfmt', '--check'),
   lint: run('oxlint', '--type-aware', '--deny-warnings'),

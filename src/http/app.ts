@@ -1,4 +1,4 @@
-import { Hono } from 'hono'
+import { type Context, Hono } from 'hono'
 import { HTTPException } from 'hono/http-exception'
 import { requestId } from 'hono/request-id'
 
@@ -51,7 +51,9 @@ export function createApp() {
 
   const methods = new Map<string, string[]>()
   for (const { method, path } of Object.values(operations)) {
-    methods.set(honoPath(path), [...(methods.get(honoPath(path)) ?? []), method.toUpperCase()])
+    // Two operations may name the same part of a path differently.
+    const route = honoPath(path).replace(/:\w+/g, ':_')
+    methods.set(route, [...(methods.get(route) ?? []), method.toUpperCase()])
   }
   for (const [path, allowed] of methods) {
     app.all(path, () => {
@@ -59,23 +61,24 @@ export function createApp() {
       throw new ApiError(405, 'method_not_allowed', message, undefined, { allow: allowed.join(', ') })
     })
   }
-  app.notFound(() => {
-    throw new ApiError(404, 'not_found', 'There is nothing at this path')
-  })
-  app.onError((error, c) => {
-    const fault = toApiError(error)
-    if (fault.status === 500)
-      console.error(JSON.stringify({ event: 'fault', request: c.get('requestId'), error: describeError(error) }))
-    const body: ErrorBody = {
-      ok: false,
-      message: fault.message,
-      code: fault.code,
-      api_request_id: c.get('requestId'),
-      ...(fault.errors && { errors: fault.errors }),
-    }
-    return c.json(body, fault.status, fault.headers)
-  })
+  // Answered, not thrown: a fault that is thrown here passes by the headers of the middleware above.
+  app.notFound((c) => answerFault(new ApiError(404, 'not_found', 'There is nothing at this path'), c))
+  app.onError(answerFault)
   return app
+}
+
+function answerFault(error: Error, c: Context<AppEnv>): Response {
+  const fault = toApiError(error)
+  if (fault.status === 500)
+    console.error(JSON.stringify({ event: 'fault', request: c.get('requestId'), error: describeError(error) }))
+  const body: ErrorBody = {
+    ok: false,
+    message: fault.message,
+    code: fault.code,
+    api_request_id: c.get('requestId'),
+    ...(fault.errors && { errors: fault.errors }),
+  }
+  return c.json(body, fault.status, fault.headers)
 }
 
 function toApiError(error: Error): ApiError {

@@ -51,10 +51,13 @@ const requireJson: MiddlewareHandler<AppEnv> = async function requireJson(c, nex
   return next()
 }
 
+/** `play_track_id` is about a track: the words must be those of the handler, which does not find an unknown one. */
+const nounOf = (param: string) => param.replace(/^play_(?=track)|_(id|index)$/g, '').replaceAll('_', ' ')
+
 /** The issues of a failed parse as the error envelope shows them. A malformed id in a path is like an unknown one (design.md §4). */
 function refuse(target: 'param' | 'query' | 'header' | 'json', error: z.core.$ZodError): never {
   const ids = error.issues.filter((issue) => target === 'param' && issue.path[0] !== 'scope')
-  if (ids.length > 0) throw notFound(String(ids[0]?.path[0]).replace(/_id$/, '').replaceAll('_', ' '))
+  if (ids.length > 0) throw notFound(nounOf(String(ids[0]?.path[0])))
   const errors = error.issues.flatMap((issue) => {
     const path = issue.path.map(String)
     const unknown = issue.code === 'unrecognized_keys' ? issue.keys : null

@@ -30,7 +30,13 @@ export async function consume(system: System, batch: MessageBatch): Promise<void
     try {
       if (batch.queue === INGEST) await ingestPath(system, (message.body as UploadEvent).object.key)
       else if (batch.queue === DEAD) await bury(system, message.body as Partial<JobMessage>)
-      else await task(system, message as Message<JobMessage | KeyUse>)
+      else {
+        const retry_in = await task(system, message as Message<JobMessage | KeyUse>)
+        if (retry_in !== null) {
+          message.retry({ delaySeconds: retry_in })
+          continue
+        }
+      }
       message.ack()
     } catch (error) {
       console.error(
@@ -46,14 +52,16 @@ export async function consume(system: System, batch: MessageBatch): Promise<void
   }
 }
 
-async function task(system: System, message: Message<JobMessage | KeyUse>): Promise<void> {
-  if ('api_key_id' in message.body) await writeUse(system, message.body)
-  else await work(system, message as Message<JobMessage>)
+/** Does what a message asks for; answers after how many seconds it is to come again, or null. */
+async function task(system: System, message: Message<JobMessage | KeyUse>): Promise<number | null> {
+  if (!('api_key_id' in message.body)) return work(system, message as Message<JobMessage>)
+  await writeUse(system, message.body)
+  return null
 }
 
-async function work(system: System, message: Message<JobMessage>): Promise<void> {
+async function work(system: System, message: Message<JobMessage>): Promise<number | null> {
   const job = await claimJob(system, message.body.job_id)
-  if (!job) return
+  if (!job) return null
   let outcome: Outcome
   try {
     outcome = await runners[job.payload.kind](system, job)
@@ -61,11 +69,14 @@ async function work(system: System, message: Message<JobMessage>): Promise<void>
     await releaseJob(system, job, backoff(message.attempts), true)
     throw error
   }
-  if (outcome.end === 'done') return
+  if (outcome.end === 'done') return null
   await releaseJob(system, job, outcome.delay, outcome.end === 'retry' && outcome.counts)
-  if (outcome.end === 'again') await sendJob(system, job, outcome.delay)
-  // `retry` uses up one of the queue's deliveries; the last one leads to the dead-letter queue.
-  else message.retry({ delaySeconds: Math.max(outcome.delay, outcome.counts ? 0 : backoff(message.attempts)) })
+  if (outcome.end === 'again') {
+    await sendJob(system, job, outcome.delay)
+    return null
+  }
+  // This uses up one of the queue's deliveries; the last one leads to the dead-letter queue.
+  return Math.max(outcome.delay, outcome.counts ? 0 : backoff(message.attempts))
 }
 
 /** A message that was delivered in vain too often: its job ends here, unless somebody holds it at this moment. */

@@ -61,6 +61,7 @@ export async function cutCover(system: System, job: Job): Promise<Outcome & { fa
   if (job.payload.kind !== 'cover') throw new Error('not a cover job')
   const { db, env } = system
   const { owner, owner_id, source_path, source_size, cover_path } = job.payload
+  const table = OWNERS[owner]
   let answer: CoverAnswer
   try {
     const request = {
@@ -77,21 +78,36 @@ export async function cutCover(system: System, job: Job): Promise<Outcome & { fa
   if (!answer.ok) {
     if (answer.error.retryable && job.attempt < MAX_ATTEMPTS)
       return { end: 'retry', delay: backoff(job.attempt), counts: true }
-    await db
-      .update(jobs)
-      .set({ state: 'failed', error: { ...answer.error } })
-      .where(holds(job))
+    await db.batch([
+      // As if it had never been sent: a cover that is embedded in the audio may still come.
+      db
+        .update(table)
+        .set({ cover_job_id: null })
+        .where(
+          and(
+            eq(table.id, owner_id),
+            eq(table.cover_job_id, job.id),
+            sql`exists (select 1 from jobs where ${holds(job)})`,
+          ),
+        ),
+      db
+        .update(jobs)
+        .set({ state: 'failed', error: { ...answer.error } })
+        .where(holds(job)),
+    ])
     await env.MEDIA.delete(source_path)
     return { ...done, fault: answer.error }
   }
-  const table = OWNERS[owner]
   const newest = and(
     eq(table.id, owner_id),
     eq(table.cover_job_id, job.id),
     sql`exists (select 1 from jobs where id = ${job.id} and attempt = ${job.attempt} and state = 'done')`,
   )
   const [before, , updated] = await db.batch([
-    db.select({ cover_path: table.cover_path }).from(table).where(eq(table.id, owner_id)),
+    db
+      .select({ cover_path: table.cover_path, cover_job_id: table.cover_job_id })
+      .from(table)
+      .where(eq(table.id, owner_id)),
     db.update(jobs).set({ state: 'done' }).where(holds(job)),
     db
       .update(table)
@@ -99,6 +115,8 @@ export async function cutCover(system: System, job: Job): Promise<Outcome & { fa
       .where(newest)
       .returning({ id: table.id }),
   ])
+  // Another worker of the same job was faster: the squares are in use.
+  if (updated.length === 0 && before[0]?.cover_job_id === job.id) return done
   await env.MEDIA.delete(source_path)
   // Either the old cover or, when this one was overtaken or its owner deleted, the new one is nobody's now.
   const orphan = updated.length > 0 ? before[0]?.cover_path : cover_path

@@ -77,19 +77,16 @@ export async function finishTranscode(
       : []),
   ])
   const { organization_id } = track
-  if (updated.length === 0) {
-    // The track was deleted, or got a newer file, while this one was processed: what was just written is nobody's.
-    await purge(system, organization_id, [`${base}/`])
+  if (updated.length > 0) {
+    const current = new Set(files.map((file) => file.path))
+    const replaced = before.map((file) => file.path).filter((path) => !current.has(path))
+    await purgeLater(system, organization_id, [], replaced)
     return
   }
-  const current = new Set(files.map((file) => file.path))
-  const replaced = before.filter((file) => !current.has(file.path))
-  await purgeLater(
-    system,
-    organization_id,
-    [...new Set(replaced.filter((f) => f.index !== 'original').map((f) => f.path.replace(/[^/]*$/, '')))],
-    replaced.filter((f) => f.index === 'original').map((f) => f.path),
-  )
+  // Either another worker of the same job was faster, and the files are the track's; or the track was deleted while it was
+  // processed, or processed anew, and they are nobody's.
+  const owner = await db.select({ id: tracks.id }).from(tracks).where(trackOf(job)).get()
+  if (!owner) await purge(system, organization_id, [`${base}/`])
 }
 
 /** Marks track and job failed, with a reason that a person understands. */

@@ -71,13 +71,19 @@ export async function renewLease({ db }: System, job: Job): Promise<boolean> {
   return renewed.length > 0
 }
 
-/** Gives a job back, to be taken after `delay` seconds. An attempt that never reached the transcoder does not count. */
+/**
+ * Gives a job back; its message comes after `delay` seconds. Nobody holds it meanwhile, so that a dead letter can end it. An attempt
+ * that never reached the transcoder does not count.
+ */
 export async function releaseJob({ db }: System, job: Job, delay: number, counts: boolean): Promise<void> {
-  const at = Date.now() + delay * 1000
+  const now = Date.now()
   await db
     .update(jobs)
-    // A queue may deliver a little early; the message must not find the lease still running.
-    .set({ lease_until: at - 500, nudge_at: at + NUDGE_AFTER, attempt: job.attempt - (counts ? 0 : 1) })
+    .set({
+      lease_until: now,
+      nudge_at: now + delay * 1000 + NUDGE_AFTER,
+      attempt: job.attempt - (counts ? 0 : 1),
+    })
     .where(holds(job))
 }
 

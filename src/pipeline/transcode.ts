@@ -35,7 +35,10 @@ export async function transcode(system: System, job: Job): Promise<Outcome> {
     .from(tracks)
     .where(and(eq(tracks.id, payload.track_id), eq(tracks.job_id, job.id)))
     .get()
-  if (!track) return done
+  if (!track) {
+    await system.db.update(jobs).set({ state: 'done' }).where(holds(job))
+    return done
+  }
   if (job.attempt > MAX_ATTEMPTS) {
     return giveUp(system, job, 'The transcoder stopped again and again while it worked on this file')
   }

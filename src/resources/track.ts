@@ -180,7 +180,7 @@ export const trackHandlers: Handlers<typeof trackOperations> = {
     const row = await findTrack(context, params.track_id)
     const purge = insertJob(context, principal.organization_id, {
       kind: 'purge',
-      prefixes: [uploadPath(row), `${trackPath(row)}/`],
+      prefixes: [uploadPath(row), `${trackPath(row)}/`, ...(row.cover_path ? [`${row.cover_path}/`] : [])],
     })
     const results = await db.batch([
       purge.insert,

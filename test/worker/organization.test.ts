@@ -1,7 +1,10 @@
+import { env } from 'cloudflare:workers'
 import { describe, expect, it } from 'vitest'
-import { anOrganization, call, ok } from './support.ts'
 
-describe('organization', () => {
+import { apiKeys } from '../../src/adapters/schema.ts'
+import { anOrganization, db, ok, refused, wrongFields } from './support.ts'
+
+describe('behaviour', () => {
   it('is created by the root key with a working server key', async () => {
     const { id, key } = await anOrganization('Blue Note')
     const { organization } = await ok('GET', `/v1/organization/${id}`, { key })
@@ -17,11 +20,87 @@ describe('organization', () => {
     })
   })
 
-  it('is 404 for another organization, as for an unknown and a malformed id', async () => {
-    const [a, b] = [await anOrganization('A'), await anOrganization('B')]
-    for (const id of [b.id, '00000000-0000-4000-8000-000000000000', 'nonsense']) {
-      const { status, body } = await call('GET', `/v1/organization/${id}`, { key: a.key })
-      expect([status, body.code]).toEqual([404, 'not_found'])
-    }
+  it('stores no secret, only its hash', async () => {
+    const { key } = await anOrganization()
+    expect(key).toMatch(/^ta_sk_[0-9A-Za-z]{49}$/)
+    expect(JSON.stringify(await db.select().from(apiKeys))).not.toContain(key.slice(6))
+  })
+
+  it('keeps what an update leaves out', async () => {
+    const { id, key } = await anOrganization('Blue Note')
+    const put = (body: object) => ok('PUT', `/v1/organization/${id}`, { key, body })
+    await put({ player_color: '#ff8800', player_subtitle: 'since 1939', is_theme_overridable: false })
+    const { organization } = await put({ is_cover_overridable: false, theme: ['#ff0000', '#808080', '#000000'] })
+    expect(organization).toMatchObject({
+      name: 'Blue Note',
+      player_color: '#ff8800',
+      player_subtitle: 'since 1939',
+      is_theme_overridable: false,
+      is_cover_overridable: false,
+    })
+    expect(await put({})).toMatchObject({ organization })
+    expect(await ok('GET', `/v1/organization/${id}`, { key })).toMatchObject({ organization })
+  })
+
+  it('shows its theme as image colors: equal areas, HSL fractions, upper case', async () => {
+    const { id, key } = await anOrganization()
+    const body = { theme: ['#ff0000', '#808080', '#336699'] }
+    const { organization } = await ok('PUT', `/v1/organization/${id}`, { key, body })
+    expect(organization.theme).toEqual(body.theme)
+    expect(organization.image_colors).toEqual([
+      { hex: '#FF0000', area: 0.3333, lightness: 0.5, saturation: 1 },
+      { hex: '#808080', area: 0.3333, lightness: 0.502, saturation: 0 },
+      { hex: '#336699', area: 0.3333, lightness: 0.4, saturation: 0.5 },
+    ])
+    expect((await ok('PUT', `/v1/organization/${id}`, { key, body: { theme: [] } })).organization.image_colors).toEqual(
+      [],
+    )
+  })
+
+  it('takes settings back with null', async () => {
+    const { id, key } = await anOrganization()
+    await ok('PUT', `/v1/organization/${id}`, { key, body: { player_color: '#123456', player_subtitle: 'x' } })
+    const cleared = { player_color: null, player_subtitle: null }
+    const { organization } = await ok('PUT', `/v1/organization/${id}`, { key, body: cleared })
+    expect(organization).toMatchObject({ player_color: '#2B3440', player_subtitle: '' })
+  })
+
+  it('is found by its id in upper case too', async () => {
+    const { id, key } = await anOrganization()
+    expect((await ok('GET', `/v1/organization/${id.toUpperCase()}`, { key })).organization_id).toBe(id)
+  })
+})
+
+describe('errors', () => {
+  const wrong = async (body: object) => {
+    const { id, key } = await anOrganization()
+    return wrongFields(await refused(400, 'invalid_request', 'PUT', `/v1/organization/${id}`, { key, body }))
+  }
+
+  it('names the theme color that is none', async () => {
+    expect(await wrong({ theme: ['#112233', 'red', '#12345', '#1122334'] })).toEqual(['theme.1', 'theme.2', 'theme.3'])
+  })
+
+  it('takes at most 12 theme colors', async () => {
+    expect(await wrong({ theme: Array.from({ length: 13 }, () => '#112233') })).toEqual(['theme'])
+  })
+
+  it('refuses a name that is empty, too long or null, and flags that are no booleans', async () => {
+    expect(await wrong({ name: '' })).toEqual(['name'])
+    expect(await wrong({ name: 'x'.repeat(256) })).toEqual(['name'])
+    expect(await wrong({ name: null, is_cover_overridable: 1 })).toEqual(['name', 'is_cover_overridable'])
+  })
+
+  it('names every field that it does not know', async () => {
+    const { id, key } = await anOrganization()
+    const body = { id, image_colors: [] }
+    const answer = await refused(400, 'unknown_field', 'PUT', `/v1/organization/${id}`, { key, body })
+    expect(wrongFields(answer)).toEqual(['id', 'image_colors'])
+  })
+
+  it('needs a name to be created', async () => {
+    expect(
+      wrongFields(await refused(400, 'invalid_request', 'POST', '/v1/organization', { key: env.ROOT_KEY })),
+    ).toEqual(['name'])
   })
 })

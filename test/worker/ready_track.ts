@@ -49,7 +49,7 @@ export const made = (job: TranscodeJob, changes: Partial<JobResult> = {}): JobEv
 const objectOf = (url: string) => decodeURIComponent(new URL(url).pathname.split(`/${env.S3_BUCKET}/`)[1]!)
 
 /** Answers in the transcoder's place, with what it made put into R2; everything sent either way is held to the protocol. */
-export function serveTranscoder(answer: (job: TranscodeJob) => JobEvent = made) {
+export function serveTranscoder(answer: (job: TranscodeJob) => JobEvent | Promise<JobEvent> = made) {
   const seen: TranscodeJob[] = []
   vi.spyOn(globalThis, 'fetch').mockImplementation(async (input, init) => {
     const request = new Request(input as Request, init as RequestInit)
@@ -61,7 +61,7 @@ export function serveTranscoder(answer: (job: TranscodeJob) => JobEvent = made) 
     }
     const job = TranscodeJob.parse(await request.json())
     seen.push(job)
-    const event = JobEvent.parse(answer(job))
+    const event = JobEvent.parse(await answer(job))
     const variants = event.type === 'result' ? event.result.variants.map(({ index }) => index) : []
     for (const { index, url } of job.variants) if (variants.includes(index)) await env.MEDIA.put(objectOf(url), 'audio')
     return new Response(`${JSON.stringify(event)}\n`)
@@ -85,6 +85,11 @@ export async function aReadyTrack(key: string, collection_id: string, body: obje
   const track_id = await aWaitingTrack(key, collection_id, body)
   await upload(key, track_id)
   return track_id
+}
+
+/** Lets hours pass for the Worker, which runs in this isolate; `vi.useRealTimers()` ends it. */
+export function laterBy(hours: number): void {
+  vi.useFakeTimers({ toFake: ['Date'], now: Date.now() + hours * 3600_000 })
 }
 
 /** The cron, as it runs every minute. */

@@ -1,15 +1,11 @@
 import { env } from 'cloudflare:workers'
 import { afterEach, describe, expect, it, vi } from 'vitest'
 
-import { aReadyTrack, aShop, query, serveTranscoder, sweep } from './ready_track.ts'
+import { aReadyTrack, aShop, laterBy, query, serveTranscoder, sweep } from './ready_track.ts'
 import { anOrganization, call, ok } from './support.ts'
 
-const once = { 'idempotency-key': 'the same' }
+const once = { 'idempotency-key': 'the-same' }
 
-/** Lets hours pass for the Worker, which runs in this isolate. */
-function laterBy(hours: number) {
-  vi.useFakeTimers({ toFake: ['Date'], now: Date.now() + hours * 3600_000 })
-}
 afterEach(() => void vi.useRealTimers())
 
 describe('a replayed answer', () => {

@@ -1,21 +1,39 @@
+import { createExecutionContext } from 'cloudflare:test'
 import { env, exports } from 'cloudflare:workers'
 import { expect } from 'vitest'
 
+import { openDatabase } from '../../src/adapters/database.ts'
+import type { ErrorCode } from '../../src/contract/common.ts'
+import worker from '../../src/index.ts'
+
+/** The real D1, for what the interface does not show or cannot bring about (time that has passed). */
+export const db = openDatabase(env.DB)
+
+export const UNKNOWN_ID = '00000000-0000-4000-8000-00000000dead'
+
+interface Options {
+  key?: string | undefined
+  body?: unknown
+  headers?: Record<string, string>
+  /** In place of the real ones, for what a test must bring about within a request. */
+  bindings?: Env
+}
+
 /** Calls the real Worker; the answer's body is parsed, and a failed expectation shows it. */
-export async function call(method: string, path: string, options: { key?: string; body?: unknown; headers?: HeadersInit } = {}) {
-  const response = await exports.default.fetch(
-    new Request(`https://tonearm.test${path}`, {
-      method,
-      headers: {
-        ...(options.key && { authorization: `Bearer ${options.key}` }),
-        ...(options.body !== undefined && { 'content-type': 'application/json' }),
-        ...(options.headers as Record<string, string>),
-      },
-      ...(options.body !== undefined && {
-        body: typeof options.body === 'string' ? options.body : JSON.stringify(options.body),
-      }),
-    }),
-  )
+export async function call(method: string, path: string, options: Options = {}) {
+  const { key, body: sent, headers, bindings } = options
+  const request = new Request(new URL(path, 'https://tonearm.test'), {
+    method,
+    headers: {
+      ...(key && { authorization: `Bearer ${key}` }),
+      ...(sent !== undefined && { 'content-type': 'application/json' }),
+      ...headers,
+    },
+    ...(sent !== undefined && { body: typeof sent === 'string' ? sent : JSON.stringify(sent) }),
+  })
+  const response = bindings
+    ? await worker.fetch(request, bindings, createExecutionContext())
+    : await exports.default.fetch(request)
   // oxlint-disable-next-line typescript/no-explicit-any -- tests look at answers that may be anything
   const body = (await response.json()) as any
   return { status: response.status, headers: response.headers, body }
@@ -28,8 +46,35 @@ export async function ok(...args: Parameters<typeof call>) {
   return body
 }
 
+/** Expects this refusal and answers the error envelope. */
+export async function refused(status: number, code: ErrorCode, ...args: Parameters<typeof call>) {
+  const answer = await call(...args)
+  const { ok, message, api_request_id } = answer.body
+  expect([answer.status, answer.body.code], JSON.stringify(answer.body)).toEqual([status, code])
+  expect({ ok, message, api_request_id }).toEqual({
+    ok: false,
+    message: expect.stringMatching(/\w+ /),
+    api_request_id: expect.stringMatching(/^[0-9a-f-]{36}$/),
+  })
+  return answer.body
+}
+
+/** The paths that a 400 names. */
+export const wrongFields = (body: { errors: { path: string }[] }) => body.errors.map(({ path }) => path)
+
 /** A fresh organization with its server key. */
 export async function anOrganization(name = 'Test') {
   const body = await ok('POST', '/v1/organization', { key: env.ROOT_KEY, body: { name } })
   return { id: body.organization_id as string, key: body.secret as string }
+}
+
+export async function aCollection(key: string, body: object = {}) {
+  const { collection } = await ok('POST', '/v1/collection', { key, body: { title: 'Kind of Blue', ...body } })
+  return collection
+}
+
+/** A track that waits for its upload. */
+export async function aTrack(key: string, collection_id: string, body: object = {}) {
+  const { track } = await ok('POST', '/v1/track', { key, body: { collection_id, file_name: 'So What.mp3', ...body } })
+  return track
 }

@@ -1,0 +1,110 @@
+import { inputFlags, MAX_ALLOC } from './input.ts'
+import type { Encode } from './plan.ts'
+import type { Source } from './probe.ts'
+import type { Sniffed } from './sniff.ts'
+
+export type Pass = 'strict' | 'tolerant'
+
+export type Command = {
+  pass: Pass
+  source: Source
+  sniffed: Sniffed
+  /** Seconds of audio after which ffmpeg stops reading. */
+  maxDuration: number
+  encodes: Encode[]
+  /** Whether to measure too: s16le PCM of the source's rate and channels on stdout, loudness on stderr. */
+  measure: boolean
+}
+
+/** The source's name in the job's directory: fixed, without an extension that could suggest a format. */
+export const SOURCE_FILE = 'src'
+
+/** The arguments of the one ffmpeg process that decodes once and writes everything. */
+export function ffmpegArguments(command: Command): string[] {
+  const { pass, source, sniffed, maxDuration } = command
+  const strict = pass === 'strict'
+  return [
+    '-hide_banner',
+    '-nostdin',
+    '-nostats',
+    '-y',
+    ...MAX_ALLOC,
+    ...(strict ? ['-xerror'] : ['-max_error_rate', '1', '-err_detect', 'ignore_err', '-fflags', '+genpts']),
+    '-t',
+    String(maxDuration + 1),
+    ...inputFlags(sniffed),
+    '-i',
+    `file:${SOURCE_FILE}`,
+    '-filter_complex',
+    filterGraph(command),
+    ...command.encodes.flatMap((encode, i) => ['-map', `[v${i}]`, ...encoder(encode), `file:${encode.file}`]),
+    ...(command.measure ? measurement(source) : []),
+  ]
+}
+
+// Loudness has an output of its own: old versions of ebur128 put out 48 kHz whatever comes in, and ffmpeg 7.1 aborts
+// on `anullsink` in a graph like this.
+function measurement(source: Source): string[] {
+  const pcm = ['-map', '[pcm]', '-c:a', 'pcm_s16le', '-ar', String(source.sampleRate), '-f', 's16le', 'pipe:1']
+  return [...pcm, '-map', '[loudness]', '-c:a', 'pcm_s16le', '-f', 'null', '-']
+}
+
+function filterGraph({ pass, source, encodes, measure }: Command): string {
+  const branches = encodes.map((encode, i) => `[s${i}]${cutFilter(encode)}[v${i}]`)
+  // `verbose` keeps every version from logging each 100 ms; `quiet` is unknown to old ones.
+  if (measure)
+    branches.push('[sp]aformat=sample_fmts=s16[pcm]', '[sl]ebur128=peak=true+sample:framelog=verbose[loudness]')
+  const labels = [...encodes.map((_, i) => `[s${i}]`), ...(measure ? ['[sp]', '[sl]'] : [])]
+  return [`[0:${source.stream}]${shape(pass, source)},asplit=${labels.length}${labels.join('')}`, ...branches].join(';')
+}
+
+// One layout throughout: a source may change its own half-way, and the branches of a split do not always agree on one.
+function shape(pass: Pass, source: Source): string {
+  const layout = `channel_layouts=${source.channelLayout}`
+  // Damaged lossy audio can decode to +34 dBFS in floating point; integers cannot exceed full scale.
+  if ((source.bitDepth ?? 16) <= 16) return `aformat=sample_fmts=s16:${layout}`
+  return pass === 'tolerant' ? `aformat=sample_fmts=s32:${layout}` : `aformat=${layout}`
+}
+
+function cutFilter({ cut }: Encode): string {
+  if (!cut) return 'anull'
+  const fade = Math.min(3, cut.length / 4)
+  // Not STARTPTS: that begins anew when a source changes its format half-way.
+  const trim = `atrim=start=${cut.start}:end=${cut.start + cut.length},asetpts=PTS-${cut.start}/TB`
+  return `${trim},afade=t=in:d=0.02,afade=t=out:st=${cut.length - fade}:d=${fade}`
+}
+
+function encoder({ codec, bitrate, rate, channels, bits }: Encode): string[] {
+  const shape = ['-ac', String(channels), '-ar', String(rate)]
+  const clean = ['-map_metadata', '-1', '-map_chapters', '-1']
+  switch (codec) {
+    case 'mp3':
+      return [...shape, '-c:a', 'libmp3lame', '-b:a', `${bitrate}k`, ...clean, '-id3v2_version', '3', '-f', 'mp3']
+    case 'aac':
+      return [...shape, '-c:a', 'aac', '-b:a', `${bitrate}k`, ...clean, '-movflags', '+faststart', '-f', 'ipod']
+    case 'opus':
+      return [...shape, '-c:a', 'libopus', '-b:a', `${bitrate}k`, '-vbr', 'on', ...clean, '-f', 'webm']
+    case 'flac':
+      // Left alone, ffmpeg makes 24-bit FLAC of anything that decodes to floating point.
+      return [...shape, '-c:a', 'flac', '-sample_fmt', bits === 24 ? 's32' : 's16', ...clean, '-f', 'flac']
+  }
+}
+
+const GUILTY = [
+  /Error while opening encoder for output stream #(\d+):/,
+  /Error initializing output stream (\d+):/,
+  /Could not write header for output file #(\d+)/,
+  /\[aost#(\d+):[^\]]*\] (?:\[[^\]]*\] )?Error (?:while opening encoder|initializing|encoding|submitting)/,
+  /\[out#(\d+)\/[^\]]*\] (?:Could not write header|Error opening output)/,
+]
+
+/** The encode whose encoder or file format ffmpeg blames for its failure, if it names one. */
+export function blamedEncode(stderr: string, encodes: Encode[]): Encode | undefined {
+  const missing = /Unknown encoder '(\w+)'/.exec(stderr)?.[1]
+  if (missing) return encodes.find((encode) => missing.endsWith(encode.codec === 'mp3' ? 'mp3lame' : encode.codec))
+  for (const pattern of GUILTY) {
+    const found = pattern.exec(stderr)
+    if (found) return encodes[Number(found[1])]
+  }
+  return undefined
+}

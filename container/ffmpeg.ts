@@ -1,0 +1,52 @@
+import { accessSync, constants } from 'node:fs'
+import { delimiter, dirname, join } from 'node:path'
+
+import { run } from './run.ts'
+
+/** The two binaries and what `ffmpeg -version` calls itself. */
+export type Tools = { ffmpeg: string; ffprobe: string; version: string; timeoutSeconds?: number | undefined }
+
+type Wanted = { ffmpegPath?: string | undefined; ffprobePath?: string | undefined }
+
+/** Finds ffmpeg and ffprobe: the given path, else the PATH, else the binaries that npm packages ship. */
+export async function findTools(wanted: Wanted): Promise<Tools> {
+  const ffmpeg = wanted.ffmpegPath ?? onPath('ffmpeg') ?? (await fromNpm('@ffmpeg-installer/ffmpeg'))
+  if (!ffmpeg)
+    throw new Error('ffmpeg not found: set FFMPEG_PATH, install ffmpeg, or npm install @ffmpeg-installer/ffmpeg')
+  const beside = executable(join(dirname(ffmpeg), 'ffprobe'))
+  const ffprobe = wanted.ffprobePath ?? beside ?? onPath('ffprobe') ?? (await fromNpm('@ffprobe-installer/ffprobe'))
+  if (!ffprobe) throw new Error('ffprobe not found: set FFPROBE_PATH or npm install @ffprobe-installer/ffprobe')
+  await versionOf(ffprobe)
+  return { ffmpeg, ffprobe, version: await versionOf(ffmpeg) }
+}
+
+async function versionOf(binary: string): Promise<string> {
+  const exit = await run(binary, ['-version'], { timeoutSeconds: 30, stdoutLimit: 65536 }).catch(() => null)
+  const version = exit?.code === 0 && /version (\S+)/.exec(exit.stdout.toString())?.[1]
+  if (!version) throw new Error(`${binary} does not run`)
+  return version
+}
+
+function onPath(name: string): string | undefined {
+  const directories = (process.env.PATH ?? '').split(delimiter).filter(Boolean)
+  return directories.map((directory) => executable(join(directory, name))).find(Boolean)
+}
+
+function executable(path: string): string | undefined {
+  try {
+    accessSync(path, constants.X_OK)
+    return path
+  } catch {
+    return undefined
+  }
+}
+
+// These packages are dev dependencies, absent in the image; a variable keeps the compiler from looking for their types.
+async function fromNpm(name: string): Promise<string | undefined> {
+  try {
+    const found = (await import(name)) as { default: { path: string } }
+    return found.default.path
+  } catch {
+    return undefined
+  }
+}

@@ -1,0 +1,19 @@
+import { type Sniffed } from './sniff.ts'
+
+/** Demuxers that ffmpeg may use: real media containers, nothing that names other files (HLS, concat, DASH, SDP, …). */
+const DEMUXERS =
+  'mp3,wav,w64,aiff,flac,ogg,mov,matroska,aac,ac3,eac3,amr,amrnb,amrwb,caf,asf,au,ape,wv,tta,mpc,mpc8,mpegts,mpeg,avi,' +
+  'flv,dts,gsm,loas'
+
+/**
+ * Input flags shared by ffprobe and ffmpeg. The whitelist of demuxers is what keeps a hostile file from reading its neighbours
+ * or the network; `max_pixels` stops cover bombs, which are decoded while probing even when no picture is wanted.
+ */
+export function inputFlags(sniffed: Sniffed): string[] {
+  const limits = ['-probesize', '20M', '-analyzeduration', '20M', '-max_streams', '64', '-max_pixels', '4000000']
+  const forced = sniffed.demuxer ? ['-f', sniffed.demuxer] : []
+  return ['-protocol_whitelist', 'file', '-format_whitelist', DEMUXERS, ...limits, ...forced]
+}
+
+/** Bytes of memory that one allocation of ffmpeg may take. */
+export const MAX_ALLOC = ['-max_alloc', String(256 * 1024 * 1024)]

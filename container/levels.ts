@@ -1,0 +1,117 @@
+/** Most bins that are kept; when they are full, neighbours merge, so memory does not grow with the duration. */
+const MAX_BINS = 32768
+const FIRST_BIN_FRAMES = 16
+/** Buckets quieter than this (RMS, of full scale) everywhere are silence: -70 dB, the absolute gate of EBU R 128. */
+const SILENCE = 10 ** (-70 / 20)
+
+/** What was learned from decoded PCM: `bins` bins of `framesPerBin` frames each, the last one possibly partial. */
+export type PcmSummary = {
+  frames: number
+  framesPerBin: number
+  bins: number
+  /** Extremes of the mono mix, 16 bit, as BBC audiowaveform computes them. */
+  min: Int16Array
+  max: Int16Array
+  /** Sums of squares of the loudest channel's samples. */
+  energy: Float64Array
+  /** Largest absolute sample of any channel, 0–32768. */
+  peak: number
+}
+
+/** Takes interleaved s16le PCM in chunks of any size and summarises it in one pass and constant memory. */
+export function createPcmMeter(channels: number) {
+  const min = new Int16Array(MAX_BINS)
+  const max = new Int16Array(MAX_BINS)
+  const energy = new Float64Array(MAX_BINS)
+  const frameBytes = channels * 2
+  let rest: Buffer = Buffer.alloc(0)
+  let frames = 0
+  let framesPerBin = FIRST_BIN_FRAMES
+  let bins = 0
+  let inBin = FIRST_BIN_FRAMES
+  let peak = 0
+
+  function mergeNeighbours() {
+    for (let i = 0; i < MAX_BINS / 2; i++) {
+      min[i] = Math.min(min[2 * i]!, min[2 * i + 1]!)
+      max[i] = Math.max(max[2 * i]!, max[2 * i + 1]!)
+      energy[i] = energy[2 * i]! + energy[2 * i + 1]!
+    }
+    bins = MAX_BINS / 2
+    framesPerBin *= 2
+    inBin = framesPerBin
+  }
+
+  function openBin() {
+    if (bins === MAX_BINS) mergeNeighbours()
+    min[bins] = 32767
+    max[bins] = -32768
+    energy[bins] = 0
+    bins++
+    inBin = 0
+  }
+
+  function measure(samples: Int16Array) {
+    for (let at = 0; at < samples.length; at += channels) {
+      if (inBin === framesPerBin) openBin()
+      let sum = 0
+      let loudest = 0
+      for (let channel = 0; channel < channels; channel++) {
+        const sample = samples[at + channel]!
+        sum += sample
+        const size = sample < 0 ? -sample : sample
+        if (size > loudest) loudest = size
+      }
+      const mono = (sum / channels) | 0
+      const bin = bins - 1
+      if (mono < min[bin]!) min[bin] = mono
+      if (mono > max[bin]!) max[bin] = mono
+      energy[bin]! += loudest * loudest
+      if (loudest > peak) peak = loudest
+      inBin++
+    }
+    frames += samples.length / channels
+  }
+
+  return {
+    add(chunk: Buffer): void {
+      const bytes = rest.length > 0 ? Buffer.concat([rest, chunk]) : chunk
+      const whole = bytes.length - (bytes.length % frameBytes)
+      rest = Buffer.from(bytes.subarray(whole))
+      // A view of 16-bit numbers must start at an even address.
+      const even = bytes.byteOffset % 2 === 0 ? bytes : new Uint8Array(bytes)
+      measure(new Int16Array(even.buffer, even.byteOffset, whole / 2))
+    },
+    /** Frames counted so far. */
+    frames: () => frames,
+    summary: (): PcmSummary => ({ frames, framesPerBin, bins, min, max, energy, peak }),
+  }
+}
+
+/** `count` levels from 0 to 1: RMS of each stretch over the loudest stretch's, 3 decimals, all 0 for silence. */
+export function levels(pcm: PcmSummary, count = 320): number[] {
+  const rms = stretches(pcm, count)
+  const loudest = Math.max(...rms)
+  if (loudest / 32768 < SILENCE) return rms.map(() => 0)
+  return rms.map((value) => Math.round((value / loudest) * 1000) / 1000)
+}
+
+/** True when no stretch reaches -70 dB of full scale. */
+export function isSilent(pcm: PcmSummary): boolean {
+  return Math.max(...stretches(pcm, 320)) / 32768 < SILENCE
+}
+
+function stretches(pcm: PcmSummary, count: number): number[] {
+  return Array.from({ length: count }, (_, i) => {
+    const first = Math.min(binAt(pcm, i / count), pcm.bins - 1)
+    const end = Math.max(binAt(pcm, (i + 1) / count), first + 1)
+    let energy = 0
+    for (let bin = first; bin < end; bin++) energy += pcm.energy[bin] ?? 0
+    const frames = Math.min(end * pcm.framesPerBin, pcm.frames) - first * pcm.framesPerBin
+    return frames > 0 ? Math.sqrt(energy / frames) : 0
+  })
+}
+
+function binAt(pcm: PcmSummary, fraction: number): number {
+  return Math.min(Math.round((fraction * pcm.frames) / pcm.framesPerBin), pcm.bins)
+}

@@ -1,0 +1,75 @@
+import { stat, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+
+import type { JobVariant, MadeVariant } from '../src/contract/job.ts'
+import type { Encoded } from './encode.ts'
+import { uploadFile } from './upload.ts'
+
+/** A file on disk that is to be uploaded; `bitrate` in kbit/s, `duration` in seconds. */
+export type OutputFile = { variant: JobVariant; file: string; bitrate: number; duration: number }
+
+type Failed = Encoded['failed']
+
+/** The audio files that ffmpeg made, without those that came out empty. */
+export async function audioFiles(variants: JobVariant[], encoded: Encoded, directory: string, whole: number) {
+  const files: OutputFile[] = []
+  const failed: Failed = []
+  for (const { index, cut, bitrate, file: name } of encoded.made) {
+    const file = join(directory, name)
+    const { size } = await stat(file).catch(() => ({ size: 0 }))
+    const duration = cut ? Math.min(cut.length, Math.max(0, whole - cut.start)) : whole
+    const variant = variants.find((candidate) => candidate.index === index)
+    if (!variant || size === 0 || duration === 0) {
+      failed.push({ index, message: 'The file came out empty.' })
+      continue
+    }
+    const average = Math.round((size * 8) / 1000 / duration)
+    files.push({ variant, file, bitrate: bitrate || average, duration: Math.round(duration * 1000) / 1000 })
+  }
+  return { files, failed }
+}
+
+/** Writes the JSON variants that were asked for. */
+export async function dataFiles(
+  variants: JobVariant[],
+  directory: string,
+  duration: number,
+  makers: Record<'waveform' | 'analysis', () => object>,
+): Promise<OutputFile[]> {
+  const files: OutputFile[] = []
+  for (const variant of variants) {
+    if (variant.kind !== 'waveform' && variant.kind !== 'analysis') continue
+    const file = join(directory, `${variant.index}.json`)
+    await writeFile(file, JSON.stringify(makers[variant.kind]()))
+    files.push({ variant, file, bitrate: 0, duration })
+  }
+  return files
+}
+
+const UPLOADS_AT_ONCE = 4
+
+/** Uploads all files, several at once; the first refusal stops the rest. */
+export async function uploadAll(
+  files: OutputFile[],
+  signal: AbortSignal,
+  onProgress: (fraction: number) => void,
+): Promise<MadeVariant[]> {
+  const made = new Map<string, MadeVariant>()
+  const rest = [...files]
+  const failing = new AbortController()
+  const either = AbortSignal.any([signal, failing.signal])
+  const work = async () => {
+    for (let next = rest.shift(); next; next = rest.shift()) {
+      const { variant, file, bitrate, duration } = next
+      const size = await uploadFile(file, variant.url, variant.content_type, either)
+      made.set(variant.index, { index: variant.index, size, bitrate, duration })
+      onProgress(made.size / files.length)
+    }
+  }
+  try {
+    await Promise.all(Array.from({ length: UPLOADS_AT_ONCE }, work))
+  } finally {
+    failing.abort()
+  }
+  return files.flatMap(({ variant }) => made.get(variant.index) ?? [])
+}

@@ -1,0 +1,86 @@
+import type { AudioCodec, JobVariant } from '../src/contract/job.ts'
+import type { Source } from './probe.ts'
+
+/** One audio file that ffmpeg shall write: `bitrate` in kbit/s (0 for FLAC), `rate` in Hz, `bits` for FLAC only. */
+export type Encode = {
+  index: string
+  codec: AudioCodec
+  bitrate: number
+  rate: number
+  channels: number
+  bits: 16 | 24
+  file: string
+  /** Seconds; a cut with fades instead of the whole. */
+  cut: { start: number; length: number } | null
+}
+
+export type Plan = { encodes: Encode[]; skipped: { index: string; reason: string }[] }
+
+type AudioVariant = Extract<JobVariant, { kind: 'audio' | 'preview' }>
+
+const EXTENSIONS = { aac: 'm4a', mp3: 'mp3', opus: 'webm', flac: 'flac' }
+const LADDER = [32, 40, 48, 56, 64, 80, 96, 112, 128, 160, 192, 224, 256, 320]
+const RATES = [16000, 22050, 24000, 32000, 44100, 48000]
+
+/** Decides what to encode for a source: never more channels, and never a higher bitrate than a lossy source has. */
+export function plan(variants: JobVariant[], source: Source): Plan {
+  const wanted = variants.filter((variant) => variant.kind === 'audio' || variant.kind === 'preview')
+  const encodes: Encode[] = []
+  const skipped: Plan['skipped'] = []
+  for (const variant of wanted) {
+    const reason = whyNot(variant, wanted, source)
+    if (reason) skipped.push({ index: variant.index, reason })
+    else encodes.push(encodeOf(variant, source))
+  }
+  return { encodes, skipped }
+}
+
+function whyNot(variant: AudioVariant, all: AudioVariant[], source: Source): string | null {
+  if (source.lossless) return null
+  if (variant.codec === 'flac') return `The source is ${source.codec}, which is lossy.`
+  const clamped = bitrateFor(variant.bitrate, source) < nominal(variant.bitrate, source)
+  const smaller = all.some((o) => o.kind === variant.kind && o.codec === variant.codec && o.bitrate < variant.bitrate)
+  return clamped && smaller ? `The source has only ${source.bitrate} kbit/s.` : null
+}
+
+function encodeOf(variant: AudioVariant, source: Source): Encode {
+  const flac = variant.codec === 'flac'
+  return {
+    index: variant.index,
+    codec: variant.codec,
+    bitrate: flac ? 0 : bitrateFor(variant.bitrate, source),
+    rate: rateFor(variant.codec, source.sampleRate),
+    channels: flac ? source.channels : Math.min(source.channels, 2),
+    bits: (source.bitDepth ?? 16) > 16 ? 24 : 16,
+    file: `${variant.index}.${EXTENSIONS[variant.codec]}`,
+    cut: variant.kind === 'preview' ? cut(variant.start, variant.length, source.duration) : null,
+  }
+}
+
+// A preview that would start behind the end of a short source moves forward.
+function cut(start: number, length: number, duration: number | null) {
+  if (duration === null) return { start, length }
+  const begin = Math.max(0, Math.min(start, duration - length))
+  return { start: begin, length: Math.min(length, duration - begin) }
+}
+
+// Mono needs about half of the bits.
+function nominal(bitrate: number, source: Source): number {
+  return source.channels === 1 ? Math.max(48, bitrate / 2) : bitrate
+}
+
+/** Kbit/s for a nominal bitrate: at most the ladder's next step above a lossy source, reference/audio.md §1.2. */
+export function bitrateFor(bitrate: number, source: Source): number {
+  const target = nominal(bitrate, source)
+  if (source.lossless || !source.bitrate || source.bitrate >= target) return target
+  const step = LADDER.find((candidate) => candidate >= source.bitrate!) ?? target
+  return Math.min(target, Math.max(step, source.channels === 1 ? 32 : 48))
+}
+
+/** Hz for a codec: the source's own where players take it, the family's base above 48 kHz, never below 16 kHz. */
+export function rateFor(codec: AudioCodec, rate: number): number {
+  if (codec === 'flac') return rate
+  if (codec === 'opus') return 48000
+  if (rate > 48000) return rate % 44100 === 0 ? 44100 : 48000
+  return RATES.find((candidate) => candidate >= rate) ?? 48000
+}

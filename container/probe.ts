@@ -1,0 +1,145 @@
+import * as z from 'zod'
+
+import { Fault } from './fault.ts'
+import type { Tools } from './ffmpeg.ts'
+import { inputFlags, MAX_ALLOC } from './input.ts'
+import { run } from './run.ts'
+import type { Sniffed } from './sniff.ts'
+
+const text = z.string().optional()
+const number = z.coerce.number().optional().catch(undefined)
+const tags = z.record(z.string(), z.string()).optional().catch(undefined)
+
+const Probe = z.object({
+  format: z.object({ format_name: text, duration: number, bit_rate: number, tags }).default({}),
+  streams: z
+    .array(
+      z.object({
+        index: z.int(),
+        codec_type: text,
+        codec_name: text,
+        profile: text,
+        sample_fmt: text,
+        sample_rate: number,
+        channels: number,
+        channel_layout: text,
+        bits_per_raw_sample: number,
+        bits_per_sample: number,
+        bit_rate: number,
+        duration: number,
+        disposition: z.record(z.string(), z.number()).default({}),
+        tags,
+      }),
+    )
+    .default([]),
+  chapters: z.array(z.object({ start_time: number, tags })).default([]),
+})
+type Probe = z.infer<typeof Probe>
+
+/** Technical facts of a source file; rates in Hz, `bitrate` in kbit/s, `duration` in seconds as its header claims. */
+export type Source = {
+  container: string
+  codec: string
+  profile: string | null
+  stream: number
+  sampleRate: number
+  channels: number
+  channelLayout: string
+  lossless: boolean
+  /** Bits of a sample of a lossless source, null for a lossy one. */
+  bitDepth: number | null
+  bitrate: number | null
+  /** Null when the header has none, or when it is only ffmpeg's guess from the bitrate. */
+  duration: number | null
+  estimatedDuration: number | null
+  /** Index of the stream that is an attached picture. */
+  picture: number | null
+  tags: Record<string, string>
+  chapters: { start: number; title: string | null }[]
+  chapterCount: number
+}
+
+const PROBE_SECONDS = 30
+const FACTS =
+  'format=format_name,duration,bit_rate:stream=index,codec_type,codec_name,profile,sample_fmt,sample_rate,channels,' +
+  'channel_layout,bits_per_raw_sample,bits_per_sample,bit_rate,duration:stream_disposition=default,attached_pic'
+
+/** Asks ffprobe what the file is, and picks the audio stream to play. */
+export async function probe(path: string, sniffed: Sniffed, tools: Tools, signal: AbortSignal): Promise<Source> {
+  const ask = async (how: Sniffed, entries: string) => {
+    const args = ['-v', 'warning', ...MAX_ALLOC, ...inputFlags(how), '-show_entries', entries, '-of', 'json']
+    const limits = { timeoutSeconds: PROBE_SECONDS, stdoutLimit: 4 * 1024 * 1024, signal }
+    const exit = await run(tools.ffprobe, [...args, `file:${path}`], limits)
+    signal.throwIfAborted()
+    return exit
+  }
+  // Tags can be larger than we care to read: then the facts alone must do.
+  let exit = await ask(sniffed, `${FACTS}:format_tags:stream_tags:chapter=start_time:chapter_tags`)
+  if (exit.overflowed) exit = await ask(sniffed, FACTS)
+  // The first bytes can lie, so a failure gets a second look by ffprobe's own detection.
+  if (exit.code !== 0 && sniffed.demuxer) exit = await ask({ ...sniffed, demuxer: null }, FACTS)
+  if (exit.code !== 0 && sniffed.demuxer) throw new Fault('decode_failed', 'The file is damaged: it cannot be opened.')
+  if (exit.code !== 0) throw new Fault('unsupported_format', 'This is not audio in a format that we know.')
+  const guessed = exit.stderr.includes('Estimating duration from bitrate') || sniffed.streamed
+  return describe(Probe.parse(JSON.parse(exit.stdout.toString())), guessed)
+}
+
+function describe(found: Probe, guessed: boolean): Source {
+  const audio = found.streams.filter((stream) => stream.codec_type === 'audio')
+  const stream = audio.find((candidate) => candidate.disposition.default === 1) ?? audio[0]
+  if (!stream) throw new Fault('no_audio', 'The file has no audio in it.')
+  if (!stream.sample_rate || !stream.channels) throw new Fault('decode_failed', 'The audio stream cannot be read.')
+  const codec = stream.codec_name ?? 'unknown'
+  const pictures = found.streams.filter((candidate) => candidate.disposition.attached_pic === 1)
+  const video = found.streams.some((candidate) => candidate.codec_type === 'video' && !pictures.includes(candidate))
+  const claimed = stream.duration || found.format.duration || null
+  const bits = stream.bit_rate || (video ? 0 : found.format.bit_rate) || 0
+  const lossless = isLossless(codec)
+  return {
+    container: found.format.format_name ?? 'unknown',
+    codec,
+    profile: stream.profile ?? null,
+    stream: stream.index,
+    sampleRate: stream.sample_rate,
+    channels: stream.channels,
+    channelLayout: layoutOf(stream.channel_layout, stream.channels),
+    lossless,
+    bitDepth: lossless ? bitDepth(stream) : null,
+    bitrate: bits > 0 ? Math.round(bits / 1000) : null,
+    duration: guessed ? null : claimed,
+    estimatedDuration: claimed,
+    picture: pictures[0]?.index ?? null,
+    tags: limitTags({ ...stream.tags, ...found.format.tags }),
+    chapters: found.chapters.slice(0, 256).map((chapter) => ({
+      start: chapter.start_time ?? 0,
+      title: chapter.tags?.title?.slice(0, 255) ?? null,
+    })),
+    chapterCount: found.chapters.length,
+  }
+}
+
+// A-law and µ-law are companded to 8 bits: lossy in every sense that matters here.
+function isLossless(codec: string): boolean {
+  if (codec === 'pcm_alaw' || codec === 'pcm_mulaw' || codec === 'pcm_vidc') return false
+  return /^(flac|alac|ape|wavpack|tta|wmalossless|mlp|truehd|shorten|tak|pcm_.*)$/.test(codec)
+}
+
+const DEFAULT_LAYOUTS = ['mono', 'stereo', '2.1', '4.0', '5.0', '5.1', '6.1', '7.1']
+
+// What ffprobe calls unknown or by a name of its own gets the layout that its count of channels suggests.
+function layoutOf(name: string | undefined, channels: number): string {
+  if (channels > 8) throw new Fault('unsupported_format', 'The audio has more than 8 channels.')
+  return name && /^\w[\w.()-]*$/.test(name) && !name.startsWith('unknown') ? name : DEFAULT_LAYOUTS[channels - 1]!
+}
+
+function bitDepth(stream: Probe['streams'][number]): number {
+  const known = stream.bits_per_raw_sample || stream.bits_per_sample
+  if (known) return known
+  const sizes: Record<string, number> = { u8: 8, s16: 16, s32: 32, flt: 32, dbl: 64, s64: 64 }
+  return sizes[stream.sample_fmt?.replace(/p$/, '') ?? ''] ?? 16
+}
+
+function limitTags(found: Record<string, string>): Record<string, string> {
+  const entries = Object.entries(found).filter(([name]) => name.length <= 64)
+  return Object.fromEntries(entries.slice(0, 64).map(([name, value]) => [name.toLowerCase(), value.slice(0, 1024)]))
+}

@@ -1,0 +1,32 @@
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+
+import * as z from 'zod'
+
+const Environment = z.object({
+  PORT: z.coerce.number().int().min(0).max(65535).default(8080),
+  HOST: z.string().min(1).default('127.0.0.1'),
+  TRANSCODER_SECRET: z.string().optional(),
+  WORK_DIR: z.string().min(1).optional(),
+  FFMPEG_PATH: z.string().optional(),
+  FFPROBE_PATH: z.string().optional(),
+  PARENT_PID: z.coerce.number().int().positive().optional(),
+  /** Wall-clock seconds one ffmpeg process may take; without it the limit follows from the duration. */
+  FFMPEG_TIMEOUT: z.coerce.number().positive().optional(),
+})
+
+/** Reads the settings from environment variables, with their defaults. */
+export function readSettings(environment: NodeJS.ProcessEnv) {
+  const set = Object.fromEntries(Object.entries(environment).filter(([, value]) => value !== ''))
+  const env = Environment.parse(set)
+  return {
+    port: env.PORT,
+    host: env.HOST,
+    secret: env.TRANSCODER_SECRET,
+    workDir: env.WORK_DIR ?? join(tmpdir(), `tonearm-${env.PORT || process.pid}`),
+    ffmpegPath: env.FFMPEG_PATH,
+    ffprobePath: env.FFPROBE_PATH,
+    parentPid: env.PARENT_PID,
+    timeoutSeconds: env.FFMPEG_TIMEOUT,
+  }
+}

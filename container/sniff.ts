@@ -1,0 +1,136 @@
+import { open } from 'node:fs/promises'
+
+import { Fault } from './fault.ts'
+
+/** What the first bytes say: the name of ffmpeg's demuxer, or null when they say nothing we know. */
+export type Sniffed = {
+  demuxer: string | null
+  /** True for WAV written to a pipe: its length field is 0 or a placeholder, which is normal and no damage. */
+  streamed: boolean
+  /** True when a WAV's length field promises more bytes than there are. */
+  truncated: boolean
+}
+
+const HEAD = 4096
+const WHOLE = { streamed: false, truncated: false }
+
+/** Reads the head of a file and names its demuxer; text, images, archives and other non-audio never reach ffmpeg. */
+export async function sniffFile(path: string): Promise<Sniffed> {
+  const file = await open(path)
+  try {
+    const { size } = await file.stat()
+    const head = await read(file, 0)
+    const tagged = ascii(head, 0, 3) === 'ID3' ? id3Length(head) : 0
+    return sniff(tagged > 0 ? await read(file, tagged) : head, size - tagged, tagged > 0)
+  } finally {
+    await file.close()
+  }
+}
+
+/** Names the demuxer for the first bytes of a file of `size` bytes; `tagged` when an ID3 tag stood before them. */
+export function sniff(head: Buffer, size: number, tagged = false): Sniffed {
+  const demuxer = demuxerOf(head)
+  if (demuxer) return { demuxer, ...(demuxer === 'wav' ? waveLength(head, size) : WHOLE) }
+  if (tagged) return { demuxer: 'mp3', ...WHOLE }
+  const foreign = foreignKind(head)
+  if (foreign) throw new Fault('unsupported_format', `This is ${foreign}, not audio.`)
+  return { demuxer: null, ...WHOLE }
+}
+
+const AT_START: [string, string][] = [
+  ['fLaC', 'flac'],
+  ['OggS', 'ogg'],
+  ['caff', 'caf'],
+  ['.snd', 'au'],
+  ['MAC ', 'ape'],
+  ['wvpk', 'wv'],
+  ['TTA1', 'tta'],
+  ['TTA2', 'tta'],
+  ['MPCK', 'mpc8'],
+  ['MP+', 'mpc'],
+  ['#!AMR', 'amr'],
+  ['FLV', 'flv'],
+  ['\x1a\x45\xdf\xa3', 'matroska'],
+  ['\x30\x26\xb2\x75\x8e\x66\xcf\x11', 'asf'],
+  ['riff\x2e\x91\xcf\x11', 'w64'],
+  ['\x00\x00\x01\xba', 'mpeg'],
+  ['\x7f\xfe\x80\x01', 'dts'],
+  ['\xfe\x7f\x01\x80', 'dts'],
+]
+
+function demuxerOf(head: Buffer): string | undefined {
+  const chunk = ascii(head, 0, 4)
+  const kind = ascii(head, 8, 12)
+  if (/^(RIFF|RIFX|RF64|BW64)$/.test(chunk)) return { WAVE: 'wav', 'AVI ': 'avi' }[kind]
+  if (chunk === 'FORM') return /^AIF[FC]$/.test(kind) ? 'aiff' : undefined
+  const box = ascii(head, 4, 8)
+  if (box === 'ftyp' && /^(avi[fs]|hei[cfmsx]|hev[cx]|mif1|msf1|jxl )$/.test(kind)) return undefined
+  if (/^(ftyp|moov|mdat|wide|free|skip|pnot)$/.test(box)) return 'mov'
+  const known = AT_START.find(([magic]) => ascii(head, 0, magic.length) === magic)
+  if (known) return known[1]
+  if (head[0] === 0x47 && head[188] === 0x47 && head[376] === 0x47) return 'mpegts'
+  if (head[0] === 0x0b && head[1] === 0x77) return (head[5] ?? 0) >> 3 > 10 ? 'eac3' : 'ac3'
+  return mpegAudio(head)
+}
+
+/** Tells ADTS, LOAS and MPEG audio layers I–III by their frame header (ISO/IEC 13818-7, 14496-3, 11172-3). */
+function mpegAudio(head: Buffer): string | undefined {
+  const [a = 0, b = 0, c = 0] = head
+  if (a === 0x56 && (b & 0xe0) === 0xe0) return 'loas'
+  if (a !== 0xff || (b & 0xe0) !== 0xe0) return undefined
+  if ((b & 0xf6) === 0xf0) return 'aac'
+  const version = (b >> 3) & 3
+  const layer = (b >> 1) & 3
+  const valid = version !== 1 && layer !== 0 && c >> 4 !== 15 && ((c >> 2) & 3) !== 3
+  return valid ? 'mp3' : undefined
+}
+
+const FOREIGN: [RegExp, string][] = [
+  [/^(\x89PNG|\xff\xd8\xff|GIF8|BM.{4}\0{4}|II\*\0|MM\0\*)/s, 'an image'],
+  [/^(RIFF.{4}WEBP|.{4}ftyp(avi|hei|hev|mif|msf|jxl))/s, 'an image'],
+  [/^%PDF/, 'a PDF document'],
+  [/^(PK..|7z\xbc\xaf|Rar!|BZh|\xfd7zXZ|\x28\xb5\x2f\xfd)/s, 'an archive'],
+  [/^(\x7fELF|MZ)/, 'a program'],
+  [/^\s*(#EXTM3U|#EXT-X|ffconcat|\[playlist\])/i, 'a playlist'],
+]
+
+function foreignKind(head: Buffer): string | undefined {
+  if (head[0] === 0x1f && head[1] === 0x8b) return 'an archive'
+  const text = head.toString('latin1')
+  const known = FOREIGN.find(([pattern]) => pattern.test(text))
+  if (known) return known[1]
+  return isText(head) ? 'text' : undefined
+}
+
+function isText(head: Buffer): boolean {
+  if (head[0] === 0xff && head[1] === 0xfe) return head[3] === 0
+  return head.every((byte) => byte >= 0x20 || byte === 9 || byte === 10 || byte === 12 || byte === 13)
+}
+
+function waveLength(head: Buffer, size: number) {
+  if (ascii(head, 0, 4) !== 'RIFF') return WHOLE
+  for (let at = 12; at + 8 <= head.length;) {
+    const length = head.readUInt32LE(at + 4)
+    if (ascii(head, at, at + 4) === 'data') {
+      const streamed = (length === 0 || length >= 0x7fff0000) && at + 8 + length !== size
+      return { streamed, truncated: !streamed && at + 8 + length > size }
+    }
+    at += 8 + length + (length % 2)
+  }
+  return WHOLE
+}
+
+/** Length of an ID3v2 tag with its header (id3.org, ID3v2.4 §3.1: four bytes of seven bits). */
+function id3Length(head: Buffer): number {
+  const [a = 0, b = 0, c = 0, d = 0] = head.subarray(6, 10)
+  return 10 + ((a & 127) << 21) + ((b & 127) << 14) + ((c & 127) << 7) + (d & 127)
+}
+
+function ascii(bytes: Buffer, from: number, to: number): string {
+  return bytes.toString('latin1', from, to)
+}
+
+async function read(file: Awaited<ReturnType<typeof open>>, position: number): Promise<Buffer> {
+  const { buffer, bytesRead } = await file.read(Buffer.alloc(HEAD), 0, HEAD, position)
+  return buffer.subarray(0, bytesRead)
+}

@@ -1,0 +1,108 @@
+import { mkdir, rm } from 'node:fs/promises'
+import { join } from 'node:path'
+
+import type { JobEvent, JobResult, TranscodeJob } from '../src/contract/job.ts'
+import { SOURCE_FILE } from './command.ts'
+import { download } from './download.ts'
+import { decodeWarnings, durationOf } from './duration.ts'
+import { embeddedCover } from './embedded.ts'
+import { type Encoded, encode } from './encode.ts'
+import { Fault } from './fault.ts'
+import type { Tools } from './ffmpeg.ts'
+import { analysis, trackInfo } from './info.ts'
+import { levels } from './levels.ts'
+import { loudness } from './loudness.ts'
+import { audioFiles, dataFiles, type OutputFile, uploadAll } from './outputs.ts'
+import { type Plan, plan } from './plan.ts'
+import { probe, type Source } from './probe.ts'
+import { createProgress } from './progress.ts'
+import { type Sniffed, sniffFile } from './sniff.ts'
+import { reserveSpace } from './space.ts'
+import { waveform } from './waveform.ts'
+
+export type TranscodeContext = { tools: Tools; directory: string; signal: AbortSignal; emit: (event: JobEvent) => void }
+
+/** Does one job from download to upload in a directory of its own, which is gone afterwards. */
+export async function transcode(job: TranscodeJob, context: TranscodeContext): Promise<JobResult> {
+  const { tools, directory, signal, emit } = context
+  if (job.source.size === 0) throw new Fault('empty_file', 'The file is empty.')
+  try {
+    await mkdir(directory, { recursive: true })
+    await reserveSpace(directory, job.source.size)
+    const progress = createProgress(emit)
+    const path = join(directory, SOURCE_FILE)
+    await download(job.source, path, { signal, onProgress: (fraction) => progress.downloaded(fraction) })
+
+    const sniffed = await sniffFile(path)
+    const source = await probe(path, sniffed, tools, signal)
+    refuseLong(source, job.max_duration)
+    const wanted = plan(job.variants, source)
+    const encoded = await encode({
+      pass: firstPass(job, sniffed),
+      source,
+      sniffed,
+      maxDuration: job.max_duration,
+      encodes: wanted.encodes,
+      directory,
+      tools,
+      signal,
+      onProgress: (fraction) => progress.encoded(fraction),
+      onFallback: (reason) => progress.fallback(reason),
+    })
+    return await finish(job, { source, sniffed, path, wanted, encoded }, context, progress)
+  } finally {
+    await rm(directory, { recursive: true, force: true })
+  }
+}
+
+type Work = { source: Source; sniffed: Sniffed; path: string; wanted: Plan; encoded: Encoded }
+
+async function finish(
+  job: TranscodeJob,
+  { source, sniffed, path, wanted, encoded }: Work,
+  { tools, directory, signal }: TranscodeContext,
+  progress: ReturnType<typeof createProgress>,
+): Promise<JobResult> {
+  const duration = durationOf(source, encoded.pcm)
+  const heard = loudness(encoded.stderr, encoded.pcm)
+  const facts = { source, size: job.source.size, loudness: heard, pass: encoded.pass, tools, duration }
+  const { files, failed } = await audioFiles(job.variants, encoded, directory, duration)
+  refuseUnplayable(job, wanted, files)
+  files.push(
+    ...(await dataFiles(job.variants, directory, duration, {
+      waveform: () => waveform(encoded.pcm, source.sampleRate),
+      analysis: () => analysis(facts),
+    })),
+  )
+  const variants = await uploadAll(files, signal, (fraction) => progress.uploaded(fraction))
+  const embedded = await embeddedCover({ outputs: job.cover, source, sniffed, path, tools, signal })
+  return {
+    duration,
+    levels: levels(encoded.pcm),
+    info: trackInfo(facts),
+    warnings: [...decodeWarnings(source, sniffed, encoded), ...embedded.warnings],
+    variants,
+    skipped: wanted.skipped,
+    failed: [...encoded.failed, ...failed],
+    cover: embedded.cover,
+  }
+}
+
+// A WAV of unknown length always fails the strict pass, and that is no damage; unknown magic is worth no strict pass.
+function firstPass(job: TranscodeJob, sniffed: Sniffed) {
+  return sniffed.streamed || sniffed.demuxer === null ? 'tolerant' : job.pass
+}
+
+// A header can promise twice what is there; four times is a bomb or a mistake.
+function refuseLong(source: Source, maxDuration: number): void {
+  if ((source.duration ?? 0) > maxDuration * 4) {
+    throw new Fault('too_long', `The audio is longer than ${maxDuration} seconds.`)
+  }
+}
+
+function refuseUnplayable(job: TranscodeJob, wanted: Plan, files: OutputFile[]): void {
+  const audio = new Set(job.variants.filter((variant) => variant.kind === 'audio').map((variant) => variant.index))
+  if (!wanted.encodes.some((one) => audio.has(one.index))) return
+  if (files.some((file) => audio.has(file.variant.index))) return
+  throw new Fault('decode_failed', 'No playable file could be made of this audio.')
+}

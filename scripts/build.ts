@@ -1,0 +1,100 @@
+import { mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
+
+import { build as bundle } from 'esbuild'
+import sharp from 'sharp'
+
+/**
+ * Makes `dist/public`, the Worker's static assets, from the browser code: modules with hashed names, `index.html` leading to them,
+ * the neutral cover pictures and `_headers`. Only what changed is written: `wrangler dev` watches that directory.
+ */
+
+const root = join(import.meta.dirname, '..')
+const studio = join(root, 'src/studio')
+const target = join(root, 'dist/public')
+
+const COVERS = { icon: 80, small: 200, regular: 400 }
+
+const HEADERS = `/*
+  X-Content-Type-Options: nosniff
+  Referrer-Policy: no-referrer
+/
+  Cache-Control: no-cache
+  Content-Security-Policy: default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' http: https: data: blob:; media-src http: https: blob:; connect-src 'self' http: https:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'
+/assets/*
+  Cache-Control: public, max-age=31536000, immutable
+  Access-Control-Allow-Origin: *
+/cover/*
+  Cache-Control: public, max-age=86400
+  Access-Control-Allow-Origin: *
+`
+
+type Files = Map<string, Uint8Array | string>
+
+/** Builds everything; answers the number of files that changed. */
+export async function buildPublic(): Promise<number> {
+  const files: Files = new Map([...(await bundleStudio()), ...(await drawCovers()), ['_headers', HEADERS]])
+  return await writeChanges(files)
+}
+
+async function bundleStudio(): Promise<Files> {
+  const { outputFiles, metafile } = await bundle({
+    absWorkingDir: root,
+    entryPoints: ['src/studio/app.ts', 'src/studio/style.css'],
+    outdir: 'dist/public',
+    entryNames: 'assets/[name]-[hash]',
+    bundle: true,
+    minify: true,
+    format: 'esm',
+    target: 'es2022',
+    sourcemap: 'linked',
+    metafile: true,
+    write: false,
+    logLevel: 'error',
+  })
+  let page = await readFile(join(studio, 'index.html'), 'utf8')
+  for (const [path, output] of Object.entries(metafile.outputs)) {
+    if (!output.entryPoint) continue
+    page = page.replace(output.entryPoint.replace('src/studio/', './'), path.replace('dist/public', ''))
+  }
+  const bundled = outputFiles.map(({ path, contents }): [string, Uint8Array] => [
+    path.slice(target.length + 1),
+    contents,
+  ])
+  return new Map<string, Uint8Array | string>([...bundled, ['index.html', page]])
+}
+
+/** What a play view shows while there is no cover: the same squares as of a real one. */
+async function drawCovers(): Promise<Files> {
+  const drawing = await readFile(join(studio, 'cover.svg'))
+  const squares = Object.entries(COVERS).map(async ([name, size]): Promise<[string, Uint8Array]> => {
+    const jpeg = sharp(drawing, { density: 144 }).resize(size, size).jpeg({ quality: 85, mozjpeg: true })
+    return [`cover/${name}.jpg`, await jpeg.toBuffer()]
+  })
+  return new Map(await Promise.all(squares))
+}
+
+/** New and changed files are moved into place whole, then those that nothing leads to any more are deleted. */
+async function writeChanges(files: Files): Promise<number> {
+  const before = await readdir(target, { recursive: true, withFileTypes: true }).catch(() => [])
+  let changes = 0
+  for (const [name, contents] of files) {
+    const path = join(target, name)
+    const old = await readFile(path).catch(() => undefined)
+    if (old?.equals(Buffer.from(contents))) continue
+    const draft = join(root, 'dist', `${process.pid}-${name.replaceAll('/', '-')}`)
+    await mkdir(dirname(path), { recursive: true })
+    await writeFile(draft, contents)
+    await rename(draft, path)
+    changes++
+  }
+  for (const entry of before) {
+    const path = join(entry.parentPath, entry.name)
+    if (!entry.isFile() || files.has(path.slice(target.length + 1))) continue
+    await rm(path, { force: true })
+    changes++
+  }
+  return changes
+}
+
+if (import.meta.main) console.log(`dist/public: ${await buildPublic()} files changed`)

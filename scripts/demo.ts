@@ -1,0 +1,41 @@
+import { readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+
+import { createClient } from '../src/client/client.ts'
+import type { Settings } from './settings.ts'
+
+/** An organization to try things with, and its server key. */
+export interface Demo {
+  organization_id: string
+  api_key_id: string
+  secret: string
+}
+
+/** Finds the demo organization of an earlier start, or creates one: also when the database was wiped since. */
+export async function findOrCreateDemo({ base_url, stateDir, secrets }: Settings): Promise<Demo> {
+  const path = join(stateDir, 'demo.json')
+  const known = read(path)
+  if (known) {
+    const client = createClient({ base_url, api_key: known.secret })
+    const result = await client.get('/v1/organization/{organization_id}', {
+      params: { organization_id: known.organization_id },
+    })
+    if (result.ok) return known
+    if (result.status !== 401 && result.status !== 404) throw new Error(`The demo organization: ${result.message}`)
+  }
+  const operator = createClient({ base_url, api_key: secrets.ROOT_KEY ?? '' })
+  const created = await operator.post('/v1/organization', { body: { name: 'Demo' } })
+  if (!created.ok) throw new Error(`The demo organization cannot be created: ${created.message}`)
+  const { organization_id, api_key_id, secret } = created
+  const demo = { organization_id, api_key_id, secret }
+  writeFileSync(path, `${JSON.stringify(demo, null, 2)}\n`, { mode: 0o600 })
+  return demo
+}
+
+function read(path: string): Demo | undefined {
+  try {
+    return JSON.parse(readFileSync(path, 'utf8')) as Demo
+  } catch {
+    return undefined
+  }
+}

@@ -1,0 +1,128 @@
+import { readFileSync } from 'node:fs'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { parseArgs } from 'node:util'
+
+import { createClient, waitForTrack } from '../src/client/index.ts'
+import { ask, checkPlayback, checkUpload } from './bucket.ts'
+import { makePng, makeWav } from './sample.ts'
+import { check, countFaults, expect, need } from './verdict.ts'
+
+/**
+ * `npm run doctor -- --url … --key …`: walks a deployment's main path with a second of sound, says what is wrong and what to do, and
+ * deletes what it made. Without arguments it looks at what `npm start` runs. The key must be a server key.
+ */
+
+/** Milliseconds: a container has to start first. */
+const PATIENCE = 300_000
+const CLOCK_SKEW = 60_000
+
+const { values } = parseArgs({ options: { url: { type: 'string' }, key: { type: 'string' } } })
+const base_url = (values.url ?? 'http://localhost:8787').replace(/\/+$/, '')
+const { origin, hostname } = new URL(base_url)
+const isLocal = hostname === 'localhost' || hostname.startsWith('127.')
+const api_key = values.key ?? process.env.TONEARM_KEY ?? localKey()
+const client = createClient({ base_url, api_key })
+
+function localKey(): string {
+  try {
+    const path = `${process.env.STATE_DIR || '.wrangler/state'}/demo.json`
+    return (JSON.parse(readFileSync(path, 'utf8')) as { secret: string }).secret
+  } catch {
+    return ''
+  }
+}
+
+/** Whether the track moves on although nobody reads it: the list does not look for uploads, only R2's event does so soon. */
+async function eventArrives(collection_id: string): Promise<[string, true]> {
+  for (let seconds = 0; seconds < 30; seconds++) {
+    const { tracks } = await need(client.get('/v1/collection/{collection_id}/track', { params: { collection_id } }))
+    if (tracks[0]?.status !== 'initializing') return [`after ${seconds} s`, true]
+    await sleep(1000)
+  }
+  throw new Error('still initializing after 30 s')
+}
+
+async function play(track_id: string): Promise<void> {
+  const view = await check('play view without a key', 'look at the logs: npx wrangler tail', async () => {
+    const body = { track_id, expires_in: 60 }
+    const session = await need(client.post('/v1/play_session/{scope}', { params: { scope: 'track' }, body }))
+    const params = { play_session_id: session.play_session_id, play_track_id: track_id }
+    const { variants } = await need(
+      createClient({ base_url }).get('/v1/play/{play_session_id}/{play_track_id}', { params }),
+    )
+    expect(variants[0], 'no variant can be played')
+    return [variants.map(({ variant }) => variant.index).join(', '), variants[0].url]
+  })
+  if (view) await checkPlayback(view.value, origin)
+}
+
+async function tryEverything(collection_id: string, cover_url: string): Promise<void> {
+  await check('cover', 'SIGNING_SECRET must be set and the transcoder reachable: npx wrangler tail', async () => {
+    const response = await ask(cover_url, { method: 'POST', body: makePng(), headers: { 'content-type': 'image/png' } })
+    expect(response.status === 200, `${response.status} ${await response.text()}`)
+    return ['', true]
+  })
+  const file = makeWav()
+  const body = { collection_id, file_name: 'doctor.wav', file_size: file.length, content_type: 'audio/wav' }
+  const track = await check('track', 'see the message', async () => [
+    '',
+    await need(client.post('/v1/track', { body })),
+  ])
+  if (!track || !(await checkUpload(track.value.track_upload.upload_url, file, origin))) return
+  if (isLocal) console.log('-       R2 event: there are none on a laptop; reading the track starts it')
+  else
+    await check('R2 event', 'npm run deploy sets the rule; until then processing starts late', () =>
+      eventArrives(collection_id),
+    )
+  const ready = await check(
+    'transcode',
+    'npx wrangler tail; Containers in the dashboard; TRANSCODER_SECRET',
+    async () => {
+      const began = Date.now()
+      const signal = AbortSignal.timeout(PATIENCE)
+      const result = await need(waitForTrack(client, track.value.track_id, { signal }))
+      const { status, info, duration } = result.track
+      expect(status === 'ready', `${status} ${JSON.stringify(info.error ?? info.failed_variants)}`)
+      return [`${duration} s of audio in ${((Date.now() - began) / 1000).toFixed(1)} s`, true]
+    },
+  )
+  if (ready) await play(track.value.track_id)
+}
+
+async function examine(): Promise<void> {
+  const health = await check(
+    'health',
+    isLocal ? 'run npm start' : 'run npm run deploy; npx wrangler tail',
+    async () => {
+      const response = await ask(`${base_url}/health`)
+      expect(response.ok, `${response.status} ${await response.text()}`)
+      return ['', response.headers.get('date')]
+    },
+  )
+  if (!health) return
+  await check('clock', 'set the clock of this machine: signed URLs depend on the time', async () => {
+    const skew = health.value === null ? 0 : Math.abs(Date.now() - Date.parse(health.value))
+    expect(skew < CLOCK_SKEW, `${Math.round(skew / 1000)} s away from the service's`)
+    return [health.value === null ? 'the service tells no time' : '', true]
+  })
+  const advice = 'give a server key with --key; POST /v1/organization with the root key answers one (docs/deploy.md)'
+  const created = await check('key and database', advice, async () => {
+    expect(api_key, 'there is no key')
+    return ['', await need(client.post('/v1/collection', { body: { title: 'Doctor (may be deleted)' } }))]
+  })
+  if (!created) return
+  const { collection_id, collection_cover_upload } = created.value
+  try {
+    await tryEverything(collection_id, collection_cover_upload.upload_url)
+  } finally {
+    await check('clean up', `DELETE /v1/collection/${collection_id}`, async () => [
+      '',
+      await need(client.delete('/v1/collection/{collection_id}', { params: { collection_id } })),
+    ])
+  }
+}
+
+console.log(`${base_url}\n`)
+await examine()
+console.log(countFaults() === 0 ? '\nAll is well.' : `\n${countFaults()} failed.`)
+process.exitCode = countFaults() === 0 ? 0 : 1

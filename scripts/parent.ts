@@ -1,0 +1,39 @@
+import { readFileSync } from 'node:fs'
+
+/**
+ * Calls back once when who started us is gone: the shell, npm (which need not pass signals on), or the process that `PARENT_PID`
+ * names. A terminal that closes sends SIGHUP beside.
+ */
+export function watchParents(onGone: () => void): void {
+  const parent = process.ppid
+  const others = [Number(process.env.PARENT_PID) || 0, npmAbove(parent)].filter((pid) => pid > 1)
+  const timer = setInterval(() => {
+    if (process.ppid === parent && others.every(isAlive)) return
+    clearInterval(timer)
+    onGone()
+  }, 500)
+  // The channel of child_process.fork closes at once.
+  if (process.channel) process.once('disconnect', onGone)
+}
+
+/** `npm start` runs a shell that runs us; that shell does not notice that npm is gone. Known on Linux only. */
+function npmAbove(shell: number): number {
+  if (!process.env.npm_lifecycle_event) return 0
+  try {
+    const [, after = ''] = readFileSync(`/proc/${shell}/stat`, 'utf8').split(') ')
+    const above = Number(after.split(' ')[1])
+    const name = readFileSync(`/proc/${above}/cmdline`, 'utf8')
+    return name.includes('npm') ? above : 0
+  } catch {
+    return 0
+  }
+}
+
+function isAlive(pid: number): boolean {
+  try {
+    process.kill(pid, 0)
+    return true
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === 'EPERM'
+  }
+}

@@ -1,0 +1,27 @@
+import { createServer } from 'node:net'
+
+/** A number from the environment that can be a port; ends the program with a sentence when it cannot. */
+export function readPort(name: string, fallback: number): number {
+  const port = Number(process.env[name] || fallback)
+  if (Number.isInteger(port) && port > 0 && port < 65536) return port
+  throw new Error(`${name}=${process.env[name]} is not a port number (1 to 65535)`)
+}
+
+/** Throws when something listens on a port already, with what to do about it. */
+export async function requireFreePort(name: string, port: number): Promise<void> {
+  for (const host of ['127.0.0.1', '::1']) {
+    const fault = await tryToListen(port, host)
+    // A machine without IPv6 has no ::1.
+    if (!fault || fault === 'EADDRNOTAVAIL' || fault === 'EAFNOSUPPORT') continue
+    const reason = fault === 'EADDRINUSE' ? 'is in use' : `cannot be used (${fault})`
+    throw new Error(`Port ${port} ${reason}. End what uses it, or choose another one: ${name}=${port + 10} npm start`)
+  }
+}
+
+function tryToListen(port: number, host: string): Promise<string | undefined> {
+  return new Promise((resolve) => {
+    const server = createServer()
+    server.once('error', (error: NodeJS.ErrnoException) => resolve(error.code))
+    server.listen({ port, host, exclusive: true }, () => server.close(() => resolve(undefined)))
+  })
+}

@@ -1,0 +1,47 @@
+import { randomBytes } from 'node:crypto'
+import { appendFileSync, linkSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { parseEnv } from 'node:util'
+
+const random = () => randomBytes(32).toString('hex')
+
+/** The secrets of wrangler.toml. The R2 pair is that of the local S3 endpoint, which wrangler.toml names too. */
+const MAKE: Record<string, () => string> = {
+  ROOT_KEY: random,
+  SIGNING_SECRET: random,
+  TRANSCODER_SECRET: random,
+  R2_ACCESS_KEY_ID: () => 'tonearm-local',
+  R2_SECRET_ACCESS_KEY: () => 'tonearm-local-secret',
+}
+
+/** Reads `.dev.vars`, after making it, or adding to it, with random values for what it lacks. */
+export function readSecrets(path: string): Record<string, string> {
+  const lines = missingLines(parse(path))
+  if (lines) (parse(path) ? appendFileSync : create)(path, lines)
+  return { ...parse(path) }
+}
+
+function missingLines(present: Record<string, string> | undefined): string {
+  const missing = Object.entries(MAKE).filter(([name]) => !present?.[name])
+  return missing.map(([name, make]) => `\n${name}=${make()}`).join('')
+}
+
+/** Of two that start at once only one makes the file, and whole; the other reads that one's. */
+function create(path: string, lines: string): void {
+  const draft = `${path}.${process.pid}`
+  writeFileSync(draft, `# Made by \`npm start\`. Only for this machine, not in git.${lines}\n`, { mode: 0o600 })
+  try {
+    linkSync(draft, path)
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error
+  } finally {
+    rmSync(draft)
+  }
+}
+
+function parse(path: string): Record<string, string> | undefined {
+  try {
+    return parseEnv(readFileSync(path, 'utf8')) as Record<string, string>
+  } catch {
+    return undefined
+  }
+}

@@ -1,0 +1,17 @@
+const STORED = 'tonearm.key'
+
+/**
+ * The server key this page works with. It comes from the address (`#key=…`, as `npm start` prints it) or from the form, is kept
+ * for this tab only, and leaves the address at once so that it lands in no bookmark and no screenshot.
+ */
+export function takeKey(): string | null {
+  const given = new URLSearchParams(location.hash.slice(1)).get('key')
+  if (given) {
+    keepKey(given)
+    history.replaceState(null, '', location.pathname + location.search)
+  }
+  return sessionStorage.getItem(STORED)
+}
+
+export const keepKey = (key: string) => sessionStorage.setItem(STORED, key)
+export const forgetKey = () => sessionStorage.removeItem(STORED)

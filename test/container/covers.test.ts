@@ -1,0 +1,149 @@
+import sharp from 'sharp'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+
+import { CoverAnswer } from '../../src/contract/job.ts'
+import { type ImageFormat, makeImage, makeRotatedImage, truncate } from '../support/audio.ts'
+import { type Service, startService } from './service.ts'
+import { startStorage, type Storage } from './storage.ts'
+
+let storage: Storage
+let service: Service
+let names = 0
+
+beforeAll(async () => {
+  storage = await startStorage()
+  service = await startService()
+})
+
+afterAll(async () => {
+  await service.stop()
+  await storage.close()
+})
+
+const SIZES = { icon: 80, small: 200, regular: 400 }
+
+async function cut(image: Buffer, change: { size?: number; status?: number } = {}) {
+  const name = `image-${names++}`
+  const source = storage.serve(name, image, { status: change.status ?? 200 })
+  const at = (size: string) => storage.url(`${name}/${size}`)
+  const outputs = { icon: at('icon'), small: at('small'), regular: at('regular') }
+  const job = { version: 1, source: { ...source, size: change.size ?? source.size }, outputs }
+  const response = await fetch(`${service.url}/covers`, { method: 'POST', body: JSON.stringify(job) })
+  const answer = CoverAnswer.parse(await response.json())
+  const square = (size: string) => storage.files.get(`${name}/${size}`)!
+  return { status: response.status, answer, square, name }
+}
+
+/** Mean color of a part of a square, in fractions of its edge. */
+async function colorAt(square: Buffer, left: number, top: number): Promise<{ red: number; blue: number }> {
+  const size = (await sharp(square).metadata()).width
+  const region = { left: Math.floor(left * size), top: Math.floor(top * size), width: 8, height: 8 }
+  const { channels } = await sharp(await sharp(square).extract(region).png().toBuffer()).stats()
+  return { red: channels[0]!.mean, blue: channels[2]!.mean }
+}
+
+describe('a cover', () => {
+  it.each<ImageFormat>(['jpeg', 'png', 'webp', 'gif', 'avif'])(
+    'in %s becomes three exact JPEG squares and a palette',
+    async (format) => {
+      const { status, answer, square, name } = await cut(await makeImage(format))
+      expect(status).toBe(200)
+      for (const [size, edge] of Object.entries(SIZES)) {
+        expect(await sharp(square(size)).metadata(), size).toMatchObject({ format: 'jpeg', width: edge, height: edge })
+        expect(storage.requests.find((request) => request.path === `${name}/${size}`)?.type).toBe('image/jpeg')
+      }
+      const colors = answer.ok ? answer.result.image_colors : []
+      expect(colors.length).toBeGreaterThanOrEqual(2)
+      expect(colors.length).toBeLessThanOrEqual(6)
+      const areas = colors.map((color) => color.area)
+      expect(areas).toEqual(areas.toSorted((a, b) => b - a))
+      expect(areas.reduce((sum, area) => sum + area)).toBeLessThanOrEqual(1)
+      for (const color of colors.slice(0, 2)) {
+        expect(Math.abs(color.area - 0.5)).toBeLessThan(0.1)
+        expect(color.hex).toMatch(/^#[0-9A-F]{6}$/)
+        expect(color.saturation).toBeGreaterThan(0.6)
+        expect(color.lightness).toBeLessThan(0.6)
+      }
+      const isRed = (hex: string) => parseInt(hex.slice(1, 3), 16) > 150 && parseInt(hex.slice(5, 7), 16) < 80
+      const isBlue = (hex: string) => parseInt(hex.slice(1, 3), 16) < 80 && parseInt(hex.slice(5, 7), 16) > 150
+      const two = colors.slice(0, 2).map((color) => color.hex)
+      expect(two.some(isRed) && two.some(isBlue), two.join(' ')).toBe(true)
+    },
+  )
+
+  it('stands upright as its EXIF orientation says', async () => {
+    const { square } = await cut(await makeRotatedImage())
+    const [above, below] = [await colorAt(square('regular'), 0.5, 0.1), await colorAt(square('regular'), 0.5, 0.9)]
+    expect(above.red).toBeGreaterThan(above.blue)
+    expect(below.blue).toBeGreaterThan(below.red)
+  })
+
+  it('with transparency lies on white', async () => {
+    const clear = await sharp({ create: { width: 90, height: 90, channels: 4, background: '#00000000' } })
+      .png()
+      .toBuffer()
+    const { answer } = await cut(clear)
+    expect(answer).toMatchObject({ ok: true, result: { image_colors: [{ hex: '#FFFFFF', area: 1 }] } })
+  })
+
+  it('smaller than the squares is enlarged', async () => {
+    const { square } = await cut(await makeImage('png', 16, 16))
+    expect(await sharp(square('regular')).metadata()).toMatchObject({ width: 400, height: 400 })
+  })
+})
+
+describe('a cover that cannot be used', () => {
+  it.each([
+    ['text', 422, 'unsupported_image', async () => Buffer.from('no image')],
+    ['nothing', 422, 'unsupported_image', async () => Buffer.alloc(0)],
+    [
+      'SVG',
+      422,
+      'unsupported_image',
+      async () => Buffer.from('<svg xmlns="http://www.w3.org/2000/svg" width="9" height="9"/>'),
+    ],
+    [
+      'TIFF',
+      422,
+      'unsupported_image',
+      async () =>
+        sharp(await makeImage('png'))
+          .tiff()
+          .toBuffer(),
+    ],
+    ['half a JPEG', 422, 'unsupported_image', async () => truncate(await makeImage('jpeg'), 0.5)],
+    ['more than 40 megapixels', 422, 'image_too_large', () => makeImage('png', 8000, 5200)],
+  ])('%s answers %i %s', async (_, status, code, make) => {
+    const { answer, ...rest } = await cut(await make())
+    expect(rest.status).toBe(status)
+    expect(answer).toMatchObject({ ok: false, error: { code, retryable: false } })
+  })
+
+  it('is not even fetched when it is larger than 10 MB', async () => {
+    const { status, answer, name } = await cut(Buffer.from('x'), { size: 10 * 1024 * 1024 + 1 })
+    expect(status).toBe(422)
+    expect(answer).toMatchObject({ error: { code: 'image_too_large' } })
+    expect(storage.requests.some((request) => request.path === name)).toBe(false)
+  })
+
+  it('because its source or its output is not there answers 502', async () => {
+    const missing = await cut(Buffer.from('x'), { status: 404 })
+    expect(missing.status).toBe(502)
+    expect(missing.answer).toMatchObject({ error: { code: 'source_unavailable' } })
+
+    storage.refuse(`image-${names}/small`, 403)
+    const refused = await cut(await makeImage('jpeg'))
+    expect(refused.status).toBe(502)
+    expect(refused.answer).toMatchObject({ error: { code: 'upload_failed', retryable: true } })
+  })
+
+  it('is told so when the request is none', async () => {
+    const response = await fetch(`${service.url}/covers`, { method: 'POST', body: '{}' })
+    expect(response.status).toBe(400)
+    expect(await response.json()).toMatchObject({ ok: false, code: 'invalid' })
+  })
+})
+
+it('leaves no file behind, whatever went wrong', async () => {
+  expect(await service.leftovers()).toEqual([])
+})

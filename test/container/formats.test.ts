@@ -1,0 +1,139 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+
+import { decode, type Format, makeAudio, noise, probeAudio } from '../support/audio.ts'
+import { newJob, type Service, startService, succeed } from './service.ts'
+import { startStorage, type Storage } from './storage.ts'
+
+let storage: Storage
+let service: Service
+
+beforeAll(async () => {
+  storage = await startStorage()
+  service = await startService()
+})
+
+afterAll(async () => {
+  await service.stop()
+  await storage.close()
+})
+
+const SECONDS = 1.5
+
+/** What each source is, and by how many seconds its decoded length may differ: codecs pad to whole frames. */
+const SOURCES: [Format, { codec: string; lossless: boolean; slack: number }][] = [
+  ['wav', { codec: 'pcm_s16le', lossless: true, slack: 0 }],
+  ['wav24', { codec: 'pcm_s24le', lossless: true, slack: 0 }],
+  ['aiff', { codec: 'pcm_s16be', lossless: true, slack: 0 }],
+  ['flac', { codec: 'flac', lossless: true, slack: 0 }],
+  ['alac', { codec: 'alac', lossless: true, slack: 0 }],
+  ['mp3', { codec: 'mp3', lossless: false, slack: 0.03 }],
+  ['m4a', { codec: 'aac', lossless: false, slack: 0.03 }],
+  ['adts', { codec: 'aac', lossless: false, slack: 0.08 }],
+  ['ogg', { codec: 'vorbis', lossless: false, slack: 0.03 }],
+  ['opus', { codec: 'opus', lossless: false, slack: 0.03 }],
+  ['webm', { codec: 'opus', lossless: false, slack: 0.03 }],
+]
+
+describe.each(SOURCES)('a source in %s', (format, { codec, lossless, slack }) => {
+  it('becomes every variant of the catalogue, each decodable and of the right length', async () => {
+    const source = await makeAudio(format, { seconds: SECONDS, expression: noise })
+    const job = newJob(storage, storage.serve(format, source))
+    const { result, fallback } = await succeed(service, job)
+
+    expect(fallback).toBeUndefined()
+    expect(result.failed).toEqual([])
+    expect(result.warnings).toEqual([])
+    expect(Math.abs(result.duration - SECONDS)).toBeLessThanOrEqual(slack + 0.0005)
+    expect(result.levels).toHaveLength(320)
+    expect(result.info).toMatchObject({ codec, lossless, channels: 2, size: source.length, has_cover: false })
+    expect(result.skipped.map((variant) => variant.index)).toEqual(lossless ? [] : ['lossless'])
+
+    const expected = {
+      'aac-160': 'aac',
+      'mp3-128': 'mp3',
+      'opus-96': 'opus',
+      preview: 'mp3',
+      ...(lossless && { lossless: 'flac' }),
+    }
+    const files = Object.fromEntries(result.variants.map((variant) => [variant.index, variant]))
+    expect(Object.keys(files).toSorted()).toEqual([...Object.keys(expected), 'analysis', 'waveform'].toSorted())
+    for (const [index, expectedCodec] of Object.entries(expected)) {
+      const file = storage.files.get(`${job.job_id}/${index}`)!
+      const found = await probeAudio(file)
+      expect(file.length, index).toBe(files[index]!.size)
+      expect(found, index).toMatchObject({ codec: expectedCodec, channels: 2 })
+      expect(Math.abs(found.duration - SECONDS), `${index} lasts ${found.duration}`).toBeLessThan(0.12)
+    }
+    const types = Object.fromEntries(
+      storage.requests.filter((r) => r.path.startsWith(job.job_id)).map((r) => [r.path, r.type]),
+    )
+    for (const variant of job.variants) {
+      if (files[variant.index]) expect(types[`${job.job_id}/${variant.index}`]).toBe(variant.content_type)
+    }
+  })
+})
+
+describe('lossless sources', () => {
+  it('keep every sample in FLAC', async () => {
+    const source = await makeAudio('wav', { seconds: 1, rate: 48000, expression: noise })
+    const job = newJob(storage, storage.serve('samples', source))
+    await succeed(service, job)
+    const flac = storage.files.get(`${job.job_id}/lossless`)!
+    expect(await decode(flac)).toEqual(await decode(source))
+    expect(await probeAudio(flac)).toMatchObject({ bits: 16, rate: 48000 })
+  })
+
+  it('keep 24 bits, and their sample rate in FLAC only', async () => {
+    const source = await makeAudio('wav24', { seconds: 1, rate: 96000, expression: noise })
+    const job = newJob(storage, storage.serve('hires', source))
+    const { result } = await succeed(service, job)
+    expect(result.info).toMatchObject({ bit_depth: 24, sample_rate: 96000 })
+    const at = (index: string) => probeAudio(storage.files.get(`${job.job_id}/${index}`)!)
+    expect(await at('lossless')).toMatchObject({ bits: 24, rate: 96000 })
+    expect(await at('aac-160')).toMatchObject({ rate: 48000 })
+    expect(await at('mp3-128')).toMatchObject({ rate: 48000 })
+  })
+
+  it('with six channels become stereo in lossy variants and stay as they are in FLAC', async () => {
+    const source = await makeAudio('wav', { seconds: 1, channels: 6 })
+    const job = newJob(storage, storage.serve('surround', source))
+    const { result } = await succeed(service, job)
+    expect(result.info).toMatchObject({ channels: 6 })
+    const at = (index: string) => probeAudio(storage.files.get(`${job.job_id}/${index}`)!)
+    expect(await at('lossless')).toMatchObject({ channels: 6 })
+    expect(await at('aac-160')).toMatchObject({ channels: 2 })
+  })
+})
+
+describe('lossy sources', () => {
+  it('never get a higher bitrate than they have', async () => {
+    const source = await makeAudio('mp3', { seconds: 4, channels: 1, expression: noise }, ['-b:a', '40k'])
+    const job = newJob(storage, storage.serve('narrow', source))
+    const { result } = await succeed(service, job)
+    const bitrates = Object.fromEntries(result.variants.map((variant) => [variant.index, variant.bitrate]))
+    expect(bitrates).toMatchObject({ 'aac-160': 40, 'mp3-128': 40, 'opus-96': 40 })
+    for (const index of ['aac-160', 'mp3-128', 'opus-96']) {
+      const found = await probeAudio(storage.files.get(`${job.job_id}/${index}`)!)
+      expect(found.channels).toBe(1)
+      expect(found.bitrate, `${index} has ${found.bitrate} kbit/s`).toBeLessThan(46)
+    }
+  })
+})
+
+describe('a preview', () => {
+  it('is cut out of the middle and fades', async () => {
+    const source = await makeAudio('wav', { seconds: 6 })
+    const job = newJob(storage, storage.serve('long', source))
+    job.variants = job.variants.filter((variant) => variant.index !== 'opus-96' && variant.index !== 'aac-160')
+    job.variants = job.variants.map((variant) =>
+      variant.kind === 'preview' ? { ...variant, start: 2, length: 2 } : variant,
+    )
+    const { result } = await succeed(service, job)
+    expect(result.variants.find((variant) => variant.index === 'preview')?.duration).toBe(2)
+    const samples = await decode(storage.files.get(`${job.job_id}/preview`)!)
+    expect(Math.abs(samples.length / 2 / 44100 - 2)).toBeLessThan(0.06)
+    const loudest = (from: number, to: number) =>
+      Math.max(...samples.subarray(Math.floor(from * 88200), Math.floor(to * 88200)).map(Math.abs))
+    expect(loudest(1.95, 2)).toBeLessThan(loudest(0.5, 1) / 4)
+  })
+})

@@ -1,0 +1,38 @@
+import { readdir, readFile } from 'node:fs/promises'
+
+import { expect, vi } from 'vitest'
+
+import type { Service } from './service.ts'
+
+/** Direct children of a process whose command line matches. */
+export async function childrenOf(pid: number, pattern: RegExp): Promise<number[]> {
+  const found: number[] = []
+  for (const name of await readdir('/proc')) {
+    if (!/^\d+$/.test(name)) continue
+    const stat = await readFile(`/proc/${name}/stat`, 'utf8').catch(() => '')
+    const parent = Number(stat.slice(stat.lastIndexOf(')') + 2).split(' ')[1])
+    if (parent !== pid) continue
+    const command = await readFile(`/proc/${name}/cmdline`, 'latin1').catch(() => '')
+    if (pattern.test(command)) found.push(Number(name))
+  }
+  return found
+}
+
+/** False for a process that is gone, or dead and not yet reaped. */
+export async function isRunning(pid: number): Promise<boolean> {
+  const stat = await readFile(`/proc/${pid}/stat`, 'utf8').catch(() => ') Z')
+  return !stat.includes(') Z')
+}
+
+/** Waits until a service encodes and answers the process id of its ffmpeg. */
+export async function encoderOf(running: Service): Promise<number> {
+  const found = await vi.waitFor(
+    async () => {
+      const children = await childrenOf(running.pid, /filter_complex/)
+      expect(children).toHaveLength(1)
+      return children
+    },
+    { timeout: 20_000, interval: 20 },
+  )
+  return found[0]!
+}

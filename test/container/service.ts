@@ -1,0 +1,126 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { randomUUID } from 'node:crypto'
+import { mkdtemp, readdir, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { createInterface } from 'node:readline'
+
+import type { JobError, JobResult, JobVariant, TranscodeJob } from '../../src/contract/job.ts'
+import { JobEvent } from '../../src/contract/job.ts'
+import type { Storage } from './storage.ts'
+
+const ENTRY = new URL('../../container/server.ts', import.meta.url).pathname
+
+/** Starts the real service as a process of its own, on a free port. */
+export async function startService(environment: Record<string, string> = {}) {
+  const workDir = await mkdtemp(join(tmpdir(), 'tonearm-test-'))
+  const env = { ...process.env, PORT: '0', WORK_DIR: workDir, PARENT_PID: String(process.pid), ...environment }
+  const child = spawn(process.execPath, [ENTRY], { env, stdio: ['ignore', 'pipe', 'inherit'] })
+  const logs: Record<string, unknown>[] = []
+  const exited = new Promise<number | null>((resolve) => child.once('exit', resolve))
+  const port = await new Promise<number>((resolve, reject) => {
+    createInterface({ input: child.stdout }).on('line', (line) => {
+      const entry = JSON.parse(line)
+      logs.push(entry)
+      if (entry.event === 'started') resolve(entry.port)
+      if (entry.event === 'failed') reject(new Error(entry.message))
+    })
+  })
+  return {
+    url: `http://127.0.0.1:${port}`,
+    pid: child.pid!,
+    logs,
+    exited,
+    /** Names of what is left in the work directory. */
+    leftovers: () => readdir(workDir),
+    kill: (signal: NodeJS.Signals) => child.kill(signal),
+    async stop() {
+      await end(child, exited)
+      await rm(workDir, { recursive: true, force: true })
+    },
+  }
+}
+
+async function end(child: ChildProcess, exited: Promise<unknown>) {
+  child.kill('SIGINT')
+  await exited
+}
+
+export type Service = Awaited<ReturnType<typeof startService>>
+
+const TYPES = { aac: 'audio/mp4', mp3: 'audio/mpeg', opus: 'audio/webm; codecs=opus', flac: 'audio/flac' }
+
+/** The variants that the catalogue asks for by default, with uploads to `prefix` of the storage. */
+export function catalogue(storage: Storage, prefix: string): JobVariant[] {
+  const at = (index: string) => ({ index, url: storage.url(`${prefix}/${index}`) })
+  const json = { content_type: 'application/json' }
+  return [
+    { ...at('aac-160'), content_type: TYPES.aac, kind: 'audio', codec: 'aac', bitrate: 160 },
+    { ...at('mp3-128'), content_type: TYPES.mp3, kind: 'audio', codec: 'mp3', bitrate: 128 },
+    { ...at('opus-96'), content_type: TYPES.opus, kind: 'audio', codec: 'opus', bitrate: 96 },
+    { ...at('lossless'), content_type: TYPES.flac, kind: 'audio', codec: 'flac', bitrate: 0 },
+    { ...at('preview'), content_type: TYPES.mp3, kind: 'preview', codec: 'mp3', bitrate: 128, start: 0, length: 30 },
+    { ...at('waveform'), ...json, kind: 'waveform' },
+    { ...at('analysis'), ...json, kind: 'analysis' },
+  ]
+}
+
+/** A job for a source, with the whole catalogue unless `changes` say otherwise; its prefix is its id. */
+export function newJob(
+  storage: Storage,
+  source: TranscodeJob['source'],
+  changes: Partial<TranscodeJob> = {},
+): TranscodeJob {
+  const job_id = randomUUID()
+  const variants = catalogue(storage, job_id)
+  return { version: 1, job_id, pass: 'strict', source, max_duration: 600, variants, cover: null, ...changes }
+}
+
+/** Only the cheapest audio variant and the two JSON files. */
+export function lightVariants(storage: Storage, prefix: string): JobVariant[] {
+  return catalogue(storage, prefix).filter(({ index }) => ['mp3-128', 'waveform', 'analysis'].includes(index))
+}
+
+/** Posts a job without waiting for its end. */
+export function post(service: Service, job: unknown, id: string, signal?: AbortSignal): Promise<Response> {
+  return fetch(`${service.url}/jobs/${id}`, { method: 'POST', body: JSON.stringify(job), signal: signal ?? null })
+}
+
+/** The events of a stream, each checked against the contract, until it ends. */
+export async function* eventsOf(response: Response): AsyncGenerator<JobEvent> {
+  const decoder = new TextDecoder()
+  let rest = ''
+  for await (const chunk of response.body ?? []) {
+    const lines = (rest + decoder.decode(chunk, { stream: true })).split('\n')
+    rest = lines.pop() ?? ''
+    for (const line of lines) yield JobEvent.parse(JSON.parse(line))
+  }
+}
+
+export type Outcome = { events: JobEvent[]; result?: JobResult; error?: JobError; fallback?: string }
+
+/** Runs a job to its end. */
+export async function runJob(service: Service, job: TranscodeJob): Promise<Outcome> {
+  const response = await post(service, job, job.job_id)
+  if (response.status !== 200) throw new Error(`${response.status} ${await response.text()}`)
+  return collect(response)
+}
+
+/** Reads a stream to its end. */
+export async function collect(response: Response): Promise<Outcome> {
+  const outcome: Outcome = { events: [] }
+  for await (const event of eventsOf(response)) {
+    outcome.events.push(event)
+    if (event.type === 'result') outcome.result = event.result
+    if (event.type === 'error') outcome.error = event.error
+    if (event.type === 'fallback') outcome.fallback = event.reason
+  }
+  return outcome
+}
+
+/** Runs a job that must succeed. */
+export async function succeed(service: Service, job: TranscodeJob) {
+  const outcome = await runJob(service, job)
+  if (!outcome.result) throw new Error(`job failed: ${JSON.stringify(outcome.error)}`)
+  return { ...outcome, result: outcome.result }
+}

@@ -1,0 +1,54 @@
+import { chmod, mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+
+import type { TranscodeJob } from '../../src/contract/job.ts'
+import { tools } from '../support/audio.ts'
+import { lightVariants, newJob, type Service, startService } from './service.ts'
+import { startStorage } from './storage.ts'
+
+/** Real-time speed in the strict pass, so that there is a middle of the job to act in. */
+export const SLOW = 'case "$*" in *-xerror*) exec $REAL -re "$@";; esac; exec $REAL "$@"'
+
+/** A storage, a scratch directory and as many services as a test starts; all of it ends with `strike`. */
+export async function setStage(audio: Buffer) {
+  const storage = await startStorage()
+  const scratch = await mkdtemp(join(tmpdir(), 'tonearm-stage-'))
+  const services: Service[] = []
+  let names = 0
+
+  function newLightJob(ready: Promise<void> = Promise.resolve()): TranscodeJob {
+    const job = newJob(storage, storage.serve(`source-${names++}`, audio, { ready }))
+    return { ...job, variants: lightVariants(storage, job.job_id) }
+  }
+
+  return {
+    storage,
+    scratch,
+    newLightJob,
+    /** A job that stays in its download until `go` is called. */
+    heldJob() {
+      const { promise, resolve } = Promise.withResolvers<void>()
+      return { job: newLightJob(promise), go: resolve }
+    },
+    async start(environment: Record<string, string> = {}): Promise<Service> {
+      const service = await startService(environment)
+      services.push(service)
+      return service
+    },
+    /** Environment for an ffmpeg that behaves as the shell script says; `$REAL` is the real one. */
+    async fakeFfmpeg(script: string): Promise<Record<string, string>> {
+      const path = join(scratch, `ffmpeg-${names++}`)
+      await writeFile(path, `#!/bin/sh\nREAL=${process.env.FFMPEG_PATH ?? tools.ffmpeg}\n${script}\n`)
+      await chmod(path, 0o755)
+      return { FFMPEG_PATH: path, FFPROBE_PATH: process.env.FFPROBE_PATH ?? tools.ffprobe }
+    },
+    async strike() {
+      for (const service of services) await service.stop()
+      await storage.close()
+      await rm(scratch, { recursive: true, force: true })
+    },
+  }
+}
+
+export type Stage = Awaited<ReturnType<typeof setStage>>

@@ -1,0 +1,84 @@
+import { createHash } from 'node:crypto'
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
+import type { AddressInfo } from 'node:net'
+
+type Served = {
+  bytes: Buffer
+  /** Answers that break off after so many bytes, one after the other. */
+  cuts: number[]
+  status: number
+  /** Resolves when the answer may begin. */
+  ready: Promise<void>
+}
+
+export type StorageRequest = { method: string; path: string; range: string | undefined; type: string | undefined }
+
+/** A bucket that behaves as R2 does: ranges and ETags on GET, and no PUT without Content-Length. */
+export async function startStorage() {
+  const sources = new Map<string, Served>()
+  const files = new Map<string, Buffer>()
+  const refusals = new Map<string, number[]>()
+  const requests: StorageRequest[] = []
+
+  const server = createServer((request, response) => {
+    const path = (request.url ?? '').slice(1)
+    const { range, 'content-type': type } = request.headers
+    requests.push({ method: request.method ?? '', path, range, type })
+    const source = sources.get(path)
+    const answered = request.method === 'PUT' ? put(path, request, response) : get(source, request, response)
+    // A transfer that breaks off is the business of its other end.
+    answered.catch(() => response.destroy())
+  })
+
+  async function put(path: string, request: IncomingMessage, response: ServerResponse) {
+    const chunks: Buffer[] = []
+    for await (const chunk of request) chunks.push(chunk)
+    const refusal = refusals.get(path)?.shift()
+    if (refusal) return response.writeHead(refusal).end()
+    if (request.headers['content-length'] === undefined) return response.writeHead(411).end()
+    files.set(path, Buffer.concat(chunks))
+    return response.writeHead(200).end()
+  }
+
+  async function get(source: Served | undefined, request: IncomingMessage, response: ServerResponse) {
+    if (!source) return response.writeHead(404).end()
+    await source.ready
+    if (source.status !== 200) return response.writeHead(source.status).end()
+    const etag = `"${createHash('md5').update(source.bytes).digest('hex')}"`
+    const from =
+      request.headers['if-range'] === etag ? Number(/bytes=(\d+)-/.exec(request.headers.range ?? '')?.[1] ?? 0) : 0
+    const body = source.bytes.subarray(from)
+    const headers = { etag, 'content-length': body.length, 'accept-ranges': 'bytes' }
+    if (from > 0) {
+      response.writeHead(206, {
+        ...headers,
+        'content-range': `bytes ${from}-${source.bytes.length - 1}/${source.bytes.length}`,
+      })
+    } else response.writeHead(200, headers)
+    const cut = source.cuts.shift()
+    if (cut === undefined) return response.end(body)
+    return response.write(body.subarray(0, cut), () => setTimeout(() => response.destroy(), 50))
+  }
+
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  const { port } = server.address() as AddressInfo
+
+  return {
+    files,
+    requests,
+    url: (path: string) => `http://127.0.0.1:${port}/${path}`,
+    /** Offers a source, with whatever goes wrong on its way. */
+    serve(path: string, bytes: Buffer, trouble: Partial<Omit<Served, 'bytes'>> = {}) {
+      sources.set(path, { bytes, cuts: [], status: 200, ready: Promise.resolve(), ...trouble })
+      return { url: `http://127.0.0.1:${port}/${path}`, size: bytes.length }
+    },
+    /** Answers the next uploads to a path with these statuses instead of taking them. */
+    refuse: (path: string, ...statuses: number[]) => refusals.set(path, statuses),
+    async close() {
+      server.closeAllConnections()
+      await new Promise((resolve) => server.close(resolve))
+    },
+  }
+}
+
+export type Storage = Awaited<ReturnType<typeof startStorage>>

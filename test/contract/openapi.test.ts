@@ -1,0 +1,201 @@
+import { Validator } from '@seriousme/openapi-schema-validator'
+import { describe, expect, it } from 'vitest'
+
+import { operations } from '../../src/contract/index.ts'
+import type { Operation } from '../../src/contract/operation.ts'
+import { openApiDocument } from '../../src/http/openapi.ts'
+
+/** The document at `GET /openapi.json`; that the Worker serves exactly this is told by `test/worker/openapi.test.ts`. */
+
+interface Schema {
+  $ref?: string
+  type?: string | string[]
+  properties?: Record<string, Schema>
+  items?: Schema
+  anyOf?: Schema[]
+  required?: string[]
+}
+interface Described {
+  operationId: string
+  security: object[]
+  parameters: { name: string; in: string; required: boolean; schema: Schema }[]
+  requestBody?: { content: Record<string, { schema: Schema }> }
+  responses: Record<string, { content: Record<string, { schema: Schema }> }>
+}
+interface Document {
+  openapi: string
+  info: { version: string }
+  paths: Record<string, Record<string, Described>>
+  components: { schemas: Record<string, Schema> }
+}
+
+const text = JSON.stringify(openApiDocument(operations, 'https://tonearm.test'))
+const document = JSON.parse(text) as Document
+const table: [string, Operation][] = Object.entries(operations)
+const described = ({ path, method }: Operation) => document.paths[path]![method]!
+const json = (part: { content: Record<string, { schema: Schema }> }) => part.content['application/json']!.schema
+const parameter = (operation: Operation, name: string) =>
+  described(operation).parameters.find((found) => found.name === name)
+
+/** All values below a key anywhere in the document. */
+function every(value: unknown, key: string): unknown[] {
+  if (typeof value !== 'object' || value === null) return []
+  return Object.entries(value).flatMap(([name, inner]) => [...(name === key ? [inner] : []), ...every(inner, key)])
+}
+
+describe('the document', () => {
+  it('is valid OpenAPI 3.1', async () => {
+    const validator = new Validator()
+    const { valid, errors } = await validator.validate(JSON.parse(text))
+    expect(errors).toBeUndefined()
+    expect([valid, validator.version]).toEqual([true, '3.1'])
+  })
+
+  it('carries the version of the interface', () => {
+    expect(document.info.version).toBe('1.0.0')
+  })
+
+  it('resolves every reference', () => {
+    const refs = every(document, '$ref') as string[]
+    expect(refs.length).toBeGreaterThan(100)
+    for (const ref of refs) {
+      expect(ref).toMatch(/^#\/components\/schemas\/\w+$/)
+      expect(Object.keys(document.components.schemas)).toContain(ref.split('/').at(-1))
+    }
+  })
+
+  it('mentions no schema of the library that made it', () => {
+    for (const key of ['$schema', '$id', '$defs', '~standard']) expect(every(document, key)).toEqual([])
+  })
+})
+
+describe.each(table)('%s', (name, operation) => {
+  it('is there under its own name, with every status that it answers', () => {
+    const { operationId, responses, security } = described(operation)
+    expect(operationId).toBe(name)
+    const statuses = new Set([200, ...operation.errors, 429, ...(operation.body ? [413] : [])])
+    expect(new Set(Object.keys(responses).map(Number))).toEqual(statuses)
+    for (const [status, response] of Object.entries(responses)) {
+      if (status !== '200') expect(json(response)).toEqual({ $ref: '#/components/schemas/Error' })
+    }
+    expect(security).toEqual(operation.access.length > 0 ? [{ bearer: [] }] : [])
+  })
+
+  it('describes every part of its path', () => {
+    const inPath = [...operation.path.matchAll(/\{(\w+)\}/g)].map(([, part]) => part!)
+    const parameters = described(operation).parameters.filter((found) => found.in === 'path')
+    expect(parameters.map((found) => found.name).toSorted()).toEqual(inPath.toSorted())
+    for (const found of parameters) {
+      expect(found).toMatchObject({ required: true, schema: { type: 'string' } })
+      if (found.name.endsWith('_id')) expect(found.schema).toMatchObject({ format: 'uuid' })
+    }
+  })
+
+  it('has a response that names ok and api_request_id', () => {
+    const schema = json(described(operation).responses['200']!)
+    expect(schema.properties).toMatchObject({
+      ok: { const: true },
+      api_request_id: { type: 'string', format: 'uuid' },
+    })
+    expect(schema.required).toContain('ok')
+    expect(schema.required).not.toContain('api_request_id')
+  })
+})
+
+describe('parameters', () => {
+  it('give limit and offset as integers with bounds and defaults', () => {
+    for (const name of ['listCollections', 'listCollectionTracks', 'listVariants'] as const) {
+      const limit = { name: 'limit', in: 'query', required: false }
+      expect(parameter(operations[name], 'limit')).toEqual({
+        ...limit,
+        schema: { type: 'integer', minimum: 1, maximum: 200, default: 50 },
+      })
+      expect(parameter(operations[name], 'offset')).toMatchObject({
+        ...limit,
+        name: 'offset',
+        schema: { type: 'integer', minimum: 0, default: 0 },
+      })
+    }
+  })
+
+  it('name the scopes of play sessions', () => {
+    expect(parameter(operations.createPlaySession, 'scope')?.schema).toEqual({
+      type: 'string',
+      enum: ['collection', 'track', 'playlist'],
+    })
+  })
+})
+
+describe('bodies', () => {
+  const body = (operation: Operation) => json(described(operation).requestBody!)
+
+  it.each([
+    ['createCollection', ['title']],
+    ['createTrack', ['collection_id', 'file_name']],
+    ['createUploadSession', ['collection_id']],
+    ['createSessionTrack', ['file_name']],
+    ['updateTrack', undefined],
+    ['updateOrganization', undefined],
+    ['updateCollection', undefined],
+    ['createPlaySession', undefined],
+  ] as const)('%s requires %j', (name, required) => {
+    expect(body(operations[name]).required).toEqual(required)
+  })
+
+  it('give the bounds of expires_in and the pattern of colors', () => {
+    expect(body(operations.createPlaySession).properties).toMatchObject({
+      expires_in: { type: 'number', minimum: 60, maximum: 86400, default: 3600 },
+    })
+    expect(body(operations.updateOrganization).properties).toMatchObject({
+      theme: { type: 'array', items: { type: 'string', pattern: '^#[0-9A-Fa-f]{6}$' } },
+    })
+  })
+})
+
+/** The fields of the specification's tables (§2), by hand. */
+const FIELDS = {
+  Organization: 'id name image_colors theme is_theme_overridable is_cover_overridable player_color player_subtitle',
+  Collection:
+    'id creator_id organization_index title metadata image_colors theme is_cover_overridable is_theme_overridable player_color player_subtitle',
+  Track:
+    'id organization_id collection_id creator_id index duration file_name file_name_original info organization_index order metadata is_cover_overridable is_theme_overridable player_title player_subtitle player_color image_colors track_status_id status',
+  ImageColor: 'hex area lightness saturation',
+  UploadHandle: 'method upload_url ttl expires_at',
+  Variant: 'id name type format bitrate index',
+  UploadSession: 'id creator_id collection_id organization_index metadata expires_at',
+  PlaySession: 'id creator_id organization_index metadata variants is_downloadable expires_at',
+  CoverImage: 'icon small regular',
+  Levels: 'levels',
+  PlaybackVariant: 'path url variant',
+  SessionTrack: 'id index duration order player_title player_subtitle player_color',
+}
+
+describe.each(Object.entries(FIELDS))('the schema of %s', (name, fields) => {
+  it('has the fields of the specification, all of them required', () => {
+    const { properties, required } = document.components.schemas[name]!
+    expect(Object.keys(properties!).toSorted()).toEqual(fields.split(' ').toSorted())
+    expect(required!.toSorted()).toEqual(fields.split(' ').toSorted())
+  })
+})
+
+describe('types', () => {
+  const field = (schema: string, name: string) => document.components.schemas[schema]!.properties![name]
+
+  it('are those of the specification', () => {
+    expect(field('Track', 'id')).toEqual({ type: 'string', format: 'uuid' })
+    expect(field('Track', 'status')).toMatchObject({
+      enum: ['initializing', 'processing', 'fallback_processing', 'ready', 'incomplete', 'failed'],
+    })
+    expect(field('Track', 'duration')).toEqual({ type: 'number' })
+    expect(field('Track', 'creator_id')).toEqual({ anyOf: [{ type: 'string', format: 'uuid' }, { type: 'null' }] })
+    expect(field('Track', 'image_colors')).toEqual({
+      type: 'array',
+      items: { $ref: '#/components/schemas/ImageColor' },
+    })
+    expect(field('UploadHandle', 'expires_at')).toEqual({ type: 'string', format: 'date-time' })
+    expect(field('UploadHandle', 'ttl')).toMatchObject({ type: 'integer' })
+    expect(field('UploadHandle', 'upload_url')).toMatchObject({ type: 'string', format: 'uri' })
+    expect(field('Variant', 'bitrate')).toMatchObject({ type: 'integer' })
+    expect(field('ImageColor', 'hex')).toMatchObject({ type: 'string', pattern: '^#[0-9A-Fa-f]{6}$' })
+  })
+})

@@ -1,0 +1,115 @@
+import sharp from 'sharp'
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
+
+import { type Client, createClient } from '../../src/client/index.ts'
+import { corrupt, type ImageFormat, makeAudio, makeImage, truncate } from '../support/audio.ts'
+import { startStack, type Stack } from '../support/stack.ts'
+import { bytes, must, play, send, settle, upload } from './steps.ts'
+
+/** What people upload that is not simply good audio: wrong files, broken files, pictures. */
+
+let stack: Stack
+let server: Client
+let listener: Client
+let collection_id: string
+
+beforeAll(async () => {
+  stack = await startStack()
+  server = createClient({ base_url: stack.base_url, api_key: stack.api_key })
+  listener = createClient({ base_url: stack.base_url })
+  collection_id = (await must(server.post('/v1/collection', { body: { title: 'Files' } }))).collection_id
+})
+afterAll(() => stack?.dispose())
+
+describe.concurrent('a file that is no audio fails with a reason', () => {
+  const cases: [string, () => Promise<Buffer>, RegExp][] = [
+    ['empty', async () => Buffer.alloc(0), /^empty_file$/],
+    ['text', async () => Buffer.from('Dear diary, '.repeat(200)), /^unsupported_format$/],
+    ['image', () => makeImage('png'), /^(unsupported_format|no_audio)$/],
+    ['m4a without its end', async () => truncate(await makeAudio('m4a', { seconds: 5 }), 0.5), /./],
+  ]
+  test.each(cases)('%s', async (name, make, code) => {
+    const { track_id } = await upload(server, collection_id, `${name}.mp3`, await make())
+    const track = await settle(server, track_id)
+    expect(track.status, JSON.stringify(track.info)).toBe('failed')
+    expect(track.info.error).toMatchObject({ code: expect.stringMatching(code), message: expect.stringMatching(/\w/) })
+    const session = await must(
+      server.post('/v1/play_session/{scope}', { params: { scope: 'track' }, body: { track_id } }),
+    )
+    expect(session.first_track).toBeNull()
+  })
+})
+
+describe.concurrent('broken audio is played as far as it goes', () => {
+  const cases: [string, () => Promise<Buffer>][] = [
+    ['cut-off.mp3', async () => truncate(await makeAudio('mp3', { seconds: 5 }), 0.6)],
+    ['cut-off.wav', async () => truncate(await makeAudio('wav', { seconds: 5 }), 0.6)],
+    ['damaged.flac', async () => corrupt(await makeAudio('flac', { seconds: 5, expression: 'random(0)-0.5' }))],
+  ]
+  test.each(cases)('%s', async (file_name, make) => {
+    const { track_id } = await upload(server, collection_id, file_name, await make())
+    const track = await settle(server, track_id)
+    expect(track.status, JSON.stringify(track.info)).toBe('ready')
+    expect(track.duration).toBeGreaterThan(1)
+    if (file_name === 'cut-off.wav') expect(track.info.warnings).not.toEqual([])
+  })
+})
+
+test('a cover becomes three squares and a palette, and a track without one has its collection’s', async () => {
+  const audio = await makeAudio('mp3', { seconds: 2 })
+  const sent = ['png', 'jpeg', 'webp'].map(async (name) => {
+    const format = name as ImageFormat
+    const created = await upload(server, collection_id, `${name}.mp3`, audio)
+    await sendCover(created.track_cover_upload, format, format === 'webp')
+    await settle(server, created.track_id)
+    return created.track_id
+  })
+  for (const track_id of await Promise.all(sent)) await expectCover(track_id)
+
+  const params = { collection_id }
+  const { collection_cover_upload } = await must(server.post('/v1/collection/{collection_id}/cover', { params }))
+  await sendCover(collection_cover_upload, 'png', false)
+  const looks = { player_color: '#AA3300', player_subtitle: 'From the collection' }
+  await must(server.put('/v1/collection/{collection_id}', { params, body: looks }))
+  const plain = await upload(server, collection_id, 'plain.mp3', audio)
+  await settle(server, plain.track_id)
+  const view = await expectCover(plain.track_id)
+  expect(view.track).toMatchObject(looks)
+  const body = { player_color: '#00AA33', player_title: 'Own title' }
+  await must(server.put('/v1/track/{track_id}', { params: { track_id: plain.track_id }, body }))
+  const { view: own } = await play(server, listener, plain.track_id)
+  expect(own.track).toMatchObject({ ...body, player_subtitle: looks.player_subtitle })
+})
+
+async function sendCover(handle: Parameters<typeof send>[0], format: ImageFormat, raw: boolean): Promise<void> {
+  const image = bytes(await makeImage(format, 640, 480))
+  if (raw) return void (await send(handle, image, { 'content-type': `image/${format}` }))
+  const form = new FormData()
+  form.append('file', new Blob([image], { type: `image/${format}` }), `cover.${format}`)
+  await send(handle, form)
+}
+
+/** Waits for a track's own or inherited cover, and looks at it: red on the left, blue on the right. */
+async function expectCover(track_id: string) {
+  const view = await vi.waitFor(
+    async () => {
+      const { view: seen } = await play(server, listener, track_id)
+      expect(seen.track.image_colors).not.toEqual([])
+      return seen
+    },
+    { timeout: 60_000, interval: 500 },
+  )
+  for (const [type, size] of Object.entries({ icon: 80, small: 200, regular: 400 })) {
+    const response = await fetch(view.cover_image[type as 'icon'].url)
+    const picture = sharp(Buffer.from(await response.arrayBuffer()))
+    expect(await picture.metadata()).toMatchObject({ width: size, height: size })
+    const { data, info } = await picture.raw().toBuffer({ resolveWithObject: true })
+    const right = info.channels * (size - 2)
+    expect(data[0]).toBeGreaterThan(150)
+    expect(data[right + 2]).toBeGreaterThan(150)
+  }
+  for (const color of view.track.image_colors) {
+    expect(color).toMatchObject({ hex: expect.stringMatching(/^#[0-9A-F]{6}$/), area: expect.any(Number) })
+  }
+  return view
+}

@@ -1,0 +1,70 @@
+import { expect, vi } from 'vitest'
+
+import { type Client, waitForTrack } from '../../src/client/index.ts'
+import type { UploadHandle } from '../../src/contract/media.ts'
+
+/** The steps that journeys are made of; each fails with what the service answered. */
+
+type Answer = { ok: boolean }
+
+/** The answer of a call that must succeed. */
+export async function must<T extends Answer>(answer: Promise<T>): Promise<Extract<T, { ok: true }>> {
+  const result = await answer
+  expect(result, JSON.stringify(result)).toMatchObject({ ok: true })
+  return result as Extract<T, { ok: true }>
+}
+
+/** Sends a file to where a handle leads. */
+export async function send(
+  handle: UploadHandle,
+  body: BodyInit,
+  headers: Record<string, string> = {},
+): Promise<Response> {
+  const response = await fetch(handle.upload_url, { method: handle.method, body, headers })
+  expect(response.status, await response.clone().text()).toBe(200)
+  return response
+}
+
+export const bytes = (buffer: Buffer) => new Uint8Array(buffer)
+
+/** Creates a track and uploads its audio. `complete: false` leaves it to the service to notice. */
+export async function upload(client: Client, collection_id: string, file_name: string, audio: Buffer, complete = true) {
+  const created = await must(client.post('/v1/track', { body: { collection_id, file_name } }))
+  await send(created.track_upload, bytes(audio))
+  const { track_id } = created
+  if (complete) await must(client.post('/v1/track/{track_id}/upload_complete', { params: { track_id } }))
+  return created
+}
+
+/** Waits until nothing more happens to a track. */
+export async function settle(client: Client, track_id: string) {
+  return (await must(waitForTrack(client, track_id))).track
+}
+
+/** Waits until the transcoder is in the middle of a track. */
+export async function untilTranscoding(client: Client, track_id: string) {
+  const look = async () => {
+    const { track } = await must(client.get('/v1/track/{track_id}', { params: { track_id } }))
+    expect(track.status).toBe('processing')
+    expect(track.info.progress).toBeGreaterThan(0.02)
+  }
+  await vi.waitFor(look, { timeout: 60_000, interval: 100 })
+}
+
+/** A play session for one track, and its play view, read without a key. */
+export async function play(client: Client, listener: Client, track_id: string) {
+  const session = await must(
+    client.post('/v1/play_session/{scope}', { params: { scope: 'track' }, body: { track_id, is_downloadable: true } }),
+  )
+  const { play_session_id } = session
+  const params = { play_session_id, play_track_id: track_id }
+  const view = await must(listener.get('/v1/play/{play_session_id}/{play_track_id}', { params }))
+  return { session, view, params }
+}
+
+/** The names of an object's fields, sorted; `api_request_id` may be absent (specification §2) and is left out. */
+export const keys = (value: object) =>
+  Object.keys(value)
+    .filter((key) => key !== 'api_request_id')
+    .sort()
+export const words = (text: string) => text.split(' ').sort()

@@ -1,0 +1,100 @@
+import { execFile } from 'node:child_process'
+import { accessSync, constants } from 'node:fs'
+import { mkdir, mkdtemp, readFile, rename, rm, writeFile } from 'node:fs/promises'
+import { delimiter, join } from 'node:path'
+import { promisify } from 'node:util'
+
+import { type Browser, chromium } from 'playwright-core'
+
+/** Chromium for tests: `CHROMIUM_PATH`, else the machine's, else the one that the npm package @sparticuz/chromium ships. */
+
+const NAMES = ['chromium', 'chromium-browser', 'google-chrome', 'google-chrome-stable']
+const FLAGS = [
+  '--headless',
+  '--no-sandbox',
+  '--disable-gpu',
+  '--disable-quic',
+  '--no-first-run',
+  '--disable-background-networking',
+  '--disable-component-update',
+  '--disable-sync',
+  '--disable-dev-shm-usage',
+  '--autoplay-policy=no-user-gesture-required',
+]
+// The package's own configuration looks below /tmp only, and without any font Chromium ends itself.
+const FONTS = `<?xml version="1.0"?>
+<!DOCTYPE fontconfig SYSTEM "fonts.dtd">
+<fontconfig>
+  <dir>HOME/fonts</dir>
+  <dir>/usr/share/fonts</dir>
+  <cachedir>HOME/fonts-cache</cachedir>
+  <alias><family>sans-serif</family><prefer><family>Open Sans</family></prefer></alias>
+  <alias><family>system-ui</family><prefer><family>Open Sans</family></prefer></alias>
+  <alias><family>monospace</family><prefer><family>DejaVu Sans Mono</family><family>Open Sans</family></prefer></alias>
+</fontconfig>
+`
+const root = join(import.meta.dirname, '../..')
+
+interface Found {
+  path: string
+  env?: Record<string, string>
+}
+
+/** Starts a headless Chromium; the caller closes it. */
+export async function launchBrowser(): Promise<Browser> {
+  const found = await findChromium()
+  return await chromium.launch({
+    executablePath: found.path,
+    args: FLAGS,
+    env: { ...definedEnvironment(), ...found.env },
+  })
+}
+
+async function findChromium(): Promise<Found> {
+  const given = process.env.CHROMIUM_PATH
+  if (given) return { path: given }
+  const directories = (process.env.PATH ?? '').split(delimiter).filter(Boolean)
+  const system = NAMES.flatMap((name) => directories.map((directory) => join(directory, name))).find(isExecutable)
+  return system ? { path: system } : await unpackFromNpm()
+}
+
+/**
+ * Unpacks the npm package once into `.cache/`. It decides by environment variables meant for AWS Lambda where to unpack and
+ * whether to add the shared libraries that a bare Debian lacks, so that happens in a process of its own.
+ */
+async function unpackFromNpm(): Promise<Found> {
+  const manifest = await readFile(join(root, 'node_modules/@sparticuz/chromium/package.json'), 'utf8')
+  const { version } = JSON.parse(manifest) as { version: string }
+  const cache = join(root, '.cache')
+  const home = join(cache, `chromium-${version}`)
+  if (!isExecutable(join(home, 'chromium'))) {
+    await mkdir(cache, { recursive: true })
+    const staging = await mkdtemp(join(cache, 'unpack-'))
+    const script = `import chromium from '@sparticuz/chromium'; await chromium.executablePath()`
+    const env = { ...process.env, TMPDIR: staging, AWS_EXECUTION_ENV: 'AWS_Lambda_nodejs24.x' }
+    await promisify(execFile)(process.execPath, ['--input-type=module', '-e', script], { cwd: root, env })
+    // Another test file may have been faster; then its copy is as good.
+    await rename(staging, home).catch(() => rm(staging, { recursive: true, force: true }))
+  }
+  const fontConfig = join(home, 'tonearm-fonts.conf')
+  await writeFile(fontConfig, FONTS.replaceAll('HOME', home))
+  return {
+    path: join(home, 'chromium'),
+    env: { LD_LIBRARY_PATH: join(home, 'al2023/lib'), FONTCONFIG_FILE: fontConfig },
+  }
+}
+
+function isExecutable(path: string): boolean {
+  try {
+    accessSync(path, constants.X_OK)
+    return true
+  } catch {
+    return false
+  }
+}
+
+function definedEnvironment(): Record<string, string> {
+  return Object.fromEntries(
+    Object.entries(process.env).filter((entry): entry is [string, string] => entry[1] !== undefined),
+  )
+}

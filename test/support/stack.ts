@@ -1,0 +1,131 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { randomBytes } from 'node:crypto'
+import { appendFileSync } from 'node:fs'
+import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises'
+import { createServer } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+
+/**
+ * The whole system as `npm start` runs it: scripts/start.ts on free ports, with a database of its own. It ends with the process that
+ * started it, because it watches that (scripts/parent.ts), and therefore also when a test runner is killed.
+ */
+export interface Stack {
+  base_url: string
+  organization_id: string
+  /** The demo organization's server key. */
+  api_key: string
+  root_key: string
+  state_dir: string
+  ports: { PORT: number; TRANSCODER_PORT: number }
+  /** The process that serves right now; another one after it was killed. */
+  transcoder: () => number
+  /** What it printed so far. */
+  output: () => string
+  /** As Ctrl-C; answers the exit code. */
+  stop: (signal?: NodeJS.Signals) => Promise<number | null>
+  /** Everything at once and without a chance to say good-bye, as in a power failure. */
+  killAll: () => Promise<void>
+  /** Stops it, and deletes its data. */
+  dispose: () => Promise<void>
+}
+
+interface Ready {
+  base_url: string
+  organization_id: string
+  secret: string
+}
+type Message = { ready?: Ready; worker?: number; transcoder?: number }
+
+const root = join(import.meta.dirname, '../..')
+
+/** Starts a stack and waits until it is ready; with `state_dir`, on the data of an earlier one. */
+export async function startStack(options: { state_dir?: string } = {}): Promise<Stack> {
+  const state_dir = options.state_dir ?? (await mkdtemp(join(tmpdir(), 'tonearm-stack-')))
+  const [PORT, TRANSCODER_PORT] = await freePorts()
+  const root_key = randomBytes(24).toString('hex')
+  const child = run({ PORT, TRANSCODER_PORT, STATE_DIR: state_dir, ROOT_KEY: root_key })
+  const groups = { worker: 0, transcoder: 0 }
+  const ready = await new Promise<Ready>((resolve, reject) => {
+    child.process.on('message', (message: Message) => {
+      Object.assign(groups, message)
+      if (message.ready) resolve(message.ready)
+    })
+    child.process.once('exit', (code) => reject(new Error(`npm start ended (${code}):\n${child.output()}`)))
+  })
+
+  async function stop(signal: NodeJS.Signals = 'SIGINT') {
+    if (child.process.exitCode === null) child.process.kill(signal)
+    return await child.exited
+  }
+  async function killAll() {
+    child.process.kill('SIGKILL')
+    for (const pid of [groups.worker, groups.transcoder]) killGroup(pid)
+    await child.exited
+  }
+  async function dispose() {
+    await stop()
+    await rm(state_dir, { recursive: true, force: true })
+  }
+  return {
+    base_url: ready.base_url,
+    organization_id: ready.organization_id,
+    api_key: ready.secret,
+    root_key,
+    state_dir,
+    ports: { PORT, TRANSCODER_PORT },
+    transcoder: () => groups.transcoder,
+    output: child.output,
+    stop,
+    killAll,
+    dispose,
+  }
+}
+
+/** Runs scripts/start.ts with an environment, without waiting for anything. `STACK_LOG` names a file for all it prints. */
+export function run(environment: Record<string, string | number>) {
+  const env = { ...process.env, VERBOSE: '1', ...environment, PARENT_PID: String(process.pid) } as NodeJS.ProcessEnv
+  const child: ChildProcess = spawn(process.execPath, [join(root, 'scripts/start.ts')], {
+    env,
+    stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
+  })
+  let text = ''
+  const { STACK_LOG } = process.env
+  for (const stream of [child.stdout, child.stderr])
+    stream?.setEncoding('utf8').on('data', (part: string) => {
+      text += part
+      if (STACK_LOG) appendFileSync(STACK_LOG, part)
+    })
+  const exited = new Promise<number | null>((resolve) => child.once('close', (code) => resolve(code)))
+  return { process: child, exited, output: () => text }
+}
+
+/** The processes that run for a state directory, by what is in their environment (Linux only; elsewhere none are found). */
+export async function processesOf(state_dir: string): Promise<string[]> {
+  const pids = (await readdir('/proc').catch(() => [])).filter((name) => /^\d+$/.test(name))
+  const read = (pid: string, file: string) => readFile(`/proc/${pid}/${file}`, 'utf8').catch(() => '')
+  const found = pids.map(async (pid) => {
+    const [environment, command] = await Promise.all([read(pid, 'environ'), read(pid, 'cmdline')])
+    const ours = environment.includes(`STATE_DIR=${state_dir}\0`) || command.includes(state_dir)
+    return ours ? `${pid} ${command.replaceAll('\0', ' ')}` : ''
+  })
+  return (await Promise.all(found)).filter(Boolean)
+}
+
+function killGroup(pid: number): void {
+  try {
+    if (pid > 1) process.kill(-pid, 'SIGKILL')
+  } catch {
+    // Gone already.
+  }
+}
+
+/** Two ports that nothing listens on; held together, so that they differ. */
+async function freePorts(): Promise<[number, number]> {
+  const servers = [createServer(), createServer()] as const
+  const open = servers.map((server) => new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve)))
+  await Promise.all(open)
+  const ports = servers.map((server) => (server.address() as { port: number }).port) as [number, number]
+  await Promise.all(servers.map((server) => new Promise((resolve) => server.close(resolve))))
+  return ports
+}

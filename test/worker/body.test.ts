@@ -1,0 +1,121 @@
+import { exports } from 'cloudflare:workers'
+import { beforeEach, describe, expect, it } from 'vitest'
+
+import { aCollection, anOrganization, ok, refused, wrongFields } from './support.ts'
+
+/** What every operation asks of a JSON body, shown with one that creates and one that updates. */
+
+let key: string
+beforeEach(async () => {
+  key = (await anOrganization()).key
+})
+const post = (body: unknown, headers = {}) => ['POST', '/v1/collection', { key, body, headers }] as const
+
+describe('behaviour', () => {
+  it.each([
+    'application/json',
+    'application/json; charset=utf-8',
+    'application/json;charset=UTF-8',
+    'application/json ; charset=utf-8',
+    'Application/JSON',
+    'application/vnd.api2+json',
+  ])('reads %s', async (type) => {
+    expect((await ok(...post({ title: 'So What' }, { 'content-type': type }))).collection.title).toBe('So What')
+  })
+
+  it('counts an absent body as an empty object', async () => {
+    const { id } = await aCollection(key)
+    expect((await ok('PUT', `/v1/collection/${id}`, { key })).collection_id).toBe(id)
+    expect(wrongFields(await refused(400, 'invalid_request', 'POST', '/v1/collection', { key }))).toEqual(['title'])
+  })
+
+  it('keeps every character of a text', async () => {
+    const title = 'Ænima “🎷” \u202e\u0000 <script>&\'";--'
+    expect((await ok(...post({ title }))).collection.title).toBe(title)
+  })
+
+  it('takes a text of 255 characters and metadata of 16 KB, 5 levels deep', async () => {
+    const metadata = { a: { b: { c: { d: [1, null, 'x'] } } }, fill: '' }
+    metadata.fill = 'x'.repeat(16 * 1024 - JSON.stringify(metadata).length)
+    const { collection } = await ok(...post({ title: 'x'.repeat(255), metadata }))
+    expect(collection.metadata).toEqual(metadata)
+  })
+
+  it('keeps metadata keys that JavaScript knows otherwise', async () => {
+    const body = '{"title":"x","metadata":{"constructor":1,"toString":{"length":2},"":3}}'
+    const { collection } = await ok(...post(body))
+    expect(Object.entries(collection.metadata)).toEqual([
+      ['constructor', 1],
+      ['toString', { length: 2 }],
+      ['', 3],
+    ])
+  })
+
+  it('ignores a body where none is asked for', async () => {
+    const { id } = await aCollection(key)
+    await ok('POST', `/v1/collection/${id}/cover`, { key, body: 'nonsense' })
+  })
+})
+
+describe('errors', () => {
+  it.each(['{"title":', '', ' ', '{title:1}', '{"title":"x"}}', 'undefined'])(
+    'is invalid_json for %j',
+    async (body) => {
+      // An absent body is `{}`; one that is there must be JSON.
+      const code = body === '' ? 'invalid_request' : 'invalid_json'
+      await refused(400, code, ...post(body))
+    },
+  )
+
+  it.each(['null', '[]', '"title"', '1'])('names the body when it is %s, no object', async (body) => {
+    expect(wrongFields(await refused(400, 'invalid_request', ...post(body)))).toEqual(['body'])
+  })
+
+  it.each(['text/plain', 'application/x-www-form-urlencoded', 'multipart/form-data', '', 'application/jsonp'])(
+    'is 415 for the content type "%s"',
+    async (type) => {
+      await refused(415, 'unsupported_media_type', ...post({ title: 'x' }, { 'content-type': type }))
+    },
+  )
+
+  it('is 413 for more than 64 KB, announced or not', async () => {
+    const body = JSON.stringify({ title: 'x', metadata: { fill: 'x'.repeat(64 * 1024) } })
+    await refused(413, 'payload_too_large', ...post(body, { 'content-length': String(body.length) }))
+    const stream = new Blob([body]).stream()
+    const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json' }
+    const init = { method: 'POST', headers, body: stream }
+    expect((await exports.default.fetch('https://tonearm.test/v1/collection', init)).status).toBe(413)
+  })
+
+  it('is 400 for metadata of more than 16 KB as UTF-8, or nested deeper than 5', async () => {
+    const large = { fill: 'é'.repeat(8 * 1024) }
+    expect(wrongFields(await refused(400, 'invalid_request', ...post({ title: 'x', metadata: large })))).toEqual([
+      'metadata',
+    ])
+    const deep = { a: { b: { c: { d: { e: {} } } } } }
+    expect(wrongFields(await refused(400, 'invalid_request', ...post({ title: 'x', metadata: deep })))).toEqual([
+      'metadata',
+    ])
+  })
+
+  it('is 400, not a crash, for metadata nested ten thousand deep', async () => {
+    const metadata = `${'{"a":'.repeat(10_000)}1${'}'.repeat(10_000)}`
+    // 60 KB of braces fit into a body.
+    await refused(400, 'invalid_request', ...post(`{"title":"x","metadata":${metadata}}`))
+  })
+
+  it.each([{ metadata: [] }, { metadata: 'x' }, { metadata: null }])('is 400 for %j', async (body) => {
+    expect(wrongFields(await refused(400, 'invalid_request', ...post({ title: 'x', ...body })))).toEqual(['metadata'])
+  })
+
+  it('names every wrong field at once, unknown ones among them', async () => {
+    const body = { title: 1, creator_id: 'me', player_color: 'red', colour: 'red' }
+    const answer = await refused(400, 'invalid_request', ...post(body))
+    expect(wrongFields(answer).toSorted()).toEqual(['colour', 'creator_id', 'player_color', 'title'])
+  })
+
+  it('is unknown_field when nothing else is wrong', async () => {
+    const answer = await refused(400, 'unknown_field', ...post({ title: 'x', colour: 'red', id: 1 }))
+    expect(wrongFields(answer)).toEqual(['colour', 'id'])
+  })
+})

@@ -1,0 +1,213 @@
+import { eq } from 'drizzle-orm'
+import { beforeEach, describe, expect, it } from 'vitest'
+
+import { collections, jobs, tracks, trackVariants, uploadSessions } from '../../src/adapters/schema.ts'
+import { aReadyTrack, beforeBatch, deleteAtOnce, eventually, storedFiles, storeFiles } from './fixtures.ts'
+import { aCollection, anOrganization, aTrack, db, ok, refused, wrongFields } from './support.ts'
+
+let key: string
+let organization_id: string
+beforeEach(async () => {
+  const organization = await anOrganization()
+  ;({ key, id: organization_id } = organization)
+})
+const list = (query = '') => ok('GET', `/v1/collection${query}`, { key })
+const titles = (body: { collections: { title: string }[] }) => body.collections.map(({ title }) => title)
+const CREATOR = '11111111-1111-4111-8111-111111111111'
+
+/** Creates collections whose times of creation are apart. */
+async function inTurn(...names: string[]) {
+  const made = []
+  for (const [at, title] of names.entries()) {
+    const collection = await aCollection(key, { title })
+    await db
+      .update(collections)
+      .set({ created_at: at + 1 })
+      .where(eq(collections.id, collection.id))
+    made.push(collection.id as string)
+  }
+  return made
+}
+
+describe('behaviour', () => {
+  it('begins with what its organization has', async () => {
+    await ok('PUT', `/v1/organization/${organization_id}`, {
+      key,
+      body: { player_color: '#102030', player_subtitle: 'BN' },
+    })
+    const body = await ok('POST', '/v1/collection', { key, body: { title: 'Kind of Blue' } })
+    expect(body.collection).toEqual({
+      id: body.collection_id,
+      creator_id: null,
+      organization_index: '',
+      title: 'Kind of Blue',
+      metadata: {},
+      image_colors: [],
+      theme: [],
+      is_cover_overridable: true,
+      is_theme_overridable: true,
+      player_color: '#102030',
+      player_subtitle: 'BN',
+    })
+    expect(body.collection_cover_upload).toMatchObject({ method: 'POST', ttl: 3600 })
+    expect((await ok('GET', `/v1/collection/${body.collection_id}`, { key })).collection).toEqual(body.collection)
+  })
+
+  it('takes every field when it is created', async () => {
+    const fields = {
+      title: 'Kind of Blue',
+      creator_id: CREATOR,
+      organization_index: 'CL 1355',
+      metadata: { year: 1959 },
+      theme: ['#112233'],
+      is_cover_overridable: false,
+      is_theme_overridable: false,
+      player_color: '#0000FF',
+      player_subtitle: 'Miles Davis',
+    }
+    expect(await aCollection(key, fields)).toMatchObject(fields)
+  })
+
+  it('keeps what an update leaves out, clears what is null and replaces metadata whole', async () => {
+    const before = await aCollection(key, {
+      organization_index: 'a',
+      metadata: { a: 1, b: 2 },
+      player_color: '#0000FF',
+    })
+    const body = { organization_index: null, metadata: { c: 3 }, creator_id: CREATOR.toUpperCase() }
+    const { collection } = await ok('PUT', `/v1/collection/${before.id}`, { key, body })
+    expect(collection).toEqual({ ...before, organization_index: '', metadata: { c: 3 }, creator_id: CREATOR })
+    const cleared = { creator_id: null, player_color: null, player_subtitle: null }
+    const after = await ok('PUT', `/v1/collection/${before.id}`, { key, body: cleared })
+    expect(after.collection).toMatchObject({ creator_id: null, player_color: '#2B3440', player_subtitle: '' })
+  })
+
+  it('lists newest first, page by page, with the count of all', async () => {
+    await inTurn('one', 'two', 'three')
+    expect(await list()).toMatchObject({
+      count: 3,
+      collections: [{ title: 'three' }, { title: 'two' }, { title: 'one' }],
+    })
+    expect(titles(await list('?limit=2'))).toEqual(['three', 'two'])
+    expect(await list('?limit=2&offset=2')).toMatchObject({ count: 3, collections: [{ title: 'one' }] })
+    expect(await list('?offset=3')).toMatchObject({ count: 3, collections: [] })
+  })
+
+  it('orders those of the same moment by id', async () => {
+    const ids = await inTurn('a', 'b', 'c')
+    await db.update(collections).set({ created_at: 5 })
+    const { collections: listed } = await list()
+    expect(listed.map(({ id }: { id: string }) => id)).toEqual(ids.toSorted())
+  })
+
+  it("shows nothing of another organization's", async () => {
+    await inTurn('mine')
+    const other = await anOrganization('Other')
+    await aCollection(other.key)
+    expect(await list()).toMatchObject({ count: 1, collections: [{ title: 'mine' }] })
+  })
+
+  it('answers 50 unless more are asked for, and 200 at most', async () => {
+    const row = await db
+      .select()
+      .from(collections)
+      .where(eq(collections.id, (await aCollection(key)).id))
+      .get()
+    for (let from = 0; from < 201; from += 3) {
+      const rows = [0, 1, 2].map((at) => ({ ...row!, id: crypto.randomUUID(), created_at: from + at }))
+      await db.insert(collections).values(rows)
+    }
+    expect((await list()).collections).toHaveLength(50)
+    expect((await list('?limit=200')).collections).toHaveLength(200)
+  })
+
+  it('takes tracks, files and sessions along when it is deleted', async () => {
+    const { id } = await aCollection(key)
+    const kept = await aCollection(key, { title: 'kept' })
+    const [gone, stays] = [await aReadyTrack(key, id), await aReadyTrack(key, kept.id)]
+    await Promise.all([storeFiles(gone), storeFiles(stays)])
+    const { upload_session_id } = await ok('POST', '/v1/upload_session', { key, body: { collection_id: id } })
+    const { deleted_collection } = await ok('DELETE', `/v1/collection/${id}`, { key })
+    expect(deleted_collection).toMatchObject({ id, title: 'Kind of Blue' })
+    await refused(404, 'not_found', 'GET', `/v1/track/${gone}`, { key })
+    await refused(404, 'not_found', 'GET', `/v1/collection/${id}/track`, { key })
+    await refused(404, 'not_found', 'POST', `/v1/upload/${upload_session_id}/track`, { key, body: { file_name: 'a' } })
+    await refused(404, 'not_found', 'DELETE', `/v1/collection/${id}`, { key })
+    expect(await list()).toMatchObject({ count: 1, collections: [{ title: 'kept' }] })
+    expect(await db.select().from(tracks).where(eq(tracks.collection_id, id))).toEqual([])
+    expect(await db.select().from(trackVariants).where(eq(trackVariants.track_id, gone))).toEqual([])
+    expect(await db.select().from(uploadSessions)).toEqual([])
+    await eventually(async () => (await storedFiles()).every((path) => path.includes(kept.id)))
+    expect(await storedFiles()).toHaveLength(7)
+    await eventually(async () => (await db.select().from(jobs)).every(({ state }) => state === 'done'))
+  })
+
+  it('counts right when several are created and deleted at once', async () => {
+    const { id } = await aCollection(key)
+    await Promise.all(Array.from({ length: 3 }, () => aCollection(key)))
+    expect(await deleteAtOnce(`/v1/collection/${id}`, key)).toEqual([200, 404, 404, 404])
+    expect(await list()).toMatchObject({ count: 3, collections: [{}, {}, {}] })
+  })
+
+  it('leaves no track behind that is created while it is deleted', async () => {
+    const { id } = await aCollection(key)
+    const bindings = beforeBatch(() => ok('DELETE', `/v1/collection/${id}`, { key }))
+    const body = { collection_id: id, file_name: 'a.mp3' }
+    await refused(404, 'not_found', 'POST', '/v1/track', { key, body, bindings })
+    expect(await db.select().from(tracks)).toEqual([])
+  })
+
+  it('lists its tracks by their order, also when some are gone', async () => {
+    const { id } = await aCollection(key)
+    const made = []
+    for (const name of ['a', 'b', 'c', 'd']) made.push(await aTrack(key, id, { file_name: name }))
+    await ok('DELETE', `/v1/track/${made[1].id}`, { key })
+    made.push(await aTrack(key, id, { file_name: 'e' }))
+    const body = await ok('GET', `/v1/collection/${id}/track?limit=3&offset=1`, { key })
+    expect(body).toMatchObject({ count: 4, tracks: [{ file_name: 'c' }, { file_name: 'd' }, { file_name: 'e' }] })
+    expect(body.tracks.map(({ order }: { order: number }) => order)).toEqual([3, 4, 5])
+  })
+})
+
+describe('errors', () => {
+  it.each([
+    'limit=0',
+    'limit=201',
+    'limit=x',
+    'limit=',
+    'limit=1e2',
+    'limit=1.5',
+    'limit=-1',
+    'limit=%201',
+    'limit=1&limit=2',
+  ])('is 400 for ?%s', async (query) => {
+    for (const path of ['/v1/collection', '/v1/variant']) {
+      expect(wrongFields(await refused(400, 'invalid_request', 'GET', `${path}?${query}`, { key }))).toEqual(['limit'])
+    }
+  })
+
+  it.each(['offset=-1', 'offset=x', 'offset=', 'offset=99999999999', 'offset=0x10'])(
+    'is 400 for ?%s',
+    async (query) => {
+      const { id } = await aCollection(key)
+      const body = await refused(400, 'invalid_request', 'GET', `/v1/collection/${id}/track?${query}`, { key })
+      expect(wrongFields(body)).toEqual(['offset'])
+    },
+  )
+
+  it('needs a title, which no update can take away', async () => {
+    const { id } = await aCollection(key)
+    const errors = []
+    for (const title of ['', null, 'x'.repeat(256)]) {
+      errors.push(await refused(400, 'invalid_request', 'PUT', `/v1/collection/${id}`, { key, body: { title } }))
+    }
+    errors.push(await refused(400, 'invalid_request', 'POST', '/v1/collection', { key, body: {} }))
+    expect(errors.map(wrongFields)).toEqual([['title'], ['title'], ['title'], ['title']])
+  })
+
+  it('refuses a flag that is null', async () => {
+    const body = { title: 'x', is_cover_overridable: null, is_theme_overridable: 'yes' }
+    const answer = await refused(400, 'invalid_request', 'POST', '/v1/collection', { key, body })
+    expect(wrongFields(answer)).toEqual(['is_cover_overridable', 'is_theme_overridable'])
+  })
+})

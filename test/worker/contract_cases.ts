@@ -1,0 +1,167 @@
+import type { OperationName } from '../../src/contract/index.ts'
+import { CATALOGUE } from '../../src/contract/variant.ts'
+import { aReadyTrack, aShop } from './fixtures.ts'
+import { ok } from './support.ts'
+
+/** One of everything that an operation's path or body can name. */
+export async function aWorld() {
+  const { key, organization_id, collection_id } = await aShop()
+  const track_id = await aReadyTrack(key, collection_id)
+  const session = await ok('POST', '/v1/upload_session', { key, body: { collection_id } })
+  const play = await ok('POST', '/v1/play_session/collection', { key, body: { collection_id, is_downloadable: true } })
+  return {
+    key,
+    organization_id,
+    collection_id,
+    track_id,
+    play_track_id: track_id,
+    upload_session_id: session.upload_session_id as string,
+    play_session_id: play.play_session_id as string,
+    variant_id: CATALOGUE[0]!.id,
+    variant_index: 'aac-160',
+    scope: 'collection',
+  }
+}
+export type World = Awaited<ReturnType<typeof aWorld>>
+
+/** Fills a path of the table with what it names. */
+export const pathIn = (world: Partial<World>, path: string) =>
+  path.replace(/\{(\w+)\}/g, (_, name: string) => String(world[name as keyof World]))
+
+const ENVELOPE = 'ok api_request_id'
+const ORGANIZATION = 'id name image_colors theme is_theme_overridable is_cover_overridable player_color player_subtitle'
+const COLLECTION =
+  'id creator_id organization_index title metadata image_colors theme is_cover_overridable is_theme_overridable player_color player_subtitle'
+const LISTED_TRACK =
+  'id organization_id collection_id index duration file_name order metadata is_cover_overridable is_theme_overridable player_title player_subtitle player_color image_colors track_status_id status'
+const TRACK = `${LISTED_TRACK} creator_id file_name_original info organization_index`
+const UPLOAD_HANDLE = 'method upload_url ttl expires_at'
+const PLAY_SESSION = 'id creator_id organization_index metadata variants is_downloadable expires_at'
+const VARIANT = 'id name type format bitrate index'
+const SQUARE = 'type width height url'
+const playbackAt = (at: string) => ({
+  [`${at}cover_image`]: 'icon small regular',
+  [`${at}cover_image.icon`]: SQUARE,
+  [`${at}cover_image.small`]: SQUARE,
+  [`${at}cover_image.regular`]: SQUARE,
+  // The specification fixes only `is_dark` here; what belongs to the developer (metadata, info, creator) stays out.
+  [`${at}track`]:
+    'id collection_id index duration file_name order player_title player_subtitle player_color image_colors track_status_id status is_dark',
+  [`${at}levels`]: 'levels',
+  [`${at}variants.0`]: 'path url variant',
+  [`${at}variants.0.variant`]: 'index',
+})
+const SESSION = {
+  play_session: PLAY_SESSION,
+  'tracks.0': 'id index duration order player_title player_subtitle player_color',
+  first_track: 'track_id cover_image track levels variants',
+  ...playbackAt('first_track.'),
+}
+
+interface Case {
+  body?: (world: World) => object
+  /** The exact keys of the answer and of the objects in it, as the specification (§2, §4) lists them. */
+  keys: Record<string, string>
+}
+
+/** A good call of every operation. */
+export const cases: Record<OperationName, Case> = {
+  createOrganization: {
+    body: () => ({ name: 'Blue Note' }),
+    keys: { '': `${ENVELOPE} organization_id organization api_key_id secret`, organization: ORGANIZATION },
+  },
+  getOrganization: { keys: { '': `${ENVELOPE} organization_id organization`, organization: ORGANIZATION } },
+  updateOrganization: {
+    body: () => ({ theme: ['#112233'] }),
+    keys: {
+      '': `${ENVELOPE} organization_id organization`,
+      organization: ORGANIZATION,
+      'organization.image_colors.0': 'hex area lightness saturation',
+    },
+  },
+  listCollections: { keys: { '': `${ENVELOPE} count collections`, 'collections.0': COLLECTION } },
+  createCollection: {
+    body: () => ({ title: 'New' }),
+    keys: {
+      '': `${ENVELOPE} collection_id collection collection_cover_upload`,
+      collection: COLLECTION,
+      collection_cover_upload: UPLOAD_HANDLE,
+    },
+  },
+  getCollection: { keys: { '': `${ENVELOPE} collection_id collection`, collection: COLLECTION } },
+  updateCollection: {
+    body: () => ({ title: 'Changed' }),
+    keys: { '': `${ENVELOPE} collection_id collection`, collection: COLLECTION },
+  },
+  deleteCollection: {
+    keys: { '': `${ENVELOPE} collection_id deleted_collection`, deleted_collection: COLLECTION },
+  },
+  listCollectionTracks: { keys: { '': `${ENVELOPE} count tracks`, 'tracks.0': LISTED_TRACK } },
+  createTrack: {
+    body: ({ collection_id }) => ({ collection_id, file_name: 'a.mp3' }),
+    keys: {
+      '': `${ENVELOPE} track_id track track_upload track_cover_upload`,
+      track: TRACK,
+      track_upload: UPLOAD_HANDLE,
+      track_cover_upload: UPLOAD_HANDLE,
+    },
+  },
+  getTrack: { keys: { '': `${ENVELOPE} track_id track`, track: TRACK } },
+  updateTrack: {
+    body: () => ({ title: 'Changed' }),
+    keys: { '': `${ENVELOPE} track_id track`, track: TRACK },
+  },
+  deleteTrack: { keys: { '': `${ENVELOPE} track_id deleted_track`, deleted_track: TRACK } },
+  completeTrackUpload: { keys: { '': `${ENVELOPE} track_id track`, track: TRACK } },
+  createCollectionCover: {
+    keys: {
+      '': `${ENVELOPE} collection_id collection collection_cover_upload`,
+      collection: COLLECTION,
+      collection_cover_upload: UPLOAD_HANDLE,
+    },
+  },
+  createTrackCover: {
+    keys: { '': `${ENVELOPE} track_id track track_cover_upload`, track: TRACK, track_cover_upload: UPLOAD_HANDLE },
+  },
+  createUploadSession: {
+    body: ({ collection_id }) => ({ collection_id }),
+    keys: {
+      '': `${ENVELOPE} upload_session_id upload_session expires_at`,
+      upload_session: 'id collection_id expires_at',
+    },
+  },
+  getUploadSession: {
+    keys: {
+      '': `${ENVELOPE} upload_session_id upload_session`,
+      upload_session: 'id creator_id collection_id organization_index metadata expires_at',
+    },
+  },
+  createSessionTrack: {
+    body: () => ({ file_name: 'a.mp3' }),
+    keys: {
+      '': `${ENVELOPE} upload_session_id track_id track track_upload track_cover_upload`,
+      track: 'id index path',
+      track_upload: UPLOAD_HANDLE,
+      track_cover_upload: UPLOAD_HANDLE,
+    },
+  },
+  createPlaySession: {
+    body: ({ collection_id }) => ({ collection_id }),
+    keys: { '': `${ENVELOPE} play_session_id play_session tracks first_track expires_at`, ...SESSION },
+  },
+  getPlaySession: {
+    keys: { '': `${ENVELOPE} play_session_id play_session tracks first_track`, ...SESSION },
+  },
+  playTrack: {
+    keys: {
+      '': `${ENVELOPE} play_session_id track_id play_session cover_image track levels variants`,
+      play_session: 'id variants is_downloadable expires_at',
+      ...playbackAt(''),
+    },
+  },
+  downloadTrack: {
+    keys: { '': `${ENVELOPE} play_session_id track_id download`, download: 'variant url' },
+  },
+  listVariants: { keys: { '': `${ENVELOPE} count variants`, 'variants.0': VARIANT } },
+  getVariant: { keys: { '': `${ENVELOPE} variant_id variant`, variant: VARIANT } },
+}

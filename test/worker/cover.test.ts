@@ -1,0 +1,246 @@
+import { env, exports } from 'cloudflare:workers'
+import { sign } from 'hono/jwt'
+import { beforeEach, describe, expect, it } from 'vitest'
+
+import { collections, jobs, tracks } from '../../src/adapters/schema.ts'
+import { signCoverGrant } from '../../src/adapters/token.ts'
+import type { CoverAnswer } from '../../src/contract/job.ts'
+import { aShop, deliver, eventually, jobRow, storedFiles } from './fixtures.ts'
+import { signedParts } from './signature.ts'
+import { aTrack, call, db, ok } from './support.ts'
+import { cut, PALETTE, startTranscoder } from './transcoder.ts'
+
+let shop: Awaited<ReturnType<typeof aShop>>
+let url: string
+beforeEach(async () => {
+  shop = await aShop()
+  const body = await ok('POST', `/v1/collection/${shop.collection_id}/cover`, { key: shop.key })
+  url = body.collection_cover_upload.upload_url
+})
+
+const image = (head: string, size = 32) => {
+  const bytes = new Uint8Array(size)
+  bytes.set(Array.from(head, (c) => c.charCodeAt(0)))
+  return bytes
+}
+const PNG = image('\x89PNG\r\n\x1a\n')
+const refusal = (code: 'unsupported_image' | 'internal', retryable = false): CoverAnswer => ({
+  ok: false,
+  error: { code, message: 'The image cannot be read', retryable },
+})
+
+/** Sends an image to an upload URL: raw bytes, or a form. */
+async function send(body: Uint8Array | FormData, to = url) {
+  const headers: HeadersInit = body instanceof FormData ? {} : { 'content-type': 'image/png' }
+  const response = await exports.default.fetch(to, { method: 'POST', body, headers })
+  // oxlint-disable-next-line typescript/no-explicit-any -- tests look at answers that may be anything
+  return { status: response.status, body: (await response.json()) as any, headers: response.headers }
+}
+const collection = async () => (await ok('GET', `/v1/collection/${shop.collection_id}`, { key: shop.key })).collection
+const form = (name: string, value: string | Blob) => {
+  const data = new FormData()
+  if (typeof value === 'string') data.append(name, value)
+  else data.append(name, value, 'cover.png')
+  return data
+}
+const grant = () => ({
+  owner: 'collection' as const,
+  owner_id: shop.collection_id,
+  collection_id: shop.collection_id,
+  organization_id: shop.organization_id,
+})
+
+describe('behaviour', () => {
+  it('is uploaded with a POST to a URL of the service that lasts an hour', async () => {
+    const { track_cover_upload, track } = await ok('POST', '/v1/track', {
+      key: shop.key,
+      body: { collection_id: shop.collection_id, file_name: 'a.mp3' },
+    })
+    expect(track_cover_upload).toMatchObject({ method: 'POST', ttl: 3600 })
+    const again = await ok('POST', `/v1/track/${track.id}/cover`, { key: shop.key })
+    expect(again).toMatchObject({ track_id: track.id, track, track_cover_upload: { method: 'POST', ttl: 3600 } })
+    expect(again.track_cover_upload.upload_url).toMatch(/^https:\/\/tonearm\.test\/v1\/cover_upload\/[\w.-]+$/)
+  })
+
+  it('becomes the squares and the palette of its collection, and the upload is not kept', async () => {
+    const { covers } = startTranscoder({ cover: cut })
+    const { status, body, headers } = await send(PNG)
+    expect([status, body]).toEqual([
+      200,
+      { ok: true, api_request_id: expect.any(String), collection_id: shop.collection_id, status: 'ready' },
+    ])
+    expect(headers.get('access-control-allow-origin')).toBe('*')
+    expect((await collection()).image_colors).toEqual(PALETTE)
+    const { cover_path } = (await db.select().from(collections).get())!
+    expect(signedParts(covers[0]!.outputs.icon).key).toBe(`${cover_path}/icon.jpg`)
+    expect(covers[0]!.source.size).toBe(32)
+    expect(await storedFiles('uploads/')).toEqual([])
+  })
+
+  it('may be sent as the field "file" of a form', async () => {
+    startTranscoder({ cover: cut })
+    expect((await send(form('file', new Blob([PNG])))).status).toBe(200)
+    expect((await collection()).image_colors).toEqual(PALETTE)
+  })
+
+  it('may be of a track', async () => {
+    startTranscoder({ cover: cut })
+    const { id } = await aTrack(shop.key, shop.collection_id)
+    const { track_cover_upload } = await ok('POST', `/v1/track/${id}/cover`, { key: shop.key })
+    expect((await send(PNG, track_cover_upload.upload_url)).body).toMatchObject({ track_id: id, status: 'ready' })
+    expect((await ok('GET', `/v1/track/${id}`, { key: shop.key })).track.image_colors).toEqual(PALETTE)
+    expect((await collection()).image_colors).toEqual([])
+  })
+
+  it.each(['\xff\xd8\xff\xe0', 'GIF89a', 'GIF87a', 'RIFF\0\0\0\0WEBP', '\0\0\0\x20ftypavif'])(
+    'may begin with %j',
+    async (head) => {
+      startTranscoder({ cover: cut })
+      expect((await send(image(head))).status).toBe(200)
+    },
+  )
+
+  it('replaces the one before, whose files are purged', async () => {
+    startTranscoder({ cover: cut })
+    await send(PNG)
+    const before = (await db.select().from(collections).get())!.cover_path!
+    await env.MEDIA.put(`${before}/icon.jpg`, 'image')
+    expect((await send(PNG)).status).toBe(200)
+    expect((await db.select().from(collections).get())!.cover_path).not.toBe(before)
+    await eventually(async () => (await storedFiles(before)).length === 0)
+  })
+
+  it('is cut later when the transcoder is not to be reached now', async () => {
+    const { status, body } = await send(PNG)
+    expect([status, body.status]).toEqual([202, 'processing'])
+    expect((await collection()).image_colors).toEqual([])
+    const [job] = await db.select().from(jobs)
+    startTranscoder({ cover: cut })
+    expect(await deliver('task', { job_id: job!.id })).toMatchObject({ acknowledged: true })
+    expect((await collection()).image_colors).toEqual(PALETTE)
+    expect((await jobRow(job!.id)).state).toBe('done')
+  })
+
+  it('yields to a newer one that was cut before it', async () => {
+    await send(PNG)
+    const [late] = await db.select().from(jobs)
+    startTranscoder({ cover: cut })
+    await send(PNG)
+    const { cover_path } = (await db.select().from(collections).get())!
+    await deliver('task', { job_id: late!.id })
+    expect((await db.select().from(collections).get())!.cover_path).toBe(cover_path)
+    await eventually(async () => (await db.select().from(jobs)).every(({ state }) => state === 'done'))
+  })
+
+  it('stays when two workers cut it at once', async () => {
+    await send(PNG)
+    const [job] = await db.select().from(jobs)
+    const { covers } = startTranscoder({
+      cover: async (_, call) => {
+        // The first worker is so slow that its lease ends.
+        if (call === 1) {
+          await db.update(jobs).set({ lease_until: 0 })
+          await deliver('task', { job_id: job!.id })
+        }
+        return cut()
+      },
+    })
+    await deliver('task', { job_id: job!.id })
+    expect(covers).toHaveLength(2)
+    expect((await db.select().from(jobs)).map(({ payload }) => payload.kind)).toEqual(['cover'])
+  })
+})
+
+describe('errors', () => {
+  const refused = async (to: string) => {
+    const { status, body } = await send(PNG, to)
+    return [status, body.code]
+  }
+  const withToken = (token: string) => `https://tonearm.test/v1/cover_upload/${token}`
+
+  it('is 403 with a URL that was changed', async () => {
+    const [head, payload, signature] = url.split('/').at(-1)!.split('.') as [string, string, string]
+    const other = btoa(JSON.stringify({ aud: 'cover_upload', ...grant(), owner_id: 'x', exp: 9e9 })).replace(/=+$/, '')
+    const none = btoa('{"alg":"none","typ":"JWT"}').replace(/=+$/, '')
+    for (const token of ['x', `${head}.${other}.${signature}`, `${none}.${payload}.`, `${head}.${payload}`]) {
+      expect(await refused(withToken(token))).toEqual([403, 'upload_link_invalid'])
+    }
+  })
+
+  it('is 403 with a URL that another secret signed, or that is for something else', async () => {
+    const exp = Math.floor(Date.now() / 1000) + 60
+    const foreign = await sign({ aud: 'cover_upload', ...grant(), exp }, 'another secret', 'HS256')
+    const otherUse = await sign({ aud: 'session', ...grant(), exp }, env.SIGNING_SECRET, 'HS256')
+    const endless = await sign({ ...grant(), exp }, env.SIGNING_SECRET, 'HS256')
+    for (const token of [foreign, otherUse, endless]) {
+      expect(await refused(withToken(token))).toEqual([403, 'upload_link_invalid'])
+    }
+  })
+
+  it('is 403 with a URL that has expired', async () => {
+    const token = await signCoverGrant(env, grant(), Date.now() - 1000)
+    expect(await refused(withToken(token))).toEqual([403, 'upload_link_expired'])
+  })
+
+  it('is 400 for a form without the field "file", or with text in it', async () => {
+    for (const data of [form('image', new Blob([PNG])), form('file', 'text')]) {
+      const { status, body } = await send(data)
+      expect([status, body.code, body.errors[0].path]).toEqual([400, 'invalid_request', 'file'])
+    }
+  })
+
+  it.each(['', '<svg xmlns="http://www.w3.org/2000/svg"/>', '%PDF-1.7', 'RIFF\0\0\0\0WAVE', 'xx\xff\xd8\xff'])(
+    'is 400 for %j, whatever its type says',
+    async (head) => {
+      const { status, body } = await send(image(head, head.length))
+      expect([status, body.code]).toEqual([400, 'unsupported_image'])
+      expect(await storedFiles()).toEqual([])
+    },
+  )
+
+  it('is 413 for more than 10 MB', async () => {
+    for (const size of [10_000_001, 10_200_000]) {
+      const { status, body } = await send(image('\x89PNG\r\n\x1a\n', size))
+      expect([status, body.code]).toEqual([413, 'image_too_large'])
+    }
+  })
+
+  it('is 404 when its owner was deleted, and nothing is kept', async () => {
+    await ok('DELETE', `/v1/collection/${shop.collection_id}`, { key: shop.key })
+    expect(await refused(url)).toEqual([404, 'not_found'])
+    expect(await storedFiles()).toEqual([])
+    expect((await db.select().from(jobs)).map(({ payload }) => payload.kind)).toEqual(['purge'])
+  })
+
+  it('is purged when its owner is deleted while it is cut', async () => {
+    startTranscoder({
+      cover: async (job) => {
+        await ok('DELETE', `/v1/collection/${shop.collection_id}`, { key: shop.key })
+        await env.MEDIA.put(signedParts(job.outputs.icon).key!, 'image')
+        return cut()
+      },
+    })
+    await send(PNG)
+    await eventually(async () => (await storedFiles()).length === 0)
+  })
+
+  it('is 400 when the transcoder cannot read it, and an embedded cover may still come', async () => {
+    startTranscoder({ cover: () => refusal('unsupported_image') })
+    const { id } = await aTrack(shop.key, shop.collection_id)
+    const { track_cover_upload } = await ok('POST', `/v1/track/${id}/cover`, { key: shop.key })
+    expect(await refused(track_cover_upload.upload_url)).toEqual([400, 'unsupported_image'])
+    expect(await db.select().from(tracks).get()).toMatchObject({ cover_path: null, cover_job_id: null })
+    expect(await storedFiles('uploads/')).toEqual([])
+  })
+
+  it('is tried again after a passing fault, and 503 after one that is not', async () => {
+    startTranscoder({ cover: () => refusal('internal', true) })
+    expect((await send(PNG)).status).toBe(202)
+    startTranscoder({ cover: () => refusal('internal') })
+    expect(await refused(url)).toEqual([503, 'unavailable'])
+  })
+
+  it('is 404 by GET', async () => {
+    expect((await call('GET', new URL(url).pathname)).status).toBe(404)
+  })
+})

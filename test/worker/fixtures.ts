@@ -1,0 +1,145 @@
+import { createExecutionContext, createMessageBatch, createScheduledController, getQueueResult } from 'cloudflare:test'
+import { env } from 'cloudflare:workers'
+import { eq } from 'drizzle-orm'
+import { expect, vi } from 'vitest'
+
+import { trackPath, uploadPath } from '../../src/adapters/media.ts'
+import { jobs, tracks, trackVariants } from '../../src/adapters/schema.ts'
+import worker from '../../src/index.ts'
+import { insertJob } from '../../src/pipeline/job.ts'
+import { aCollection, anOrganization, aTrack, call, db, ok } from './support.ts'
+
+type Track = typeof tracks.$inferSelect
+
+/** An organization with a collection: `key`, `organization_id`, `collection_id`. */
+export async function aShop() {
+  const { id, key } = await anOrganization()
+  const collection = await aCollection(key)
+  return { key, organization_id: id, collection_id: collection.id as string }
+}
+
+export const trackRow = async (id: string): Promise<Track> =>
+  (await db.select().from(tracks).where(eq(tracks.id, id)).get())!
+export const jobRow = async (id: string) => (await db.select().from(jobs).where(eq(jobs.id, id)).get())!
+
+/** The bytes of an upload, as the presigned `PUT` writes them. */
+export async function upload(track: Track, bytes = 'RIFF audio') {
+  await env.MEDIA.put(uploadPath(track), bytes)
+}
+
+/** A track as a finished job leaves it, without its files; see `storeFiles`. */
+export async function aReadyTrack(
+  key: string,
+  collection_id: string,
+  body: object = {},
+  made = ['aac-160.m4a', 'mp3-128.mp3', 'opus-96.webm', 'preview.mp3', 'waveform.json', 'analysis.json'],
+) {
+  const { id } = await aTrack(key, collection_id, body)
+  const row = await trackRow(id)
+  const files = [
+    ...made.map((name) => ({ index: name.replace(/\.\w+$/, ''), path: `${trackPath(row)}/00job/${name}` })),
+    { index: 'original', path: uploadPath(row) },
+  ]
+  const levels = JSON.stringify(Array.from({ length: 320 }, () => 0.5))
+  await db.batch([
+    db
+      .insert(trackVariants)
+      .values(files.map((file) => ({ ...file, track_id: id, size: 5, bitrate: 128, duration: 12.346 }))),
+    db
+      .update(tracks)
+      .set({ status: 'ready', job_id: 'done', duration: 12.346, levels, info: { codec: 'mp3' } })
+      .where(eq(tracks.id, id)),
+  ])
+  return id as string
+}
+
+/** Puts the files of a ready track into R2. */
+export async function storeFiles(track_id: string) {
+  const files = await db.select().from(trackVariants).where(eq(trackVariants.track_id, track_id))
+  await Promise.all(files.map(({ path }) => env.MEDIA.put(path, 'audio')))
+}
+
+/** A track in `processing` whose job nobody was told of yet: the test delivers the message itself. */
+export async function aTrackWithJob() {
+  const { key, organization_id, collection_id } = await aShop()
+  const { id: track_id } = await aTrack(key, collection_id)
+  const row = await trackRow(track_id)
+  await upload(row)
+  const payload = { kind: 'transcode' as const, track_id, source_path: uploadPath(row), source_size: 10 }
+  const job = insertJob({ env, db, now: Date.now() }, organization_id, payload)
+  await db.batch([
+    job.insert,
+    db.update(tracks).set({ status: 'processing', job_id: job.id, progress: 0 }).where(eq(tracks.id, track_id)),
+  ])
+  return {
+    key,
+    organization_id,
+    collection_id,
+    track_id: track_id as string,
+    job_id: job.id,
+    row,
+    read: async () => (await ok('GET', `/v1/track/${track_id}`, { key })).track,
+    /** Delivers the job's message. */
+    run: (attempts = 1) => deliver('transcode', { job_id: job.id }, { attempts }),
+    job: () => jobRow(job.id),
+    /** What time or another worker does to a job: `lease_until: 0` is a lease that ran out. */
+    changeJob: (values: Partial<typeof jobs.$inferSelect>) => db.update(jobs).set(values).where(eq(jobs.id, job.id)),
+  }
+}
+
+/** Hands one message to the consumer of a queue; answers whether it was acknowledged, and else when it comes again. */
+export async function deliver(queue: string, body: unknown, options: { attempts?: number; bindings?: Env } = {}) {
+  const batch = createMessageBatch(`tonearm-${queue}`, [
+    { id: 'message', timestamp: new Date(), attempts: options.attempts ?? 1, body },
+  ])
+  const context = createExecutionContext()
+  // The result of a batch does not tell the delay, so the call is watched.
+  const retry = vi.spyOn(batch.messages[0]!, 'retry')
+  await worker.queue(batch, options.bindings ?? env)
+  const { explicitAcks, retryMessages } = await getQueueResult(batch, context)
+  expect(retryMessages).toHaveLength(retry.mock.calls.length)
+  return { acknowledged: explicitAcks.includes('message'), retried_in: retry.mock.calls[0]?.[0]?.delaySeconds }
+}
+
+/** The real bindings, but something happens between what a handler has read and the batch that it writes. */
+export const beforeBatch = (happens: () => Promise<unknown>): Env => ({
+  ...env,
+  DB: new Proxy(env.DB, {
+    get(database, name: keyof D1Database) {
+      if (name !== 'batch') return database[name].bind(database)
+      return async (statements: D1PreparedStatement[]) => {
+        await happens()
+        return database.batch(statements)
+      }
+    },
+  }),
+})
+
+/** Deletes the same thing several times at once: all have found it before the first one deletes it. Answers the statuses. */
+export async function deleteAtOnce(path: string, key: string, times = 4) {
+  const { promise, resolve } = Promise.withResolvers<void>()
+  let waiting = 0
+  const bindings = beforeBatch(() => {
+    if (++waiting === times) resolve()
+    return promise
+  })
+  const answers = await Promise.all(Array.from({ length: times }, () => call('DELETE', path, { key, bindings })))
+  return answers.map(({ status }) => status).toSorted((a, b) => a - b)
+}
+
+/** What R2 sends when an object was written. */
+export const uploadEvent = (key: string) => ({
+  account: 'account',
+  action: 'PutObject',
+  bucket: 'tonearm-media',
+  object: { key, size: 10, eTag: 'etag' },
+  eventTime: new Date().toISOString(),
+})
+
+/** The cron, as it runs every minute. */
+export const runSweep = () => worker.scheduled(createScheduledController({ cron: '* * * * *' }), env)
+
+/** Waits for what queues do in their own time. */
+export const eventually = <T>(check: () => Promise<T>) => vi.waitUntil(check, { timeout: 4500, interval: 20 })
+
+export const storedFiles = async (prefix = '') => (await env.MEDIA.list({ prefix })).objects.map(({ key }) => key)

@@ -1,0 +1,189 @@
+import { env } from 'cloudflare:workers'
+import { eq } from 'drizzle-orm'
+import { beforeEach, describe, expect, it } from 'vitest'
+
+import { uploadPath } from '../../src/adapters/media.ts'
+import { jobs, tracks } from '../../src/adapters/schema.ts'
+import { aShop, deliver, eventually, jobRow, runSweep, trackRow, upload, uploadEvent } from './fixtures.ts'
+import { aTrack, db, ok, refused } from './support.ts'
+import { events, result, startTranscoder } from './transcoder.ts'
+
+/** Uploads that arrive, late, empty or never (design.md §3.2). */
+
+let key: string
+let row: Awaited<ReturnType<typeof trackRow>>
+beforeEach(async () => {
+  const shop = await aShop()
+  ;({ key } = shop)
+  row = await trackRow((await aTrack(key, shop.collection_id)).id)
+})
+const read = async () => (await ok('GET', `/v1/track/${row.id}`, { key })).track
+const complete = async () => (await ok('POST', `/v1/track/${row.id}/upload_complete`, { key })).track
+const event = () => deliver('ingest', uploadEvent(uploadPath(row)))
+const change = (values: Partial<typeof row>) => db.update(tracks).set(values).where(eq(tracks.id, row.id))
+/** As if the sweep were due. */
+const sweepNow = async () => {
+  await change({ next_check_at: 0 })
+  await runSweep()
+}
+/** As if the upload URL had lapsed. */
+const lapse = () => change({ upload_expires_at: Date.now() - 1, next_check_at: 0 })
+const allJobs = () => db.select().from(jobs)
+
+describe('an upload that arrived', () => {
+  it.each([
+    ["R2's event", event],
+    ['reading the track', read],
+    ['upload_complete', complete],
+    ['the sweep', sweepNow],
+  ])('starts a job by %s', async (_, reach) => {
+    await upload(row)
+    await reach()
+    const [job, ...others] = await allJobs()
+    expect(others).toEqual([])
+    expect(await trackRow(row.id)).toMatchObject({ status: 'processing', job_id: job!.id })
+    expect(job!.payload).toEqual({
+      kind: 'transcode',
+      track_id: row.id,
+      source_path: uploadPath(row),
+      source_size: 10,
+    })
+  })
+
+  it('starts one job when all four notice it at once and again', async () => {
+    await upload(row)
+    const four = () => [event(), read(), complete(), sweepNow()]
+    await Promise.all([...four(), ...four()])
+    await Promise.all(four())
+    expect(await allJobs()).toHaveLength(1)
+    expect((await read()).status).toBe('processing')
+  })
+
+  it('is processed by what the queue delivers', async () => {
+    const { transcodes } = startTranscoder({ transcode: () => events({ type: 'ping' }, result()) })
+    await upload(row)
+    expect(await complete()).toMatchObject({ status: 'processing', info: { progress: 0 } })
+    await eventually(async () => (await read()).status === 'ready')
+    expect(transcodes).toHaveLength(1)
+  })
+
+  it('is not taken again when it is written again', async () => {
+    await upload(row)
+    await event()
+    await upload(row, 'something else')
+    await event()
+    expect(await allJobs()).toHaveLength(1)
+  })
+
+  it('is shown as processing by the update that finds it', async () => {
+    await upload(row)
+    const { track } = await ok('PUT', `/v1/track/${row.id}`, { key, body: { title: 'So What' } })
+    expect(track).toMatchObject({ status: 'processing', track_status_id: 'processing', player_title: 'So What' })
+  })
+})
+
+describe('an upload that is no good', () => {
+  it('fails as empty_file, once for all', async () => {
+    await upload(row, '')
+    expect(await complete()).toMatchObject({
+      status: 'failed',
+      track_status_id: 'failed',
+      info: { error: { code: 'empty_file', message: expect.stringContaining('empty'), attempt: 0 } },
+    })
+    await upload(row, 'late bytes')
+    await event()
+    expect((await read()).status).toBe('failed')
+    expect(await allJobs()).toEqual([])
+  })
+
+  it('fails as file_too_large, and its bytes are not kept', async () => {
+    await upload(row, 'x'.repeat(1_000_001))
+    await event()
+    expect((await read()).info.error).toMatchObject({ code: 'file_too_large' })
+    expect(await env.MEDIA.head(uploadPath(row))).toBeNull()
+  })
+
+  it('may be as large as allowed', async () => {
+    await upload(row, 'x'.repeat(1_000_000))
+    await event()
+    expect((await read()).status).toBe('processing')
+  })
+})
+
+describe('an upload that does not come', () => {
+  it('is waited for until its URL lapses', async () => {
+    await sweepNow()
+    const { next_check_at } = await trackRow(row.id)
+    expect(next_check_at).toBeGreaterThan(Date.now() + 50_000)
+    expect((await read()).status).toBe('initializing')
+  })
+
+  it('fails as upload_expired then', async () => {
+    await lapse()
+    await runSweep()
+    expect(await read()).toMatchObject({ status: 'failed', info: { error: { code: 'upload_expired' } } })
+  })
+
+  it('revives the track when it comes after all', async () => {
+    await lapse()
+    expect((await read()).status).toBe('failed')
+    await upload(row)
+    await event()
+    const track = await read()
+    expect([track.status, track.info]).toEqual(['processing', { progress: 0 }])
+  })
+})
+
+describe("R2's events", () => {
+  it('are acknowledged when they are about nothing of ours', async () => {
+    const { organization_id, collection_id } = row
+    for (const object of [
+      `uploads/${organization_id}/${collection_id}/cover-0123456789ab`,
+      `uploads/${organization_id}/${collection_id}/${crypto.randomUUID()}`,
+      `media/${organization_id}/${collection_id}/x/aac-160.m4a`,
+    ]) {
+      expect(await deliver('ingest', uploadEvent(object))).toMatchObject({ acknowledged: true })
+    }
+    expect(await allJobs()).toEqual([])
+  })
+
+  it('are acknowledged when their track is deleted', async () => {
+    await upload(row)
+    await ok('DELETE', `/v1/track/${row.id}`, { key })
+    expect(await event()).toMatchObject({ acknowledged: true })
+    await refused(404, 'not_found', 'GET', `/v1/track/${row.id}`, { key })
+    expect((await allJobs()).map(({ payload }) => payload.kind)).toEqual(['purge'])
+  })
+
+  it('that cannot be understood are retried, not lost', async () => {
+    expect(await deliver('ingest', { nonsense: true })).toEqual({ acknowledged: false, retried_in: 5 })
+  })
+})
+
+describe('the sweep', () => {
+  it('sends forgotten jobs again', async () => {
+    await upload(row)
+    await complete()
+    const [job] = await allJobs()
+    await eventually(async () => (await jobRow(job!.id)).nudge_at > job!.nudge_at)
+    // Its message was lost with the worker that had it.
+    await db.update(jobs).set({ lease_until: 0, nudge_at: 0 })
+    startTranscoder({ transcode: () => events(result()) })
+    await runSweep()
+    await eventually(async () => (await read()).status === 'ready')
+  })
+
+  it('forgets jobs that ended a week ago', async () => {
+    const week = 7 * 24 * 3600_000
+    const old = { organization_id: 'o', payload: { kind: 'purge' as const, prefixes: [] }, lease_until: 0 }
+    const at = (days: number) => Date.now() - week + days * 24 * 3600_000
+    const later = Date.now() + week
+    await db.insert(jobs).values([
+      { ...old, id: 'ended', state: 'done', created_at: at(-1), nudge_at: later },
+      { ...old, id: 'open', state: 'open', created_at: at(-1), nudge_at: later },
+      { ...old, id: 'young', state: 'failed', created_at: at(1), nudge_at: later },
+    ])
+    await runSweep()
+    expect((await allJobs()).map(({ id }) => id).toSorted()).toEqual(['open', 'young'])
+  })
+})

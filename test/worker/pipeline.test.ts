@@ -1,0 +1,203 @@
+import { env } from 'cloudflare:workers'
+import { beforeEach, describe, expect, it } from 'vitest'
+
+import { jobs, tracks, trackVariants } from '../../src/adapters/schema.ts'
+import { aTrackWithJob, eventually, storedFiles, trackRow } from './fixtures.ts'
+import { signedParts } from './signature.ts'
+import { db, ok, refused } from './support.ts'
+import { error, events, openStream, PALETTE, result, startTranscoder } from './transcoder.ts'
+
+/** From a job's row to a track that plays, or a reason why not (design.md §3.4 to §3.6). */
+
+let work: Awaited<ReturnType<typeof aTrackWithJob>>
+beforeEach(async () => {
+  work = await aTrackWithJob()
+})
+const done = { acknowledged: true, retried_in: undefined }
+
+describe('a job', () => {
+  it('asks for every variant, each at its own signed URL, and for the embedded cover', async () => {
+    const { transcodes } = startTranscoder({ transcode: () => events(result()) })
+    await work.run()
+    const [asked] = transcodes
+    expect(asked).toMatchObject({ version: 1, job_id: work.job_id, pass: 'strict', max_duration: 43200 })
+    expect(signedParts(asked!.source.url).key).toMatch(/^uploads\//)
+    expect(asked!.source.size).toBe(10)
+    const base = `media/${work.organization_id}/${work.collection_id}/${work.row.index}/${work.job_id.slice(-8)}`
+    const keys = asked!.variants.map(({ url }) => signedParts(url).key)
+    expect(keys).toEqual(
+      [
+        'aac-160.m4a',
+        'mp3-128.mp3',
+        'opus-96.webm',
+        'lossless.flac',
+        'preview.mp3',
+        'waveform.json',
+        'analysis.json',
+      ].map((name) => `${base}/${name}`),
+    )
+    expect(signedParts(asked!.cover!.icon).key).toBe(`${base}/cover/icon.jpg`)
+  })
+
+  it('makes the track ready', async () => {
+    startTranscoder({ transcode: () => events({ type: 'ping' }, { type: 'progress', fraction: 0.5 }, result()) })
+    expect(await work.run()).toEqual(done)
+    expect(await work.read()).toMatchObject({
+      status: 'ready',
+      track_status_id: 'ready',
+      duration: 12.346,
+      info: { codec: 'mp3', sample_rate: 44100, warnings: [], skipped_variants: [{ index: 'lossless' }] },
+    })
+    expect((await work.read()).info).not.toHaveProperty('progress')
+    expect(await work.job()).toMatchObject({ state: 'done', attempt: 1 })
+    const rows = await db.select().from(trackVariants)
+    expect(rows.find(({ index }) => index === 'original')).toMatchObject({ size: 10, bitrate: 192, duration: 12.3456 })
+    expect(rows.find(({ index }) => index === 'aac-160')).toMatchObject({ size: 1000, bitrate: 160 })
+    expect(rows).toHaveLength(7)
+    const body = { track_id: work.track_id }
+    const { first_track } = await ok('POST', '/v1/play_session/track', { key: work.key, body })
+    expect(first_track.levels.levels).toHaveLength(320)
+    expect(first_track.variants).toHaveLength(3)
+  })
+
+  it('leaves the track incomplete when a variant failed', async () => {
+    const failed = [{ index: 'opus-96', message: 'encoder crashed' }]
+    startTranscoder({ transcode: () => events(result({ failed })) })
+    await work.run()
+    expect(await work.read()).toMatchObject({ status: 'incomplete', info: { failed_variants: failed } })
+  })
+
+  it('fails with a reason when the file is at fault', async () => {
+    startTranscoder({ transcode: () => events(error('no_audio', 'The file has no sound')) })
+    expect(await work.run()).toEqual(done)
+    expect(await work.read()).toMatchObject({
+      status: 'failed',
+      info: { error: { code: 'no_audio', message: 'The file has no sound', attempt: 1 } },
+    })
+    expect(await work.job()).toMatchObject({ state: 'failed', error: { code: 'no_audio' } })
+  })
+
+  it('shows how far it is', async () => {
+    const stream = openStream()
+    startTranscoder({ transcode: () => stream.response })
+    const running = work.run()
+    stream.send({ type: 'progress', fraction: 0.4242 })
+    await eventually(async () => (await work.read()).info.progress === 0.424)
+    stream.send(result())
+    await running
+    expect((await work.read()).info).not.toHaveProperty('progress')
+  })
+
+  it('shows that the second, tolerant pass is on, also if it is taken again', async () => {
+    const stream = openStream()
+    const { transcodes } = startTranscoder({
+      transcode: (_, call) => (call === 1 ? stream.response : events(result())),
+    })
+    const running = work.run()
+    stream.send({ type: 'fallback', reason: 'decoding failed' })
+    await eventually(async () => (await work.read()).status === 'fallback_processing')
+    stream.end()
+    expect(await running).toMatchObject({ acknowledged: false, retried_in: 2 })
+    await work.changeJob({ lease_until: 0 })
+    await work.run(2)
+    expect(transcodes.map(({ pass }) => pass)).toEqual(['strict', 'tolerant'])
+    expect((await work.read()).status).toBe('ready')
+  })
+
+  it('takes the embedded cover, unless there is one', async () => {
+    const cover = { image_colors: PALETTE }
+    startTranscoder({ transcode: () => events(result({ cover })) })
+    await work.run()
+    expect((await work.read()).image_colors).toEqual(PALETTE)
+    expect((await trackRow(work.track_id)).cover_path).toMatch(/\/cover$/)
+  })
+
+  it('does not ask for the embedded cover when there is one, and does not take it when one came meanwhile', async () => {
+    const own = { cover_path: 'media/own', cover_colors: [] }
+    const { transcodes } = startTranscoder({
+      transcode: async () => {
+        await db.update(tracks).set(own)
+        return events(result({ cover: { image_colors: PALETTE } }))
+      },
+    })
+    await work.run()
+    expect(transcodes[0]!.cover).not.toBeNull()
+    expect(await trackRow(work.track_id)).toMatchObject(own)
+    await db.update(jobs).set({ state: 'open', lease_until: 0 })
+    await work.run()
+    expect(transcodes[1]!.cover).toBeNull()
+  })
+})
+
+describe('two consumers', () => {
+  it('run a job once', async () => {
+    const { transcodes } = startTranscoder({ transcode: () => events(result()) })
+    expect(await Promise.all([work.run(), work.run(), work.run()])).toEqual([done, done, done])
+    expect(transcodes).toHaveLength(1)
+    expect(await work.run()).toEqual(done)
+    expect(transcodes).toHaveLength(1)
+  })
+
+  it('do not both write: the answer of one that lost its lease is ignored', async () => {
+    const slow = openStream()
+    startTranscoder({
+      transcode: (_, call) => (call === 1 ? slow.response : events(result({ duration: 2 }))),
+    })
+    const first = work.run()
+    await eventually(async () => (await work.job()).attempt === 1)
+    await work.changeJob({ lease_until: 0 })
+    expect(await work.run()).toEqual(done)
+    slow.send(result({ duration: 1 }))
+    expect(await first).toEqual(done)
+    expect(await work.read()).toMatchObject({ status: 'ready', duration: 2 })
+    expect(await work.job()).toMatchObject({ state: 'done', attempt: 2 })
+  })
+
+  it('do not delete what the other one made', async () => {
+    const slow = openStream()
+    startTranscoder({ transcode: (_, call) => (call === 1 ? slow.response : events(result())) })
+    const first = work.run()
+    await eventually(async () => (await work.job()).attempt === 1)
+    await work.changeJob({ lease_until: 0 })
+    await work.run()
+    // Both are attached to the same job of the transcoder, so both hear its result.
+    slow.send(result())
+    await first
+    expect((await db.select().from(jobs)).map(({ payload }) => payload.kind)).toEqual(['transcode'])
+  })
+
+  it('stop listening when they lost the job', async () => {
+    const slow = openStream()
+    startTranscoder({ transcode: () => slow.response })
+    const first = work.run()
+    await eventually(async () => (await work.job()).attempt === 1)
+    await work.changeJob({ attempt: 2 })
+    slow.send({ type: 'progress', fraction: 0.9 })
+    expect(await first).toEqual(done)
+    expect((await trackRow(work.track_id)).progress).toBe(0)
+  })
+})
+
+describe('a track that is deleted meanwhile', () => {
+  it('is not written back, and what was made of it is purged', async () => {
+    const stream = openStream()
+    startTranscoder({ transcode: () => stream.response })
+    const running = work.run()
+    await eventually(async () => (await work.job()).attempt === 1)
+    await ok('DELETE', `/v1/track/${work.track_id}`, { key: work.key })
+    await eventually(async () => (await storedFiles()).length === 0)
+    const base = `media/${work.organization_id}/${work.collection_id}/${work.row.index}/${work.job_id.slice(-8)}`
+    await env.MEDIA.put(`${base}/aac-160.m4a`, 'made after the purge')
+    stream.send(result())
+    expect(await running).toEqual(done)
+    await refused(404, 'not_found', 'GET', `/v1/track/${work.track_id}`, { key: work.key })
+    expect(await db.select().from(trackVariants)).toEqual([])
+    await eventually(async () => (await storedFiles()).length === 0)
+  })
+
+  it('ends its job, also when its whole collection went', async () => {
+    await ok('DELETE', `/v1/collection/${work.collection_id}`, { key: work.key })
+    expect(await work.run()).toEqual(done)
+    expect((await work.job()).state).not.toBe('open')
+  })
+})

@@ -1,0 +1,232 @@
+import { eq } from 'drizzle-orm'
+import { beforeEach, describe, expect, it } from 'vitest'
+
+import { collections, playSessions, tracks } from '../../src/adapters/schema.ts'
+import { aReadyTrack, aShop, runSweep } from './fixtures.ts'
+import { isSignedFor, signedParts } from './signature.ts'
+import { aCollection, aTrack, db, ok, refused, UNKNOWN_ID, wrongFields } from './support.ts'
+
+let key: string
+let collection_id: string
+beforeEach(async () => {
+  ;({ key, collection_id } = await aShop())
+})
+const HOUR = 3600_000
+const create = (scope: string, body: object) => ok('POST', `/v1/play_session/${scope}`, { key, body })
+const endAgo = (id: string, milliseconds: number) =>
+  db
+    .update(playSessions)
+    .set({ expires_at: Date.now() - milliseconds })
+    .where(eq(playSessions.id, id))
+const indexes = (view: { variants: { variant: { index: string } }[] }) => view.variants.map((v) => v.variant.index)
+
+describe('behaviour', () => {
+  it('plays for an hour, without downloads, in the transcodes with AAC first', async () => {
+    const before = Date.now()
+    const body = await create('collection', { collection_id })
+    expect(body.play_session).toEqual({
+      id: body.play_session_id,
+      creator_id: null,
+      organization_index: '',
+      metadata: {},
+      variants: ['aac-160', 'mp3-128', 'opus-96', 'lossless'],
+      is_downloadable: false,
+      expires_at: body.expires_at,
+    })
+    const expires_at = Date.parse(body.expires_at)
+    expect(expires_at).toBeGreaterThanOrEqual(before + HOUR)
+    expect(expires_at).toBeLessThanOrEqual(Date.now() + HOUR)
+    expect([body.tracks, body.first_track]).toEqual([[], null])
+  })
+
+  it('lists the tracks of a collection by their order and renders the first that can play', async () => {
+    await aTrack(key, collection_id, { file_name: 'waiting.mp3' })
+    const first = await aReadyTrack(key, collection_id, { player_title: 'So What' })
+    const failed = await aTrack(key, collection_id)
+    await aReadyTrack(key, collection_id, { file_name: 'Blue in Green.flac' })
+    await db.update(tracks).set({ status: 'failed' }).where(eq(tracks.id, failed.id))
+    const body = await create('collection', { collection_id })
+    expect(body.tracks).toMatchObject([
+      { player_title: 'waiting', order: 1, duration: 0 },
+      { player_title: 'So What', order: 2, duration: 12.346 },
+      { player_title: 'Blue in Green', order: 4 },
+    ])
+    expect(body.first_track).toMatchObject({ track_id: first, track: { status: 'ready', order: 2 } })
+    expect(indexes(body.first_track)).toEqual(['aac-160', 'mp3-128', 'opus-96'])
+  })
+
+  it('plays a single track', async () => {
+    await aReadyTrack(key, collection_id)
+    const track_id = await aReadyTrack(key, collection_id)
+    const body = await create('track', { track_id })
+    expect(body.tracks).toMatchObject([{ id: track_id, order: 2 }])
+    expect(body.first_track.track_id).toBe(track_id)
+  })
+
+  it('plays what its creator chose, in that order and once each; what a track lacks is left out', async () => {
+    const track_id = await aReadyTrack(key, collection_id)
+    const variants = ['waveform', 'mp3-128', 'lossless', 'waveform', 'original']
+    const body = await create('track', { track_id, variants })
+    expect(body.play_session.variants).toEqual(['waveform', 'mp3-128', 'lossless', 'original'])
+    expect(indexes(body.first_track)).toEqual(['waveform', 'mp3-128', 'original'])
+  })
+
+  it('takes no variants at all for the default ones', async () => {
+    const body = await create('collection', { collection_id, variants: [] })
+    expect(body.play_session.variants[0]).toBe('aac-160')
+  })
+
+  it.each([60, 86400, 60.9])('lives for %s seconds, whole ones', async (expires_in) => {
+    const before = Date.now()
+    const expires_at = Date.parse((await create('collection', { collection_id, expires_in })).expires_at)
+    expect(expires_at).toBeGreaterThanOrEqual(before + Math.floor(expires_in) * 1000)
+    expect(expires_at).toBeLessThanOrEqual(Date.now() + Math.floor(expires_in) * 1000)
+  })
+
+  it('is read as it was created, with the tracks of now', async () => {
+    const fields = { creator_id: '11111111-1111-4111-8111-111111111111', organization_index: 'web', metadata: { a: 1 } }
+    const { expires_at: _, ...created } = await create('collection', {
+      collection_id,
+      ...fields,
+      is_downloadable: true,
+    })
+    expect(created.play_session).toMatchObject({ ...fields, is_downloadable: true })
+    const get = () => ok('GET', `/v1/play_session/${created.play_session_id}`, { key })
+    expect((await get()).play_session).toEqual(created.play_session)
+    const track_id = await aReadyTrack(key, collection_id)
+    expect(await get()).toMatchObject({ tracks: [{ id: track_id }], first_track: { track_id } })
+  })
+
+  it('signs URLs that R2 takes, for an hour at most and never longer than the session lives', async () => {
+    const track_id = await aReadyTrack(key, collection_id)
+    await db.update(collections).set({ cover_path: 'media/cover' }).where(eq(collections.id, collection_id))
+    for (const [expires_in, most] of [
+      [60, 60],
+      [86400, 3600],
+    ] as const) {
+      const { first_track } = await create('track', { track_id, expires_in })
+      const covers = Object.values<{ url: string }>(first_track.cover_image)
+      for (const { url } of [...first_track.variants, ...covers]) {
+        const { expires } = signedParts(url)
+        expect(expires).toBeLessThanOrEqual(most)
+        expect(expires).toBeGreaterThan(most - 10)
+        expect(await isSignedFor('GET', url)).toBe(true)
+      }
+      for (const { path, url } of first_track.variants) expect(signedParts(url).key).toBe(path)
+    }
+  })
+
+  it('lists nothing when what it plays is deleted', async () => {
+    await aReadyTrack(key, collection_id)
+    const { play_session_id } = await create('collection', { collection_id })
+    await ok('DELETE', `/v1/collection/${collection_id}`, { key })
+    expect(await ok('GET', `/v1/play_session/${play_session_id}`, { key })).toMatchObject({
+      tracks: [],
+      first_track: null,
+    })
+  })
+})
+
+describe('errors', () => {
+  it.each([59, 59.9, 86401, 86400.1, 0, -60, '3600', true, null])('is 400 for expires_in %j', async (expires_in) => {
+    const body = { collection_id, expires_in }
+    const answer = await refused(400, 'invalid_request', 'POST', '/v1/play_session/collection', { key, body })
+    expect(wrongFields(answer)).toEqual(['expires_in'])
+  })
+
+  it.each(['collection', 'track', 'playlist'])('needs the id of the %s that it is to play', async (scope) => {
+    const answer = await refused(400, 'invalid_request', 'POST', `/v1/play_session/${scope}`, { key, body: {} })
+    expect(wrongFields(answer)).toEqual([`${scope}_id`])
+  })
+
+  it('is 400 for the id of something else than the scope says', async () => {
+    const answer = await refused(400, 'invalid_request', 'POST', '/v1/play_session/track', {
+      key,
+      body: { collection_id },
+    })
+    expect(wrongFields(answer)).toEqual(['track_id'])
+  })
+
+  it('is 404 for what does not exist', async () => {
+    for (const scope of ['collection', 'track', 'playlist']) {
+      const body = { [`${scope}_id`]: UNKNOWN_ID }
+      await refused(404, 'not_found', 'POST', `/v1/play_session/${scope}`, { key, body })
+    }
+  })
+
+  it('knows three scopes', async () => {
+    const answer = await refused(400, 'invalid_request', 'POST', '/v1/play_session/album', {
+      key,
+      body: { collection_id },
+    })
+    expect(wrongFields(answer)).toEqual(['scope'])
+  })
+
+  it('names the variant that it does not know', async () => {
+    const body = { collection_id, variants: ['aac-160', 'wav-9000'] }
+    const answer = await refused(400, 'unknown_variant', 'POST', '/v1/play_session/collection', { key, body })
+    expect(wrongFields(answer)).toEqual(['variants.1'])
+  })
+
+  it('never changes: there is no way to update or delete it', async () => {
+    const { play_session_id: id } = await create('collection', { collection_id })
+    await refused(405, 'method_not_allowed', 'PUT', `/v1/play_session/${id}`, { key, body: {} })
+    await refused(405, 'method_not_allowed', 'DELETE', `/v1/play_session/${id}`, { key })
+  })
+
+  it('is 410 for a day after its end, then 404', async () => {
+    const track_id = await aReadyTrack(key, collection_id)
+    const { play_session_id: id } = await create('track', { track_id, is_downloadable: true })
+    const reads = [
+      `/v1/play_session/${id}`,
+      `/v1/play/${id}/${track_id}`,
+      `/v1/play/${id}/${track_id}/aac-160/download`,
+    ]
+    const all = async (status: number, code: 'session_expired' | 'not_found') => {
+      for (const path of reads) await refused(status, code, 'GET', path, { key })
+    }
+    await endAgo(id, 1)
+    await all(410, 'session_expired')
+    await endAgo(id, 24 * HOUR)
+    await all(404, 'not_found')
+  })
+
+  it('is swept away when a day has passed since its end', async () => {
+    const [gone, stays] = [await create('collection', { collection_id }), await create('collection', { collection_id })]
+    await endAgo(gone.play_session_id, 25 * HOUR)
+    await endAgo(stays.play_session_id, 23 * HOUR)
+    await runSweep()
+    expect((await db.select().from(playSessions)).map(({ id }) => id)).toEqual([stays.play_session_id])
+  })
+})
+
+describe('a track in a session', () => {
+  it('is 404 when it is in another collection, or gone', async () => {
+    const other = await aCollection(key)
+    const [mine, theirs] = [await aReadyTrack(key, collection_id), await aReadyTrack(key, other.id)]
+    const { play_session_id: id } = await create('collection', { collection_id })
+    await ok('GET', `/v1/play/${id}/${mine}`)
+    await refused(404, 'not_found', 'GET', `/v1/play/${id}/${theirs}`)
+    const single = await create('track', { track_id: theirs })
+    await refused(404, 'not_found', 'GET', `/v1/play/${single.play_session_id}/${mine}`)
+    await ok('DELETE', `/v1/track/${mine}`, { key })
+    await refused(404, 'not_found', 'GET', `/v1/play/${id}/${mine}`)
+  })
+
+  it.each(['initializing', 'processing', 'fallback_processing', 'failed'] as const)(
+    'is 409 while %s',
+    async (status) => {
+      const track = await aTrack(key, collection_id)
+      await db.update(tracks).set({ status, job_id: 'job' }).where(eq(tracks.id, track.id))
+      const { play_session_id: id } = await create('collection', { collection_id })
+      await refused(409, 'track_not_ready', 'GET', `/v1/play/${id}/${track.id}`)
+    },
+  )
+
+  it('plays on while it is processed again', async () => {
+    const track_id = await aReadyTrack(key, collection_id)
+    const { play_session_id: id } = await create('track', { track_id })
+    await db.update(tracks).set({ status: 'processing' }).where(eq(tracks.id, track_id))
+    expect(indexes(await ok('GET', `/v1/play/${id}/${track_id}`))).toEqual(['aac-160', 'mp3-128', 'opus-96'])
+  })
+})

@@ -1,0 +1,177 @@
+import { eq } from 'drizzle-orm'
+import { beforeEach, describe, expect, it } from 'vitest'
+
+import { collections, tracks } from '../../src/adapters/schema.ts'
+import { aReadyTrack, aShop } from './fixtures.ts'
+import { isSignedFor, signedParts } from './signature.ts'
+import { db, ok, refused } from './support.ts'
+
+/** What a listener sees of a track, with everything that it inherits (design.md §4), and its downloads. */
+
+let shop: Awaited<ReturnType<typeof aShop>>
+let track_id: string
+beforeEach(async () => {
+  shop = await aShop()
+  track_id = await aReadyTrack(shop.key, shop.collection_id, { file_name: 'So What.live.flac' })
+})
+const set = (what: 'organization' | 'collection' | 'track', body: object) => {
+  const id = { ...shop, track_id }[`${what}_id`]
+  return ok('PUT', `/v1/${what}/${id}`, { key: shop.key, body })
+}
+const session = (body: object = {}) =>
+  ok('POST', '/v1/play_session/collection', { key: shop.key, body: { collection_id: shop.collection_id, ...body } })
+async function view() {
+  const { play_session_id } = await session()
+  const { ok: _, api_request_id: _id, ...seen } = await ok('GET', `/v1/play/${play_session_id}/${track_id}`)
+  return seen
+}
+const palette = (hex: string) => [{ hex, area: 1, lightness: 0.5, saturation: 0.5 }]
+const hexes = (seen: { track: { image_colors: { hex: string }[] } }) => seen.track.image_colors.map(({ hex }) => hex)
+
+describe('behaviour', () => {
+  it('shows the track, its levels and where to stream it from', async () => {
+    const seen = await view()
+    expect(seen.track).toMatchObject({
+      id: track_id,
+      collection_id: shop.collection_id,
+      duration: 12.346,
+      file_name: 'So What.live.flac',
+      player_title: 'So What.live',
+      player_subtitle: null,
+      player_color: '#2B3440',
+      image_colors: [],
+      status: 'ready',
+      track_status_id: 'ready',
+      is_dark: true,
+    })
+    expect(seen.levels.levels).toHaveLength(320)
+    expect(seen.variants[0]).toMatchObject({
+      variant: { index: 'aac-160' },
+      path: expect.stringMatching(/aac-160\.m4a$/),
+    })
+  })
+
+  it('is the same as the first_track of the session', async () => {
+    const { play_session_id, first_track } = await session()
+    const seen = await ok('GET', `/v1/play/${play_session_id}/${track_id}`)
+    expect(seen.track).toEqual(first_track.track)
+    expect(seen.levels).toEqual(first_track.levels)
+  })
+
+  it('takes color and subtitle from the nearest that has one', async () => {
+    const looks = async () => {
+      const { player_color, player_subtitle } = (await view()).track
+      return [player_color, player_subtitle]
+    }
+    await set('organization', { player_color: '#111111', player_subtitle: 'organization' })
+    expect(await looks()).toEqual(['#111111', 'organization'])
+    await set('collection', { player_color: '#222222', player_subtitle: 'collection' })
+    expect(await looks()).toEqual(['#222222', 'collection'])
+    await set('track', { player_color: '#333333', player_subtitle: 'track', title: 'Title' })
+    expect(await looks()).toEqual(['#333333', 'track'])
+    await set('collection', { is_theme_overridable: false })
+    expect(await looks()).toEqual(['#222222', 'track'])
+    await set('organization', { is_theme_overridable: false })
+    expect(await looks()).toEqual(['#111111', 'track'])
+  })
+
+  it('takes its image colors from the nearest cover or theme, a theme before the cover beside it', async () => {
+    expect(hexes(await view())).toEqual([])
+    await set('organization', { theme: ['#aa0000'] })
+    expect(hexes(await view())).toEqual(['#AA0000'])
+    const cover = { cover_path: 'media/collection', cover_colors: palette('#00BB00') }
+    await db.update(collections).set(cover).where(eq(collections.id, shop.collection_id))
+    expect(hexes(await view())).toEqual(['#00BB00'])
+    await set('collection', { theme: ['#0000cc', '#0000dd'] })
+    expect(hexes(await view())).toEqual(['#0000CC', '#0000DD'])
+    await db.update(tracks).set({ cover_path: 'media/track', cover_colors: palette('#EEEEEE') })
+    expect(hexes(await view())).toEqual(['#EEEEEE'])
+    await set('collection', { is_theme_overridable: false })
+    expect(hexes(await view())).toEqual(['#0000CC', '#0000DD'])
+    await set('collection', { theme: [] })
+    expect(hexes(await view())).toEqual(['#00BB00'])
+  })
+
+  it('says of a color whether white text reads better on it', async () => {
+    for (const [player_color, is_dark] of [
+      ['#000000', true],
+      ['#0000FF', true],
+      ['#757575', true],
+      ['#777777', false],
+      ['#00FF00', false],
+      ['#FFFFFF', false],
+    ]) {
+      await set('track', { player_color })
+      expect([player_color, (await view()).track.is_dark]).toEqual([player_color, is_dark])
+    }
+  })
+
+  it('shows a neutral picture while there is no cover', async () => {
+    const url = (size: string) => `https://tonearm.test/cover/${size}.jpg`
+    expect((await view()).cover_image).toEqual({
+      icon: { type: 'icon', width: 80, height: 80, url: url('icon') },
+      small: { type: 'small', width: 200, height: 200, url: url('small') },
+      regular: { type: 'regular', width: 400, height: 400, url: url('regular') },
+    })
+  })
+
+  it('shows the nearest cover that may be shown', async () => {
+    const cover = async () => signedParts((await view()).cover_image.small.url).key
+    await db.update(collections).set({ cover_path: 'media/collection' })
+    expect(await cover()).toBe('media/collection/small.jpg')
+    await db.update(tracks).set({ cover_path: 'media/track' })
+    expect(await cover()).toBe('media/track/small.jpg')
+    await set('collection', { is_cover_overridable: false })
+    expect(await cover()).toBe('media/collection/small.jpg')
+    await set('collection', { is_cover_overridable: true })
+    await set('organization', { is_cover_overridable: false })
+    expect(await cover()).toBe('media/collection/small.jpg')
+  })
+})
+
+describe('a download', () => {
+  const download = async (index: string, body: object = { is_downloadable: true }) => {
+    const { play_session_id } = await session(body)
+    return (await ok('GET', `/v1/play/${play_session_id}/${track_id}/${index}/download`)).download
+  }
+
+  it('leads to the file, to be saved under the name of the upload with the ending of the variant', async () => {
+    const { variant, url } = await download('aac-160')
+    expect(variant).toBe('aac-160')
+    const { key, expires, disposition } = signedParts(url)
+    expect(key).toMatch(/\/aac-160\.m4a$/)
+    expect(expires).toBeLessThanOrEqual(3600)
+    expect(disposition).toBe(`attachment; filename="So What.live.m4a"; filename*=UTF-8''So%20What.live.m4a`)
+    expect(await isSignedFor('GET', url)).toBe(true)
+  })
+
+  it.each([
+    ['Ænima.flac', '_nima.m4a', '%C3%86nima.m4a'],
+    ['She said "hi" 100%.flac', 'She said _hi_ 100_.m4a', 'She%20said%20%22hi%22%20100%25.m4a'],
+    ["Don't (live)*+~.flac", "Don't (live)*+~.m4a", 'Don%27t%20%28live%29%2A%2B~.m4a'],
+    ['青い🎷', '____.m4a', '%E9%9D%92%E3%81%84%F0%9F%8E%B7.m4a'],
+  ])('of %s has a name that every browser reads and a signature that holds', async (file_name, plain, encoded) => {
+    await db.update(tracks).set({ file_name })
+    const { url } = await download('aac-160')
+    expect(signedParts(url).disposition).toBe(`attachment; filename="${plain}"; filename*=UTF-8''${encoded}`)
+    expect(await isSignedFor('GET', url)).toBe(true)
+  })
+
+  it('of the original has its own name', async () => {
+    const { url } = await download('original', { is_downloadable: true, variants: ['original'] })
+    expect(signedParts(url).disposition).toContain('filename="So What.live.flac"')
+  })
+
+  it('is 403 when the session does not allow it', async () => {
+    const { play_session_id } = await session()
+    const path = `/v1/play/${play_session_id}/${track_id}/aac-160/download`
+    await refused(403, 'download_not_allowed', 'GET', path)
+  })
+
+  it('is 404 for a variant that the session or the track lacks, or that nobody knows', async () => {
+    const { play_session_id } = await session({ is_downloadable: true })
+    for (const index of ['original', 'lossless', 'wav', 'x'.repeat(65)]) {
+      await refused(404, 'not_found', 'GET', `/v1/play/${play_session_id}/${track_id}/${index}/download`)
+    }
+  })
+})

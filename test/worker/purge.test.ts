@@ -1,0 +1,87 @@
+import { env } from 'cloudflare:workers'
+import { afterEach, describe, expect, it, vi } from 'vitest'
+
+import {
+  aReadyTrack,
+  aShop,
+  deliver,
+  eventually,
+  laterBy,
+  query,
+  serveTranscoder,
+  storedFiles,
+  sweep,
+} from './ready_track.ts'
+import { ok } from './support.ts'
+
+afterEach(() => {
+  vi.useRealTimers()
+  faults?.mockRestore()
+})
+let faults: { mockRestore: () => void } | undefined
+
+/** From here on R2 refuses to delete, in the Worker's hands too; `times` times. */
+function breakDeletes(times: number) {
+  const bucket = Object.getPrototypeOf(env.MEDIA) as R2Bucket
+  const spy = vi.spyOn(bucket, 'delete')
+  for (let time = 0; time < times; time++) spy.mockRejectedValueOnce(new Error('R2 is not to be reached'))
+  faults = spy
+  return spy
+}
+
+const jobsOf = (state: string) =>
+  query<{ id: string; attempt: number }>(
+    `select id, attempt from jobs where state = ? and payload ->> 'kind' = 'purge'`,
+    state,
+  )
+
+/** A deleted track whose purge failed once. */
+async function aFailedPurge() {
+  serveTranscoder()
+  const { key, collection_id } = await aShop()
+  const track_id = await aReadyTrack(key, collection_id)
+  const deletes = breakDeletes(1)
+  await ok('DELETE', `/v1/track/${track_id}`, { key })
+  await eventually(async () => (await jobsOf('open'))[0]?.attempt === 1 && deletes.mock.settledResults.length > 0)
+  expect((await storedFiles()).length).toBeGreaterThan(5)
+  const [job] = await jobsOf('open')
+  return { job_id: job!.id }
+}
+
+describe('a purge', () => {
+  it('that fails once is tried again when its message comes again', async () => {
+    const { job_id } = await aFailedPurge()
+    laterBy(0.1)
+    expect(await deliver('task', { job_id })).toMatchObject({ acknowledged: true })
+    expect([await storedFiles(), await jobsOf('done')]).toEqual([[], [{ id: job_id, attempt: 2 }]])
+  })
+
+  it('that fails is retried by the queue, not acknowledged', async () => {
+    const { job_id } = await aFailedPurge()
+    laterBy(0.1)
+    breakDeletes(1)
+    const { acknowledged, retried_in } = await deliver('task', { job_id })
+    expect([acknowledged, retried_in! > 0]).toEqual([false, true])
+    expect(await jobsOf('open')).toEqual([{ id: job_id, attempt: 2 }])
+  })
+
+  it('whose message was lost is found by the sweep', async () => {
+    await aFailedPurge()
+    laterBy(1)
+    await sweep()
+    await eventually(async () => (await storedFiles()).length === 0)
+    await eventually(async () => (await jobsOf('done')).length === 1)
+  })
+
+  it('that ends in the dead-letter queue is tried again an hour later', async () => {
+    const { job_id } = await aFailedPurge()
+    laterBy(0.1)
+    expect(await deliver('dead', { job_id })).toMatchObject({ acknowledged: true })
+    await sweep()
+    expect(await jobsOf('open')).toHaveLength(1)
+    laterBy(1.5)
+    await sweep()
+    await eventually(async () => (await jobsOf('done')).length === 1)
+    expect(await storedFiles()).toEqual([])
+  })
+})

@@ -1,0 +1,105 @@
+import { env } from 'cloudflare:workers'
+import { describe, expect, it } from 'vitest'
+
+import { operations } from '../../src/contract/index.ts'
+import { Limit } from '../../src/contract/limit.ts'
+import { aWorld } from './callers.ts'
+import { eventually, query, storedFiles } from './ready_track.ts'
+import { seed } from './seed.ts'
+import { anOrganization, call, ok } from './support.ts'
+
+const root = env.ROOT_KEY
+const TABLES = ['collections', 'tracks', 'playlists', 'upload_sessions', 'api_keys'] as const
+
+/** How many rows and files of an organization there are. */
+async function ownedBy(organization_id: string) {
+  const counts = await Promise.all(
+    TABLES.map((table) => query(`select id from ${table} where organization_id = ?`, organization_id)),
+  )
+  const files = (await storedFiles()).filter((path) => path.includes(organization_id))
+  return { rows: counts.flat().length, files: files.length }
+}
+
+describe('the operator’s root key', () => {
+  it('creates organizations, each with a server key, and lists them newest first', async () => {
+    const [a, b] = [await anOrganization('A'), await anOrganization('B')]
+    const { organizations, count } = await ok('GET', '/v1/organization', { key: root })
+    expect([count, organizations.map(({ name }: { name: string }) => name)]).toEqual([2, ['B', 'A']])
+    const page = await ok('GET', '/v1/organization?limit=1&offset=1', { key: root })
+    expect([page.count, page.organizations[0].id]).toEqual([2, a.id])
+    expect((await ok('GET', `/v1/organization/${b.id}`, { key: b.key })).organization.name).toBe('B')
+    expect((await call('GET', `/v1/organization/${a.id}`, { key: b.key })).status).toBe(404)
+  })
+
+  it('deletes an organization: its keys open nothing from then on, and all rows and files go', async () => {
+    const [gone, stays] = [await aWorld(), await aWorld()]
+    const { secret } = await ok('POST', '/v1/api_key', { key: gone.key, body: { title: 'P', type: 'player' } })
+    const play = `/v1/play/${gone.play_session_id}/${gone.track_id}`
+    await ok('GET', '/v1/variant', { key: secret })
+    await ok('GET', play)
+    const before = await ownedBy(stays.organization_id)
+    expect((await ownedBy(gone.organization_id)).files).toBeGreaterThan(5)
+    const path = `/v1/organization/${gone.organization_id}`
+    const { deleted_organization } = await ok('DELETE', path, { key: root })
+    expect(deleted_organization.id).toBe(gone.organization_id)
+    for (const key of [secret, gone.key]) expect((await call('GET', '/v1/limits', { key })).status).toBe(401)
+    expect((await call('GET', play)).status).toBe(404)
+    expect((await call('DELETE', path, { key: root })).status).toBe(404)
+    await eventually(async () => (await query(`select 1 from jobs where state = 'open'`)).length === 0)
+    expect(await ownedBy(gone.organization_id)).toEqual({ rows: 0, files: 0 })
+    expect(await ownedBy(stays.organization_id)).toEqual(before)
+    expect(await query('select id from organizations')).toEqual([{ id: stays.organization_id }])
+    // What hangs on them is gone too: files of tracks, places in playlists, counts of lists.
+    for (const table of ['track_variants', 'playlist_tracks']) {
+      expect(await query(`select 1 from ${table} where track_id not in (select id from tracks)`)).toEqual([])
+    }
+    const ids = [gone.organization_id, gone.collection_id]
+    const counts = await query<{ list: string }>('select list from list_counts')
+    expect(counts.filter(({ list }) => ids.some((id) => list.includes(id)))).toEqual([])
+    expect((await ok('GET', '/v1/organization', { key: root })).count).toBe(1)
+    expect((await ok('GET', `/v1/track/${stays.track_id}`, { key: stays.key })).track.status).toBe('ready')
+  })
+
+  it('deletes an organization of thousands of tracks too', async () => {
+    const world = await aWorld()
+    await seed('tracks', 1, 2300, world)
+    await seed('collections', 1, 20, world)
+    await ok('DELETE', `/v1/organization/${world.organization_id}`, { key: root })
+    await eventually(async () => (await ownedBy(world.organization_id)).rows === 0)
+    await eventually(async () => (await query('select 1 from list_counts')).length === 0)
+  })
+})
+
+describe('limits', () => {
+  it('are listed for every kind of key, as the contract has them', async () => {
+    const { key } = await anOrganization()
+    const { limits } = await ok('GET', '/v1/limits', { key })
+    expect((await ok('GET', '/v1/limits', { key: root })).limits).toEqual(limits)
+    const values = Object.fromEntries(
+      Limit.array()
+        .parse(limits)
+        .map(({ name, value }) => [name, value]),
+    )
+    expect(values).toMatchObject({
+      ...{ body_size: 65_536, string_length: 255, metadata_size: 16_384, metadata_depth: 5, theme_colors: 12 },
+      ...{ session_variants: 20, playlist_tracks: 1000, page_size: 200, filtered_offset: 10_000 },
+      ...{ upload_size: Number(env.MAX_UPLOAD_BYTES), duration: 43_200, upload_ttl: 3600, play_session_ttl: 86_400 },
+      ...{ api_rate: 1200, play_rate: 600, cover_size: 10_000_000 },
+    })
+  })
+
+  it('hold: a key is told to wait after 1,200 requests in a minute, and others are not', async () => {
+    const [{ key }, other] = [await anOrganization(), await anOrganization()]
+    const statuses: number[] = []
+    for (let at = 0; at < 1300; at += 50) {
+      const answers = await Promise.all(Array.from({ length: 50 }, () => call('GET', '/v1/limits', { key })))
+      statuses.push(...answers.map(({ status }) => status))
+    }
+    const limited = await call('GET', '/v1/limits', { key })
+    // The minute may end in between; then the counting has begun anew.
+    if (!statuses.includes(429)) expect(statuses.every((status) => status === 200)).toBe(true)
+    else expect([limited.body.code, limited.headers.get('retry-after')]).toEqual(['rate_limited', '60'])
+    expect((await call('GET', '/v1/limits', { key: other.key })).status).toBe(200)
+    expect(operations.listLimits.access).toContain('server')
+  }, 30_000)
+})

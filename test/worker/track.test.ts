@@ -1,0 +1,199 @@
+import { env } from 'cloudflare:workers'
+import { eq } from 'drizzle-orm'
+import { beforeEach, describe, expect, it } from 'vitest'
+
+import { tracks, trackVariants } from '../../src/adapters/schema.ts'
+import { aReadyTrack, aShop, deleteAtOnce, eventually, storedFiles, storeFiles, trackRow } from './fixtures.ts'
+import { isSignedFor, signedParts } from './signature.ts'
+import { aCollection, aTrack, db, ok, refused, UNKNOWN_ID, wrongFields } from './support.ts'
+
+let shop: Awaited<ReturnType<typeof aShop>>
+let key: string
+let collection_id: string
+beforeEach(async () => {
+  shop = await aShop()
+  ;({ key, collection_id } = shop)
+})
+const create = (body: object = {}) =>
+  ok('POST', '/v1/track', { key, body: { collection_id, file_name: 'So What.mp3', ...body } })
+const update = async (id: string, body: object) => (await ok('PUT', `/v1/track/${id}`, { key, body })).track
+const CREATOR = '11111111-1111-4111-8111-111111111111'
+
+describe('behaviour', () => {
+  it('waits for its upload when it is created', async () => {
+    const { track, track_id } = await create()
+    expect(track).toEqual({
+      id: track_id,
+      organization_id: shop.organization_id,
+      collection_id,
+      creator_id: null,
+      index: expect.stringMatching(/^[0-9A-Za-z]{12}$/),
+      duration: 0,
+      file_name: 'So What.mp3',
+      file_name_original: 'So What.mp3',
+      info: {},
+      organization_index: null,
+      order: 1,
+      metadata: {},
+      is_cover_overridable: true,
+      is_theme_overridable: true,
+      player_title: null,
+      player_subtitle: null,
+      player_color: null,
+      image_colors: [],
+      track_status_id: 'initializing',
+      status: 'initializing',
+    })
+    expect((await ok('GET', `/v1/track/${track_id}`, { key })).track).toEqual(track)
+  })
+
+  it('takes every field when it is created', async () => {
+    const fields = {
+      creator_id: CREATOR,
+      organization_index: 'CL 1355-1',
+      metadata: { takes: [1] },
+      is_cover_overridable: false,
+      is_theme_overridable: false,
+      player_title: 'So What',
+      player_subtitle: 'Miles Davis',
+      player_color: '#0000FF',
+    }
+    expect((await create(fields)).track).toMatchObject(fields)
+  })
+
+  it('is uploaded with a PUT to a URL that R2 takes for an hour', async () => {
+    const before = Date.now()
+    const { track_upload, track_id } = await create()
+    expect(track_upload).toMatchObject({ method: 'PUT', ttl: 3600 })
+    const expires_at = Date.parse(track_upload.expires_at)
+    expect(expires_at).toBeGreaterThanOrEqual(before + 3600_000)
+    expect(expires_at).toBeLessThanOrEqual(Date.now() + 3600_000)
+    const { key: object, expires, headers } = signedParts(track_upload.upload_url)
+    expect({ object, expires, headers }).toEqual({
+      object: `uploads/${shop.organization_id}/${collection_id}/${track_id}`,
+      expires: 3600,
+      headers: ['host'],
+    })
+    expect(await isSignedFor('PUT', track_upload.upload_url)).toBe(true)
+    expect(await isSignedFor('GET', track_upload.upload_url)).toBe(false)
+  })
+
+  it('signs size and type of the file when they are given, so that R2 takes no other', async () => {
+    const { track_upload } = await create({ file_size: 1_000_000, content_type: 'audio/mpeg' })
+    expect(signedParts(track_upload.upload_url).headers).toEqual(['content-length', 'content-type', 'host'])
+    const headers = { 'content-length': '1000000', 'content-type': 'audio/mpeg' }
+    expect(await isSignedFor('PUT', track_upload.upload_url, headers)).toBe(true)
+    const longer = { ...headers, 'content-length': '1000001' }
+    expect(await isSignedFor('PUT', track_upload.upload_url, longer)).toBe(false)
+  })
+
+  it('keeps what an update leaves out, clears what is null and replaces metadata whole', async () => {
+    const { track } = await create({ organization_index: 'a', metadata: { a: 1 }, player_color: '#0000FF' })
+    const changed = await update(track.id, { metadata: { b: 2 }, player_subtitle: 'Miles' })
+    expect(changed).toEqual({ ...track, metadata: { b: 2 }, player_subtitle: 'Miles' })
+    const cleared = { organization_index: null, player_color: null, player_subtitle: null, creator_id: null }
+    expect(await update(track.id, cleared)).toEqual({ ...changed, ...cleared })
+    expect(await update(track.id, {})).toEqual({ ...changed, ...cleared })
+  })
+
+  it('takes its title as player_title, unless that is sent too', async () => {
+    const { id } = await aTrack(key, collection_id)
+    expect((await update(id, { title: 'So What' })).player_title).toBe('So What')
+    expect((await update(id, { title: 'a', player_title: 'b' })).player_title).toBe('b')
+    expect((await update(id, { title: 'a', player_title: null })).player_title).toBeNull()
+  })
+
+  it.each([
+    ['../../etc/passwd', 'passwd'],
+    ['C:\\Users\\miles\\So What.wav', 'So What.wav'],
+    ['a\u0000b\r\nc.mp3', 'abc.mp3'],
+    ['folder/', 'audio'],
+    [' \t ', 'audio'],
+    ['Ænima “live” 🎷.flac', 'Ænima “live” 🎷.flac'],
+  ])('keeps the name %j as %j, and what was sent beside it', async (sent, kept) => {
+    const { track } = await create({ file_name: sent })
+    expect([track.file_name, track.file_name_original]).toEqual([kept, sent])
+  })
+
+  it('goes with its files and its cover when it is deleted', async () => {
+    const [id, other] = [await aReadyTrack(key, collection_id), await aReadyTrack(key, collection_id)]
+    const cover_path = `media/${shop.organization_id}/${collection_id}/cover-0123456789ab`
+    await db.update(tracks).set({ cover_path }).where(eq(tracks.id, id))
+    await Promise.all([storeFiles(id), storeFiles(other)])
+    const kept = new Set(await storedFiles())
+    const { index } = await trackRow(id)
+    for (const path of kept) if (path.includes(index) || path.endsWith(id)) kept.delete(path)
+    await env.MEDIA.put(`${cover_path}/icon.jpg`, 'image')
+    const { deleted_track } = await ok('DELETE', `/v1/track/${id}`, { key })
+    expect(deleted_track).toMatchObject({ id, status: 'ready' })
+    await refused(404, 'not_found', 'GET', `/v1/track/${id}`, { key })
+    await refused(404, 'not_found', 'DELETE', `/v1/track/${id}`, { key })
+    expect(await db.select().from(trackVariants).where(eq(trackVariants.track_id, id))).toEqual([])
+    await eventually(async () => (await storedFiles()).length === kept.size)
+    expect(new Set(await storedFiles())).toEqual(kept)
+    expect(kept.size).toBe(7)
+  })
+
+  it('counts right and orders without gaps or doubles when tracks are created and deleted at once', async () => {
+    const { id } = await aTrack(key, collection_id)
+    const created = await Promise.all(Array.from({ length: 5 }, () => aTrack(key, collection_id)))
+    expect(await deleteAtOnce(`/v1/track/${id}`, key)).toEqual([200, 404, 404, 404])
+    expect(created.map(({ order }) => order as number).toSorted((a, b) => a - b)).toEqual([2, 3, 4, 5, 6])
+    const body = await ok('GET', `/v1/collection/${collection_id}/track`, { key })
+    expect([body.count, body.tracks.length]).toEqual([5, 5])
+  })
+
+  it('says nothing new when its upload is reported before it arrived', async () => {
+    const { track } = await create()
+    expect((await ok('POST', `/v1/track/${track.id}/upload_complete`, { key })).track).toEqual(track)
+  })
+})
+
+describe('errors', () => {
+  it('is 404 in a collection that does not exist any more', async () => {
+    const { id } = await aCollection(key)
+    await ok('DELETE', `/v1/collection/${id}`, { key })
+    for (const gone of [id, UNKNOWN_ID]) {
+      await refused(404, 'not_found', 'POST', '/v1/track', { key, body: { collection_id: gone, file_name: 'a' } })
+    }
+  })
+
+  it('needs a collection and a file name', async () => {
+    const answer = await refused(400, 'invalid_request', 'POST', '/v1/track', { key, body: {} })
+    expect(wrongFields(answer)).toEqual(['collection_id', 'file_name'])
+    const body = { collection_id: 'x', file_name: '' }
+    expect(wrongFields(await refused(400, 'invalid_request', 'POST', '/v1/track', { key, body }))).toEqual([
+      'collection_id',
+      'file_name',
+    ])
+  })
+
+  it('is 413 for a file that is larger than allowed', async () => {
+    const body = { collection_id, file_name: 'a.wav', file_size: 1_000_001 }
+    expect(wrongFields(await refused(413, 'file_too_large', 'POST', '/v1/track', { key, body }))).toEqual(['file_size'])
+    expect(await ok('GET', `/v1/collection/${collection_id}/track`, { key })).toMatchObject({ count: 0, tracks: [] })
+  })
+
+  it.each([
+    { file_size: 0 },
+    { file_size: -1 },
+    { file_size: 1.5 },
+    { file_size: '5' },
+    { content_type: 'mp3' },
+    { content_type: 'audio/mpeg\r\nx-amz-acl: public-read' },
+    { player_color: 'blue' },
+    { creator_id: 'me' },
+    { is_cover_overridable: null },
+  ])('is 400 for %j', async (field) => {
+    const body = { collection_id, file_name: 'a.mp3', ...field }
+    const answer = await refused(400, 'invalid_request', 'POST', '/v1/track', { key, body })
+    expect(wrongFields(answer)).toEqual(Object.keys(field))
+  })
+
+  it('cannot be moved or set by an update', async () => {
+    const { id } = await aTrack(key, collection_id)
+    const body = { collection_id, order: 5, status: 'ready', file_name: 'b.mp3' }
+    const answer = await refused(400, 'unknown_field', 'PUT', `/v1/track/${id}`, { key, body })
+    expect(wrongFields(answer)).toEqual(['collection_id', 'order', 'status', 'file_name'])
+  })
+})

@@ -1,0 +1,102 @@
+import { env } from 'cloudflare:workers'
+import { vi } from 'vitest'
+
+import { CoverAnswer, CoverJob, JobEvent, type JobResult, TranscodeJob } from '../../src/contract/job.ts'
+import { CATALOGUE } from '../../src/contract/variant.ts'
+
+/**
+ * The transcoder is an external process that workerd cannot run, so these tests answer in its place. Every request and every event
+ * is checked against `src/contract/job.ts`, so that this peer cannot drift from the real one, which `test/e2e` runs.
+ */
+
+type Reply = (request: Request) => Response | Promise<Response>
+
+const unreachable: Reply = () => {
+  throw new TypeError('connection refused')
+}
+let reply = unreachable
+
+/** No transcoder answers from here on; the Worker never reaches anything else outside. */
+export function stopTranscoder(): void {
+  reply = unreachable
+  vi.spyOn(globalThis, 'fetch').mockImplementation(async (input, init) => {
+    const request = new Request(input, init)
+    if (!request.url.startsWith(env.TRANSCODER_URL)) throw new TypeError(`no test expects a request to ${request.url}`)
+    return reply(request)
+  })
+}
+
+const refusal = (request: Request) =>
+  request.headers.get('authorization') === `Bearer ${env.TRANSCODER_SECRET}` && request.method === 'POST'
+    ? null
+    : new Response('forbidden', { status: 403 })
+
+type TranscodeReply = (job: TranscodeJob, call: number) => Response | Promise<Response>
+type CoverReply = (job: CoverJob, call: number) => CoverAnswer | Response | Promise<CoverAnswer | Response>
+
+/** A transcoder that answers as told; it keeps the jobs that it was asked to do. */
+export function startTranscoder(answers: { transcode?: TranscodeReply; cover?: CoverReply; health?: () => Response }) {
+  const transcodes: TranscodeJob[] = []
+  const covers: CoverJob[] = []
+  reply = async (request) => {
+    if (request.method === 'GET' && answers.health && request.url.endsWith('/health')) return answers.health()
+    const refused = refusal(request)
+    if (refused) return refused
+    const { pathname } = new URL(request.url)
+    if (pathname === '/covers' && answers.cover) {
+      const job = CoverJob.parse(await request.json())
+      const answer = await answers.cover(job, covers.push(job))
+      return answer instanceof Response ? answer : Response.json(CoverAnswer.parse(answer))
+    }
+    const job = TranscodeJob.parse(await request.json())
+    if (pathname !== `/jobs/${job.job_id}` || !answers.transcode) return new Response('not found', { status: 404 })
+    return answers.transcode(job, transcodes.push(job))
+  }
+  return { transcodes, covers }
+}
+
+const line = (event: JobEvent) => new TextEncoder().encode(`${JSON.stringify(JobEvent.parse(event))}\n`)
+
+/** A stream of these events that then ends; without a `result` or `error` at its end it was cut. */
+export const events = (...list: JobEvent[]) =>
+  new Response(new Blob(list.map(line)), { headers: { 'content-type': 'application/x-ndjson' } })
+
+/** A stream whose events the test sends one by one. */
+export function openStream() {
+  const { readable, writable } = new TransformStream<Uint8Array, Uint8Array>()
+  const writer = writable.getWriter()
+  return {
+    response: new Response(readable),
+    send: (event: JobEvent) => void writer.write(line(event)).catch(() => undefined),
+    end: () => void writer.close().catch(() => undefined),
+  }
+}
+
+export const error = (
+  code: Extract<JobEvent, { type: 'error' }>['error']['code'],
+  message: string,
+  retryable = false,
+): JobEvent => ({ type: 'error', error: { code, message, retryable } })
+
+/** What the transcoder answers for a good source of 12.3456 s: everything but the FLAC, which a lossy source does not get. */
+export function result(changes: Partial<JobResult> = {}): JobEvent {
+  const made = CATALOGUE.filter(({ index }) => index !== 'original' && index !== 'lossless')
+  return {
+    type: 'result',
+    result: {
+      duration: 12.3456,
+      levels: Array.from({ length: 320 }, (_, at) => at / 319),
+      info: { codec: 'mp3', sample_rate: 44100, channels: 2, bitrate: 191.6 },
+      warnings: [],
+      variants: made.map(({ index, bitrate }) => ({ index, size: 1000, bitrate, duration: 12.3456 })),
+      skipped: [{ index: 'lossless', reason: 'the source is lossy' }],
+      failed: [],
+      cover: null,
+      ...changes,
+    },
+  }
+}
+
+export const PALETTE = [{ hex: '#AA3300', area: 0.75, lightness: 0.33, saturation: 1 }]
+/** A cover that could be cut. */
+export const cut = (): CoverAnswer => ({ ok: true, result: { image_colors: PALETTE } })

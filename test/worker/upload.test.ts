@@ -1,0 +1,128 @@
+import { eq } from 'drizzle-orm'
+import { beforeEach, describe, expect, it } from 'vitest'
+
+import { uploadSessions } from '../../src/adapters/schema.ts'
+import { aShop, runSweep, trackRow } from './fixtures.ts'
+import { isSignedFor, signedParts } from './signature.ts'
+import { db, ok, refused, wrongFields } from './support.ts'
+
+let key: string
+let collection_id: string
+beforeEach(async () => {
+  ;({ key, collection_id } = await aShop())
+})
+const HOUR = 3600_000
+const CREATOR = '11111111-1111-4111-8111-111111111111'
+const open = (body: object = {}) => ok('POST', '/v1/upload_session', { key, body: { collection_id, ...body } })
+const addTrack = (id: string, body: object = {}) =>
+  ok('POST', `/v1/upload/${id}/track`, { key, body: { file_name: 'So What.mp3', ...body } })
+/** As if the session had ended this long ago. */
+const endAgo = (id: string, milliseconds: number) =>
+  db
+    .update(uploadSessions)
+    .set({ expires_at: Date.now() - milliseconds })
+    .where(eq(uploadSessions.id, id))
+
+describe('behaviour', () => {
+  it('lives for an hour', async () => {
+    const before = Date.now()
+    const body = await open()
+    expect(body.upload_session).toEqual({ id: body.upload_session_id, collection_id, expires_at: body.expires_at })
+    const expires_at = Date.parse(body.expires_at)
+    expect(expires_at).toBeGreaterThanOrEqual(before + HOUR)
+    expect(expires_at).toBeLessThanOrEqual(Date.now() + HOUR)
+  })
+
+  it('shows what it was created with', async () => {
+    const fields = { creator_id: CREATOR, organization_index: 'batch 7', metadata: { from: 'studio' } }
+    const { upload_session_id: id, expires_at } = await open(fields)
+    const { upload_session } = await ok('GET', `/v1/upload_session/${id}`, { key })
+    expect(upload_session).toEqual({ id, collection_id, ...fields, expires_at })
+  })
+
+  it('has no creator, an empty index and no metadata unless they are given', async () => {
+    const { upload_session_id: id } = await open()
+    const { upload_session } = await ok('GET', `/v1/upload_session/${id}`, { key })
+    expect(upload_session).toMatchObject({ creator_id: null, organization_index: '', metadata: {} })
+  })
+
+  it('creates tracks in its collection, by its creator, one after the other', async () => {
+    const { upload_session_id: id } = await open({ creator_id: CREATOR })
+    const first = await addTrack(id, { organization_index: '1', metadata: { side: 'A' } })
+    const second = await addTrack(id, { file_name: 'Blue in Green.mp3' })
+    const row = await trackRow(first.track_id)
+    expect(first.track).toEqual({
+      id: first.track_id,
+      index: row.index,
+      path: `media/${row.organization_id}/${collection_id}/${row.index}`,
+    })
+    const { tracks } = await ok('GET', `/v1/collection/${collection_id}/track`, { key })
+    expect(tracks.map((t: { id: string; order: number }) => [t.id, t.order])).toEqual([
+      [first.track_id, 1],
+      [second.track_id, 2],
+    ])
+    expect((await ok('GET', `/v1/track/${first.track_id}`, { key })).track).toMatchObject({
+      creator_id: CREATOR,
+      organization_index: '1',
+      metadata: { side: 'A' },
+      status: 'initializing',
+    })
+  })
+
+  it('gives out upload handles like those of any track', async () => {
+    const { upload_session_id: id } = await open()
+    const { track_upload, track_cover_upload } = await addTrack(id, { file_size: 5, content_type: 'audio/flac' })
+    expect(track_upload).toMatchObject({ method: 'PUT', ttl: 3600 })
+    expect(signedParts(track_upload.upload_url).headers).toEqual(['content-length', 'content-type', 'host'])
+    const headers = { 'content-length': '5', 'content-type': 'audio/flac' }
+    expect(await isSignedFor('PUT', track_upload.upload_url, headers)).toBe(true)
+    expect(track_cover_upload).toMatchObject({ method: 'POST', ttl: 3600 })
+    expect(track_cover_upload.upload_url).toMatch(/^https:\/\/tonearm\.test\/v1\/cover_upload\//)
+  })
+})
+
+describe('errors', () => {
+  it('is 410 for a day after its end, then 404', async () => {
+    const { upload_session_id: id } = await open()
+    const get = ['GET', `/v1/upload_session/${id}`, { key }] as const
+    const add = ['POST', `/v1/upload/${id}/track`, { key, body: { file_name: 'a' } }] as const
+    await endAgo(id, 1)
+    await refused(410, 'session_expired', ...get)
+    await refused(410, 'session_expired', ...add)
+    await endAgo(id, 24 * HOUR - 60_000)
+    await refused(410, 'session_expired', ...get)
+    await endAgo(id, 24 * HOUR)
+    await refused(404, 'not_found', ...get)
+    await refused(404, 'not_found', ...add)
+  })
+
+  it('is swept away when a day has passed since its end', async () => {
+    const [gone, stays] = [await open(), await open()]
+    await endAgo(gone.upload_session_id, 25 * HOUR)
+    await endAgo(stays.upload_session_id, 23 * HOUR)
+    await runSweep()
+    expect((await db.select().from(uploadSessions)).map(({ id }) => id)).toEqual([stays.upload_session_id])
+  })
+
+  it('needs a collection to begin, and a file name for a track', async () => {
+    expect(wrongFields(await refused(400, 'invalid_request', 'POST', '/v1/upload_session', { key, body: {} }))).toEqual(
+      ['collection_id'],
+    )
+    const { upload_session_id: id } = await open()
+    const answer = await refused(400, 'invalid_request', 'POST', `/v1/upload/${id}/track`, { key, body: {} })
+    expect(wrongFields(answer)).toEqual(['file_name'])
+  })
+
+  it('leaves the collection of a track to the session', async () => {
+    const { upload_session_id: id } = await open()
+    const body = { file_name: 'a', collection_id, creator_id: CREATOR }
+    const answer = await refused(400, 'unknown_field', 'POST', `/v1/upload/${id}/track`, { key, body })
+    expect(wrongFields(answer)).toEqual(['collection_id', 'creator_id'])
+  })
+
+  it('is 413 for a file that is larger than allowed', async () => {
+    const { upload_session_id: id } = await open()
+    const body = { file_name: 'a.wav', file_size: 1_000_001 }
+    await refused(413, 'file_too_large', 'POST', `/v1/upload/${id}/track`, { key, body })
+  })
+})
