@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import path from 'node:path'
+
 import { cloudflareTest, readD1Migrations } from '@cloudflare/vitest-plugin'
 import { defineConfig } from 'vitest/config'
 
@@ -33,7 +34,12 @@ export default defineConfig({
           include: ['test/worker/**/*.test.ts'],
           setupFiles: ['./test/worker/setup.ts'],
           isolate: false,
+          maxWorkers: 2,
+          silent: 'passed-only',
         },
+      },
+      {
+        test: { name: 'contract', include: ['test/contract/**/*.test.ts'], environment: 'node' },
       },
       {
         test: {

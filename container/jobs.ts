@@ -139,7 +139,7 @@ function newJob(request: TranscodeJob): Job {
 }
 
 function cancelled(): JobError {
-  return { code: 'internal', message: 'The job was cancelled.', retryable: true }
+  return { code: 'cancelled', message: 'The job was cancelled.', retryable: true }
 }
 
 function toJobError(thrown: unknown): JobError {

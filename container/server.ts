@@ -14,7 +14,8 @@ import { JOB_PREFIX, cleanWorkDir } from './space.ts'
 import { transcode } from './transcode.ts'
 
 /** Milliseconds that a running job gets to finish after SIGTERM. */
-const GRACE_MS = 10_000
+/** Seconds that a running job gets to finish after SIGTERM; a Cloudflare Container may take 15 minutes. */
+const GRACE_MS = Number(process.env.GRACE_SECONDS ?? 10) * 1000
 
 const settings = readSettings(process.env)
 const tools = { ...(await findTools(settings).catch(giveUp)), timeoutSeconds: settings.timeoutSeconds }

@@ -36,6 +36,8 @@ const projects = [
   'src/studio',
   'container',
   'scripts',
+  'src/reference',
+  'test/contract',
   'test/worker',
   'test/container',
   'test/e2e',

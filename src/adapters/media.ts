@@ -63,12 +63,13 @@ export async function headObject(env: Env, path: string): Promise<{ size: number
   return object && { size: object.size, etag: object.etag }
 }
 
-/** Deletes every object below a prefix; may be repeated. */
-export async function deletePrefix(env: Env, prefix: string): Promise<void> {
+/** Deletes every object below a prefix; may be repeated. `alive` is called for each thousand. */
+export async function deletePrefix(env: Env, prefix: string, alive: () => Promise<unknown>): Promise<void> {
   for (;;) {
     const { objects, truncated } = await env.MEDIA.list({ prefix, limit: 1000 })
     if (objects.length > 0) await env.MEDIA.delete(objects.map((object) => object.key))
     if (!truncated) return
+    await alive()
   }
 }
 

@@ -278,7 +278,7 @@ export type CoverOwner = 'collection' | 'track' | 'playlist'
 export type JobPayload =
   | { kind: 'transcode'; track_id: string; source_path: string; source_size: number }
   | { kind: 'cover'; owner: CoverOwner; owner_id: string; source_path: string; source_size: number; cover_path: string }
-  | { kind: 'purge'; prefixes: string[]; paths?: string[]; organization_id?: string }
+  | { kind: 'purge'; prefixes: string[]; paths?: string[]; organization_id?: string; collection_id?: string }
 
 /**
  * Background work. The row is the truth, a queue message only a nudge: from `lease_until` on anybody may take the job (again), and

@@ -4,7 +4,7 @@ import { JwtTokenExpired } from 'hono/utils/jwt/types'
 import { ApiError } from '../errors.ts'
 import type { CoverOwner } from './schema.ts'
 
-/** What a cover's upload URL allows: one image for one owner until it expires. A JWT (HS256) under `SIGNING_SECRET`. */
+/** What a cover's upload URL allows: images for one owner until it expires. A JWT (HS256) under `SIGNING_SECRET`. */
 export interface CoverGrant {
   owner: CoverOwner
   owner_id: string

@@ -24,6 +24,7 @@ export const JobErrorCode = z.enum([
   'source_unavailable', // the source URL answered an error, stalled or lied about its length
   'upload_failed', // an output URL refused the bytes
   'disk_full',
+  'cancelled', // the transcoder was stopped or told to; no fault of the file, and not counted
   'internal',
 ])
 export type JobErrorCode = z.infer<typeof JobErrorCode>
@@ -135,3 +136,6 @@ export const JobEvent = z.discriminatedUnion('type', [
   z.object({ type: z.literal('error'), error: JobError }),
 ])
 export type JobEvent = z.infer<typeof JobEvent>
+
+/** Whether a line is of a kind that is known here. */
+export const JobEventType = z.object({ type: z.enum(['ping', 'progress', 'fallback', 'result', 'error']) })

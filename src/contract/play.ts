@@ -3,7 +3,7 @@ import * as z from 'zod'
 import { Id, MAX_SESSION_VARIANTS, Metadata, ok, Text, Timestamp } from './common.ts'
 import { CoverImage } from './media.ts'
 import { defineOperations } from './operation.ts'
-import { Track } from './track.ts'
+import { ListedTrack, Track } from './track.ts'
 
 export const PlayScope = z.enum(['collection', 'track', 'playlist'])
 export type PlayScope = z.infer<typeof PlayScope>
@@ -32,23 +32,10 @@ export const SessionTrack = Track.pick({
 })
 
 /**
- * A track as listeners see it: effective title, subtitle, color and image colors (design.md §4, inheritance), and nothing that is
- * only the developer's (metadata, creator, info).
+ * A track as listeners see it: effective title, subtitle, color and image colors (design.md §4, inheritance). It has the fields of a
+ * listed track, so what is put into `metadata` is seen by whoever holds a play session.
  */
-export const PlayedTrack = Track.pick({
-  id: true,
-  collection_id: true,
-  index: true,
-  duration: true,
-  file_name: true,
-  order: true,
-  player_title: true,
-  player_subtitle: true,
-  player_color: true,
-  image_colors: true,
-  track_status_id: true,
-  status: true,
-}).extend({
+export const PlayedTrack = ListedTrack.extend({
   /** Whether the effective `player_color` is dark: white text reads better on it (WCAG 2.2 relative luminance). */
   is_dark: z.boolean(),
 })

@@ -8,6 +8,7 @@ import type { Principal } from '../context.ts'
 import type { Access } from '../contract/operation.ts'
 import { ApiError, insufficientScope, unauthorized } from '../errors.ts'
 import { noteUse } from '../pipeline/key_use.ts'
+import { limitGuesses } from './limit_rate.ts'
 
 const nobody = { organization_id: '', binding: null, variants: null, is_downloadable: false, allowed_origins: null }
 const PUBLIC: Principal = { ...nobody, kind: 'public', api_key_id: '' }
@@ -49,12 +50,15 @@ async function readKey(env: Env, keys: KeyCache, hash: string): Promise<Principa
   return principal
 }
 
-async function principalOf(env: Env, keys: KeyCache, secret: string): Promise<Principal> {
+async function principalOf(env: Env, keys: KeyCache, secret: string, client: string | null): Promise<Principal> {
   const hash = await sha256(secret)
   // Hashes are compared, so that the time taken tells nothing of the secret.
   if (env.ROOT_KEY && hash === (await sha256(env.ROOT_KEY))) return ROOT
   if (!isSecret(secret)) throw unauthorized('This API key is not valid')
-  return keys.get(hash) ?? (await readKey(env, keys, hash))
+  const known = keys.get(hash)
+  if (known) return known
+  await limitGuesses(env, client)
+  return readKey(env, keys, hash)
 }
 
 /**
@@ -72,7 +76,7 @@ export async function authenticate(
   if (!header) throw unauthorized('Send your API key in the header Authorization: Bearer <API_KEY>')
   const secret = /^bearer +(\S+) *$/i.exec(header)?.[1]
   if (!secret) throw unauthorized('The Authorization header must be: Bearer <API_KEY>')
-  const principal = await principalOf(env, keys, secret)
+  const principal = await principalOf(env, keys, secret, headers.get('cf-connecting-ip'))
   const origin = headers.get('origin')
   // Only browsers send an Origin; the list keeps a key from being used on somebody else's page.
   if (principal.allowed_origins && origin && !principal.allowed_origins.includes(origin.toLowerCase())) {

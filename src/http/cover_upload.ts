@@ -8,6 +8,7 @@ import { MAX_COVER_BYTES } from '../contract/common.ts'
 import { ApiError } from '../errors.ts'
 import { cutCover, startCover } from '../pipeline/cover.ts'
 import { claimJob, releaseJob, sendJob } from '../pipeline/job.ts'
+import { limitCovers } from './limit_rate.ts'
 import type { AppEnv } from './mount.ts'
 
 /** Room for the multipart frame around the file. */
@@ -60,6 +61,7 @@ export function mountCoverUpload(app: Hono<AppEnv>): void {
   })
   app.post('/v1/cover_upload/:token', limit, async (c) => {
     const grant = await verifyCoverGrant(c.env, c.req.param('token'))
+    await limitCovers(c.env, grant.owner_id)
     const system: System = { env: c.env, db: openDatabase(c.env.DB), now: Date.now() }
     const started = await startCover(system, grant, await readImage(c.req.raw))
     const job = await claimJob(system, started.id)

@@ -1,10 +1,10 @@
-import { and, eq, isNull, lt, or } from 'drizzle-orm'
+import { and, eq, isNull, lt, or, type SQL } from 'drizzle-orm'
 
 import { idempotencyKeys } from '../adapters/schema.ts'
 import { open, seal } from '../adapters/seal.ts'
 import { sha256 } from '../adapters/secret.ts'
 import type { Context } from '../context.ts'
-import { ApiError, invalid } from '../errors.ts'
+import { ApiError, describeError, invalid } from '../errors.ts'
 
 /** How long an answer is kept, in milliseconds. */
 export const KEPT_FOR = 24 * 3600 * 1000
@@ -51,13 +51,23 @@ export async function once(
     return { answer: await replay(answer), replayed: true }
   }
   const mine = and(eq(idempotencyKeys.id, id), eq(idempotencyKeys.created_at, now))
-  try {
-    const answer = await run()
-    const sealed = await seal(env.SIGNING_SECRET, id, JSON.stringify(answer))
-    await db.update(idempotencyKeys).set({ answer: sealed }).where(mine)
-    return { answer, replayed: false }
-  } catch (error) {
+  const answer = await run().catch(async (error: unknown) => {
     await db.delete(idempotencyKeys).where(and(mine, isNull(idempotencyKeys.answer)))
     throw error
+  })
+  // What has been done is answered, even if it cannot be kept.
+  await keep(context, id, mine, answer)
+  return { answer, replayed: false }
+}
+
+async function keep({ db, env }: Context, id: string, mine: SQL | undefined, answer: Answer): Promise<void> {
+  // A play session's view is made anew when it is asked for again.
+  const { play_session_id, expires_at } = answer
+  const kept = play_session_id === undefined ? answer : { play_session_id, expires_at }
+  try {
+    const sealed = await seal(env.SIGNING_SECRET, id, JSON.stringify(kept))
+    await db.update(idempotencyKeys).set({ answer: sealed }).where(mine)
+  } catch (error) {
+    console.error(JSON.stringify({ event: 'answer_not_kept', error: describeError(error) }))
   }
 }

@@ -7,9 +7,18 @@ export async function limitRate(env: Env, principal: Principal, play_session_id:
     principal.kind === 'public'
       ? await env.PLAY_RATE_LIMIT.limit({ key: play_session_id ?? 'none' })
       : await env.API_RATE_LIMIT.limit({ key: principal.api_key_id })
-  if (!success) {
-    throw new ApiError(429, 'rate_limited', 'Too many requests; try again in a minute', undefined, {
-      'retry-after': '60',
-    })
-  }
+  if (!success) throw tooMany()
 }
+
+/** 429 for a client that tries one unknown key after the other. */
+export async function limitGuesses(env: Env, client: string | null): Promise<void> {
+  if (client && !(await env.API_RATE_LIMIT.limit({ key: `guess:${client}` })).success) throw tooMany()
+}
+
+/** 429 for an upload URL that is used over and over. */
+export async function limitCovers(env: Env, owner_id: string): Promise<void> {
+  if (!(await env.PLAY_RATE_LIMIT.limit({ key: `cover:${owner_id}` })).success) throw tooMany()
+}
+
+const tooMany = () =>
+  new ApiError(429, 'rate_limited', 'Too many requests; try again in a minute', undefined, { 'retry-after': '60' })

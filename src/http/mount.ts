@@ -85,7 +85,8 @@ function validate(operation: Operation): MiddlewareHandler<AppEnv>[] {
     ...check('param', operation.params),
     ...check('query', operation.query),
     ...check('header', operation.headers),
-    ...(operation.body ? [tooLarge, requireJson] : []),
+    ...(operation.body || operation.method === 'post' ? [tooLarge] : []),
+    ...(operation.body ? [requireJson] : []),
     ...check('json', operation.body),
   ] as MiddlewareHandler<AppEnv>[]
 }

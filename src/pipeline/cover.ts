@@ -10,7 +10,7 @@ import { CoverAnswer, type CoverOutputs } from '../contract/job.ts'
 import { describeError, notFound } from '../errors.ts'
 import { holds, insertJob, type Job } from './job.ts'
 import { backoff, done, MAX_ATTEMPTS, type Outcome } from './outcome.ts'
-import { purge } from './purge.ts'
+import { purge, purgeLater } from './purge.ts'
 
 const URL_TTL = 3600
 
@@ -120,6 +120,9 @@ export async function cutCover(system: System, job: Job): Promise<Outcome & { fa
   await env.MEDIA.delete(source_path)
   // Either the old cover or, when this one was overtaken or its owner deleted, the new one is nobody's now.
   const orphan = updated.length > 0 ? before[0]?.cover_path : cover_path
-  if (orphan) await purge(system, job.organization_id, [`${orphan}/`])
+  if (!orphan) return done
+  // The old squares may still be on a page.
+  if (updated.length > 0) await purgeLater(system, job.organization_id, [`${orphan}/`], [])
+  else await purge(system, job.organization_id, [`${orphan}/`])
   return done
 }

@@ -2,13 +2,17 @@ import { eq, inArray, sql } from 'drizzle-orm'
 
 import { collections, playlists, playlistTracks, tracks, trackVariants, uploadSessions } from '../adapters/schema.ts'
 import type { System } from '../context.ts'
-import { type Job, renewLease } from './job.ts'
+import { removeFromPlaylists } from './playlist_order.ts'
 
 /** Rows deleted in one statement, so that a big organization does not hold up the database. */
 const CHUNK = 500
 
 /** Deletes the rows of an organization that is gone, collection by collection. Its play sessions end by themselves within a day. */
-export async function deleteOrganizationRows(system: System, job: Job, organization_id: string): Promise<void> {
+export async function deleteOrganizationRows(
+  system: System,
+  organization_id: string,
+  alive: () => Promise<unknown>,
+): Promise<void> {
   const { db } = system
   for (;;) {
     const collection = await db
@@ -18,7 +22,7 @@ export async function deleteOrganizationRows(system: System, job: Job, organizat
       .limit(1)
       .get()
     if (!collection) break
-    await deleteTracks(system, job, collection.id)
+    await deleteTracks(system, collection.id, alive)
     await db.batch([
       db.delete(uploadSessions).where(eq(uploadSessions.collection_id, collection.id)),
       db.delete(collections).where(eq(collections.id, collection.id)),
@@ -34,18 +38,23 @@ export async function deleteOrganizationRows(system: System, job: Job, organizat
   ])
 }
 
-async function deleteTracks(system: System, job: Job, collection_id: string): Promise<void> {
-  const { db } = system
+/** Deletes the tracks of a collection that is gone. */
+export async function deleteTracks(
+  { db }: System,
+  collection_id: string,
+  alive: () => Promise<unknown>,
+): Promise<void> {
   for (;;) {
     const chunk = sql`(select id from tracks where collection_id = ${collection_id} order by "order" limit ${CHUNK})`
-    const [, deleted] = await db.batch([
+    const results = await db.batch([
+      ...removeFromPlaylists(db, chunk),
       db.delete(trackVariants).where(sql`track_id in ${chunk}`),
       db
         .delete(tracks)
         .where(sql`id in ${chunk}`)
         .returning({ id: tracks.id }),
     ])
-    await renewLease(system, job)
-    if (deleted.length < CHUNK) return
+    await alive()
+    if ((results.at(-1) as unknown[]).length < CHUNK) return
   }
 }

@@ -5,7 +5,7 @@ import { readNdjson } from '../adapters/ndjson.ts'
 import { jobs, tracks } from '../adapters/schema.ts'
 import { callTranscoder } from '../adapters/transcoder.ts'
 import type { System } from '../context.ts'
-import { JobEvent, type JobVariant, type TranscodeJob } from '../contract/job.ts'
+import { JobEvent, JobEventType, type JobVariant, type TranscodeJob } from '../contract/job.ts'
 import { CATALOGUE, type CatalogueEntry } from '../contract/variant.ts'
 import { describeError } from '../errors.ts'
 import { signCoverOutputs } from './cover.ts'
@@ -17,6 +17,8 @@ import { backoff, done, MAX_ATTEMPTS, type Outcome } from './outcome.ts'
 const URL_TTL = 6 * 3600
 /** A queue consumer lives 15 minutes; before that the job goes on in a new message, which re-attaches (platform.md §7). */
 const ATTACHED_FOR = 12 * 60_000
+/** How long a full transcoder is waited for, in milliseconds, before that counts as a fault. */
+const BUSY_FOR = 6 * 3600_000
 /** Milliseconds between two writes of the progress, which also renew the lease. */
 const PROGRESS_EVERY = 2_000
 
@@ -49,20 +51,15 @@ export async function transcode(system: System, job: Job): Promise<Outcome> {
     console.error(JSON.stringify({ event: 'transcoder_unreachable', job_id: job.id, error: describeError(error) }))
     return { end: 'retry', delay: 5, counts: false }
   }
-  if (response.status === 503) {
+  if (response.status === 503 && system.now - job.created_at < BUSY_FOR) {
     await response.body?.cancel()
     return { end: 'again', delay: Number(response.headers.get('retry-after')) || 15 }
   }
   if (!response.ok || !response.body) {
-    console.error(
-      JSON.stringify({
-        event: 'transcoder_refused',
-        job_id: job.id,
-        status: response.status,
-        body: await response.text(),
-      }),
-    )
-    return { end: 'retry', delay: backoff(job.attempt), counts: true }
+    const refusal = { status: response.status, body: (await response.text()).slice(0, 1000) }
+    console.error(JSON.stringify({ event: 'transcoder_refused', job_id: job.id, ...refusal }))
+    // Not the file's fault: the dead-letter queue ends this, should it last.
+    return { end: 'retry', delay: 5, counts: false }
   }
   return follow(system, job, track, response.body)
 }
@@ -106,38 +103,52 @@ function toJobVariant(entry: CatalogueEntry, url: string): JobVariant {
 async function follow(system: System, job: Job, track: Track, body: ReadableStream<Uint8Array>): Promise<Outcome> {
   const until = Date.now() + ATTACHED_FOR
   let written = 0
-  try {
-    for await (const line of readNdjson(body)) {
-      const event = JobEvent.parse(line)
-      if (event.type === 'result') {
-        const base = outputPath(track, job)
-        const paths = Object.fromEntries(CATALOGUE.map((entry) => [entry.index, filePath(base, entry)]))
-        await finishTranscode(system, job, track, event.result, paths, base)
-        return done
-      }
-      if (event.type === 'error') {
-        if (!event.error.retryable || job.attempt >= MAX_ATTEMPTS) {
-          await failTranscode(system, job, event.error.code, event.error.message)
-          return done
-        }
+  for await (const event of jobEvents(job, body)) {
+    if (event.type === 'result') {
+      const base = outputPath(track, job)
+      const paths = Object.fromEntries(CATALOGUE.map((entry) => [entry.index, filePath(base, entry)]))
+      await finishTranscode(system, job, track, event.result, paths, base)
+      return done
+    }
+    if (event.type === 'error') {
+      if (event.error.code === 'cancelled') return { end: 'retry', delay: 5, counts: false }
+      if (event.error.retryable && job.attempt < MAX_ATTEMPTS) {
         return { end: 'retry', delay: backoff(job.attempt), counts: true }
       }
-      if (event.type === 'fallback') await fallBack(system, job)
-      if (Date.now() - written < PROGRESS_EVERY) continue
-      written = Date.now()
-      if (!(await renewLease(system, job))) return done
-      if (event.type === 'progress') await writeProgress(system, job, event.fraction)
-      if (Date.now() > until) return { end: 'again', delay: 1 }
+      await failTranscode(system, job, event.error.code, event.error.message)
+      return done
     }
-  } catch (error) {
-    console.error(
-      JSON.stringify({ event: 'transcoder_lost', job_id: job.id, attempt: job.attempt, error: describeError(error) }),
-    )
+    if (event.type === 'fallback') await fallBack(system, job)
+    if (Date.now() - written < PROGRESS_EVERY) continue
+    written = Date.now()
+    if (!(await renewLease(system, job))) return done
+    if (event.type === 'progress') await writeProgress(system, job, event.fraction)
+    if (Date.now() > until) return { end: 'again', delay: 1 }
   }
   // The stream ended without an answer: the transcoder died. The second time, perhaps of this file.
   if (job.attempt >= MAX_ATTEMPTS) return giveUp(system, job, 'The transcoder stopped while it worked on this file')
   if (job.attempt >= 2) await fallBack(system, job)
   return { end: 'retry', delay: 2, counts: true }
+}
+
+/** The events of a job, up to where the stream breaks or says something that is none. */
+async function* jobEvents(job: Job, body: ReadableStream<Uint8Array>): AsyncGenerator<JobEvent> {
+  const lines = readNdjson(body)
+  for (;;) {
+    let event: JobEvent
+    try {
+      const { value, done: ended } = await lines.next()
+      if (ended) return
+      // A newer transcoder may say more than this Worker knows.
+      if (!JobEventType.safeParse(value).success) continue
+      event = JobEvent.parse(value)
+    } catch (error) {
+      const lost = { job_id: job.id, attempt: job.attempt, error: describeError(error) }
+      console.error(JSON.stringify({ event: 'transcoder_lost', ...lost }))
+      return
+    }
+    yield event
+  }
 }
 
 const giveUp = async (system: System, job: Job, message: string): Promise<Outcome> => {

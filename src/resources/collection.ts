@@ -6,15 +6,19 @@ import { collections, organizations, tracks, trackVariants, uploadSessions } fro
 import type { Context, Handlers } from '../context.ts'
 import type { Collection, collectionOperations } from '../contract/collection.ts'
 import { invalid, notFound } from '../errors.ts'
-import { insertJob, sendJob } from '../pipeline/job.ts'
+import { sendJob } from '../pipeline/job.ts'
+import { removeFromPlaylists } from '../pipeline/playlist_order.ts'
+import { purgeJobs } from '../pipeline/purge.ts'
 import { DEFAULT_PLAYER_COLOR, imageColors } from './appearance.ts'
 import { findOrganization } from './organization.ts'
 import { openPage } from './page.ts'
-import { removeFromPlaylists } from './playlist_order.ts'
 import { listedColumns, toListedTrack } from './track.ts'
 import { coverUpload } from './upload_handle.ts'
 
 type Row = typeof collections.$inferSelect
+
+/** Tracks that are deleted together with their collection in one batch. */
+const AT_ONCE = 1000
 type Defaults = Pick<typeof organizations.$inferSelect, 'player_color' | 'player_subtitle'>
 
 /** Color and subtitle are the organization's where the collection sets none: the specification gives both no null. */
@@ -102,16 +106,15 @@ export const collectionHandlers: Handlers<typeof collectionOperations> = {
     const { db, principal } = context
     const collection = await findCollection(context, params.collection_id)
     const deleted_collection = toCollection(collection, await findOrganization(context))
-    const purge = insertJob(context, principal.organization_id, {
-      kind: 'purge',
-      prefixes: collectionPrefixes(principal.organization_id, collection.id),
-    })
-    const ofCollection = db.select({ id: tracks.id }).from(tracks).where(eq(tracks.collection_id, collection.id))
+    // The tracks of a big collection go in the background: one batch has 30 seconds. From now on nobody finds them.
+    const prefixes = collectionPrefixes(principal.organization_id, collection.id)
+    const { purge, inserts } = purgeJobs(context, principal.organization_id, { prefixes, collection_id: collection.id })
+    const few = sql`(select id from tracks where collection_id = ${collection.id} order by "order" limit ${AT_ONCE})`
     const results = await db.batch([
-      purge.insert,
-      ...removeFromPlaylists(db, sql`select id from tracks where collection_id = ${collection.id}`),
-      db.delete(trackVariants).where(inArray(trackVariants.track_id, ofCollection)),
-      db.delete(tracks).where(eq(tracks.collection_id, collection.id)),
+      ...inserts,
+      ...removeFromPlaylists(db, few),
+      db.delete(trackVariants).where(sql`track_id in ${few}`),
+      db.delete(tracks).where(sql`id in ${few}`),
       db.delete(uploadSessions).where(eq(uploadSessions.collection_id, collection.id)),
       db.delete(collections).where(own(context, collection.id)).returning({ id: collections.id }),
     ])

@@ -6,7 +6,8 @@ import { newSecret, secretHint, sha256 } from '../adapters/secret.ts'
 import type { Context, Handlers } from '../context.ts'
 import type { Organization, organizationOperations } from '../contract/organization.ts'
 import { notFound } from '../errors.ts'
-import { insertJob, sendJob } from '../pipeline/job.ts'
+import { sendJob } from '../pipeline/job.ts'
+import { purgeJobs } from '../pipeline/purge.ts'
 import { DEFAULT_PLAYER_COLOR, themeColors } from './appearance.ts'
 import { openPage } from './page.ts'
 
@@ -82,12 +83,12 @@ export const organizationHandlers: Handlers<typeof organizationOperations> = {
   async deleteOrganization({ params }, { db, keys, ...system }) {
     const id = params.organization_id
     // What it owns is many rows and files: they go in the background, but from now on no key opens anything.
-    const job = { kind: 'purge' as const, prefixes: [`uploads/${id}/`, `media/${id}/`], organization_id: id }
-    const purge = insertJob({ db, ...system }, id, job)
+    const prefixes = [`uploads/${id}/`, `media/${id}/`]
+    const { purge, inserts } = purgeJobs({ db, ...system }, id, { prefixes, organization_id: id })
     const found = await db.select().from(organizations).where(eq(organizations.id, id)).get()
     if (!found) throw notFound('organization')
-    const [, , [row]] = await db.batch([
-      purge.insert,
+    const [, , , [row]] = await db.batch([
+      ...inserts,
       db.delete(apiKeys).where(eq(apiKeys.organization_id, id)),
       db.delete(organizations).where(eq(organizations.id, id)).returning(),
     ])

@@ -1,24 +1,18 @@
-import { and, asc, eq, ne, or } from 'drizzle-orm'
+import { and, eq } from 'drizzle-orm'
 
 import { newId } from '../adapters/id.ts'
 import { attachment, signUrl } from '../adapters/media.ts'
-import { collections, playlists, playlistTracks, playSessions, tracks } from '../adapters/schema.ts'
+import { playlistTracks, playSessions, tracks } from '../adapters/schema.ts'
 import type { Context, Handlers } from '../context.ts'
-import type { playOperations, PlayScope, PlaySession } from '../contract/play.ts'
+import type { playOperations, PlayScope } from '../contract/play.ts'
 import { CATALOGUE } from '../contract/variant.ts'
 import { ApiError, invalid, notFound } from '../errors.ts'
-import { appearance, type Appearances } from './appearance.ts'
 import { findCollection } from './collection.ts'
-import { findOrganization } from './organization.ts'
-import { findPlayback, playback, playable } from './playback.ts'
+import { findPlayback, playback } from './playback.ts'
 import { findPlaylist } from './playlist.ts'
 import { checkExpiry, timestamp } from './session.ts'
-import { findTrack, trackColumns } from './track.ts'
-
-type Row = typeof playSessions.$inferSelect
-
-/** Tracks that a session lists at most. */
-const MAX_TRACKS = 1000
+import { sessionView, toPlaySession } from './session_view.ts'
+import { findTrack } from './track.ts'
 
 /** The transcodes, AAC first: what a session plays when its creator chose nothing. */
 const DEFAULT_VARIANTS = CATALOGUE.filter((v) => v.type === 'transcode').map((v) => v.index)
@@ -30,7 +24,9 @@ function chosenVariants({ principal }: Context, variants: string[] = []): string
       const known = CATALOGUE.map((v) => v.index).join(', ')
       throw invalid(`variants.${at}`, `is not a known variant; known are ${known}`, 'unknown_variant')
     }
-    if (principal.variants && !principal.variants.includes(index)) {
+    // The uploaded file itself is played by browsers only where their key names it.
+    const allowed = principal.variants ?? (principal.kind === 'player' && index === 'original' ? [] : null)
+    if (allowed && !allowed.includes(index)) {
       throw new ApiError(403, 'insufficient_scope', `This API key may not play the variant ${index}`)
     }
   }
@@ -72,60 +68,6 @@ async function inBinding({ db, principal }: Context, scope: PlayScope, id: strin
           .limit(1)
           .get()
   return found !== undefined
-}
-
-const toPlaySession = (row: Row): PlaySession => ({
-  ...row,
-  organization_index: row.organization_index ?? '',
-  expires_at: timestamp(row.expires_at),
-})
-
-/** The tracks of a session in playing order; of a playlist, `order` counts its places. */
-async function sessionTracks({ db }: Context, { scope, resource_id }: Row) {
-  const listable = or(ne(tracks.status, 'failed'), playable)
-  const columns = { track: trackColumns, collection: collections, playable: playable.as('playable') }
-  if (scope === 'playlist') {
-    const rows = await db
-      .select({ ...columns, place: playlistTracks.position, playlist: playlists })
-      .from(playlistTracks)
-      .innerJoin(playlists, eq(playlists.id, playlistTracks.playlist_id))
-      .innerJoin(tracks, eq(tracks.id, playlistTracks.track_id))
-      .innerJoin(collections, eq(collections.id, tracks.collection_id))
-      .where(and(eq(playlistTracks.playlist_id, resource_id), listable))
-      .orderBy(asc(playlistTracks.position))
-      .limit(MAX_TRACKS)
-    return rows.map(({ track, place, ...row }) => ({ ...row, track: { ...track, order: place + 1 } }))
-  }
-  const inScope = scope === 'track' ? eq(tracks.id, resource_id) : eq(tracks.collection_id, resource_id)
-  const rows = await db
-    .select(columns)
-    .from(tracks)
-    .innerJoin(collections, eq(collections.id, tracks.collection_id))
-    .where(and(inScope, listable))
-    .orderBy(asc(tracks.order))
-    .limit(MAX_TRACKS)
-  return rows.map((row) => ({ ...row, playlist: null }))
-}
-
-/** The session's tracks as listeners see them, and the first that plays already. */
-async function sessionView(context: Context, session: Row) {
-  const organization = await findOrganization(context)
-  const rows = await sessionTracks(context, session)
-  const first = rows.find((row) => row.playable)
-  return {
-    play_session_id: session.id,
-    play_session: toPlaySession(session),
-    tracks: rows.map(({ track, collection, playlist }) => ({
-      ...track,
-      ...seen({ track, collection, playlist, organization }),
-    })),
-    first_track: first ? await playback(context, await findPlayback(context, session.id, first.track.id)) : null,
-  }
-}
-
-const seen = (levels: Appearances) => {
-  const { player_title, player_subtitle, player_color } = appearance(levels)
-  return { player_title, player_subtitle, player_color }
 }
 
 export const playHandlers: Handlers<typeof playOperations> = {

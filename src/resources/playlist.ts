@@ -6,7 +6,8 @@ import { organizations, playlists, playlistTracks } from '../adapters/schema.ts'
 import type { Context, Handlers } from '../context.ts'
 import type { Playlist, playlistOperations } from '../contract/playlist.ts'
 import { notFound } from '../errors.ts'
-import { insertJob, sendJob } from '../pipeline/job.ts'
+import { sendJob } from '../pipeline/job.ts'
+import { purgeJobs } from '../pipeline/purge.ts'
 import { DEFAULT_PLAYER_COLOR, imageColors } from './appearance.ts'
 import { findOrganization } from './organization.ts'
 import { openPage } from './page.ts'
@@ -98,12 +99,10 @@ export const playlistHandlers: Handlers<typeof playlistOperations> = {
   async deletePlaylist({ params }, context) {
     const { db, principal } = context
     const { playlist } = await showPlaylist(context, params.playlist_id)
-    const purge = insertJob(context, principal.organization_id, {
-      kind: 'purge',
-      prefixes: collectionPrefixes(principal.organization_id, playlist.id),
-    })
-    const [, , deleted] = await db.batch([
-      purge.insert,
+    const prefixes = collectionPrefixes(principal.organization_id, playlist.id)
+    const { purge, inserts } = purgeJobs(context, principal.organization_id, { prefixes })
+    const [, , , deleted] = await db.batch([
+      ...inserts,
       db.delete(playlistTracks).where(eq(playlistTracks.playlist_id, playlist.id)),
       db.delete(playlists).where(own(context, playlist.id)).returning({ id: playlists.id }),
     ])

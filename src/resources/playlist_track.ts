@@ -8,7 +8,7 @@ import type { Context } from '../context.ts'
 import type { Page } from '../contract/common.ts'
 import { MAX_PLAYLIST_TRACKS } from '../contract/playlist.ts'
 import { ApiError, invalid, notFound } from '../errors.ts'
-import { renumber } from './playlist_order.ts'
+import { renumber } from '../pipeline/playlist_order.ts'
 import { listedColumns, toListedTrack } from './track.ts'
 
 /**

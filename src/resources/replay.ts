@@ -12,7 +12,10 @@ type Answer = Record<string, unknown>
 /** How each handle of an answer is signed anew. */
 const RENEW: Record<string, (context: Context, answer: Answer, facts: Facts) => Promise<UploadHandle>> = {
   async track_upload(context, answer, facts) {
-    return (await renewUpload(context, answer.track_id as string, facts)).track_upload
+    const track = await findTrack(context, answer.track_id as string)
+    // A track that has its file by now needs no new URL, and must not wait for another upload.
+    if (!track.awaiting_upload) return answer.track_upload as UploadHandle
+    return (await renewUpload(context, track.id, facts)).track_upload
   },
   async track_cover_upload(context, answer) {
     return coverUpload(context, 'track', await findTrack(context, answer.track_id as string))

@@ -1,15 +1,16 @@
 import { and, eq, getTableColumns, sql } from 'drizzle-orm'
 
 import { newId, randomBase62 } from '../adapters/id.ts'
-import { trackPath, uploadPath } from '../adapters/media.ts'
+import { headObject, trackPath, uploadPath } from '../adapters/media.ts'
 import { collections, jobs, tracks, trackVariants } from '../adapters/schema.ts'
 import type { Context, Handlers } from '../context.ts'
 import { UPLOAD_TTL } from '../contract/common.ts'
 import type { trackOperations } from '../contract/track.ts'
 import { ApiError, describeError, notFound } from '../errors.ts'
 import { ingest, startProcessing } from '../pipeline/ingest.ts'
-import { insertJob, sendJob } from '../pipeline/job.ts'
-import { removeFromPlaylists } from './playlist_order.ts'
+import { sendJob } from '../pipeline/job.ts'
+import { removeFromPlaylists } from '../pipeline/playlist_order.ts'
+import { purgeJobs } from '../pipeline/purge.ts'
 import { audioUpload, checkFacts, coverUpload, type Facts } from './upload_handle.ts'
 
 type Row = typeof tracks.$inferSelect
@@ -34,7 +35,12 @@ const toTrack = (row: Omit<Row, 'levels'>) => ({
 })
 
 const own = ({ principal }: Context, id: string) =>
-  and(eq(tracks.id, id), eq(tracks.organization_id, principal.organization_id))
+  and(
+    eq(tracks.id, id),
+    eq(tracks.organization_id, principal.organization_id),
+    // Those of a deleted collection are gone, though their rows may take a moment.
+    sql`exists (select 1 from collections where id = tracks.collection_id)`,
+  )
 
 /** A track of the caller's organization, or 404. */
 export async function findTrack(context: Context, id: string): Promise<Omit<Row, 'levels'>> {
@@ -178,13 +184,12 @@ export const trackHandlers: Handlers<typeof trackOperations> = {
   async deleteTrack({ params }, context) {
     const { db, principal } = context
     const row = await findTrack(context, params.track_id)
-    const purge = insertJob(context, principal.organization_id, {
-      kind: 'purge',
+    const { purge, inserts } = purgeJobs(context, principal.organization_id, {
       prefixes: [uploadPath(row), `${trackPath(row)}/`, ...(row.cover_path ? [`${row.cover_path}/`] : [])],
     })
     const results = await db.batch([
-      purge.insert,
-      ...removeFromPlaylists(db, sql`select ${row.id}`),
+      ...inserts,
+      ...removeFromPlaylists(db, sql`(select ${row.id})`),
       db.delete(trackVariants).where(eq(trackVariants.track_id, row.id)),
       db
         .update(jobs)
@@ -209,15 +214,13 @@ export const trackHandlers: Handlers<typeof trackOperations> = {
 
   async reprocessTrack({ params }, context) {
     const row = await findTrack(context, params.track_id)
-    if (row.source_path === null || row.source_size === null) {
+    // Looked at anew: its upload URL may have been used twice.
+    const source = row.source_path === null ? null : await headObject(context.env, row.source_path)
+    if (!source || row.source_path === null) {
       throw new ApiError(409, 'track_not_uploaded', 'This track has no file yet; upload one first')
     }
-    await startProcessing(
-      context,
-      row,
-      { path: row.source_path, size: row.source_size },
-      sql`status not in ('processing', 'fallback_processing')`,
-    )
+    const idle = sql`status not in ('processing', 'fallback_processing')`
+    await startProcessing(context, row, { path: row.source_path, size: source.size }, idle)
     return { track_id: row.id, track: await showTrack(context, row.id) }
   },
 }

@@ -66,7 +66,7 @@ describe.each(closed)('%s', (_, operation) => {
     }
   })
 
-  it('is 403 with a key of a kind that it is not open to', async () => {
+  it.skipIf(operation.access.length === 4)('is 403 with a key of a kind that it is not open to', async () => {
     const { key } = await anOrganization()
     const wrong = operation.access.includes('root') ? key : env.ROOT_KEY
     await refused(403, 'insufficient_scope', ...send(operation, path, wrong, operation.body && {}))
@@ -85,9 +85,10 @@ describe.each(withIds)('%s', (name, operation) => {
   it("is 404 for an unknown, a malformed and another organization's id, and does not tell them apart", async () => {
     const [mine, theirs] = [await aWorld(), await aWorld()]
     for (const id of ids(operation)) {
-      // A play session's id is a secret, not a tenant's; variants are everybody's.
+      // A play session's id is a secret, not a tenant's; variants are everybody's, and root's are all organizations.
       const isSecret = operation.access.length === 0 && id === 'play_session_id'
-      const strangers = isSecret || id === 'variant_id' ? [] : [theirs[id as keyof World]]
+      const everybodys = isSecret || id === 'variant_id' || operation.access.includes('root')
+      const strangers = everybodys ? [] : [theirs[id as keyof World]]
       const answers = []
       for (const value of [UNKNOWN_ID, 'nonsense', '%20', ...strangers]) {
         const path = pathIn({ ...mine, [id]: value }, operation.path)

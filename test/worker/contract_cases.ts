@@ -1,13 +1,21 @@
+import { eq } from 'drizzle-orm'
+
+import { tracks } from '../../src/adapters/schema.ts'
 import type { OperationName } from '../../src/contract/index.ts'
 import { CATALOGUE } from '../../src/contract/variant.ts'
 import { aReadyTrack, aShop } from './fixtures.ts'
-import { ok } from './support.ts'
+import { db, ok } from './support.ts'
 
 /** One of everything that an operation's path or body can name. */
 export async function aWorld() {
   const { key, organization_id, collection_id } = await aShop()
   const track_id = await aReadyTrack(key, collection_id)
   const session = await ok('POST', '/v1/upload_session', { key, body: { collection_id } })
+  await db.update(tracks).set({ upload_session_id: session.upload_session_id }).where(eq(tracks.id, track_id))
+  const { playlist_id } = await ok('POST', '/v1/playlist', { key, body: { title: 'Mix' } })
+  await ok('PUT', `/v1/playlist/${playlist_id}/track`, { key, body: { track_ids: [track_id] } })
+  const places = await ok('GET', `/v1/playlist/${playlist_id}/track`, { key })
+  const { api_key_id } = await ok('POST', '/v1/api_key', { key, body: { title: 'Web', type: 'player' } })
   const play = await ok('POST', '/v1/play_session/collection', { key, body: { collection_id, is_downloadable: true } })
   return {
     key,
@@ -20,6 +28,9 @@ export async function aWorld() {
     variant_id: CATALOGUE[0]!.id,
     variant_index: 'aac-160',
     scope: 'collection',
+    playlist_id: playlist_id as string,
+    playlist_track_id: places.tracks[0].playlist_track_id as string,
+    api_key_id: api_key_id as string,
   }
 }
 export type World = Awaited<ReturnType<typeof aWorld>>
@@ -37,6 +48,10 @@ const LISTED_TRACK =
 const TRACK = `${LISTED_TRACK} creator_id file_name_original info organization_index`
 const UPLOAD_HANDLE = 'method upload_url ttl expires_at'
 const PLAY_SESSION = 'id creator_id organization_index metadata variants is_downloadable expires_at'
+const PLAYLIST =
+  'id creator_id organization_index title metadata image_colors theme player_color player_subtitle track_count version'
+const API_KEY =
+  'id title type hint collection_id track_id playlist_id variants is_downloadable allowed_origins expires_at created_at last_used_at'
 const VARIANT = 'id name type format bitrate index'
 const SQUARE = 'type width height url'
 const playbackAt = (at: string) => ({
@@ -44,9 +59,8 @@ const playbackAt = (at: string) => ({
   [`${at}cover_image.icon`]: SQUARE,
   [`${at}cover_image.small`]: SQUARE,
   [`${at}cover_image.regular`]: SQUARE,
-  // The specification fixes only `is_dark` here; what belongs to the developer (metadata, info, creator) stays out.
-  [`${at}track`]:
-    'id collection_id index duration file_name order player_title player_subtitle player_color image_colors track_status_id status is_dark',
+  // A listed track and `is_dark`.
+  [`${at}track`]: `${LISTED_TRACK} is_dark`,
   [`${at}levels`]: 'levels',
   [`${at}variants.0`]: 'path url variant',
   [`${at}variants.0.variant`]: 'index',
@@ -164,4 +178,73 @@ export const cases: Record<OperationName, Case> = {
   },
   listVariants: { keys: { '': `${ENVELOPE} count variants`, 'variants.0': VARIANT } },
   getVariant: { keys: { '': `${ENVELOPE} variant_id variant`, variant: VARIANT } },
+  listOrganizations: { keys: { '': `${ENVELOPE} count organizations`, 'organizations.0': ORGANIZATION } },
+  deleteOrganization: {
+    keys: { '': `${ENVELOPE} organization_id deleted_organization`, deleted_organization: ORGANIZATION },
+  },
+  orderCollectionTracks: {
+    body: ({ track_id }) => ({ track_ids: [track_id] }),
+    keys: { '': `${ENVELOPE} collection_id collection`, collection: COLLECTION },
+  },
+  renewTrackUpload: {
+    body: () => ({}),
+    keys: { '': `${ENVELOPE} track_id track track_upload`, track: TRACK, track_upload: UPLOAD_HANDLE },
+  },
+  reprocessTrack: { keys: { '': `${ENVELOPE} track_id track`, track: TRACK } },
+  getSessionTrack: {
+    keys: {
+      '': `${ENVELOPE} upload_session_id track_id track`,
+      track: 'id index duration file_name track_status_id status progress error',
+    },
+  },
+  listPlaylists: { keys: { '': `${ENVELOPE} count playlists`, 'playlists.0': PLAYLIST } },
+  createPlaylist: {
+    body: () => ({ title: 'New' }),
+    keys: {
+      '': `${ENVELOPE} playlist_id playlist playlist_cover_upload`,
+      playlist: PLAYLIST,
+      playlist_cover_upload: UPLOAD_HANDLE,
+    },
+  },
+  getPlaylist: { keys: { '': `${ENVELOPE} playlist_id playlist`, playlist: PLAYLIST } },
+  updatePlaylist: {
+    body: () => ({ title: 'Changed' }),
+    keys: { '': `${ENVELOPE} playlist_id playlist`, playlist: PLAYLIST },
+  },
+  deletePlaylist: { keys: { '': `${ENVELOPE} playlist_id deleted_playlist`, deleted_playlist: PLAYLIST } },
+  createPlaylistCover: {
+    keys: { '': `${ENVELOPE} playlist_id playlist playlist_cover_upload`, playlist_cover_upload: UPLOAD_HANDLE },
+  },
+  listPlaylistTracks: {
+    keys: { '': `${ENVELOPE} count version tracks`, 'tracks.0': `${LISTED_TRACK} playlist_track_id position` },
+  },
+  replacePlaylistTracks: {
+    body: ({ track_id }) => ({ track_ids: [track_id, track_id] }),
+    keys: { '': `${ENVELOPE} playlist_id playlist`, playlist: PLAYLIST },
+  },
+  insertPlaylistTracks: {
+    body: ({ track_id }) => ({ track_ids: [track_id], position: 0 }),
+    keys: { '': `${ENVELOPE} playlist_id playlist`, playlist: PLAYLIST },
+  },
+  movePlaylistTrack: {
+    body: () => ({ position: 0 }),
+    keys: { '': `${ENVELOPE} playlist_id playlist`, playlist: PLAYLIST },
+  },
+  removePlaylistTrack: { keys: { '': `${ENVELOPE} playlist_id playlist`, playlist: PLAYLIST } },
+  listApiKeys: { keys: { '': `${ENVELOPE} count api_keys`, 'api_keys.0': API_KEY } },
+  createApiKey: {
+    body: () => ({ title: 'Another', type: 'uploader' }),
+    keys: { '': `${ENVELOPE} api_key_id api_key secret`, api_key: API_KEY },
+  },
+  getApiKey: { keys: { '': `${ENVELOPE} api_key_id api_key`, api_key: API_KEY } },
+  updateApiKey: {
+    body: () => ({ title: 'Changed' }),
+    keys: { '': `${ENVELOPE} api_key_id api_key`, api_key: API_KEY },
+  },
+  rotateApiKey: {
+    body: () => ({ grace_seconds: 60 }),
+    keys: { '': `${ENVELOPE} api_key_id api_key secret`, api_key: API_KEY },
+  },
+  revokeApiKey: { keys: { '': `${ENVELOPE} api_key_id deleted_api_key`, deleted_api_key: API_KEY } },
+  listLimits: { keys: { '': `${ENVELOPE} limits`, 'limits.0': 'name value unit applies_to' } },
 }

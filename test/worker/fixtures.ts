@@ -27,6 +27,9 @@ export async function upload(track: Track, bytes = 'RIFF audio') {
   await env.MEDIA.put(uploadPath(track), bytes)
 }
 
+/** The columns of a track whose upload has arrived. */
+export const uploaded = (row: Track) => ({ source_path: row.upload_path, source_size: 10, awaiting_upload: false })
+
 /** A track as a finished job leaves it, without its files; see `storeFiles`. */
 export async function aReadyTrack(
   key: string,
@@ -47,7 +50,7 @@ export async function aReadyTrack(
       .values(files.map((file) => ({ ...file, track_id: id, size: 5, bitrate: 128, duration: 12.346 }))),
     db
       .update(tracks)
-      .set({ status: 'ready', job_id: 'done', duration: 12.346, levels, info: { codec: 'mp3' } })
+      .set({ ...uploaded(row), status: 'ready', job_id: 'done', duration: 12.346, levels, info: { codec: 'mp3' } })
       .where(eq(tracks.id, id)),
   ])
   return id as string
@@ -69,7 +72,10 @@ export async function aTrackWithJob() {
   const job = insertJob({ env, db, now: Date.now() }, organization_id, payload)
   await db.batch([
     job.insert,
-    db.update(tracks).set({ status: 'processing', job_id: job.id, progress: 0 }).where(eq(tracks.id, track_id)),
+    db
+      .update(tracks)
+      .set({ ...uploaded(row), status: 'processing', job_id: job.id, progress: 0 })
+      .where(eq(tracks.id, track_id)),
   ])
   return {
     key,

@@ -95,14 +95,14 @@ export function laterBy(hours: number): void {
 /** The cron, as it runs every minute. */
 export const sweep = () => worker.scheduled(createScheduledController({ cron: '* * * * *' }), env)
 
-/** Hands one message to a queue's consumer; answers whether it was acknowledged, and else when it comes again. */
+/** Hands one message to a queue's consumer; answers what became of it. */
 export async function deliver(queue: 'task' | 'transcode' | 'dead', body: unknown) {
   const message = { id: 'message', timestamp: new Date(), attempts: 1, body }
   const batch = createMessageBatch(`tonearm-${queue}`, [message])
   await worker.queue(batch, env)
   const result = await getQueueResult(batch, createExecutionContext())
-  const [retry] = result.retryMessages as { delaySeconds?: number }[]
-  return { acknowledged: result.explicitAcks.includes('message'), retried_in: retry?.delaySeconds }
+  const retried = result.retryMessages.length > 0
+  return { acknowledged: result.explicitAcks.includes('message'), retried }
 }
 
 export const storedFiles = async (prefix = '') => (await env.MEDIA.list({ prefix })).objects.map(({ key }) => key)

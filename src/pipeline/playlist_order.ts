@@ -26,13 +26,13 @@ export function renumber(db: Database, change_id: string) {
 /** Takes deleted tracks out of all playlists; for the batch that deletes them, before the tracks go. */
 export function removeFromPlaylists(db: Database, deleted: SQL) {
   const change_id = newId()
-  const affected = sql`id in (select playlist_id from playlist_tracks where track_id in (${deleted}))`
+  const affected = sql`id in (select playlist_id from playlist_tracks where track_id in ${deleted})`
   return [
     db
       .update(playlists)
       .set({ version: sql`version + 1`, change_id })
       .where(affected),
-    db.delete(playlistTracks).where(sql`track_id in (${deleted})`),
+    db.delete(playlistTracks).where(sql`track_id in ${deleted}`),
     ...renumber(db, change_id),
   ] as const
 }

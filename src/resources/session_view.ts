@@ -1,0 +1,95 @@
+import { and, asc, eq, ne, or } from 'drizzle-orm'
+
+import { collections, playlists, playlistTracks, playSessions, tracks } from '../adapters/schema.ts'
+import type { Context } from '../context.ts'
+import type { PlaySession } from '../contract/play.ts'
+import { appearance, type Appearances } from './appearance.ts'
+import { findOrganization } from './organization.ts'
+import { findPlayback, playable, playback } from './playback.ts'
+import { timestamp } from './session.ts'
+
+type Row = typeof playSessions.$inferSelect
+
+/** Tracks that a session lists at most. */
+const MAX_TRACKS = 1000
+
+/** A play session as the API shows it. */
+export const toPlaySession = (row: Row): PlaySession => ({
+  ...row,
+  organization_index: row.organization_index ?? '',
+  expires_at: timestamp(row.expires_at),
+})
+
+/** What `appearance` reads, and no more: these rows are read a thousand at a time, and metadata may be big. */
+const look = <T extends typeof tracks | typeof collections | typeof playlists>(table: T) => ({
+  player_color: table.player_color,
+  player_subtitle: table.player_subtitle,
+  cover_path: table.cover_path,
+  cover_colors: table.cover_colors,
+})
+const overridable = <T extends typeof tracks | typeof collections>(table: T) => ({
+  is_theme_overridable: table.is_theme_overridable,
+  is_cover_overridable: table.is_cover_overridable,
+})
+const columns = {
+  track: {
+    id: tracks.id,
+    index: tracks.index,
+    duration: tracks.duration,
+    order: tracks.order,
+    file_name: tracks.file_name,
+    player_title: tracks.player_title,
+    ...look(tracks),
+    ...overridable(tracks),
+  },
+  collection: { theme: collections.theme, ...look(collections), ...overridable(collections) },
+  playable: playable.as('playable'),
+}
+const listable = or(ne(tracks.status, 'failed'), playable)
+
+/** The tracks of a session in playing order; of a playlist, `order` counts its places. */
+async function sessionTracks({ db }: Context, { scope, resource_id }: Row) {
+  if (scope === 'playlist') {
+    const playlist = { theme: playlists.theme, ...look(playlists) }
+    const rows = await db
+      .select({ ...columns, place: playlistTracks.position, playlist })
+      .from(playlistTracks)
+      .innerJoin(playlists, eq(playlists.id, playlistTracks.playlist_id))
+      .innerJoin(tracks, eq(tracks.id, playlistTracks.track_id))
+      .innerJoin(collections, eq(collections.id, tracks.collection_id))
+      .where(and(eq(playlistTracks.playlist_id, resource_id), listable))
+      .orderBy(asc(playlistTracks.position))
+      .limit(MAX_TRACKS)
+    return rows.map(({ track, place, ...row }) => ({ ...row, track: { ...track, order: place + 1 } }))
+  }
+  const inScope = scope === 'track' ? eq(tracks.id, resource_id) : eq(tracks.collection_id, resource_id)
+  const rows = await db
+    .select(columns)
+    .from(tracks)
+    .innerJoin(collections, eq(collections.id, tracks.collection_id))
+    .where(and(inScope, listable))
+    .orderBy(asc(tracks.order))
+    .limit(MAX_TRACKS)
+  return rows.map((row) => ({ ...row, playlist: null }))
+}
+
+/** The session's tracks as listeners see them, and the first that plays already. */
+export async function sessionView(context: Context, session: Row) {
+  const organization = await findOrganization(context)
+  const rows = await sessionTracks(context, session)
+  const first = rows.find((row) => row.playable)
+  return {
+    play_session_id: session.id,
+    play_session: toPlaySession(session),
+    tracks: rows.map(({ track, collection, playlist }) => ({
+      ...track,
+      ...seen({ track, collection, playlist, organization }),
+    })),
+    first_track: first ? await playback(context, await findPlayback(context, session.id, first.track.id)) : null,
+  }
+}
+
+const seen = (levels: Appearances) => {
+  const { player_title, player_subtitle, player_color } = appearance(levels)
+  return { player_title, player_subtitle, player_color }
+}
