@@ -21,7 +21,11 @@ function platformOf(name: string) {
   const os = OS.find((value) => words.includes(value))
   const cpu = CPU.find((value) => words.includes(value))
   if (!os || !cpu) throw new Error(`package-lock.json lacks ${name}, whose platform cannot be told from its name`)
-  const libc = words.includes('musl') ? 'musl' : words.includes('gnu') || words.includes('gnueabihf') ? 'glibc' : undefined
+  const libc = words.includes('musl')
+    ? 'musl'
+    : words.includes('gnu') || words.includes('gnueabihf')
+      ? 'glibc'
+      : undefined
   return { os: [os], cpu: [cpu], ...(libc && { libc: [libc] }) }
 }
 

@@ -19,7 +19,7 @@ export type Client = { [M in Method]: Call<M> }
 
 interface LooseOptions {
   params?: Record<string, string>
-  query?: Record<string, unknown>
+  query?: Record<string, string | number | undefined>
   body?: unknown
   signal?: AbortSignal
 }
