@@ -1,4 +1,5 @@
 import { type ChildProcess, spawn } from 'node:child_process'
+import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { setTimeout as sleep } from 'node:timers/promises'
 
@@ -21,12 +22,13 @@ export interface ChildOptions {
   onLine: (line: string) => void
 }
 
+const root = join(import.meta.dirname, '..')
 const GRACE = 4000
 const TAIL = 30
 
 export function startChild({ command, env, onLine }: ChildOptions): Child {
   const [program = '', ...rest] = command
-  const child = spawn(program, rest, { env, detached: true, stdio: ['ignore', 'pipe', 'pipe'] })
+  const child = spawn(program, rest, { cwd: root, env, detached: true, stdio: ['ignore', 'pipe', 'pipe'] })
   const tail: string[] = []
   for (const stream of [child.stdout, child.stderr]) {
     createInterface({ input: stream }).on('line', (line) => {

@@ -51,7 +51,7 @@ export function selectTranscoderLine(line: string): string | undefined {
     const { time: _time, event, ...facts } = JSON.parse(line) as Record<string, unknown>
     if (event === 'started' || event === 'stopped' || event === 'job_started') return undefined
     const words = Object.entries(facts).map(
-      ([name, value]) => `${name}=${typeof value === 'object' ? JSON.stringify(value) : String(value)}`,
+      ([name, value]) => `${name}=${typeof value === 'string' ? value : JSON.stringify(value)}`,
     )
     return [String(event), ...words].join(' ')
   } catch {

@@ -40,8 +40,12 @@ export function startWorker(settings: Settings): Child {
   const command = [
     ...wrangler,
     'dev',
-    ...['--ip', '127.0.0.1', '--port', String(port), '--inspector-port', '0', '--persist-to', stateDir],
-    ...['--show-interactive-dev-session', 'false', '--env-file', '/dev/null'],
+    '--ip=127.0.0.1',
+    `--port=${port}`,
+    '--inspector-port=0',
+    `--persist-to=${stateDir}`,
+    '--show-interactive-dev-session=false',
+    '--env-file=/dev/null',
     ...Object.entries(vars).flatMap(([name, value]) => ['--var', `${name}:${value}`]),
   ]
   return startChild({ command, env: wranglerEnv(settings), onLine: printer('worker', workerLineSelector()) })

@@ -5,10 +5,11 @@ import { setTimeout as sleep } from 'node:timers/promises'
 
 import { buildPublic } from './build.ts'
 import type { Child } from './child.ts'
-import { type Demo, findOrCreateDemo } from './demo.ts'
-import { bold, complain, dim, say } from './log.ts'
+import { findOrCreateDemo } from './demo.ts'
+import { complain, dim, say } from './log.ts'
 import { watchParents } from './parent.ts'
 import { requireFreePort } from './port.ts'
+import { report } from './report.ts'
 import { startMigration, startTranscoder, startWorker } from './service.ts'
 import { readSettings, type Settings } from './settings.ts'
 
@@ -24,6 +25,7 @@ const RESTART_DELAY = 1000
 const children = new Set<Child>()
 let stopping = false
 let stoppingSince = 0
+const isStopping = () => stopping
 
 // Should we be killed with SIGKILL, the keeper ends our children.
 const keeper = spawn(process.execPath, [join(import.meta.dirname, 'keeper.ts')], {
@@ -35,13 +37,16 @@ keeper.stdin.on('error', () => {})
 function keep(child: Child): Child {
   children.add(child)
   keeper.stdin.write(`+${child.pid}\n`)
-  void child.exited.then(async () => {
-    // What it started itself may be left.
-    await child.stop()
-    children.delete(child)
-    keeper.stdin.write(`-${child.pid}\n`)
-  })
+  void forget(child)
   return child
+}
+
+async function forget(child: Child): Promise<void> {
+  await child.exited
+  // What it started itself may be left.
+  await child.stop()
+  children.delete(child)
+  keeper.stdin.write(`-${child.pid}\n`)
 }
 
 async function stop(code: number): Promise<void> {
@@ -72,7 +77,7 @@ async function migrate(settings: Settings): Promise<void> {
 
 /** Starts the transcoder, and starts it again whenever it dies. */
 async function runTranscoder(settings: Settings): Promise<void> {
-  for (let delay = RESTART_DELAY; !stopping; delay = Math.min(delay * 2, 15_000)) {
+  for (let delay = RESTART_DELAY; !isStopping(); delay = Math.min(delay * 2, 15_000)) {
     const began = Date.now()
     const transcoder = keep(startTranscoder(settings))
     process.send?.({ transcoder: transcoder.pid })
@@ -109,28 +114,12 @@ async function waitUntilReady({ base_url }: Settings): Promise<void> {
 
 /** Wrangler fires no cron triggers locally. */
 async function sweepForever({ base_url }: Settings): Promise<void> {
-  for (; !stopping; await sleep(SWEEP_INTERVAL)) {
+  for (; !isStopping(); await sleep(SWEEP_INTERVAL)) {
     const url = `${base_url}/cdn-cgi/local/scheduled?cron=*+*+*+*+*`
     await fetch(url, { signal: AbortSignal.timeout(60_000) })
       .then((response) => response.text())
       .catch(() => {})
   }
-}
-
-function report({ base_url, stateDir }: Settings, demo: Demo): void {
-  say(`
-  ${bold('Tonearm is ready.')}
-
-  Studio        ${bold(`${base_url}/#key=${demo.secret}`)}
-  API           ${base_url}/v1
-  Organization  ${demo.organization_id}
-  Server key    ${demo.secret}
-  Data          ${stateDir}
-
-  ${dim(`curl -H 'Authorization: Bearer ${demo.secret}' ${base_url}/v1/collection`)}
-
-  Ctrl-C stops everything.
-`)
 }
 
 async function start(): Promise<void> {

@@ -4,7 +4,7 @@ import * as z from 'zod'
 export type Access = 'root' | 'server' | 'player' | 'uploader'
 
 /** The faults an operation answers beside 200, as in the specification's tables and design.md §4. */
-export type ErrorStatus = 400 | 401 | 403 | 404 | 409 | 410 | 412 | 413 | 422 | 429
+export type ErrorStatus = 400 | 401 | 403 | 404 | 409 | 410 | 412 | 413 | 415 | 422 | 429
 
 /**
  * One operation of the interface, as data. The route, the handler's type, the OpenAPI document, the access matrix and its tests,

@@ -47,6 +47,7 @@ const STATUS_TEXT = {
   410: 'The session has expired',
   412: 'It has changed since: the version does not match If-Match',
   413: 'Too large',
+  415: 'The body is not sent as JSON',
   422: 'This Idempotency-Key was used with another request',
   429: 'Too many requests; see Retry-After',
 }
@@ -106,8 +107,8 @@ const content = (schema: Json) => ({ 'application/json': { schema } })
 
 function describe(name: string, operation: Operation): Json {
   const errors = [...operation.errors, 429 as const]
-  if (operation.body) errors.push(413)
-  if (operation.method === 'post') errors.push(400, 409, 422)
+  if (operation.body) errors.push(413, 415)
+  if (operation.method === 'post') errors.push(400, 409, 413, 422)
   const { access } = operation
   const keys = access.length > 0 ? `Keys: ${access.join(', ')}.` : 'Public: the id of the play session is the secret.'
   return {

@@ -55,19 +55,16 @@ function createStudio(client: Client, { player, list, error }: Places) {
 
   const play = (track_id: string, autoplay: boolean) => showPlayer(client, track_id, player, autoplay)
 
-  function addFiles(files: File[]) {
-    for (const file of files) {
-      let track_id: string | undefined
-      const row = trackRow(file.name, () => track_id && void play(track_id, true))
-      list.prepend(row.root)
-      void uploadTrack(client, collection_id, file, row).then((id) => {
-        track_id = id
-        // The last of several to be ready must not take the player away from what is being listened to.
-        const audio = player.querySelector('audio')
-        if (id && (!audio || (audio.paused && audio.currentTime === 0))) return play(id, false)
-      })
-    }
+  async function addFile(file: File) {
+    let track_id: string | undefined
+    const row = trackRow(file.name, () => track_id && void play(track_id, true))
+    list.prepend(row.root)
+    track_id = await uploadTrack(client, collection_id, file, row)
+    // The last of several to be ready must not take the player away from what is being listened to.
+    const audio = player.querySelector('audio')
+    if (track_id && (!audio || (audio.paused && audio.currentTime === 0))) await play(track_id, false)
   }
+  const addFiles = (files: File[]) => files.forEach((file) => void addFile(file))
 
   function showListed(track: Listed) {
     const row = trackRow(track.player_title ?? track.file_name, () => void play(track.id, true))

@@ -38,7 +38,7 @@ export function playFirst(
     audio.dataset.variant = entry.variant.index
     if (position > 0) audio.currentTime = position
   }
-  audio.addEventListener('error', async () => {
+  async function recover() {
     const { currentTime, paused } = audio
     if (!renewed) {
       renewed = true
@@ -50,6 +50,7 @@ export function playFirst(
     }
     use(entries[0], currentTime)
     if (!paused && entries.length > 0) await audio.play().catch(() => {})
-  })
+  }
+  audio.addEventListener('error', () => void recover())
   use(entries[0])
 }

@@ -25,14 +25,17 @@ export function signInForm(onKey: (key: string) => void, problem = ''): HTMLElem
     error,
     element('p', { class: 'hint' }, 'npm start prints it, with a link that signs you in. It stays in this tab.'),
   )
-  form.addEventListener('submit', async (event) => {
-    event.preventDefault()
+  async function signIn() {
     submit.disabled = true
     const key = input.value.trim()
     const result = await listCollections(connect(key))
     submit.disabled = false
     if (result.ok) onKey(key)
     else error.textContent = result.status === 401 ? 'This key is not valid.' : explain(result)
+  }
+  form.addEventListener('submit', (event) => {
+    event.preventDefault()
+    void signIn()
   })
   return form
 }

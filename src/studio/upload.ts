@@ -1,5 +1,5 @@
 import { uploadFile, waitForTrack } from '../client/index.ts'
-import type { Client } from './api.ts'
+import type { Client, Failure } from './api.ts'
 import { announce } from './dom.ts'
 import { explain } from './format.ts'
 import type { TrackRow } from './track_row.ts'
@@ -32,15 +32,18 @@ export async function uploadTrack(
 }
 
 async function send(client: Client, collection_id: string, file: File, row: TrackRow): Promise<string | undefined> {
+  const refuse = (failure: Failure) => {
+    row.showProblem(explain(failure))
+    return undefined
+  }
   const created = await client.post('/v1/track', { body: { collection_id, file_name: file.name } })
-  if (!created.ok) return void row.showProblem(explain(created))
+  if (!created.ok) return refuse(created)
   const { track_id, track_upload } = created
   row.showUpload(0)
   const sent = await uploadFile(track_upload, file, { onProgress: row.showUpload })
-  if (!sent.ok) return void row.showProblem(explain(sent))
+  if (!sent.ok) return refuse(sent)
   const completed = await client.post('/v1/track/{track_id}/upload_complete', { params: { track_id } })
-  if (!completed.ok) return void row.showProblem(explain(completed))
-  return track_id
+  return completed.ok ? track_id : refuse(completed)
 }
 
 /** Polls a track until nothing more happens to it; answers whether it can be played. */

@@ -9,7 +9,7 @@ export function variantList(client: Client, view: PlayView, onProblem: (message:
     onProblem('')
     const params = { play_session_id, play_track_id, variant_index }
     const result = await client.get('/v1/play/{play_session_id}/{play_track_id}/{variant_index}/download', { params })
-    if (!result.ok) return void onProblem(explain(result))
+    if (!result.ok) return onProblem(explain(result))
     element('a', { attributes: { href: result.download.url, download: '' } }).click()
   }
   const items = view.variants.map(({ url, variant: { index } }) => {

@@ -73,7 +73,9 @@ describe.each(table)('%s', (name, operation) => {
   it('is there under its own name, with every status that it answers', () => {
     const { operationId, responses, security } = described(operation)
     expect(operationId).toBe(name)
-    const statuses = new Set([200, ...operation.errors, 429, ...(operation.body ? [413] : [])])
+    const ofBody = operation.body ? [413, 415] : []
+    const ofPost = operation.method === 'post' ? [400, 409, 413, 422] : []
+    const statuses = new Set([200, ...operation.errors, 429, ...ofBody, ...ofPost])
     expect(new Set(Object.keys(responses).map(Number))).toEqual(statuses)
     for (const [status, response] of Object.entries(responses)) {
       if (status !== '200') expect(json(response)).toEqual({ $ref: '#/components/schemas/Error' })

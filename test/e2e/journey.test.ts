@@ -57,7 +57,7 @@ describe.concurrent('audio becomes playable', () => {
     expect(session.tracks.map(keys)).toEqual([listed])
     const playback = words('track_id cover_image track levels variants')
     expect(keys(session.first_track ?? {})).toEqual(playback)
-    expect(keys(view)).toEqual([...playback, ...words('ok play_session play_session_id')].sort())
+    expect(keys(view)).toEqual([...playback, ...words('ok play_session play_session_id')].toSorted())
     expect(keys(view.play_session)).toEqual(words('id variants is_downloadable expires_at'))
     expect(keys(view.levels)).toEqual(['levels'])
     expect(view.levels.levels).toHaveLength(320)

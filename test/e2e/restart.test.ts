@@ -48,7 +48,7 @@ test('after everything was killed in the middle of a job, the next start does it
   done.push(track_id)
 
   const list = await must(client.get('/v1/collection/{collection_id}/track', { params: { collection_id } }))
-  expect(list.tracks.map((track) => track.id).sort()).toEqual(done.sort())
+  expect(list.tracks.map((track) => track.id).toSorted()).toEqual(done.toSorted())
   for (const id of done) {
     const { view } = await play(client, client, id)
     expect((await fetch(view.variants[0]?.url ?? '')).status).toBe(200)

@@ -66,5 +66,5 @@ export async function play(client: Client, listener: Client, track_id: string) {
 export const keys = (value: object) =>
   Object.keys(value)
     .filter((key) => key !== 'api_request_id')
-    .sort()
-export const words = (text: string) => text.split(' ').sort()
+    .toSorted()
+export const words = (text: string) => text.split(' ').toSorted()

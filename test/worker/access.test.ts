@@ -16,8 +16,15 @@ const ROOT = ['listOrganizations', 'createOrganization', 'deleteOrganization', '
 const PUBLIC = ['playTrack', 'downloadTrack']
 /** What names no thing of an organization, so that every organization's key may call it. */
 const NOBODYS = [
-  ...['listCollections', 'createCollection', 'listPlaylists', 'createPlaylist', 'listApiKeys', 'createApiKey'],
-  ...['listVariants', 'getVariant', 'listLimits'],
+  'listCollections',
+  'createCollection',
+  'listPlaylists',
+  'createPlaylist',
+  'listApiKeys',
+  'createApiKey',
+  'listVariants',
+  'getVariant',
+  'listLimits',
 ]
 
 function expected(name: OperationName, caller: string): number {

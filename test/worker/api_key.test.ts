@@ -1,9 +1,8 @@
-import { env } from 'cloudflare:workers'
 import { describe, expect, it } from 'vitest'
 
 import { isSecret, sha256 } from '../../src/adapters/secret.ts'
 import { quiet, rowsDuring, rowsOf } from './meter.ts'
-import { aReadyTrack, aShop, aWaitingTrack, eventually, query, serveTranscoder } from './ready_track.ts'
+import { aShop, aWaitingTrack, eventually, query } from './ready_track.ts'
 import { anOrganization, call, ok } from './support.ts'
 
 /** Mints a key. */
@@ -178,45 +177,5 @@ describe('api key', () => {
       (await ok('GET', `/v1/api_key/${api_key_id}`, { key })).api_key.last_used_at as string | null
     await eventually(async () => (await read()) !== null)
     expect(Math.abs(Date.parse((await read())!) - Date.now())).toBeLessThan(60_000)
-  })
-
-  it('of a player limits what its sessions play and whether they download', async () => {
-    serveTranscoder()
-    const { key, collection_id } = await aShop()
-    const track_id = await aReadyTrack(key, collection_id)
-    const session = async (secret: string, body: object = {}) =>
-      call('POST', '/v1/play_session/track', { key: secret, body: { track_id, ...body } })
-    const { secret } = await mint(key, { variants: ['mp3-128', 'preview'], is_downloadable: true })
-    const { play_session, first_track } = (await session(secret)).body
-    expect(play_session).toMatchObject({ variants: ['mp3-128'], is_downloadable: false })
-    expect(first_track.variants.map((v: { variant: { index: string } }) => v.variant.index)).toEqual(['mp3-128'])
-    const chosen = (await session(secret, { variants: ['preview'], is_downloadable: true })).body.play_session
-    expect(chosen).toMatchObject({ variants: ['preview'], is_downloadable: true })
-    const more = await session(secret, { variants: ['preview', 'lossless'] })
-    expect([more.status, more.body.code]).toEqual([403, 'insufficient_scope'])
-    const only = await mint(key, { variants: ['preview'] })
-    expect((await session(only.secret, { is_downloadable: true })).body.play_session).toMatchObject({
-      variants: ['preview'],
-      is_downloadable: false,
-    })
-    expect((await session(key, { is_downloadable: true })).body.play_session.is_downloadable).toBe(true)
-  })
-
-  it('of an uploader reads the status of the tracks of a session, and of no others', async () => {
-    serveTranscoder(() => ({ type: 'error', error: { code: 'no_audio', message: 'No audio', retryable: false } }))
-    const { key, collection_id } = await aShop()
-    const { secret } = await mint(key, { type: 'uploader', collection_id })
-    const { upload_session_id } = await ok('POST', '/v1/upload_session', { key: secret, body: { collection_id } })
-    const path = `/v1/upload/${upload_session_id}/track`
-    const { track_id } = await ok('POST', path, { key: secret, body: { file_name: 'a.mp3' } })
-    const status = async () => (await ok('GET', `${path}/${track_id}`, { key: secret })).track
-    expect(await status()).toMatchObject({ id: track_id, status: 'initializing', progress: null, error: null })
-    const [row] = await query<{ upload_path: string }>('select upload_path from tracks where id = ?', track_id)
-    await env.MEDIA.put(row!.upload_path, 'RIFF audio')
-    expect((await status()).status).toBe('processing')
-    await eventually(async () => (await status()).status === 'failed')
-    expect((await status()).error).toEqual({ code: 'no_audio', message: 'No audio' })
-    const another = await aWaitingTrack(key, collection_id)
-    expect((await call('GET', `${path}/${another}`, { key: secret })).status).toBe(404)
   })
 })

@@ -3,13 +3,14 @@ import { eq } from 'drizzle-orm'
 import { tracks } from '../../src/adapters/schema.ts'
 import type { OperationName } from '../../src/contract/index.ts'
 import { CATALOGUE } from '../../src/contract/variant.ts'
-import { aReadyTrack, aShop } from './fixtures.ts'
+import { aReadyTrack, aShop, trackRow, upload } from './fixtures.ts'
 import { db, ok } from './support.ts'
 
 /** One of everything that an operation's path or body can name. */
 export async function aWorld() {
   const { key, organization_id, collection_id } = await aShop()
   const track_id = await aReadyTrack(key, collection_id)
+  await upload(await trackRow(track_id))
   const session = await ok('POST', '/v1/upload_session', { key, body: { collection_id } })
   await db.update(tracks).set({ upload_session_id: session.upload_session_id }).where(eq(tracks.id, track_id))
   const { playlist_id } = await ok('POST', '/v1/playlist', { key, body: { title: 'Mix' } })

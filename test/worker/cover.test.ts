@@ -100,14 +100,19 @@ describe('behaviour', () => {
     },
   )
 
-  it('replaces the one before, whose files are purged', async () => {
+  it('replaces the one before, whose files are purged when no page shows them any more', async () => {
     startTranscoder({ cover: cut })
     await send(PNG)
     const before = (await db.select().from(collections).get())!.cover_path!
     await env.MEDIA.put(`${before}/icon.jpg`, 'image')
     expect((await send(PNG)).status).toBe(200)
     expect((await db.select().from(collections).get())!.cover_path).not.toBe(before)
-    await eventually(async () => (await storedFiles(before)).length === 0)
+    expect(await storedFiles(before)).toHaveLength(1)
+    const [later] = (await db.select().from(jobs)).filter(({ payload }) => payload.kind === 'purge')
+    expect(later!.lease_until).toBeGreaterThan(Date.now() + 3_600_000)
+    await db.update(jobs).set({ lease_until: 0 }).where(eq(jobs.id, later!.id))
+    expect(await deliver('task', { job_id: later!.id })).toMatchObject({ acknowledged: true })
+    expect(await storedFiles(before)).toEqual([])
   })
 
   it('is cut later when the transcoder is not to be reached now', async () => {
@@ -209,7 +214,7 @@ describe('errors', () => {
     await ok('DELETE', `/v1/collection/${shop.collection_id}`, { key: shop.key })
     expect(await refused(url)).toEqual([404, 'not_found'])
     expect(await storedFiles()).toEqual([])
-    expect((await db.select().from(jobs)).map(({ payload }) => payload.kind)).toEqual(['purge'])
+    expect((await db.select().from(jobs)).map(({ payload }) => payload.kind)).toEqual(['purge', 'purge'])
   })
 
   it('is purged when its owner is deleted while it is cut', async () => {

@@ -1,7 +1,8 @@
 import { type OperationName, operations } from '../../src/contract/index.ts'
 import type { Operation } from '../../src/contract/operation.ts'
 import type { World } from './callers.ts'
-import { BROKEN_JSON, hostileBodies, hostileIds, hostileQueries, toJson } from './fuzz_input.ts'
+import { hostileBodies, hostileIds, hostileQueries } from './fuzz_input.ts'
+import { BROKEN_JSON, toJson } from './fuzz_value.ts'
 import { pathValues, requestOf } from './requests.ts'
 
 export interface Attempt {
@@ -53,7 +54,7 @@ function queryAttempts(name: OperationName, path: string, random: () => number):
       const found = search.getAll(key)
       values[key] = found.length > 1 ? found : found[0]
     }
-    return { path: `${path}?${search}`, valid: query.safeParse({ ...values }).success }
+    return { path: `${path}?${search.toString()}`, valid: query.safeParse({ ...values }).success }
   })
   return [
     ...pairs,

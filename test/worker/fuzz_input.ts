@@ -1,5 +1,7 @@
 import * as z from 'zod'
 
+import { FORMATS, HEAVY, HOSTILE, KEYS, toJson } from './fuzz_value.ts'
+
 /** Malformed inputs, derived from a schema and a seed: the same ones in every run. */
 
 /** Mulberry32. */
@@ -15,116 +17,22 @@ export function seeded(seed: number): () => number {
 
 const pick = <T>(random: () => number, list: readonly T[]): T => list[Math.floor(random() * list.length)]!
 
-/** JSON that no `JSON.stringify` writes; put in afterwards. */
-const RAW = [
-  '1e400',
-  '-1e400',
-  '-0',
-  '1e-400',
-  '0.1e1',
-  '{"__proto__":{"a":1}}',
-  '{"constructor":{"prototype":{"a":1}}}',
-]
-const raw = (text: string) => `\u0001raw:${text}\u0001`
-export const toJson = (value: unknown) =>
-  JSON.stringify(value).replace(/"\\u0001raw:((?:[^"\\]|\\.)*)\\u0001"/g, (_, text: string) => JSON.parse(`"${text}"`))
-
-const nested = (depth: number) => raw('['.repeat(depth) + ']'.repeat(depth))
-const nestedObject = (depth: number) => raw('{"a":'.repeat(depth) + '1' + '}'.repeat(depth))
-
-const UUID = '00000000-0000-4000-8000-000000000001'
-const HOSTILE: readonly unknown[] = [
-  ...[null, true, false, 0, 1, -1, 1.5, 2 ** 31, 2 ** 53, -(2 ** 53), Number.MAX_VALUE, Number.MIN_VALUE],
-  ...[
-    '',
-    ' ',
-    'a',
-    '0',
-    'NaN',
-    'null',
-    'true',
-    '\u0000',
-    'a\u0000b',
-    '\ud800',
-    'x\udfff',
-    '\u202e',
-    '\ufeff',
-    '💿'.repeat(9),
-  ],
-  ...[
-    'a'.repeat(256),
-    'a'.repeat(5000),
-    '😀'.repeat(128),
-    'é'.repeat(255),
-    "'; drop table tracks; --",
-    '%00',
-    '../../etc',
-  ],
-  ...[
-    '__proto__',
-    'constructor',
-    'toString',
-    'hasOwnProperty',
-    '$.a',
-    '#GGGGGG',
-    '#12345',
-    '#1234567',
-    'red',
-    '#ABCDEF\n',
-  ],
-  ...[
-    UUID.slice(1),
-    `${UUID}0`,
-    UUID.replaceAll('-', ''),
-    `{${UUID}}`,
-    UUID.replace('4000', '0000'),
-    UUID.toUpperCase(),
-  ],
-  ...[
-    '2020-01-01',
-    '2099-13-01T00:00:00Z',
-    '2099-02-30T00:00:00Z',
-    '9999-12-31T23:59:59-23:59',
-    '0000-01-01T00:00:00Z',
-  ],
-  ...[
-    '2099-01-01T00:00Z',
-    '2099-01-01T00:00:00.123456789Z',
-    '2099-01-01T24:00:00Z',
-    'server',
-    'player',
-    'https://a.b/c',
-  ],
-  ...[
-    [],
-    [[]],
-    [null],
-    [1],
-    ['a'],
-    [UUID],
-    [UUID, UUID],
-    ['#123456'],
-    ['mp3-128'],
-    Array(21).fill('mp3-128'),
-    Array(13).fill('#123456'),
-  ],
-  ...[{}, { a: 1 }, { length: 3 }, { 0: 'a' }, { '': '' }, { 'a.b': [{}] }],
-  ...[nested(6), nestedObject(5), nestedObject(6), { a: nested(4) }, { a: '\ud800', '\udc00': 1 }],
-  ...RAW.map(raw),
-]
-
-/** What takes a while to send; each field of an operation gets one of them. */
-const HEAVY: unknown[] = [Array(1001).fill(UUID), { a: 'x'.repeat(17_000) }, nested(5000), nestedObject(3000)]
-HEAVY.push(Array(5000).fill(null), 'a'.repeat(60_000))
-
-type Json = { type?: string; anyOf?: Json[]; properties?: Record<string, Json>; required?: string[]; items?: Json } & {
+type Json = {
+  type?: string
+  anyOf?: Json[]
+  properties?: Record<string, Json>
+  required?: string[]
+  items?: Json
+  format?: string
+} & {
   [K in 'maxLength' | 'minLength' | 'maxItems' | 'minimum' | 'maximum']?: number
 }
 
 /** Just outside and just inside of what a field's schema allows. */
 function edges(schema: Json): unknown[] {
-  const { maxLength, maxItems, minimum, maximum, items } = schema
+  const { maxLength, maxItems, minimum, maximum, items, format = '' } = schema
   return [
+    ...(FORMATS[format] ?? []),
     ...(schema.anyOf ?? []).flatMap(edges),
     ...(maxLength === undefined ? [] : ['a'.repeat(maxLength), 'a'.repeat(maxLength + 1)]),
     ...(maxItems === undefined ? [] : [Array(maxItems).fill('#123456'), Array(maxItems + 1).fill('#123456')]),
@@ -133,22 +41,6 @@ function edges(schema: Json): unknown[] {
     ...(items === undefined ? [] : HOSTILE.filter((_, at) => at % 12 === 0).map((value) => [value])),
   ]
 }
-
-const KEYS = [
-  '__proto__',
-  'constructor',
-  'prototype',
-  'toString',
-  'hasOwnProperty',
-  '',
-  'Title',
-  ' title',
-  'id',
-  'ok',
-  '0',
-  'a.b',
-]
-KEYS.push('organization_id', 'api_request_id', 'k'.repeat(3000), '\u0000', '\ud800')
 
 const jsonSchema = (schema: z.ZodType) => z.toJSONSchema(schema, { io: 'input', unrepresentable: 'any' }) as Json
 
@@ -186,21 +78,6 @@ export function hostileBodies(schema: z.ZodObject, valid: object, random: () => 
   const whole = sample(random, HOSTILE, 20).map((value) => toJson(value))
   return [...[...single, ...missing, ...several].map(toJson), ...extra, ...whole]
 }
-
-/** What is not JSON. */
-export const BROKEN_JSON = [
-  '{',
-  '}',
-  '{"a":}',
-  "{'a':1}",
-  '{"a":1,}',
-  'undefined',
-  'NaN',
-  '[1',
-  '\u0000',
-  '{"a":"\u0001"}',
-  '{}{}',
-]
 
 /** Query strings as pairs: wrong values, duplicates, unknown and prototype names. */
 export function hostileQueries(schema: z.ZodType, random: () => number): [string, string][][] {

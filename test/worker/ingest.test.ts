@@ -152,7 +152,7 @@ describe("R2's events", () => {
     await ok('DELETE', `/v1/track/${row.id}`, { key })
     expect(await event()).toMatchObject({ acknowledged: true })
     await refused(404, 'not_found', 'GET', `/v1/track/${row.id}`, { key })
-    expect((await allJobs()).map(({ payload }) => payload.kind)).toEqual(['purge'])
+    expect((await allJobs()).map(({ payload }) => payload.kind)).toEqual(['purge', 'purge'])
   })
 
   it('that cannot be understood are retried, not lost', async () => {

@@ -137,7 +137,9 @@ describe('the order of a collection’s tracks', () => {
     for (let at = 0; at < 5; at++) ids.push(await aWaitingTrack(key, collection_id))
     const path = `/v1/collection/${collection_id}/track`
     return {
-      ...{ key, collection_id, ids },
+      key,
+      collection_id,
+      ids,
       read: async () => (await listed(key, path))[1],
       put: (track_ids: unknown) => call('PUT', `${path}/order`, { key, body: { track_ids } }),
     }

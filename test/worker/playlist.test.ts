@@ -16,11 +16,22 @@ async function aPlaylist() {
   const path = `/v1/playlist/${playlist_id}/track`
   const places = async () => (await ok('GET', `${path}?limit=200`, { key })).tracks as Place[]
   return {
-    ...{ key, organization_id, collection_id, other, a, b, c, d, e, f, path, places },
+    key,
+    organization_id,
+    collection_id,
+    other,
+    a,
+    b,
+    c,
+    d,
+    e,
+    f,
+    path,
+    places,
     playlist_id: playlist_id as string,
     read: async () => (await ok('GET', `/v1/playlist/${playlist_id}`, { key })).playlist,
     /** The track ids in order; positions must count up without holes. */
-    async order() {
+    order: async () => {
       const list = await places()
       expect(list.map(({ position }) => position)).toEqual(list.map((_, at) => at))
       return list.map(({ id }) => id)
@@ -44,8 +55,13 @@ describe('playlist', () => {
     const { key, a, path, replace, ...shop } = await aPlaylist()
     const creator_id = '11111111-1111-4111-8111-111111111111'
     const body = {
-      ...{ title: 'Blue', organization_index: 'p-1', metadata: { mood: ['late'] }, creator_id },
-      ...{ theme: ['#aa0000', '#00aa00'], player_color: '#112233', player_subtitle: 'after hours' },
+      title: 'Blue',
+      organization_index: 'p-1',
+      metadata: { mood: ['late'] },
+      creator_id,
+      theme: ['#aa0000', '#00aa00'],
+      player_color: '#112233',
+      player_subtitle: 'after hours',
     }
     const { playlist_id, playlist } = await ok('POST', '/v1/playlist', { key, body })
     expect(playlist).toEqual({

@@ -52,7 +52,7 @@ const objectOf = (url: string) => decodeURIComponent(new URL(url).pathname.split
 export function serveTranscoder(answer: (job: TranscodeJob) => JobEvent | Promise<JobEvent> = made) {
   const seen: TranscodeJob[] = []
   vi.spyOn(globalThis, 'fetch').mockImplementation(async (input, init) => {
-    const request = new Request(input as Request, init as RequestInit)
+    const request = new Request(input, init)
     if (!request.url.startsWith(env.TRANSCODER_URL)) throw new TypeError(`nobody expects a request to ${request.url}`)
     if (new URL(request.url).pathname === '/covers') {
       const { outputs } = CoverJob.parse(await request.json())

@@ -29,20 +29,32 @@ describe('a transcoder', () => {
     expect(nudge_at).toBeGreaterThan(Date.now() + 60_000)
   })
 
+  it('that is busy for hours counts as unreachable', async () => {
+    startTranscoder({ transcode: () => new Response('busy', { status: 503, headers: { 'retry-after': '7' } }) })
+    await work.changeJob({ created_at: Date.now() - 7 * 3_600_000 })
+    expect(await work.run()).toEqual({ acknowledged: false, retried_in: 5 })
+  })
+
+  it('that was stopped hands the job back, and the attempt does not count', async () => {
+    const error = { code: 'cancelled' as const, message: 'The job was cancelled.', retryable: true }
+    startTranscoder({ transcode: () => events({ type: 'error', error }) })
+    expect(await work.run()).toEqual({ acknowledged: false, retried_in: 5 })
+    expect((await work.job()).attempt).toBe(0)
+  })
+
   it('that does not exist here counts as busy', async () => {
     const bindings = { ...env, TRANSCODER_URL: '' }
     expect(await deliver('transcode', { job_id: work.job_id }, { bindings })).toEqual(done)
     expect(await work.job()).toMatchObject({ state: 'open', attempt: 0 })
   })
 
-  it('that refuses is tried again ever later, then given up', async () => {
+  it('that refuses is tried again ever later, and that is not the file’s fault', async () => {
     startTranscoder({ transcode: () => new Response('no', { status: 400 }) })
     expect(await work.run()).toEqual({ acknowledged: false, retried_in: 5 })
     await work.changeJob({ lease_until: 0 })
-    expect(await work.run()).toEqual({ acknowledged: false, retried_in: 10 })
-    await work.changeJob({ attempt: 4, lease_until: 0 })
-    expect(await work.run()).toEqual(done)
-    expect(await work.read()).toMatchObject({ status: 'failed', info: { error: { code: 'internal' } } })
+    expect(await work.run(2)).toEqual({ acknowledged: false, retried_in: 10 })
+    expect((await work.job()).attempt).toBe(0)
+    expect((await work.read()).status).toBe('processing')
   })
 
   it('that dies twice gets the tolerant pass, and is given up the fourth time', async () => {

@@ -81,10 +81,22 @@ describe('limits', () => {
         .map(({ name, value }) => [name, value]),
     )
     expect(values).toMatchObject({
-      ...{ body_size: 65_536, string_length: 255, metadata_size: 16_384, metadata_depth: 5, theme_colors: 12 },
-      ...{ session_variants: 20, playlist_tracks: 1000, page_size: 200, filtered_offset: 10_000 },
-      ...{ upload_size: Number(env.MAX_UPLOAD_BYTES), duration: 43_200, upload_ttl: 3600, play_session_ttl: 86_400 },
-      ...{ api_rate: 1200, play_rate: 600, cover_size: 10_000_000 },
+      body_size: 65_536,
+      string_length: 255,
+      metadata_size: 16_384,
+      metadata_depth: 5,
+      theme_colors: 12,
+      session_variants: 20,
+      playlist_tracks: 1000,
+      page_size: 200,
+      filtered_offset: 10_000,
+      upload_size: Number(env.MAX_UPLOAD_BYTES),
+      duration: 43_200,
+      upload_ttl: 3600,
+      play_session_ttl: 86_400,
+      api_rate: 1200,
+      play_rate: 600,
+      cover_size: 10_000_000,
     })
   })
 

@@ -1,0 +1,20 @@
+import type { Demo } from './demo.ts'
+import { bold, dim, say } from './log.ts'
+import type { Settings } from './settings.ts'
+
+/** What a person needs to know to begin. */
+export function report({ base_url, stateDir }: Settings, demo: Demo): void {
+  say(`
+  ${bold('Tonearm is ready.')}
+
+  Studio        ${bold(`${base_url}/#key=${demo.secret}`)}
+  API           ${base_url}/v1
+  Organization  ${demo.organization_id}
+  Server key    ${demo.secret}
+  Data          ${stateDir}
+
+  ${dim(`curl -H 'Authorization: Bearer ${demo.secret}' ${base_url}/v1/collection`)}
+
+  Ctrl-C stops everything.
+`)
+}

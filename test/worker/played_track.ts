@@ -1,0 +1,22 @@
+import { aReadyTrack, aShop } from './ready_track.ts'
+import { call, ok } from './support.ts'
+
+/** A track with its session, and what a test asks of it. */
+export async function aPlayedTrack() {
+  const { key, collection_id } = await aShop()
+  const track_id = await aReadyTrack(key, collection_id)
+  const body = { track_id, expires_in: 86_400 }
+  const { play_session_id } = await ok('POST', '/v1/play_session/track', { key, body })
+  return {
+    key,
+    track_id,
+    read: async () => (await ok('GET', `/v1/track/${track_id}`, { key })).track,
+    reprocess: () => call('POST', `/v1/track/${track_id}/reprocess`, { key }),
+    renew: (facts: object = {}) => call('POST', `/v1/track/${track_id}/upload`, { key, body: facts }),
+    /** The paths that the track plays now. */
+    plays: async () => {
+      const { variants } = await ok('GET', `/v1/play/${play_session_id}/${track_id}`)
+      return variants.map(({ path }: { path: string }) => path) as string[]
+    },
+  }
+}

@@ -1,0 +1,110 @@
+import { env } from 'cloudflare:workers'
+import { afterEach, describe, expect, it, vi } from 'vitest'
+
+import { aPlayedTrack } from './played_track.ts'
+import {
+  aShop,
+  aWaitingTrack,
+  eventually,
+  laterBy,
+  query,
+  serveTranscoder,
+  storedFiles,
+  sweep,
+  upload,
+} from './ready_track.ts'
+import { ok } from './support.ts'
+
+afterEach(() => void vi.useRealTimers())
+
+const pathOf = (url: string) => decodeURIComponent(new URL(url).pathname.split(`/${env.S3_BUCKET}/`)[1]!)
+
+describe('a new upload URL', () => {
+  it('of a track that still waits leads to the same place', async () => {
+    serveTranscoder()
+    const { key, collection_id } = await aShop()
+    const body = { collection_id, file_name: 'a.mp3' }
+    const { track_id, track_upload: first } = await ok('POST', '/v1/track', { key, body })
+    const renewed = await ok('POST', `/v1/track/${track_id}/upload`, { key, body: { file_name: 'b.flac' } })
+    expect(pathOf(renewed.track_upload.upload_url)).toBe(pathOf(first.upload_url))
+    expect(renewed.track).toMatchObject({ status: 'initializing', file_name: 'b.flac', file_name_original: 'b.flac' })
+    await upload(key, track_id)
+  })
+
+  it('of a track whose URL expired lets it start again', async () => {
+    serveTranscoder()
+    const { key, collection_id } = await aShop()
+    const track_id = await aWaitingTrack(key, collection_id)
+    laterBy(2)
+    await sweep()
+    const failed = (await ok('GET', `/v1/track/${track_id}`, { key })).track
+    expect([failed.status, failed.info.error.code]).toEqual(['failed', 'upload_expired'])
+    const { track, track_upload } = await ok('POST', `/v1/track/${track_id}/upload`, { key, body: {} })
+    expect([track.status, track.info]).toEqual(['initializing', {}])
+    expect(Date.parse(track_upload.expires_at)).toBeGreaterThan(Date.now())
+    await upload(key, track_id)
+  })
+
+  it('of a track whose file was empty lets it start again', async () => {
+    serveTranscoder()
+    const { key, collection_id } = await aShop()
+    const { track_id, track_upload } = await ok('POST', '/v1/track', {
+      key,
+      body: { collection_id, file_name: 'a.mp3' },
+    })
+    await env.MEDIA.put(pathOf(track_upload.upload_url), '')
+    expect((await ok('GET', `/v1/track/${track_id}`, { key })).track.info.error.code).toBe('empty_file')
+    await ok('POST', `/v1/track/${track_id}/upload`, { key, body: {} })
+    await upload(key, track_id)
+  })
+
+  it('of a ready track leads to a fresh place; it plays what it has until the new file is processed', async () => {
+    serveTranscoder()
+    const { key, track_id, read, renew, plays } = await aPlayedTrack()
+    const before = await plays()
+    const [{ upload_path: old } = { upload_path: '' }] = await query<{ upload_path: string }>(
+      'select upload_path from tracks',
+    )
+    const { body } = await renew({ file_name: 'take two.wav' })
+    expect([body.track.status, body.track.file_name]).toEqual(['ready', 'take two.wav'])
+    const fresh = pathOf(body.track_upload.upload_url)
+    expect(fresh).not.toBe(old)
+    // Bytes at the old place are nobody's.
+    await env.MEDIA.put(old, 'changed')
+    await ok('POST', `/v1/track/${track_id}/upload_complete`, { key })
+    expect([(await read()).status, await plays()]).toEqual(['ready', before])
+    await env.MEDIA.put(fresh, 'RIFF take two')
+    const { track } = await ok('POST', `/v1/track/${track_id}/upload_complete`, { key })
+    expect(track.status).toBe('processing')
+    expect(await plays()).toHaveLength(before.length)
+    await eventually(async () => (await read()).status === 'ready')
+    expect((await plays()).filter((path) => before.includes(path))).toEqual([])
+    expect(await storedFiles(old)).toContain(old)
+    laterBy(3)
+    await sweep()
+    await eventually(async () => (await storedFiles('media/')).every((path) => !before.includes(path)))
+    await eventually(async () => !(await storedFiles()).includes(old))
+    expect(await storedFiles()).toEqual(expect.arrayContaining([fresh, ...(await plays())]))
+  })
+
+  it('is refused for a file that would be too large', async () => {
+    serveTranscoder()
+    const { renew } = await aPlayedTrack()
+    const { status, body } = await renew({ file_size: Number(env.MAX_UPLOAD_BYTES) + 1 })
+    expect([status, body.code]).toEqual([413, 'file_too_large'])
+  })
+
+  it('keeps a ready track ready when its new file never comes or is empty', async () => {
+    serveTranscoder()
+    const { read, renew, plays } = await aPlayedTrack()
+    const before = await plays()
+    const { body } = await renew()
+    await env.MEDIA.put(pathOf(body.track_upload.upload_url), '')
+    const refused = await read()
+    expect([refused.status, refused.info.error.code]).toEqual(['ready', 'empty_file'])
+    await renew()
+    laterBy(3)
+    await sweep()
+    expect([(await read()).status, await plays()]).toEqual(['ready', before])
+  })
+})
