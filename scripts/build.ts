@@ -21,6 +21,9 @@ const HEADERS = `/*
 /
   Cache-Control: no-cache
   Content-Security-Policy: default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' http: https: data: blob:; media-src http: https: blob:; connect-src 'self' http: https:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'
+/docs/*
+  Cache-Control: no-cache
+  Content-Security-Policy: default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; font-src 'self' data:; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'
 /assets/*
   Cache-Control: public, max-age=31536000, immutable
   Access-Control-Allow-Origin: *
@@ -33,35 +36,42 @@ type Files = Map<string, Uint8Array | string>
 
 /** Builds everything; answers the number of files that changed. */
 export async function buildPublic(): Promise<number> {
-  const files: Files = new Map([...(await bundleStudio()), ...(await drawCovers()), ['_headers', HEADERS]])
+  const files: Files = new Map([
+    ...(await bundlePage('studio', ['app.ts', 'style.css'], 'index.html')),
+    ...(await bundlePage('reference', ['reference.ts', 'reference.css'], 'docs/index.html')),
+    ...(await drawCovers()),
+    ['_headers', HEADERS],
+  ])
   return await writeChanges(files)
 }
 
-async function bundleStudio(): Promise<Files> {
+/** Bundles a page of `src/{folder}`: its modules and styles get hashed names, and its `index.html` leads to them. */
+async function bundlePage(folder: string, entries: string[], page: string): Promise<Files> {
   const { outputFiles, metafile } = await bundle({
     absWorkingDir: root,
-    entryPoints: ['src/studio/app.ts', 'src/studio/style.css'],
+    entryPoints: entries.map((entry) => `src/${folder}/${entry}`),
     outdir: 'dist/public',
     entryNames: 'assets/[name]-[hash]',
     bundle: true,
     minify: true,
     format: 'esm',
     target: 'es2022',
-    sourcemap: 'linked',
+    sourcemap: folder === 'studio' ? 'linked' : false,
+    legalComments: 'linked',
     metafile: true,
     write: false,
     logLevel: 'error',
   })
-  let page = await readFile(join(studio, 'index.html'), 'utf8')
+  let html = await readFile(join(root, 'src', folder, 'index.html'), 'utf8')
   for (const [path, output] of Object.entries(metafile.outputs)) {
     if (!output.entryPoint) continue
-    page = page.replace(output.entryPoint.replace('src/studio/', './'), path.replace('dist/public', ''))
+    html = html.replace(output.entryPoint.replace(`src/${folder}/`, './'), path.replace('dist/public', ''))
   }
   const bundled = outputFiles.map(({ path, contents }): [string, Uint8Array] => [
     path.slice(target.length + 1),
     contents,
   ])
-  return new Map<string, Uint8Array | string>([...bundled, ['index.html', page]])
+  return new Map<string, Uint8Array | string>([...bundled, [page, html]])
 }
 
 /** What a play view shows while there is no cover: the same squares as of a real one. */

@@ -18,7 +18,7 @@ export interface JobMessage {
 /** Milliseconds a worker may be silent before another one takes over. */
 export const LEASE = 30_000
 /** How long the sweep waits for a message to be delivered before it sends another one. */
-const NUDGE_AFTER = 60_000
+const NUDGE_AFTER = 20_000
 const NUDGE_AGAIN_AFTER = 300_000
 
 /** The statement that writes a new job, to go into the batch that makes it necessary; send it with `sendJob` afterwards. */

@@ -52,5 +52,9 @@ export function playFirst(
     if (!paused && entries.length > 0) await audio.play().catch(() => {})
   }
   audio.addEventListener('error', () => void recover())
+  // What plays has good links; when they expire, that is another beginning.
+  audio.addEventListener('playing', () => {
+    renewed = false
+  })
   use(entries[0])
 }

@@ -6,8 +6,11 @@ const STORED = 'tonearm.key'
  */
 export function takeKey(): string | null {
   const given = new URLSearchParams(location.hash.slice(1)).get('key')
+  const stored = sessionStorage.getItem(STORED)
   if (given) {
-    keepKey(given)
+    // A link from somebody else must not move this page into their organization unasked.
+    const wanted = stored === null || stored === given || confirm('Sign in with the other key of this link?')
+    if (wanted) keepKey(given)
     history.replaceState(null, '', location.pathname + location.search)
   }
   return sessionStorage.getItem(STORED)

@@ -1,4 +1,5 @@
 import { env, exports } from 'cloudflare:workers'
+import { eq } from 'drizzle-orm'
 import { sign } from 'hono/jwt'
 import { beforeEach, describe, expect, it } from 'vitest'
 
