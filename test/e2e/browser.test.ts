@@ -103,3 +103,18 @@ test('after a reload everything is there, and fits on a phone', async () => {
   expect(await page.locator('.track[data-status=failed] .note').textContent()).toMatch(/\w+/)
   expect(problems).toEqual([])
 })
+
+test('the API reference shows every operation, and asks no other host for anything', async () => {
+  const reference = await browser.newPage()
+  const hosts = new Set<string>()
+  reference.on('request', (request) => hosts.add(new URL(request.url()).host))
+  reference.on('pageerror', (error) => problems.push(String(error)))
+  await reference.goto(`${stack.base_url}/docs`)
+  await reference.getByText('Create a play session for a collection').waitFor(PATIENCE)
+  const document = (await (await fetch(`${stack.base_url}/openapi.json`)).json()) as { paths: Record<string, object> }
+  const operations = Object.values(document.paths).flatMap((path) => Object.keys(path))
+  expect(await reference.locator('.opblock').count()).toBe(operations.length)
+  expect([...hosts].filter((host) => host !== '' && host !== new URL(stack.base_url).host)).toEqual([])
+  if (process.env.SCREENSHOTS) await reference.screenshot({ path: join(process.env.SCREENSHOTS, 'docs.png') })
+  await reference.close()
+})
