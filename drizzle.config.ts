@@ -1,3 +1,7 @@
 import { defineConfig } from 'drizzle-kit'
 
-export default defineConfig({ dialect: 'sqlite', schema: './src/adapters/schema.ts', out: './drizzle' })
+export default defineConfig({
+  dialect: 'sqlite',
+  schema: ['./src/adapters/schema.ts', './src/adapters/work_schema.ts'],
+  out: './drizzle',
+})

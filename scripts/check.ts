@@ -32,8 +32,7 @@ function schemaIsMigrated(): boolean {
 
 const projects = [
   'src',
-  'src/client',
-  'src/studio',
+  'src/client', // with src/studio
   'container',
   'scripts',
   'src/reference',

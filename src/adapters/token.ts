@@ -2,7 +2,7 @@ import { sign, verify } from 'hono/jwt'
 import { JwtTokenExpired } from 'hono/utils/jwt/types'
 
 import { ApiError } from '../errors.ts'
-import type { CoverOwner } from './schema.ts'
+import type { CoverOwner } from './work_schema.ts'
 
 /** What a cover's upload URL allows: images for one owner until it expires. A JWT (HS256) under `SIGNING_SECRET`. */
 export interface CoverGrant {

@@ -1,4 +1,4 @@
-import * as z from 'zod'
+import type * as z from 'zod'
 
 /** Who may call an operation (specification §5). An empty list means public: the play session's id is the secret. */
 export type Access = 'root' | 'server' | 'player' | 'uploader'

@@ -17,6 +17,7 @@ const MAX_REQUEST_BYTES = MAX_COVER_BYTES + 100_000
 /** First bytes of what we accept (design.md §3); the transcoder looks again and decodes. */
 const MAGIC: readonly RegExp[] = [
   /^\xff\xd8\xff/, // jpeg
+  // oxlint-disable-next-line no-control-regex -- the format's own
   /^\x89PNG\r\n\x1a\n/,
   /^GIF8[79]a/,
   /^RIFF[\s\S]{4}WEBP/,

@@ -1,8 +1,8 @@
 import { and, eq, isNull, lt, or, type SQL } from 'drizzle-orm'
 
-import { idempotencyKeys } from '../adapters/schema.ts'
 import { open, seal } from '../adapters/seal.ts'
 import { sha256 } from '../adapters/secret.ts'
+import { idempotencyKeys } from '../adapters/work_schema.ts'
 import type { Context } from '../context.ts'
 import { ApiError, describeError, invalid } from '../errors.ts'
 

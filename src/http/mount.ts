@@ -43,6 +43,7 @@ const requireJson: MiddlewareHandler<AppEnv> = async function requireJson(c, nex
   }
   if (text === '') {
     c.req.raw = new Request(c.req.raw, {
+      method: c.req.method,
       body: '{}',
       headers: { ...Object.fromEntries(c.req.raw.headers), 'content-type': 'application/json' },
     })

@@ -1,6 +1,7 @@
 import { and, eq, isNull, sql } from 'drizzle-orm'
 
-import { jobs, tracks, trackVariants } from '../adapters/schema.ts'
+import { tracks, trackVariants } from '../adapters/schema.ts'
+import { jobs } from '../adapters/work_schema.ts'
 import type { System } from '../context.ts'
 import type { JobErrorCode, JobResult } from '../contract/job.ts'
 import { fault } from './ingest.ts'

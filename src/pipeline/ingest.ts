@@ -1,7 +1,8 @@
 import { and, eq, type SQL, sql } from 'drizzle-orm'
 
 import { headObject } from '../adapters/media.ts'
-import { jobs, tracks } from '../adapters/schema.ts'
+import { tracks } from '../adapters/schema.ts'
+import { jobs } from '../adapters/work_schema.ts'
 import type { System } from '../context.ts'
 import type { JobErrorCode } from '../contract/job.ts'
 import { insertJob, sendJob } from './job.ts'

@@ -1,7 +1,7 @@
 import { and, eq, lte, sql } from 'drizzle-orm'
 
 import { newId } from '../adapters/id.ts'
-import { type JobPayload, jobs } from '../adapters/schema.ts'
+import { type JobPayload, jobs } from '../adapters/work_schema.ts'
 import type { System } from '../context.ts'
 import { describeError } from '../errors.ts'
 

@@ -1,5 +1,5 @@
 import { deletePrefix } from '../adapters/media.ts'
-import { type JobPayload, jobs } from '../adapters/schema.ts'
+import { type JobPayload, jobs } from '../adapters/work_schema.ts'
 import type { System } from '../context.ts'
 import { deleteOrganizationRows, deleteTracks } from './delete_rows.ts'
 import { holds, insertJob, type Job, renewLease, sendJob } from './job.ts'

@@ -1,6 +1,7 @@
 import { sql } from 'drizzle-orm'
 
-import { idempotencyKeys, jobs, playSessions, uploadSessions } from '../adapters/schema.ts'
+import { playSessions, uploadSessions } from '../adapters/schema.ts'
+import { idempotencyKeys, jobs } from '../adapters/work_schema.ts'
 import type { System } from '../context.ts'
 import { ingestWaiting } from './ingest.ts'
 import { nudgeJobs } from './job.ts'

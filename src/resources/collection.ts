@@ -2,7 +2,7 @@ import { and, eq, inArray, sql } from 'drizzle-orm'
 
 import { newId } from '../adapters/id.ts'
 import { collectionPrefixes } from '../adapters/media.ts'
-import { collections, organizations, tracks, trackVariants, uploadSessions } from '../adapters/schema.ts'
+import { collections, type organizations, tracks, trackVariants, uploadSessions } from '../adapters/schema.ts'
 import type { Context, Handlers } from '../context.ts'
 import type { Collection, collectionOperations } from '../contract/collection.ts'
 import { invalid, notFound } from '../errors.ts'

@@ -2,7 +2,7 @@ import { and, type AnyColumn, asc, desc, eq, getTableColumns, gte, lte, type SQL
 import type { SQLiteTable } from 'drizzle-orm/sqlite-core'
 
 import type { Database } from '../adapters/database.ts'
-import { listCounts } from '../adapters/schema.ts'
+import { listCounts } from '../adapters/work_schema.ts'
 import { MAX_FILTERED_OFFSET, type Page } from '../contract/common.ts'
 import { invalid } from '../errors.ts'
 

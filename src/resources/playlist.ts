@@ -2,7 +2,7 @@ import { and, eq, sql } from 'drizzle-orm'
 
 import { newId } from '../adapters/id.ts'
 import { collectionPrefixes } from '../adapters/media.ts'
-import { organizations, playlists, playlistTracks } from '../adapters/schema.ts'
+import { type organizations, playlists, playlistTracks } from '../adapters/schema.ts'
 import type { Context, Handlers } from '../context.ts'
 import type { Playlist, playlistOperations } from '../contract/playlist.ts'
 import { notFound } from '../errors.ts'

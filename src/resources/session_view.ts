@@ -1,6 +1,6 @@
 import { and, asc, eq, ne, or } from 'drizzle-orm'
 
-import { collections, playlists, playlistTracks, playSessions, tracks } from '../adapters/schema.ts'
+import { collections, playlists, playlistTracks, type playSessions, tracks } from '../adapters/schema.ts'
 import type { Context } from '../context.ts'
 import type { PlaySession } from '../contract/play.ts'
 import { appearance, type Appearances } from './appearance.ts'
@@ -21,13 +21,13 @@ export const toPlaySession = (row: Row): PlaySession => ({
 })
 
 /** What `appearance` reads, and no more: these rows are read a thousand at a time, and metadata may be big. */
-const look = <T extends typeof tracks | typeof collections | typeof playlists>(table: T) => ({
+const look = (table: typeof tracks | typeof collections | typeof playlists) => ({
   player_color: table.player_color,
   player_subtitle: table.player_subtitle,
   cover_path: table.cover_path,
   cover_colors: table.cover_colors,
 })
-const overridable = <T extends typeof tracks | typeof collections>(table: T) => ({
+const overridable = (table: typeof tracks | typeof collections) => ({
   is_theme_overridable: table.is_theme_overridable,
   is_cover_overridable: table.is_cover_overridable,
 })

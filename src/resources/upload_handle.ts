@@ -1,6 +1,6 @@
 import { signUrl } from '../adapters/media.ts'
-import type { CoverOwner } from '../adapters/schema.ts'
 import { signCoverGrant } from '../adapters/token.ts'
+import type { CoverOwner } from '../adapters/work_schema.ts'
 import type { Context } from '../context.ts'
 import { UPLOAD_TTL } from '../contract/common.ts'
 import type { UploadHandle } from '../contract/media.ts'

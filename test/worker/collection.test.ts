@@ -1,7 +1,8 @@
 import { eq } from 'drizzle-orm'
 import { beforeEach, describe, expect, it } from 'vitest'
 
-import { collections, jobs, tracks, trackVariants, uploadSessions } from '../../src/adapters/schema.ts'
+import { collections, tracks, trackVariants, uploadSessions } from '../../src/adapters/schema.ts'
+import { jobs } from '../../src/adapters/work_schema.ts'
 import { aReadyTrack, beforeStatement, deleteAtOnce, eventually, storedFiles, storeFiles } from './fixtures.ts'
 import { aCollection, anOrganization, aTrack, db, ok, refused, wrongFields } from './support.ts'
 

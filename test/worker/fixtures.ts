@@ -4,7 +4,8 @@ import { eq } from 'drizzle-orm'
 import { expect, vi } from 'vitest'
 
 import { trackPath, uploadPath } from '../../src/adapters/media.ts'
-import { jobs, tracks, trackVariants } from '../../src/adapters/schema.ts'
+import { tracks, trackVariants } from '../../src/adapters/schema.ts'
+import { jobs } from '../../src/adapters/work_schema.ts'
 import worker from '../../src/index.ts'
 import { insertJob } from '../../src/pipeline/job.ts'
 import { aCollection, anOrganization, aTrack, call, db, ok } from './support.ts'
@@ -127,7 +128,7 @@ export const beforeStatement = (start: string, happens: () => Promise<unknown>):
     new Proxy(statement, {
       get(real, name: 'bind' | 'raw') {
         if (name === 'bind') return (...values: unknown[]) => waiting(real.bind(...values))
-        if (name !== 'raw') throw new Error(`not expected here: ${name}`)
+        if (name !== 'raw') throw new Error(`not expected here: ${String(name)}`)
         return async (...options: []) => {
           await happens()
           return real.raw(...options)

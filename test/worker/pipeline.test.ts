@@ -1,7 +1,8 @@
 import { env } from 'cloudflare:workers'
 import { beforeEach, describe, expect, it } from 'vitest'
 
-import { jobs, tracks, trackVariants } from '../../src/adapters/schema.ts'
+import { tracks, trackVariants } from '../../src/adapters/schema.ts'
+import { jobs } from '../../src/adapters/work_schema.ts'
 import { aTrackWithJob, eventually, storedFiles, trackRow } from './fixtures.ts'
 import { signedParts } from './signature.ts'
 import { db, ok, refused } from './support.ts'
