@@ -8,6 +8,8 @@ const secret = () => randomBytes(16).toString('hex')
 
 export default defineConfig({
   test: {
+    // Many tests wait for a process, a lease or a queue: two cores serve three of them.
+    maxWorkers: 3,
     projects: [
       {
         plugins: [
@@ -34,7 +36,7 @@ export default defineConfig({
           include: ['test/worker/**/*.test.ts'],
           setupFiles: ['./test/worker/setup.ts'],
           isolate: false,
-          maxWorkers: 2,
+          testTimeout: 30_000,
           silent: 'passed-only',
         },
       },

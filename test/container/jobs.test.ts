@@ -99,7 +99,7 @@ describe('the queue', () => {
       expect(answer.status).toBe(200)
     }
     for (const stream of streams)
-      expect((await collect(stream)).error).toMatchObject({ code: 'internal', retryable: true })
+      expect((await collect(stream)).error).toMatchObject({ code: 'cancelled', retryable: true })
     await counts(0, 0)
     expect(await service.leftovers()).toEqual([])
     const gone = await fetch(`${service.url}/jobs/${running.job.job_id}`, { method: 'DELETE' })
