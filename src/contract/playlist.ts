@@ -51,7 +51,7 @@ const Position = z.int().min(0).max(MAX_PLAYLIST_TRACKS)
 const headers = z.object({
   'if-match': z
     .string()
-    .regex(/^(\*|"?\d{1,15}"?)$/, 'must be the version of the playlist, or *')
+    .regex(/^(\*|\d{1,15}|"\d{1,15}")$/, 'must be the version of the playlist, or *')
     .optional(),
 })
 

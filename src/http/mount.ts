@@ -55,6 +55,9 @@ const requireJson: MiddlewareHandler<AppEnv> = async function requireJson(c, nex
 /** `play_track_id` is about a track: the words must be those of the handler, which does not find an unknown one. */
 const nounOf = (param: string) => param.replace(/^play_(?=track)|_(id|index)$/g, '').replaceAll('_', ' ')
 
+/** Wrong fields that one answer names at most. */
+const MAX_ERRORS = 50
+
 /** The issues of a failed parse as the error envelope shows them. A malformed id in a path is like an unknown one (design.md §4). */
 function refuse(target: 'param' | 'query' | 'header' | 'json', error: z.core.$ZodError): never {
   const ids = error.issues.filter((issue) => target === 'param' && issue.path[0] !== 'scope')
@@ -70,7 +73,7 @@ function refuse(target: 'param' | 'query' | 'header' | 'json', error: z.core.$Zo
     ? 'unknown_field'
     : 'invalid_request'
   const [first] = errors
-  throw new ApiError(400, code, `${first?.path}: ${first?.message}`, errors)
+  throw new ApiError(400, code, `${first?.path}: ${first?.message}`, errors.slice(0, MAX_ERRORS))
 }
 
 function validate(operation: Operation): MiddlewareHandler<AppEnv>[] {

@@ -1,0 +1,100 @@
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
+import type { AddressInfo } from 'node:net'
+
+import { afterEach, describe, expect, it } from 'vitest'
+
+import { createClient, pages } from '../../src/client/index.ts'
+
+/** The client against a real HTTP server that misbehaves on purpose. */
+
+type Answer = (request: IncomingMessage, response: ServerResponse) => void
+
+let server: Server
+const requests: { method: string; url: string; key: string | undefined }[] = []
+
+/** Answers the first request with the first, …, and every further one with the last. */
+async function serve(...answers: Answer[]) {
+  requests.length = 0
+  server = createServer((request, response) => {
+    const { method = '', url = '', headers } = request
+    requests.push({ method, url, key: headers['idempotency-key'] as string | undefined })
+    answers[Math.min(requests.length, answers.length) - 1]?.(request, response)
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  return createClient({ base_url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, api_key: 'key' })
+}
+afterEach(() => {
+  server.closeAllConnections()
+  server.close()
+})
+
+const json =
+  (status: number, body: object, headers: Record<string, string> = {}): Answer =>
+  (_, response) =>
+    response.writeHead(status, { 'content-type': 'application/json', ...headers }).end(JSON.stringify(body))
+const good = json(200, { ok: true, count: 0, collections: [], limits: [] })
+const hangUp: Answer = (request) => void request.socket.destroy()
+
+describe('a call', () => {
+  it('is repeated when the connection is lost; a POST under the same Idempotency-Key', async () => {
+    const client = await serve(hangUp, json(500, { ok: false, message: 'x', code: 'internal' }), good)
+    expect((await client.post('/v1/collection', { body: { title: 'A' } })).ok).toBe(true)
+    expect(requests).toHaveLength(3)
+    expect(new Set(requests.map(({ key }) => key)).size).toBe(1)
+    expect(requests[0]?.key).toMatch(/^[0-9a-f-]{36}$/)
+  })
+
+  it('is not repeated where the second answer would mislead: a delete, a change of one version', async () => {
+    const client = await serve(hangUp)
+    const deleted = await client.delete('/v1/track/{track_id}', { params: { track_id: 'a' } })
+    expect(deleted).toMatchObject({ ok: false, code: 'network', status: 0 })
+    const options = { params: { playlist_id: 'a' }, headers: { 'if-match': '1' }, body: { track_ids: [] } }
+    expect((await client.put('/v1/playlist/{playlist_id}/track', options)).ok).toBe(false)
+    expect(requests).toHaveLength(2)
+  })
+
+  it('waits as Retry-After says, but not for a minute', async () => {
+    const busy = { ok: false, message: 'busy', code: 'rate_limited' }
+    let client = await serve(json(429, busy, { 'retry-after': '1' }), good)
+    expect((await client.delete('/v1/track/{track_id}', { params: { track_id: 'a' } })).ok).toBe(true)
+    expect(requests).toHaveLength(2)
+    server.close()
+    client = await serve(json(429, busy, { 'retry-after': '60' }))
+    expect(await client.get('/v1/limits')).toMatchObject({ ok: false, code: 'rate_limited', status: 429 })
+    expect(requests).toHaveLength(1)
+  })
+
+  it('is given up with the last failure, and a fault of the caller at once', async () => {
+    let client = await serve(json(500, { ok: false, message: 'Oh', code: 'internal' }))
+    expect(await client.get('/v1/limits')).toMatchObject({ ok: false, code: 'internal', status: 500 })
+    expect(requests).toHaveLength(3)
+    server.close()
+    client = await serve(json(404, { ok: false, message: 'No', code: 'not_found' }))
+    expect(await client.get('/v1/limits')).toMatchObject({ ok: false, code: 'not_found', status: 404 })
+    expect(requests).toHaveLength(1)
+  })
+
+  it('ends with its signal, also while it waits to be repeated', async () => {
+    const client = await serve(hangUp)
+    const controller = new AbortController()
+    const call = client.get('/v1/limits', { signal: controller.signal })
+    setTimeout(() => controller.abort(), 100)
+    expect(await call).toMatchObject({ ok: false, code: 'aborted' })
+    expect(requests.length).toBeLessThan(3)
+  })
+})
+
+describe('pages', () => {
+  it('reads a list to its end, and says when a page could not be read', async () => {
+    const page = (from: number) => json(200, { ok: true, count: 5, collections: [{ title: `${from}` }] })
+    const client = await serve(page(0), page(2), json(403, { ok: false, message: 'No', code: 'insufficient_scope' }))
+    const seen = []
+    for await (const answer of pages(client, '/v1/collection', { query: { creator_id: 'c' } }, 2)) {
+      seen.push(answer.ok ? answer.collections[0]?.title : answer.code)
+    }
+    expect(seen).toEqual(['0', '2', 'insufficient_scope'])
+    expect(requests.map(({ url }) => url)).toEqual(
+      [0, 2, 4].map((offset) => `/v1/collection?creator_id=c&limit=2&offset=${offset}`),
+    )
+  })
+})

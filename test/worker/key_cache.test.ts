@@ -1,0 +1,41 @@
+import { afterEach, beforeEach, expect, it, vi } from 'vitest'
+
+import { createKeyCache } from '../../src/adapters/key_cache.ts'
+import type { Principal } from '../../src/context.ts'
+
+const principal = (api_key_id: string): Principal => ({
+  kind: 'server',
+  organization_id: 'org',
+  api_key_id,
+  binding: null,
+  variants: null,
+  is_downloadable: false,
+  allowed_origins: null,
+})
+
+beforeEach(() => void vi.useFakeTimers())
+afterEach(() => void vi.useRealTimers())
+
+it('remembers a key for 30 seconds, so that a revoked one opens nothing after that in any isolate', () => {
+  const keys = createKeyCache()
+  keys.set('hash', principal('a'), Infinity)
+  vi.advanceTimersByTime(29_999)
+  expect(keys.get('hash')?.api_key_id).toBe('a')
+  vi.advanceTimersByTime(1)
+  expect(keys.get('hash')).toBeUndefined()
+})
+
+it('does not remember a key for longer than it lives', () => {
+  const keys = createKeyCache()
+  keys.set('hash', principal('a'), Date.now() + 5000)
+  vi.advanceTimersByTime(5000)
+  expect(keys.get('hash')).toBeUndefined()
+})
+
+it('forgets a key by its id at once, and no other', () => {
+  const keys = createKeyCache()
+  for (const id of ['a', 'b']) keys.set(`${id} new`, principal(id), Infinity)
+  keys.set('a old', principal('a'), Infinity)
+  keys.forget('a')
+  expect(['a new', 'a old', 'b new'].map((hash) => keys.get(hash)?.api_key_id)).toEqual([undefined, undefined, 'b'])
+})
