@@ -1,26 +1,19 @@
 import * as z from 'zod'
 
-import { HexColor, ImageColor } from './color.ts'
-import { Id, Metadata, ok, oneFilter, Page, RequiredText, Text } from './common.ts'
+import { Collection, CollectionCreate, CollectionUpdate } from './collection.ts'
+import { Id, ok, oneFilter, Page, RequiredText } from './common.ts'
 import { UploadHandle } from './media.ts'
 import { defineOperations } from './operation.ts'
-import { Theme } from './organization.ts'
 import { ListedTrack } from './track.ts'
 
 /** Tracks that a playlist holds at most. */
 export const MAX_PLAYLIST_TRACKS = 1000
 
+/** What a collection has and a playlist has not: nothing lies below it that could override. */
+const OVERRIDES = { is_cover_overridable: true, is_theme_overridable: true } as const
+
 /** Tracks of any of the organization's collections, in an order of their own (design.md §4). */
-export const Playlist = z.object({
-  id: z.uuid(),
-  creator_id: z.uuid().nullable(),
-  organization_index: z.string(),
-  title: z.string(),
-  metadata: z.record(z.string(), z.unknown()),
-  image_colors: z.array(ImageColor),
-  theme: z.array(HexColor),
-  player_color: HexColor,
-  player_subtitle: z.string(),
+export const Playlist = Collection.omit(OVERRIDES).extend({
   track_count: z.int(),
   /** Rises with every change of the tracks; send it as `If-Match` to change only what you have seen. */
   version: z.int(),
@@ -34,17 +27,8 @@ export const PlaylistTrack = ListedTrack.extend({
   position: z.int(),
 })
 
-/** `null` clears a field that may be empty; `metadata` is replaced whole. */
-export const PlaylistUpdate = z.strictObject({
-  title: RequiredText.optional(),
-  creator_id: Id.nullable().optional(),
-  organization_index: Text.nullable().optional(),
-  metadata: Metadata.optional(),
-  theme: Theme.optional(),
-  player_color: HexColor.nullable().optional(),
-  player_subtitle: Text.nullable().optional(),
-})
-export const PlaylistCreate = PlaylistUpdate.extend({ title: RequiredText })
+export const PlaylistUpdate = CollectionUpdate.omit(OVERRIDES)
+export const PlaylistCreate = CollectionCreate.omit(OVERRIDES)
 
 const TrackIds = z.array(Id).max(MAX_PLAYLIST_TRACKS)
 const Position = z.int().min(0).max(MAX_PLAYLIST_TRACKS)

@@ -63,6 +63,21 @@ export function isDark(hex: string): boolean {
 export const imageColors = (owner: { theme: string[]; cover_colors: ImageColor[] }) =>
   owner.theme.length > 0 ? themeColors(owner.theme) : owner.cover_colors
 
+/**
+ * A collection or playlist as the API shows it. Color and subtitle are the organization's where it sets none: the specification gives
+ * both no null.
+ */
+export const shown = <T extends Settings & Parameters<typeof imageColors>[0] & { organization_index: string | null }>(
+  row: T,
+  organization: Settings,
+) => ({
+  ...row,
+  organization_index: row.organization_index ?? '',
+  image_colors: imageColors(row),
+  player_color: row.player_color ?? organization.player_color ?? DEFAULT_PLAYER_COLOR,
+  player_subtitle: row.player_subtitle ?? organization.player_subtitle ?? '',
+})
+
 /** What a track looks like, with everything it inherits. */
 export function appearance({ organization, collection, playlist, track }: Appearances) {
   const themes = [

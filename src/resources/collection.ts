@@ -2,14 +2,14 @@ import { and, eq, inArray, sql } from 'drizzle-orm'
 
 import { newId } from '../adapters/id.ts'
 import { collectionPrefixes } from '../adapters/media.ts'
-import { collections, type organizations, tracks, trackVariants, uploadSessions } from '../adapters/schema.ts'
+import { collections, tracks, trackVariants, uploadSessions } from '../adapters/schema.ts'
 import type { Context, Handlers } from '../context.ts'
-import type { Collection, collectionOperations } from '../contract/collection.ts'
+import type { collectionOperations } from '../contract/collection.ts'
 import { invalid, notFound } from '../errors.ts'
 import { sendJob } from '../pipeline/job.ts'
 import { removeFromPlaylists } from '../pipeline/playlist_order.ts'
 import { purgeJobs } from '../pipeline/purge.ts'
-import { DEFAULT_PLAYER_COLOR, imageColors } from './appearance.ts'
+import { shown } from './appearance.ts'
 import { findOrganization } from './organization.ts'
 import { openPage } from './page.ts'
 import { listedColumns, toListedTrack } from './track.ts'
@@ -19,16 +19,6 @@ type Row = typeof collections.$inferSelect
 
 /** Tracks that are deleted together with their collection in one batch. */
 const AT_ONCE = 1000
-type Defaults = Pick<typeof organizations.$inferSelect, 'player_color' | 'player_subtitle'>
-
-/** Color and subtitle are the organization's where the collection sets none: the specification gives both no null. */
-export const toCollection = (row: Row, organization: Defaults): Collection => ({
-  ...row,
-  organization_index: row.organization_index ?? '',
-  image_colors: imageColors(row),
-  player_color: row.player_color ?? organization.player_color ?? DEFAULT_PLAYER_COLOR,
-  player_subtitle: row.player_subtitle ?? organization.player_subtitle ?? '',
-})
 
 const own = ({ principal }: Context, id: string) =>
   and(eq(collections.id, id), eq(collections.organization_id, principal.organization_id))
@@ -42,7 +32,7 @@ export async function findCollection(context: Context, id: string): Promise<Row>
 
 /** A collection as the API shows it. */
 export const showCollection = async (context: Context, id: string) =>
-  toCollection(await findCollection(context, id), await findOrganization(context))
+  shown(await findCollection(context, id), await findOrganization(context))
 
 export const collectionHandlers: Handlers<typeof collectionOperations> = {
   async listCollections({ query: { limit, offset, ...filters } }, context) {
@@ -61,7 +51,7 @@ export const collectionHandlers: Handlers<typeof collectionOperations> = {
       page.count,
       db.select().from(collections).where(page.where).orderBy(page.orderBy).limit(page.limit).offset(page.offset),
     ])
-    return { count: total?.count ?? 0, collections: rows.map((row) => toCollection(row, organization)) }
+    return { count: total?.count ?? 0, collections: rows.map((row) => shown(row, organization)) }
   },
 
   async createCollection({ body }, context) {
@@ -82,7 +72,7 @@ export const collectionHandlers: Handlers<typeof collectionOperations> = {
       .get()
     return {
       collection_id: row.id,
-      collection: toCollection(row, organization),
+      collection: shown(row, organization),
       collection_cover_upload: await coverUpload(context, 'collection', { ...row, collection_id: row.id }),
     }
   },
@@ -99,13 +89,13 @@ export const collectionHandlers: Handlers<typeof collectionOperations> = {
       if (!updated) throw notFound('collection')
       row = updated
     }
-    return { collection_id: row.id, collection: toCollection(row, await findOrganization(context)) }
+    return { collection_id: row.id, collection: shown(row, await findOrganization(context)) }
   },
 
   async deleteCollection({ params }, context) {
     const { db, principal } = context
     const collection = await findCollection(context, params.collection_id)
-    const deleted_collection = toCollection(collection, await findOrganization(context))
+    const deleted_collection = shown(collection, await findOrganization(context))
     // The tracks of a big collection go in the background: one batch has 30 seconds. From now on nobody finds them.
     const prefixes = collectionPrefixes(principal.organization_id, collection.id)
     const { purge, inserts } = purgeJobs(context, principal.organization_id, { prefixes, collection_id: collection.id })

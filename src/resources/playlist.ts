@@ -2,28 +2,19 @@ import { and, eq, sql } from 'drizzle-orm'
 
 import { newId } from '../adapters/id.ts'
 import { collectionPrefixes } from '../adapters/media.ts'
-import { type organizations, playlists, playlistTracks } from '../adapters/schema.ts'
+import { playlists, playlistTracks } from '../adapters/schema.ts'
 import type { Context, Handlers } from '../context.ts'
-import type { Playlist, playlistOperations } from '../contract/playlist.ts'
+import type { playlistOperations } from '../contract/playlist.ts'
 import { notFound } from '../errors.ts'
 import { sendJob } from '../pipeline/job.ts'
 import { purgeJobs } from '../pipeline/purge.ts'
-import { DEFAULT_PLAYER_COLOR, imageColors } from './appearance.ts'
+import { shown } from './appearance.ts'
 import { findOrganization } from './organization.ts'
 import { openPage } from './page.ts'
 import { insertTracks, listTracks, moveTrack, removeTrack, replaceTracks } from './playlist_track.ts'
 import { coverUpload } from './upload_handle.ts'
 
 type Row = typeof playlists.$inferSelect
-type Defaults = Pick<typeof organizations.$inferSelect, 'player_color' | 'player_subtitle'>
-
-const toPlaylist = (row: Row, organization: Defaults): Playlist => ({
-  ...row,
-  organization_index: row.organization_index ?? '',
-  image_colors: imageColors(row),
-  player_color: row.player_color ?? organization.player_color ?? DEFAULT_PLAYER_COLOR,
-  player_subtitle: row.player_subtitle ?? organization.player_subtitle ?? '',
-})
 
 const own = ({ principal }: Context, id: string) =>
   and(eq(playlists.id, id), eq(playlists.organization_id, principal.organization_id))
@@ -36,7 +27,7 @@ export async function findPlaylist(context: Context, id: string): Promise<Row> {
 }
 
 async function showPlaylist(context: Context, id: string) {
-  const playlist = toPlaylist(await findPlaylist(context, id), await findOrganization(context))
+  const playlist = shown(await findPlaylist(context, id), await findOrganization(context))
   return { playlist_id: playlist.id, playlist }
 }
 
@@ -60,7 +51,7 @@ export const playlistHandlers: Handlers<typeof playlistOperations> = {
       page.count,
       db.select().from(playlists).where(page.where).orderBy(page.orderBy).limit(page.limit).offset(page.offset),
     ])
-    return { count: total?.count ?? 0, playlists: rows.map((row) => toPlaylist(row, organization)) }
+    return { count: total?.count ?? 0, playlists: rows.map((row) => shown(row, organization)) }
   },
 
   async createPlaylist({ body }, context) {
@@ -82,7 +73,7 @@ export const playlistHandlers: Handlers<typeof playlistOperations> = {
       .get()
     return {
       playlist_id: row.id,
-      playlist: toPlaylist(row, organization),
+      playlist: shown(row, organization),
       playlist_cover_upload: await coverUpload(context, 'playlist', coverOf(row)),
     }
   },
