@@ -16,12 +16,23 @@ import { check, countFaults, expect, need } from './verdict.ts'
 const PATIENCE = 300_000
 const CLOCK_SKEW = 60_000
 
-const { values } = parseArgs({ options: { url: { type: 'string' }, key: { type: 'string' } } })
-const base_url = (values.url ?? 'http://localhost:8787').replace(/\/+$/, '')
+const { values } = readArguments()
+const base_url = (values.url ?? `http://localhost:${process.env.PORT || 8787}`).replace(/\/+$/, '')
 const { origin, hostname } = new URL(base_url)
 const isLocal = hostname === 'localhost' || hostname.startsWith('127.')
 const api_key = values.key ?? process.env.TONEARM_KEY ?? localKey()
 const client = createClient({ base_url, api_key })
+
+function readArguments() {
+  try {
+    return parseArgs({ options: { url: { type: 'string' }, key: { type: 'string' } } })
+  } catch {
+    console.error(
+      'Usage: npm run doctor -- [--url https://audio.example.com] [--key ta_sk_…]   (or TONEARM_KEY, PORT, STATE_DIR)',
+    )
+    process.exit(2)
+  }
+}
 
 function localKey(): string {
   try {

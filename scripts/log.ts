@@ -40,7 +40,8 @@ export function workerLineSelector(): (line: string) => string | undefined {
   return (line) => {
     const plain = stripVTControlCharacters(line).replace(/^\[wrangler:\w+\] /, '')
     if (/^\S/.test(plain)) dropping = NOISE.some((pattern) => pattern.test(plain))
-    return dropping || !plain.trim() ? undefined : plain
+    // The token of an upload URL is a permission.
+    return dropping || !plain.trim() ? undefined : plain.replace(/(\/v1\/cover_upload\/)\S+/, '$1…')
   }
 }
 

@@ -6,6 +6,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { buildPublic } from './build.ts'
 import type { Child } from './child.ts'
 import { findOrCreateDemo } from './demo.ts'
+import { lockState } from './lock_state.ts'
 import { complain, dim, say } from './log.ts'
 import { watchParents } from './parent.ts'
 import { requireFreePort } from './port.ts'
@@ -127,6 +128,7 @@ async function start(): Promise<void> {
   await requireFreePort('PORT', settings.port)
   await requireFreePort('TRANSCODER_PORT', settings.transcoderPort)
   mkdirSync(settings.stateDir, { recursive: true })
+  await lockState(settings.stateDir, settings.base_url)
   say('Starting …')
   await Promise.all([buildPublic(), migrate(settings)])
   if (stopping) return

@@ -39,7 +39,7 @@ export const unauthorized = (message: string) =>
   new ApiError(401, 'unauthorized', message, undefined, { 'www-authenticate': 'Bearer realm="tonearm"' })
 
 export const insufficientScope = (kind: string) =>
-  new ApiError(403, 'insufficient_scope', `This operation is not open to a ${kind} key`)
+  new ApiError(403, 'insufficient_scope', `This operation is not open to keys of the type ${kind}`)
 
 /** A fault for the log. Drizzle's own message holds the values of the statement; its cause does not. */
 export function describeError(error: unknown): string {

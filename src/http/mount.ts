@@ -55,6 +55,10 @@ const requireJson: MiddlewareHandler<AppEnv> = async function requireJson(c, nex
 /** `play_track_id` is about a track: the words must be those of the handler, which does not find an unknown one. */
 const nounOf = (param: string) => param.replace(/^play_(?=track)|_(id|index)$/g, '').replaceAll('_', ' ')
 
+/** zod tells of an absent field as of a wrong type. */
+const messageOf = ({ code, message }: z.core.$ZodIssue) =>
+  code === 'invalid_type' && message.endsWith('received undefined') ? 'is required' : message
+
 /** Wrong fields that one answer names at most. */
 const MAX_ERRORS = 50
 
@@ -67,7 +71,7 @@ function refuse(target: 'param' | 'query' | 'header' | 'json', error: z.core.$Zo
     const unknown = issue.code === 'unrecognized_keys' ? issue.keys : null
     return unknown
       ? unknown.map((key) => ({ path: [...path, key].join('.'), message: 'is not a known field' }))
-      : [{ path: path.join('.') || 'body', message: issue.message }]
+      : [{ path: path.join('.') || 'body', message: messageOf(issue) }]
   })
   const code: ErrorCode = error.issues.every((issue) => issue.code === 'unrecognized_keys')
     ? 'unknown_field'

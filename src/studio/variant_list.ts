@@ -10,7 +10,9 @@ export function variantList(client: Client, view: PlayView, onProblem: (message:
     const params = { play_session_id, play_track_id, variant_index }
     const result = await client.get('/v1/play/{play_session_id}/{play_track_id}/{variant_index}/download', { params })
     if (!result.ok) return onProblem(explain(result))
-    element('a', { attributes: { href: result.download.url, download: '' } }).click()
+    // R2 names the file itself; wrangler's local bucket does not.
+    const name = downloadName(view, variant_index)
+    element('a', { attributes: { href: result.download.url, download: name } }).click()
   }
   const items = view.variants.map(({ url, variant: { index } }) => {
     const link = element('a', { attributes: { href: url, target: '_blank', rel: 'noopener' } }, index)
@@ -19,4 +21,11 @@ export function variantList(client: Client, view: PlayView, onProblem: (message:
     return element('li', {}, link, fetchIt)
   })
   return element('ul', { class: 'variants', attributes: { 'aria-label': 'Variants' } }, ...items)
+}
+
+/** The uploaded file's name with the variant's extension. */
+function downloadName(view: PlayView, index: string): string {
+  const path = view.variants.find(({ variant }) => variant.index === index)?.path ?? ''
+  const extension = /\.\w+$/.exec(path)?.[0]
+  return extension ? view.track.file_name.replace(/\.[^.]*$/, '') + extension : view.track.file_name
 }
