@@ -105,7 +105,7 @@ export const apiKeyOperations = defineOperations({
     params,
     body: ApiKeyUpdate,
     response: one,
-    errors: [400, 401, 403, 404],
+    errors: [400, 401, 403, 404, 409],
   },
   rotateApiKey: {
     method: 'post',

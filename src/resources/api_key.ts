@@ -1,4 +1,4 @@
-import { and, eq, ne, sql } from 'drizzle-orm'
+import { and, eq, sql } from 'drizzle-orm'
 
 import { newId } from '../adapters/id.ts'
 import { apiKeys } from '../adapters/schema.ts'
@@ -71,6 +71,20 @@ async function checkBinding(context: Context, type: string, body: Record<string,
   else await findPlaylist(context, id)
 }
 
+/** True as long as a server key that does not end stays beside this one: without it nobody could open the organization again. */
+const keepsADoor = ({ principal }: Context, { id, type }: Row) =>
+  type === 'server'
+    ? sql`exists (select 1 from api_keys as another where another.organization_id = ${principal.organization_id}
+        and another.type = 'server' and another.id <> ${id} and another.expires_at is null)`
+    : undefined
+
+const lastServerKey = (done: string) =>
+  new ApiError(
+    409,
+    'last_server_key',
+    `This is the last server key that does not end; create another one before you ${done}`,
+  )
+
 export const apiKeyHandlers: Handlers<typeof apiKeyOperations> = {
   async listApiKeys({ query }, { db, principal }) {
     const list = {
@@ -117,8 +131,13 @@ export const apiKeyHandlers: Handlers<typeof apiKeyOperations> = {
     let row = await findApiKey(context, params.api_key_id)
     const values = toColumns(body, context.now)
     if (Object.keys(values).length > 0) {
-      const updated = await context.db.update(apiKeys).set(values).where(own(context, row.id)).returning().get()
-      if (!updated) throw notFound('api key')
+      const ends = 'expires_at' in values && values.expires_at !== null
+      const where = and(own(context, row.id), ends ? keepsADoor(context, row) : undefined)
+      const updated = await context.db.update(apiKeys).set(values).where(where).returning().get()
+      if (!updated) {
+        await findApiKey(context, row.id)
+        throw lastServerKey('let it end')
+      }
       row = updated
       context.keys.forget(row.id)
     }
@@ -145,21 +164,15 @@ export const apiKeyHandlers: Handlers<typeof apiKeyOperations> = {
   },
 
   async revokeApiKey({ params }, context) {
-    const { db, principal, now } = context
+    const { db } = context
     const row = await findApiKey(context, params.api_key_id)
-    const another = sql`exists (select 1 from api_keys as another where another.organization_id = ${principal.organization_id}
-      and another.type = 'server' and another.id <> ${row.id} and (another.expires_at is null or another.expires_at > ${now}))`
     const revoked = await db
       .delete(apiKeys)
-      .where(and(own(context, row.id), row.type === 'server' ? another : ne(apiKeys.type, 'server')))
+      .where(and(own(context, row.id), keepsADoor(context, row)))
       .returning({ id: apiKeys.id })
     if (revoked.length === 0) {
       await findApiKey(context, row.id)
-      throw new ApiError(
-        409,
-        'last_server_key',
-        'This is the last server key; create another one before you revoke it, or rotate it',
-      )
+      throw lastServerKey('revoke it')
     }
     context.keys.forget(row.id)
     return { api_key_id: row.id, deleted_api_key: toApiKey(row) }

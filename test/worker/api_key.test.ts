@@ -150,6 +150,18 @@ describe('api key', () => {
     expect((await ok('GET', '/v1/api_key', { key })).count).toBe(1)
   })
 
+  it('is not made to end when no other server key stays', async () => {
+    const { key } = await anOrganization()
+    const first = (await ok('GET', '/v1/api_key', { key })).api_keys[0].id
+    const body = { expires_at: new Date(Date.now() + 60_000).toISOString() }
+    const refused = await call('PUT', `/v1/api_key/${first}`, { key, body })
+    expect([refused.status, refused.body.code]).toEqual([409, 'last_server_key'])
+    await mint(key, { type: 'server', ...body })
+    expect((await call('PUT', `/v1/api_key/${first}`, { key, body })).status).toBe(409)
+    await mint(key, { type: 'server' })
+    await ok('PUT', `/v1/api_key/${first}`, { key, body })
+  })
+
   it('is not revoked when it is the last server key that works', async () => {
     const { key } = await anOrganization()
     await mint(key)
