@@ -109,7 +109,7 @@ export function hostileQueries(schema: z.ZodType, random: () => number): [string
     [name, '2'],
   ])
   const odd = [...KEYS, 'limit[]', 'LIMIT', 'offset.a'].map((name): [string, string][] => [[name.slice(0, 500), '1']])
-  const several = Array.from({ length: 20 }, () => names.map((name): [string, string] => [name, pick(random, all)]))
+  const several = Array.from({ length: 80 }, () => names.map((name): [string, string] => [name, pick(random, all)]))
   return [...sample(random, single, 60), ...twice, ...odd, ...several]
 }
 
@@ -119,7 +119,7 @@ export function hostileIds(valid: string, random: () => number): string[] {
   const known = HOSTILE.filter(
     (value): value is string => typeof value === 'string' && value !== '' && !value.startsWith('\u0001'),
   )
-  const mutated = Array.from({ length: 30 }, () => {
+  const mutated = Array.from({ length: 160 }, () => {
     const at = Math.floor(random() * valid.length)
     const rest = valid.slice(at + Math.floor(random() * 3))
     return valid.slice(0, at) + pick(random, ALPHABET) + rest
