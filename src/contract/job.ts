@@ -15,13 +15,26 @@ import { ImageColor } from './color.ts'
 export const JobErrorCode = z.enum([
   'empty_file', // 0 bytes
   'file_too_large', // more bytes than allowed, or than the transcoder's disk takes
-  'unsupported_format', // not audio that we know: text, an image, a playlist, …
-  'no_audio', // a known container without an audio stream
+  'text_file', // text of any kind: a web page, XML, a script
+  'image_file',
+  'playlist_file', // names other files instead of holding audio: M3U, PLS, HLS, DASH, ffconcat, SDP, …
+  'archive_file',
+  'document_file', // PDF, office documents, programs
+  'unsupported_format', // nothing that we know
+  'no_audio', // a known container without an audio stream, such as a silent video
+  'too_many_streams',
+  'unsupported_sample_rate',
+  'unsupported_channels', // more than 8
+  'no_samples', // an audio stream that holds no audio at all
   'too_short', // decodes to less than 50 ms
   'too_long', // decodes to more than `max_duration`
   'decode_failed', // neither the strict nor the tolerant pass gave a playable variant
   'timed_out', // ffmpeg went over its wall-clock limit in both passes
-  'source_unavailable', // the source URL answered an error, stalled or lied about its length
+  'source_unavailable', // the source URL cannot be reached, or answered an error
+  'source_forbidden', // … 401 or 403: its signature has expired or is wrong
+  'source_stalled', // … sent nothing for too long
+  'source_too_slow', // … drips: the file would not arrive in time
+  'source_length', // … has another length than the job says
   'upload_failed', // an output URL refused the bytes
   'disk_full',
   'cancelled', // the transcoder was stopped or told to; no fault of the file, and not counted
@@ -30,7 +43,8 @@ export const JobErrorCode = z.enum([
 export type JobErrorCode = z.infer<typeof JobErrorCode>
 
 export const JobError = z.object({
-  code: JobErrorCode,
+  // A transcoder that was deployed later may know more codes.
+  code: JobErrorCode.catch('internal'),
   /** One sentence that a person understands. */
   message: z.string(),
   /** True when the same job may succeed later: the fault was not the file's. */
@@ -42,16 +56,20 @@ export type JobError = z.infer<typeof JobError>
 export const AudioCodec = z.enum(['aac', 'mp3', 'opus', 'flac'])
 export type AudioCodec = z.infer<typeof AudioCodec>
 
+/** Most channels of a variant, where it shall have fewer than its source; lossy variants never have more than two. */
+const channels = z.int().min(1).max(2).optional()
+
 const output = { index: z.string().regex(/^[a-z0-9-]{1,40}$/), url: z.url(), content_type: z.string() }
 
 /** One file to make, and the signed `PUT` URL it goes to. Units: kbit/s, seconds. */
 export const JobVariant = z.discriminatedUnion('kind', [
-  z.object({ ...output, kind: z.literal('audio'), codec: AudioCodec, bitrate: z.int().min(0).max(320) }),
+  z.object({ ...output, kind: z.literal('audio'), codec: AudioCodec, bitrate: z.int().min(0).max(320), channels }),
   z.object({
     ...output,
     kind: z.literal('preview'),
     codec: AudioCodec,
     bitrate: z.int().min(0).max(320),
+    channels,
     start: z.number().min(0),
     length: z.number().positive(),
   }),
@@ -63,6 +81,10 @@ export type JobVariant = z.infer<typeof JobVariant>
 /** Signed `PUT` URLs for the three squares of a cover (specification §2, cover image object). */
 export const CoverOutputs = z.object({ icon: z.url(), small: z.url(), regular: z.url() })
 export type CoverOutputs = z.infer<typeof CoverOutputs>
+
+/** Where a first playable file of a long source goes while the rest is still being made, and from how many seconds on. */
+export const EarlyOutput = z.object({ url: z.url(), from_duration: z.number().min(0) })
+export type EarlyOutput = z.infer<typeof EarlyOutput>
 
 export const JobSource = z.object({ url: z.url(), size: z.int().min(0) })
 
@@ -77,6 +99,8 @@ export const TranscodeJob = z.object({
   variants: z.array(JobVariant).max(40),
   /** Where the squares of an embedded cover go; null when the track has a cover already. */
   cover: CoverOutputs.nullable(),
+  /** Null when the track plays already, or shall not before it is done. */
+  early: EarlyOutput.nullable().default(null),
 })
 export type TranscodeJob = z.infer<typeof TranscodeJob>
 
@@ -132,10 +156,15 @@ export const JobEvent = z.discriminatedUnion('type', [
   z.object({ type: z.literal('progress'), fraction: z.number().min(0).max(1) }),
   /** The strict pass gave up; the tolerant one starts now. */
   z.object({ type: z.literal('fallback'), reason: z.string() }),
+  /**
+   * A first file plays already: `early` is the source's own audio stream without its tags, at the URL of the job's `early`; any other
+   * index is a variant in its final form. Sent again to a consumer that re-attaches. What the result lists replaces it.
+   */
+  z.object({ type: z.literal('early'), file: MadeVariant }),
   z.object({ type: z.literal('result'), result: JobResult }),
   z.object({ type: z.literal('error'), error: JobError }),
 ])
 export type JobEvent = z.infer<typeof JobEvent>
 
 /** Whether a line is of a kind that is known here. */
-export const JobEventType = z.object({ type: z.enum(['ping', 'progress', 'fallback', 'result', 'error']) })
+export const JobEventType = z.object({ type: z.enum(['ping', 'progress', 'fallback', 'early', 'result', 'error']) })

@@ -84,6 +84,7 @@ async function jobRequest(env: Env, job: Job, track: Track): Promise<TranscodeJo
       ),
     ),
     cover: track.cover_path || track.cover_job_id ? null : await signCoverOutputs(env, `${base}/cover`, URL_TTL),
+    early: null,
   }
 }
 

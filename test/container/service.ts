@@ -73,7 +73,17 @@ export function newJob(
 ): TranscodeJob {
   const job_id = randomUUID()
   const variants = catalogue(storage, job_id)
-  return { version: 1, job_id, pass: 'strict', source, max_duration: 600, variants, cover: null, ...changes }
+  return {
+    version: 1,
+    job_id,
+    pass: 'strict',
+    source,
+    max_duration: 600,
+    variants,
+    cover: null,
+    early: null,
+    ...changes,
+  }
 }
 
 /** Only the cheapest audio variant and the two JSON files. */
