@@ -21,7 +21,23 @@ export const SOURCE_FILE = 'src'
 
 /** The arguments of the one ffmpeg process that decodes once and writes everything. */
 export function ffmpegArguments(command: Command): string[] {
-  const { pass, source, sniffed, maxDuration } = command
+  return [
+    ...inputArguments(command),
+    '-filter_complex',
+    filterGraph(command),
+    ...command.encodes.flatMap((encode, i) => ['-map', `[v${i}]`, ...encoder(encode), `file:${encode.file}`]),
+    ...(command.measure ? measurement(command.source) : []),
+  ]
+}
+
+/** The arguments for the source's own audio stream in a file of its own, without tags, pictures and chapters. */
+export function copyArguments(command: Omit<Command, 'encodes' | 'measure'>, copy: { format: string; file: string }) {
+  const faststart = copy.format === 'ipod' ? ['-movflags', '+faststart'] : []
+  const stream = ['-map', `0:${command.source.stream}`, '-c', 'copy', ...CLEAN]
+  return [...inputArguments(command), ...stream, ...faststart, '-f', copy.format, `file:${copy.file}`]
+}
+
+function inputArguments({ pass, sniffed, maxDuration }: Omit<Command, 'encodes' | 'measure'>): string[] {
   const strict = pass === 'strict'
   return [
     '-hide_banner',
@@ -35,10 +51,6 @@ export function ffmpegArguments(command: Command): string[] {
     ...inputFlags(sniffed),
     '-i',
     `file:${SOURCE_FILE}`,
-    '-filter_complex',
-    filterGraph(command),
-    ...command.encodes.flatMap((encode, i) => ['-map', `[v${i}]`, ...encoder(encode), `file:${encode.file}`]),
-    ...(command.measure ? measurement(source) : []),
   ]
 }
 
@@ -74,19 +86,20 @@ function cutFilter({ cut }: Encode): string {
   return `${trim},afade=t=in:d=0.02,afade=t=out:st=${cut.length - fade}:d=${fade}`
 }
 
+const CLEAN = ['-map_metadata', '-1', '-map_chapters', '-1']
+
 function encoder({ codec, bitrate, rate, channels, bits }: Encode): string[] {
   const shape = ['-ac', String(channels), '-ar', String(rate)]
-  const clean = ['-map_metadata', '-1', '-map_chapters', '-1']
   switch (codec) {
     case 'mp3':
-      return [...shape, '-c:a', 'libmp3lame', '-b:a', `${bitrate}k`, ...clean, '-id3v2_version', '3', '-f', 'mp3']
+      return [...shape, '-c:a', 'libmp3lame', '-b:a', `${bitrate}k`, ...CLEAN, '-id3v2_version', '3', '-f', 'mp3']
     case 'aac':
-      return [...shape, '-c:a', 'aac', '-b:a', `${bitrate}k`, ...clean, '-movflags', '+faststart', '-f', 'ipod']
+      return [...shape, '-c:a', 'aac', '-b:a', `${bitrate}k`, ...CLEAN, '-movflags', '+faststart', '-f', 'ipod']
     case 'opus':
-      return [...shape, '-c:a', 'libopus', '-b:a', `${bitrate}k`, '-vbr', 'on', ...clean, '-f', 'webm']
+      return [...shape, '-c:a', 'libopus', '-b:a', `${bitrate}k`, '-vbr', 'on', ...CLEAN, '-f', 'webm']
     case 'flac':
       // Left alone, ffmpeg makes 24-bit FLAC of anything that decodes to floating point.
-      return [...shape, '-c:a', 'flac', '-sample_fmt', bits === 24 ? 's32' : 's16', ...clean, '-f', 'flac']
+      return [...shape, '-c:a', 'flac', '-sample_fmt', bits === 24 ? 's32' : 's16', ...CLEAN, '-f', 'flac']
   }
 }
 

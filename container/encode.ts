@@ -1,4 +1,5 @@
 import { blamedEncode, type Command, ffmpegArguments, type Pass } from './command.ts'
+import type { Early } from './early.ts'
 import { Fault } from './fault.ts'
 import type { Tools } from './ffmpeg.ts'
 import { createPcmMeter, type PcmSummary } from './levels.ts'
@@ -9,6 +10,8 @@ export type EncodeRequest = Omit<Command, 'measure'> & {
   directory: string
   tools: Tools
   signal: AbortSignal
+  /** Another process that makes one of the encodes meanwhile. */
+  early: Early | null
   /** Told the fraction of the pass that is done, 0–1. */
   onProgress: (fraction: number) => void
   onFallback: (reason: string) => void
@@ -20,6 +23,8 @@ export type Encoded = {
   /** What ffmpeg printed, with the loudness summary in it. */
   stderr: string
   made: Encode[]
+  /** Index of the one that lies at its URL already. */
+  uploaded: string | null
   failed: { index: string; message: string }[]
 }
 
@@ -31,13 +36,15 @@ type Attempt = { exit: Exit; pcm: PcmSummary }
 /** Makes all files in one decode: strict first, then tolerant, then one by one, so that one bad encoder spoils nothing. */
 export async function encode(request: EncodeRequest): Promise<Encoded> {
   const failed: Encoded['failed'] = []
-  let encodes = request.encodes
+  const { early } = request
+  let encodes = request.encodes.filter((one) => one !== early?.encode)
   let pass = request.pass
   for (;;) {
     const { exit, pcm } = await attempt({ ...request, pass, encodes, measure: true })
     if (exit.code === 0 && pcm.frames > 0) {
       refuseShort(pcm, request)
-      return { pass, pcm, stderr: exit.stderr, made: encodes, failed }
+      const whole = { pass, pcm, stderr: exit.stderr, made: encodes, uploaded: null, failed }
+      return early?.encode && pass === 'strict' ? joinEarly({ ...request, pass }, whole, early) : whole
     }
     const blamed = exit.timedOut ? undefined : blamedEncode(exit.stderr, encodes)
     if (blamed) {
@@ -45,6 +52,10 @@ export async function encode(request: EncodeRequest): Promise<Encoded> {
       encodes = encodes.filter((candidate) => candidate !== blamed)
     } else if (pass === 'strict') {
       pass = 'tolerant'
+      // Made of a source that is not as good as it seemed.
+      early?.abandon()
+      await early?.finished
+      encodes = request.encodes.filter((one) => !failed.some(({ index }) => index === one.index))
       request.onFallback(whyFailed(exit))
     } else {
       if (exit.timedOut) throw new Fault('timed_out', 'Decoding took longer than it may.', true)
@@ -55,6 +66,21 @@ export async function encode(request: EncodeRequest): Promise<Encoded> {
   }
 }
 
+/** Adds the encode of the other process, or makes it now, should that have failed. */
+async function joinEarly(request: EncodeRequest, whole: Encoded, { encode: one, finished }: Early): Promise<Encoded> {
+  if (!one) return whole
+  if (await finished) return { ...whole, made: [...whole.made, one], uploaded: one.index }
+  return makeOne(request, whole, one)
+}
+
+async function makeOne(request: EncodeRequest, whole: Encoded, one: Encode): Promise<Encoded> {
+  const seconds = whole.pcm.frames / request.source.sampleRate
+  const alone = await attempt({ ...request, encodes: [one], measure: false, seconds })
+  if (alone.exit.code === 0) return { ...whole, made: [...whole.made, one] }
+  const failure = { index: one.index, message: `The ${one.codec} encoder failed.` }
+  return { ...whole, failed: [...whole.failed, failure] }
+}
+
 async function encodeSeparately(request: EncodeRequest, before: Exit): Promise<Encoded> {
   const { exit, pcm } = await attempt({ ...request, encodes: [], measure: true })
   if (exit.code !== 0 || pcm.frames === 0) {
@@ -62,17 +88,13 @@ async function encodeSeparately(request: EncodeRequest, before: Exit): Promise<E
     throw new Fault('decode_failed', 'The audio is damaged or not decodable.')
   }
   refuseShort(pcm, request)
-  const made: Encode[] = []
-  const failed: Encoded['failed'] = []
-  for (const one of request.encodes) {
-    const alone = await attempt({ ...request, encodes: [one], measure: false })
-    if (alone.exit.code === 0) made.push(one)
-    else failed.push({ index: one.index, message: `The ${one.codec} encoder failed.` })
-  }
-  return { pass: request.pass, pcm, stderr: exit.stderr, made, failed }
+  let whole: Encoded = { pass: request.pass, pcm, stderr: exit.stderr, made: [], uploaded: null, failed: [] }
+  for (const one of request.encodes) whole = await makeOne(request, whole, one)
+  return whole
 }
 
-async function attempt(request: EncodeRequest & { measure: boolean }): Promise<Attempt> {
+/** `seconds` of audio when they are known, because nothing is measured. */
+async function attempt(request: EncodeRequest & { measure: boolean; seconds?: number }): Promise<Attempt> {
   const { source, maxDuration, signal, tools } = request
   const meter = createPcmMeter(source.channels)
   const expected = Math.min(source.estimatedDuration ?? 0, maxDuration)
@@ -86,6 +108,7 @@ async function attempt(request: EncodeRequest & { measure: boolean }): Promise<A
     cwd: request.directory,
     signal,
     onStdout,
+    // Grows with what is decoded, so neither a header that understates nor a source that does not move on matters.
     timeoutSeconds: tools.timeoutSeconds ?? 120 + (expected || maxDuration),
   })
   signal.throwIfAborted()

@@ -5,6 +5,7 @@ import type { JobEvent, JobResult, TranscodeJob } from '../src/contract/job.ts'
 import { SOURCE_FILE } from './command.ts'
 import { download } from './download.ts'
 import { decodeWarnings, durationOf } from './duration.ts'
+import { startEarly } from './early.ts'
 import { embeddedCover } from './embedded.ts'
 import { type Encoded, encode } from './encode.ts'
 import { Fault } from './fault.ts'
@@ -37,8 +38,10 @@ export async function transcode(job: TranscodeJob, context: TranscodeContext): P
     const source = await probe(path, sniffed, tools, signal)
     refuseLong(source, job.max_duration)
     const wanted = plan(job.variants, source)
+    const early = startEarly({ job, source, sniffed, encodes: wanted.encodes, directory, tools, signal, emit })
     const encoded = await encode({
       pass: firstPass(job, sniffed),
+      early,
       source,
       sniffed,
       maxDuration: job.max_duration,
@@ -48,6 +51,10 @@ export async function transcode(job: TranscodeJob, context: TranscodeContext): P
       signal,
       onProgress: (fraction) => progress.encoded(fraction),
       onFallback: (reason) => progress.fallback(reason),
+    }).finally(async () => {
+      // Of no more use: the rest is there, or there is nothing.
+      early?.abandon()
+      await early?.finished
     })
     return await finish(job, { source, sniffed, path, wanted, encoded }, context, progress)
   } finally {
