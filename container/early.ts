@@ -19,7 +19,7 @@ export type Early = {
   abandon: () => void
 }
 
-type Request = {
+export type EarlyRequest = {
   job: TranscodeJob
   source: Source
   sniffed: Sniffed
@@ -42,7 +42,7 @@ const EARLY_FILE = 'early'
  * Begins to make a first playable file of a long source, or answers null. What browsers play is copied without decoding: 1 h in a
  * second. Other lossless sources become FLAC, ten times as fast as the rest, which is then the final file of that variant.
  */
-export function startEarly(request: Request): Early | null {
+export function startEarly(request: EarlyRequest): Early | null {
   const { job, source, sniffed, encodes } = request
   const known = source.duration ?? 0
   if (!job.early || job.pass !== 'strict' || !sniffed.demuxer || known < job.early.from_duration) return null
@@ -55,13 +55,13 @@ export function startEarly(request: Request): Early | null {
   return { encode: copy ? null : encode, finished: work.catch(() => false), abandon: () => abandoned.abort() }
 }
 
-async function makeCopy(request: Request, { format, type }: { format: string; type: string }): Promise<boolean> {
+async function makeCopy(request: EarlyRequest, { format, type }: { format: string; type: string }): Promise<boolean> {
   const command = { ...request, pass: 'strict' as const, maxDuration: request.job.max_duration }
   const args = copyArguments(command, { format, file: EARLY_FILE })
   return publish(request, args, { index: 'early', file: EARLY_FILE, url: request.job.early!.url, type })
 }
 
-async function makeFinal(request: Request, encode: Encode): Promise<boolean> {
+async function makeFinal(request: EarlyRequest, encode: Encode): Promise<boolean> {
   const command = { ...request, pass: 'strict' as const, maxDuration: request.job.max_duration }
   const { url, content_type } = request.job.variants.find((variant) => variant.index === encode.index)!
   const args = ffmpegArguments({ ...command, encodes: [encode], measure: false })
@@ -70,7 +70,7 @@ async function makeFinal(request: Request, encode: Encode): Promise<boolean> {
 
 type Output = { index: string; file: string; url: string; type: string }
 
-async function publish(request: Request, args: string[], { index, file, url, type }: Output): Promise<boolean> {
+async function publish(request: EarlyRequest, args: string[], { index, file, url, type }: Output): Promise<boolean> {
   const { directory, tools, signal, source, emit } = request
   // Before the other process: its listeners wait.
   const limits = { cwd: directory, signal, timeoutSeconds: 120 + 2 * source.duration!, nice: 5 }

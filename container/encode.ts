@@ -109,7 +109,8 @@ async function attempt(request: EncodeRequest & { measure: boolean; seconds?: nu
     signal,
     onStdout,
     // Grows with what is decoded, so neither a header that understates nor a source that does not move on matters.
-    timeoutSeconds: tools.timeoutSeconds ?? 120 + (expected || maxDuration),
+    // Grows with what is decoded: neither a header that understates nor a source that never moves on matters.
+    timeoutSeconds: () => tools.timeoutSeconds ?? 120 + 2 * (request.seconds ?? meter.frames() / source.sampleRate),
   })
   signal.throwIfAborted()
   const pcm = meter.summary()

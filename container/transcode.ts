@@ -5,7 +5,7 @@ import type { JobEvent, JobResult, TranscodeJob } from '../src/contract/job.ts'
 import { SOURCE_FILE } from './command.ts'
 import { download } from './download.ts'
 import { decodeWarnings, durationOf } from './duration.ts'
-import { startEarly } from './early.ts'
+import { type EarlyRequest, startEarly } from './early.ts'
 import { embeddedCover } from './embedded.ts'
 import { type Encoded, encode } from './encode.ts'
 import { Fault } from './fault.ts'
@@ -38,27 +38,30 @@ export async function transcode(job: TranscodeJob, context: TranscodeContext): P
     const source = await probe(path, sniffed, tools, signal)
     refuseLong(source, job.max_duration)
     const wanted = plan(job.variants, source)
-    const early = startEarly({ job, source, sniffed, encodes: wanted.encodes, directory, tools, signal, emit })
-    const encoded = await encode({
-      pass: firstPass(job, sniffed),
-      early,
-      source,
-      sniffed,
-      maxDuration: job.max_duration,
-      encodes: wanted.encodes,
-      directory,
-      tools,
-      signal,
-      onProgress: (fraction) => progress.encoded(fraction),
-      onFallback: (reason) => progress.fallback(reason),
-    }).finally(async () => {
-      // Of no more use: the rest is there, or there is nothing.
-      early?.abandon()
-      await early?.finished
-    })
+    const request = { job, source, sniffed, encodes: wanted.encodes, directory, tools, signal, emit }
+    const encoded = await encodeAll(request, progress)
     return await finish(job, { source, sniffed, path, wanted, encoded }, context, progress)
   } finally {
     await rm(directory, { recursive: true, force: true })
+  }
+}
+
+async function encodeAll(request: EarlyRequest, progress: ReturnType<typeof createProgress>): Promise<Encoded> {
+  const { job, sniffed } = request
+  const early = startEarly(request)
+  try {
+    return await encode({
+      ...request,
+      pass: firstPass(job, sniffed),
+      early,
+      maxDuration: job.max_duration,
+      onProgress: (fraction) => progress.encoded(fraction),
+      onFallback: (reason) => progress.fallback(reason),
+    })
+  } finally {
+    // Of no more use: the rest is there, or there is nothing.
+    early?.abandon()
+    await early?.finished
   }
 }
 
