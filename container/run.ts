@@ -1,6 +1,9 @@
 import { spawn } from 'node:child_process'
 import { setPriority } from 'node:os'
 
+/** A program by its path, or behind wrappers: the wrappers' own arguments first, the program last. */
+export type Program = string | readonly string[]
+
 /** How a process ended; `stderr` is its last 64 KB, because tags of the source can flood it. */
 export type Exit = {
   code: number | null
@@ -29,9 +32,10 @@ const STDERR_KEPT = 65536
 const running = new Set<number>()
 
 /** Runs a program in its own process group with an empty environment, and never leaves it behind. */
-export function run(binary: string, args: string[], options: RunOptions): Promise<Exit> {
+export function run(program: Program, args: string[], options: RunOptions): Promise<Exit> {
   return new Promise((resolve, reject) => {
-    const child = spawn(binary, args, {
+    const [binary, ...before] = typeof program === 'string' ? [program] : program
+    const child = spawn(binary!, [...before, ...args], {
       cwd: options.cwd,
       detached: true,
       stdio: ['ignore', 'pipe', 'pipe'],

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 
 import type { JobEvent, JobResult, TranscodeJob } from '../src/contract/job.ts'
 import { SOURCE_FILE } from './command.ts'
-import { download } from './download.ts'
+import { download, type Patience } from './download.ts'
 import { decodeWarnings, durationOf } from './duration.ts'
 import { type EarlyRequest, startEarly } from './early.ts'
 import { embeddedCover } from './embedded.ts'
@@ -21,7 +21,13 @@ import { type Sniffed, sniffFile } from './sniff.ts'
 import { reserveSpace } from './space.ts'
 import { waveform } from './waveform.ts'
 
-export type TranscodeContext = { tools: Tools; directory: string; signal: AbortSignal; emit: (event: JobEvent) => void }
+export type TranscodeContext = {
+  tools: Tools
+  directory: string
+  signal: AbortSignal
+  emit: (event: JobEvent) => void
+  patience: Patience
+}
 
 /** Does one job from download to upload in a directory of its own, which is gone afterwards. */
 export async function transcode(job: TranscodeJob, context: TranscodeContext): Promise<JobResult> {
@@ -32,7 +38,11 @@ export async function transcode(job: TranscodeJob, context: TranscodeContext): P
     await reserveSpace(directory, job.source.size)
     const progress = createProgress(emit)
     const path = join(directory, SOURCE_FILE)
-    await download(job.source, path, { signal, onProgress: (fraction) => progress.downloaded(fraction) })
+    await download(job.source, path, {
+      signal,
+      patience: context.patience,
+      onProgress: (fraction) => progress.downloaded(fraction),
+    })
 
     const sniffed = await sniffFile(path)
     const source = await probe(path, sniffed, tools, signal)

@@ -7,16 +7,20 @@ import { startStorage, type Storage } from './storage.ts'
 
 let storage: Storage
 let service: Service
+/** One that waits for no source. */
+let impatient: Service
 let audio: Buffer
 
 beforeAll(async () => {
   storage = await startStorage()
   service = await startService()
+  impatient = await startService({ SOURCE_STALL_SECONDS: '0.4', SOURCE_LEAST_RATE: '20000', SOURCE_RATE_SECONDS: '1' })
   audio = await makeAudio('wav', { seconds: 2, expression: noise })
 })
 
 afterAll(async () => {
   await service.stop()
+  await impatient.stop()
   await storage.close()
 })
 
@@ -39,29 +43,51 @@ describe('a download', () => {
     expect(await decode(storage.files.get(`${job.job_id}/lossless`)!)).toEqual(await decode(audio))
   })
 
-  it('gives up on a source that sends nothing, and the job may be tried again', async () => {
-    const { error } = await runJob(service, jobFor({ cuts: [0, 0, 0, 0, 0, 0] }))
-    expect(error).toMatchObject({ code: 'source_unavailable', retryable: true })
+  it('starts over when the object was replaced in between, and holds only the new one', async () => {
+    const replacement = await makeAudio('wav', { seconds: 2 })
+    expect(replacement).toHaveLength(audio.length)
+    const job = jobFor({ cuts: [100_000], replacement })
+    job.variants = catalogue(storage, job.job_id).filter((variant) => variant.index === 'lossless')
+    await succeed(service, job)
+    expect(requestsFor(job).map((request) => request.range)).toEqual([undefined, 'bytes=100000-'])
+    expect(await decode(storage.files.get(`${job.job_id}/lossless`)!)).toEqual(await decode(replacement))
   })
 
   it.each([
-    [403, true],
-    [404, false],
-  ])('of a source that answers %i fails at once, retryable: %s', async (status, retryable) => {
-    const job = jobFor({ status })
-    const { error } = await runJob(service, job)
-    expect(error).toMatchObject({ code: 'source_unavailable', retryable })
-    expect(error?.message).toContain(String(status))
-    expect(requestsFor(job)).toHaveLength(1)
+    ['cuts every connection', { cuts: [0, 0, 0, 0, 0, 0] }, 'source_unavailable', true, 4],
+    ['answers 500', { status: 500 }, 'source_unavailable', true, 4],
+    ['answers 404', { status: 404 }, 'source_unavailable', false, 1],
+    ['answers 410', { status: 410 }, 'source_unavailable', false, 1],
+    ['answers 401', { status: 401 }, 'source_forbidden', true, 1],
+    ['answers 403', { status: 403 }, 'source_forbidden', true, 1],
+    ['is silent from the start', { silentAfter: 0 }, 'source_stalled', true, 4],
+    ['falls silent on the way', { silentAfter: 1000 }, 'source_stalled', true, 5],
+    ['drips', { drip: 100 }, 'source_too_slow', true, 1],
+  ] as const)('from a source that %s fails', async (_, trouble, code, retryable, requests) => {
+    const job = jobFor({ ...trouble, cuts: 'cuts' in trouble ? [...trouble.cuts] : [] })
+    const { error } = await runJob(impatient, job)
+    expect(error).toMatchObject({ code, retryable, message: expect.stringMatching(/^[A-Z].*\.$/) })
+    expect(requestsFor(job)).toHaveLength(requests)
   })
 
-  it('of another length than the job says fails', async () => {
-    for (const difference of [-10, 10]) {
-      const job = jobFor()
-      job.source.size += difference
-      const { error } = await runJob(service, job)
-      expect(error).toMatchObject({ code: 'source_unavailable', retryable: false })
-    }
+  it('from a host that nobody answers at fails with source_unavailable, and may be tried again', async () => {
+    const job = jobFor()
+    const gone = await startStorage()
+    job.source.url = gone.url('source')
+    await gone.close()
+    expect((await runJob(service, job)).error).toMatchObject({ code: 'source_unavailable', retryable: true })
+  })
+
+  it.each([
+    ['longer', false, -10],
+    ['shorter', false, 10],
+    ['longer', true, -10],
+    ['shorter', true, 10],
+  ])('of an object that is %s than the job says fails (without Content-Length: %s)', async (_, chunked, more) => {
+    const job = jobFor({ chunked })
+    job.source.size += more
+    const { error } = await runJob(service, job)
+    expect(error).toMatchObject({ code: 'source_length', retryable: false })
   })
 
   it('of a file that no disk takes is not begun', async () => {
@@ -93,4 +119,5 @@ describe('an upload', () => {
 
 it('leaves no file behind, whatever went wrong', async () => {
   expect(await service.leftovers()).toEqual([])
+  expect(await impatient.leftovers()).toEqual([])
 })
