@@ -13,6 +13,17 @@ export function durationOf(source: Source, pcm: PcmSummary): number {
   const inMp4 = source.codec === 'aac' && source.container.includes('mov')
   const padding = source.duration === null ? 0 : (decoded - source.duration) * source.sampleRate
   const seconds = inMp4 && padding > 0 && padding < AAC_FRAME ? source.duration! : decoded
+  return toMilliseconds(seconds)
+}
+
+/** Seconds of silence (nothing above -60 dBFS) before the first and behind the last sound; all of it when there is none. */
+export function silenceAtEnds(pcm: PcmSummary, sampleRate: number, duration: number): { start: number; end: number } {
+  if (!pcm.sound) return { start: duration, end: duration }
+  const { start, end } = pcm.sound
+  return { start: toMilliseconds(start / sampleRate), end: toMilliseconds(Math.max(0, duration - end / sampleRate)) }
+}
+
+function toMilliseconds(seconds: number): number {
   return Math.round(seconds * 1000) / 1000
 }
 

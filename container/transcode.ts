@@ -85,7 +85,15 @@ async function finish(
 ): Promise<JobResult> {
   const duration = durationOf(source, encoded.pcm)
   const heard = loudness(encoded.stderr, encoded.pcm)
-  const facts = { source, size: job.source.size, loudness: heard, pass: encoded.pass, tools, duration }
+  const facts = {
+    source,
+    size: job.source.size,
+    pcm: encoded.pcm,
+    loudness: heard,
+    pass: encoded.pass,
+    tools,
+    duration,
+  }
   const { files, failed } = await audioFiles(job.variants, encoded, directory, duration)
   refuseUnplayable(job, wanted, files)
   files.push(
