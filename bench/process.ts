@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync, statSync } from 'node:fs'
+import { readdirSync, readFileSync, readlinkSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 
 /** What Linux says of processes in `/proc`. CPU times have a resolution of 10 ms. */
@@ -55,9 +55,19 @@ function residentPeak(pid: number): number {
   return Number(/^VmHWM:\s+(\d+) kB/m.exec(read(`/proc/${pid}/status`))?.[1] ?? 0) * 1024
 }
 
+// A child that runs its parent's program is a fork on its way to another one.
 function descendants(pid: number): number[] {
   const children = read(`/proc/${pid}/task/${pid}/children`).split(' ').filter(Boolean).map(Number)
-  return children.flatMap((child) => [child, ...descendants(child)])
+  const others = children.filter((child) => programOf(child) !== programOf(pid))
+  return others.flatMap((child) => [child, ...descendants(child)])
+}
+
+function programOf(pid: number): string {
+  try {
+    return readlinkSync(`/proc/${pid}/exe`)
+  } catch {
+    return ''
+  }
 }
 
 // A process or file may go at any moment.

@@ -6,8 +6,12 @@ const benches: Record<string, { about: string; run: (args: string[]) => Promise<
 
 const [name, ...args] = process.argv.slice(2)
 const bench = name === undefined ? undefined : benches[name]
-if (bench) await bench.run(args)
-else {
+if (bench) {
+  await bench.run(args).catch((error: unknown) => {
+    console.error(error instanceof Error ? error.message : error)
+    process.exitCode = 1
+  })
+} else {
   if (name !== undefined) console.error(`There is no bench ${name}.\n`)
   console.log('npm run bench -- <name> [--help]\n')
   for (const [known, { about }] of Object.entries(benches)) console.log(`  ${known}   ${about}`)

@@ -35,6 +35,7 @@ const projects = [
   'src/client', // with src/studio
   'container',
   'scripts',
+  'bench',
   'src/reference',
   'test/contract',
   'test/worker',

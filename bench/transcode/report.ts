@@ -56,7 +56,7 @@ function growth(results: Result[]): string[] {
 function columns(rows: string[][]): string {
   const width = Math.max(...rows.map(([title]) => title!.length))
   return rows
-    .map(([title, ...cells]) => title!.padEnd(width) + cells.map((cell) => cell.padStart(10)).join(''))
+    .map(([title, ...cells]) => (title!.padEnd(width) + cells.map((cell) => cell.padStart(10)).join('')).trimEnd())
     .join('\n')
 }
 
