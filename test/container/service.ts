@@ -29,6 +29,7 @@ export async function startService(environment: Record<string, string> = {}) {
   return {
     url: `http://127.0.0.1:${port}`,
     pid: child.pid!,
+    workDir,
     logs,
     exited,
     /** Names of what is left in the work directory. */
