@@ -16,6 +16,7 @@ export function table(setting: Setting, results: Result[]): string {
       row('times faster than the sequence', (r) => r.speedup.toFixed(2)),
       row('times slower than the limit', (r) => r.over_limit.toFixed(2)),
       row('times real time', (r) => ((r.minutes * 60) / r.service.wall).toFixed(1)),
+      row('cores used by the service', (r) => (r.service.cpu / r.service.wall).toFixed(2)),
       row('service, CPU s', (r) => r.service.cpu.toFixed(2)),
       row('sequence, CPU s', (r) => r.sequence.cpu.toFixed(2)),
       row('peak memory of Node, MB', (r) => megabytes(r.service.memory)),
