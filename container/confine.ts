@@ -48,12 +48,14 @@ function layers(found: Binaries, workDir: string): Layer[] {
   // The largest file that one PUT takes on R2 is 5 GiB. ffmpeg 7.1 needs 1.5 GiB of addresses, most of it for its threads.
   const limits = [`--as=${3 * GIB}`, `--fsize=${5 * GIB}`, '--nofile=256', '--core=0']
   const user = [`--reuid=${NOBODY}`, `--regid=${NOBODY}`, '--clear-groups', '--bounding-set=-all', '--inh-caps=-all']
+  // A service that is killed takes ffmpeg along. A change of the user forgets this, so that says it again.
+  const orphan = ['--pdeathsig=KILL']
   return [
     { name: 'limits', command: ['prlimit', ...limits] },
     { name: 'network', command: ['unshare', ...(root ? [] : ['--user', '--map-current-user']), '--net', '--ipc'] },
-    { name: 'no_new_privs', command: ['setpriv', '--no-new-privs'] },
+    { name: 'no_new_privs', command: ['setpriv', '--no-new-privs', ...orphan] },
     { name: 'files', command: ['setpriv', '--landlock-access', 'fs', ...rules(found, workDir)] },
-    ...(root ? [{ name: 'user', command: ['setpriv', ...user] }] : []),
+    ...(root ? [{ name: 'user', command: ['setpriv', ...user, ...orphan] }] : []),
   ]
 }
 
@@ -61,10 +63,11 @@ function layers(found: Binaries, workDir: string): Layer[] {
 function rules(found: Binaries, workDir: string): string[] {
   const homes = [found.ffmpeg, found.ffprobe].map((path) => dirname(realpathSync(path)))
   const programs = ['/usr', '/bin', '/lib', '/lib64', ...homes].filter((path) => existsSync(path))
-  const readable = ['/etc/ld.so.cache', '/dev/null'].filter((path) => existsSync(path))
+  const readable = ['/etc/ld.so.cache'].filter((path) => existsSync(path))
   return [
     ...programs.map((path) => `path-beneath:execute,read-file,read-dir:${path}`),
     ...readable.map((path) => `path-beneath:read-file:${path}`),
+    'path-beneath:read-file,write-file:/dev/null',
     `path-beneath:read-file,write-file,read-dir,make-reg,remove-file:${workDir}`,
   ].flatMap((rule) => ['--landlock-rule', rule])
 }

@@ -1,4 +1,4 @@
-import { chmodSync, mkdirSync, readdirSync, rmSync, statSync } from 'node:fs'
+import { chmodSync, existsSync, mkdirSync, readdirSync, rmSync, statSync } from 'node:fs'
 import { chmod, chown, mkdir, statfs } from 'node:fs/promises'
 import { join } from 'node:path'
 
@@ -25,6 +25,7 @@ export async function makeDirectory(path: string, owner: number | null): Promise
 
 /** Removes every job's directory, and nothing else; synchronous, because it is also the last thing before exit. */
 export function cleanWorkDir(workDir: string): void {
+  if (!existsSync(workDir)) return
   for (const name of readdirSync(workDir)) {
     const ours = name.startsWith(JOB_PREFIX) || name.startsWith(COVER_PREFIX)
     if (ours) rmSync(join(workDir, name), { recursive: true, force: true })

@@ -31,6 +31,8 @@ export async function startStorage() {
   const sources = new Map<string, Served>()
   const files = new Map<string, Buffer>()
   const refusals = new Map<string, number[]>()
+  const redirects = new Map<string, string>()
+  const cutUploads = new Map<string, number>()
   const requests: StorageRequest[] = []
 
   const server = createServer((request, response) => {
@@ -45,7 +47,14 @@ export async function startStorage() {
 
   async function put(path: string, request: IncomingMessage, response: ServerResponse) {
     const chunks: Buffer[] = []
-    for await (const chunk of request) chunks.push(chunk)
+    const cuts = cutUploads.get(path) ?? 0
+    cutUploads.set(path, cuts - 1)
+    for await (const chunk of request) {
+      if (cuts > 0) return request.destroy()
+      chunks.push(chunk)
+    }
+    const location = redirects.get(path)
+    if (location) return response.writeHead(307, { location }).end()
     const refusal = refusals.get(path)?.shift()
     if (refusal) return response.writeHead(refusal).end()
     if (request.headers['content-length'] === undefined) return response.writeHead(411).end()
@@ -100,6 +109,10 @@ export async function startStorage() {
     },
     /** Answers the next uploads to a path with these statuses instead of taking them. */
     refuse: (path: string, ...statuses: number[]) => refusals.set(path, statuses),
+    /** Sends uploads to a path on to another URL. */
+    redirect: (path: string, location: string) => redirects.set(path, location),
+    /** Breaks the next uploads to a path off in the middle. */
+    cutUploads: (path: string, times: number) => cutUploads.set(path, times),
     async close() {
       server.closeAllConnections()
       await new Promise((resolve) => server.close(resolve))

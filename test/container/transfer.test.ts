@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 
 import type { TranscodeJob } from '../../src/contract/job.ts'
-import { decode, makeAudio, noise } from '../support/audio.ts'
+import { decode, makeAudio, makeImage, noise } from '../support/audio.ts'
 import { catalogue, lightVariants, newJob, runJob, type Service, startService, succeed } from './service.ts'
 import { startStorage, type Storage } from './storage.ts'
 
@@ -99,7 +99,63 @@ describe('a download', () => {
   })
 })
 
+describe('a redirect', () => {
+  it.each([301, 302, 303, 307, 308])('of the source (%i) is not followed', async (status) => {
+    const elsewhere = await startStorage()
+    const job = jobFor({ status, location: elsewhere.serve('x', audio).url })
+    expect((await runJob(service, job)).error).toMatchObject({ code: 'source_unavailable' })
+    expect(elsewhere.requests).toEqual([])
+    await elsewhere.close()
+  })
+
+  it('of an output, an early file or a square of a cover is not followed', async () => {
+    const elsewhere = await startStorage()
+    const job = jobFor()
+    storage.redirect(`${job.job_id}/mp3-128`, elsewhere.url('x'))
+    expect((await runJob(service, job)).error).toMatchObject({ code: 'upload_failed' })
+
+    const image = storage.serve('picture', await makeImage('png'))
+    const [icon, small, regular] = ['icon', 'small', 'regular'].map((name) => storage.url(`squares/${name}`))
+    storage.redirect('squares/small', elsewhere.url('x'))
+    const ask = (source: { url: string; size: number }) =>
+      fetch(`${service.url}/covers`, {
+        method: 'POST',
+        body: JSON.stringify({ version: 1, source, outputs: { icon, small, regular } }),
+      })
+    expect(await (await ask(image)).json()).toMatchObject({ ok: false, error: { code: 'upload_failed' } })
+    const moved = storage.serve('moved', audio, { status: 302, location: elsewhere.url('x') })
+    const answer = await ask(moved)
+    expect(answer.status).toBe(502)
+    expect(await answer.json()).toMatchObject({ ok: false, error: { code: 'source_unavailable' } })
+
+    const early = newJob(storage, storage.serve('song', await makeAudio('mp3', { seconds: 1 })))
+    early.early = { url: storage.url('early'), from_duration: 0 }
+    storage.redirect('early', elsewhere.url('x'))
+    await succeed(service, early)
+    expect(storage.requests).toContainEqual(expect.objectContaining({ method: 'PUT', path: 'early' }))
+    expect(elsewhere.requests).toEqual([])
+    await elsewhere.close()
+  })
+})
+
 describe('an upload', () => {
+  it('whose connection is cut is tried again', async () => {
+    const job = jobFor()
+    storage.cutUploads(`${job.job_id}/waveform`, 2)
+    storage.cutUploads(`${job.job_id}/mp3-128`, 2)
+    await succeed(service, job)
+    expect(storage.files.has(`${job.job_id}/mp3-128`)).toBe(true)
+    expect(storage.files.has(`${job.job_id}/waveform`)).toBe(true)
+  })
+
+  it('whose connection is always cut fails the job, which may be tried again', async () => {
+    const job = jobFor()
+    storage.cutUploads(`${job.job_id}/mp3-128`, 3)
+    const { error } = await runJob(service, job)
+    expect(error).toMatchObject({ code: 'upload_failed', retryable: true })
+    await succeed(service, job)
+  })
+
   it('is tried again after a server error', async () => {
     const job = jobFor()
     storage.refuse(`${job.job_id}/mp3-128`, 500, 503)
