@@ -83,6 +83,8 @@ async function makeOne(request: EncodeRequest, whole: Encoded, one: Encode): Pro
 
 async function encodeSeparately(request: EncodeRequest, before: Exit): Promise<Encoded> {
   const { exit, pcm } = await attempt({ ...request, encodes: [], measure: true })
+  if (exit.code === 0 && pcm.frames === 0)
+    throw new Fault('no_samples', 'The file holds no audio: it ends after its header.')
   if (exit.code !== 0 || pcm.frames === 0) {
     if (exit.signal && before.signal) throw new Fault('internal', 'The decoder was killed.', true)
     throw new Fault('decode_failed', 'The audio is damaged or not decodable.')
