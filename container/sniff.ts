@@ -92,14 +92,17 @@ const FOREIGN: [ForeignCode, string, RegExp][] = [
   [
     'image_file',
     'an image',
+    // oxlint-disable-next-line no-control-regex -- magic bytes
     /^(\x89PNG|\xff\xd8\xff|GIF8|BM.{4}\0{4}|II\*\0|MM\0\*|RIFF.{4}WEBP|8BPS|\0\0[\x01\x02]\0)/s,
   ],
   ['image_file', 'an image', /^.{4}ftyp(avi|hei|hev|mif|msf|jxl)/s],
+  // oxlint-disable-next-line no-control-regex -- magic bytes
   ['document_file', 'a document', /^(%PDF|\{\\rtf|\xd0\xcf\x11\xe0)/],
   ['document_file', 'a program', /^(\x7fELF|MZ|\xca\xfe\xba\xbe|\xcf\xfa\xed\xfe)/],
   [
     'archive_file',
     'an archive',
+    // oxlint-disable-next-line no-control-regex -- magic bytes
     /^(PK\x03\x04|PK\x05\x06|7z\xbc\xaf|Rar!|BZh|\xfd7zXZ|\x28\xb5\x2f\xfd|\x1f\x8b|.{257}ustar)/s,
   ],
   ['playlist_file', 'a playlist', /^\s*(#EXTM3U|#EXT-X|ffconcat|file\s+['"/]|\[playlist\]|\[Reference\]|v=0\r?\n)/i],

@@ -84,7 +84,8 @@ export async function startStorage() {
     const cut = source.cuts.shift()
     if (cut === undefined) return response.end(body)
     if (source.replacement) source.bytes = source.replacement
-    return response.write(body.subarray(0, cut), () => setTimeout(() => response.destroy(), 50))
+    // FIN, not RST: what was sent arrives, and nothing more.
+    return response.write(body.subarray(0, cut), () => response.socket?.end())
   }
 
   async function sendSlowly(body: Buffer, step: number, response: ServerResponse) {
