@@ -26,12 +26,15 @@ const GIB = 1024 ** 3
  * those that do not work are left out.
  */
 export async function confine(found: Binaries, workDir: string): Promise<Confined> {
-  const possible: Layer[] = []
-  for (const layer of layers(found, workDir)) if (await runs([...layer.command, 'true'])) possible.push(layer)
+  const all = layers(found, workDir)
+  const allowed = await Promise.all(all.map((layer) => runs([...layer.command, 'true'])))
+  const possible = all.filter((_, i) => allowed[i])
   let kept = possible
-  if (!(await transcodes(found, workDir, possible))) {
+  const works = (tried: Layer[]) => transcodes(found, workDir, tried)
+  // What does not even work without them, on a full disk for example, is not their fault.
+  if (!(await works(possible)) && (await works([]))) {
     kept = []
-    for (const layer of possible) if (await transcodes(found, workDir, [...kept, layer])) kept.push(layer)
+    for (const layer of possible) if (await works([...kept, layer])) kept.push(layer)
   }
   const before = commandOf(kept)
   return {
@@ -96,9 +99,10 @@ async function transcodes(found: Binaries, workDir: string, tried: Layer[]): Pro
   try {
     await makeDirectory(directory, ownerUnder(tried))
     await writeFile(join(directory, 'src'), WAV)
-    const read = await runs([...before, found.ffprobe, '-v', 'error', `file:${join(directory, 'src')}`])
-    const args = ['-nostdin', '-v', 'error', '-i', 'file:src', '-f', 's16le', 'file:out']
-    const written = await runs([...before, found.ffmpeg, ...args], directory)
+    const [read, written] = await Promise.all([
+      runs([...before, found.ffprobe, '-v', 'error', `file:${join(directory, 'src')}`]),
+      runs([...before, found.ffmpeg, ...'-nostdin -v error -i file:src -f s16le file:out'.split(' ')], directory),
+    ])
     return read && written && (await stat(join(directory, 'out'))).size === 1600
   } catch {
     return false

@@ -19,8 +19,8 @@ export async function findTools(wanted: Wanted): Promise<Binaries> {
   const beside = executable(join(dirname(ffmpeg), 'ffprobe'))
   const ffprobe = wanted.ffprobePath ?? beside ?? onPath('ffprobe') ?? (await fromNpm('@ffprobe-installer/ffprobe'))
   if (!ffprobe) throw new Error('ffprobe not found: set FFPROBE_PATH or npm install @ffprobe-installer/ffprobe')
-  await versionOf(ffprobe)
-  return { ffmpeg, ffprobe, version: await versionOf(ffmpeg) }
+  const [version] = await Promise.all([versionOf(ffmpeg), versionOf(ffprobe)])
+  return { ffmpeg, ffprobe, version }
 }
 
 async function versionOf(binary: string): Promise<string> {

@@ -220,7 +220,10 @@ describe('requests', () => {
     const hostile = ['file:///etc/passwd', 'data:audio/wav;base64,AAAA', 'ftp://127.0.0.1/x', 'no url']
     const squares = { icon: job.source.url, small: job.source.url, regular: job.source.url }
     const bodies = [
-      ...[undefined, {}, { ...job, version: 2 }, other],
+      undefined,
+      {},
+      { ...job, version: 2 },
+      other,
       ...hostile.map((url) => ({ ...job, source: { url, size: 1 } })),
       ...hostile.map((url) => ({ ...job, variants: [{ ...job.variants[0], url }] })),
       ...hostile.map((url) => ({ ...job, cover: { ...squares, icon: url } })),
