@@ -67,12 +67,18 @@ function filterGraph({ pass, source, encodes, measure }: Command): string {
   if (measure)
     branches.push('[sp]aformat=sample_fmts=s16[pcm]', '[sl]ebur128=peak=true+sample:framelog=verbose[loudness]')
   const labels = [...encodes.map((_, i) => `[s${i}]`), ...(measure ? ['[sp]', '[sl]'] : [])]
-  return [`[0:${source.stream}]${shape(pass, source)},asplit=${labels.length}${labels.join('')}`, ...branches].join(';')
+  const decoded = `[0:${source.stream}]${FROM_ZERO},${shape(pass, source)}`
+  return [`${decoded},asplit=${labels.length}${labels.join('')}`, ...branches].join(';')
 }
 
-// One layout throughout: a source may change its own half-way, and the branches of a split do not always agree on one.
+// Opus in WebM begins 7 ms late by its timestamps, which AAC files would keep as silence and other files not. Later beginnings are
+// of what follows when a source changes its format half-way.
+const FROM_ZERO = 'asetpts=PTS-if(lt(STARTT\\,0.5)\\,STARTPTS\\,0)'
+
+// One rate throughout, or ffmpeg may resample for one branch (Opus) before the split, and back for the others. And one layout: a source
+// may change its own half-way, and the branches of a split do not always agree on one.
 function shape(pass: Pass, source: Source): string {
-  const layout = `channel_layouts=${source.channelLayout}`
+  const layout = `sample_rates=${source.sampleRate}:channel_layouts=${source.channelLayout}`
   // Damaged lossy audio can decode to +34 dBFS in floating point; integers cannot exceed full scale.
   if ((source.bitDepth ?? 16) <= 16) return `aformat=sample_fmts=s16:${layout}`
   return pass === 'tolerant' ? `aformat=sample_fmts=s32:${layout}` : `aformat=${layout}`

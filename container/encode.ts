@@ -5,6 +5,7 @@ import type { Tools } from './ffmpeg.ts'
 import { createPcmMeter, type PcmSummary } from './levels.ts'
 import type { Encode } from './plan.ts'
 import { type Exit, run } from './run.ts'
+import { DAMAGED } from './warnings.ts'
 
 export type EncodeRequest = Omit<Command, 'measure'> & {
   directory: string
@@ -19,6 +20,8 @@ export type EncodeRequest = Omit<Command, 'measure'> & {
 
 export type Encoded = {
   pass: Pass
+  /** Why the strict pass gave up, if it did. */
+  fallback: string | null
   pcm: PcmSummary
   /** What ffmpeg printed, with the loudness summary in it. */
   stderr: string
@@ -39,11 +42,12 @@ export async function encode(request: EncodeRequest): Promise<Encoded> {
   const { early } = request
   let encodes = request.encodes.filter((one) => one !== early?.encode)
   let pass = request.pass
+  let fallback: string | null = null
   for (;;) {
     const { exit, pcm } = await attempt({ ...request, pass, encodes, measure: true })
     if (exit.code === 0 && pcm.frames > 0) {
       refuseShort(pcm, request)
-      const whole = { pass, pcm, stderr: exit.stderr, made: encodes, uploaded: null, failed }
+      const whole = { pass, fallback, pcm, stderr: exit.stderr, made: encodes, uploaded: null, failed }
       return early?.encode && pass === 'strict' ? joinEarly({ ...request, pass }, whole, early) : whole
     }
     const blamed = exit.timedOut ? undefined : blamedEncode(exit.stderr, encodes)
@@ -56,12 +60,13 @@ export async function encode(request: EncodeRequest): Promise<Encoded> {
       early?.abandon()
       await early?.finished
       encodes = request.encodes.filter((one) => !failed.some(({ index }) => index === one.index))
-      request.onFallback(whyFailed(exit))
+      fallback = whyFailed(exit)
+      request.onFallback(fallback)
     } else {
       if (exit.timedOut) throw new Fault('timed_out', 'Decoding took longer than it may.', true)
       if (pcm.frames > 0) refuseShort(pcm, request)
       const separate = await encodeSeparately({ ...request, pass, encodes }, exit)
-      return { ...separate, failed: [...failed, ...separate.failed] }
+      return { ...separate, fallback, failed: [...failed, ...separate.failed] }
     }
   }
 }
@@ -90,7 +95,15 @@ async function encodeSeparately(request: EncodeRequest, before: Exit): Promise<E
     throw new Fault('decode_failed', 'The audio is damaged or not decodable.')
   }
   refuseShort(pcm, request)
-  let whole: Encoded = { pass: request.pass, pcm, stderr: exit.stderr, made: [], uploaded: null, failed: [] }
+  let whole: Encoded = {
+    pass: request.pass,
+    fallback: null,
+    pcm,
+    stderr: exit.stderr,
+    made: [],
+    uploaded: null,
+    failed: [],
+  }
   for (const one of request.encodes) whole = await makeOne(request, whole, one)
   return whole
 }
@@ -110,7 +123,6 @@ async function attempt(request: EncodeRequest & { measure: boolean; seconds?: nu
     cwd: request.directory,
     signal,
     onStdout,
-    // Grows with what is decoded, so neither a header that understates nor a source that does not move on matters.
     // Grows with what is decoded: neither a header that understates nor a source that never moves on matters.
     timeoutSeconds: () => tools.timeoutSeconds ?? 120 + 2 * (request.seconds ?? meter.frames() / source.sampleRate),
   })
@@ -130,5 +142,5 @@ function refuseShort(pcm: PcmSummary, { source }: EncodeRequest): void {
 function whyFailed(exit: Exit): string {
   if (exit.timedOut) return 'The strict pass took too long.'
   if (exit.signal) return 'The strict pass crashed.'
-  return 'The strict pass met damaged audio.'
+  return DAMAGED
 }

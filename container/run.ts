@@ -28,6 +28,8 @@ export type RunOptions = {
   onStdout?: (chunk: Buffer) => boolean
 }
 
+/** Statically linked builds crash on the system's character set converters, which MPEG-TS asks for; no format of ours needs them. */
+const ENVIRONMENT = { PATH: process.env.PATH, GCONV_PATH: '/nonexistent' }
 const STDERR_KEPT = 65536
 const running = new Set<number>()
 
@@ -39,7 +41,7 @@ export function run(program: Program, args: string[], options: RunOptions): Prom
       cwd: options.cwd,
       detached: true,
       stdio: ['ignore', 'pipe', 'pipe'],
-      env: { PATH: process.env.PATH },
+      env: ENVIRONMENT,
     })
     const { pid } = child
     if (pid !== undefined) {

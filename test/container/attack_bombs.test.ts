@@ -26,7 +26,6 @@ function jobFor(bytes: Buffer, changes: Partial<TranscodeJob> = {}): TranscodeJo
   return { ...job, variants: lightVariants(storage, job.job_id) }
 }
 
-
 describe('kilobytes that decode to days', () => {
   const DAYS = 3 * 24 * 3600
   it.each([

@@ -48,6 +48,28 @@ export function chirp(start: number, slope: number, peak: number): Wave {
   return (seconds) => peak * Math.sin(2 * Math.PI * (start * seconds + (slope * seconds * seconds) / 2))
 }
 
+/** A tenth of a second of rising pitch, twice a second: of wide bandwidth, so its place can be told to the sample. */
+export function chirps(peak: number): Wave {
+  const rising = chirp(500, 75_000, peak)
+  return (seconds) => {
+    const since = seconds % 0.5
+    return since < 0.1 ? rising(since) * Math.sin(10 * Math.PI * since) ** 2 : 0
+  }
+}
+
+/** By how many samples `heard` is later than `wave` at `rate`, in the window of 4096 samples from a second on; at most 1200. */
+export function lateness(heard: ArrayLike<number>, wave: Wave, rate: number, from: number): number {
+  const start = Math.round(from * rate)
+  const window = Float64Array.from({ length: 4096 }, (_, i) => wave((start + i) / rate))
+  let best = { lag: Number.NaN, product: -Infinity }
+  for (let lag = -1200; lag <= 1200; lag++) {
+    let product = 0
+    for (let i = 0; i < window.length; i++) product += window[i]! * (heard[start + lag + i] ?? 0)
+    if (product > best.product) best = { lag, product }
+  }
+  return best.lag
+}
+
 /** Noise of whole numbers within ±`peak`, the same on every machine: a linear congruential generator (Numerical Recipes). */
 export function noise(frames: number, peak: number, seed = 1): Int32Array {
   let state = seed
