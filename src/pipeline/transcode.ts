@@ -69,8 +69,15 @@ async function follow(system: System, work: Work, body: ReadableStream<Uint8Arra
       await failTranscode(system, job, event.error.code, event.error.message)
       return done
     }
-    if (event.type === 'fallback') await fallBack(system, job)
-    if (event.type === 'early') await writeEarly(system, work, event.file)
+    // Neither of these two takes the next progress its turn.
+    if (event.type === 'fallback') {
+      await fallBack(system, job)
+      continue
+    }
+    if (event.type === 'early') {
+      await writeEarly(system, work, event.file)
+      continue
+    }
     if (Date.now() - written < PROGRESS_EVERY) continue
     written = Date.now()
     if (!(await renewLease(system, job))) return done
