@@ -5,6 +5,7 @@ import { limitOperations } from './limit.ts'
 import { organizationOperations } from './organization.ts'
 import { playOperations } from './play.ts'
 import { playlistOperations } from './playlist.ts'
+import { reprocessOperations } from './reprocess.ts'
 import { trackOperations } from './track.ts'
 import { uploadOperations } from './upload.ts'
 import { variantOperations } from './variant.ts'
@@ -20,6 +21,7 @@ export const operations = {
   ...variantOperations,
   ...playlistOperations,
   ...apiKeyOperations,
+  ...reprocessOperations,
   ...limitOperations,
 }
 export type OperationTable = typeof operations

@@ -7,6 +7,7 @@ import { limitHandlers } from './limit.ts'
 import { organizationHandlers } from './organization.ts'
 import { playHandlers } from './play.ts'
 import { playlistHandlers } from './playlist.ts'
+import { reprocessHandlers } from './reprocess.ts'
 import { trackHandlers } from './track.ts'
 import { uploadHandlers } from './upload.ts'
 import { variantHandlers } from './variant.ts'
@@ -22,5 +23,6 @@ export const handlers: Handlers<OperationTable> = {
   ...variantHandlers,
   ...playlistHandlers,
   ...apiKeyHandlers,
+  ...reprocessHandlers,
   ...limitHandlers,
 }

@@ -15,6 +15,8 @@ const mediaType = ({ path }: Entry) => MEDIA_TYPES[path.slice(path.lastIndexOf('
 /** The variants that this browser says it can play, in the service's order of preference. */
 export function playable(audio: HTMLAudioElement, variants: readonly Entry[]): Entry[] {
   return variants.filter((entry) => {
+    // The source's own stream, which is only given out when every browser plays its kind.
+    if (entry.variant.index === 'early') return true
     const type = mediaType(entry)
     return type !== undefined && audio.canPlayType(type) !== ''
   })
