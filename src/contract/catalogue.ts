@@ -1,4 +1,4 @@
-import type { AudioCodec } from './job.ts'
+import type { AudioCodec, JobVariant } from './job.ts'
 import type { Variant } from './variant.ts'
 
 /** A variant together with the file that it becomes: what the API shows, and what the transcoder is told to make. */
@@ -84,4 +84,15 @@ export const CATALOGUE: readonly Rendition[] = [
 /** An organization's variant as the file that it becomes. */
 export function toRendition(variant: Omit<Variant, 'format'> & { codec: AudioCodec }): Rendition {
   return { ...variant, ...CODEC_FILES[variant.codec] }
+}
+
+/** A variant as the transcoder is told it, with the URL that its file is put to. */
+export function toJobVariant(rendition: Rendition, url: string): JobVariant {
+  const output = { index: rendition.index, url, content_type: rendition.content_type }
+  const { type, codec, bitrate, channels, start, length } = rendition
+  if (type === 'waveform' || type === 'analysis') return { ...output, kind: type }
+  if (!codec) throw new Error(`variant ${rendition.index} has no codec`)
+  const audio = { ...output, codec, bitrate, ...(channels && { channels }) }
+  if (type === 'preview') return { ...audio, kind: 'preview', start: start ?? 0, length: length ?? 30 }
+  return { ...audio, kind: 'audio' }
 }

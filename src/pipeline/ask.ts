@@ -4,8 +4,8 @@ import { signUrl, trackPath } from '../adapters/media.ts'
 import { tracks } from '../adapters/schema.ts'
 import { jobs, type OwnVariant } from '../adapters/work_schema.ts'
 import type { System } from '../context.ts'
-import type { Rendition } from '../contract/catalogue.ts'
-import type { JobVariant, TranscodeJob } from '../contract/job.ts'
+import { type Rendition, toJobVariant } from '../contract/catalogue.ts'
+import type { TranscodeJob } from '../contract/job.ts'
 import { signCoverOutputs } from './cover.ts'
 import { holds, type Job } from './job.ts'
 import { filePath, ownVariants, renditions } from './rendition.ts'
@@ -87,13 +87,3 @@ export async function jobRequest(env: Env, { job, track, renditions, base, is_pl
 
 /** Where a copy of the source's own stream goes; its format is the source's, so it has no extension. */
 export const earlyPath = (base: string) => `${base}/early`
-
-function toJobVariant(rendition: Rendition, url: string): JobVariant {
-  const output = { index: rendition.index, url, content_type: rendition.content_type }
-  const { type, codec, bitrate, channels, start, length } = rendition
-  if (type === 'waveform' || type === 'analysis') return { ...output, kind: type }
-  if (!codec) throw new Error(`variant ${rendition.index} has no codec`)
-  const audio = { ...output, codec, bitrate, ...(channels && { channels }) }
-  if (type === 'preview') return { ...audio, kind: 'preview', start: start ?? 0, length: length ?? 30 }
-  return { ...audio, kind: 'audio' }
-}
