@@ -23,8 +23,7 @@ export const SOURCE_FILE = 'src'
 export function ffmpegArguments(command: Command): string[] {
   return [
     ...inputArguments(command),
-    '-filter_complex',
-    filterGraph(command),
+    ...filterGraphs(command).flatMap((graph) => ['-filter_complex', graph]),
     ...command.encodes.flatMap((encode, i) => ['-map', `[v${i}]`, ...encoder(encode), `file:${encode.file}`]),
     ...(command.measure ? measurement(command.source) : []),
   ]
@@ -44,6 +43,9 @@ function inputArguments({ pass, sniffed, maxDuration }: Omit<Command, 'encodes' 
     '-nostdin',
     '-nostats',
     '-y',
+    // Its graphs have threads of their own already.
+    '-filter_complex_threads',
+    '1',
     ...MAX_ALLOC,
     ...(strict ? ['-xerror'] : ['-max_error_rate', '1', '-err_detect', 'ignore_err', '-fflags', '+genpts']),
     '-t',
@@ -61,22 +63,22 @@ function measurement(source: Source): string[] {
   return [...pcm, '-map', '[loudness]', '-c:a', 'pcm_s16le', '-f', 'null', '-']
 }
 
-function filterGraph({ pass, source, encodes, measure }: Command): string {
-  const branches = encodes.map((encode, i) => `[s${i}]${cutFilter(encode)}[v${i}]`)
-  // `verbose` keeps every version from logging each 100 ms; `quiet` is unknown to old ones.
-  if (measure)
-    branches.push('[sp]aformat=sample_fmts=s16[pcm]', '[sl]ebur128=peak=true+sample:framelog=verbose[loudness]')
-  const labels = [...encodes.map((_, i) => `[s${i}]`), ...(measure ? ['[sp]', '[sl]'] : [])]
+// A graph for each output: ffmpeg from version 7 on runs each in a thread of its own. Behind one common `asplit`, whichever encoder is slow
+// for a moment holds up all others.
+function filterGraphs({ pass, source, encodes, measure }: Command): string[] {
   const decoded = `[0:${source.stream}]${FROM_ZERO},${shape(pass, source)}`
-  return [`${decoded},asplit=${labels.length}${labels.join('')}`, ...branches].join(';')
+  const graphs = encodes.map((encode, i) => `${decoded},${cutFilter(encode)}[v${i}]`)
+  if (!measure) return graphs
+  // `verbose` keeps every version from logging each 100 ms; `quiet` is unknown to old ones.
+  const loudness = 'ebur128=peak=true:framelog=verbose'
+  return [...graphs, `${decoded},aformat=sample_fmts=s16[pcm]`, `${decoded},${loudness}[loudness]`]
 }
 
 // Opus in WebM begins 7 ms late by its timestamps, which AAC files would keep as silence and other files not. Later beginnings are
 // of what follows when a source changes its format half-way.
 const FROM_ZERO = 'asetpts=PTS-if(lt(STARTT\\,0.5)\\,STARTPTS\\,0)'
 
-// One rate throughout, or ffmpeg may resample for one branch (Opus) before the split, and back for the others. And one layout: a source
-// may change its own half-way, and the branches of a split do not always agree on one.
+// The source's own rate and layout throughout, so that all outputs agree also when a source changes its own half-way.
 function shape(pass: Pass, source: Source): string {
   const layout = `sample_rates=${source.sampleRate}:channel_layouts=${source.channelLayout}`
   // Damaged lossy audio can decode to +34 dBFS in floating point; integers cannot exceed full scale.

@@ -6,7 +6,7 @@ import type { Binaries, Tools } from './ffmpeg.ts'
 import { run } from './run.ts'
 import { JOB_PREFIX, makeDirectory } from './space.ts'
 
-/** One more thing that ffmpeg may not do, as a program that takes the right away and then becomes ffmpeg. */
+/** One more thing that ffmpeg may not do, as a program that takes it away and then becomes ffmpeg. */
 type Layer = { name: string; command: string[] }
 
 export type Confined = {
@@ -54,6 +54,9 @@ function layers(found: Binaries, workDir: string): Layer[] {
   // A service that is killed takes ffmpeg along. A change of the user forgets this, so that says it again.
   const orphan = ['--pdeathsig=KILL']
   return [
+    // Not a right but a habit: a thread that has something to do waits for its turn. Encoders lose their caches less often, which saves
+    // a twentieth of the processor time.
+    { name: 'batch', command: ['chrt', '--batch', '0'] },
     { name: 'limits', command: ['prlimit', ...limits] },
     { name: 'network', command: ['unshare', ...(root ? [] : ['--user', '--map-current-user']), '--net', '--ipc'] },
     { name: 'no_new_privs', command: ['setpriv', '--no-new-privs', ...orphan] },

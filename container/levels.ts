@@ -60,8 +60,25 @@ export function createPcmMeter(channels: number) {
   }
 
   function measure(samples: Int16Array) {
-    for (let at = 0; at < samples.length; at += channels) {
+    let at = 0
+    while (at < samples.length) {
       if (inBin === framesPerBin) openBin()
+      const end = Math.min(samples.length, at + (framesPerBin - inBin) * channels)
+      inBin += (end - at) / channels
+      measureBin(samples, at, end)
+      at = end
+    }
+    noteSound(samples)
+    frames += samples.length / channels
+  }
+
+  // All in local variables: 5 % of a job's time went into arrays that were written for each frame.
+  function measureBin(samples: Int16Array, from: number, end: number) {
+    const bin = bins - 1
+    let least = min[bin]!
+    let most = max[bin]!
+    let squares = 0
+    for (let at = from; at < end; at += channels) {
       let sum = 0
       let loudest = 0
       for (let channel = 0; channel < channels; channel++) {
@@ -71,15 +88,14 @@ export function createPcmMeter(channels: number) {
         if (size > loudest) loudest = size
       }
       const mono = (sum / channels) | 0
-      const bin = bins - 1
-      if (mono < min[bin]!) min[bin] = mono
-      if (mono > max[bin]!) max[bin] = mono
-      energy[bin]! += loudest * loudest
+      if (mono < least) least = mono
+      if (mono > most) most = mono
+      squares += loudest * loudest
       if (loudest > peak) peak = loudest
-      inBin++
     }
-    noteSound(samples)
-    frames += samples.length / channels
+    min[bin] = least
+    max[bin] = most
+    energy[bin]! += squares
   }
 
   // From the end of the chunk back to the nearest sound, which costs next to nothing; a look at each frame in the loop above would.

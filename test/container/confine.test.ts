@@ -48,7 +48,7 @@ describe('ffmpeg', () => {
     const confined = await confinement(service)
     const has = (layer: string) => confined.includes(layer)
 
-    expect(told).toContain('ENVIRONMENT:PATH PWD \n')
+    expect(told).toContain('ENVIRONMENT:GCONV_PATH PATH PWD \n')
     expect(told).toContain('NICE:10')
     // util-linux is part of every Debian; the rest depends on what its kernel and its container allow.
     expect(confined).toEqual(expect.arrayContaining(['limits', 'no_new_privs']))
