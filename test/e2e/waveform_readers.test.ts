@@ -1,0 +1,153 @@
+import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+
+import { build } from 'esbuild'
+import type { Browser, Page } from 'playwright-core'
+import { afterAll, beforeAll, beforeEach, expect, test, vi } from 'vitest'
+
+import { createClient } from '../../src/client/index.ts'
+import { makeAudio } from '../support/audio.ts'
+import { launchBrowser } from '../support/browser.ts'
+import { startStack, type Stack } from '../support/stack.ts'
+import { must, settle, upload } from './steps.ts'
+
+/** The snippets of docs/waveform.md, as they stand there, with the real npm packages in a real Chromium. */
+
+const root = join(import.meta.dirname, '../..')
+/** Long for its sample rate: 192 kHz make more samples per pixel than the 512 that peaks.js begins with. */
+const SOURCE = { seconds: 90, rate: 192_000, samples_per_pixel: 1024 }
+/** Amplitudes of the first and the second half, 1 is full scale. */
+const [QUIET, LOUD] = [0.1, 0.8]
+const [WIDTH, HEIGHT] = [800, 200]
+
+/** What the page has: the snippets' functions, the play view, and what they drew. */
+declare const docs: {
+  drawWithWavesurfer: (view: object, container: Element | null) => Promise<WaveSurfer>
+  drawWithPeaks: (view: object, elements: object) => Promise<Peaks>
+  readWaveform: (view: object) => Promise<{ samples_per_pixel: number; length: number }>
+  Peaks: { init: (options: object, callback: (error: Error | null) => void) => void }
+}
+declare const view: object
+type WaveSurfer = { getDuration: () => number }
+type Peaks = {
+  getWaveformData: () => { duration: number; scale: number }
+  zoom: { setZoom: (level: number) => void; getZoomLevel: () => number }
+}
+
+let stack: Stack
+let browser: Browser
+let page: Page
+let script: string
+let seen: Awaited<ReturnType<typeof aPlayView>>
+const problems: string[] = []
+
+beforeAll(async () => {
+  const started = Promise.all([startStack(), launchBrowser(), snippets(), aSource()])
+  ;[stack, browser, script] = await started
+  seen = await aPlayView((await started)[3])
+})
+afterAll(async () => {
+  await browser?.close()
+  await stack?.dispose()
+})
+beforeEach(async () => {
+  problems.length = 0
+  page = await browser.newPage({ viewport: { width: WIDTH + 100, height: 900 } })
+  page.on('pageerror', (error) => problems.push(String(error)))
+  page.on('console', (message) => message.type() === 'error' && problems.push(message.text()))
+  const box = (id: string) => `<div id="${id}" style="width: ${WIDTH}px; height: ${HEIGHT}px"></div>`
+  const body = `<!doctype html><link rel="icon" href="data:,"><audio></audio>${box('first')}${box('second')}`
+  await page.route('**/listen', (route) => route.fulfill({ contentType: 'text/html', body }))
+  await page.goto(`${stack.base_url}/listen`)
+  await page.addScriptTag({ content: `${script}; window.view = ${JSON.stringify(seen)}` })
+  return () => page.close()
+})
+
+/** Everything in the page's `js` blocks as one script whose exports are in `docs`; and peaks.js itself, to show what it refuses. */
+async function snippets(): Promise<string> {
+  const text = await readFile(join(root, 'docs/waveform.md'), 'utf8')
+  const blocks = [...text.matchAll(/^```js\n(.*?)^```$/gms)].map(([, code]) => code)
+  const contents = [...blocks, `export { Peaks }`].join('\n')
+  const stdin = { contents, resolveDir: root, sourcefile: 'docs/waveform.md' }
+  const { outputFiles } = await build({ stdin, bundle: true, write: false, format: 'iife', globalName: 'docs' })
+  return outputFiles[0]!.text
+}
+
+function aSource(): Promise<Buffer> {
+  const { seconds, rate } = SOURCE
+  const expression = `if(lt(t,${seconds / 2}),${QUIET},${LOUD})*sin(2*PI*440*t)`
+  return makeAudio('flac', { seconds, rate, channels: 1, expression })
+}
+
+async function aPlayView(audio: Buffer) {
+  const server = createClient({ base_url: stack.base_url, api_key: stack.api_key })
+  const { collection_id } = await must(server.post('/v1/collection', { body: { title: 'Waveforms' } }))
+  const { track_id } = await upload(server, collection_id, 'steps.flac', audio)
+  expect(await settle(server, track_id)).toMatchObject({ status: 'ready', duration: SOURCE.seconds })
+  const body = { track_id, variants: ['aac-160', 'waveform'] }
+  const session = await must(server.post('/v1/play_session/{scope}', { params: { scope: 'track' }, body }))
+  const params = { play_session_id: session.play_session_id, play_track_id: track_id }
+  return must(createClient({ base_url: stack.base_url }).get('/v1/play/{play_session_id}/{play_track_id}', { params }))
+}
+
+/** How much of the height of each canvas that holds a drawing is drawn on, at a quarter and at three quarters of its width. */
+function drawings(selector: string): [quiet: number, loud: number][] {
+  const roots = [...document.querySelectorAll(`${selector}, ${selector} *`)].map((node) => node.shadowRoot ?? node)
+  const heights = (canvas: HTMLCanvasElement, part: number) => {
+    const pixels = canvas.getContext('2d')!.getImageData(Math.round(canvas.width * part), 0, 1, canvas.height).data
+    return pixels.filter((value, i) => i % 4 === 3 && value > 0).length / canvas.height
+  }
+  const canvases = new Set(roots.flatMap((node) => [...node.querySelectorAll('canvas')]))
+  const found = [...canvases].map((canvas): [number, number] => [heights(canvas, 0.25), heights(canvas, 0.75)])
+  return found.filter(([quiet, loud]) => quiet > 0 || loud > 0)
+}
+
+/** Waits until the drawing in an element is as high as the audio is loud, give or take a few of its lines. */
+async function untilDrawn(selector: string, expected: [quiet: number, loud: number]) {
+  const look = async () => {
+    const [found = [0, 0]] = await page.evaluate(drawings, selector)
+    const differences = found.map((height, i) => Math.abs(height - expected[i]!))
+    expect(Math.max(...differences), `drawn: ${found.join(', ')}`).toBeLessThan(4 / HEIGHT)
+  }
+  await vi.waitFor(look, { timeout: 30_000, interval: 100 })
+}
+
+test('wavesurfer.js draws it as high as the audio is loud, and knows the duration', async () => {
+  const wavesurfer = await page.evaluateHandle(() => docs.drawWithWavesurfer(view, document.querySelector('#first')))
+  await untilDrawn('#first', [QUIET, LOUD])
+  expect(await wavesurfer.evaluate((one) => one.getDuration())).toBe(SOURCE.seconds)
+  expect(problems).toEqual([])
+})
+
+test('peaks.js draws it, and can be zoomed over all of it', async () => {
+  const peaks = await page.evaluateHandle(() => {
+    const [zoomview, overview, mediaElement] = ['#first', '#second', 'audio'].map((one) => document.querySelector(one))
+    return docs.drawWithPeaks(view, { zoomview, overview, mediaElement })
+  })
+  const { duration, scale } = await peaks.evaluate((one) => {
+    const data = one.getWaveformData()
+    return { duration: data.duration, scale: data.scale }
+  })
+  expect([duration, scale]).toEqual([SOURCE.seconds, SOURCE.samples_per_pixel])
+  await untilDrawn('#second', [QUIET, LOUD])
+  // At full resolution the view shows the first seconds only, and all of it is quiet.
+  await untilDrawn('#first', [QUIET, QUIET])
+  for (const level of [3, 2, 1, 0]) {
+    await peaks.evaluate((one, wanted) => one.zoom.setZoom(wanted), level)
+    expect(await peaks.evaluate((one) => one.zoom.getZoomLevel())).toBe(SOURCE.samples_per_pixel * 2 ** level)
+    await untilDrawn('#first', [QUIET, QUIET])
+  }
+  expect(problems).toEqual([])
+})
+
+test('peaks.js refuses what the page says that it refuses: its own zoom levels', async () => {
+  const refused = await page.evaluate(async () => {
+    const options = {
+      zoomview: { container: document.querySelector('#first') },
+      mediaElement: document.querySelector('audio'),
+      waveformData: { json: await docs.readWaveform(view) },
+    }
+    return new Promise((resolve) => docs.Peaks.init(options, (error) => resolve(error?.message)))
+  })
+  expect(refused).toContain(`Zoom level 512 too low, minimum: ${SOURCE.samples_per_pixel}`)
+})
