@@ -22,6 +22,9 @@ export const SOURCE_FILE = 'src'
 /** The arguments of the one ffmpeg process that decodes once and writes everything. */
 export function ffmpegArguments(command: Command): string[] {
   return [
+    // The graphs have threads of their own already.
+    '-filter_complex_threads',
+    '1',
     ...inputArguments(command),
     ...filterGraphs(command).flatMap((graph) => ['-filter_complex', graph]),
     ...command.encodes.flatMap((encode, i) => ['-map', `[v${i}]`, ...encoder(encode), `file:${encode.file}`]),
@@ -43,9 +46,6 @@ function inputArguments({ pass, sniffed, maxDuration }: Omit<Command, 'encodes' 
     '-nostdin',
     '-nostats',
     '-y',
-    // Its graphs have threads of their own already.
-    '-filter_complex_threads',
-    '1',
     ...MAX_ALLOC,
     ...(strict ? ['-xerror'] : ['-max_error_rate', '1', '-err_detect', 'ignore_err', '-fflags', '+genpts']),
     '-t',

@@ -96,8 +96,8 @@ describe('a long source', () => {
 
   it('plays while the rest is not even begun, which a consumer that comes back hears too', async () => {
     const stage = await setStage(await makeAudio('mp3', signal))
-    const go = join(stage.scratch, 'go')
-    const wait = `case "$*" in *-filter_complex*) while [ ! -e ${go} ]; do sleep 0.1; done;; esac; exec $REAL "$@"`
+    // In the job's directory, because ffmpeg's user may see no other.
+    const wait = 'case "$*" in *-filter_complex*) while [ ! -e go ]; do sleep 0.1; done;; esac; exec $REAL "$@"'
     const slow = await stage.start(await stage.fakeFfmpeg(wait))
     const job = { ...stage.newLightJob(), early: { url: stage.storage.url('early'), from_duration: 10 } }
     try {
@@ -113,7 +113,8 @@ describe('a long source', () => {
         expect(seen).not.toContain('result')
         expect((await probeAudio(stage.storage.files.get('early')!)).codec).toBe('mp3')
       }
-      await writeFile(go, '')
+      const [directory] = await slow.leftovers()
+      await writeFile(join(slow.workDir, directory!, 'go'), '')
       const { result } = await collect(await post(slow, job, job.job_id))
       expect(result?.variants.map(({ index }) => index)).toContain('mp3-128')
     } finally {
