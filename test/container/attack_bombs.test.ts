@@ -1,23 +1,12 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 
 import type { TranscodeJob } from '../../src/contract/job.ts'
 import { ffmpeg, makeAudio, makeImage, withCover } from '../support/audio.ts'
 import { flacBomb, matroskaOfTracks, mp4OfTracks, pngBomb, transportOfStreams } from './bombs.ts'
-import { lightVariants, newJob, runJob, type Service, startService, succeed } from './service.ts'
-import { startStorage, type Storage } from './storage.ts'
+import { lightVariants, newJob, runJob, succeed } from './service.ts'
+import { shareService } from './shared.ts'
 
-let storage: Storage
-let service: Service
-
-beforeAll(async () => {
-  storage = await startStorage()
-  service = await startService()
-})
-
-afterAll(async () => {
-  await service.stop()
-  await storage.close()
-})
+const { storage, service } = await shareService()
 
 let names = 0
 

@@ -1,22 +1,11 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 
 import type { TranscodeJob } from '../../src/contract/job.ts'
 import { corrupt, ffmpeg, lavfi, makeAudio, makeImage, noise, withCover } from '../support/audio.ts'
-import { lightVariants, newJob, runJob, type Service, startService, succeed } from './service.ts'
-import { startStorage, type Storage } from './storage.ts'
+import { lightVariants, newJob, runJob, succeed } from './service.ts'
+import { shareService } from './shared.ts'
 
-let storage: Storage
-let service: Service
-
-beforeAll(async () => {
-  storage = await startStorage()
-  service = await startService()
-})
-
-afterAll(async () => {
-  await service.stop()
-  await storage.close()
-})
+const { storage, service } = await shareService()
 
 function light(bytes: Buffer, changes: Partial<TranscodeJob> = {}): TranscodeJob {
   const job = newJob(storage, storage.serve(`source-${storage.requests.length}`, bytes), changes)

@@ -1,24 +1,12 @@
 import sharp from 'sharp'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 
 import { CoverAnswer } from '../../src/contract/job.ts'
 import { type ImageFormat, makeImage, makeRotatedImage, truncate } from '../support/audio.ts'
-import { type Service, startService } from './service.ts'
-import { startStorage, type Storage } from './storage.ts'
+import { shareService } from './shared.ts'
 
-let storage: Storage
-let service: Service
+const { storage, service } = await shareService()
 let names = 0
-
-beforeAll(async () => {
-  storage = await startStorage()
-  service = await startService()
-})
-
-afterAll(async () => {
-  await service.stop()
-  await storage.close()
-})
 
 const SIZES = { icon: 80, small: 200, regular: 400 }
 

@@ -1,27 +1,15 @@
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 
 import type { JobEvent, TranscodeJob } from '../../src/contract/job.ts'
 import { corrupt, decode, ffmpeg, lavfi, makeAudio, makeImage, probeAudio, withCover } from '../support/audio.ts'
-import { catalogue, collect, eventsOf, newJob, post, type Service, startService } from './service.ts'
+import { catalogue, collect, eventsOf, newJob, post } from './service.ts'
+import { shareService } from './shared.ts'
 import { setStage } from './stage.ts'
-import { startStorage, type Storage } from './storage.ts'
 
-let storage: Storage
-let service: Service
-
-beforeAll(async () => {
-  storage = await startStorage()
-  service = await startService()
-})
-
-afterAll(async () => {
-  expect(await service.leftovers()).toEqual([])
-  await service.stop()
-  await storage.close()
-})
+const { storage, service } = await shareService()
 
 const signal = { seconds: 12 }
 

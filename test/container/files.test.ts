@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 
 import { decode, probeAudio } from '../support/audio.ts'
 import { BAD } from '../support/corpus/bad.ts'
@@ -6,8 +6,8 @@ import { CUTS, DAMAGED, ODD } from '../support/corpus/damaged.ts'
 import type { Row } from '../support/corpus/row.ts'
 import { WHOLE } from '../support/corpus/whole.ts'
 import { descendants, watchMemory } from './memory.ts'
-import { lightVariants, newJob, runJob, type Service, startService } from './service.ts'
-import { startStorage, type Storage } from './storage.ts'
+import { lightVariants, newJob, runJob } from './service.ts'
+import { shareService } from './shared.ts'
 
 /** Megabytes that a job may take, whatever the file: Node's own need is about 120. */
 const MOST = { service: 350, child: 256 }
@@ -15,20 +15,8 @@ const MOST = { service: 350, child: 256 }
 /** Every kind of file that is uploaded in practice, whole and damaged, and much that should never be. */
 const CORPUS = [...WHOLE, ...CUTS, ...DAMAGED, ...ODD, ...BAD]
 
-let storage: Storage
-let service: Service
-let memory: ReturnType<typeof watchMemory>
-
-beforeAll(async () => {
-  storage = await startStorage()
-  service = await startService()
-  memory = watchMemory(service.pid)
-})
-
-afterAll(async () => {
-  await service.stop()
-  await storage.close()
-})
+const { storage, service } = await shareService()
+const memory = watchMemory(service.pid)
 
 async function run({ name, make }: Row) {
   const job = newJob(storage, storage.serve(encodeURIComponent(name), await make()))

@@ -1,21 +1,10 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 
 import { decode, type Format, makeAudio, noise, probeAudio } from '../support/audio.ts'
-import { newJob, type Service, startService, succeed } from './service.ts'
-import { startStorage, type Storage } from './storage.ts'
+import { newJob, succeed } from './service.ts'
+import { shareService } from './shared.ts'
 
-let storage: Storage
-let service: Service
-
-beforeAll(async () => {
-  storage = await startStorage()
-  service = await startService()
-})
-
-afterAll(async () => {
-  await service.stop()
-  await storage.close()
-})
+const { storage, service } = await shareService()
 
 const SECONDS = 1.5
 

@@ -1,21 +1,10 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 
 import { makeAudio, type Signal, tone } from '../support/audio.ts'
-import { lightVariants, newJob, type Service, startService, succeed } from './service.ts'
-import { startStorage, type Storage } from './storage.ts'
+import { lightVariants, newJob, succeed } from './service.ts'
+import { shareService } from './shared.ts'
 
-let storage: Storage
-let service: Service
-
-beforeAll(async () => {
-  storage = await startStorage()
-  service = await startService()
-})
-
-afterAll(async () => {
-  await service.stop()
-  await storage.close()
-})
+const { storage, service } = await shareService()
 
 async function measure(signal: Signal) {
   const source = await makeAudio('wav', signal)

@@ -11,8 +11,8 @@ import type { Storage } from './storage.ts'
 
 const ENTRY = new URL('../../container/server.ts', import.meta.url).pathname
 
-// `npm run test:image` starts the one inside an image, which sees the same /tmp and runs as another user.
-const COMMAND = process.env.SERVICE_COMMAND?.split(' ') ?? [process.execPath, ENTRY]
+// `npm run test:image` names a program that starts the one inside an image, which sees the same /tmp and runs as another user.
+const COMMAND = process.env.SERVICE_COMMAND ? [process.env.SERVICE_COMMAND] : [process.execPath, ENTRY]
 
 /** Starts the real service as a process of its own, on a free port; `wrap` puts another program around it. */
 export async function startService(
