@@ -57,17 +57,30 @@ export function chirps(peak: number): Wave {
   }
 }
 
-/** By how many samples `heard` is later than `wave` at `rate`, in the window of 4096 samples from a second on; at most 1200. */
-export function lateness(heard: ArrayLike<number>, wave: Wave, rate: number, from: number): number {
+/** By how many samples `heard` is later than `wave` at `rate`, in the window of 4096 samples from a second on; at most `reach`. */
+export function lateness(heard: ArrayLike<number>, wave: Wave, rate: number, from: number, reach = 1200): number {
   const start = Math.round(from * rate)
   const window = Float64Array.from({ length: 4096 }, (_, i) => wave((start + i) / rate))
   let best = { lag: Number.NaN, product: -Infinity }
-  for (let lag = -1200; lag <= 1200; lag++) {
+  for (let lag = -reach; lag <= reach; lag++) {
     let product = 0
     for (let i = 0; i < window.length; i++) product += window[i]! * (heard[start + lag + i] ?? 0)
     if (product > best.product) best = { lag, product }
   }
   return best.lag
+}
+
+/** How alike `heard`, which is `lag` samples late, and `wave` are in the same window: 1 is alike, 0 is something else. */
+export function likeness(heard: ArrayLike<number>, wave: Wave, rate: number, from: number, lag: number): number {
+  const start = Math.round(from * rate)
+  let [product, own, other] = [0, 0, 0]
+  for (let i = start; i < start + 4096; i++) {
+    const [expected, found] = [wave(i / rate), heard[i + lag] ?? 0]
+    product += expected * found
+    own += expected * expected
+    other += found * found
+  }
+  return product / Math.sqrt(own * other || 1)
 }
 
 /** Noise of whole numbers within ±`peak`, the same on every machine: a linear congruential generator (Numerical Recipes). */

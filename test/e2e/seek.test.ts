@@ -1,0 +1,109 @@
+import type { Browser, Page } from 'playwright-core'
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+
+import { createClient } from '../../src/client/index.ts'
+import { launchBrowser } from '../support/browser.ts'
+import { decodeInPage, listenFrom, openListeningPage } from '../support/hearing.ts'
+import { chirp, chirps, lateness, likeness, sample } from '../support/signal.ts'
+import { startStack, type Stack } from '../support/stack.ts'
+import { wavFile } from '../support/wav.ts'
+import { must, play, settle, upload } from './steps.ts'
+
+/** Chromium hears what was uploaded: nothing added, cut or moved, and after a seek what is there. With ffmpeg: test/container/gapless.test.ts. */
+
+const SOURCE = { rate: 44100, seconds: 8.1234 }
+/** The left channel tells the place to the sample, the right one which of the bursts it is. */
+const [left, right] = [chirps(0.5), chirp(300, 1000, 0.3)]
+/** Where bursts begin, in seconds. */
+const BURSTS = [0, 1.5, 4, 7.5, 8]
+/** Far ahead, back, onto a burst and into the middle of nothing. */
+const POSITIONS = [7.3, 0.5, 1.5, 3.21]
+
+type Expected = {
+  index: string
+  rate: number
+  /** Frames that a whole file may have more than the source. */
+  added: [least: number, most: number]
+  /** Frames by which bursts in it may be out of place. */
+  moved: number
+  /** Seconds by which the element's duration may differ: at most a frame of the codec. */
+  duration: number
+  /** Frames from a position that was sought to the first sound: least and most. */
+  first: [least: number, most: number]
+}
+
+/**
+ * MP4 keeps the length in milliseconds (44 frames), and WebM all times. After a seek AAC lacks the frame that the first one overlaps with
+ * (ISO/IEC 14496-3 §4.6.11), and MP3 the bits that frames keep in the two before them (ISO/IEC 11172-3 §2.4.3.4): they sound later.
+ */
+const VARIANTS: Expected[] = [
+  { index: 'aac-160', rate: 44100, added: [-45, 0], moved: 1, duration: 0.001, first: [-2, 1024] },
+  { index: 'mp3-128', rate: 44100, added: [0, 0], moved: 0, duration: 0.001, first: [-2, 3 * 1152] },
+  { index: 'opus-96', rate: 48000, added: [0, 1], moved: 3, duration: 0.02, first: [-50, 2] },
+  { index: 'lossless', rate: 44100, added: [0, 0], moved: 0, duration: 0.001, first: [-2, 2] },
+]
+
+let stack: Stack
+let browser: Browser
+let page: Page
+let urls: Record<string, string>
+let duration: number
+
+beforeAll(async () => {
+  ;[stack, browser] = await Promise.all([startStack(), launchBrowser()])
+  const server = createClient({ base_url: stack.base_url, api_key: stack.api_key })
+  const { collection_id } = await must(server.post('/v1/collection', { body: { title: 'Seeking' } }))
+  const wav = wavFile(sample([left, right], { ...SOURCE, bits: 16 }))
+  const { track_id } = await upload(server, collection_id, 'chirps.wav', wav)
+  const track = await settle(server, track_id)
+  expect(track.status).toBe('ready')
+  duration = track.duration
+  const { view } = await play(server, createClient({ base_url: stack.base_url }), track_id)
+  urls = Object.fromEntries(view.variants.map(({ variant, url }) => [variant.index, url]))
+})
+afterAll(async () => {
+  await browser?.close()
+  await stack?.dispose()
+})
+beforeEach(async () => {
+  page = await browser.newPage()
+  await openListeningPage(page, stack.base_url)
+  return () => page.close()
+})
+
+test('the track lasts as long as its source, in milliseconds', () => {
+  expect(duration).toBe(8.123)
+})
+
+describe.each(VARIANTS)('$index', ({ index, rate, ...expected }) => {
+  test('has its length and its sounds in their places once it is decoded', async () => {
+    const heard = await decodeInPage(page, { url: urls[index]!, rate })
+    const added = heard.left.length - Math.round(SOURCE.seconds * rate)
+    const moved = BURSTS.map((second) => lateness(heard.left, left, rate, second))
+    const alike = BURSTS.map((second) => likeness(heard.right, right, rate, second, 0))
+    const seen = `${added} frames more, bursts late by ${moved.join(', ')}, alike ${alike.join(', ')}`
+    expect(added, seen).toBeGreaterThanOrEqual(expected.added[0])
+    expect(added, seen).toBeLessThanOrEqual(expected.added[1])
+    expect(Math.max(...moved.map(Math.abs)), seen).toBeLessThanOrEqual(expected.moved)
+    expect(Math.min(...alike), seen).toBeGreaterThan(0.95)
+  })
+
+  test('plays what is at the position that was sought', async () => {
+    const statuses = new Set<number>()
+    page.on('response', (response) => response.url() === urls[index] && statuses.add(response.status()))
+    const found = await listenFrom(page, { url: urls[index]!, rate, positions: POSITIONS, seconds: 0.7 })
+    expect([...statuses]).toEqual([206])
+    expect(Math.abs(found.duration - duration), `lasts ${found.duration} s`).toBeLessThanOrEqual(expected.duration)
+    for (const { position, arrived, ...heard } of found.played) {
+      // The next burst but for one that began already.
+      const burst = Math.ceil((position + 0.1) * 2) / 2 - position
+      const late = lateness(heard.left, (second) => left(second + position), rate, burst, 4000)
+      const alike = likeness(heard.right, (second) => right(second + position), rate, burst, late)
+      const seen = `at ${position} s the first sound is ${-late} frames away, alike ${alike}`
+      expect(arrived).toBe(position)
+      expect(alike, seen).toBeGreaterThan(0.95)
+      expect(-late, seen).toBeGreaterThanOrEqual(expected.first[0])
+      expect(-late, seen).toBeLessThanOrEqual(expected.first[1])
+    }
+  })
+})
