@@ -157,7 +157,14 @@ function bitDepth(stream: Probe['streams'][number]): number {
   return sizes[stream.sample_fmt?.replace(/p$/, '') ?? ''] ?? 16
 }
 
+// Listed with the tags, though nobody wrote it: MP4's brands and handlers (ISO/IEC 14496-12 §4.3, §8.4.3), Matroska's statistics.
+const NO_TAGS =
+  /^(major_brand|minor_version|compatible_brands|handler_name|vendor_id|(duration|bps|number_of_\w+|_statistics_\w+)(-\w+)?)$/
+
 function limitTags(found: Record<string, string>): Record<string, string> {
-  const entries = Object.entries(found).filter(([name]) => name.length <= 64)
-  return Object.fromEntries(entries.slice(0, 64).map(([name, value]) => [name.toLowerCase(), value.slice(0, 1024)]))
+  const entries = Object.entries(found).map(([name, value]) => [name.toLowerCase(), value] as const)
+  const told = entries.filter(([name, value]) => {
+    return name.length <= 64 && !NO_TAGS.test(name) && !(name === 'language' && value === 'und')
+  })
+  return Object.fromEntries(told.slice(0, 64).map(([name, value]) => [name, value.slice(0, 1024)]))
 }

@@ -1,0 +1,168 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+
+import { ffmpeg, type Format, formats, lavfi, makeImage, noise, type Signal } from '../support/audio.ts'
+import { type Measuring, startMeasuring } from './measuring.ts'
+
+/** What `info` says of files as people have them: with tags, chapters and a cover, in every way that these are written. */
+
+let measuring: Measuring
+
+beforeAll(async () => {
+  measuring = await startMeasuring()
+})
+afterAll(() => measuring.stop())
+
+const SECONDS = 4
+const TAGS = {
+  title: 'Über den Wolken; "live" = 日本',
+  artist: 'Jo & Co',
+  album: 'First\\Last',
+  date: '2024',
+  genre: 'Jazz',
+  track: '3/12',
+  comment: 'Two\nlines',
+}
+const CHAPTERS = [
+  { start: 0, title: 'Intro' },
+  { start: 1.25, title: 'Größe #1' },
+  { start: 3, title: 'End' },
+]
+
+type Row = {
+  format: Format
+  signal: Pick<Signal, 'rate' | 'channels'>
+  facts: Record<string, unknown>
+  /** kbit/s: what the header says, or else the file's size by its duration, which may differ by a tenth. */
+  bitrate: number
+  chapters?: 'in the container' | 'in comments'
+  cover?: 'stream' | 'comment'
+}
+
+const mono = (rate: number) => ({ rate, channels: 1 }) as const
+const stereo = (rate: number) => ({ rate, channels: 2 }) as const
+const mp4 = 'mov,mp4,m4a,3gp,3g2,mj2'
+
+// WAV has no chapters that ffmpeg knows, WebM no covers (Matroska's attachments are not part of it).
+const ROWS: Row[] = [
+  {
+    format: 'wav24',
+    signal: mono(48000),
+    facts: { container: 'wav', codec: 'pcm_s24le', bit_depth: 24, lossless: true },
+    bitrate: 1152,
+  },
+  {
+    format: 'mp3',
+    signal: stereo(44100),
+    facts: { container: 'mp3', codec: 'mp3', bit_depth: null, lossless: false },
+    bitrate: 192,
+    chapters: 'in the container',
+    cover: 'stream',
+  },
+  {
+    format: 'm4a',
+    signal: stereo(48000),
+    facts: { container: mp4, codec: 'aac', profile: 'LC', bit_depth: null, lossless: false },
+    bitrate: 192,
+    chapters: 'in the container',
+    cover: 'stream',
+  },
+  {
+    format: 'alac',
+    signal: mono(44100),
+    facts: { container: mp4, codec: 'alac', bit_depth: 16, lossless: true },
+    bitrate: 693,
+    chapters: 'in the container',
+  },
+  {
+    format: 'flac',
+    signal: stereo(96000),
+    facts: { container: 'flac', codec: 'flac', bit_depth: 16, lossless: true },
+    bitrate: 1511,
+    chapters: 'in comments',
+    cover: 'stream',
+  },
+  {
+    format: 'ogg',
+    signal: mono(44100),
+    facts: { container: 'ogg', codec: 'vorbis', bit_depth: null, lossless: false },
+    bitrate: 128,
+    chapters: 'in comments',
+    cover: 'comment',
+  },
+  {
+    format: 'opus',
+    signal: stereo(48000),
+    facts: { container: 'ogg', codec: 'opus', bit_depth: null, lossless: false },
+    bitrate: 66,
+    chapters: 'in comments',
+    cover: 'comment',
+  },
+  {
+    format: 'webm',
+    signal: stereo(48000),
+    facts: { container: 'matroska,webm', codec: 'opus', bit_depth: null, lossless: false },
+    bitrate: 70,
+    chapters: 'in the container',
+  },
+]
+
+/** A file in ffmpeg's own format for tags and chapters (ffmpeg-formats, "Metadata"). */
+function metadata({ chapters, cover }: Row, picture: Buffer): Buffer {
+  const escape = (text: string) => text.replaceAll(/[=;#\\\n]/g, (character) => `\\${character}`)
+  const tag = ([name, value]: [string, string]) => `${name}=${escape(value)}`
+  const own: Record<string, string> = cover === 'comment' ? { METADATA_BLOCK_PICTURE: pictureBlock(picture) } : {}
+  const places: string[] = []
+  CHAPTERS.forEach(({ start, title }, i) => {
+    // Two comments each, as the programs of OGMtools have them; ffmpeg's own way of writing these is wrong before version 6.
+    if (chapters === 'in comments') {
+      own[`CHAPTER00${i}`] = `00:00:0${start.toFixed(3)}`
+      own[`CHAPTER00${i}NAME`] = title
+    }
+    const end = (CHAPTERS[i + 1]?.start ?? SECONDS) * 1000
+    if (chapters !== 'in the container') return
+    places.push('[CHAPTER]', 'TIMEBASE=1/1000', `START=${start * 1000}`, `END=${end}`, `title=${escape(title)}`)
+  })
+  return Buffer.from([';FFMETADATA1', ...Object.entries({ ...TAGS, ...own }).map(tag), ...places, ''].join('\n'))
+}
+
+/** A front cover as FLAC and Vorbis comments have it (RFC 9639 §8.8), in base64. */
+function pictureBlock(picture: Buffer): string {
+  const uint32 = (...values: number[]) => {
+    const bytes = Buffer.alloc(4 * values.length)
+    values.forEach((value, i) => bytes.writeUInt32BE(value, 4 * i))
+    return bytes
+  }
+  const type = Buffer.from('image/jpeg')
+  const block = [uint32(3, type.length), type, uint32(0, 64, 64, 24, 0, picture.length), picture]
+  return Buffer.concat(block).toString('base64')
+}
+
+async function aFile(row: Row): Promise<Buffer> {
+  const picture = await makeImage('jpeg', 64, 64)
+  const args = [...lavfi({ seconds: SECONDS, ...row.signal, expression: noise }), '-f', 'ffmetadata', '-i', 'metadata']
+  const shown = ['-i', 'picture', '-map', '2:v', '-c:v', 'copy', '-disposition:v:0', 'attached_pic']
+  const [input, flags] = row.cover === 'stream' ? [shown.slice(0, 2), shown.slice(2)] : [[], []]
+  const mapped = ['-map', '0:a', '-map_metadata', '1', '-map_chapters', '1', ...flags]
+  return ffmpeg([...args, ...input, ...mapped, ...formats[row.format]], { metadata: metadata(row, picture), picture })
+}
+
+describe.each(ROWS)('$format', (row) => {
+  it('with all that surrounds its audio is told as it is', async () => {
+    const { result } = await measuring.make(await aFile(row), ['mp3-128'])
+    const { tags, bitrate, ...info } = result.info
+    // The program that wrote the file puts its own name there.
+    const { encoder: _, ...found } = tags as Record<string, string>
+    expect(found).toEqual(TAGS)
+    expect(info).toMatchObject({
+      ...row.facts,
+      sample_rate: row.signal.rate,
+      channels: row.signal.channels,
+      channel_layout: row.signal.channels === 1 ? 'mono' : 'stereo',
+      chapters: row.chapters ? CHAPTERS : [],
+      chapter_count: row.chapters ? CHAPTERS.length : 0,
+      has_cover: row.cover !== undefined,
+    })
+    expect(Math.abs((bitrate as number) / row.bitrate - 1), `${JSON.stringify(bitrate)} kbit/s`).toBeLessThan(0.1)
+    expect(result.warnings).toEqual([])
+  })
+})
