@@ -1,0 +1,13 @@
+#!/bin/sh
+# The service inside the image that image_test.sh mounted at SERVICE_ROOT. Not by chroot(2), under which the kernel refuses user
+# namespaces (unshare(2), EPERM) that a container may have.
+set -eu
+# Some tests take the PATH away.
+export SERVICE_PATH="$PATH" PATH=/usr/sbin:/usr/bin:/sbin:/bin
+exec unshare --mount sh -euc '
+  cd "$SERVICE_ROOT"
+  pivot_root . .
+  umount --lazy .
+  cd /app
+  exec setpriv --reuid="$SERVICE_USER" --regid="$(id -g "$SERVICE_USER")" --init-groups --inh-caps=-all \
+    env PATH="$SERVICE_PATH" /usr/local/bin/node container/server.ts'
