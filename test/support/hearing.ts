@@ -7,18 +7,22 @@ export type Heard = { left: Float32Array; right: Float32Array }
 
 type Block = [left: Float32Array, right: Float32Array]
 
-/** The processor sees every block that the element plays, however busy the machine is. It answers the first `wanted` frames that sound. */
+/** Sees all that the element plays, however busy the machine is; answers the first `wanted` frames that sound, or told 0, what it has. */
 const TAP = `registerProcessor('tap', class extends AudioWorkletProcessor {
   constructor() {
     super()
     this.wanted = 0
-    this.port.onmessage = ({ data }) => Object.assign(this, { wanted: data, blocks: [] })
+    this.port.onmessage = ({ data }) => (data > 0 ? Object.assign(this, { wanted: data, blocks: [] }) : this.answer())
+  }
+  answer() {
+    this.wanted = 0
+    this.port.postMessage(this.blocks)
   }
   process([[left, right]]) {
     if (this.wanted <= 0 || !right?.some((value) => value !== 0)) return true
     this.blocks.push([left.slice(), right.slice()])
     this.wanted -= left.length
-    if (this.wanted <= 0) this.port.postMessage(this.blocks)
+    if (this.wanted <= 0) this.answer()
     return true
   }
 })`
@@ -60,6 +64,10 @@ async function listen({ url, rate, positions, seconds, tap }: Listening & { tap:
   const node = new AudioWorkletNode(context, 'tap')
   context.createMediaElementSource(audio).connect(node).connect(context.destination)
 
+  // oxlint-disable-next-line unicorn/require-post-message-target-origin -- that is for windows; this is a MessagePort
+  const tell = (wanted: number) => node.port.postMessage(wanted)
+  audio.addEventListener('ended', () => tell(0))
+
   const played: { position: number; arrived: number; blocks: Block[] }[] = []
   for (const position of positions) {
     const sought = once(audio, 'seeked')
@@ -67,10 +75,10 @@ async function listen({ url, rate, positions, seconds, tap }: Listening & { tap:
     await sought
     const arrived = audio.currentTime
     const blocks = new Promise<Block[]>((resolve) => (node.port.onmessage = ({ data }) => resolve(data)))
-    // oxlint-disable-next-line unicorn/require-post-message-target-origin -- that is for windows; this is a MessagePort
-    node.port.postMessage(Math.ceil(seconds * rate))
+    tell(Math.ceil(seconds * rate))
     await audio.play()
     played.push({ position, arrived, blocks: await blocks })
+    if (audio.paused) continue
     const paused = once(audio, 'pause')
     audio.pause()
     await paused
