@@ -1,3 +1,6 @@
+import { rm } from 'node:fs/promises'
+import { join } from 'node:path'
+
 import { blamedEncode, type Command, ffmpegArguments, type Pass } from './command.ts'
 import type { Early } from './early.ts'
 import { Fault } from './fault.ts'
@@ -119,6 +122,8 @@ async function attempt(request: EncodeRequest & { measure: boolean; seconds?: nu
     request.onProgress(expected > 0 ? Math.min(0.99, seconds / expected) : seconds / (seconds + 300))
     return seconds <= maxDuration
   }
+  // An attempt before may have left them, and Landlock lets ffmpeg make files but not truncate any (confine.ts).
+  for (const { file } of request.encodes) await rm(join(request.directory, file), { force: true })
   const exit = await run(tools.ffmpeg, ffmpegArguments(request), {
     cwd: request.directory,
     signal,

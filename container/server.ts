@@ -39,6 +39,8 @@ const routes = { jobs, covers, version: tools.version, confined, secret: setting
 const server = createServer((request, response) => {
   // A consumer that goes away in the middle of a line is no event.
   response.on('error', () => undefined)
+  // A request that was on its way when the service was told to stop is its connection's last.
+  if (stopping) response.setHeader('connection', 'close')
   route(request, response, routes).catch(() => response.destroy())
 })
 // A stream of a long job stays open as long as the job takes.

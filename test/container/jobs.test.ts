@@ -1,4 +1,4 @@
-import { chmod, readFile, writeFile } from 'node:fs/promises'
+import { chmod, mkdtemp, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 
 import { afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
@@ -173,10 +173,13 @@ describe('what a file says of itself', () => {
   const EVIL = '$(touch /tmp/evil)\n{"event":"evil"}\u001b[2J'
 
   it('reaches neither a command line nor a log', async () => {
-    const arguments_ = join(stage.scratch, 'arguments')
+    // In the one directory that ffmpeg may write to.
+    const workDir = await mkdtemp(join(stage.scratch, 'work-'))
+    const arguments_ = join(workDir, 'arguments')
     await writeFile(arguments_, '')
     await chmod(arguments_, 0o666)
-    const recording = await stage.start(await stage.fakeFfmpeg(`printf '%s\\n' "$@" >> ${arguments_}; exec $REAL "$@"`))
+    const fake = await stage.fakeFfmpeg(`printf '%s\\n' "$@" >> ${arguments_}; exec $REAL "$@"`)
+    const recording = await stage.start({ ...fake, WORK_DIR: workDir })
     const tagged = await makeAudio('flac', { seconds: 1 }, ['-metadata', `title=${EVIL}`])
     const damaged = tagged.subarray(0, tagged.length - 2000)
     for (const [bytes, name] of [
