@@ -59,8 +59,19 @@ function inputArguments({ pass, sniffed, maxDuration }: Omit<Command, 'encodes' 
 // Loudness has an output of its own: old versions of ebur128 put out 48 kHz whatever comes in, and ffmpeg 7.1 aborts
 // on `anullsink` in a graph like this.
 function measurement(source: Source): string[] {
-  const pcm = ['-map', '[pcm]', '-c:a', 'pcm_s16le', '-ar', String(source.sampleRate), '-f', 's16le', 'pipe:1']
-  return [...pcm, '-map', '[loudness]', '-c:a', 'pcm_s16le', '-f', 'null', '-']
+  const pcm = [
+    '-map',
+    '[pcm]',
+    '-c:a',
+    'pcm_s16le',
+    '-ar',
+    String(source.sampleRate),
+    ...CLEAN,
+    '-f',
+    's16le',
+    'pipe:1',
+  ]
+  return [...pcm, '-map', '[loudness]', '-c:a', 'pcm_s16le', ...CLEAN, '-f', 'null', '-']
 }
 
 // A graph for each output: ffmpeg from version 7 on runs each in a thread of its own. Behind one common `asplit`, whichever encoder is slow
@@ -88,11 +99,15 @@ function shape(pass: Pass, source: Source): string {
 
 function cutFilter({ cut }: Encode): string {
   if (!cut) return 'anull'
-  const fade = Math.min(3, cut.length / 4)
+  const { start, length } = cut
+  const fade = Math.min(3, length / 4)
   // Not STARTPTS: that begins anew when a source changes its format half-way.
-  const trim = `atrim=start=${cut.start}:end=${cut.start + cut.length},asetpts=PTS-${cut.start}/TB`
-  return `${trim},afade=t=in:d=0.02,afade=t=out:st=${cut.length - fade}:d=${fade}`
+  const trim = `atrim=start=${decimal(start)}:end=${decimal(start + length)},asetpts=PTS-${decimal(start)}/TB`
+  return `${trim},afade=t=in:d=0.02,afade=t=out:st=${decimal(length - fade)}:d=${decimal(fade)}`
 }
+
+// ffmpeg does not read 1e-7.
+const decimal = (seconds: number) => seconds.toFixed(6)
 
 const CLEAN = ['-map_metadata', '-1', '-map_chapters', '-1']
 
@@ -111,17 +126,18 @@ function encoder({ codec, bitrate, rate, channels, bits }: Encode): string[] {
   }
 }
 
+// From the start of a line: tags of the source are in the text too, behind spaces.
 const GUILTY = [
-  /Error while opening encoder for output stream #(\d+):/,
-  /Error initializing output stream (\d+):/,
-  /Could not write header for output file #(\d+)/,
-  /\[aost#(\d+):[^\]]*\] (?:\[[^\]]*\] )?Error (?:while opening encoder|initializing|encoding|submitting)/,
-  /\[out#(\d+)\/[^\]]*\] (?:Could not write header|Error opening output)/,
+  /^Error while opening encoder for output stream #(\d+):/m,
+  /^Error initializing output stream (\d+):/m,
+  /^Could not write header for output file #(\d+)/m,
+  /^\[aost#(\d+):[^\]]*\] (?:\[[^\]]*\] )?Error (?:while opening encoder|initializing|encoding|submitting)/m,
+  /^\[out#(\d+)\/[^\]]*\] (?:Could not write header|Error opening output)/m,
 ]
 
 /** The encode whose encoder or file format ffmpeg blames for its failure, if it names one. */
 export function blamedEncode(stderr: string, encodes: Encode[]): Encode | undefined {
-  const missing = /Unknown encoder '(\w+)'/.exec(stderr)?.[1]
+  const missing = /^(?:\[.*\] )?Unknown encoder '(\w+)'/m.exec(stderr)?.[1]
   if (missing) return encodes.find((encode) => missing.endsWith(encode.codec === 'mp3' ? 'mp3lame' : encode.codec))
   for (const pattern of GUILTY) {
     const found = pattern.exec(stderr)

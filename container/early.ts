@@ -1,4 +1,4 @@
-import { stat } from 'node:fs/promises'
+import { rm, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 
 import type { JobEvent, TranscodeJob } from '../src/contract/job.ts'
@@ -58,7 +58,12 @@ export function startEarly(request: EarlyRequest): Early | null {
 async function makeCopy(request: EarlyRequest, { format, type }: { format: string; type: string }): Promise<boolean> {
   const command = { ...request, pass: 'strict' as const, maxDuration: request.job.max_duration }
   const args = copyArguments(command, { format, file: EARLY_FILE })
-  return publish(request, args, { index: 'early', file: EARLY_FILE, url: request.job.early!.url, type })
+  try {
+    return await publish(request, args, { index: 'early', file: EARLY_FILE, url: request.job.early!.url, type })
+  } finally {
+    // Nobody needs it here, and it is as large as the source.
+    await rm(join(request.directory, EARLY_FILE), { force: true })
+  }
 }
 
 async function makeFinal(request: EarlyRequest, encode: Encode): Promise<boolean> {
@@ -73,7 +78,8 @@ type Output = { index: string; file: string; url: string; type: string }
 async function publish(request: EarlyRequest, args: string[], { index, file, url, type }: Output): Promise<boolean> {
   const { directory, tools, signal, source, emit } = request
   // Before the other process: its listeners wait.
-  const limits = { cwd: directory, signal, timeoutSeconds: 120 + 2 * source.duration!, nice: 5 }
+  const timeoutSeconds = tools.timeoutSeconds ?? 120 + 2 * source.duration!
+  const limits = { cwd: directory, signal, timeoutSeconds, nice: 5 }
   const exit = await run(tools.ffmpeg, args, limits)
   if (exit.code !== 0 || (await stat(join(directory, file))).size === 0) return false
   const size = await uploadFile(join(directory, file), url, type, signal)

@@ -81,6 +81,19 @@ async function joinEarly(request: EncodeRequest, whole: Encoded, { encode: one, 
   return makeOne(request, whole, one)
 }
 
+/** Makes those previews anew that lie elsewhere now that the length is known: headers lie, and some say nothing. */
+export async function recut(request: EncodeRequest, whole: Encoded, encodes: Encode[]): Promise<Encoded> {
+  let { made, ...rest } = whole
+  for (const one of encodes.filter(({ cut }) => cut !== null)) {
+    const before = made.find(({ index }) => index === one.index)?.cut
+    if (!before || !one.cut) continue
+    if (Math.abs(before.start - one.cut.start) + Math.abs(before.length - one.cut.length) < 0.01) continue
+    made = made.filter(({ index }) => index !== one.index)
+    ;({ made, ...rest } = await makeOne(request, { ...rest, made }, one))
+  }
+  return { ...rest, made }
+}
+
 async function makeOne(request: EncodeRequest, whole: Encoded, one: Encode): Promise<Encoded> {
   const seconds = whole.pcm.frames / request.source.sampleRate
   const alone = await attempt({ ...request, encodes: [one], measure: false, seconds })
@@ -136,9 +149,12 @@ async function attempt(request: EncodeRequest & { measure: boolean; seconds?: nu
   if (pcm.frames / source.sampleRate > maxDuration) {
     throw new Fault('too_long', `The audio is longer than ${maxDuration} seconds.`)
   }
-  if (exit.stderr.includes('No space left on device')) throw new Fault('disk_full', 'The disk is full.', true)
+  if (exit.code !== 0 && DISK_FULL.test(exit.stderr)) throw new Fault('disk_full', 'The disk is full.', true)
   return { exit, pcm }
 }
+
+// Not behind spaces, where the source's tags stand.
+const DISK_FULL = /^\S.*No space left on device\.?$/m
 
 function refuseShort(pcm: PcmSummary, { source }: EncodeRequest): void {
   if (pcm.frames / source.sampleRate < SHORTEST) throw new Fault('too_short', 'The audio is shorter than 50 ms.')

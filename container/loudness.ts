@@ -20,32 +20,37 @@ export type Loudness = {
 
 /** Reads the summary that ffmpeg's ebur128 filter prints at the end, and adds the sample peak of the PCM. */
 export function loudness(stderr: string, pcm: PcmSummary): Loudness {
-  const integrated = last(stderr, /\bI:\s+(\S+) LUFS/g)
-  const truePeak = highest(stderr, /True peak:\s+Peak:\s+(\S+) dBFS/g)
-  const silent = isSilent(pcm)
+  const integrated = integratedOf(stderr).at(-1) ?? null
+  // Each part between two changes of format has a summary of its own, and the highest peak of all parts is the whole's.
+  const peaks = numbers(stderr, TRUE_PEAK)
+  const truePeak = peaks.length > 0 ? Math.max(...peaks) : null
   const lufs = integrated !== null && integrated > -70 ? integrated : null
   return {
     integrated_lufs: lufs,
-    loudness_range: lufs === null ? null : last(stderr, /LRA:\s+(\S+) LU/g),
+    loudness_range: lufs === null ? null : (numbers(stderr, RANGE).at(-1) ?? null),
     true_peak_dbtp: truePeak,
     sample_peak_dbfs: pcm.peak > 0 ? round(20 * Math.log10(pcm.peak / 32768), 2) : null,
     replaygain_track_gain: lufs === null ? null : round(-18 - lufs, 2),
     replaygain_track_peak: truePeak === null ? null : round(10 ** (truePeak / 20), 6),
     r128_track_gain: lufs === null ? null : Math.round((-23 - lufs) * 256),
-    is_silent: silent,
+    is_silent: isSilent(pcm),
   }
 }
 
-// Each part between two changes of format has a summary of its own, and the highest peak of all parts is the whole's.
-function highest(text: string, pattern: RegExp): number | null {
-  const values = [...text.matchAll(pattern)].map((match) => Number(match[1])).filter(Number.isFinite)
-  return values.length > 0 ? Math.max(...values) : null
+/**
+ * LUFS of every summary: ffmpeg measures anew when the format changes, and some versions print an empty one (-70) at the start. The
+ * patterns are whole lines, because the source's tags are in the text too, as `key : value`.
+ */
+export function integratedOf(stderr: string): number[] {
+  return numbers(stderr, INTEGRATED)
 }
 
-// The last match: a filter graph that was rebuilt prints an empty summary first.
-function last(text: string, pattern: RegExp): number | null {
-  const value = Number([...text.matchAll(pattern)].at(-1)?.[1] ?? Number.NaN)
-  return Number.isFinite(value) ? value : null
+const INTEGRATED = /^ +I: +(-?[\d.]+) LUFS$/gm
+const RANGE = /^ +LRA: +(-?[\d.]+) LU$/gm
+const TRUE_PEAK = /^ +True peak:\r?\n +Peak: +(-?[\d.]+) dBFS$/gm
+
+function numbers(text: string, pattern: RegExp): number[] {
+  return [...text.matchAll(pattern)].map((match) => Number(match[1])).filter(Number.isFinite)
 }
 
 function round(value: number, decimals: number): number {

@@ -28,19 +28,12 @@ export function plan(variants: JobVariant[], source: Source): Plan {
   const encodes: Encode[] = []
   const skipped: Plan['skipped'] = []
   for (const variant of wanted) {
-    const reason = whyNot(variant, wanted, source)
-    if (reason) skipped.push({ index: variant.index, reason })
-    else encodes.push(encodeOf(variant, source))
+    // Nothing else is ever left out: a session that names a variant must find it. The bitrate of a small source is clamped.
+    if (variant.codec === 'flac' && !source.lossless) {
+      skipped.push({ index: variant.index, reason: `The source is ${source.codec}, which is lossy.` })
+    } else encodes.push(encodeOf(variant, source))
   }
   return { encodes, skipped }
-}
-
-function whyNot(variant: AudioVariant, all: AudioVariant[], source: Source): string | null {
-  if (source.lossless) return null
-  if (variant.codec === 'flac') return `The source is ${source.codec}, which is lossy.`
-  const clamped = bitrateFor(variant.bitrate, source) < nominal(variant.bitrate, source)
-  const smaller = all.some((o) => o.kind === variant.kind && o.codec === variant.codec && o.bitrate < variant.bitrate)
-  return clamped && smaller ? `The source has only ${source.bitrate} kbit/s.` : null
 }
 
 function encodeOf(variant: AudioVariant, source: Source): Encode {
@@ -48,7 +41,7 @@ function encodeOf(variant: AudioVariant, source: Source): Encode {
   return {
     index: variant.index,
     codec: variant.codec,
-    bitrate: flac ? 0 : bitrateFor(variant.bitrate, source),
+    bitrate: flac ? 0 : bitrateFor(variant.bitrate, source, variant.channels),
     rate: rateFor(variant.codec, source.sampleRate),
     channels: Math.min(source.channels, variant.channels ?? (flac ? source.channels : 2)),
     bits: (source.bitDepth ?? 16) > 16 ? 24 : 16,
@@ -64,17 +57,16 @@ function cut(start: number, length: number, duration: number | null) {
   return { start: begin, length: Math.min(length, duration - begin) }
 }
 
-// Mono needs about half of the bits.
-function nominal(bitrate: number, source: Source): number {
-  return source.channels === 1 ? Math.max(48, bitrate / 2) : bitrate
-}
-
-/** Kbit/s for a nominal bitrate: at most the ladder's next step above a lossy source, reference/audio.md §1.2. */
-export function bitrateFor(bitrate: number, source: Source): number {
-  const target = nominal(bitrate, source)
+/**
+ * Kbit/s for a nominal bitrate. Mono takes half, unless the variant is `channels: 1` itself. A lossy source gets at most the ladder's
+ * next step above its own, reference/audio.md §1.2.
+ */
+export function bitrateFor(bitrate: number, source: Source, channels?: number): number {
+  const mono = source.channels === 1
+  const target = mono && channels !== 1 ? Math.min(bitrate, Math.max(48, bitrate / 2)) : bitrate
   if (source.lossless || !source.bitrate || source.bitrate >= target) return target
   const step = LADDER.find((candidate) => candidate >= source.bitrate!) ?? target
-  return Math.min(target, Math.max(step, source.channels === 1 ? 32 : 48))
+  return Math.min(target, Math.max(step, mono ? 32 : 48))
 }
 
 /** Hz for a codec: the source's own where players take it, the family's base above 48 kHz, never below 16 kHz. */

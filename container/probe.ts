@@ -78,7 +78,7 @@ export async function probe(path: string, sniffed: Sniffed, tools: Tools, signal
   if (exit.overflowed) exit = await ask(sniffed, FACTS)
   // The first bytes can lie, so a failure gets a second look by ffprobe's own detection.
   if (exit.code !== 0 && sniffed.demuxer) exit = await ask({ ...sniffed, demuxer: null }, FACTS)
-  if (exit.stderr.includes('exceeds max_streams')) {
+  if (/^\S.*exceeds max_streams/m.test(exit.stderr)) {
     throw new Fault('too_many_streams', 'The file has too many streams. Upload one with a single audio stream.')
   }
   if (exit.code !== 0 && sniffed.demuxer) throw new Fault('decode_failed', 'The file is damaged: it cannot be opened.')

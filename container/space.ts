@@ -2,6 +2,7 @@ import { chmodSync, existsSync, mkdirSync, readdirSync, rmSync, statSync } from 
 import { chmod, chown, mkdir, statfs } from 'node:fs/promises'
 import { join } from 'node:path'
 
+import type { TranscodeJob } from '../src/contract/job.ts'
 import { Fault } from './fault.ts'
 
 /** Names of the directories that belong to this service, so that cleaning touches nothing else. */
@@ -32,10 +33,22 @@ export function cleanWorkDir(workDir: string): void {
   }
 }
 
-/** Fails when the disk cannot take a source of `size` bytes and everything made of it (reference/audio.md §3). */
-export async function reserveSpace(directory: string, size: number): Promise<void> {
+/** Bytes that all files of a job may need at once: the source, a copy of it for early play, and every variant at its largest. */
+export function spaceFor({ source, variants, early, max_duration }: TranscodeJob): number {
+  const made = variants.map((variant) => {
+    if (variant.kind !== 'audio' && variant.kind !== 'preview') return 0
+    const seconds = variant.kind === 'preview' ? Math.min(variant.length, max_duration) : max_duration
+    // FLAC of noise is as large as its source; a lossy file is larger than that only when the source is tiny.
+    return variant.codec === 'flac' ? source.size : Math.min(source.size, (variant.bitrate * 1000 * seconds) / 8)
+  })
+  return made.reduce((sum, bytes) => sum + bytes, source.size * (early ? 2 : 1)) + MARGIN
+}
+
+const MARGIN = 1024 ** 3
+
+/** Fails when the disk cannot take a job's files. */
+export async function reserveSpace(directory: string, needed: number): Promise<void> {
   const disk = await statfs(directory)
-  const needed = size * 2.2 + 1024 ** 3
   if (needed > disk.blocks * disk.bsize) throw new Fault('file_too_large', 'The file is too large for the transcoder.')
   if (needed > disk.bavail * disk.bsize) throw new Fault('disk_full', 'The transcoder has not enough free disk.', true)
 }

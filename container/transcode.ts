@@ -7,7 +7,7 @@ import { download, type Patience } from './download.ts'
 import { durationOf } from './duration.ts'
 import { type EarlyRequest, startEarly } from './early.ts'
 import { embeddedCover } from './embedded.ts'
-import { type Encoded, encode } from './encode.ts'
+import { type Encoded, encode, recut } from './encode.ts'
 import { Fault } from './fault.ts'
 import type { Tools } from './ffmpeg.ts'
 import { analysis, trackInfo } from './info.ts'
@@ -18,7 +18,7 @@ import { type Plan, plan } from './plan.ts'
 import { probe, type Source } from './probe.ts'
 import { createProgress } from './progress.ts'
 import { type Sniffed, sniffFile } from './sniff.ts'
-import { reserveSpace } from './space.ts'
+import { reserveSpace, spaceFor } from './space.ts'
 import { decodeWarnings } from './warnings.ts'
 import { waveform } from './waveform.ts'
 
@@ -36,7 +36,7 @@ export async function transcode(job: TranscodeJob, context: TranscodeContext): P
   if (job.source.size === 0) throw new Fault('empty_file', 'The file is empty.')
   try {
     await mkdir(directory, { recursive: true })
-    await reserveSpace(directory, job.source.size)
+    await reserveSpace(directory, spaceFor(job))
     const progress = createProgress(emit)
     const path = join(directory, SOURCE_FILE)
     await download(job.source, path, {
@@ -58,17 +58,20 @@ export async function transcode(job: TranscodeJob, context: TranscodeContext): P
 }
 
 async function encodeAll(request: EarlyRequest, progress: ReturnType<typeof createProgress>): Promise<Encoded> {
-  const { job, sniffed } = request
+  const { job, source, sniffed } = request
   const early = startEarly(request)
+  const whole = {
+    ...request,
+    pass: firstPass(job, sniffed),
+    early,
+    maxDuration: job.max_duration,
+    onProgress: (fraction: number) => progress.encoded(fraction),
+    onFallback: (reason: string) => progress.fallback(reason),
+  }
   try {
-    return await encode({
-      ...request,
-      pass: firstPass(job, sniffed),
-      early,
-      maxDuration: job.max_duration,
-      onProgress: (fraction) => progress.encoded(fraction),
-      onFallback: (reason) => progress.fallback(reason),
-    })
+    const encoded = await encode(whole)
+    const duration = encoded.pcm.frames / source.sampleRate
+    return await recut({ ...whole, pass: encoded.pass }, encoded, plan(job.variants, { ...source, duration }).encodes)
   } finally {
     // Of no more use: the rest is there, or there is nothing.
     early?.abandon()

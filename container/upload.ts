@@ -15,6 +15,8 @@ export type Upload = { body: Uint8Array; url: string; contentType: string; signa
 type Body = { size: number; open: () => Readable }
 
 const ATTEMPTS = 3
+/** How long a connection may be silent in both directions. R2 answers within seconds after the last byte. */
+const STALL_MS = 60_000
 /** Slowest connection that we wait for, bytes per second. */
 const SLOWEST = 50_000
 
@@ -53,6 +55,7 @@ async function put(body: Body, url: string, contentType: string, signal: AbortSi
   const to = new URL(url)
   const headers = { 'content-type': contentType, 'content-length': body.size }
   const request = (to.protocol === 'https:' ? overTls : overTcp)(to, { method: 'PUT', headers, signal })
+  request.setTimeout(STALL_MS, () => request.destroy())
   const answer = once(request, 'response') as Promise<[IncomingMessage]>
   const source = body.open()
   try {

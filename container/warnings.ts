@@ -1,5 +1,6 @@
 import type { JobResult } from '../src/contract/job.ts'
 import type { Encoded } from './encode.ts'
+import { integratedOf } from './loudness.ts'
 import type { Source } from './probe.ts'
 import type { Sniffed } from './sniff.ts'
 
@@ -12,7 +13,7 @@ const TOLERANCE = { seconds: 0.5, share: 0.02 }
 export function decodeWarnings(source: Source, sniffed: Sniffed, encoded: Encoded): Warnings {
   const decoded = encoded.pcm.frames / source.sampleRate
   const warnings = [lossWarning(source, sniffed, encoded, decoded)].filter((warning) => warning !== null)
-  if (loudnessSummaries(encoded.stderr) > 1) {
+  if (integratedOf(encoded.stderr).filter((lufs) => lufs > -70).length > 1) {
     const message = 'The format changes within the file, so the loudness is that of its last part.'
     warnings.push({ code: 'format_changed', message })
   }
@@ -38,7 +39,9 @@ function lossWarning(source: Source, sniffed: Sniffed, encoded: Encoded, decoded
   return { code: 'duration_mismatch', message }
 }
 
-const DECODER_COMPLAINS = /Error while decoding|Error submitting (a )?packet to (the )?decoder|Decoding error:/
+// Not behind spaces, where the source's tags stand.
+const DECODER_COMPLAINS =
+  /^\S.*(?:rror while decoding|rror submitting (?:a )?packet to (?:the )?decoder|Decoding error:)|^Error while decoding/m
 
 // A WAV of unknown length always ends in the middle of what its header says, and is whole all the same.
 function isDamaged(sniffed: Sniffed, { pass, fallback, stderr }: Encoded): boolean {
@@ -48,8 +51,3 @@ function isDamaged(sniffed: Sniffed, { pass, fallback, stderr }: Encoded): boole
 
 /** Why a strict pass ended when its source is to blame. */
 export const DAMAGED = 'The strict pass met damaged audio.'
-
-// ffmpeg measures anew when the format changes; some versions also print an empty summary (-70) at the start.
-function loudnessSummaries(stderr: string): number {
-  return [...stderr.matchAll(/\bI:\s+(\S+) LUFS/g)].filter((match) => Number(match[1]) > -70).length
-}

@@ -195,7 +195,7 @@ export const tracks = sqliteTable(
     next_check_at: integer().notNull(),
     created_at: created_at(),
     info: json<Json>().notNull(),
-    /** JSON text of 320 numbers; last, so that lists do not read it. */
+    /** JSON text of 320 numbers; near the end, so that lists do not read it. */
     levels: text().notNull().default('[]'),
     /** The settings of the variants that the last job made, or found not to apply; null: none. Compared to find what is out of date. */
     made_with: json<string[]>(),

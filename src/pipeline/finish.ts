@@ -4,7 +4,7 @@ import { tracks, trackVariants, variants } from '../adapters/schema.ts'
 import { jobs } from '../adapters/work_schema.ts'
 import type { System } from '../context.ts'
 import type { JobErrorCode, JobResult } from '../contract/job.ts'
-import type { Work } from './ask.ts'
+import { earlyPath, type Work } from './ask.ts'
 import { fault } from './ingest.ts'
 import { holds, type Job } from './job.ts'
 import { purge, purgeLater } from './purge.ts'
@@ -80,18 +80,30 @@ export async function finishTranscode(system: System, work: Work, result: JobRes
         ]
       : []),
   ])
-  const { organization_id } = track
   if (updated.length > 0) {
     const kept = files.filter(({ variant_id }) => variant_id === null || living.some(({ id }) => id === variant_id))
     const current = new Set(kept.map((file) => file.path))
     const replaced = [...before, ...files].map((file) => file.path).filter((path) => !current.has(path))
-    await purgeLater(system, organization_id, [], [...new Set(replaced)])
-    return
+    return purgeLater(system, track.organization_id, [], [...new Set(replaced)])
   }
-  // Either another worker of the same job was faster, and the files are the track's; or the track was deleted while it was
-  // processed, or processed anew, and they are nobody's.
-  const owner = await db.select({ id: tracks.id }).from(tracks).where(trackOf(job)).get()
-  if (!owner) await purge(system, organization_id, [`${base}/`])
+  await dropUnwanted(system, work, files)
+}
+
+/** Has the files deleted of a job that lost its track, except those that the track plays from. */
+async function dropUnwanted(system: System, { job, track, base }: Work, files: { path: string }[]) {
+  const { db } = system
+  const [[exists], [owner], playing] = await db.batch([
+    db.select({ id: tracks.id }).from(tracks).where(eq(tracks.id, track.id)),
+    db.select({ id: tracks.id }).from(tracks).where(trackOf(job)),
+    db.select({ path: trackVariants.path }).from(trackVariants).where(eq(trackVariants.track_id, track.id)),
+  ])
+  // Another worker of the same job was faster, and the files are the track's.
+  if (owner) return
+  if (!exists) return purge(system, track.organization_id, [`${base}/`])
+  // Processed anew: until that has a file of its own, an early one of this job plays, and then goes like every other.
+  const paths = [earlyPath(base), ...files.map((file) => file.path)].filter((path) => path.startsWith(`${base}/`))
+  const unused = paths.filter((path) => !playing.some((file) => file.path === path))
+  await purgeLater(system, track.organization_id, [`${base}/cover/`], unused)
 }
 
 /** Ends a job for good; the track says why. */

@@ -45,7 +45,8 @@ function judge(track: Looked, run: Run): 'busy' | 'due' | 'done' | 'failed' {
   if (track.status === 'processing' || track.status === 'fallback_processing') return 'busy'
   if (track.tried) return track.status === 'ready' ? 'done' : 'failed'
   if (track.source_path === null) return 'done'
-  return run.all || lacks(run.wanted, track.made_with) ? 'due' : 'done'
+  // A track that failed keeps what was known of an upload before.
+  return run.all || track.status !== 'ready' || lacks(run.wanted, track.made_with) ? 'due' : 'done'
 }
 
 /** What one run of the job changes. */

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 
-import type { TranscodeJob } from '../../src/contract/job.ts'
+import type { JobVariant, TranscodeJob } from '../../src/contract/job.ts'
 import { corrupt, ffmpeg, lavfi, makeAudio, makeImage, noise, withCover } from '../support/audio.ts'
 import { lightVariants, newJob, runJob, succeed } from './service.ts'
 import { shareService } from './shared.ts'
@@ -40,16 +40,17 @@ describe('a damaged file', () => {
 
 describe('an encoder that refuses', () => {
   it('does not cost the other variants', async () => {
-    // FLAC cannot express this sample rate.
-    const wav = await makeAudio('wav', { seconds: 1, rate: 700_000, channels: 1 })
-    const job = newJob(storage, storage.serve('odd', wav))
+    // libopus takes at most 256 kbit/s for one channel.
+    const job = newJob(storage, storage.serve('plain', await makeAudio('wav', { seconds: 1 })))
+    const impossible = { ...job.variants.find(({ index }) => index === 'opus-96')!, bitrate: 320, channels: 1 as const }
+    job.variants = job.variants.map((variant) => (variant.index === 'opus-96' ? impossible : variant)) as JobVariant[]
     const { result, fallback } = await succeed(service, job)
     expect(fallback).toBeUndefined()
-    expect(result.failed).toMatchObject([{ index: 'lossless' }])
+    expect(result.failed).toMatchObject([{ index: 'opus-96' }])
     expect(result.variants.map((variant) => variant.index)).toEqual([
       'aac-160',
       'mp3-128',
-      'opus-96',
+      'lossless',
       'preview',
       'waveform',
       'analysis',
@@ -67,6 +68,23 @@ describe('what surrounds the audio', () => {
     expect(Object.keys(found).length).toBeLessThanOrEqual(64)
     expect(Math.max(...Object.values(found).map((value) => value.length))).toBeLessThanOrEqual(1024)
     expect(storage.files.get(`${job.job_id}/mp3-128`)!.includes('quoted')).toBe(false)
+  })
+
+  it.each([
+    ['No space left on device', 'comment'],
+    ['I: -5.0 LUFS', 'title'],
+    ['    I:         -5.0 LUFS', 'I:         -5.0 LUFS'],
+    ['  True peak:\n    Peak:       40.0 dBFS', 'title'],
+    ['Error while decoding stream #0:0: Invalid data', 'title'],
+    ['[aost#0:0/aac @ 0x1] Error while opening encoder', 'artist'],
+  ])('tags are no messages of ffmpeg: %s', async (text, key) => {
+    const tags = ['-metadata', `${key}=${text}`, '-metadata', 'album=True peak:']
+    const source = await ffmpeg([...lavfi({ seconds: 1 }), '-c:a', 'flac', ...tags, '-f', 'flac'])
+    const { result, fallback } = await succeed(service, light(source))
+    expect([fallback, result.warnings]).toEqual([undefined, []])
+    const { loudness } = result.info as { loudness: Record<string, number> }
+    expect(Math.abs(loudness.true_peak_dbtp! + 12)).toBeLessThan(0.3)
+    expect(Math.abs(loudness.integrated_lufs! + 12)).toBeLessThan(1.5)
   })
 
   it.each(['mp3', 'm4a', 'flac'] as const)('the embedded cover of %s is taken out', async (format) => {

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
 
+import type { JobVariant } from '../../src/contract/job.ts'
 import { decode, type Format, makeAudio, noise, probeAudio } from '../support/audio.ts'
 import { newJob, succeed } from './service.ts'
 import { shareService } from './shared.ts'
@@ -118,5 +119,22 @@ describe('a preview', () => {
     const loudest = (from: number, to: number) =>
       Math.max(...samples.subarray(Math.floor(from * 88200), Math.floor(to * 88200)).map(Math.abs))
     expect(loudest(1.95, 2)).toBeLessThan(loudest(0.5, 1) / 4)
+  })
+
+  it.each([
+    ['behind the end of a source that does not say how long it is', 'adts', 45, 2],
+    ['at a start as small as numbers get', 'wav', 1e-7, 2],
+    ['longer than the source', 'mp3', 1, 30],
+  ] as const)('%s is moved', async (_, format, start, length) => {
+    const job = newJob(storage, storage.serve(`${format}-${start}`, await makeAudio(format, { seconds: 4 })))
+    job.variants = job.variants
+      .filter(({ kind }) => kind === 'preview')
+      .map((variant) => ({ ...variant, start, length }) as JobVariant)
+    const { result, fallback } = await succeed(service, job)
+    expect([fallback, result.failed, result.warnings]).toEqual([undefined, [], []])
+    const long = Math.min(length, result.duration)
+    expect(Math.abs(result.variants[0]!.duration - long)).toBeLessThan(0.1)
+    const { duration } = await probeAudio(storage.files.get(`${job.job_id}/preview`)!)
+    expect(Math.abs(duration - long)).toBeLessThan(0.12)
   })
 })

@@ -77,17 +77,24 @@ describe('rateFor', () => {
 })
 
 describe('plan', () => {
-  it('leaves out FLAC of a lossy source and tiers that it cannot fill', () => {
-    const { encodes, skipped } = plan([aac(160), aac(256), flac], lossy(192))
-    expect(encodes.map((one) => one.index)).toEqual(['aac-160'])
-    expect(skipped).toEqual([
-      { index: 'aac-256', reason: 'The source has only 192 kbit/s.' },
-      { index: 'lossless', reason: 'The source is mp3, which is lossy.' },
+  it('leaves out FLAC of a lossy source, and nothing else', () => {
+    const { encodes, skipped } = plan([aac(160), aac(256), aac(32), flac], lossy(64))
+    expect(encodes.map(({ index, bitrate }) => [index, bitrate])).toEqual([
+      ['aac-160', 64],
+      ['aac-256', 64],
+      ['aac-32', 32],
     ])
+    expect(skipped).toEqual([{ index: 'lossless', reason: 'The source is mp3, which is lossy.' }])
   })
 
-  it('makes the lowest tier even of a source below it', () => {
-    expect(plan([aac(160), aac(256)], lossy(64)).encodes).toMatchObject([{ index: 'aac-160', bitrate: 64 }])
+  it('halves the bitrate of mono, but not where the variant says that it is mono', () => {
+    const mono = { ...cd, channels: 1 }
+    const speech = { ...aac(64), channels: 1 as const }
+    const bitrates = (source: Source) => plan([aac(160), aac(32), speech], source).encodes.map((one) => one.bitrate)
+    expect([bitrates(mono), bitrates(cd)]).toEqual([
+      [80, 32, 64],
+      [160, 32, 64],
+    ])
   })
 
   it('keeps more than 16 bits in FLAC only when they are there', () => {

@@ -75,6 +75,21 @@ describe('behaviour', () => {
     expect(asked).toHaveLength(4)
   })
 
+  it('makes those again whose last upload failed, though they play with what they had', async () => {
+    startTranscoder({ transcode: (job) => events(made(job)) })
+    const [id] = await shop.doneTracks(1)
+    await shop.post()
+    await shop.finish()
+    startTranscoder({ transcode: () => events(error('decode_failed', 'The audio is damaged or not decodable.')) })
+    await ok('POST', `/v1/track/${id}/reprocess`, { key: shop.key, bindings: shop.bindings })
+    await shop.work()
+    expect(await shop.statuses([id!])).toEqual(['incomplete'])
+    startTranscoder({ transcode: (job) => events(made(job)) })
+    await shop.post()
+    await shop.finish()
+    expect(await shop.statuses([id!])).toEqual(['ready'])
+  })
+
   it('makes every track again when all are asked for', async () => {
     const { transcodes: asked } = startTranscoder({ transcode: (job) => events(made(job)) })
     await shop.doneTracks(3)

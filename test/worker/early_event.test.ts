@@ -110,6 +110,22 @@ it('of an upload that is replaced while it is processed plays until the new one 
   expect((await work.read()).status).toBe('failed')
 })
 
+it('of an upload that is replaced plays on when its job succeeds after all', async () => {
+  const [asked] = await work.startEarly()
+  const old = `${work.base}/early`
+  await db.update(tracks).set({ job_id: 'newer' })
+  await work.end(made(asked!))
+  expect((await work.view()).body.variants[0].path).toBe(old)
+  expect(await storedFiles(old)).toEqual([old])
+  const purges = await query<{ paths: string; at: number }>(
+    `select payload ->> '$.paths' as paths, lease_until as at from jobs where payload ->> 'kind' = 'purge'`,
+  )
+  expect(purges.every(({ at }) => at > Date.now() + 3600_000)).toBe(true)
+  const paths = purges.flatMap((purge) => JSON.parse(purge.paths) as string[])
+  expect(paths).toContain(`${work.base}/aac-160.m4a`)
+  expect(paths).not.toContain(old)
+})
+
 it('belongs to a track that is deleted like its other files', async () => {
   await work.startEarly()
   await ok('DELETE', `/v1/track/${work.track_id}`, { key: work.key })

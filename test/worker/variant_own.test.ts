@@ -126,6 +126,7 @@ describe('errors', () => {
     ['bitrate', { bitrate: 321 }],
     ['bitrate', { codec: 'aac', bitrate: 31 }],
     ['bitrate', { codec: 'opus', bitrate: 15 }],
+    ['bitrate', { codec: 'opus', bitrate: 257, channels: 1 }],
     ['bitrate', { codec: 'flac', bitrate: 128 }],
     ['codec', { codec: 'wav' }],
     ['codec', { codec: undefined }],
