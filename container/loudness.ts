@@ -22,7 +22,7 @@ export type Loudness = {
 export function loudness(stderr: string, pcm: PcmSummary): Loudness {
   const integrated = integratedOf(stderr).at(-1) ?? null
   // Each part between two changes of format has a summary of its own, and the highest peak of all parts is the whole's.
-  const peaks = numbers(stderr, TRUE_PEAK)
+  const peaks = peaksOf(stderr)
   const truePeak = peaks.length > 0 ? Math.max(...peaks) : null
   const lufs = integrated !== null && integrated > -70 ? integrated : null
   return {
@@ -47,7 +47,14 @@ export function integratedOf(stderr: string): number[] {
 
 const INTEGRATED = /^ +I: +(-?[\d.]+) LUFS$/gm
 const RANGE = /^ +LRA: +(-?[\d.]+) LU$/gm
-const TRUE_PEAK = /^ +True peak:\r?\n +Peak: +(-?[\d.]+) dBFS$/gm
+const PART = /^ +I: +(-?[\d.]+) LUFS$[^]*?^ +True peak:\r?\n +Peak: +(\S+) dBFS$/gm
+
+// A part without any audio has no peak, but ffmpeg 7.1 prints 0.0 for it.
+function peaksOf(stderr: string): number[] {
+  const parts = [...stderr.matchAll(PART)]
+  const heard = parts.filter(([, lufs, peak]) => parts.length === 1 || lufs !== '-70.0' || peak !== '0.0')
+  return heard.map(([, , peak]) => Number(peak)).filter(Number.isFinite)
+}
 
 function numbers(text: string, pattern: RegExp): number[] {
   return [...text.matchAll(pattern)].map((match) => Number(match[1])).filter(Number.isFinite)
