@@ -167,6 +167,13 @@ export const cases: Record<OperationName, Case> = {
   getPlaySession: {
     keys: { '': `${ENVELOPE} play_session_id play_session tracks first_track`, ...SESSION },
   },
+  playSession: {
+    keys: {
+      '': `${ENVELOPE} play_session_id play_session tracks first_track`,
+      ...SESSION,
+      play_session: 'id variants is_downloadable expires_at',
+    },
+  },
   playTrack: {
     keys: {
       '': `${ENVELOPE} play_session_id track_id play_session cover_image track levels variants`,

@@ -24,6 +24,7 @@ const readings = (ids: Awaited<ReturnType<typeof aBigShop>>): Partial<Record<Ope
   getUploadSession: [[`/v1/upload_session/${ids.upload_session_id}`]],
   getSessionTrack: [[`/v1/upload/${ids.upload_session_id}/track/${ids.session_track_id}`]],
   getPlaySession: [ids.ofCollection, ids.ofTrack, ids.ofPlaylist].map((id) => [`/v1/play_session/${id}`]),
+  playSession: [ids.ofCollection, ids.ofTrack, ids.ofPlaylist].map((id) => [`/v1/play/${id}`]),
   playTrack: [ids.ofCollection, ids.ofTrack, ids.ofPlaylist].map((id) => [`/v1/play/${id}/${ids.track_id}`]),
   downloadTrack: [[`/v1/play/${ids.ofTrack}/${ids.track_id}/aac-160/download`]],
   listVariants: [['/v1/variant']],
