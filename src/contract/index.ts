@@ -6,6 +6,7 @@ import { organizationOperations } from './organization.ts'
 import { playOperations } from './play.ts'
 import { playlistOperations } from './playlist.ts'
 import { trackOperations } from './track.ts'
+import { trackVariantOperations } from './track_variant.ts'
 import { uploadOperations } from './upload.ts'
 import { variantOperations } from './variant.ts'
 
@@ -20,6 +21,7 @@ export const operations = {
   ...variantOperations,
   ...playlistOperations,
   ...apiKeyOperations,
+  ...trackVariantOperations,
   ...limitOperations,
 }
 export type OperationTable = typeof operations

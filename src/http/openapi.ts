@@ -11,6 +11,7 @@ import { Organization } from '../contract/organization.ts'
 import { Levels, Playback, PlaybackVariant, PlayedTrack, PlaySession, SessionTrack } from '../contract/play.ts'
 import { Playlist, PlaylistTrack } from '../contract/playlist.ts'
 import { ListedTrack, Track } from '../contract/track.ts'
+import { TrackVariant } from '../contract/track_variant.ts'
 import { UploadSession } from '../contract/upload.ts'
 import { Variant } from '../contract/variant.ts'
 
@@ -33,6 +34,7 @@ const NAMED = {
   PlaySession,
   SessionTrack,
   Track,
+  TrackVariant,
   UploadHandle,
   UploadSession,
   Variant,

@@ -8,6 +8,7 @@ import { organizationHandlers } from './organization.ts'
 import { playHandlers } from './play.ts'
 import { playlistHandlers } from './playlist.ts'
 import { trackHandlers } from './track.ts'
+import { trackVariantHandlers } from './track_variant.ts'
 import { uploadHandlers } from './upload.ts'
 import { variantHandlers } from './variant.ts'
 
@@ -22,5 +23,6 @@ export const handlers: Handlers<OperationTable> = {
   ...variantHandlers,
   ...playlistHandlers,
   ...apiKeyHandlers,
+  ...trackVariantHandlers,
   ...limitHandlers,
 }
