@@ -28,10 +28,13 @@ export function looksOf(search: URLSearchParams): Record<string, string> {
   return Object.fromEntries(given) as Record<string, string>
 }
 
+const ENTITIES: Record<string, string> = { '&': '&amp;', '"': '&quot;', '<': '&lt;', '>': '&gt;' }
+const escape = (text: string) => text.replace(/[&"<>]/g, (sign) => ENTITIES[sign] ?? sign)
+
 /** Attributes as HTML, in one line. */
 export const attributesOf = (attributes: Record<string, string | number>) =>
   Object.entries(attributes)
-    .map(([name, value]) => `${name}="${String(html`${value}`)}"`)
+    .map(([name, value]) => `${name}="${escape(String(value))}"`)
     .join(' ')
 
 const STYLE = `

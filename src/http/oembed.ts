@@ -55,7 +55,7 @@ export function mountOembed(app: Hono<AppEnv>): void {
     const width = Math.min(WIDTH, room.width)
     const height = Math.min(compact ? COMPACT_HEIGHT : HEIGHT, room.height)
     const search = new URLSearchParams({ ...looks, ...(compact && { layout: 'compact' }) })
-    const src = `${base}/embed/${id}${search.size > 0 ? `?${search}` : ''}`
+    const src = `${base}/embed/${id}${search.size > 0 ? `?${search.toString()}` : ''}`
     const frame = { src, title, width, height, frameborder: 0, allow: 'autoplay', loading: 'lazy' }
     return c.json({
       version: '1.0',

@@ -73,6 +73,7 @@ describe('oEmbed', () => {
     const foreign = [
       'https://example.com/embed/1',
       address.replace('tonearm.test', 'tonearm.test.example.com'),
+      address.replace('tonearm.test', 'tonearm.tesx'),
       address.replace('https', 'ftp'),
       `https://tonearm.test/embed/${UNKNOWN_ID}`,
       `${address}/more`,
