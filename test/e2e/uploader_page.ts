@@ -1,68 +1,31 @@
-import { createServer, type Server } from 'node:http'
-import type { AddressInfo } from 'node:net'
-import { join } from 'node:path'
-
-import { build } from 'esbuild'
 import type { Browser, BrowserContextOptions, Locator, Page } from 'playwright-core'
 
+import type { FileView } from '../../src/elements/uploader/index.ts'
+import { type HostPage, startHostPage } from '../support/host_page.ts'
 import type { Stack } from '../support/stack.ts'
 
 /** A page of somebody else, on an origin of its own and with a strict Content-Security-Policy, that uses `<tonearm-uploader>`. */
-
-export interface Shop {
-  origin: string
-  close: () => Promise<void>
+export interface Shop extends HostPage {
+  service: string
 }
 
-const root = join(import.meta.dirname, '../..')
+export const openShop = async ({ base_url }: Stack): Promise<Shop> => ({
+  ...(await startHostPage()),
+  service: base_url,
+})
 
 // What an embed may ask of a page: its script, and that the service and the storage may be called.
 const policy = (service: string) =>
-  `default-src 'none'; script-src 'self'; connect-src ${service}; base-uri 'none'; form-action 'none'; require-trusted-types-for 'script'`
+  `default-src 'none'; script-src ${service}; connect-src ${service}; base-uri 'none'; form-action 'none'; require-trusted-types-for 'script'`
 
-/** Serves a page with the attributes and the style that the address asks for. */
-export async function openShop(stack: Stack): Promise<Shop> {
-  const { outputFiles } = await build({
-    absWorkingDir: root,
-    entryPoints: ['src/elements/uploader/index.ts'],
-    bundle: true,
-    minify: true,
-    format: 'esm',
-    target: 'es2022',
-    loader: { '.css': 'text' },
-    write: false,
-  })
-  const script = outputFiles[0]!.text
-  const server = createServer((request, response) => {
-    const url = new URL(request.url ?? '/', 'http://shop')
-    if (url.pathname === '/uploader.js') {
-      response.setHeader('content-type', 'text/javascript').end(script)
-    } else if (url.pathname === '/') {
-      response.setHeader('content-security-policy', policy(stack.base_url))
-      response.setHeader('content-type', 'text/html; charset=utf-8').end(page(url.searchParams))
-    } else {
-      response.setHeader('content-type', 'image/png').end()
-    }
-  })
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  return { origin: `http://localhost:${(server.address() as AddressInfo).port}`, close: () => close(server) }
-}
-
-const close = (server: Server) =>
-  new Promise<void>((resolve) => {
-    server.closeAllConnections()
-    server.close(() => resolve())
-  })
-
-function page(parameters: URLSearchParams): string {
-  const { dir = 'ltr', lang = 'en', ...attributes } = Object.fromEntries(parameters)
+function pageWith(service: string, { dir = 'ltr', lang = 'en', ...attributes }: Record<string, string>): string {
   const written = Object.entries(attributes).map(([name, value]) => ` ${name}="${value.replaceAll('"', '&quot;')}"`)
   return `<!doctype html>
 <html lang="${lang}" dir="${dir}">
   <head>
     <meta name="viewport" content="width=device-width, initial-scale=1" />
     <title>Shop</title>
-    <script type="module" src="/uploader.js"></script>
+    <script type="module" src="${service}/elements/uploader.js"></script>
   </head>
   <body>
     <main><h1>Send us your music</h1><tonearm-uploader${written.join('')}></tonearm-uploader></main>
@@ -87,6 +50,8 @@ export interface Uploader {
   element: Locator
   problems: string[]
   events: () => Promise<Seen[]>
+  /** The element's own list, without the files themselves. */
+  files: () => Promise<Omit<FileView, 'file'>[]>
   /** The row of a file. */
   row: (name: string) => Locator
   /** Waits until a file is in a state. */
@@ -115,7 +80,8 @@ export async function openUploader(
     }
   })
   await page.addInitScript(collectEvents)
-  await page.goto(`${shop.origin}/?${new URLSearchParams(attributes).toString()}`)
+  shop.show(pageWith(shop.service, attributes), { 'content-security-policy': policy(shop.service) })
+  await page.goto(shop.origin)
   const element = page.locator('tonearm-uploader')
   await element.getByRole('button', { name: /./ }).first().waitFor()
   const row = (name: string) => element.getByRole('listitem').filter({ hasText: name })
@@ -125,6 +91,8 @@ export async function openUploader(
     problems,
     row,
     events: () => page.evaluate(() => (window as unknown as { seen: Seen[] }).seen),
+    files: () =>
+      page.evaluate(() => document.querySelector('tonearm-uploader')!.files.map(({ file: _file, ...view }) => view)),
     until: (name, state) => element.locator(`li[data-state=${state}]`, { hasText: name }).waitFor(PATIENCE),
     close: () => context.close(),
   }
@@ -138,7 +106,7 @@ function collectEvents(): void {
   for (const name of names.split(' ')) {
     document.addEventListener(`tonearm-uploader-${name}`, (event) => {
       const { file, ...detail } = (event as CustomEvent<Record<string, unknown> & { file?: File }>).detail
-      seen.push({ type: name, ...(file && { name: file.name }), ...detail } as Seen)
+      seen.push({ type: name, ...(file && { name: file.name }), ...detail })
     })
   }
   document.addEventListener('securitypolicyviolation', (event) => console.error(`CSP: ${event.violatedDirective}`))

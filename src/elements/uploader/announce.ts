@@ -12,7 +12,7 @@ export function createAnnouncer() {
   const root = element('p', { class: 'visually-hidden', role: 'status' })
   let sentences: string[] = []
   let timer: ReturnType<typeof setTimeout> | undefined
-  let spoken = { at: 0, fraction: 0 }
+  let spoken = { at: 0, fraction: 1 }
 
   function say(sentence: string): void {
     if (!sentences.includes(sentence)) sentences.push(sentence)
@@ -24,7 +24,8 @@ export function createAnnouncer() {
   }
 
   function progress(fraction: number, sentence: () => string): void {
-    if (fraction < spoken.fraction) spoken = { at: spoken.at, fraction: 0 }
+    // From the beginning, or again from there.
+    if (fraction < spoken.fraction) spoken = { at: Date.now(), fraction }
     if (fraction - spoken.fraction < STEP || Date.now() - spoken.at < BETWEEN) return
     spoken = { at: Date.now(), fraction }
     say(sentence())

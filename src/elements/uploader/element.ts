@@ -56,7 +56,7 @@ export class TonearmUploader extends HTMLElement {
     changed: (item) => this.#changed(item),
   }
   #queue = createQueue(this.#host)
-  #view = createView(this.#queue, this.#host.settings)
+  #view = createView(this.#queue, this.#host.settings, (files) => this.addFiles(files))
 
   constructor() {
     super()

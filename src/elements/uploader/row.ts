@@ -1,5 +1,6 @@
 import { button, element, icon, setAttributes } from '../shared/dom.ts'
 import { createBar } from './bar.ts'
+import { keepFocus } from './focus.ts'
 import { icons } from './icons.ts'
 import { isUnsent, type Item } from './item.ts'
 import { statusOf } from './status.ts'
@@ -73,11 +74,14 @@ export function createRow(item: Item, actions: RowActions) {
     showNote(texts)
     showBadge()
     thumb.update(texts)
-    const hadFocus = root.contains((root.getRootNode() as ShadowRoot).activeElement)
-    main.update(mainChoice(item), texts)
-    end.update(endChoice(item), texts)
-    // A button that goes takes the focus along; it stays in the row instead.
-    if (hadFocus && !root.querySelector('button:focus')) root.focus()
+    keepFocus(
+      tail,
+      () => {
+        main.update(mainChoice(item), texts)
+        end.update(endChoice(item), texts)
+      },
+      () => root.focus(),
+    )
   }
 
   function showNote(texts: Texts): void {

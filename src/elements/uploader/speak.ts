@@ -13,7 +13,7 @@ export function speak<K extends keyof EventDetails>(
   texts: Texts,
 ): void {
   const { file, problem, message } = detail as { file?: File; problem?: { message: string } | null; message?: string }
-  const of = (text: string) => announcer.say(texts.of(text, file?.name ?? ''))
+  const of = (text: string) => announcer.say(`${file?.name ?? ''}: ${text}`)
   switch (name) {
     case 'upload-progress': {
       const fraction = totalFraction(items)

@@ -1,5 +1,6 @@
 import { button, element } from '../shared/dom.ts'
 import { createBar } from './bar.ts'
+import { keepFocus } from './focus.ts'
 import { isUnsent, type Item } from './item.ts'
 import type { Queue } from './queue.ts'
 import { formatPercent, type Texts } from './texts.ts'
@@ -19,7 +20,7 @@ export function outcome(items: readonly Item[], texts: Texts): string {
 
 /** The line above the list: how far the whole is, and what can be done with all of it. */
 export function createSummary(queue: Queue) {
-  const text = element('p', { class: 'total', part: 'summary' })
+  const text = element('p', { class: 'total', part: 'summary', tabindex: -1 })
   const bar = createBar('total-progress')
   const start = button('button primary', () => queue.start())
   const hold = button('button hold', () => (queue.state().held ? queue.resume() : queue.pause()))
@@ -41,12 +42,16 @@ export function createSummary(queue: Queue) {
     const fraction = totalFraction(items)
     bar.root.hidden = unsent.length === 0 || idle || problem !== null
     bar.show(texts.list, fraction, texts.percentDone(formatPercent(fraction, texts.locale)))
-    label(start, idle && unsent.length > 0, texts.start(unsent.length))
-    // A line of one has nothing to hold back.
-    label(hold, busy && (held || unsent.length > 1), held ? texts.resumeAll : texts.pauseAll)
-    label(cancel, unsent.length > 1 && !idle, texts.cancelAll)
-    label(retry, unsent.length === 0 && items.some(isLost), texts.retryAll)
-    label(clear, unsent.length === 0 && items.every(isOver), texts.clear)
+    keepFocus(actions, labels, () => text.focus())
+
+    function labels(): void {
+      label(start, idle && unsent.length > 0, texts.start(unsent.length))
+      // A line of one has nothing to hold back.
+      label(hold, busy && (held || unsent.length > 1), held ? texts.resumeAll : texts.pauseAll)
+      label(cancel, unsent.length > 1 && !idle, texts.cancelAll)
+      label(retry, unsent.length === 0 && items.some(isLost), texts.retryAll)
+      label(clear, unsent.length === 0 && items.every(isOver), texts.clear)
+    }
   }
   return { root, update }
 }

@@ -1,6 +1,7 @@
 import { button, element } from '../shared/dom.ts'
 import { createAnnouncer } from './announce.ts'
 import { acceptDrops } from './drop.ts'
+import { keepFocus } from './focus.ts'
 import type { Settings } from './host.ts'
 import type { Item } from './item.ts'
 import type { Queue } from './queue.ts'
@@ -12,10 +13,10 @@ import { createZone } from './zone.ts'
 export type View = ReturnType<typeof createView>
 
 /** Everything that is to be seen; it reads the queue and asks it to do things. */
-export function createView(queue: Queue, settings: () => Settings) {
+export function createView(queue: Queue, settings: () => Settings, onFiles: (files: File[]) => void) {
   const rows = new Map<Item, Row>()
   const announcer = createAnnouncer()
-  const zone = createZone((files) => queue.add(files))
+  const zone = createZone(onFiles)
   const summary = createSummary(queue)
   const list = element('ul', { class: 'list', part: 'list' })
   const message = element('p')
@@ -44,7 +45,7 @@ export function createView(queue: Queue, settings: () => Settings) {
     covers.value = ''
   })
   acceptDrops(root, {
-    onFiles: (files) => queue.add(files),
+    onFiles,
     onCover: (target, file) => {
       const item = itemOf(target)
       if (item) void queue.addCover(item, file)
@@ -86,6 +87,10 @@ export function createView(queue: Queue, settings: () => Settings) {
 
   /** The list as a whole: rows come and go. */
   function update(): void {
+    keepFocus(root, updateAll, zone.focus)
+  }
+
+  function updateAll(): void {
     const { texts } = settings()
     root.ariaLabel = texts.uploader
     list.ariaLabel = texts.list
