@@ -46,7 +46,6 @@ export interface Texts {
   pauseHint: string
   addCover: string
   changeCover: string
-  dropCover: string
   coverSending: string
   coverReady: string
   /** A button's label with the file it belongs to. */

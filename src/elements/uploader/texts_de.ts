@@ -41,7 +41,6 @@ export const de: Texts = {
   pauseHint: 'Anhalten (beim Fortsetzen beginnt die Datei von vorn)',
   addCover: 'Cover hinzufügen',
   changeCover: 'Cover ändern',
-  dropCover: 'Bild ablegen, um es als Cover zu verwenden',
   coverSending: 'Cover wird gesendet …',
   coverReady: 'Cover hinzugefügt',
   of: (action, name) => `${action}: ${name}`,

@@ -41,7 +41,6 @@ export const en: Texts = {
   pauseHint: 'Pause (a file starts from the beginning when it is resumed)',
   addCover: 'Add a cover',
   changeCover: 'Change the cover',
-  dropCover: 'Drop the image to use it as cover',
   coverSending: 'Sending the cover …',
   coverReady: 'Cover added',
   of: (action, name) => `${action}: ${name}`,

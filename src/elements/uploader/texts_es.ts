@@ -41,7 +41,6 @@ export const es: Texts = {
   pauseHint: 'Pausar (al reanudar, el archivo empieza desde el principio)',
   addCover: 'Añadir portada',
   changeCover: 'Cambiar la portada',
-  dropCover: 'Suelta la imagen para usarla como portada',
   coverSending: 'Enviando la portada …',
   coverReady: 'Portada añadida',
   of: (action, name) => `${action}: ${name}`,

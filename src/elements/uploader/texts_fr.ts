@@ -41,7 +41,6 @@ export const fr: Texts = {
   pauseHint: 'Mettre en pause (le fichier recommencera du début)',
   addCover: 'Ajouter une pochette',
   changeCover: 'Changer la pochette',
-  dropCover: 'Déposez l’image pour en faire la pochette',
   coverSending: 'Envoi de la pochette …',
   coverReady: 'Pochette ajoutée',
   of: (action, name) => `${action} : ${name}`,

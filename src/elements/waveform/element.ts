@@ -252,6 +252,12 @@ export class TonearmWaveform extends HTMLElement {
   }
 }
 
+declare global {
+  interface HTMLElementTagNameMap {
+    'tonearm-waveform': TonearmWaveform
+  }
+}
+
 function parseLevels(text: string | null): number[] {
   try {
     const parsed: unknown = JSON.parse(text ?? '[]')

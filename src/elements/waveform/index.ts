@@ -7,9 +7,3 @@ define('tonearm-waveform', TonearmWaveform)
 
 export { barHeights, drawWaveform, type Picture } from './draw.ts'
 export { TonearmWaveform }
-
-declare global {
-  interface HTMLElementTagNameMap {
-    'tonearm-waveform': TonearmWaveform
-  }
-}

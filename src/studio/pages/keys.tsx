@@ -9,6 +9,7 @@ import { Menu } from '../parts/menu.tsx'
 import { NewKey } from '../parts/new_key.tsx'
 import { RotateKey } from '../parts/rotate_key.tsx'
 import { Loading, Problem } from '../parts/states.tsx'
+import { href } from '../route.ts'
 import { useAll } from '../state/all.ts'
 import { useClient } from '../state/client.ts'
 import { useTitle } from '../title.ts'
@@ -63,7 +64,7 @@ function KeyRow({ api_key, onRotate, onRevoke }: RowProperties) {
     api_key
   const bound = (['collection', 'track', 'playlist'] as const).find((scope) => api_key[`${scope}_id`])
   const facts = [
-    bound ? `one ${bound}` : type === 'server' ? 'everything' : 'any collection',
+    bound ? '' : type === 'server' ? 'everything' : 'any collection',
     allowed_origins ? allowed_origins.join(', ') : type === 'server' ? '' : 'any site',
     variants ? variants.join(', ') : '',
     is_downloadable ? 'with downloads' : '',
@@ -74,7 +75,11 @@ function KeyRow({ api_key, onRotate, onRevoke }: RowProperties) {
         <span class="name">
           {title} <span class={`badge ${type}`}>{type}</span>
         </span>
-        <span class="soft">{facts.join(' · ')}</span>
+        <span class="soft">
+          {bound && <a href={href(bound, api_key[`${bound}_id`] ?? '')}>one {bound}</a>}
+          {bound && facts.length > 0 && ' · '}
+          {facts.join(' · ')}
+        </span>
       </div>
       <code class="soft">{hint}…</code>
       <div class="key-dates soft">

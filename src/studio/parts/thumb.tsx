@@ -7,7 +7,7 @@ const BAR = 2
 const GAP = 1
 
 /** A small waveform, drawn with the elements' own function; a row's picture, so screen readers skip it. */
-export function Thumb({ levels, color }: { levels: readonly number[]; color?: string | undefined }) {
+export function Thumb({ levels, current }: { levels: readonly number[]; current: boolean }) {
   const canvas = useRef<HTMLCanvasElement>(null)
   useEffect(() => {
     const element = canvas.current
@@ -33,6 +33,6 @@ export function Thumb({ levels, color }: { levels: readonly number[]; color?: st
       resized.disconnect()
       scheme.removeEventListener('change', draw)
     }
-  }, [levels, color])
+  }, [levels, current])
   return <canvas ref={canvas} class="thumb" aria-hidden="true" />
 }

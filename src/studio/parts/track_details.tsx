@@ -29,10 +29,14 @@ export function TrackDetails({ track }: { track: Track }) {
           </ul>
         </section>
       )}
-      <Files track={track} skipped={info.skipped_variants ?? []} />
-      <Facts title="Loudness" facts={loudnessOf(info)} />
-      <Facts title="Source" facts={sourceOf(track, info)} />
-      {Object.keys(info.tags ?? {}).length > 0 && <Facts title="Tags" facts={Object.entries(info.tags ?? {})} />}
+      <div class="column">
+        <Files track={track} skipped={info.skipped_variants ?? []} />
+        {Object.keys(info.tags ?? {}).length > 0 && <Facts title="Tags" facts={Object.entries(info.tags ?? {})} />}
+      </div>
+      <div class="column">
+        <Facts title="Loudness" facts={loudnessOf(info)} />
+        <Facts title="Source" facts={sourceOf(track, info)} />
+      </div>
       <section class="card codes" aria-labelledby="developers-title">
         <h2 id="developers-title">For developers</h2>
         <Copyable label="Track" value={track.id} />

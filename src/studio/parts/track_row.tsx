@@ -66,7 +66,7 @@ export function TrackRow({ track, detail, place, handle, look, onPlay, menu, onR
       </span>
       {track.status === 'ready' || track.status === 'incomplete' ? (
         <>
-          <span class="thumb-place">{view && <Thumb levels={view.levels.levels} />}</span>
+          <span class="thumb-place">{view && <Thumb levels={view.levels.levels} current={current} />}</span>
           <span class="loudness soft" title="Integrated loudness (EBU R 128)">
             {typeof loudness === 'number' ? signed(loudness, 'LUFS') : ''}
           </span>
