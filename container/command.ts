@@ -21,7 +21,23 @@ export const SOURCE_FILE = 'src'
 
 /** The arguments of the one ffmpeg process that decodes once and writes everything. */
 export function ffmpegArguments(command: Command): string[] {
-  const { pass, source, sniffed, maxDuration } = command
+  return [
+    ...inputArguments(command),
+    '-filter_complex',
+    filterGraph(command),
+    ...command.encodes.flatMap((encode, i) => ['-map', `[v${i}]`, ...encoder(encode), `file:${encode.file}`]),
+    ...(command.measure ? measurement(command.source) : []),
+  ]
+}
+
+/** The arguments for the source's own audio stream in a file of its own, without tags, pictures and chapters. */
+export function copyArguments(command: Omit<Command, 'encodes' | 'measure'>, copy: { format: string; file: string }) {
+  const faststart = copy.format === 'ipod' ? ['-movflags', '+faststart'] : []
+  const stream = ['-map', `0:${command.source.stream}`, '-c', 'copy', ...CLEAN]
+  return [...inputArguments(command), ...stream, ...faststart, '-f', copy.format, `file:${copy.file}`]
+}
+
+function inputArguments({ pass, sniffed, maxDuration }: Omit<Command, 'encodes' | 'measure'>): string[] {
   const strict = pass === 'strict'
   return [
     '-hide_banner',
@@ -35,10 +51,6 @@ export function ffmpegArguments(command: Command): string[] {
     ...inputFlags(sniffed),
     '-i',
     `file:${SOURCE_FILE}`,
-    '-filter_complex',
-    filterGraph(command),
-    ...command.encodes.flatMap((encode, i) => ['-map', `[v${i}]`, ...encoder(encode), `file:${encode.file}`]),
-    ...(command.measure ? measurement(source) : []),
   ]
 }
 
@@ -55,12 +67,18 @@ function filterGraph({ pass, source, encodes, measure }: Command): string {
   if (measure)
     branches.push('[sp]aformat=sample_fmts=s16[pcm]', '[sl]ebur128=peak=true+sample:framelog=verbose[loudness]')
   const labels = [...encodes.map((_, i) => `[s${i}]`), ...(measure ? ['[sp]', '[sl]'] : [])]
-  return [`[0:${source.stream}]${shape(pass, source)},asplit=${labels.length}${labels.join('')}`, ...branches].join(';')
+  const decoded = `[0:${source.stream}]${FROM_ZERO},${shape(pass, source)}`
+  return [`${decoded},asplit=${labels.length}${labels.join('')}`, ...branches].join(';')
 }
 
-// One layout throughout: a source may change its own half-way, and the branches of a split do not always agree on one.
+// Opus in WebM begins 7 ms late by its timestamps, which AAC files would keep as silence and other files not. Later beginnings are
+// of what follows when a source changes its format half-way.
+const FROM_ZERO = 'asetpts=PTS-if(lt(STARTT\\,0.5)\\,STARTPTS\\,0)'
+
+// One rate throughout, or ffmpeg may resample for one branch (Opus) before the split, and back for the others. And one layout: a source
+// may change its own half-way, and the branches of a split do not always agree on one.
 function shape(pass: Pass, source: Source): string {
-  const layout = `channel_layouts=${source.channelLayout}`
+  const layout = `sample_rates=${source.sampleRate}:channel_layouts=${source.channelLayout}`
   // Damaged lossy audio can decode to +34 dBFS in floating point; integers cannot exceed full scale.
   if ((source.bitDepth ?? 16) <= 16) return `aformat=sample_fmts=s16:${layout}`
   return pass === 'tolerant' ? `aformat=sample_fmts=s32:${layout}` : `aformat=${layout}`
@@ -74,19 +92,20 @@ function cutFilter({ cut }: Encode): string {
   return `${trim},afade=t=in:d=0.02,afade=t=out:st=${cut.length - fade}:d=${fade}`
 }
 
+const CLEAN = ['-map_metadata', '-1', '-map_chapters', '-1']
+
 function encoder({ codec, bitrate, rate, channels, bits }: Encode): string[] {
   const shape = ['-ac', String(channels), '-ar', String(rate)]
-  const clean = ['-map_metadata', '-1', '-map_chapters', '-1']
   switch (codec) {
     case 'mp3':
-      return [...shape, '-c:a', 'libmp3lame', '-b:a', `${bitrate}k`, ...clean, '-id3v2_version', '3', '-f', 'mp3']
+      return [...shape, '-c:a', 'libmp3lame', '-b:a', `${bitrate}k`, ...CLEAN, '-id3v2_version', '3', '-f', 'mp3']
     case 'aac':
-      return [...shape, '-c:a', 'aac', '-b:a', `${bitrate}k`, ...clean, '-movflags', '+faststart', '-f', 'ipod']
+      return [...shape, '-c:a', 'aac', '-b:a', `${bitrate}k`, ...CLEAN, '-movflags', '+faststart', '-f', 'ipod']
     case 'opus':
-      return [...shape, '-c:a', 'libopus', '-b:a', `${bitrate}k`, '-vbr', 'on', ...clean, '-f', 'webm']
+      return [...shape, '-c:a', 'libopus', '-b:a', `${bitrate}k`, '-vbr', 'on', ...CLEAN, '-f', 'webm']
     case 'flac':
       // Left alone, ffmpeg makes 24-bit FLAC of anything that decodes to floating point.
-      return [...shape, '-c:a', 'flac', '-sample_fmt', bits === 24 ? 's32' : 's16', ...clean, '-f', 'flac']
+      return [...shape, '-c:a', 'flac', '-sample_fmt', bits === 24 ? 's32' : 's16', ...CLEAN, '-f', 'flac']
   }
 }
 

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 
 import type { CoverAnswer, CoverJob } from '../src/contract/job.ts'
 import { makeCover } from './cover.ts'
-import { download } from './download.ts'
+import { download, type Patience } from './download.ts'
 import { Fault } from './fault.ts'
 import { log } from './log.ts'
 import { MAX_IMAGE_BYTES } from './picture.ts'
@@ -12,42 +12,51 @@ import { COVER_PREFIX } from './space.ts'
 type CoverFailure = Extract<CoverAnswer, { ok: false }>['error']
 
 /** Answers cover jobs, two at a time, beside the transcodes. */
-export function createCovers(workDir: string) {
+export function createCovers(workDir: string, patience: Patience) {
   const turns = [Promise.resolve(), Promise.resolve()]
   let count = 0
 
   return function answer(job: CoverJob, signal: AbortSignal): Promise<CoverAnswer> {
     const lane = count++ % turns.length
-    const mine = turns[lane]!.then(() => coverAnswer(job, workDir, signal))
+    const mine = turns[lane]!.then(() => coverAnswer(job, workDir, patience, signal))
     turns[lane] = mine.then(() => undefined)
     return mine
   }
 }
 
-async function coverAnswer(job: CoverJob, workDir: string, signal: AbortSignal): Promise<CoverAnswer> {
+async function coverAnswer(
+  job: CoverJob,
+  workDir: string,
+  patience: Patience,
+  signal: AbortSignal,
+): Promise<CoverAnswer> {
   const started = Date.now()
   try {
-    const result = await fetchAndCut(job, workDir, signal)
+    const result = await fetchAndCut(job, workDir, patience, signal)
     log('cover_done', { seconds: (Date.now() - started) / 1000, colors: result.image_colors.length })
     return { ok: true, result }
   } catch (thrown) {
-    const error: CoverFailure =
-      thrown instanceof Fault
-        ? { code: thrown.code as CoverFailure['code'], message: thrown.message, retryable: thrown.retryable }
-        : { code: 'internal', message: 'The transcoder failed.', retryable: true }
+    const error = toCoverFailure(thrown)
     log('cover_failed', { seconds: (Date.now() - started) / 1000, code: error.code })
     return { ok: false, error }
   }
 }
 
-async function fetchAndCut(job: CoverJob, workDir: string, signal: AbortSignal) {
+// What can be wrong with a source has more names for audio than for covers.
+function toCoverFailure(thrown: unknown): CoverFailure {
+  if (!(thrown instanceof Fault)) return { code: 'internal', message: 'The transcoder failed.', retryable: true }
+  const code = thrown.code.startsWith('source_') ? 'source_unavailable' : (thrown.code as CoverFailure['code'])
+  return { code, message: thrown.message, retryable: thrown.retryable }
+}
+
+async function fetchAndCut(job: CoverJob, workDir: string, patience: Patience, signal: AbortSignal) {
   const { size } = job.source
   if (size === 0) throw new Fault('unsupported_image', 'The image is empty.')
   if (size > MAX_IMAGE_BYTES) throw new Fault('image_too_large', 'The image is larger than 10 MB.')
   const directory = await mkdtemp(join(workDir, COVER_PREFIX))
   try {
     const path = join(directory, 'src')
-    await download(job.source, path, { signal })
+    await download(job.source, path, { signal, patience })
     return await makeCover(await readFile(path), job.outputs, signal)
   } finally {
     await rm(directory, { recursive: true, force: true })

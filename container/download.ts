@@ -8,47 +8,78 @@ import { Fault } from './fault.ts'
 
 type Source = z.infer<typeof JobSource>
 
+/** How long a source may take. */
+export type Patience = {
+  /** Seconds without a byte after which a connection counts as dead. */
+  stallSeconds: number
+  /** Bytes per second that must arrive on average in every stretch of `rateSeconds`. */
+  leastRate: number
+  rateSeconds: number
+}
+
 export type DownloadOptions = {
   signal: AbortSignal
   /** Told the fraction that has arrived, 0–1. */
   onProgress?: (fraction: number) => void
-  /** Seconds without a byte after which the connection counts as dead. */
-  stallSeconds?: number
+  patience?: Patience
 }
+
+/** 128 KiB/s over a minute: 5 GiB, the largest source, arrive in 11 hours or not at all. */
+export const PATIENCE: Patience = { stallSeconds: 30, leastRate: 131_072, rateSeconds: 60 }
 
 /** Attempts in a row that may bring no byte. */
 const FRUITLESS = 4
 const ATTEMPTS = 30
 
-type Download = { source: Source; file: FileHandle; have: number; version: string | null }
+type Download = {
+  source: Source
+  file: FileHandle
+  patience: Patience
+  have: number
+  version: string | null
+  /** Whether the last attempt ended because no byte came for too long. */
+  stalled: boolean
+  /** When the stretch began whose rate is measured, in ms, and the bytes that came in it. */
+  stretch: { began: number; bytes: number }
+}
 
 /** Streams a source to a file, resuming where a connection was cut, and makes sure that every byte came. */
 export async function download(source: Source, path: string, options: DownloadOptions): Promise<void> {
   const file = await open(path, 'w')
-  const state: Download = { source, file, have: 0, version: null }
+  const patience = options.patience ?? PATIENCE
+  const stretch = { began: performance.now(), bytes: 0 }
+  const state: Download = { source, file, patience, have: 0, version: null, stalled: false, stretch }
+  let problem = unreachable()
   try {
     let fruitless = 0
     for (let attempt = 1; attempt <= ATTEMPTS && fruitless < FRUITLESS; attempt++) {
+      if (attempt > 1) await sleep(250 * 2 ** fruitless, undefined, { signal: options.signal })
       const before = state.have
       try {
         await receive(state, options)
         if (state.have === source.size) return
+        // A whole answer, and yet too few bytes.
+        problem = lied()
       } catch (error) {
         options.signal.throwIfAborted()
         if (error instanceof Fault || isDiskError(error)) throw error
+        problem = state.stalled ? stalled(patience) : unreachable()
       }
       fruitless = state.have > before ? 0 : fruitless + 1
-      await sleep(250 * 2 ** fruitless, undefined, { signal: options.signal })
     }
-    throw new Fault('source_unavailable', 'The source could not be downloaded in several attempts.', true)
+    throw problem
   } finally {
     await file.close()
   }
 }
 
 async function receive(state: Download, options: DownloadOptions): Promise<void> {
-  const stalled = new AbortController()
-  const timer = setTimeout(() => stalled.abort(), (options.stallSeconds ?? 30) * 1000)
+  const silence = new AbortController()
+  state.stalled = false
+  const timer = setTimeout(() => {
+    state.stalled = true
+    silence.abort()
+  }, state.patience.stallSeconds * 1000)
   try {
     const headers: Record<string, string> = { 'accept-encoding': 'identity' }
     // Without a validator the object could have changed in between, so the download starts over.
@@ -56,39 +87,75 @@ async function receive(state: Download, options: DownloadOptions): Promise<void>
       headers.range = `bytes=${state.have}-`
       headers['if-range'] = state.version
     }
-    const signal = AbortSignal.any([options.signal, stalled.signal])
-    const response = await fetch(state.source.url, { headers, signal, redirect: 'error' })
+    const signal = AbortSignal.any([options.signal, silence.signal])
+    // A redirect would lead to a host that the job does not name.
+    const response = await fetch(state.source.url, { headers, signal, redirect: 'manual' })
     await accept(response, state)
     for await (const chunk of response.body ?? []) {
       timer.refresh()
       if (state.have + chunk.length > state.source.size) throw lied()
       await state.file.write(chunk, 0, chunk.length, state.have)
       state.have += chunk.length
+      refuseDrip(state, chunk.length)
       options.onProgress?.(state.have / state.source.size)
     }
   } finally {
     clearTimeout(timer)
-    stalled.abort()
+    // Closes a connection whose answer was not read to its end.
+    silence.abort()
   }
 }
 
-async function accept(response: Response, state: Download): Promise<void> {
-  const { status, headers } = response
+async function accept({ status, headers }: Response, state: Download): Promise<void> {
   if (status >= 500 || status === 408 || status === 429) throw new Error(`source answered ${status}`)
+  if (status === 401 || status === 403) {
+    throw new Fault(
+      'source_forbidden',
+      `The source URL answered ${status}: its signature is wrong or has expired.`,
+      true,
+    )
+  }
+  // Asked for what comes after the bytes that are here, it has nothing.
+  if (status === 416) throw lied()
   if (status !== 200 && status !== 206) {
     const gone = status === 404 || status === 410
     throw new Fault('source_unavailable', `The source URL answered ${status}.`, !gone)
   }
   if (status === 200) state.have = 0
-  else if (!headers.get('content-range')?.startsWith(`bytes ${state.have}-`)) throw lied()
+  else if (headers.get('content-range') !== rangeOf(state)) throw lied()
   const length = headers.get('content-length')
   if (length !== null && Number(length) !== state.source.size - state.have) throw lied()
   const etag = headers.get('etag')
   state.version = etag && !etag.startsWith('W/') ? etag : headers.get('last-modified')
 }
 
+/** The `Content-Range` of an answer that goes on where the file ends (RFC 9110 §14.4). */
+function rangeOf({ have, source: { size } }: Download): string {
+  return `bytes ${have}-${size - 1}/${size}`
+}
+
+function refuseDrip({ patience, stretch }: Download, bytes: number): void {
+  stretch.bytes += bytes
+  const seconds = (performance.now() - stretch.began) / 1000
+  if (seconds < patience.rateSeconds) return
+  if (stretch.bytes < seconds * patience.leastRate) {
+    const rate = Math.round(stretch.bytes / seconds)
+    throw new Fault('source_too_slow', `The source arrived with only ${rate} bytes per second.`, true)
+  }
+  stretch.began = performance.now()
+  stretch.bytes = 0
+}
+
+function stalled({ stallSeconds }: Patience): Fault {
+  return new Fault('source_stalled', `The source sent nothing for ${stallSeconds} seconds, several times.`, true)
+}
+
+function unreachable(): Fault {
+  return new Fault('source_unavailable', 'The source could not be downloaded in several attempts.', true)
+}
+
 function lied(): Fault {
-  return new Fault('source_unavailable', 'The source has another length than the job says.')
+  return new Fault('source_length', 'The source has another length than the job says.')
 }
 
 function isDiskError(error: unknown): boolean {

@@ -1,14 +1,18 @@
 import { blamedEncode, type Command, ffmpegArguments, type Pass } from './command.ts'
+import type { Early } from './early.ts'
 import { Fault } from './fault.ts'
 import type { Tools } from './ffmpeg.ts'
 import { createPcmMeter, type PcmSummary } from './levels.ts'
 import type { Encode } from './plan.ts'
 import { type Exit, run } from './run.ts'
+import { DAMAGED } from './warnings.ts'
 
 export type EncodeRequest = Omit<Command, 'measure'> & {
   directory: string
   tools: Tools
   signal: AbortSignal
+  /** Another process that makes one of the encodes meanwhile. */
+  early: Early | null
   /** Told the fraction of the pass that is done, 0–1. */
   onProgress: (fraction: number) => void
   onFallback: (reason: string) => void
@@ -16,10 +20,14 @@ export type EncodeRequest = Omit<Command, 'measure'> & {
 
 export type Encoded = {
   pass: Pass
+  /** Why the strict pass gave up, if it did. */
+  fallback: string | null
   pcm: PcmSummary
   /** What ffmpeg printed, with the loudness summary in it. */
   stderr: string
   made: Encode[]
+  /** Index of the one that lies at its URL already. */
+  uploaded: string | null
   failed: { index: string; message: string }[]
 }
 
@@ -31,13 +39,16 @@ type Attempt = { exit: Exit; pcm: PcmSummary }
 /** Makes all files in one decode: strict first, then tolerant, then one by one, so that one bad encoder spoils nothing. */
 export async function encode(request: EncodeRequest): Promise<Encoded> {
   const failed: Encoded['failed'] = []
-  let encodes = request.encodes
+  const { early } = request
+  let encodes = request.encodes.filter((one) => one !== early?.encode)
   let pass = request.pass
+  let fallback: string | null = null
   for (;;) {
     const { exit, pcm } = await attempt({ ...request, pass, encodes, measure: true })
     if (exit.code === 0 && pcm.frames > 0) {
       refuseShort(pcm, request)
-      return { pass, pcm, stderr: exit.stderr, made: encodes, failed }
+      const whole = { pass, fallback, pcm, stderr: exit.stderr, made: encodes, uploaded: null, failed }
+      return early?.encode && pass === 'strict' ? joinEarly({ ...request, pass }, whole, early) : whole
     }
     const blamed = exit.timedOut ? undefined : blamedEncode(exit.stderr, encodes)
     if (blamed) {
@@ -45,34 +56,60 @@ export async function encode(request: EncodeRequest): Promise<Encoded> {
       encodes = encodes.filter((candidate) => candidate !== blamed)
     } else if (pass === 'strict') {
       pass = 'tolerant'
-      request.onFallback(whyFailed(exit))
+      // Made of a source that is not as good as it seemed.
+      early?.abandon()
+      await early?.finished
+      encodes = request.encodes.filter((one) => !failed.some(({ index }) => index === one.index))
+      fallback = whyFailed(exit)
+      request.onFallback(fallback)
     } else {
       if (exit.timedOut) throw new Fault('timed_out', 'Decoding took longer than it may.', true)
       if (pcm.frames > 0) refuseShort(pcm, request)
       const separate = await encodeSeparately({ ...request, pass, encodes }, exit)
-      return { ...separate, failed: [...failed, ...separate.failed] }
+      return { ...separate, fallback, failed: [...failed, ...separate.failed] }
     }
   }
 }
 
+/** Adds the encode of the other process, or makes it now, should that have failed. */
+async function joinEarly(request: EncodeRequest, whole: Encoded, { encode: one, finished }: Early): Promise<Encoded> {
+  if (!one) return whole
+  if (await finished) return { ...whole, made: [...whole.made, one], uploaded: one.index }
+  return makeOne(request, whole, one)
+}
+
+async function makeOne(request: EncodeRequest, whole: Encoded, one: Encode): Promise<Encoded> {
+  const seconds = whole.pcm.frames / request.source.sampleRate
+  const alone = await attempt({ ...request, encodes: [one], measure: false, seconds })
+  if (alone.exit.code === 0) return { ...whole, made: [...whole.made, one] }
+  const failure = { index: one.index, message: `The ${one.codec} encoder failed.` }
+  return { ...whole, failed: [...whole.failed, failure] }
+}
+
 async function encodeSeparately(request: EncodeRequest, before: Exit): Promise<Encoded> {
   const { exit, pcm } = await attempt({ ...request, encodes: [], measure: true })
+  if (exit.code === 0 && pcm.frames === 0)
+    throw new Fault('no_samples', 'The file holds no audio: it ends after its header.')
   if (exit.code !== 0 || pcm.frames === 0) {
     if (exit.signal && before.signal) throw new Fault('internal', 'The decoder was killed.', true)
     throw new Fault('decode_failed', 'The audio is damaged or not decodable.')
   }
   refuseShort(pcm, request)
-  const made: Encode[] = []
-  const failed: Encoded['failed'] = []
-  for (const one of request.encodes) {
-    const alone = await attempt({ ...request, encodes: [one], measure: false })
-    if (alone.exit.code === 0) made.push(one)
-    else failed.push({ index: one.index, message: `The ${one.codec} encoder failed.` })
+  let whole: Encoded = {
+    pass: request.pass,
+    fallback: null,
+    pcm,
+    stderr: exit.stderr,
+    made: [],
+    uploaded: null,
+    failed: [],
   }
-  return { pass: request.pass, pcm, stderr: exit.stderr, made, failed }
+  for (const one of request.encodes) whole = await makeOne(request, whole, one)
+  return whole
 }
 
-async function attempt(request: EncodeRequest & { measure: boolean }): Promise<Attempt> {
+/** `seconds` of audio when they are known, because nothing is measured. */
+async function attempt(request: EncodeRequest & { measure: boolean; seconds?: number }): Promise<Attempt> {
   const { source, maxDuration, signal, tools } = request
   const meter = createPcmMeter(source.channels)
   const expected = Math.min(source.estimatedDuration ?? 0, maxDuration)
@@ -86,7 +123,8 @@ async function attempt(request: EncodeRequest & { measure: boolean }): Promise<A
     cwd: request.directory,
     signal,
     onStdout,
-    timeoutSeconds: tools.timeoutSeconds ?? 120 + (expected || maxDuration),
+    // Grows with what is decoded: neither a header that understates nor a source that never moves on matters.
+    timeoutSeconds: () => tools.timeoutSeconds ?? 120 + 2 * (request.seconds ?? meter.frames() / source.sampleRate),
   })
   signal.throwIfAborted()
   const pcm = meter.summary()
@@ -104,5 +142,5 @@ function refuseShort(pcm: PcmSummary, { source }: EncodeRequest): void {
 function whyFailed(exit: Exit): string {
   if (exit.timedOut) return 'The strict pass took too long.'
   if (exit.signal) return 'The strict pass crashed.'
-  return 'The strict pass met damaged audio.'
+  return DAMAGED
 }

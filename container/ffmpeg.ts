@@ -1,23 +1,26 @@
 import { accessSync, constants } from 'node:fs'
 import { delimiter, dirname, join } from 'node:path'
 
-import { run } from './run.ts'
+import { type Program, run } from './run.ts'
 
-/** The two binaries and what `ffmpeg -version` calls itself. */
-export type Tools = { ffmpeg: string; ffprobe: string; version: string; timeoutSeconds?: number | undefined }
+/** Paths of the two binaries, and what `ffmpeg -version` calls itself. */
+export type Binaries = { ffmpeg: string; ffprobe: string; version: string }
+
+/** The binaries as the service runs them: behind the wrappers of `confine`. */
+export type Tools = { ffmpeg: Program; ffprobe: Program; version: string; timeoutSeconds?: number | undefined }
 
 type Wanted = { ffmpegPath?: string | undefined; ffprobePath?: string | undefined }
 
 /** Finds ffmpeg and ffprobe: the given path, else the PATH, else the binaries that npm packages ship. */
-export async function findTools(wanted: Wanted): Promise<Tools> {
+export async function findTools(wanted: Wanted): Promise<Binaries> {
   const ffmpeg = wanted.ffmpegPath ?? onPath('ffmpeg') ?? (await fromNpm('@ffmpeg-installer/ffmpeg'))
   if (!ffmpeg)
     throw new Error('ffmpeg not found: set FFMPEG_PATH, install ffmpeg, or npm install @ffmpeg-installer/ffmpeg')
   const beside = executable(join(dirname(ffmpeg), 'ffprobe'))
   const ffprobe = wanted.ffprobePath ?? beside ?? onPath('ffprobe') ?? (await fromNpm('@ffprobe-installer/ffprobe'))
   if (!ffprobe) throw new Error('ffprobe not found: set FFPROBE_PATH or npm install @ffprobe-installer/ffprobe')
-  await versionOf(ffprobe)
-  return { ffmpeg, ffprobe, version: await versionOf(ffmpeg) }
+  const [version] = await Promise.all([versionOf(ffmpeg), versionOf(ffprobe)])
+  return { ffmpeg, ffprobe, version }
 }
 
 async function versionOf(binary: string): Promise<string> {

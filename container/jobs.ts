@@ -11,6 +11,7 @@ type Job = {
   controller: AbortController
   listeners: Set<Listener>
   fallback: JobEvent | null
+  early: JobEvent | null
   progress: JobEvent | null
   end: JobEvent | null
   endedAt: number
@@ -37,6 +38,7 @@ export function createJobs(work: Work) {
 
   function publish(job: Job, event: JobEvent) {
     if (event.type === 'progress') job.progress = event
+    if (event.type === 'early') job.early = event
     if (event.type === 'fallback') {
       job.fallback = event
       job.progress = null
@@ -98,7 +100,7 @@ export function createJobs(work: Work) {
         jobs.set(request.job_id, job)
         waiting.push(job)
       }
-      for (const event of [job.fallback, job.progress, job.end]) if (event) listener(event)
+      for (const event of [job.fallback, job.early, job.progress, job.end]) if (event) listener(event)
       const joined = job
       if (joined.state !== 'done') joined.listeners.add(listener)
       if (!current) next()
@@ -132,6 +134,7 @@ function newJob(request: TranscodeJob): Job {
     controller,
     listeners: new Set(),
     fallback: null,
+    early: null,
     progress: null,
     end: null,
     endedAt: 0,

@@ -3,6 +3,11 @@ const MAX_BINS = 32768
 const FIRST_BIN_FRAMES = 16
 /** Buckets quieter than this (RMS, of full scale) everywhere are silence: -70 dB, the absolute gate of EBU R 128. */
 const SILENCE = 10 ** (-70 / 20)
+/**
+ * The largest 16-bit sample that still counts as silence at the ends: -60 dBFS, where ffmpeg's silencedetect and the reverberation
+ * time RT60 (ISO 3382) draw the line too. Dither and the noise of good converters lie 30 dB below it.
+ */
+const INAUDIBLE = Math.floor(32768 * 10 ** (-60 / 20))
 
 /** What was learned from decoded PCM: `bins` bins of `framesPerBin` frames each, the last one possibly partial. */
 export type PcmSummary = {
@@ -16,6 +21,8 @@ export type PcmSummary = {
   energy: Float64Array
   /** Largest absolute sample of any channel, 0–32768. */
   peak: number
+  /** The frames from the first above -60 dBFS to the one behind the last; null when none is. */
+  sound: { start: number; end: number } | null
 }
 
 /** Takes interleaved s16le PCM in chunks of any size and summarises it in one pass and constant memory. */
@@ -30,6 +37,7 @@ export function createPcmMeter(channels: number) {
   let bins = 0
   let inBin = FIRST_BIN_FRAMES
   let peak = 0
+  let sound: PcmSummary['sound'] = null
 
   function mergeNeighbours() {
     for (let i = 0; i < MAX_BINS / 2; i++) {
@@ -70,7 +78,19 @@ export function createPcmMeter(channels: number) {
       if (loudest > peak) peak = loudest
       inBin++
     }
+    noteSound(samples)
     frames += samples.length / channels
+  }
+
+  // From the end of the chunk back to the nearest sound, which costs next to nothing; a look at each frame in the loop above would.
+  function noteSound(samples: Int16Array) {
+    let last = samples.length - 1
+    while (last >= 0 && isInaudible(samples[last]!)) last--
+    if (last < 0) return
+    let first = 0
+    if (!sound) while (isInaudible(samples[first]!)) first++
+    sound ??= { start: frames + Math.floor(first / channels), end: 0 }
+    sound.end = frames + Math.floor(last / channels) + 1
   }
 
   return {
@@ -84,9 +104,11 @@ export function createPcmMeter(channels: number) {
     },
     /** Frames counted so far. */
     frames: () => frames,
-    summary: (): PcmSummary => ({ frames, framesPerBin, bins, min, max, energy, peak }),
+    summary: (): PcmSummary => ({ frames, framesPerBin, bins, min, max, energy, peak, sound }),
   }
 }
+
+const isInaudible = (sample: number) => sample <= INAUDIBLE && sample >= -INAUDIBLE
 
 /** `count` levels from 0 to 1: RMS of each stretch over the loudest stretch's, 3 decimals, all 0 for silence. */
 export function levels(pcm: PcmSummary, count = 320): number[] {

@@ -21,7 +21,7 @@ export type Loudness = {
 /** Reads the summary that ffmpeg's ebur128 filter prints at the end, and adds the sample peak of the PCM. */
 export function loudness(stderr: string, pcm: PcmSummary): Loudness {
   const integrated = last(stderr, /\bI:\s+(\S+) LUFS/g)
-  const truePeak = last(stderr, /True peak:\s+Peak:\s+(\S+) dBFS/g)
+  const truePeak = highest(stderr, /True peak:\s+Peak:\s+(\S+) dBFS/g)
   const silent = isSilent(pcm)
   const lufs = integrated !== null && integrated > -70 ? integrated : null
   return {
@@ -34,6 +34,12 @@ export function loudness(stderr: string, pcm: PcmSummary): Loudness {
     r128_track_gain: lufs === null ? null : Math.round((-23 - lufs) * 256),
     is_silent: silent,
   }
+}
+
+// Each part between two changes of format has a summary of its own, and the highest peak of all parts is the whole's.
+function highest(text: string, pattern: RegExp): number | null {
+  const values = [...text.matchAll(pattern)].map((match) => Number(match[1])).filter(Number.isFinite)
+  return values.length > 0 ? Math.max(...values) : null
 }
 
 // The last match: a filter graph that was rebuilt prints an empty summary first.

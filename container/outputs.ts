@@ -5,8 +5,15 @@ import type { JobVariant, MadeVariant } from '../src/contract/job.ts'
 import type { Encoded } from './encode.ts'
 import { uploadFile } from './upload.ts'
 
-/** A file on disk that is to be uploaded; `bitrate` in kbit/s, `duration` in seconds. */
-export type OutputFile = { variant: JobVariant; file: string; bitrate: number; duration: number }
+/** A file on disk that is to be uploaded, or has been; `bitrate` in kbit/s, `duration` in seconds, `size` in bytes. */
+export type OutputFile = {
+  variant: JobVariant
+  file: string
+  size: number
+  bitrate: number
+  duration: number
+  uploaded: boolean
+}
 
 type Failed = Encoded['failed']
 
@@ -24,7 +31,8 @@ export async function audioFiles(variants: JobVariant[], encoded: Encoded, direc
       continue
     }
     const average = Math.round((size * 8) / 1000 / duration)
-    files.push({ variant, file, bitrate: bitrate || average, duration: Math.round(duration * 1000) / 1000 })
+    const facts = { size, bitrate: bitrate || average, duration: Math.round(duration * 1000) / 1000 }
+    files.push({ variant, file, ...facts, uploaded: encoded.uploaded === index })
   }
   return { files, failed }
 }
@@ -40,8 +48,9 @@ export async function dataFiles(
   for (const variant of variants) {
     if (variant.kind !== 'waveform' && variant.kind !== 'analysis') continue
     const file = join(directory, `${variant.index}.json`)
-    await writeFile(file, JSON.stringify(makers[variant.kind]()))
-    files.push({ variant, file, bitrate: 0, duration })
+    const json = JSON.stringify(makers[variant.kind]())
+    await writeFile(file, json)
+    files.push({ variant, file, size: Buffer.byteLength(json), bitrate: 0, duration, uploaded: false })
   }
   return files
 }
@@ -60,8 +69,8 @@ export async function uploadAll(
   const either = AbortSignal.any([signal, failing.signal])
   const work = async () => {
     for (let next = rest.shift(); next; next = rest.shift()) {
-      const { variant, file, bitrate, duration } = next
-      const size = await uploadFile(file, variant.url, variant.content_type, either)
+      const { variant, file, size, bitrate, duration, uploaded } = next
+      if (!uploaded) await uploadFile(file, variant.url, variant.content_type, either)
       made.set(variant.index, { index: variant.index, size, bitrate, duration })
       onProgress(made.size / files.length)
     }

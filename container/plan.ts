@@ -50,7 +50,7 @@ function encodeOf(variant: AudioVariant, source: Source): Encode {
     codec: variant.codec,
     bitrate: flac ? 0 : bitrateFor(variant.bitrate, source),
     rate: rateFor(variant.codec, source.sampleRate),
-    channels: flac ? source.channels : Math.min(source.channels, 2),
+    channels: Math.min(source.channels, variant.channels ?? (flac ? source.channels : 2)),
     bits: (source.bitDepth ?? 16) > 16 ? 24 : 16,
     file: `${variant.index}.${EXTENSIONS[variant.codec]}`,
     cut: variant.kind === 'preview' ? cut(variant.start, variant.length, source.duration) : null,

@@ -78,6 +78,9 @@ export async function probe(path: string, sniffed: Sniffed, tools: Tools, signal
   if (exit.overflowed) exit = await ask(sniffed, FACTS)
   // The first bytes can lie, so a failure gets a second look by ffprobe's own detection.
   if (exit.code !== 0 && sniffed.demuxer) exit = await ask({ ...sniffed, demuxer: null }, FACTS)
+  if (exit.stderr.includes('exceeds max_streams')) {
+    throw new Fault('too_many_streams', 'The file has too many streams. Upload one with a single audio stream.')
+  }
   if (exit.code !== 0 && sniffed.demuxer) throw new Fault('decode_failed', 'The file is damaged: it cannot be opened.')
   if (exit.code !== 0) throw new Fault('unsupported_format', 'This is not audio in a format that we know.')
   const guessed = exit.stderr.includes('Estimating duration from bitrate') || sniffed.streamed
@@ -89,6 +92,7 @@ function describe(found: Probe, guessed: boolean): Source {
   const stream = audio.find((candidate) => candidate.disposition.default === 1) ?? audio[0]
   if (!stream) throw new Fault('no_audio', 'The file has no audio in it.')
   if (!stream.sample_rate || !stream.channels) throw new Fault('decode_failed', 'The audio stream cannot be read.')
+  refuseAbsurd(stream.sample_rate, stream.channels)
   const codec = stream.codec_name ?? 'unknown'
   const pictures = found.streams.filter((candidate) => candidate.disposition.attached_pic === 1)
   const video = found.streams.some((candidate) => candidate.codec_type === 'video' && !pictures.includes(candidate))
@@ -118,6 +122,21 @@ function describe(found: Probe, guessed: boolean): Source {
   }
 }
 
+/** Hz: below what telephones use, above what any recorder does. */
+const RATES = { lowest: 1000, highest: 768_000 }
+const MOST_CHANNELS = 8
+
+function refuseAbsurd(rate: number, channels: number): void {
+  if (rate < RATES.lowest || rate > RATES.highest) {
+    const message = `The sample rate is ${rate} Hz; ${RATES.lowest} to ${RATES.highest} Hz are possible.`
+    throw new Fault('unsupported_sample_rate', message)
+  }
+  if (channels > MOST_CHANNELS) {
+    const message = `The audio has ${channels} channels; at most ${MOST_CHANNELS} are possible.`
+    throw new Fault('unsupported_channels', message)
+  }
+}
+
 // A-law and µ-law are companded to 8 bits: lossy in every sense that matters here.
 function isLossless(codec: string): boolean {
   if (codec === 'pcm_alaw' || codec === 'pcm_mulaw' || codec === 'pcm_vidc') return false
@@ -128,7 +147,6 @@ const DEFAULT_LAYOUTS = ['mono', 'stereo', '2.1', '4.0', '5.0', '5.1', '6.1', '7
 
 // What ffprobe calls unknown or by a name of its own gets the layout that its count of channels suggests.
 function layoutOf(name: string | undefined, channels: number): string {
-  if (channels > 8) throw new Fault('unsupported_format', 'The audio has more than 8 channels.')
   return name && /^\w[\w.()-]*$/.test(name) && !name.startsWith('unknown') ? name : DEFAULT_LAYOUTS[channels - 1]!
 }
 

@@ -11,6 +11,8 @@ export type Routes = {
   jobs: ReturnType<typeof createJobs>
   covers: ReturnType<typeof createCovers>
   version: string
+  /** What ffmpeg may not do here, as `confine` says. */
+  confined: string[]
   secret: string | undefined
   /** Aborts when the service ends at once. */
   signal: AbortSignal
@@ -24,7 +26,12 @@ export async function route(request: IncomingMessage, response: ServerResponse, 
   const path = (request.url ?? '/').split('?')[0]!
   const asked = `${request.method} ${path}`
   if (asked === 'GET /health') {
-    return answer(response, 200, { ok: true, ...routes.jobs.counts(), ffmpeg: routes.version })
+    return answer(response, 200, {
+      ok: true,
+      ...routes.jobs.counts(),
+      ffmpeg: routes.version,
+      confined: routes.confined,
+    })
   }
   if (!isAllowed(request, routes.secret))
     return refuse(response, 401, 'unauthorized', 'The secret is missing or wrong.')

@@ -1,6 +1,9 @@
 import { spawn } from 'node:child_process'
 import { setPriority } from 'node:os'
 
+/** A program by its path, or behind wrappers: the wrappers' own arguments first, the program last. */
+export type Program = string | readonly string[]
+
 /** How a process ended; `stderr` is its last 64 KB, because tags of the source can flood it. */
 export type Exit = {
   code: number | null
@@ -15,30 +18,35 @@ export type Exit = {
 export type RunOptions = {
   cwd?: string
   signal?: AbortSignal
-  /** Wall-clock seconds until the process group is killed. */
-  timeoutSeconds: number
+  /** Wall-clock seconds from the start until the process group is killed; a function is asked anew every second. */
+  timeoutSeconds: number | (() => number)
+  /** Niceness, 0 (as the service) to 19; 10 without it, so that health checks are answered while every core encodes. */
+  nice?: number
   /** Bytes of stdout to keep; ignored with `onStdout`. */
   stdoutLimit?: number
   /** Takes stdout as it comes; answering false kills the process. */
   onStdout?: (chunk: Buffer) => boolean
 }
 
+/** Statically linked builds crash on the system's character set converters, which MPEG-TS asks for; no format of ours needs them. */
+const ENVIRONMENT = { PATH: process.env.PATH, GCONV_PATH: '/nonexistent' }
 const STDERR_KEPT = 65536
 const running = new Set<number>()
 
 /** Runs a program in its own process group with an empty environment, and never leaves it behind. */
-export function run(binary: string, args: string[], options: RunOptions): Promise<Exit> {
+export function run(program: Program, args: string[], options: RunOptions): Promise<Exit> {
   return new Promise((resolve, reject) => {
-    const child = spawn(binary, args, {
+    const [binary, ...before] = typeof program === 'string' ? [program] : program
+    const child = spawn(binary!, [...before, ...args], {
       cwd: options.cwd,
       detached: true,
       stdio: ['ignore', 'pipe', 'pipe'],
-      env: { PATH: process.env.PATH },
+      env: ENVIRONMENT,
     })
     const { pid } = child
     if (pid !== undefined) {
       running.add(pid)
-      lowerPriority(pid)
+      lowerPriority(pid, options.nice ?? 10)
     }
     const kill = () => pid !== undefined && killGroup(pid)
     let timedOut = false
@@ -46,10 +54,10 @@ export function run(binary: string, args: string[], options: RunOptions): Promis
     let stdout: Buffer[] = []
     let stdoutBytes = 0
     let stderr = Buffer.alloc(0)
-    const timer = setTimeout(() => {
+    const stopClock = startClock(options.timeoutSeconds, () => {
       timedOut = true
       kill()
-    }, options.timeoutSeconds * 1000)
+    })
     options.signal?.addEventListener('abort', kill)
     if (options.signal?.aborted) kill()
 
@@ -65,7 +73,7 @@ export function run(binary: string, args: string[], options: RunOptions): Promis
       stderr = Buffer.concat([stderr, chunk]).subarray(-STDERR_KEPT)
     })
     const settle = () => {
-      clearTimeout(timer)
+      stopClock()
       options.signal?.removeEventListener('abort', kill)
       if (pid !== undefined) running.delete(pid)
     }
@@ -93,10 +101,22 @@ function killGroup(pid: number): void {
   }
 }
 
-// The service must answer health checks and pings while every core encodes.
-function lowerPriority(pid: number): void {
+/** Calls `onEnd` once the allowed seconds are over, unless the returned function is called before. */
+function startClock(allowed: number | (() => number), onEnd: () => void): () => void {
+  const started = performance.now()
+  let timer: NodeJS.Timeout
+  const check = () => {
+    const left = (typeof allowed === 'function' ? allowed() : allowed) * 1000 - (performance.now() - started)
+    if (left <= 0) return onEnd()
+    timer = setTimeout(check, Math.min(left, 1000))
+  }
+  check()
+  return () => clearTimeout(timer)
+}
+
+function lowerPriority(pid: number, niceness: number): void {
   try {
-    setPriority(pid, 10)
+    setPriority(pid, niceness)
   } catch {
     // Not allowed here, or gone already.
   }

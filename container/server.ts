@@ -1,8 +1,10 @@
-import { mkdirSync, readFileSync } from 'node:fs'
+import { readFileSync } from 'node:fs'
+import { rm } from 'node:fs/promises'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 
+import { confine } from './confine.ts'
 import { createCovers } from './covers.ts'
 import { findTools } from './ffmpeg.ts'
 import { createJobs } from './jobs.ts'
@@ -10,24 +12,29 @@ import { log } from './log.ts'
 import { route } from './routes.ts'
 import { killAll } from './run.ts'
 import { readSettings } from './settings.ts'
-import { JOB_PREFIX, cleanWorkDir } from './space.ts'
+import { JOB_PREFIX, cleanWorkDir, makeDirectory, openWorkDir } from './space.ts'
 import { transcode } from './transcode.ts'
 
-/** Milliseconds that a running job gets to finish after SIGTERM. */
-/** Seconds that a running job gets to finish after SIGTERM; a Cloudflare Container may take 15 minutes. */
-const GRACE_MS = Number(process.env.GRACE_SECONDS ?? 10) * 1000
-
 const settings = readSettings(process.env)
-const tools = { ...(await findTools(settings).catch(giveUp)), timeoutSeconds: settings.timeoutSeconds }
-mkdirSync(settings.workDir, { recursive: true })
+const found = await findTools(settings).catch(giveUp)
+openWorkDir(settings.workDir)
 cleanWorkDir(settings.workDir)
+const { tools, confined, owner } = await confine(found, settings.workDir)
+
+const { timeoutSeconds, patience } = settings
 
 const ending = new AbortController()
-const jobs = createJobs((job, signal, emit) =>
-  transcode(job, { tools, signal, emit, directory: join(settings.workDir, `${JOB_PREFIX}${job.job_id}`) }),
-)
-const covers = createCovers(settings.workDir)
-const routes = { jobs, covers, version: tools.version, secret: settings.secret, signal: ending.signal }
+const jobs = createJobs(async (job, signal, emit) => {
+  const directory = join(settings.workDir, `${JOB_PREFIX}${job.job_id}`)
+  await makeDirectory(directory, owner)
+  try {
+    return await transcode(job, { tools: { ...tools, timeoutSeconds }, signal, emit, directory, patience })
+  } finally {
+    await rm(directory, { recursive: true, force: true })
+  }
+})
+const covers = createCovers(settings.workDir, patience)
+const routes = { jobs, covers, version: tools.version, confined, secret: settings.secret, signal: ending.signal }
 
 const server = createServer((request, response) => {
   // A consumer that goes away in the middle of a line is no event.
@@ -38,7 +45,7 @@ const server = createServer((request, response) => {
 server.requestTimeout = 60_000
 server.listen(settings.port, settings.host, () => {
   const { port } = server.address() as AddressInfo
-  log('started', { host: settings.host, port, pid: process.pid, ffmpeg: tools.version })
+  log('started', { host: settings.host, port, pid: process.pid, ffmpeg: tools.version, confined })
 })
 server.on('error', giveUp)
 
@@ -66,7 +73,7 @@ function giveUp(error: unknown): never {
   process.exit(1)
 }
 
-process.on('SIGTERM', () => void stop(GRACE_MS))
+process.on('SIGTERM', () => void stop(settings.graceMs))
 // Ctrl-C in a terminal reaches the whole process group: end at once.
 process.on('SIGINT', exit)
 process.on('exit', killAll)

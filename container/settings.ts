@@ -3,6 +3,8 @@ import { join } from 'node:path'
 
 import * as z from 'zod'
 
+import { PATIENCE } from './download.ts'
+
 const Environment = z.object({
   PORT: z.coerce.number().int().min(0).max(65535).default(8080),
   HOST: z.string().min(1).default('127.0.0.1'),
@@ -13,6 +15,13 @@ const Environment = z.object({
   PARENT_PID: z.coerce.number().int().positive().optional(),
   /** Wall-clock seconds one ffmpeg process may take; without it the limit follows from the duration. */
   FFMPEG_TIMEOUT: z.coerce.number().positive().optional(),
+  /** Seconds that a running job gets to finish after SIGTERM; a Cloudflare Container may take 15 minutes. */
+  GRACE_SECONDS: z.coerce.number().min(0).default(10),
+  /** Seconds without a byte after which a connection to a source counts as dead. */
+  SOURCE_STALL_SECONDS: z.coerce.number().positive().default(PATIENCE.stallSeconds),
+  /** Bytes per second that a source must bring on average in every stretch of SOURCE_RATE_SECONDS. */
+  SOURCE_LEAST_RATE: z.coerce.number().min(0).default(PATIENCE.leastRate),
+  SOURCE_RATE_SECONDS: z.coerce.number().positive().default(PATIENCE.rateSeconds),
 })
 
 /** Reads the settings from environment variables, with their defaults. */
@@ -28,5 +37,11 @@ export function readSettings(environment: NodeJS.ProcessEnv) {
     ffprobePath: env.FFPROBE_PATH,
     parentPid: env.PARENT_PID,
     timeoutSeconds: env.FFMPEG_TIMEOUT,
+    graceMs: env.GRACE_SECONDS * 1000,
+    patience: {
+      stallSeconds: env.SOURCE_STALL_SECONDS,
+      leastRate: env.SOURCE_LEAST_RATE,
+      rateSeconds: env.SOURCE_RATE_SECONDS,
+    },
   }
 }

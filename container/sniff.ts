@@ -1,5 +1,6 @@
 import { open } from 'node:fs/promises'
 
+import type { JobErrorCode } from '../src/contract/job.ts'
 import { Fault } from './fault.ts'
 
 /** What the first bytes say: the name of ffmpeg's demuxer, or null when they say nothing we know. */
@@ -32,8 +33,7 @@ export function sniff(head: Buffer, size: number, tagged = false): Sniffed {
   const demuxer = demuxerOf(head)
   if (demuxer) return { demuxer, ...(demuxer === 'wav' ? waveLength(head, size) : WHOLE) }
   if (tagged) return { demuxer: 'mp3', ...WHOLE }
-  const foreign = foreignKind(head)
-  if (foreign) throw new Fault('unsupported_format', `This is ${foreign}, not audio.`)
+  refuseForeign(head)
   return { demuxer: null, ...WHOLE }
 }
 
@@ -85,21 +85,52 @@ function mpegAudio(head: Buffer): string | undefined {
   return valid ? 'mp3' : undefined
 }
 
-const FOREIGN: [RegExp, string][] = [
-  [/^(\x89PNG|\xff\xd8\xff|GIF8|BM.{4}\0{4}|II\*\0|MM\0\*)/s, 'an image'],
-  [/^(RIFF.{4}WEBP|.{4}ftyp(avi|hei|hev|mif|msf|jxl))/s, 'an image'],
-  [/^%PDF/, 'a PDF document'],
-  [/^(PK..|7z\xbc\xaf|Rar!|BZh|\xfd7zXZ|\x28\xb5\x2f\xfd)/s, 'an archive'],
-  [/^(\x7fELF|MZ)/, 'a program'],
-  [/^\s*(#EXTM3U|#EXT-X|ffconcat|\[playlist\])/i, 'a playlist'],
+type ForeignCode = Extract<JobErrorCode, `${string}_file`>
+
+/** What else people upload: code, name, and the first bytes. Playlists and scripts name other files instead of holding audio. */
+const FOREIGN: [ForeignCode, string, RegExp][] = [
+  [
+    'image_file',
+    'an image',
+    // oxlint-disable-next-line no-control-regex -- magic bytes
+    /^(\x89PNG|\xff\xd8\xff|GIF8|BM.{4}\0{4}|II\*\0|MM\0\*|RIFF.{4}WEBP|8BPS|\0\0[\x01\x02]\0)/s,
+  ],
+  ['image_file', 'an image', /^.{4}ftyp(avi|hei|hev|mif|msf|jxl)/s],
+  // oxlint-disable-next-line no-control-regex -- magic bytes
+  ['document_file', 'a document', /^(%PDF|\{\\rtf|\xd0\xcf\x11\xe0)/],
+  ['document_file', 'a program', /^(\x7fELF|MZ|\xca\xfe\xba\xbe|\xcf\xfa\xed\xfe)/],
+  [
+    'archive_file',
+    'an archive',
+    // oxlint-disable-next-line no-control-regex -- magic bytes
+    /^(PK\x03\x04|PK\x05\x06|7z\xbc\xaf|Rar!|BZh|\xfd7zXZ|\x28\xb5\x2f\xfd|\x1f\x8b|.{257}ustar)/s,
+  ],
+  ['playlist_file', 'a playlist', /^\s*(#EXTM3U|#EXT-X|ffconcat|file\s+['"/]|\[playlist\]|\[Reference\]|v=0\r?\n)/i],
 ]
 
-function foreignKind(head: Buffer): string | undefined {
-  if (head[0] === 0x1f && head[1] === 0x8b) return 'an archive'
-  const text = head.toString('latin1')
-  const known = FOREIGN.find(([pattern]) => pattern.test(text))
-  if (known) return known[1]
-  return isText(head) ? 'text' : undefined
+const XML_ROOTS = new Map<string, [ForeignCode, string]>([
+  ['svg', ['image_file', 'an image']],
+  ...['mpd', 'smil', 'asx', 'playlist'].map((root): [string, [ForeignCode, string]] => [
+    root,
+    ['playlist_file', 'a playlist'],
+  ]),
+])
+
+/** A file without audio gets a name of its own, so that whoever uploaded it knows what went wrong. */
+function refuseForeign(head: Buffer): void {
+  const text = head.toString('latin1').replace(/^\xef\xbb\xbf/, '')
+  const [code, kind] = FOREIGN.find(([, , pattern]) => pattern.test(text)) ?? XML_ROOTS.get(xmlRoot(text)) ?? []
+  if (code) throw new Fault(code, `This is ${kind}, not audio. Upload the audio file itself.`)
+  if (isText(head)) throw new Fault('text_file', 'This is text, not audio. Upload the audio file itself.')
+}
+
+// Step by step: one expression for all of it could be made to run for ever.
+function xmlRoot(text: string): string {
+  const bare = text
+    .replace(/<!--.*?-->/gs, '')
+    .replace(/<\?.*?\?>/gs, '')
+    .replace(/<!DOCTYPE[^[>]*(\[[^\]]*\]\s*)?>/i, '')
+  return /^\s*<([\w-]+)[\s/>]/.exec(bare)?.[1]?.toLowerCase() ?? ''
 }
 
 function isText(head: Buffer): boolean {

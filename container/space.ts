@@ -1,5 +1,5 @@
-import { readdirSync, rmSync } from 'node:fs'
-import { statfs } from 'node:fs/promises'
+import { chmodSync, existsSync, mkdirSync, readdirSync, rmSync, statSync } from 'node:fs'
+import { chmod, chown, mkdir, statfs } from 'node:fs/promises'
 import { join } from 'node:path'
 
 import { Fault } from './fault.ts'
@@ -8,8 +8,24 @@ import { Fault } from './fault.ts'
 export const JOB_PREFIX = 'job-'
 export const COVER_PREFIX = 'cover-'
 
+/** Makes the work directory, and lets other users through it (not list it): ffmpeg may be one. */
+export function openWorkDir(workDir: string): void {
+  mkdirSync(workDir, { recursive: true })
+  if (process.getuid?.() === 0) chmodSync(workDir, statSync(workDir).mode | 0o011)
+}
+
+/** Makes an empty directory for one job, which `owner` may write to beside the service. */
+export async function makeDirectory(path: string, owner: number | null): Promise<void> {
+  await mkdir(path, { mode: 0o770 })
+  if (owner === null) return
+  await chown(path, owner, process.getgid?.() ?? 0)
+  // The mode again: what mkdir takes is cut by the umask.
+  await chmod(path, 0o770)
+}
+
 /** Removes every job's directory, and nothing else; synchronous, because it is also the last thing before exit. */
 export function cleanWorkDir(workDir: string): void {
+  if (!existsSync(workDir)) return
   for (const name of readdirSync(workDir)) {
     const ours = name.startsWith(JOB_PREFIX) || name.startsWith(COVER_PREFIX)
     if (ours) rmSync(join(workDir, name), { recursive: true, force: true })

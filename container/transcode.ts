@@ -3,8 +3,9 @@ import { join } from 'node:path'
 
 import type { JobEvent, JobResult, TranscodeJob } from '../src/contract/job.ts'
 import { SOURCE_FILE } from './command.ts'
-import { download } from './download.ts'
-import { decodeWarnings, durationOf } from './duration.ts'
+import { download, type Patience } from './download.ts'
+import { durationOf } from './duration.ts'
+import { type EarlyRequest, startEarly } from './early.ts'
 import { embeddedCover } from './embedded.ts'
 import { type Encoded, encode } from './encode.ts'
 import { Fault } from './fault.ts'
@@ -18,9 +19,16 @@ import { probe, type Source } from './probe.ts'
 import { createProgress } from './progress.ts'
 import { type Sniffed, sniffFile } from './sniff.ts'
 import { reserveSpace } from './space.ts'
+import { decodeWarnings } from './warnings.ts'
 import { waveform } from './waveform.ts'
 
-export type TranscodeContext = { tools: Tools; directory: string; signal: AbortSignal; emit: (event: JobEvent) => void }
+export type TranscodeContext = {
+  tools: Tools
+  directory: string
+  signal: AbortSignal
+  emit: (event: JobEvent) => void
+  patience: Patience
+}
 
 /** Does one job from download to upload in a directory of its own, which is gone afterwards. */
 export async function transcode(job: TranscodeJob, context: TranscodeContext): Promise<JobResult> {
@@ -31,27 +39,40 @@ export async function transcode(job: TranscodeJob, context: TranscodeContext): P
     await reserveSpace(directory, job.source.size)
     const progress = createProgress(emit)
     const path = join(directory, SOURCE_FILE)
-    await download(job.source, path, { signal, onProgress: (fraction) => progress.downloaded(fraction) })
+    await download(job.source, path, {
+      signal,
+      patience: context.patience,
+      onProgress: (fraction) => progress.downloaded(fraction),
+    })
 
     const sniffed = await sniffFile(path)
     const source = await probe(path, sniffed, tools, signal)
     refuseLong(source, job.max_duration)
     const wanted = plan(job.variants, source)
-    const encoded = await encode({
-      pass: firstPass(job, sniffed),
-      source,
-      sniffed,
-      maxDuration: job.max_duration,
-      encodes: wanted.encodes,
-      directory,
-      tools,
-      signal,
-      onProgress: (fraction) => progress.encoded(fraction),
-      onFallback: (reason) => progress.fallback(reason),
-    })
+    const request = { job, source, sniffed, encodes: wanted.encodes, directory, tools, signal, emit }
+    const encoded = await encodeAll(request, progress)
     return await finish(job, { source, sniffed, path, wanted, encoded }, context, progress)
   } finally {
     await rm(directory, { recursive: true, force: true })
+  }
+}
+
+async function encodeAll(request: EarlyRequest, progress: ReturnType<typeof createProgress>): Promise<Encoded> {
+  const { job, sniffed } = request
+  const early = startEarly(request)
+  try {
+    return await encode({
+      ...request,
+      pass: firstPass(job, sniffed),
+      early,
+      maxDuration: job.max_duration,
+      onProgress: (fraction) => progress.encoded(fraction),
+      onFallback: (reason) => progress.fallback(reason),
+    })
+  } finally {
+    // Of no more use: the rest is there, or there is nothing.
+    early?.abandon()
+    await early?.finished
   }
 }
 
@@ -65,7 +86,15 @@ async function finish(
 ): Promise<JobResult> {
   const duration = durationOf(source, encoded.pcm)
   const heard = loudness(encoded.stderr, encoded.pcm)
-  const facts = { source, size: job.source.size, loudness: heard, pass: encoded.pass, tools, duration }
+  const facts = {
+    source,
+    size: job.source.size,
+    pcm: encoded.pcm,
+    loudness: heard,
+    pass: encoded.pass,
+    tools,
+    duration,
+  }
   const { files, failed } = await audioFiles(job.variants, encoded, directory, duration)
   refuseUnplayable(job, wanted, files)
   files.push(

@@ -1,22 +1,42 @@
-import { openAsBlob } from 'node:fs'
+import { once } from 'node:events'
+import { createReadStream } from 'node:fs'
+import { stat } from 'node:fs/promises'
+import { type IncomingMessage, request as overTcp } from 'node:http'
+import { request as overTls } from 'node:https'
+import { Readable } from 'node:stream'
+import { pipeline } from 'node:stream/promises'
 import { setTimeout as sleep } from 'node:timers/promises'
 
 import { Fault } from './fault.ts'
 
-/** One signed `PUT`: R2 refuses bodies without Content-Length, which a Blob and a Buffer both carry. */
-export type Upload = { body: Blob | Uint8Array<ArrayBuffer>; url: string; contentType: string; signal: AbortSignal }
+/** One signed `PUT`. */
+export type Upload = { body: Uint8Array; url: string; contentType: string; signal: AbortSignal }
+
+type Body = { size: number; open: () => Readable }
 
 const ATTEMPTS = 3
 /** Slowest connection that we wait for, bytes per second. */
 const SLOWEST = 50_000
 
-/** Puts a body to its URL, trying again after network faults and answers that may pass. */
+/** Puts bytes to their URL. */
 export async function upload({ body, url, contentType, signal }: Upload): Promise<void> {
-  const size = body instanceof Blob ? body.size : body.byteLength
+  await send({ size: body.byteLength, open: () => Readable.from([body]) }, url, contentType, signal)
+}
+
+/** Puts a file to its URL without reading it into memory. */
+export async function uploadFile(path: string, url: string, contentType: string, signal: AbortSignal): Promise<number> {
+  const { size } = await stat(path)
+  const open = () => createReadStream(path, { highWaterMark: 256 * 1024 })
+  await send({ size, open }, url, contentType, signal)
+  return size
+}
+
+// Tries again after network faults and answers that may pass.
+async function send(body: Body, url: string, contentType: string, signal: AbortSignal): Promise<void> {
   let problem = ''
   for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
     if (attempt > 0) await sleep(400 * 4 ** (attempt - 1), undefined, { signal })
-    const status = await put(body, url, contentType, AbortSignal.any([signal, patience(size)]))
+    const status = await put(body, url, contentType, AbortSignal.any([signal, patience(body.size)]))
     signal.throwIfAborted()
     if (status >= 200 && status < 300) return
     problem = status === 0 ? 'did not take the bytes' : `answered ${status}`
@@ -25,21 +45,26 @@ export async function upload({ body, url, contentType, signal }: Upload): Promis
   throw new Fault('upload_failed', `An output URL ${problem}.`, true)
 }
 
-/** Puts a file to its URL without reading it into memory. */
-export async function uploadFile(path: string, url: string, contentType: string, signal: AbortSignal): Promise<number> {
-  const body = await openAsBlob(path)
-  await upload({ body, url, contentType, signal })
-  return body.size
-}
-
-async function put(body: Upload['body'], url: string, contentType: string, signal: AbortSignal): Promise<number> {
+/**
+ * Answers the status, 0 when there was none. Not with `fetch`: it holds a body in memory until all of it is sent, 1.6 GB for a file of
+ * 1.5 GB. R2 refuses bodies without Content-Length.
+ */
+async function put(body: Body, url: string, contentType: string, signal: AbortSignal): Promise<number> {
+  const to = new URL(url)
+  const headers = { 'content-type': contentType, 'content-length': body.size }
+  const request = (to.protocol === 'https:' ? overTls : overTcp)(to, { method: 'PUT', headers, signal })
+  const answer = once(request, 'response') as Promise<[IncomingMessage]>
+  const source = body.open()
   try {
-    const headers = { 'content-type': contentType }
-    const response = await fetch(url, { method: 'PUT', body, headers, signal, redirect: 'manual' })
-    await response.body?.cancel()
-    return response.status
+    // A refusal may come before the last byte is sent.
+    await Promise.race([answer, pipeline(source, request)])
+    const [response] = await answer
+    await once(response.resume(), 'end')
+    return response.statusCode ?? 0
   } catch {
     return 0
+  } finally {
+    source.destroy()
   }
 }
 

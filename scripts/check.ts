@@ -37,6 +37,7 @@ const projects = [
   'src/elements',
   'container',
   'scripts',
+  'bench',
   'src/reference',
   'test/contract',
   'test/worker',

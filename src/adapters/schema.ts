@@ -3,6 +3,7 @@ import { index, integer, primaryKey, real, sqliteTable, text, uniqueIndex } from
 
 import type { KeyType } from '../contract/api_key.ts'
 import type { ImageColor } from '../contract/color.ts'
+import type { AudioCodec } from '../contract/job.ts'
 import type { PlayScope } from '../contract/play.ts'
 import type { TrackStatus } from '../contract/track.ts'
 
@@ -196,9 +197,13 @@ export const tracks = sqliteTable(
     info: json<Json>().notNull(),
     /** JSON text of 320 numbers; last, so that lists do not read it. */
     levels: text().notNull().default('[]'),
+    /** The settings of the variants that the last job made, or found not to apply; null: none. Compared to find what is out of date. */
+    made_with: json<string[]>(),
   },
   (t) => [
     index('tracks_list').on(t.collection_id, t.order, t.id),
+    // An order that never changes, for walks that take long.
+    index('tracks_walk').on(t.collection_id, t.id),
     index('tracks_status').on(t.collection_id, t.status, t.order),
     index('tracks_creator')
       .on(t.collection_id, t.creator_id, t.order)
@@ -223,8 +228,42 @@ export const trackVariants = sqliteTable(
     size: integer().notNull(),
     bitrate: integer().notNull(),
     duration: real().notNull(),
+    /** Of a variant of the organization's own. */
+    variant_id: text(),
+    /** A first file of a track that is still being processed. Such a file never stands beside others than its like. */
+    is_early: flag().notNull().default(false),
   },
-  (t) => [primaryKey({ columns: [t.track_id, t.index] })],
+  (t) => [
+    primaryKey({ columns: [t.track_id, t.index] }),
+    index('track_variants_own')
+      .on(t.variant_id)
+      .where(sql`variant_id is not null`),
+  ],
+)
+
+/** The variants that an organization has defined on top of the catalogue. */
+export const variants = sqliteTable(
+  'variants',
+  {
+    id: text().primaryKey(),
+    organization_id: text().notNull(),
+    index: text().notNull(),
+    name: text().notNull(),
+    type: text().$type<'transcode' | 'preview'>().notNull(),
+    codec: text().$type<AudioCodec>().notNull(),
+    /** Kbit/s; 0 of FLAC. */
+    bitrate: integer().notNull(),
+    channels: integer(),
+    /** Seconds; of previews. */
+    start: real(),
+    length: real(),
+    seq: integer().notNull(),
+    created_at: created_at(),
+  },
+  (t) => [
+    uniqueIndex('variants_index').on(t.organization_id, t.index),
+    index('variants_list').on(t.organization_id, t.seq),
+  ],
 )
 
 export const uploadSessions = sqliteTable(

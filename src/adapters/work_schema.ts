@@ -1,6 +1,8 @@
 import { sql } from 'drizzle-orm'
 import { index, integer, primaryKey, sqliteTable, text } from 'drizzle-orm/sqlite-core'
 
+import type { variants } from './schema.ts'
+
 /** The tables of the service's own bookkeeping; those of the API's nouns, and what holds for both, are in schema.ts. */
 
 const json = <T>() => text({ mode: 'json' }).$type<T>()
@@ -16,13 +18,36 @@ export const listCounts = sqliteTable(
   (t) => [primaryKey({ columns: [t.list, t.level, t.bucket] })],
 )
 
+/** What a job keeps of an organization's variant: all that the files depend on. */
+export type OwnVariant = Pick<
+  typeof variants.$inferSelect,
+  'id' | 'index' | 'name' | 'type' | 'codec' | 'bitrate' | 'channels' | 'start' | 'length'
+>
+
 export type CoverOwner = 'collection' | 'track' | 'playlist'
 
 /** What one background job is about; the payload of its row. */
 export type JobPayload =
-  | { kind: 'transcode'; track_id: string; source_path: string; source_size: number }
+  | {
+      kind: 'transcode'
+      track_id: string
+      source_path: string
+      source_size: number
+      /** The organization's own variants as they were when the job first ran: it goes on with them, whatever happens to them. */
+      own?: OwnVariant[]
+      /** The collection's reprocess that this one is part of. */
+      reprocess_id?: string
+    }
   | { kind: 'cover'; owner: CoverOwner; owner_id: string; source_path: string; source_size: number; cover_path: string }
-  | { kind: 'purge'; prefixes: string[]; paths?: string[]; organization_id?: string; collection_id?: string }
+  | {
+      kind: 'purge'
+      prefixes: string[]
+      paths?: string[]
+      organization_id?: string
+      collection_id?: string
+      variant?: { id: string; index: string }
+    }
+  | { kind: 'reprocess'; collection_id: string }
 
 /**
  * Background work. The row is the truth, a queue message only a nudge: from `lease_until` on anybody may take the job (again), and
@@ -42,14 +67,40 @@ export const jobs = sqliteTable(
     nudge_at: integer().notNull(),
     created_at: integer().notNull(),
     error: json<Record<string, unknown>>(),
+    /** Part of a collection's reprocess: only few of these are open at a time. */
+    is_background: integer({ mode: 'boolean' }).notNull().default(false),
   },
   (t) => [
     index('jobs_open')
       .on(t.nudge_at)
       .where(sql`state = 'open'`),
     index('jobs_age').on(t.created_at),
+    index('jobs_background')
+      .on(t.id)
+      .where(sql`state = 'open' and is_background = 1`),
   ],
 )
+
+/** The last reprocess of a collection: where its walk stands and what came of it so far. */
+export const reprocesses = sqliteTable('reprocesses', {
+  collection_id: text().primaryKey(),
+  organization_id: text().notNull(),
+  /** The job that walks; a row of another job's is none of an older one's business. */
+  job_id: text().notNull(),
+  state: text().$type<'running' | 'done'>().notNull(),
+  all: integer({ mode: 'boolean' }).notNull(),
+  /** The settings of the variants that tracks are brought up to date with. */
+  wanted: json<string[]>().notNull(),
+  /** The last track that was looked at, by id. */
+  cursor: text().notNull(),
+  /** Tracks that are being processed, by id. */
+  waiting: json<string[]>().notNull(),
+  total: integer().notNull(),
+  done: integer().notNull(),
+  failed: integer().notNull(),
+  started_at: integer().notNull(),
+  finished_at: integer(),
+})
 
 /** Answers of POST requests that carried an `Idempotency-Key`, for 24 hours. */
 export const idempotencyKeys = sqliteTable(

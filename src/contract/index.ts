@@ -5,6 +5,7 @@ import { limitOperations } from './limit.ts'
 import { organizationOperations } from './organization.ts'
 import { playOperations } from './play.ts'
 import { playlistOperations } from './playlist.ts'
+import { reprocessOperations } from './reprocess.ts'
 import { trackOperations } from './track.ts'
 import { trackVariantOperations } from './track_variant.ts'
 import { uploadOperations } from './upload.ts'
@@ -22,6 +23,7 @@ export const operations = {
   ...playlistOperations,
   ...apiKeyOperations,
   ...trackVariantOperations,
+  ...reprocessOperations,
   ...limitOperations,
 }
 export type OperationTable = typeof operations

@@ -59,7 +59,10 @@ export type AudioCodec = z.infer<typeof AudioCodec>
 /** Most channels of a variant, where it shall have fewer than its source; lossy variants never have more than two. */
 const channels = z.int().min(1).max(2).optional()
 
-const output = { index: z.string().regex(/^[a-z0-9-]{1,40}$/), url: z.url(), content_type: z.string() }
+/** A presigned URL. Nothing else than HTTP: `data:` and the like are fetched too. */
+const signedUrl = z.url({ protocol: /^https?$/ })
+
+const output = { index: z.string().regex(/^[a-z0-9-]{1,40}$/), url: signedUrl, content_type: z.string() }
 
 /** One file to make, and the signed `PUT` URL it goes to. Units: kbit/s, seconds. */
 export const JobVariant = z.discriminatedUnion('kind', [
@@ -79,14 +82,17 @@ export const JobVariant = z.discriminatedUnion('kind', [
 export type JobVariant = z.infer<typeof JobVariant>
 
 /** Signed `PUT` URLs for the three squares of a cover (specification §2, cover image object). */
-export const CoverOutputs = z.object({ icon: z.url(), small: z.url(), regular: z.url() })
+export const CoverOutputs = z.object({ icon: signedUrl, small: signedUrl, regular: signedUrl })
 export type CoverOutputs = z.infer<typeof CoverOutputs>
 
 /** Where a first playable file of a long source goes while the rest is still being made, and from how many seconds on. */
-export const EarlyOutput = z.object({ url: z.url(), from_duration: z.number().min(0) })
+export const EarlyOutput = z.object({ url: signedUrl, from_duration: z.number().min(0) })
 export type EarlyOutput = z.infer<typeof EarlyOutput>
 
-export const JobSource = z.object({ url: z.url(), size: z.int().min(0) })
+export const JobSource = z.object({ url: signedUrl, size: z.int().min(0) })
+
+// The index is the name of the file.
+const haveOwnIndexes = (all: JobVariant[]) => new Set(all.map((variant) => variant.index)).size === all.length
 
 export const TranscodeJob = z.object({
   version: z.literal(1),
@@ -96,7 +102,7 @@ export const TranscodeJob = z.object({
   source: JobSource,
   /** Seconds of decoded audio. */
   max_duration: z.number().positive(),
-  variants: z.array(JobVariant).max(40),
+  variants: z.array(JobVariant).max(40).refine(haveOwnIndexes, 'Two variants have the same index.'),
   /** Where the squares of an embedded cover go; null when the track has a cover already. */
   cover: CoverOutputs.nullable(),
   /** Null when the track plays already, or shall not before it is done. */

@@ -41,6 +41,8 @@ export const SessionTrack = Track.pick({
 export const PlayedTrack = ListedTrack.extend({
   /** Whether the effective `player_color` is dark: white text reads better on it (WCAG 2.2 relative luminance). */
   is_dark: z.boolean(),
+  /** The track is still being processed and plays from a first file; the real variants replace it. */
+  is_preliminary: z.boolean(),
 })
 
 /** 320 numbers 0–1: RMS per bucket over the loudest bucket's; empty until known. */

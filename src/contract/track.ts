@@ -26,7 +26,7 @@ export const Track = z.object({
   duration: z.number(),
   file_name: z.string(),
   file_name_original: z.string().nullable(),
-  /** Technical facts; `progress` (0–1) while processing, `error` {code, message, attempt} when failed, `warnings`. */
+  /** Technical facts; `progress` (0–1; 0 while it waits) while processing, `error` {code, message, attempt} when failed, `warnings`. */
   info: z.record(z.string(), z.unknown()),
   organization_index: z.string().nullable(),
   order: z.number(),

@@ -1,10 +1,13 @@
 import * as z from 'zod'
 
-import { Id, ok, Page } from './common.ts'
-import type { AudioCodec } from './job.ts'
+import { Id, ok, Page, RequiredText } from './common.ts'
+import { AudioCodec } from './job.ts'
 import { defineOperations } from './operation.ts'
 
-/** A kind of rendition (specification §2, Variant). `bitrate` in kbit/s, 0 where it has no meaning. */
+/**
+ * A kind of rendition (specification §2, Variant). `bitrate` in kbit/s, 0 where it has no meaning. The last four are additive: null
+ * where they have no meaning, and `channels` also where the source decides.
+ */
 export const Variant = z.object({
   id: z.uuid(),
   name: z.string(),
@@ -12,125 +15,72 @@ export const Variant = z.object({
   format: z.enum(['m4a', 'mp3', 'opus', 'flac', 'json', 'source']),
   bitrate: z.int(),
   index: z.string(),
+  codec: AudioCodec.nullable(),
+  channels: z.int().nullable(),
+  /** Seconds; of previews only. */
+  start: z.number().nullable(),
+  length: z.number().nullable(),
 })
 export type Variant = z.infer<typeof Variant>
 
-/** A variant of the catalogue: what the API shows, and what the transcoder is told to make. */
-export interface CatalogueEntry extends Variant {
-  codec?: AudioCodec
-  extension: string
-  content_type: string
-  /** Seconds; only of previews. */
-  start?: number
-  length?: number
-}
+/** Variants of its own that an organization may have, beside the catalogue's. */
+export const MAX_VARIANTS = 20
+/** Longest `index` of a variant, which is also a file's name. */
+export const MAX_VARIANT_INDEX = 40
+/** Longest preview, and its latest start, in seconds. */
+export const MAX_PREVIEW = 600
+export const MAX_PREVIEW_START = 43_200
 
-/**
- * The default variants, in the order in which players should try them: AAC plays everywhere and is sample-accurate, Opus is never
- * first because Safari before 18.4 lacks it (reference/audio.md §1.2, §1.3). Ids are fixed for ever.
- */
-export const CATALOGUE: readonly CatalogueEntry[] = [
-  {
-    id: '00000000-0000-4000-8000-000000000160',
-    index: 'aac-160',
-    name: 'AAC 160',
-    type: 'transcode',
-    format: 'm4a',
-    bitrate: 160,
-    codec: 'aac',
-    extension: 'm4a',
-    content_type: 'audio/mp4',
-  },
-  {
-    id: '00000000-0000-4000-8000-000000000128',
-    index: 'mp3-128',
-    name: 'MP3 128',
-    type: 'transcode',
-    format: 'mp3',
-    bitrate: 128,
-    codec: 'mp3',
-    extension: 'mp3',
-    content_type: 'audio/mpeg',
-  },
-  {
-    id: '00000000-0000-4000-8000-000000000096',
-    index: 'opus-96',
-    name: 'Opus 96',
-    type: 'transcode',
-    format: 'opus',
-    bitrate: 96,
-    codec: 'opus',
-    extension: 'webm',
-    content_type: 'audio/webm; codecs=opus',
-  },
-  {
-    id: '00000000-0000-4000-8000-00000000f1ac',
-    index: 'lossless',
-    name: 'Lossless FLAC',
-    type: 'transcode',
-    format: 'flac',
-    bitrate: 0,
-    codec: 'flac',
-    extension: 'flac',
-    content_type: 'audio/flac',
-  },
-  {
-    id: '00000000-0000-4000-8000-000000000030',
-    index: 'preview',
-    name: 'Preview 30 s',
-    type: 'preview',
-    format: 'mp3',
-    bitrate: 128,
-    codec: 'mp3',
-    extension: 'mp3',
-    content_type: 'audio/mpeg',
-    start: 0,
-    length: 30,
-  },
-  {
-    id: '00000000-0000-4000-8000-000000000002',
-    index: 'waveform',
-    name: 'Waveform data',
-    type: 'waveform',
-    format: 'json',
-    bitrate: 0,
-    extension: 'json',
-    content_type: 'application/json',
-  },
-  {
-    id: '00000000-0000-4000-8000-000000000003',
-    index: 'analysis',
-    name: 'Analysis',
-    type: 'analysis',
-    format: 'json',
-    bitrate: 0,
-    extension: 'json',
-    content_type: 'application/json',
-  },
-  {
-    id: '00000000-0000-4000-8000-000000000001',
-    index: 'original',
-    name: 'Original file',
-    type: 'original',
-    format: 'source',
-    bitrate: 0,
-    extension: '',
-    content_type: 'application/octet-stream',
-  },
-]
+/** What may be changed later; `index` and `type` may not, because sessions and keys decide by them who hears what. */
+export const VariantUpdate = z.strictObject({
+  name: RequiredText.optional(),
+  codec: AudioCodec.optional(),
+  /** Kbit/s; which ones depends on the codec. FLAC has none. */
+  bitrate: z.int().min(0).max(320).optional(),
+  /** `null`: as many as the source has, two at most in a lossy codec. */
+  channels: z.literal([1, 2]).nullable().optional(),
+  start: z.number().min(0).max(MAX_PREVIEW_START).optional(),
+  length: z.number().min(1).max(MAX_PREVIEW).optional(),
+})
+export type VariantUpdate = z.infer<typeof VariantUpdate>
+
+export const VariantCreate = VariantUpdate.extend({
+  name: RequiredText,
+  codec: AudioCodec,
+  type: z.enum(['transcode', 'preview']).default('transcode'),
+  /** Made from the name when left out. */
+  index: z
+    .string()
+    .max(MAX_VARIANT_INDEX)
+    .regex(/^[a-z0-9]+(-[a-z0-9]+)*$/, 'must be words of a–z and 0–9 with hyphens between them, like mp3-320')
+    .optional(),
+})
 
 const tag = 'Variants'
+const params = z.object({ variant_id: Id })
+const one = ok({ variant_id: z.uuid(), variant: Variant })
 
 export const variantOperations = defineOperations({
   listVariants: {
     method: 'get',
     path: '/v1/variant',
-    summary: 'List the variants that tracks are transcoded into',
+    summary:
+      "List the variants that tracks are transcoded into: the organization's own, newest first, then the default ones",
     tag,
     access: ['server', 'player'],
     query: Page,
     response: ok({ count: z.int(), variants: z.array(Variant) }),
     errors: [400, 401, 403],
+  },
+  createVariant: {
+    method: 'post',
+    path: '/v1/variant',
+    summary: 'Define a variant of your own; tracks that are processed from now on get it',
+    tag,
+    access: ['server'],
+    body: VariantCreate,
+    response: one,
+    errors: [400, 401, 403, 409],
   },
   getVariant: {
     method: 'get',
@@ -138,8 +88,29 @@ export const variantOperations = defineOperations({
     summary: 'Get a variant',
     tag,
     access: ['server', 'player'],
-    params: z.object({ variant_id: Id }),
-    response: ok({ variant_id: z.uuid(), variant: Variant }),
+    params,
+    response: one,
     errors: [401, 403, 404],
+  },
+  updateVariant: {
+    method: 'put',
+    path: '/v1/variant/{variant_id}',
+    summary: 'Update a variant of your own; tracks keep the files that they have until they are processed again',
+    tag,
+    access: ['server'],
+    params,
+    body: VariantUpdate,
+    response: one,
+    errors: [400, 401, 403, 404, 409],
+  },
+  deleteVariant: {
+    method: 'delete',
+    path: '/v1/variant/{variant_id}',
+    summary: 'Delete a variant of your own and the files of it that tracks have',
+    tag,
+    access: ['server'],
+    params,
+    response: ok({ variant_id: z.uuid(), deleted_variant: Variant }),
+    errors: [401, 403, 404, 409],
   },
 })

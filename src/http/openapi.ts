@@ -10,6 +10,7 @@ import type { Operation, Operations } from '../contract/operation.ts'
 import { Organization } from '../contract/organization.ts'
 import { Levels, Playback, PlaybackVariant, PlayedTrack, PlaySession, SessionTrack } from '../contract/play.ts'
 import { Playlist, PlaylistTrack } from '../contract/playlist.ts'
+import { Reprocess } from '../contract/reprocess.ts'
 import { ListedTrack, Track } from '../contract/track.ts'
 import { TrackVariant } from '../contract/track_variant.ts'
 import { UploadSession } from '../contract/upload.ts'
@@ -32,6 +33,7 @@ const NAMED = {
   Playlist,
   PlaylistTrack,
   PlaySession,
+  Reprocess,
   SessionTrack,
   Track,
   TrackVariant,

@@ -7,6 +7,7 @@ import { claimJob, type Job, type JobMessage, releaseJob, sendJob } from './job.
 import { type KeyUse, writeUse } from './key_use.ts'
 import { backoff, type Outcome } from './outcome.ts'
 import { runPurge } from './purge.ts'
+import { runReprocess } from './reprocess.ts'
 import { transcode } from './transcode.ts'
 
 /** What R2 sends when an object is written (platform.md §3). */
@@ -20,6 +21,7 @@ const DEAD = 'tonearm-dead'
 
 const runners: Record<Job['payload']['kind'], (system: System, job: Job) => Promise<Outcome>> = {
   transcode,
+  reprocess: runReprocess,
   cover: cutCover,
   purge: runPurge,
 }

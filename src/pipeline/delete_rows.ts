@@ -1,6 +1,15 @@
 import { eq, inArray, sql } from 'drizzle-orm'
 
-import { collections, playlists, playlistTracks, tracks, trackVariants, uploadSessions } from '../adapters/schema.ts'
+import {
+  collections,
+  playlists,
+  playlistTracks,
+  tracks,
+  trackVariants,
+  uploadSessions,
+  variants,
+} from '../adapters/schema.ts'
+import { reprocesses } from '../adapters/work_schema.ts'
 import type { System } from '../context.ts'
 import { removeFromPlaylists } from './playlist_order.ts'
 
@@ -25,6 +34,7 @@ export async function deleteOrganizationRows(
     await deleteTracks(system, collection.id, alive)
     await db.batch([
       db.delete(uploadSessions).where(eq(uploadSessions.collection_id, collection.id)),
+      db.delete(reprocesses).where(eq(reprocesses.collection_id, collection.id)),
       db.delete(collections).where(eq(collections.id, collection.id)),
     ])
   }
@@ -35,6 +45,7 @@ export async function deleteOrganizationRows(
   await db.batch([
     db.delete(playlistTracks).where(inArray(playlistTracks.playlist_id, ofOrganization)),
     db.delete(playlists).where(eq(playlists.organization_id, organization_id)),
+    db.delete(variants).where(eq(variants.organization_id, organization_id)),
   ])
 }
 

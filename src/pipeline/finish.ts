@@ -1,14 +1,14 @@
 import { and, eq, isNull, sql } from 'drizzle-orm'
 
-import { tracks, trackVariants } from '../adapters/schema.ts'
+import { tracks, trackVariants, variants } from '../adapters/schema.ts'
 import { jobs } from '../adapters/work_schema.ts'
 import type { System } from '../context.ts'
 import type { JobErrorCode, JobResult } from '../contract/job.ts'
+import type { Work } from './ask.ts'
 import { fault } from './ingest.ts'
 import { holds, type Job } from './job.ts'
 import { purge, purgeLater } from './purge.ts'
-
-type Track = typeof tracks.$inferSelect
+import { filePath, settingsOf } from './rendition.ts'
 
 /** True in the batch that ended this job in this attempt: an answer that comes too late changes nothing. */
 const ended = (job: Job, state: 'done' | 'failed') =>
@@ -18,46 +18,49 @@ const ended = (job: Job, state: 'done' | 'failed') =>
 export const trackOf = ({ id, payload }: Job) =>
   and(eq(tracks.id, payload.kind === 'transcode' ? payload.track_id : ''), eq(tracks.job_id, id))
 
-/** Writes variants, levels, duration, info and status in one batch (design.md §3.6). */
-export async function finishTranscode(
-  system: System,
-  job: Job,
-  track: Track,
-  result: JobResult,
-  paths: Record<string, string>,
-  base: string,
-): Promise<void> {
-  const { db } = system
+/** The rows of what was made, and the uploaded file as the variant `original`. */
+function filesOf({ job, renditions, own, base }: Work, result: JobResult) {
   if (job.payload.kind !== 'transcode') throw new Error('not a transcode job')
+  const { source_path, source_size } = job.payload
   const bitrate = typeof result.info.bitrate === 'number' ? Math.round(result.info.bitrate) : 0
-  const files = [
-    ...result.variants.map((made) => ({ ...made, path: paths[made.index] })),
-    {
-      index: 'original',
-      size: job.payload.source_size,
-      bitrate,
-      duration: result.duration,
-      path: job.payload.source_path,
-    },
-  ]
+  const made = result.variants.flatMap((file) => {
+    const rendition = renditions.find(({ index }) => index === file.index)
+    const variant_id = own.find(({ index }) => index === file.index)?.id ?? null
+    return rendition ? [{ ...file, path: filePath(base, rendition), variant_id }] : []
+  })
+  const original = { index: 'original', size: source_size, bitrate, duration: result.duration, path: source_path }
+  return [...made, { ...original, variant_id: null }]
+}
+
+/** Writes variants, levels, duration, info and status in one batch (design.md §3.6). */
+export async function finishTranscode(system: System, work: Work, result: JobResult): Promise<void> {
+  const { db } = system
+  const { job, track, base } = work
+  const files = filesOf(work, result)
+  const settled = new Set([...result.variants, ...result.skipped].map(({ index }) => index))
   const mine = and(trackOf(job), ended(job, 'done'))
   const stillMine = sql`exists (select 1 from tracks where ${mine})`
-  const [before, , , , updated] = await db.batch([
+  // A variant may have been deleted while it was made.
+  const defined = sql`(value ->> 'variant_id' is null or exists (select 1 from variants where id = value ->> 'variant_id'))`
+  const [before, living, , , , updated] = await db.batch([
     db
       .select({ index: trackVariants.index, path: trackVariants.path })
       .from(trackVariants)
       .where(eq(trackVariants.track_id, track.id)),
+    db.select({ id: variants.id }).from(variants).where(eq(variants.organization_id, track.organization_id)),
     db.update(jobs).set({ state: 'done' }).where(holds(job)),
     db.delete(trackVariants).where(and(eq(trackVariants.track_id, track.id), stillMine)),
     db.insert(trackVariants).select(sql`
-      select ${track.id}, value ->> 'index', value ->> 'path', value ->> 'size', value ->> 'bitrate', value ->> 'duration'
-      from json_each(${JSON.stringify(files)}) where ${stillMine}`),
+      select ${track.id}, value ->> 'index', value ->> 'path', value ->> 'size', value ->> 'bitrate', value ->> 'duration',
+        value ->> 'variant_id', 0
+      from json_each(${JSON.stringify(files)}) where ${stillMine} and ${defined}`),
     db
       .update(tracks)
       .set({
         status: result.failed.length > 0 ? 'incomplete' : 'ready',
         duration: Math.round(result.duration * 1000) / 1000,
         levels: JSON.stringify(result.levels),
+        made_with: work.renditions.filter(({ index }) => settled.has(index)).map(settingsOf),
         progress: null,
         info: {
           ...result.info,
@@ -79,9 +82,10 @@ export async function finishTranscode(
   ])
   const { organization_id } = track
   if (updated.length > 0) {
-    const current = new Set(files.map((file) => file.path))
-    const replaced = before.map((file) => file.path).filter((path) => !current.has(path))
-    await purgeLater(system, organization_id, [], replaced)
+    const kept = files.filter(({ variant_id }) => variant_id === null || living.some(({ id }) => id === variant_id))
+    const current = new Set(kept.map((file) => file.path))
+    const replaced = [...before, ...files].map((file) => file.path).filter((path) => !current.has(path))
+    await purgeLater(system, organization_id, [], [...new Set(replaced)])
     return
   }
   // Either another worker of the same job was faster, and the files are the track's; or the track was deleted while it was
@@ -90,24 +94,37 @@ export async function finishTranscode(
   if (!owner) await purge(system, organization_id, [`${base}/`])
 }
 
-/** Marks track and job failed, with a reason that a person understands. */
+/** Ends a job for good; the track says why. */
 export async function failTranscode(
-  { db }: System,
+  system: System,
   job: Job,
   code: JobErrorCode | 'transcoder_unavailable',
   message: string,
 ) {
+  const { db } = system
   const info = fault(code, message, job.attempt)
-  await db.batch([
+  const mine = and(trackOf(job), ended(job, 'failed'))
+  const track_id = job.payload.kind === 'transcode' ? job.payload.track_id : ''
+  const early = and(eq(trackVariants.track_id, track_id), eq(trackVariants.is_early, true))
+  const hasFiles = sql`exists (select 1 from track_variants where track_id = ${tracks.id})`
+  const [before, , , updated] = await db.batch([
+    db.select({ path: trackVariants.path }).from(trackVariants).where(early),
     db.update(jobs).set({ state: 'failed', error: info.error }).where(holds(job)),
+    // A first file of what could not be finished: nothing is to follow it.
+    db.delete(trackVariants).where(and(early, sql`exists (select 1 from tracks where ${mine})`)),
     db
       .update(tracks)
       .set({
         // A track that plays goes on playing what it had.
-        status: sql`case when exists (select 1 from track_variants where track_id = ${tracks.id}) then 'incomplete' else 'failed' end`,
+        status: sql`case when ${hasFiles} then 'incomplete' else 'failed' end`,
+        duration: sql`case when ${hasFiles} then duration else 0 end`,
         progress: null,
         info: sql`json_patch(info, ${JSON.stringify(info)})`,
       })
-      .where(and(trackOf(job), ended(job, 'failed'))),
+      .where(mine)
+      .returning({ id: tracks.id }),
   ])
+  if (updated.length === 0) return
+  const paths = before.map((file) => file.path)
+  await purgeLater(system, job.organization_id, [], paths)
 }

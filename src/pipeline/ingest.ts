@@ -46,15 +46,22 @@ export async function ingest(system: System, track: Waiting): Promise<boolean> {
   return startProcessing(system, track, { path: track.upload_path, size: source.size }, waitsFor(track))
 }
 
-/** Begins a transcode job, if `condition` still holds. It becomes the one that owns the track's status. */
+/** Begins a transcode job, if `condition` still holds with it. It becomes the one that owns the track's status. */
 export async function startProcessing(
   system: System,
   track: { id: string; organization_id: string },
   source: { path: string; size: number },
   condition: SQL,
+  reprocess_id?: string,
 ): Promise<boolean> {
   const { db } = system
-  const payload = { kind: 'transcode' as const, track_id: track.id, source_path: source.path, source_size: source.size }
+  const payload = {
+    kind: 'transcode' as const,
+    track_id: track.id,
+    source_path: source.path,
+    source_size: source.size,
+    ...(reprocess_id && { reprocess_id }),
+  }
   const job = insertJob(system, track.organization_id, payload)
   const [, moved] = await db.batch([
     job.insert,

@@ -32,6 +32,7 @@ export function insertJob({ db, now }: System, organization_id: string, payload:
     lease_until: from,
     nudge_at: delaySeconds > 0 ? from : from + NUDGE_AFTER,
     created_at: now,
+    is_background: payload.kind === 'transcode' && payload.reprocess_id !== undefined,
   })
   return { id, payload, insert }
 }

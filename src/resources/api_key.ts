@@ -5,13 +5,13 @@ import { apiKeys } from '../adapters/schema.ts'
 import { newSecret, secretHint, sha256 } from '../adapters/secret.ts'
 import type { Context, Handlers } from '../context.ts'
 import type { ApiKey, apiKeyOperations } from '../contract/api_key.ts'
-import { CATALOGUE } from '../contract/variant.ts'
 import { ApiError, invalid, notFound } from '../errors.ts'
 import { findCollection } from './collection.ts'
 import { openPage } from './page.ts'
 import { findPlaylist } from './playlist.ts'
 import { timestamp } from './session.ts'
 import { findTrack } from './track.ts'
+import { checkVariants } from './variant.ts'
 
 type Row = typeof apiKeys.$inferSelect
 
@@ -42,14 +42,11 @@ interface Restrictions {
 }
 
 /** The columns of what a request restricts; 400 for what cannot be. */
-function toColumns<T extends Restrictions>({ expires_at, ...rest }: T, now: number) {
-  for (const [at, index] of (rest.variants ?? []).entries()) {
-    if (!CATALOGUE.some((v) => v.index === index))
-      throw invalid(`variants.${at}`, 'is not a known variant', 'unknown_variant')
-  }
+async function toColumns<T extends Restrictions>(context: Context, { expires_at, ...rest }: T) {
+  await checkVariants(context, rest.variants ?? [])
   if (expires_at === undefined) return rest
   const at = expires_at === null ? null : Date.parse(expires_at)
-  if (at !== null && at <= now) throw invalid('expires_at', 'must be in the future')
+  if (at !== null && at <= context.now) throw invalid('expires_at', 'must be in the future')
   // An offset can carry a date over the end of the years that a timestamp can be written in.
   if (at !== null && at > MAX_TIME) throw invalid('expires_at', 'must be before the year 10000')
   return { ...rest, expires_at: at }
@@ -109,7 +106,7 @@ export const apiKeyHandlers: Handlers<typeof apiKeyOperations> = {
     const row = await db
       .insert(apiKeys)
       .values({
-        ...toColumns(body, now),
+        ...(await toColumns(context, body)),
         id: newId(),
         organization_id: principal.organization_id,
         hash: await sha256(secret),
@@ -129,7 +126,7 @@ export const apiKeyHandlers: Handlers<typeof apiKeyOperations> = {
 
   async updateApiKey({ params, body }, context) {
     let row = await findApiKey(context, params.api_key_id)
-    const values = toColumns(body, context.now)
+    const values = await toColumns(context, body)
     if (Object.keys(values).length > 0) {
       const ends = 'expires_at' in values && values.expires_at !== null
       const where = and(own(context, row.id), ends ? keepsADoor(context, row) : undefined)

@@ -3,6 +3,7 @@ import { and, eq, inArray, sql } from 'drizzle-orm'
 import { newId } from '../adapters/id.ts'
 import { collectionPrefixes } from '../adapters/media.ts'
 import { collections, tracks, trackVariants, uploadSessions } from '../adapters/schema.ts'
+import { reprocesses } from '../adapters/work_schema.ts'
 import type { Context, Handlers } from '../context.ts'
 import type { collectionOperations } from '../contract/collection.ts'
 import { invalid, notFound } from '../errors.ts'
@@ -106,6 +107,7 @@ export const collectionHandlers: Handlers<typeof collectionOperations> = {
       db.delete(trackVariants).where(sql`track_id in ${few}`),
       db.delete(tracks).where(sql`id in ${few}`),
       db.delete(uploadSessions).where(eq(uploadSessions.collection_id, collection.id)),
+      db.delete(reprocesses).where(eq(reprocesses.collection_id, collection.id)),
       db.delete(collections).where(own(context, collection.id)).returning({ id: collections.id }),
     ])
     await sendJob(context, purge)

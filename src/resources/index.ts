@@ -7,6 +7,7 @@ import { limitHandlers } from './limit.ts'
 import { organizationHandlers } from './organization.ts'
 import { playHandlers } from './play.ts'
 import { playlistHandlers } from './playlist.ts'
+import { reprocessHandlers } from './reprocess.ts'
 import { trackHandlers } from './track.ts'
 import { trackVariantHandlers } from './track_variant.ts'
 import { uploadHandlers } from './upload.ts'
@@ -24,5 +25,6 @@ export const handlers: Handlers<OperationTable> = {
   ...playlistHandlers,
   ...apiKeyHandlers,
   ...trackVariantHandlers,
+  ...reprocessHandlers,
   ...limitHandlers,
 }

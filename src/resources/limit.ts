@@ -2,6 +2,7 @@ import type { Handlers } from '../context.ts'
 import * as limits from '../contract/common.ts'
 import type { limitOperations } from '../contract/limit.ts'
 import { MAX_PLAYLIST_TRACKS } from '../contract/playlist.ts'
+import { MAX_PREVIEW, MAX_VARIANTS } from '../contract/variant.ts'
 
 export const limitHandlers: Handlers<typeof limitOperations> = {
   listLimits: async (_input, { env }) => ({
@@ -13,6 +14,8 @@ export const limitHandlers: Handlers<typeof limitOperations> = {
       { name: 'theme_colors', value: limits.MAX_THEME_COLORS, unit: 'colors', applies_to: 'theme' },
       { name: 'session_variants', value: limits.MAX_SESSION_VARIANTS, unit: 'variants', applies_to: 'play sessions' },
       { name: 'playlist_tracks', value: MAX_PLAYLIST_TRACKS, unit: 'tracks', applies_to: 'playlists' },
+      { name: 'variants', value: MAX_VARIANTS, unit: 'variants', applies_to: "an organization's own" },
+      { name: 'preview_length', value: MAX_PREVIEW, unit: 'seconds', applies_to: 'previews' },
       { name: 'page_size', value: 200, unit: 'items', applies_to: 'limit of lists' },
       {
         name: 'filtered_offset',

@@ -4,26 +4,25 @@ import { newId } from '../adapters/id.ts'
 import { attachment, signUrl } from '../adapters/media.ts'
 import { playlistTracks, playSessions, tracks } from '../adapters/schema.ts'
 import type { Context, Handlers } from '../context.ts'
+import { CATALOGUE } from '../contract/catalogue.ts'
 import type { playOperations, PlayScope } from '../contract/play.ts'
-import { CATALOGUE } from '../contract/variant.ts'
 import { ApiError, invalid, notFound } from '../errors.ts'
 import { findCollection } from './collection.ts'
-import { findPlayback, playback } from './playback.ts'
+import { findPlayback, notReady, playback } from './playback.ts'
 import { findPlaylist } from './playlist.ts'
 import { checkExpiry, timestamp } from './session.ts'
 import { sessionView, toPlaySession } from './session_view.ts'
 import { findTrack } from './track.ts'
+import { checkVariants } from './variant.ts'
 
-/** The transcodes, AAC first: what a session plays when its creator chose nothing. */
+/** The default transcodes, AAC first: what a session plays when its creator chose nothing (docs/decisions/0019). */
 const DEFAULT_VARIANTS = CATALOGUE.filter((v) => v.type === 'transcode').map((v) => v.index)
 
 /** What the session plays: known variants, and of those only what a player key allows. */
-function chosenVariants({ principal }: Context, variants: string[] = []): string[] {
-  for (const [at, index] of variants.entries()) {
-    if (!CATALOGUE.some((v) => v.index === index)) {
-      const known = CATALOGUE.map((v) => v.index).join(', ')
-      throw invalid(`variants.${at}`, `is not a known variant; known are ${known}`, 'unknown_variant')
-    }
+async function chosenVariants(context: Context, variants: string[] = []): Promise<string[]> {
+  const { principal } = context
+  await checkVariants(context, variants)
+  for (const index of variants) {
     // The uploaded file itself is played by browsers only where their key names it.
     const allowed = principal.variants ?? (principal.kind === 'player' && index === 'original' ? [] : null)
     if (allowed && !allowed.includes(index)) {
@@ -78,7 +77,7 @@ export const playHandlers: Handlers<typeof playOperations> = {
       .values({
         metadata: {},
         ...rest,
-        variants: chosenVariants(context, variants),
+        variants: await chosenVariants(context, variants),
         resource_id: await findResource(context, params.scope, { collection_id, track_id, playlist_id }),
         id: newId(),
         organization_id: context.principal.organization_id,
@@ -126,7 +125,7 @@ export const playHandlers: Handlers<typeof playOperations> = {
   },
 
   async downloadTrack({ params }, context) {
-    const { session, track, files, seconds_left } = await findPlayback(
+    const { session, track, files, is_preliminary, seconds_left } = await findPlayback(
       context,
       params.play_session_id,
       params.play_track_id,
@@ -134,6 +133,8 @@ export const playHandlers: Handlers<typeof playOperations> = {
     if (!session.is_downloadable) {
       throw new ApiError(403, 'download_not_allowed', 'This play session was created without is_downloadable')
     }
+    // What is not finished is not given out as a file.
+    if (is_preliminary) throw notReady(track.status)
     const file = files.find((f) => f.index === params.variant_index)
     if (!file) throw notFound('variant')
     const extension = /\.[a-z0-9]+$/.exec(file.path)?.[0]

@@ -7,6 +7,7 @@ import type { Playback } from '../contract/play.ts'
 import { ApiError, notFound } from '../errors.ts'
 import { appearance } from './appearance.ts'
 import { coverImage } from './cover_image.ts'
+import { allowsEarly, bestQuality } from './early.ts'
 import { checkExpiry } from './session.ts'
 
 /** A track can be played when it has files, whatever its status: also while it is processed again. */
@@ -18,10 +19,12 @@ const MAX_URL_TTL = 3600
 interface File {
   index: string
   path: string
+  bitrate: number
+  is_early: 0 | 1
 }
 
 const files = sql<string>`(
-  select json_group_array(json_object('index', "index", 'path', path)) from ${trackVariants} where track_id = ${tracks.id}
+  select json_group_array(json_object('index', "index", 'path', path, 'bitrate', bitrate, 'is_early', is_early)) from ${trackVariants} where track_id = ${tracks.id}
 )`
 
 const inPlaylist = sql`exists (
@@ -29,7 +32,8 @@ const inPlaylist = sql`exists (
 )`
 
 /** Session, track and all that the track inherits from, in one statement. Public: the two ids are the secret. */
-export async function findPlayback({ db, now }: Context, play_session_id: string, track_id: string) {
+export async function findPlayback(context: Context, play_session_id: string, track_id: string) {
+  const { db, now } = context
   const row = await db
     .select({
       session: playSessions,
@@ -61,18 +65,24 @@ export async function findPlayback({ db, now }: Context, play_session_id: string
   if (!row?.track || !row.collection || !row.organization) throw notFound('track')
   const { track, collection, playlist, organization } = row
   const made = JSON.parse(row.files) as File[]
-  if (made.length === 0) throw notReady(track.status)
+  const [file] = made
+  if (!file) throw notReady(track.status)
+  // An early file never stands beside others.
+  const is_preliminary = file.is_early === 1
+  if (is_preliminary && !allowsEarly(session, file, await bestQuality(context, session))) throw notReady(track.status)
   return {
     session,
     track,
     appearance: appearance({ track, collection, playlist, organization }),
-    /** The session's variants that this track has, in the session's order. */
-    files: session.variants.flatMap((index) => made.filter((file) => file.index === index)),
+    /** The session's variants that this track has, in the session's order; of a preliminary one, its early file. */
+    files: is_preliminary ? made : session.variants.flatMap((index) => made.filter((file) => file.index === index)),
+    is_preliminary,
     seconds_left: Math.min(MAX_URL_TTL, Math.floor((session.expires_at - now) / 1000)),
   }
 }
 
-const notReady = (status: string) =>
+/** 409 for a track that does not play, or not yet. */
+export const notReady = (status: string) =>
   new ApiError(
     409,
     'track_not_ready',
@@ -83,13 +93,13 @@ const notReady = (status: string) =>
 
 /** Everything a player needs for one track. Signed URLs never outlive the session. */
 export async function playback(context: Context, found: Awaited<ReturnType<typeof findPlayback>>): Promise<Playback> {
-  const { track, seconds_left } = found
+  const { track, is_preliminary, seconds_left } = found
   const { cover_path, ...look } = found.appearance
   const sign = (path: string) => signUrl(context.env, 'GET', path, { expires_in: seconds_left })
   return {
     track_id: track.id,
     cover_image: await coverImage(context, cover_path, seconds_left),
-    track: { ...track, ...look, track_status_id: track.status },
+    track: { ...track, ...look, track_status_id: track.status, is_preliminary },
     levels: { levels: JSON.parse(track.levels) as number[] },
     variants: await Promise.all(
       found.files.map(async ({ index, path }) => ({ path, url: await sign(path), variant: { index } })),

@@ -1,9 +1,11 @@
-import { and, asc, eq, ne, or } from 'drizzle-orm'
+import { and, asc, eq, ne, or, sql } from 'drizzle-orm'
 
 import { collections, playlists, playlistTracks, type playSessions, tracks } from '../adapters/schema.ts'
 import type { Context } from '../context.ts'
 import type { PlaySession } from '../contract/play.ts'
+import { ApiError } from '../errors.ts'
 import { appearance, type Appearances } from './appearance.ts'
+import { allowsEarly, bestQuality, type EarlyFile } from './early.ts'
 import { findOrganization } from './organization.ts'
 import { findPlayback, playable, playback } from './playback.ts'
 import { timestamp } from './session.ts'
@@ -43,7 +45,11 @@ const columns = {
     ...overridable(tracks),
   },
   collection: { theme: collections.theme, ...look(collections), ...overridable(collections) },
-  playable: playable.as('playable'),
+  /** One of its files tells enough: an early one never stands beside others. */
+  file: sql<string | null>`(
+    select json_object('index', "index", 'bitrate', bitrate, 'is_early', is_early)
+    from track_variants where track_id = ${tracks.id} limit 1
+  )`.as('file'),
 }
 const listable = or(ne(tracks.status, 'failed'), playable)
 
@@ -77,7 +83,7 @@ async function sessionTracks({ db }: Context, { scope, resource_id }: Row) {
 export async function sessionView(context: Context, session: Row) {
   const organization = await findOrganization(context)
   const rows = await sessionTracks(context, session)
-  const first = rows.find((row) => row.playable)
+  const first = await firstPlayable(context, session, rows)
   return {
     play_session_id: session.id,
     play_session: toPlaySession(session),
@@ -85,7 +91,30 @@ export async function sessionView(context: Context, session: Row) {
       ...track,
       ...seen({ track, collection, playlist, organization }),
     })),
-    first_track: first ? await playback(context, await findPlayback(context, session.id, first.track.id)) : null,
+    first_track: first === null ? null : await viewOf(context, session, first),
+  }
+}
+
+/** The first track that plays in this session. */
+async function firstPlayable(context: Context, session: Row, rows: { file: string | null; track: { id: string } }[]) {
+  let best: number | undefined
+  for (const { file, track } of rows) {
+    if (file === null) continue
+    const { is_early, ...early } = JSON.parse(file) as EarlyFile & { is_early: 0 | 1 }
+    if (!is_early) return track.id
+    best ??= await bestQuality(context, session)
+    if (allowsEarly(session, early, best)) return track.id
+  }
+  return null
+}
+
+/** Its play view; null when it was deleted in this moment, or cannot be finished. */
+async function viewOf(context: Context, session: Row, track_id: string) {
+  try {
+    return await playback(context, await findPlayback(context, session.id, track_id))
+  } catch (error) {
+    if (error instanceof ApiError) return null
+    throw error
   }
 }
 

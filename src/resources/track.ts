@@ -15,22 +15,23 @@ import { purgeJobs } from '../pipeline/purge.ts'
 import { audioUpload, checkFacts, coverUpload, type Facts } from './upload_handle.ts'
 
 type Row = typeof tracks.$inferSelect
+type Unread = 'levels' | 'made_with'
 
-const { levels: _levels, ...withoutLevels } = getTableColumns(tracks)
+const { levels: _levels, made_with: _made_with, ...withoutLevels } = getTableColumns(tracks)
 const { info: _info, ...listed } = withoutLevels
-/** All but the levels, which only play views need. */
+/** All but the levels, which only play views need, and what only a reprocess compares. */
 export const trackColumns = withoutLevels
 /** What lists read: neither the levels nor the technical facts. */
 export const listedColumns = listed
 
 /** The title that was set is shown as it is; play views fall back to the file's name. */
-export const toListedTrack = (row: Omit<Row, 'levels' | 'info'>) => ({
+export const toListedTrack = (row: Omit<Row, Unread | 'info'>) => ({
   ...row,
   image_colors: row.cover_colors,
   track_status_id: row.status,
 })
 
-const toTrack = (row: Omit<Row, 'levels'>) => ({
+const toTrack = (row: Omit<Row, Unread>) => ({
   ...toListedTrack(row),
   info: { ...row.info, ...(row.progress !== null && { progress: row.progress }) },
 })
@@ -44,7 +45,7 @@ const own = ({ principal }: Context, id: string) =>
   )
 
 /** A track of the caller's organization, or 404. */
-export async function findTrack(context: Context, id: string): Promise<Omit<Row, 'levels'>> {
+export async function findTrack(context: Context, id: string): Promise<Omit<Row, Unread>> {
   const row = await context.db.select(trackColumns).from(tracks).where(own(context, id)).get()
   if (!row) throw notFound('track')
   return row

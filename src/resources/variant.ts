@@ -1,16 +1,124 @@
-import type { Handlers } from '../context.ts'
-import { CATALOGUE, type variantOperations } from '../contract/variant.ts'
-import { notFound } from '../errors.ts'
+import { and, eq, sql } from 'drizzle-orm'
+
+import { newId } from '../adapters/id.ts'
+import { variants } from '../adapters/schema.ts'
+import type { Context, Handlers } from '../context.ts'
+import { CATALOGUE, toRendition } from '../contract/catalogue.ts'
+import { MAX_VARIANT_INDEX, MAX_VARIANTS, type variantOperations } from '../contract/variant.ts'
+import { ApiError, describeError, invalid, notFound } from '../errors.ts'
+import { sendJob } from '../pipeline/job.ts'
+import { purgeJob } from '../pipeline/purge.ts'
+import { ownVariants } from '../pipeline/rendition.ts'
+import { variantSettings } from './variant_settings.ts'
+
+type Row = typeof variants.$inferSelect
+
+const own = ({ principal }: Context, id: string) =>
+  and(eq(variants.id, id), eq(variants.organization_id, principal.organization_id))
+
+/** A variant of the caller's organization's own, or 404; 409 for one of the catalogue. */
+async function findOwn(context: Context, id: string): Promise<Row> {
+  const fixed = CATALOGUE.find((variant) => variant.id === id)
+  if (fixed) {
+    const message = `${fixed.index} is one of the default variants, which cannot be changed or deleted; define one of your own`
+    throw new ApiError(409, 'default_variant', message)
+  }
+  const row = await context.db.select().from(variants).where(own(context, id)).get()
+  if (!row) throw notFound('variant')
+  return row
+}
+
+/** 400 `unknown_variant` for a name that is neither in the catalogue nor the organization's. */
+export async function checkVariants({ db, principal }: Context, names: readonly string[]): Promise<void> {
+  const known = CATALOGUE.map(({ index }) => index)
+  if (names.every((name) => known.includes(name))) return
+  known.push(...(await ownVariants(db, principal.organization_id)).map(({ index }) => index))
+  for (const [at, name] of names.entries()) {
+    if (known.includes(name)) continue
+    throw invalid(`variants.${at}`, `is not a known variant; known are ${known.join(', ')}`, 'unknown_variant')
+  }
+}
+
+/** Names that files or play views have already. */
+const TAKEN = new Set([...CATALOGUE.map(({ index }) => index), 'early'])
+
+/** `Voice, mono 48k` becomes `voice-mono-48k`. */
+function toIndex(name: string): string {
+  const words =
+    name
+      .normalize('NFKD')
+      .replace(/\p{M}/gu, '')
+      .toLowerCase()
+      .match(/[a-z0-9]+/g) ?? []
+  const index = words.join('-').slice(0, MAX_VARIANT_INDEX).replace(/-$/, '')
+  if (!index) throw invalid('index', 'is required, because the name has neither letters from a to z nor digits')
+  return index
+}
+
+const exists = (index: string) =>
+  new ApiError(409, 'variant_exists', `There is a variant with the index ${index} already; choose another one`)
 
 export const variantHandlers: Handlers<typeof variantOperations> = {
-  listVariants: async ({ query }) => ({
-    count: CATALOGUE.length,
-    variants: CATALOGUE.slice(query.offset, query.offset + query.limit),
-  }),
+  async listVariants({ query: { limit, offset } }, { db, principal }) {
+    // At most 20 rows: nothing is won by counting or paging in the database.
+    const all = [...(await ownVariants(db, principal.organization_id)).map(toRendition), ...CATALOGUE]
+    return { count: all.length, variants: all.slice(offset, offset + limit) }
+  },
 
-  async getVariant({ params }) {
-    const variant = CATALOGUE.find((v) => v.id === params.variant_id)
-    if (!variant) throw notFound('variant')
+  async createVariant({ body: { name, index = toIndex(name), type, ...body } }, { db, principal, now }) {
+    const settings = variantSettings({ type }, body)
+    if (TAKEN.has(index)) throw exists(index)
+    const { organization_id } = principal
+    const row = await db
+      .insert(variants)
+      .values({
+        id: newId(),
+        organization_id,
+        index,
+        name,
+        ...settings,
+        // Null, and so refused, when the organization has as many as it may.
+        seq: sql`(select case when count(*) < ${MAX_VARIANTS} then coalesce(max(seq), 0) + 1 end
+          from variants where organization_id = ${organization_id})`,
+        created_at: now,
+      })
+      .returning()
+      .get()
+      .catch((error: unknown) => {
+        const fault = describeError(error)
+        if (fault.includes('UNIQUE constraint failed: variants.organization_id')) throw exists(index)
+        if (!fault.includes('NOT NULL constraint failed: variants.seq')) throw error
+        const message = `An organization may have ${MAX_VARIANTS} variants of its own; delete one first`
+        throw new ApiError(409, 'variants_full', message)
+      })
+    return { variant_id: row.id, variant: toRendition(row) }
+  },
+
+  async getVariant({ params }, context) {
+    const variant =
+      CATALOGUE.find(({ id }) => id === params.variant_id) ?? toRendition(await findOwn(context, params.variant_id))
     return { variant_id: variant.id, variant }
+  },
+
+  async updateVariant({ params, body: { name, ...body } }, context) {
+    const found = await findOwn(context, params.variant_id)
+    const values = { ...(name !== undefined && { name }), ...variantSettings(found, body) }
+    const row = await context.db.update(variants).set(values).where(own(context, found.id)).returning().get()
+    if (!row) throw notFound('variant')
+    return { variant_id: row.id, variant: toRendition(row) }
+  },
+
+  async deleteVariant({ params }, context) {
+    const { db, principal } = context
+    const found = await findOwn(context, params.variant_id)
+    const { id, index } = found
+    const purge = purgeJob(context, principal.organization_id, { prefixes: [], variant: { id, index } })
+    const [, [deleted]] = await db.batch([
+      purge.insert,
+      db.delete(variants).where(own(context, id)).returning({ id: variants.id }),
+    ])
+    await sendJob(context, purge)
+    if (!deleted) throw notFound('variant')
+    return { variant_id: id, deleted_variant: toRendition(found) }
   },
 }

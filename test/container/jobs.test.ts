@@ -1,3 +1,6 @@
+import { chmod, readFile, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+
 import { afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
 
 import { makeAudio, noise } from '../support/audio.ts'
@@ -108,15 +111,31 @@ describe('the queue', () => {
 })
 
 describe('ffmpeg', () => {
-  it('killed in the strict pass is followed by the tolerant one', async () => {
-    const slow = await stage.start(await stage.fakeFfmpeg(SLOW))
+  it.each(['SIGKILL', 'SIGSEGV'] as const)(
+    'hit by %s in the strict pass is followed by the tolerant one',
+    async (signal) => {
+      const slow = await stage.start(await stage.fakeFfmpeg(SLOW))
+      const job = stage.newLightJob()
+      const stream = await post(slow, job, job.job_id)
+      process.kill(await encoderOf(slow), signal)
+      const { result, fallback } = await collect(stream)
+      expect(fallback).toBe('The strict pass crashed.')
+      expect(Math.abs(result!.duration - 5)).toBeLessThan(0.05)
+      expect(await slow.leftovers()).toEqual([])
+    },
+  )
+
+  it.each(['KILL', 'SEGV'])('hit by SIG%s in every pass is a failure that may be tried again', async (signal) => {
+    const doomed = await stage.start(
+      await stage.fakeFfmpeg(`case "$*" in *filter_complex*) kill -${signal} $$;; esac; exec $REAL "$@"`),
+    )
     const job = stage.newLightJob()
-    const stream = await post(slow, job, job.job_id)
-    process.kill(await encoderOf(slow), 'SIGKILL')
-    const { result, fallback } = await collect(stream)
+    const { error, fallback } = await collect(await post(doomed, job, job.job_id))
     expect(fallback).toBe('The strict pass crashed.')
-    expect(Math.abs(result!.duration - 5)).toBeLessThan(0.05)
-    expect(await slow.leftovers()).toEqual([])
+    expect(error).toEqual({ code: 'internal', message: 'The decoder was killed.', retryable: true })
+    expect(await childrenOf(doomed.pid, /./)).toEqual([])
+    expect(await doomed.leftovers()).toEqual([])
+    expect((await collect(await post(service, job, job.job_id))).result).toBeDefined()
   })
 
   it('that hangs in both passes ends in timed_out, and nothing of it stays', async () => {
@@ -150,6 +169,32 @@ describe('ffmpeg', () => {
   })
 })
 
+describe('what a file says of itself', () => {
+  const EVIL = '$(touch /tmp/evil)\n{"event":"evil"}\u001b[2J'
+
+  it('reaches neither a command line nor a log', async () => {
+    const arguments_ = join(stage.scratch, 'arguments')
+    await writeFile(arguments_, '')
+    await chmod(arguments_, 0o666)
+    const recording = await stage.start(await stage.fakeFfmpeg(`printf '%s\\n' "$@" >> ${arguments_}; exec $REAL "$@"`))
+    const tagged = await makeAudio('flac', { seconds: 1 }, ['-metadata', `title=${EVIL}`])
+    const damaged = tagged.subarray(0, tagged.length - 2000)
+    for (const [bytes, name] of [
+      [tagged, 'evil";`id`.m3u8'],
+      [damaged, "evil' -i file:///etc/passwd"],
+    ] as const) {
+      const job = newJob(stage.storage, stage.storage.serve(encodeURIComponent(name), bytes))
+      const { info } = (await succeed(recording, job)).result
+      expect(info.tags).toMatchObject({ title: EVIL })
+    }
+    expect(await readFile(arguments_, 'utf8')).toContain('file:src')
+    for (const text of [await readFile(arguments_, 'utf8'), JSON.stringify(recording.logs)]) {
+      expect(text).not.toContain('evil')
+      expect(text).not.toContain('http')
+    }
+  })
+})
+
 describe('requests', () => {
   it('need the secret, except for health', async () => {
     const secret = `s-${Math.random()}`
@@ -172,7 +217,21 @@ describe('requests', () => {
   it('that are no jobs are refused with a reason', async () => {
     const job = stage.newLightJob()
     const other = stage.newLightJob()
-    for (const body of [undefined, {}, { ...job, version: 2 }, { ...job, source: { url: 'no url', size: 1 } }, other]) {
+    const hostile = ['file:///etc/passwd', 'data:audio/wav;base64,AAAA', 'ftp://127.0.0.1/x', 'no url']
+    const squares = { icon: job.source.url, small: job.source.url, regular: job.source.url }
+    const bodies = [
+      undefined,
+      {},
+      { ...job, version: 2 },
+      other,
+      ...hostile.map((url) => ({ ...job, source: { url, size: 1 } })),
+      ...hostile.map((url) => ({ ...job, variants: [{ ...job.variants[0], url }] })),
+      ...hostile.map((url) => ({ ...job, cover: { ...squares, icon: url } })),
+      ...hostile.map((url) => ({ ...job, early: { url, from_duration: 0 } })),
+      ...['../x', 'a/b', '-x;y', 'x.y', ''].map((index) => ({ ...job, variants: [{ ...job.variants[0], index }] })),
+      { ...job, variants: [job.variants[0], job.variants[0]] },
+    ]
+    for (const body of bodies) {
       const answer = await post(service, body, job.job_id)
       expect(answer.status).toBe(400)
       expect(await answer.json()).toMatchObject({ ok: false, code: 'invalid', message: expect.any(String) })

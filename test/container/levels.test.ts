@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest'
 
 import { createPcmMeter, levels } from '../../container/levels.ts'
 import { waveform } from '../../container/waveform.ts'
+import { sample, silence, sine, type Wave } from '../support/signal.ts'
 
 function measure(samples: number[], channels = 1, chunkBytes = 7) {
   const bytes = Buffer.from(Int16Array.from(samples).buffer)
@@ -47,5 +48,55 @@ describe('levels', () => {
 
   it('of nothing are zeros', () => {
     expect(new Set(levels(measure([])))).toEqual(new Set([0]))
+  })
+})
+
+describe('levels are the RMS of each stretch over that of the loudest', () => {
+  /** Levels of waves that begin one after the other, each for a quarter of a second. */
+  function levelsOf(...waves: Wave[]) {
+    const { channels } = sample([(t) => waves[Math.floor(t * 4)]!(t)], {
+      rate: 44100,
+      seconds: waves.length / 4,
+      bits: 16,
+    })
+    return levels(measure([...channels[0]!], 1, 65536))
+  }
+  /** The levels of one of so many equal parts, without those that reach into its neighbours. */
+  const part = (all: number[], place: number, parts: number) =>
+    all.slice(Math.ceil((320 / parts) * place) + 1, Math.floor((320 / parts) * (place + 1)) - 1)
+  const square: Wave = (t) => (Math.floor(t * 2000) % 2 === 0 ? 0.9 : -0.9)
+  const sawtooth: Wave = (t) => 0.9 * (((t * 7001) % 2) - 1)
+
+  it.each<[string, Wave, number]>([
+    ['a sine is 1/√2 of a square', sine(7001, 0.9), Math.SQRT1_2],
+    ['a sawtooth is 1/√3 of a square', sawtooth, 1 / Math.sqrt(3)],
+    ['half the amplitude is one half', (t) => square(t) / 2, 0.5],
+    ['a tenth of the amplitude is one tenth', (t) => square(t) / 10, 0.1],
+    ['silence is nothing', silence, 0],
+  ])('%s', (_, wave, expected) => {
+    const found = levelsOf(square, wave, square, wave)
+    for (const level of [...part(found, 0, 4), ...part(found, 2, 4)]) expect(level).toBe(1)
+    for (const level of [...part(found, 1, 4), ...part(found, 3, 4)])
+      expect(Math.abs(level - expected)).toBeLessThan(0.012)
+  })
+
+  it('hear stereo in opposite phase', () => {
+    const [left] = sample([sine(500, 0.5)], { rate: 44100, seconds: 0.5, bits: 16 }).channels
+    const both = measure(
+      [...left!].flatMap((value) => [value, -value]),
+      2,
+      65536,
+    )
+    expect(levels(both)).toEqual(levels(measure([...left!], 1, 65536)))
+  })
+
+  it('hear a sound in one channel only as one in both', () => {
+    const [left] = sample([sine(500, 0.5)], { rate: 44100, seconds: 0.5, bits: 16 }).channels
+    const oneSided = measure(
+      [...left!].flatMap((value, i) => (i < 11025 ? [value, 0] : [value, value])),
+      2,
+      65536,
+    )
+    expect(levels(oneSided)).toEqual(levels(measure([...left!], 1, 65536)))
   })
 })

@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { randomUUID } from 'node:crypto'
-import { mkdtemp, readdir, rm } from 'node:fs/promises'
+import { chmod, mkdtemp, readdir, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
@@ -11,11 +11,19 @@ import type { Storage } from './storage.ts'
 
 const ENTRY = new URL('../../container/server.ts', import.meta.url).pathname
 
-/** Starts the real service as a process of its own, on a free port. */
-export async function startService(environment: Record<string, string> = {}) {
-  const workDir = await mkdtemp(join(tmpdir(), 'tonearm-test-'))
+// `npm run test:image` starts the one inside an image, which sees the same /tmp and runs as another user.
+const COMMAND = process.env.SERVICE_COMMAND?.split(' ') ?? [process.execPath, ENTRY]
+
+/** Starts the real service as a process of its own, on a free port; `wrap` puts another program around it. */
+export async function startService(
+  environment: Record<string, string> = {},
+  wrap = (command: string[]): string[] => command,
+) {
+  const workDir = environment.WORK_DIR ?? (await mkdtemp(join(tmpdir(), 'tonearm-test-')))
+  if (process.env.SERVICE_COMMAND) await chmod(workDir, 0o777)
   const env = { ...process.env, PORT: '0', WORK_DIR: workDir, PARENT_PID: String(process.pid), ...environment }
-  const child = spawn(process.execPath, [ENTRY], { env, stdio: ['ignore', 'pipe', 'inherit'] })
+  const [program, ...args] = wrap(COMMAND)
+  const child = spawn(program!, args, { env, stdio: ['ignore', 'pipe', 'inherit'] })
   const logs: Record<string, unknown>[] = []
   const exited = new Promise<number | null>((resolve) => child.once('exit', resolve))
   const port = await new Promise<number>((resolve, reject) => {
@@ -29,6 +37,7 @@ export async function startService(environment: Record<string, string> = {}) {
   return {
     url: `http://127.0.0.1:${port}`,
     pid: child.pid!,
+    workDir,
     logs,
     exited,
     /** Names of what is left in the work directory. */

@@ -51,6 +51,35 @@ describe('the end of the service', () => {
     expect(await service.exited).toBe(0)
   })
 
+  it('after SIGTERM hands back a job that takes too long', async () => {
+    const slow = await stage.start({ ...(await stage.fakeFfmpeg(SLOW)), GRACE_SECONDS: '0.2' })
+    const job = stage.newLightJob()
+    const stream = await post(slow, job, job.job_id)
+    const encoder = await encoderOf(slow)
+    slow.kill('SIGTERM')
+    expect((await collect(stream)).error).toMatchObject({ code: 'cancelled', retryable: true })
+    expect(await slow.exited).toBe(0)
+    expect(await isRunning(encoder)).toBe(false)
+    expect(await slow.leftovers()).toEqual([])
+  })
+
+  it('by SIGKILL takes ffmpeg along, and the next start cleans up and does the job', async () => {
+    // One that would not notice by its output that nobody reads it.
+    const endless = 'case "$*" in *filter_complex*) while :; do sleep 0.1; done;; esac; exec $REAL "$@"'
+    const slow = await stage.start(await stage.fakeFfmpeg(endless))
+    const job = stage.newLightJob()
+    const stream = await post(slow, job, job.job_id)
+    const encoder = await encoderOf(slow)
+    await vi.waitFor(async () => expect(await slow.leftovers()).toEqual([`job-${job.job_id}`]))
+    slow.kill('SIGKILL')
+    await expect(collect(stream)).rejects.toThrow()
+    await vi.waitFor(async () => expect(await isRunning(encoder)).toBe(false))
+    const next = await stage.start({ WORK_DIR: slow.workDir })
+    expect(await next.leftovers()).toEqual([])
+    expect((await collect(await post(next, job, job.job_id))).result).toBeDefined()
+    expect(await next.leftovers()).toEqual([])
+  })
+
   it('comes with the end of its parent', async () => {
     const parent = spawn('sleep', ['1000'])
     const orphan = await stage.start({ PARENT_PID: String(parent.pid) })

@@ -14,6 +14,8 @@ export const SLOW = 'case "$*" in *-xerror*) exec $REAL -re "$@";; esac; exec $R
 export async function setStage(audio: Buffer) {
   const storage = await startStorage()
   const scratch = await mkdtemp(join(tmpdir(), 'tonearm-stage-'))
+  // ffmpeg may run as another user.
+  await chmod(scratch, 0o755)
   const services: Service[] = []
   let names = 0
 
@@ -31,8 +33,8 @@ export async function setStage(audio: Buffer) {
       const { promise, resolve } = Promise.withResolvers<void>()
       return { job: newLightJob(promise), go: resolve }
     },
-    async start(environment: Record<string, string> = {}): Promise<Service> {
-      const service = await startService(environment)
+    async start(environment: Record<string, string> = {}, wrap?: (command: string[]) => string[]): Promise<Service> {
+      const service = await startService(environment, wrap)
       services.push(service)
       return service
     },

@@ -1,12 +1,25 @@
 import { createHash } from 'node:crypto'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { setTimeout as sleep } from 'node:timers/promises'
 
 type Served = {
   bytes: Buffer
   /** Answers that break off after so many bytes, one after the other. */
   cuts: number[]
   status: number
+  /** Where a redirect leads. */
+  location?: string
+  /** `Content-Type` of the answer, as an uploader may choose it. */
+  type?: string
+  /** Where in the object answers go silent and stay open. */
+  silentAfter?: number
+  /** Bytes of each of the small pieces that the answer comes in, one every 20 ms. */
+  drip?: number
+  /** What the object becomes once an answer was cut. */
+  replacement?: Buffer
+  /** Sends no `Content-Length`. */
+  chunked?: boolean
   /** Resolves when the answer may begin. */
   ready: Promise<void>
 }
@@ -18,6 +31,8 @@ export async function startStorage() {
   const sources = new Map<string, Served>()
   const files = new Map<string, Buffer>()
   const refusals = new Map<string, number[]>()
+  const redirects = new Map<string, string>()
+  const cutUploads = new Map<string, number>()
   const requests: StorageRequest[] = []
 
   const server = createServer((request, response) => {
@@ -32,7 +47,14 @@ export async function startStorage() {
 
   async function put(path: string, request: IncomingMessage, response: ServerResponse) {
     const chunks: Buffer[] = []
-    for await (const chunk of request) chunks.push(chunk)
+    const cuts = cutUploads.get(path) ?? 0
+    cutUploads.set(path, cuts - 1)
+    for await (const chunk of request) {
+      if (cuts > 0) return request.destroy()
+      chunks.push(chunk)
+    }
+    const location = redirects.get(path)
+    if (location) return response.writeHead(307, { location }).end()
     const refusal = refusals.get(path)?.shift()
     if (refusal) return response.writeHead(refusal).end()
     if (request.headers['content-length'] === undefined) return response.writeHead(411).end()
@@ -43,21 +65,35 @@ export async function startStorage() {
   async function get(source: Served | undefined, request: IncomingMessage, response: ServerResponse) {
     if (!source) return response.writeHead(404).end()
     await source.ready
-    if (source.status !== 200) return response.writeHead(source.status).end()
+    const { location, type } = source
+    if (source.status !== 200) return response.writeHead(source.status, location ? { location } : {}).end()
     const etag = `"${createHash('md5').update(source.bytes).digest('hex')}"`
     const from =
       request.headers['if-range'] === etag ? Number(/bytes=(\d+)-/.exec(request.headers.range ?? '')?.[1] ?? 0) : 0
     const body = source.bytes.subarray(from)
-    const headers = { etag, 'content-length': body.length, 'accept-ranges': 'bytes' }
+    const length = source.chunked ? {} : { 'content-length': body.length }
+    const headers = { etag, ...length, 'accept-ranges': 'bytes', ...(type ? { 'content-type': type } : {}) }
     if (from > 0) {
       response.writeHead(206, {
         ...headers,
         'content-range': `bytes ${from}-${source.bytes.length - 1}/${source.bytes.length}`,
       })
     } else response.writeHead(200, headers)
+    if (source.silentAfter !== undefined) return response.write(source.bytes.subarray(from, source.silentAfter))
+    if (source.drip) return sendSlowly(body, source.drip, response)
     const cut = source.cuts.shift()
     if (cut === undefined) return response.end(body)
-    return response.write(body.subarray(0, cut), () => setTimeout(() => response.destroy(), 50))
+    if (source.replacement) source.bytes = source.replacement
+    // FIN, not RST: what was sent arrives, and nothing more.
+    return response.write(body.subarray(0, cut), () => response.socket?.end())
+  }
+
+  async function sendSlowly(body: Buffer, step: number, response: ServerResponse) {
+    for (let at = 0; at < body.length && !response.destroyed; at += step) {
+      response.write(body.subarray(at, at + step))
+      await sleep(20)
+    }
+    response.end()
   }
 
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
@@ -74,6 +110,10 @@ export async function startStorage() {
     },
     /** Answers the next uploads to a path with these statuses instead of taking them. */
     refuse: (path: string, ...statuses: number[]) => refusals.set(path, statuses),
+    /** Sends uploads to a path on to another URL. */
+    redirect: (path: string, location: string) => redirects.set(path, location),
+    /** Breaks the next uploads to a path off in the middle. */
+    cutUploads: (path: string, times: number) => cutUploads.set(path, times),
     async close() {
       server.closeAllConnections()
       await new Promise((resolve) => server.close(resolve))

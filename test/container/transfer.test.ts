@@ -1,22 +1,26 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 
 import type { TranscodeJob } from '../../src/contract/job.ts'
-import { decode, makeAudio, noise } from '../support/audio.ts'
+import { decode, makeAudio, makeImage, noise } from '../support/audio.ts'
 import { catalogue, lightVariants, newJob, runJob, type Service, startService, succeed } from './service.ts'
 import { startStorage, type Storage } from './storage.ts'
 
 let storage: Storage
 let service: Service
+/** One that waits for no source. */
+let impatient: Service
 let audio: Buffer
 
 beforeAll(async () => {
   storage = await startStorage()
   service = await startService()
+  impatient = await startService({ SOURCE_STALL_SECONDS: '0.4', SOURCE_LEAST_RATE: '20000', SOURCE_RATE_SECONDS: '1' })
   audio = await makeAudio('wav', { seconds: 2, expression: noise })
 })
 
 afterAll(async () => {
   await service.stop()
+  await impatient.stop()
   await storage.close()
 })
 
@@ -29,39 +33,69 @@ function jobFor(trouble: Parameters<Storage['serve']>[2] = {}): TranscodeJob {
 
 const requestsFor = (job: TranscodeJob) =>
   storage.requests.filter((request) => storage.url(request.path) === job.source.url)
+/** Where each request began; of what had been sent, a broken connection may lose the last pieces. */
+const starts = (job: TranscodeJob) =>
+  requestsFor(job).map(({ range }) => (range === undefined ? 0 : Number(/^bytes=(\d+)-$/.exec(range)?.[1])))
 
 describe('a download', () => {
   it('goes on where the connection was cut', async () => {
     const job = jobFor({ cuts: [100_000, 50_000] })
     job.variants = catalogue(storage, job.job_id).filter((variant) => variant.index === 'lossless')
     await succeed(service, job)
-    expect(requestsFor(job).map((request) => request.range)).toEqual([undefined, 'bytes=100000-', 'bytes=150000-'])
+    const [first, second, third] = starts(job) as [number, number, number]
+    expect(starts(job)).toHaveLength(3)
+    expect([first, second > 0, second <= 100_000, third > second, third <= second + 50_000]).toEqual([
+      0,
+      ...Array(4).fill(true),
+    ])
     expect(await decode(storage.files.get(`${job.job_id}/lossless`)!)).toEqual(await decode(audio))
   })
 
-  it('gives up on a source that sends nothing, and the job may be tried again', async () => {
-    const { error } = await runJob(service, jobFor({ cuts: [0, 0, 0, 0, 0, 0] }))
-    expect(error).toMatchObject({ code: 'source_unavailable', retryable: true })
+  it('starts over when the object was replaced in between, and holds only the new one', async () => {
+    const replacement = await makeAudio('wav', { seconds: 2 })
+    expect(replacement).toHaveLength(audio.length)
+    const job = jobFor({ cuts: [100_000], replacement })
+    job.variants = catalogue(storage, job.job_id).filter((variant) => variant.index === 'lossless')
+    await succeed(service, job)
+    expect(starts(job)).toEqual([0, expect.toSatisfy((start) => start > 0 && start <= 100_000)])
+    expect(await decode(storage.files.get(`${job.job_id}/lossless`)!)).toEqual(await decode(replacement))
   })
 
   it.each([
-    [403, true],
-    [404, false],
-  ])('of a source that answers %i fails at once, retryable: %s', async (status, retryable) => {
-    const job = jobFor({ status })
-    const { error } = await runJob(service, job)
-    expect(error).toMatchObject({ code: 'source_unavailable', retryable })
-    expect(error?.message).toContain(String(status))
-    expect(requestsFor(job)).toHaveLength(1)
+    ['cuts every connection', { cuts: [0, 0, 0, 0, 0, 0] }, 'source_unavailable', true, 4],
+    ['answers 500', { status: 500 }, 'source_unavailable', true, 4],
+    ['answers 404', { status: 404 }, 'source_unavailable', false, 1],
+    ['answers 410', { status: 410 }, 'source_unavailable', false, 1],
+    ['answers 401', { status: 401 }, 'source_forbidden', true, 1],
+    ['answers 403', { status: 403 }, 'source_forbidden', true, 1],
+    ['is silent from the start', { silentAfter: 0 }, 'source_stalled', true, 4],
+    ['falls silent on the way', { silentAfter: 1000 }, 'source_stalled', true, 5],
+    ['drips', { drip: 100 }, 'source_too_slow', true, 1],
+  ] as const)('from a source that %s fails', async (_, trouble, code, retryable, requests) => {
+    const job = jobFor({ ...trouble, cuts: 'cuts' in trouble ? [...trouble.cuts] : [] })
+    const { error } = await runJob(impatient, job)
+    expect(error).toMatchObject({ code, retryable, message: expect.stringMatching(/^[A-Z].*\.$/) })
+    expect(requestsFor(job)).toHaveLength(requests)
   })
 
-  it('of another length than the job says fails', async () => {
-    for (const difference of [-10, 10]) {
-      const job = jobFor()
-      job.source.size += difference
-      const { error } = await runJob(service, job)
-      expect(error).toMatchObject({ code: 'source_unavailable', retryable: false })
-    }
+  it('from a host that nobody answers at fails with source_unavailable, and may be tried again', async () => {
+    const job = jobFor()
+    const gone = await startStorage()
+    job.source.url = gone.url('source')
+    await gone.close()
+    expect((await runJob(service, job)).error).toMatchObject({ code: 'source_unavailable', retryable: true })
+  })
+
+  it.each([
+    ['longer', false, -10],
+    ['shorter', false, 10],
+    ['longer', true, -10],
+    ['shorter', true, 10],
+  ])('of an object that is %s than the job says fails (without Content-Length: %s)', async (_, chunked, more) => {
+    const job = jobFor({ chunked })
+    job.source.size += more
+    const { error } = await runJob(service, job)
+    expect(error).toMatchObject({ code: 'source_length', retryable: false })
   })
 
   it('of a file that no disk takes is not begun', async () => {
@@ -73,7 +107,63 @@ describe('a download', () => {
   })
 })
 
+describe('a redirect', () => {
+  it.each([301, 302, 303, 307, 308])('of the source (%i) is not followed', async (status) => {
+    const elsewhere = await startStorage()
+    const job = jobFor({ status, location: elsewhere.serve('x', audio).url })
+    expect((await runJob(service, job)).error).toMatchObject({ code: 'source_unavailable' })
+    expect(elsewhere.requests).toEqual([])
+    await elsewhere.close()
+  })
+
+  it('of an output, an early file or a square of a cover is not followed', async () => {
+    const elsewhere = await startStorage()
+    const job = jobFor()
+    storage.redirect(`${job.job_id}/mp3-128`, elsewhere.url('x'))
+    expect((await runJob(service, job)).error).toMatchObject({ code: 'upload_failed' })
+
+    const image = storage.serve('picture', await makeImage('png'))
+    const [icon, small, regular] = ['icon', 'small', 'regular'].map((name) => storage.url(`squares/${name}`))
+    storage.redirect('squares/small', elsewhere.url('x'))
+    const ask = (source: { url: string; size: number }) =>
+      fetch(`${service.url}/covers`, {
+        method: 'POST',
+        body: JSON.stringify({ version: 1, source, outputs: { icon, small, regular } }),
+      })
+    expect(await (await ask(image)).json()).toMatchObject({ ok: false, error: { code: 'upload_failed' } })
+    const moved = storage.serve('moved', audio, { status: 302, location: elsewhere.url('x') })
+    const answer = await ask(moved)
+    expect(answer.status).toBe(502)
+    expect(await answer.json()).toMatchObject({ ok: false, error: { code: 'source_unavailable' } })
+
+    const early = newJob(storage, storage.serve('song', await makeAudio('mp3', { seconds: 1 })))
+    early.early = { url: storage.url('early'), from_duration: 0 }
+    storage.redirect('early', elsewhere.url('x'))
+    await succeed(service, early)
+    expect(storage.requests).toContainEqual(expect.objectContaining({ method: 'PUT', path: 'early' }))
+    expect(elsewhere.requests).toEqual([])
+    await elsewhere.close()
+  })
+})
+
 describe('an upload', () => {
+  it('whose connection is cut is tried again', async () => {
+    const job = jobFor()
+    storage.cutUploads(`${job.job_id}/waveform`, 2)
+    storage.cutUploads(`${job.job_id}/mp3-128`, 2)
+    await succeed(service, job)
+    expect(storage.files.has(`${job.job_id}/mp3-128`)).toBe(true)
+    expect(storage.files.has(`${job.job_id}/waveform`)).toBe(true)
+  })
+
+  it('whose connection is always cut fails the job, which may be tried again', async () => {
+    const job = jobFor()
+    storage.cutUploads(`${job.job_id}/mp3-128`, 3)
+    const { error } = await runJob(service, job)
+    expect(error).toMatchObject({ code: 'upload_failed', retryable: true })
+    await succeed(service, job)
+  })
+
   it('is tried again after a server error', async () => {
     const job = jobFor()
     storage.refuse(`${job.job_id}/mp3-128`, 500, 503)
@@ -93,4 +183,5 @@ describe('an upload', () => {
 
 it('leaves no file behind, whatever went wrong', async () => {
   expect(await service.leftovers()).toEqual([])
+  expect(await impatient.leftovers()).toEqual([])
 })

@@ -163,7 +163,8 @@ const FIELDS = {
     'id organization_id collection_id creator_id index duration file_name file_name_original info organization_index order metadata is_cover_overridable is_theme_overridable player_title player_subtitle player_color image_colors track_status_id status',
   ImageColor: 'hex area lightness saturation',
   UploadHandle: 'method upload_url ttl expires_at',
-  Variant: 'id name type format bitrate index',
+  // The last four are ours.
+  Variant: 'id name type format bitrate index codec channels start length',
   UploadSession: 'id creator_id collection_id organization_index metadata expires_at',
   PlaySession: 'id creator_id organization_index metadata variants is_downloadable expires_at',
   CoverImage: 'icon small regular',

@@ -23,6 +23,7 @@ const NOBODYS = [
   'listApiKeys',
   'createApiKey',
   'listVariants',
+  'createVariant',
   'getVariant',
   'listLimits',
 ]
@@ -37,7 +38,7 @@ function expected(name: OperationName, caller: string): number {
 }
 
 /** What takes away what others need is tried last, and by those who may last of all. */
-const LAST = ['removePlaylistTrack', 'replacePlaylistTracks', 'deletePlaylist', 'revokeApiKey']
+const LAST = ['removePlaylistTrack', 'replacePlaylistTracks', 'deletePlaylist', 'revokeApiKey', 'deleteVariant']
 LAST.push('deleteTrack', 'deleteCollection', 'deleteOrganization')
 const inOrder = operationNames.toSorted((a, b) => LAST.indexOf(a) - LAST.indexOf(b))
 

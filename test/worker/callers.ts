@@ -20,6 +20,7 @@ export async function aWorld() {
     body: { track_id, is_downloadable: true },
   })
   const { api_key_id } = await ok('POST', '/v1/api_key', { key, body: { title: 'Spare', type: 'player' } })
+  const { variant_id } = await ok('POST', '/v1/variant', { key, body: { name: 'Radio', codec: 'mp3', bitrate: 320 } })
   return {
     ...shop,
     track_id,
@@ -29,6 +30,7 @@ export async function aWorld() {
     session_track_id: uploaded.track_id as string,
     play_session_id: play_session_id as string,
     api_key_id: api_key_id as string,
+    variant_id: variant_id as string,
   }
 }
 export type World = Awaited<ReturnType<typeof aWorld>>

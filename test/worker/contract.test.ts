@@ -92,9 +92,9 @@ describe.each(withIds)('%s', (name, operation) => {
   it("is 404 for an unknown, a malformed and another organization's id, and does not tell them apart", async () => {
     const [mine, theirs] = [await aWorld(), await aWorld()]
     for (const id of ids(operation)) {
-      // A play session's id is a secret, not a tenant's; variants are everybody's, and root's are all organizations.
+      // A play session's id is a secret, not a tenant's; root's are all organizations.
       const isSecret = operation.access.length === 0 && id === 'play_session_id'
-      const everybodys = isSecret || id === 'variant_id' || operation.access.includes('root')
+      const everybodys = isSecret || operation.access.includes('root')
       const strangers = everybodys ? [] : [theirs[id as keyof World]]
       const answers = []
       for (const value of [UNKNOWN_ID, 'nonsense', '%20', ...strangers]) {

@@ -2,7 +2,6 @@ import { eq } from 'drizzle-orm'
 
 import { tracks } from '../../src/adapters/schema.ts'
 import type { OperationName } from '../../src/contract/index.ts'
-import { CATALOGUE } from '../../src/contract/variant.ts'
 import { aReadyTrack, aShop, trackRow, upload } from './fixtures.ts'
 import { db, ok } from './support.ts'
 
@@ -17,6 +16,7 @@ export async function aWorld() {
   await ok('PUT', `/v1/playlist/${playlist_id}/track`, { key, body: { track_ids: [track_id] } })
   const places = await ok('GET', `/v1/playlist/${playlist_id}/track`, { key })
   const { api_key_id } = await ok('POST', '/v1/api_key', { key, body: { title: 'Web', type: 'player' } })
+  const { variant_id } = await ok('POST', '/v1/variant', { key, body: { name: 'Radio', codec: 'mp3', bitrate: 320 } })
   const play = await ok('POST', '/v1/play_session/collection', { key, body: { collection_id, is_downloadable: true } })
   return {
     key,
@@ -26,7 +26,7 @@ export async function aWorld() {
     play_track_id: track_id,
     upload_session_id: session.upload_session_id as string,
     play_session_id: play.play_session_id as string,
-    variant_id: CATALOGUE[0]!.id,
+    variant_id: variant_id as string,
     variant_index: 'aac-160',
     scope: 'collection',
     playlist_id: playlist_id as string,
@@ -53,15 +53,17 @@ const PLAYLIST =
   'id creator_id organization_index title metadata image_colors theme player_color player_subtitle track_count version'
 const API_KEY =
   'id title type hint collection_id track_id playlist_id variants is_downloadable allowed_origins expires_at created_at last_used_at'
-const VARIANT = 'id name type format bitrate index'
+// The specification's fields, and ours: the settings.
+const VARIANT = 'id name type format bitrate index codec channels start length'
+const REPROCESS = 'state all total done failed started_at finished_at'
 const SQUARE = 'type width height url'
 const playbackAt = (at: string) => ({
   [`${at}cover_image`]: 'icon small regular',
   [`${at}cover_image.icon`]: SQUARE,
   [`${at}cover_image.small`]: SQUARE,
   [`${at}cover_image.regular`]: SQUARE,
-  // A listed track and `is_dark`.
-  [`${at}track`]: `${LISTED_TRACK} is_dark`,
+  // A listed track, `is_dark` and our `is_preliminary`.
+  [`${at}track`]: `${LISTED_TRACK} is_dark is_preliminary`,
   [`${at}levels`]: 'levels',
   [`${at}variants.0`]: 'path url variant',
   [`${at}variants.0.variant`]: 'index',
@@ -199,6 +201,20 @@ export const cases: Record<OperationName, Case> = {
   },
   listVariants: { keys: { '': `${ENVELOPE} count variants`, 'variants.0': VARIANT } },
   getVariant: { keys: { '': `${ENVELOPE} variant_id variant`, variant: VARIANT } },
+  createVariant: {
+    body: () => ({ name: 'Voice', codec: 'opus', bitrate: 32, channels: 1 }),
+    keys: { '': `${ENVELOPE} variant_id variant`, variant: VARIANT },
+  },
+  updateVariant: {
+    body: () => ({ name: 'Changed' }),
+    keys: { '': `${ENVELOPE} variant_id variant`, variant: VARIANT },
+  },
+  deleteVariant: { keys: { '': `${ENVELOPE} variant_id deleted_variant`, deleted_variant: VARIANT } },
+  reprocessCollection: {
+    body: () => ({ all: true }),
+    keys: { '': `${ENVELOPE} collection_id reprocess`, reprocess: REPROCESS },
+  },
+  getCollectionReprocess: { keys: { '': `${ENVELOPE} collection_id reprocess` } },
   listOrganizations: { keys: { '': `${ENVELOPE} count organizations`, 'organizations.0': ORGANIZATION } },
   deleteOrganization: {
     keys: { '': `${ENVELOPE} organization_id deleted_organization`, deleted_organization: ORGANIZATION },

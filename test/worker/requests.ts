@@ -1,7 +1,7 @@
 import { env } from 'cloudflare:workers'
 
+import { CATALOGUE } from '../../src/contract/catalogue.ts'
 import { type OperationName, operations } from '../../src/contract/index.ts'
-import { CATALOGUE } from '../../src/contract/variant.ts'
 import type { World } from './callers.ts'
 
 interface Sent {
@@ -28,6 +28,9 @@ const bodies = (world: World): Partial<Record<OperationName, object>> => ({
   replacePlaylistTracks: { track_ids: [world.track_id] },
   insertPlaylistTracks: { track_ids: [world.track_id] },
   movePlaylistTrack: { position: 0 },
+  createVariant: { name: 'New', codec: 'aac', bitrate: 96 },
+  updateVariant: { name: 'Renamed' },
+  reprocessCollection: { all: false },
   createApiKey: { title: 'New', type: 'player' },
   updateApiKey: { title: 'Renamed' },
   rotateApiKey: { grace_seconds: 60 },
@@ -37,9 +40,10 @@ const bodies = (world: World): Partial<Record<OperationName, object>> => ({
 export const pathValues = (name: OperationName, world: World): Record<string, string> => ({
   ...world,
   play_track_id: world.track_id,
-  variant_id: CATALOGUE[0]!.id,
   variant_index: 'aac-160',
   scope: 'track',
+  // Those of the catalogue are everybody's.
+  ...(name === 'getVariant' && { variant_id: CATALOGUE[0]!.id }),
   ...(name === 'getSessionTrack' && { track_id: world.session_track_id }),
 })
 

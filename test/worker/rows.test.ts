@@ -1,8 +1,8 @@
 import { env } from 'cloudflare:workers'
 import { describe, expect, it } from 'vitest'
 
+import { CATALOGUE } from '../../src/contract/catalogue.ts'
 import { type OperationName, operations } from '../../src/contract/index.ts'
-import { CATALOGUE } from '../../src/contract/variant.ts'
 import { aBigShop, grow } from './big_shop.ts'
 import { quiet, rowsOf } from './meter.ts'
 import { CREATOR, seededId } from './seed.ts'
@@ -30,6 +30,7 @@ const readings = (ids: Awaited<ReturnType<typeof aBigShop>>): Partial<Record<Ope
   playSession: [ids.ofCollection, ids.ofTrack, ids.ofPlaylist].map((id) => [`/v1/play/${id}`]),
   playTrack: [ids.ofCollection, ids.ofTrack, ids.ofPlaylist].map((id) => [`/v1/play/${id}/${ids.track_id}`]),
   downloadTrack: [[`/v1/play/${ids.ofTrack}/${ids.track_id}/aac-160/download`]],
+  getCollectionReprocess: [[`/v1/collection/${ids.collection_id}/reprocess`]],
   listVariants: [['/v1/variant']],
   getVariant: [[`/v1/variant/${CATALOGUE[0]!.id}`]],
   listPlaylists: ['', ...FILTERS].map((filter) => ['/v1/playlist', filter]),

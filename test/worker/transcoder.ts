@@ -1,8 +1,8 @@
 import { env } from 'cloudflare:workers'
 import { vi } from 'vitest'
 
+import { CATALOGUE } from '../../src/contract/catalogue.ts'
 import { CoverAnswer, CoverJob, JobEvent, type JobResult, TranscodeJob } from '../../src/contract/job.ts'
-import { CATALOGUE } from '../../src/contract/variant.ts'
 
 /**
  * The transcoder is an external process that workerd cannot run, so these tests answer in its place. Every request and every event

@@ -28,6 +28,10 @@ describe('behaviour', () => {
       format: 'm4a',
       bitrate: 160,
       index: 'aac-160',
+      codec: 'aac',
+      channels: null,
+      start: null,
+      length: null,
     })
   })
 

@@ -1,0 +1,93 @@
+import { readdirSync, readFileSync, readlinkSync, statSync } from 'node:fs'
+import { join } from 'node:path'
+
+/** What Linux says of processes in `/proc`. CPU times have a resolution of 10 ms. */
+
+const TICKS = 100 // USER_HZ, the same on every architecture that Node runs on
+
+/** CPU seconds, user and system, of a process and of all its children that have ended. */
+export function cpuSeconds(pid: number): number {
+  const stat = readFileSync(`/proc/${pid}/stat`, 'latin1')
+  // proc(5): utime, stime, cutime and cstime are fields 14 to 17; the name before them can hold spaces.
+  const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
+  return fields.slice(11, 15).reduce((sum, ticks) => sum + Number(ticks), 0) / TICKS
+}
+
+/** CPU seconds that the whole machine has worked, and that its host has taken from it. */
+export function machineSeconds(): number {
+  const [user, nice, system, , , irq, softirq, steal] = readFileSync('/proc/stat', 'latin1')
+    .split('\n', 1)[0]!
+    .split(/\s+/)
+    .slice(1)
+    .map(Number)
+  return (user! + nice! + system! + irq! + softirq! + steal!) / TICKS
+}
+
+export type Peaks = {
+  /** Bytes, the largest resident set of the process itself. */
+  memory: number
+  /** Bytes, the largest resident set of one of its descendants. */
+  childMemory: number
+  /** Bytes on disk in its directory. */
+  disk: number
+}
+
+/** Watches a process, its descendants and its directory until `stop`, which answers the peaks. */
+export function watchPeaks(pid: number, directory: string) {
+  const peaks: Peaks = { memory: 0, childMemory: 0, disk: 0 }
+  const look = () => {
+    peaks.memory = Math.max(peaks.memory, residentPeak(pid))
+    for (const child of descendants(pid)) peaks.childMemory = Math.max(peaks.childMemory, residentPeak(child))
+    peaks.disk = Math.max(peaks.disk, bytesIn(directory))
+  }
+  const timer = setInterval(look, 100)
+  return {
+    stop(): Peaks {
+      clearInterval(timer)
+      look()
+      return peaks
+    },
+  }
+}
+
+// The kernel keeps the peak itself (VmHWM), so looking now and then misses little.
+function residentPeak(pid: number): number {
+  return Number(/^VmHWM:\s+(\d+) kB/m.exec(read(`/proc/${pid}/status`))?.[1] ?? 0) * 1024
+}
+
+// A child that runs its parent's program is a fork on its way to another one.
+function descendants(pid: number): number[] {
+  const children = read(`/proc/${pid}/task/${pid}/children`).split(' ').filter(Boolean).map(Number)
+  const others = children.filter((child) => programOf(child) !== programOf(pid))
+  return others.flatMap((child) => [child, ...descendants(child)])
+}
+
+function programOf(pid: number): string {
+  try {
+    return readlinkSync(`/proc/${pid}/exe`)
+  } catch {
+    return ''
+  }
+}
+
+// A process or file may go at any moment.
+function read(path: string): string {
+  try {
+    return readFileSync(path, 'latin1')
+  } catch {
+    return ''
+  }
+}
+
+function bytesIn(directory: string): number {
+  let bytes = 0
+  try {
+    for (const entry of readdirSync(directory, { withFileTypes: true })) {
+      const path = join(directory, entry.name)
+      bytes += entry.isDirectory() ? bytesIn(path) : statSync(path).blocks * 512
+    }
+  } catch {
+    // Removed while we looked.
+  }
+  return bytes
+}

@@ -1,0 +1,19 @@
+import { transcode } from './transcode/bench.ts'
+
+/** `npm run bench`: lists the benches. `npm run bench -- <name> [options]`: runs one. */
+
+const benches: Record<string, { about: string; run: (args: string[]) => Promise<void> }> = { transcode }
+
+const [name, ...args] = process.argv.slice(2)
+const bench = name === undefined ? undefined : benches[name]
+if (bench) {
+  await bench.run(args).catch((error: unknown) => {
+    console.error(error instanceof Error ? error.message : error)
+    process.exitCode = 1
+  })
+} else {
+  if (name !== undefined) console.error(`There is no bench ${name}.\n`)
+  console.log('npm run bench -- <name> [--help]\n')
+  for (const [known, { about }] of Object.entries(benches)) console.log(`  ${known}   ${about}`)
+  process.exitCode = name === undefined ? 0 : 1
+}

@@ -1,0 +1,108 @@
+import { availableParallelism } from 'node:os'
+import { parseArgs } from 'node:util'
+
+import { findTools } from '../../container/ffmpeg.ts'
+import { readSettings } from '../../container/settings.ts'
+import { newJob } from './job.ts'
+import { table } from './report.ts'
+import { type Round, summarise } from './result.ts'
+import { runSequence } from './sequence.ts'
+import { runService } from './service.ts'
+import { sourceFile, type SourceFormat, sourceFormats } from './source.ts'
+import { startStorage, type Storage } from './storage.ts'
+
+const HELP = `npm run bench -- transcode [options]
+
+  --minutes 1,10,60   durations of the source
+  --source flac       format of the source: ${sourceFormats.join(' or ')}
+  --rounds 3          rounds per duration; each runs the service and the sequence once
+  --json              all figures as JSON
+
+FFMPEG_PATH and FFPROBE_PATH name the binaries, as for the service. A minute of audio takes about 8 s a round on two
+cores, so all durations take half an hour. Anything else that runs makes the ratios wrong.`
+
+const options = {
+  minutes: { type: 'string', default: '1,10,60' },
+  source: { type: 'string', default: 'flac' },
+  rounds: { type: 'string', default: '3' },
+  json: { type: 'boolean', default: false },
+  help: { type: 'boolean', default: false },
+} as const
+
+/** The transcoder beside one process per variant in sequence, and beside what the machine can do at most. */
+export const transcode = {
+  about: 'the transcoder beside one ffmpeg process per variant, and beside the limit of the machine',
+  async run(args: string[]): Promise<void> {
+    const { values } = parseArgs({ args, options })
+    if (values.help) return console.log(HELP)
+    const minutes = values.minutes.split(',').map((text) => positive(text, 'minutes'))
+    const rounds = positive(values.rounds, 'rounds')
+    const source = sourceFormats.find((format) => format === values.source)
+    if (!source) throw new Error(`--source must be ${sourceFormats.join(' or ')}`)
+    const tools = await findTools(readSettings(process.env))
+    const signal = abortedByCtrlC()
+
+    const results = []
+    for (const duration of minutes) {
+      const found = await measure({ minutes: duration, rounds, source }, signal)
+      results.push(summarise(duration, found, availableParallelism()))
+    }
+    const setting = { ffmpeg: tools.version, node: process.version, cores: availableParallelism(), source, rounds }
+    console.log(values.json ? JSON.stringify({ ...setting, results }, null, 2) : table(setting, results))
+  },
+}
+
+type Wanted = { minutes: number; rounds: number; source: SourceFormat }
+
+async function measure({ minutes, rounds, source }: Wanted, signal: AbortSignal): Promise<Round[]> {
+  const { FIXTURE_FFMPEG_PATH, FFMPEG_PATH } = process.env
+  const maker = await findTools({ ffmpegPath: FIXTURE_FFMPEG_PATH || FFMPEG_PATH || undefined })
+  const storage = await startStorage(await sourceFile(minutes, source, maker.ffmpeg))
+  try {
+    const found: Round[] = []
+    for (let round = 0; round < rounds; round++) {
+      // In turn first and second, so that a machine that slows down is fair to both.
+      found.push(await runRound(storage, round % 2 === 0, signal))
+      console.error(`${minutes} min, round ${round + 1} of ${rounds}: ${describe(found[round]!)}`)
+    }
+    return found
+  } finally {
+    storage.close()
+  }
+}
+
+async function runRound(storage: Storage, serviceFirst: boolean, signal: AbortSignal): Promise<Round> {
+  const jobs = { service: newJob(storage), sequence: newJob(storage) }
+  const early = serviceFirst ? await runService(jobs.service, signal) : null
+  const sequence = await runSequence(jobs.sequence, signal)
+  const service = early ?? (await runService(jobs.service, signal))
+  const sizes = storage.uploaded(jobs.service.job_id)
+  requireSame(sizes, storage.uploaded(jobs.sequence.job_id))
+  return { service, sequence: sequence.run, costs: sequence.costs, sizes }
+}
+
+// A comparison is worth nothing when one side did less. Some headers hold random or optional bytes.
+function requireSame(sizes: Record<string, number>, others: Record<string, number>): void {
+  for (const index of new Set([...Object.keys(sizes), ...Object.keys(others)])) {
+    const [size = 0, other = 0] = [sizes[index], others[index]]
+    const same = index === 'analysis' ? size > 0 && other > 0 : Math.abs(size - other) <= 64 + other / 1000
+    if (!same) throw new Error(`${index} has ${size} bytes from the service and ${other} from the sequence`)
+  }
+}
+
+function describe({ service, sequence }: Round): string {
+  return `service ${service.wall.toFixed(2)} s, sequence ${sequence.wall.toFixed(2)} s`
+}
+
+function positive(text: string, name: string): number {
+  const value = Number(text)
+  if (!(value > 0)) throw new Error(`--${name} must be a positive number`)
+  return value
+}
+
+// The children end first, so that their directories can go.
+function abortedByCtrlC(): AbortSignal {
+  const controller = new AbortController()
+  process.once('SIGINT', () => controller.abort(new Error('interrupted')))
+  return controller.signal
+}

@@ -1,0 +1,78 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { createInterface } from 'node:readline'
+
+import { cpuSeconds, machineSeconds, type Peaks, watchPeaks } from '../process.ts'
+
+/** What one run took, end to end: seconds by the clock, CPU seconds with all child processes, bytes. */
+export type Run = Peaks & {
+  wall: number
+  cpu: number
+  /** CPU seconds that the rest of the machine worked meanwhile. */
+  others: number
+}
+
+export type Contestant = {
+  pid: number
+  /** The next line of its standard output, as JSON. */
+  line: () => Promise<Record<string, unknown>>
+  /** Runs `work` with the clock on. */
+  measure: (work: () => Promise<void>) => Promise<Run>
+  write: (text: string) => void
+}
+
+/** Starts a script as a process with a directory of its own, lets it be used, and ends both. */
+export async function withContestant<T>(
+  script: string,
+  signal: AbortSignal,
+  use: (contestant: Contestant) => Promise<T>,
+): Promise<T> {
+  const directory = await mkdtemp(join(tmpdir(), 'tonearm-bench-'))
+  const env = { ...process.env, PORT: '0', WORK_DIR: directory, PARENT_PID: String(process.pid) }
+  const child = spawn(process.execPath, [script], { cwd: directory, env, stdio: ['pipe', 'pipe', 'inherit'] })
+  const exited = once(child, 'exit')
+  const end = () => child.kill('SIGINT')
+  signal.addEventListener('abort', end)
+  const lines = createInterface({ input: child.stdout })[Symbol.asyncIterator]()
+  const pid = child.pid!
+  try {
+    return await use({
+      pid,
+      async line() {
+        const { value, done } = await lines.next()
+        if (done) throw new Error(`${script} ended early`)
+        return JSON.parse(value)
+      },
+      measure: (work) => measure(pid, directory, work),
+      write: (text) => child.stdin.write(`${text}\n`),
+    })
+  } finally {
+    signal.removeEventListener('abort', end)
+    end()
+    await exited
+    await rm(directory, { recursive: true, force: true })
+  }
+}
+
+async function measure(pid: number, directory: string, work: () => Promise<void>): Promise<Run> {
+  const peaks = watchPeaks(pid, directory)
+  try {
+    const before = {
+      cpu: cpuSeconds(pid),
+      own: cpuSeconds(process.pid),
+      machine: machineSeconds(),
+      at: performance.now(),
+    }
+    await work()
+    const wall = (performance.now() - before.at) / 1000
+    const cpu = cpuSeconds(pid) - before.cpu
+    const own = cpuSeconds(process.pid) - before.own
+    const others = Math.max(0, machineSeconds() - before.machine - cpu - own)
+    return { wall, cpu, others, ...peaks.stop() }
+  } finally {
+    peaks.stop()
+  }
+}

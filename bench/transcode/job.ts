@@ -1,0 +1,21 @@
+import { randomUUID } from 'node:crypto'
+
+import { CATALOGUE, toJobVariant } from '../../src/contract/catalogue.ts'
+import type { TranscodeJob } from '../../src/contract/job.ts'
+import type { Storage } from './storage.ts'
+
+/** The job that the Worker would send for the source in a storage: every variant of the default catalogue. */
+export function newJob(storage: Storage): TranscodeJob {
+  const job_id = randomUUID()
+  const entries = CATALOGUE.filter((entry) => entry.type !== 'original')
+  return {
+    version: 1,
+    job_id,
+    pass: 'strict',
+    source: { url: storage.url('source'), size: storage.size },
+    max_duration: 12 * 3600,
+    variants: entries.map((entry) => toJobVariant(entry, storage.url(`${job_id}/${entry.index}`))),
+    cover: null,
+    early: null,
+  }
+}

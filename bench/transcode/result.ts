@@ -1,0 +1,56 @@
+import type { Run } from './contestant.ts'
+import type { Costs } from './sequence.ts'
+
+/** One run of each, one after the other; `sizes` in bytes of each output. */
+export type Round = { service: Run; sequence: Run; costs: Costs; sizes: Record<string, number> }
+
+export type Result = ReturnType<typeof summarise>
+
+/** The medians of all rounds; ratios are made within a round, where the machine was in the same mood. */
+export function summarise(minutes: number, rounds: Round[], cores: number) {
+  const of = (figure: (round: Round) => number) => median(rounds.map(figure))
+  const run = (pick: (round: Round) => Run) => ({
+    wall: of((round) => pick(round).wall),
+    cpu: of((round) => pick(round).cpu),
+    memory: Math.max(...rounds.map((round) => pick(round).memory)),
+    ffmpeg_memory: Math.max(...rounds.map((round) => pick(round).childMemory)),
+    disk: Math.max(...rounds.map((round) => pick(round).disk)),
+  })
+  const encoders = Object.keys(rounds[0]!.costs.encoders)
+  return {
+    minutes,
+    service: run((round) => round.service),
+    sequence: run((round) => round.sequence),
+    limit: of(({ costs }) => limit(costs, cores)),
+    /** How many times faster than the sequence. */
+    speedup: of(({ service, sequence }) => sequence.wall / service.wall),
+    /** How many times slower than the limit. */
+    over_limit: of(({ service, costs }) => service.wall / limit(costs, cores)),
+    /** Parts of the machine that other programs took while the service ran, 0–1. */
+    noise: of(({ service }) => service.others / (service.wall * cores)),
+    /** CPU seconds of one process alone. */
+    costs: {
+      encoders: Object.fromEntries(encoders.map((index) => [index, of(({ costs }) => costs.encoders[index]!)])),
+      measuring: of(({ costs }) => costs.measuring),
+      decoding: of(({ costs }) => costs.decoding),
+    },
+    sizes: rounds[0]!.sizes,
+    rounds,
+  }
+}
+
+/**
+ * Seconds that no arrangement of this work can beat on so many cores: all of it spread evenly, or its longest piece, whichever is
+ * more. Loudness and levels count as one more encoder. Every process alone also decodes, which has to be done only once.
+ */
+export function limit({ encoders, measuring, decoding }: Costs, cores: number): number {
+  const alone = [...Object.values(encoders), measuring]
+  const total = alone.reduce((sum, cpu) => sum + Math.max(0, cpu - decoding), decoding)
+  return Math.max(total / cores, ...alone)
+}
+
+function median(values: number[]): number {
+  const sorted = values.toSorted((a, b) => a - b)
+  const middle = sorted.length / 2
+  return (sorted[Math.ceil(middle) - 1]! + sorted[Math.floor(middle)]!) / 2
+}

@@ -1,0 +1,26 @@
+import { join } from 'node:path'
+
+import type { TranscodeJob } from '../../src/contract/job.ts'
+import { type Run, withContestant } from './contestant.ts'
+
+const ENTRY = join(import.meta.dirname, 'sequence_process.ts')
+
+/** CPU seconds of each process that made one variant alone, and of one that only decoded. */
+export type Costs = {
+  encoders: Record<string, number>
+  /** Loudness, levels and waveform: one ffmpeg, and our reading of its PCM. */
+  measuring: number
+  decoding: number
+}
+
+/** The same job as one process per variant, one after the other. */
+export function runSequence(job: TranscodeJob, signal: AbortSignal): Promise<{ run: Run; costs: Costs }> {
+  return withContestant(ENTRY, signal, async ({ line, measure, write }) => {
+    await line()
+    const run = await measure(async () => {
+      write(JSON.stringify(job))
+      await line()
+    })
+    return { run, costs: (await line()) as Costs }
+  })
+}

@@ -1,0 +1,95 @@
+import { stat, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { createInterface } from 'node:readline'
+
+import { ffmpegArguments, SOURCE_FILE } from '../../container/command.ts'
+import { download } from '../../container/download.ts'
+import { findTools } from '../../container/ffmpeg.ts'
+import { inputFlags } from '../../container/input.ts'
+import { createPcmMeter, levels } from '../../container/levels.ts'
+import { loudness } from '../../container/loudness.ts'
+import { plan } from '../../container/plan.ts'
+import { probe } from '../../container/probe.ts'
+import { killAll, run } from '../../container/run.ts'
+import { readSettings } from '../../container/settings.ts'
+import { sniffFile } from '../../container/sniff.ts'
+import { uploadFile } from '../../container/upload.ts'
+import { waveform } from '../../container/waveform.ts'
+import type { TranscodeJob } from '../../src/contract/job.ts'
+import { cpuSeconds } from '../process.ts'
+import type { Costs } from './sequence.ts'
+
+/**
+ * What people write first: one ffmpeg process per variant, in sequence, with the service's own flags, download and upload, so
+ * that only the order of work differs. Writes `ready`, reads one job, does it, writes `done`, then what each process cost.
+ */
+
+const TIMEOUT = 24 * 3600
+const { signal } = new AbortController()
+const settings = readSettings(process.env)
+const tools = await findTools(settings)
+const directory = settings.workDir
+
+process.on('exit', killAll)
+process.on('SIGINT', () => process.exit(130))
+const input = createInterface({ input: process.stdin })
+// Whoever asked is gone.
+input.on('close', () => process.exit(1))
+const say = (line: object) => process.stdout.write(`${JSON.stringify(line)}\n`)
+
+say({ ready: true })
+input.once('line', (line) => void work(JSON.parse(line)))
+
+async function work(job: TranscodeJob): Promise<void> {
+  const path = join(directory, SOURCE_FILE)
+  await download(job.source, path, { signal })
+  const sniffed = await sniffFile(path)
+  const source = await probe(path, sniffed, tools, signal)
+  const command = { pass: job.pass, source, sniffed, maxDuration: job.max_duration }
+  const costs: Costs = { encoders: {}, measuring: 0, decoding: 0 }
+
+  const files: Record<string, string> = {}
+  for (const encode of plan(job.variants, source).encodes) {
+    const args = ffmpegArguments({ ...command, encodes: [encode], measure: false })
+    costs.encoders[encode.index] = await costOf(() => ffmpeg(args))
+    files[encode.index] = encode.file
+  }
+  costs.measuring = await costOf(async () => {
+    const meter = createPcmMeter(source.channels)
+    const stderr = await ffmpeg(ffmpegArguments({ ...command, encodes: [], measure: true }), (chunk) =>
+      meter.add(chunk),
+    )
+    const pcm = meter.summary()
+    await writeFile(join(directory, 'waveform'), JSON.stringify(waveform(pcm, source.sampleRate)))
+    await writeFile(join(directory, 'analysis'), JSON.stringify({ ...loudness(stderr, pcm), levels: levels(pcm) }))
+  })
+  await Promise.all(
+    job.variants.map(async ({ index, url, content_type }) => {
+      const file = join(directory, files[index] ?? index)
+      // What a source does not have (FLAC of a lossy one) was not made.
+      if (await stat(file).catch(() => null)) await uploadFile(file, url, content_type, signal)
+    }),
+  )
+  say({ done: true })
+
+  const decodeOnly = ['-map', `0:${source.stream}`, '-f', 'null', '-']
+  const flags = ['-hide_banner', '-nostdin', '-nostats', ...inputFlags(sniffed), '-i', `file:${SOURCE_FILE}`]
+  costs.decoding = await costOf(() => ffmpeg([...flags, ...decodeOnly]))
+  say(costs)
+}
+
+async function ffmpeg(args: string[], onPcm: (chunk: Buffer) => void = () => undefined): Promise<string> {
+  const onStdout = (chunk: Buffer) => {
+    onPcm(chunk)
+    return true
+  }
+  const exit = await run(tools.ffmpeg, args, { cwd: directory, signal, timeoutSeconds: TIMEOUT, onStdout })
+  if (exit.code !== 0) throw new Error(`ffmpeg ended with ${exit.code}: ${exit.stderr.slice(-1000)}`)
+  return exit.stderr
+}
+
+async function costOf(work: () => Promise<unknown>): Promise<number> {
+  const before = cpuSeconds(process.pid)
+  await work()
+  return cpuSeconds(process.pid) - before
+}

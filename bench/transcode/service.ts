@@ -1,0 +1,32 @@
+import { join } from 'node:path'
+import { createInterface } from 'node:readline'
+import { Readable } from 'node:stream'
+
+import { JobEvent, type JobResult, type TranscodeJob } from '../../src/contract/job.ts'
+import { type Run, withContestant } from './contestant.ts'
+
+const ENTRY = join(import.meta.dirname, '../../container/server.ts')
+
+/** One job on a service that has just started: from the request to the result's line. */
+export function runService(job: TranscodeJob, signal: AbortSignal): Promise<Run> {
+  return withContestant(ENTRY, signal, async ({ line, measure }) => {
+    const started = await line()
+    if (started.event !== 'started') throw new Error(`the service did not start: ${String(started.message)}`)
+    return measure(async () => {
+      const result = await follow(`http://127.0.0.1:${Number(started.port)}/jobs/${job.job_id}`, job, signal)
+      if (result.failed.length > 0) throw new Error(`variants failed: ${JSON.stringify(result.failed)}`)
+    })
+  })
+}
+
+async function follow(url: string, job: TranscodeJob, signal: AbortSignal): Promise<JobResult> {
+  const response = await fetch(url, { method: 'POST', body: JSON.stringify(job), signal })
+  if (!response.ok || !response.body) throw new Error(`the service answered ${response.status}`)
+  for await (const text of createInterface({ input: Readable.fromWeb(response.body) })) {
+    const event = JobEvent.parse(JSON.parse(text))
+    if (event.type === 'result') return event.result
+    if (event.type === 'error') throw new Error(`the job failed: ${event.error.message}`)
+    if (event.type === 'fallback') throw new Error(`the strict pass failed: ${event.reason}`)
+  }
+  throw new Error('the service ended the stream without a result')
+}

@@ -1,0 +1,83 @@
+import { stat } from 'node:fs/promises'
+import { join } from 'node:path'
+
+import type { JobEvent, TranscodeJob } from '../src/contract/job.ts'
+import { copyArguments, ffmpegArguments } from './command.ts'
+import type { Tools } from './ffmpeg.ts'
+import type { Encode } from './plan.ts'
+import type { Source } from './probe.ts'
+import { run } from './run.ts'
+import type { Sniffed } from './sniff.ts'
+import { uploadFile } from './upload.ts'
+
+/** A second ffmpeg process that makes one file of a long source quickly, while the first one makes all the others. */
+export type Early = {
+  /** The encode that it takes off the first process; null when it only copies the source's stream. */
+  encode: Encode | null
+  /** True when that file is made, complete and uploaded. Never rejects. */
+  finished: Promise<boolean>
+  abandon: () => void
+}
+
+export type EarlyRequest = {
+  job: TranscodeJob
+  source: Source
+  sniffed: Sniffed
+  encodes: Encode[]
+  directory: string
+  tools: Tools
+  signal: AbortSignal
+  emit: (event: JobEvent) => void
+}
+
+/** Streams that every browser plays as they are, with the file format to put them into. */
+const COPIES: Record<string, { format: string; type: string }> = {
+  mp3: { format: 'mp3', type: 'audio/mpeg' },
+  aac: { format: 'ipod', type: 'audio/mp4' },
+  flac: { format: 'flac', type: 'audio/flac' },
+}
+const EARLY_FILE = 'early'
+
+/**
+ * Begins to make a first playable file of a long source, or answers null. What browsers play is copied without decoding: 1 h in a
+ * second. Other lossless sources become FLAC, ten times as fast as the rest, which is then the final file of that variant.
+ */
+export function startEarly(request: EarlyRequest): Early | null {
+  const { job, source, sniffed, encodes } = request
+  const known = source.duration ?? 0
+  if (!job.early || job.pass !== 'strict' || !sniffed.demuxer || known < job.early.from_duration) return null
+  const copy = COPIES[source.codec]
+  const encode = encodes.find((one) => one.codec === 'flac' && !one.cut && one.channels === source.channels) ?? null
+  if (!copy && !(source.lossless && encode)) return null
+  const abandoned = new AbortController()
+  const signal = AbortSignal.any([request.signal, abandoned.signal])
+  const work = copy ? makeCopy({ ...request, signal }, copy) : makeFinal({ ...request, signal }, encode!)
+  return { encode: copy ? null : encode, finished: work.catch(() => false), abandon: () => abandoned.abort() }
+}
+
+async function makeCopy(request: EarlyRequest, { format, type }: { format: string; type: string }): Promise<boolean> {
+  const command = { ...request, pass: 'strict' as const, maxDuration: request.job.max_duration }
+  const args = copyArguments(command, { format, file: EARLY_FILE })
+  return publish(request, args, { index: 'early', file: EARLY_FILE, url: request.job.early!.url, type })
+}
+
+async function makeFinal(request: EarlyRequest, encode: Encode): Promise<boolean> {
+  const command = { ...request, pass: 'strict' as const, maxDuration: request.job.max_duration }
+  const { url, content_type } = request.job.variants.find((variant) => variant.index === encode.index)!
+  const args = ffmpegArguments({ ...command, encodes: [encode], measure: false })
+  return publish(request, args, { index: encode.index, file: encode.file, url, type: content_type })
+}
+
+type Output = { index: string; file: string; url: string; type: string }
+
+async function publish(request: EarlyRequest, args: string[], { index, file, url, type }: Output): Promise<boolean> {
+  const { directory, tools, signal, source, emit } = request
+  // Before the other process: its listeners wait.
+  const limits = { cwd: directory, signal, timeoutSeconds: 120 + 2 * source.duration!, nice: 5 }
+  const exit = await run(tools.ffmpeg, args, limits)
+  if (exit.code !== 0 || (await stat(join(directory, file))).size === 0) return false
+  const size = await uploadFile(join(directory, file), url, type, signal)
+  const duration = Math.round(source.duration! * 1000) / 1000
+  emit({ type: 'early', file: { index, size, bitrate: Math.round((size * 8) / 1000 / duration), duration } })
+  return true
+}

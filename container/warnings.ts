@@ -1,0 +1,55 @@
+import type { JobResult } from '../src/contract/job.ts'
+import type { Encoded } from './encode.ts'
+import type { Source } from './probe.ts'
+import type { Sniffed } from './sniff.ts'
+
+type Warnings = JobResult['warnings']
+
+/** Seconds, and share of the audio, by which a header may be wrong without anybody noticing. */
+const TOLERANCE = { seconds: 0.5, share: 0.02 }
+
+/** What a result says about a source that decoded, but not to what it promised: what is missing, and what may sound wrong. */
+export function decodeWarnings(source: Source, sniffed: Sniffed, encoded: Encoded): Warnings {
+  const decoded = encoded.pcm.frames / source.sampleRate
+  const warnings = [lossWarning(source, sniffed, encoded, decoded)].filter((warning) => warning !== null)
+  if (loudnessSummaries(encoded.stderr) > 1) {
+    const message = 'The format changes within the file, so the loudness is that of its last part.'
+    warnings.push({ code: 'format_changed', message })
+  }
+  return warnings
+}
+
+function lossWarning(source: Source, sniffed: Sniffed, encoded: Encoded, decoded: number): Warnings[number] | null {
+  const promised = source.duration
+  const off = promised === null ? 0 : promised - decoded
+  const matters = Math.abs(off) > Math.max(TOLERANCE.seconds, decoded * TOLERANCE.share)
+  const kept = promised === null ? `${decoded.toFixed(1)} s` : `${decoded.toFixed(1)} of ${promised.toFixed(1)} s`
+  if (sniffed.truncated) {
+    return { code: 'truncated', message: `The file ends before the end that its header promises; it plays ${kept}.` }
+  }
+  if (isDamaged(sniffed, encoded)) {
+    const lost = off > 0 && matters ? `${kept} could be decoded` : 'it plays whole, but parts of it may sound wrong'
+    return { code: 'damaged', message: `The file is damaged: ${lost}.` }
+  }
+  if (encoded.fallback !== null) return { code: 'second_pass', message: `${encoded.fallback} A second one succeeded.` }
+  if (!matters) return null
+  // ffmpeg reports success on many truncated files; only the header tells.
+  const message = `The header says ${promised!.toFixed(1)} s, but ${decoded.toFixed(1)} s could be decoded.`
+  return { code: 'duration_mismatch', message }
+}
+
+const DECODER_COMPLAINS = /Error while decoding|Error submitting (a )?packet to (the )?decoder|Decoding error:/
+
+// A WAV of unknown length always ends in the middle of what its header says, and is whole all the same.
+function isDamaged(sniffed: Sniffed, { pass, fallback, stderr }: Encoded): boolean {
+  if (fallback === DAMAGED) return true
+  return pass === 'tolerant' && !sniffed.streamed && DECODER_COMPLAINS.test(stderr)
+}
+
+/** Why a strict pass ended when its source is to blame. */
+export const DAMAGED = 'The strict pass met damaged audio.'
+
+// ffmpeg measures anew when the format changes; some versions also print an empty summary (-70) at the start.
+function loudnessSummaries(stderr: string): number {
+  return [...stderr.matchAll(/\bI:\s+(\S+) LUFS/g)].filter((match) => Number(match[1]) > -70).length
+}

@@ -1,0 +1,48 @@
+import * as z from 'zod'
+
+import { Id, ok, Timestamp } from './common.ts'
+import { defineOperations } from './operation.ts'
+
+/**
+ * How far a collection's tracks are brought up to date. `done` counts those that were up to date already and those that are now,
+ * `failed` those that some variant could not be made of; each of them says why in its `info`.
+ */
+export const Reprocess = z.object({
+  state: z.enum(['running', 'done']),
+  /** Whether every track is made again, or only those that lack a variant as it is defined now. */
+  all: z.boolean(),
+  total: z.int(),
+  done: z.int(),
+  failed: z.int(),
+  started_at: Timestamp,
+  finished_at: Timestamp.nullable(),
+})
+export type Reprocess = z.infer<typeof Reprocess>
+
+const tag = 'Collections'
+const params = z.object({ collection_id: Id })
+
+export const reprocessOperations = defineOperations({
+  reprocessCollection: {
+    method: 'post',
+    path: '/v1/collection/{collection_id}/reprocess',
+    summary:
+      'Bring the tracks of a collection up to date with the variants of now, in the background; they stay playable',
+    tag,
+    access: ['server'],
+    params,
+    body: z.strictObject({ all: z.boolean().default(false) }),
+    response: ok({ collection_id: z.uuid(), reprocess: Reprocess }),
+    errors: [400, 401, 403, 404],
+  },
+  getCollectionReprocess: {
+    method: 'get',
+    path: '/v1/collection/{collection_id}/reprocess',
+    summary: "Get the progress of a collection's last reprocess; null when there was none",
+    tag,
+    access: ['server'],
+    params,
+    response: ok({ collection_id: z.uuid(), reprocess: Reprocess.nullable() }),
+    errors: [401, 403, 404],
+  },
+})

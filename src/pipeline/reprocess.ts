@@ -1,0 +1,143 @@
+import { and, asc, eq, gt, inArray, type SQL, sql } from 'drizzle-orm'
+
+import { headObject } from '../adapters/media.ts'
+import { tracks } from '../adapters/schema.ts'
+import { jobs, reprocesses } from '../adapters/work_schema.ts'
+import type { System } from '../context.ts'
+import { startProcessing } from './ingest.ts'
+import { holds, type Job } from './job.ts'
+import { done, type Outcome } from './outcome.ts'
+import { lacks } from './rendition.ts'
+
+/**
+ * Walks a collection and has its tracks processed again, few at a time. The queue of transcodes is first come, first served: because
+ * only two of these stand in it at any moment, whatever the number of collections, a new upload is never behind more than two.
+ */
+const AT_ONCE = 2
+/** Tracks that one run of the job looks at: first few, because often the next one is due already. */
+const PAGES = [10, 100, 100, 100, 100]
+/** Tracks that others are processing, and that the walk waits for, before it goes no further. */
+const MAX_WAITING = 20
+
+type Run = typeof reprocesses.$inferSelect
+
+/** Tracks as the walk looks at them. A tried one's status is this run's doing. */
+const columns = (run: Run) => ({
+  id: tracks.id,
+  organization_id: tracks.organization_id,
+  status: tracks.status,
+  source_path: tracks.source_path,
+  made_with: tracks.made_with,
+  created_at: tracks.created_at,
+  tried: sql<number>`exists (
+    select 1 from jobs where id = ${tracks.job_id} and payload ->> 'reprocess_id' = ${run.job_id})`.as('tried'),
+})
+const looked = ({ db }: System, run: Run, where: SQL | undefined, limit: number) =>
+  db
+    .select(columns(run))
+    .from(tracks)
+    .where(and(eq(tracks.collection_id, run.collection_id), where))
+    .orderBy(asc(tracks.id))
+    .limit(limit)
+type Looked = Awaited<ReturnType<typeof looked>>[number]
+
+function judge(track: Looked, run: Run): 'busy' | 'due' | 'done' | 'failed' {
+  if (track.status === 'processing' || track.status === 'fallback_processing') return 'busy'
+  if (track.tried) return track.status === 'ready' ? 'done' : 'failed'
+  if (track.source_path === null) return 'done'
+  return run.all || lacks(run.wanted, track.made_with) ? 'due' : 'done'
+}
+
+/** What one run of the job changes. */
+type Step = Pick<Run, 'cursor' | 'waiting' | 'done' | 'failed'> & { slots: number; ended: boolean }
+
+/** One run of a collection's reprocess: settles what has ended, starts what is due, writes down where it stands. */
+export async function runReprocess(system: System, job: Job): Promise<Outcome> {
+  if (job.payload.kind !== 'reprocess') throw new Error('not a reprocess job')
+  const { db } = system
+  const mine = and(eq(reprocesses.collection_id, job.payload.collection_id), eq(reprocesses.job_id, job.id))
+  const [[run], [open]] = await db.batch([
+    db.select().from(reprocesses).where(mine),
+    db.select({ count: openCount.as('count') }).from(sql`(select 1)`),
+  ])
+  // The collection was deleted, or a newer run has taken over.
+  if (run?.state !== 'running') {
+    await db.update(jobs).set({ state: 'done' }).where(holds(job))
+    return done
+  }
+  const { cursor, waiting } = run
+  const step: Step = { cursor, waiting, done: run.done, failed: run.failed, slots: AT_ONCE - open!.count, ended: false }
+  await settle(system, run, step)
+  await walk(system, run, step)
+  const { slots: _, ended, ...values } = step
+  const finished = ended && step.waiting.length === 0
+  const end = { state: 'done' as const, finished_at: Date.now(), total: step.done + step.failed }
+  const held = sql`exists (select 1 from jobs where ${holds(job)})`
+  await db.batch([
+    db
+      .update(reprocesses)
+      .set({ ...values, ...(finished && end) })
+      .where(and(mine, held)),
+    db
+      .update(jobs)
+      .set({ state: 'done' })
+      .where(and(holds(job), finished ? sql`true` : sql`false`)),
+  ])
+  if (finished) return done
+  const moved = step.cursor !== cursor || step.done + step.failed > run.done + run.failed
+  return { end: 'again', delay: moved ? 1 : 5 }
+}
+
+const openCount = sql<number>`(select count(*) from jobs where state = 'open' and is_background = 1)`
+
+/** Looks after the tracks that were being processed. */
+async function settle(system: System, run: Run, step: Step): Promise<void> {
+  if (run.waiting.length === 0) return
+  const found = await looked(system, run, inArray(tracks.id, run.waiting), run.waiting.length)
+  step.waiting = []
+  for (const track of found) await take(system, run, step, track)
+}
+
+/** Goes on through the collection, up to the first track that is due and has to wait. */
+async function walk(system: System, run: Run, step: Step): Promise<void> {
+  for (const limit of PAGES) {
+    const page = await looked(system, run, gt(tracks.id, step.cursor), limit)
+    for (const track of page) {
+      // One that has come since is made with the variants of now anyway.
+      if (track.created_at <= run.started_at) {
+        if (step.waiting.length >= MAX_WAITING || (step.slots <= 0 && judge(track, run) === 'due')) return
+        await take(system, run, step, track)
+      }
+      step.cursor = track.id
+    }
+    step.ended = page.length < limit
+    if (step.ended) return
+  }
+}
+
+/** Counts a track, starts it, or waits for it. */
+async function take(system: System, run: Run, step: Step, track: Looked): Promise<void> {
+  const verdict = judge(track, run)
+  if (verdict === 'done' || verdict === 'failed') {
+    step[verdict]++
+    return
+  }
+  if (verdict === 'due' && step.slots > 0) {
+    if (!(await start(system, run, track))) {
+      step.failed++
+      return
+    }
+    step.slots--
+  }
+  step.waiting.push(track.id)
+}
+
+/** Begins a track's transcode, if there is room and nobody else has begun one; false when its uploaded file is gone. */
+async function start(system: System, run: Run, track: Looked): Promise<boolean> {
+  const source = track.source_path === null ? null : await headObject(system.env, track.source_path)
+  if (!source || track.source_path === null) return false
+  const condition = sql`status not in ('processing', 'fallback_processing') and source_path = ${track.source_path}
+    and ${openCount} <= ${AT_ONCE}`
+  await startProcessing(system, track, { path: track.source_path, size: source.size }, condition, run.job_id)
+  return true
+}

@@ -1,0 +1,82 @@
+import { and, eq, sql } from 'drizzle-orm'
+
+import { jobs, reprocesses } from '../adapters/work_schema.ts'
+import type { Context, Handlers } from '../context.ts'
+import type { Reprocess, reprocessOperations } from '../contract/reprocess.ts'
+import { describeError, notFound } from '../errors.ts'
+import { insertJob, sendJob } from '../pipeline/job.ts'
+import { ownVariants, renditions, settingsOf } from '../pipeline/rendition.ts'
+import { findCollection } from './collection.ts'
+import { timestamp } from './session.ts'
+
+type Row = typeof reprocesses.$inferSelect
+
+const toReprocess = (row: Row): Reprocess => ({
+  ...row,
+  // Tracks may have come since it began.
+  total: Math.max(row.total, row.done + row.failed),
+  started_at: timestamp(row.started_at),
+  finished_at: row.finished_at === null ? null : timestamp(row.finished_at),
+})
+
+const find = ({ db }: Context, collection_id: string) =>
+  db.select().from(reprocesses).where(eq(reprocesses.collection_id, collection_id)).get()
+
+export const reprocessHandlers: Handlers<typeof reprocessOperations> = {
+  /** One that runs already goes on, unless the variants have changed since, or all tracks are wanted now: then it begins anew. */
+  async reprocessCollection({ params, body: { all } }, context) {
+    const { db, principal, now } = context
+    const { organization_id } = principal
+    const { id: collection_id } = await findCollection(context, params.collection_id)
+    const wanted = renditions(await ownVariants(db, organization_id)).map(settingsOf)
+    const job = insertJob(context, organization_id, { kind: 'reprocess', collection_id })
+    const row = {
+      job_id: job.id,
+      state: 'running' as const,
+      all,
+      wanted,
+      cursor: '',
+      waiting: [],
+      // Null, and so refused, when the collection was deleted in this moment.
+      total: sql`(select coalesce((select count from list_counts
+        where list = ${`tracks:${collection_id}`} and level = 0 and bucket = 0), 0) from collections where id = ${collection_id})`,
+      done: 0,
+      failed: 0,
+      started_at: now,
+      finished_at: null,
+    }
+    const outdated = sql`state = 'done' or wanted <> ${JSON.stringify(wanted)} or "all" < ${Number(all)}`
+    const [, begun] = await db
+      .batch([
+        job.insert,
+        db
+          .insert(reprocesses)
+          .values({ ...row, collection_id, organization_id })
+          .onConflictDoUpdate({ target: reprocesses.collection_id, set: row, setWhere: outdated })
+          .returning(),
+        db
+          .delete(jobs)
+          .where(
+            and(
+              eq(jobs.id, job.id),
+              sql`not exists (select 1 from reprocesses where collection_id = ${collection_id} and job_id = ${job.id})`,
+            ),
+          ),
+      ])
+      .catch((error: unknown) => {
+        throw describeError(error).includes('NOT NULL constraint failed: reprocesses.total')
+          ? notFound('collection')
+          : error
+      })
+    if (begun.length > 0) await sendJob(context, job)
+    const current = begun[0] ?? (await find(context, collection_id))
+    if (!current) throw notFound('collection')
+    return { collection_id, reprocess: toReprocess(current) }
+  },
+
+  async getCollectionReprocess({ params }, context) {
+    const { id: collection_id } = await findCollection(context, params.collection_id)
+    const row = await find(context, collection_id)
+    return { collection_id, reprocess: row ? toReprocess(row) : null }
+  },
+}

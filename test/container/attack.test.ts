@@ -1,0 +1,99 @@
+import { execFile } from 'node:child_process'
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { basename, join } from 'node:path'
+
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
+
+import { tools } from '../support/audio.ts'
+import { attackFiles } from './attacks.ts'
+import { layCanaryFiles, startCanaryServer } from './canary.ts'
+import { lightVariants, newJob, runJob, type Service, startService } from './service.ts'
+import { startStorage, type Storage } from './storage.ts'
+
+let storage: Storage
+let service: Service
+let scratch: string
+let server: Awaited<ReturnType<typeof startCanaryServer>>
+let files: Awaited<ReturnType<typeof layCanaryFiles>>
+let places: { absolute: string; neighbour: string; bait: string; otherBait: string }
+
+const NEIGHBOUR = 'canary.wav'
+
+beforeAll(async () => {
+  storage = await startStorage()
+  service = await startService()
+  server = await startCanaryServer()
+  scratch = await mkdtemp(join(tmpdir(), 'tonearm-canary-'))
+  places = {
+    absolute: join(scratch, 'absolute.wav'),
+    neighbour: join(service.workDir, NEIGHBOUR),
+    bait: join(scratch, 'bait.wav'),
+    otherBait: join(scratch, 'other.wav'),
+  }
+  files = await layCanaryFiles(Object.values(places))
+})
+
+afterAll(async () => {
+  files.close()
+  await service.stop()
+  await storage.close()
+  await server.close()
+  await rm(scratch, { recursive: true, force: true })
+})
+
+/** What an attack may be called in the end: a fault of the file, in words; never a crash or a timeout. */
+const VERDICT =
+  /^(text_file|image_file|playlist_file|document_file|unsupported_format|no_audio|no_samples|too_short|decode_failed)$/
+
+/** QuickTime files that hold their audio all the same; and AMR has no shape: every byte is speech (RFC 4867 §5). */
+const OWN_AUDIO = /^QuickTime|behind an AMR mark$/
+
+const attacks = () => attackFiles({ url: server.url, file: places.absolute, relative: `../${NEIGHBOUR}` })
+
+describe('a file that names other files', () => {
+  it.each([
+    ['song.mp3', 'audio/mpeg', 'strict'],
+    ['live.m3u8', 'application/vnd.apple.mpegurl', 'tolerant'],
+  ] as const)(
+    'fails, served as %s (%s), and nothing else is opened',
+    { timeout: 240_000 },
+    async (name, type, pass) => {
+      for (const [attack, bytes] of await attacks()) {
+        const job = newJob(storage, storage.serve(`${encodeURIComponent(attack)}/${name}`, bytes, { type }), { pass })
+        const { error, result } = await runJob(service, { ...job, variants: lightVariants(storage, job.job_id) })
+        if (result) expect(attack).toMatch(OWN_AUDIO)
+        else expect(error, attack).toMatchObject({ code: expect.stringMatching(VERDICT), retryable: false })
+      }
+      expect(server.requests).toEqual([])
+      expect(files.opened).toEqual([])
+      expect(await service.leftovers()).toEqual([NEIGHBOUR])
+    },
+  )
+})
+
+describe('the canaries', () => {
+  /** What an ffmpeg without our limits makes of an attack, in a directory like a job's. */
+  async function bare(attack: string, bait: string, flags: string[]) {
+    const aimed = await attackFiles({ url: server.url, file: places.absolute, relative: `../${basename(bait)}` })
+    await mkdir(join(scratch, 'job'), { recursive: true })
+    await writeFile(join(scratch, 'job/src'), new Map(aimed).get(attack)!)
+    const args = ['-v', 'error', '-nostdin', ...flags, '-i', 'src', '-f', 'null', '-']
+    await new Promise((resolve) => execFile(tools.ffmpeg, args, { cwd: join(scratch, 'job') }, resolve))
+  }
+
+  it('sing when an ffmpeg without our limits opens the same files', async () => {
+    await bare('ffconcat to a relative path', places.bait, ['-safe', '0'])
+    await vi.waitFor(() => expect(files.opened).toEqual([places.bait]))
+    await bare('QuickTime with its audio in a file', places.otherBait, ['-enable_drefs', '1'])
+    await vi.waitFor(() => expect(files.opened).toEqual([places.bait, places.otherBait]))
+    await bare('HLS to HTTP', places.bait, ['-protocol_whitelist', 'file,http,tcp'])
+    expect(server.requests).toContain('GET /hls.ts')
+  })
+
+  it('sing when anybody opens them', async () => {
+    files.touch(places.absolute)
+    files.touch(places.neighbour)
+    await vi.waitFor(() => expect(files.opened.toSorted()).toEqual(Object.values(places).toSorted()))
+  })
+})

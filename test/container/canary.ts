@@ -1,0 +1,47 @@
+import { type ChildProcess, execFileSync, spawn } from 'node:child_process'
+import { chmod } from 'node:fs/promises'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { createInterface } from 'node:readline'
+
+/** An HTTP server that notes every request. */
+export async function startCanaryServer() {
+  const requests: string[] = []
+  const server = createServer((request, response) => {
+    requests.push(`${request.method} ${request.url}`)
+    response.end('tweet')
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  const { port } = server.address() as AddressInfo
+  return {
+    requests,
+    url: (path: string) => `http://127.0.0.1:${port}/${path}`,
+    async close() {
+      server.closeAllConnections()
+      await new Promise((resolve) => server.close(resolve))
+    },
+  }
+}
+
+/** Files that note when they are opened for reading: FIFOs, on which a waiting writer comes free the moment a reader opens. */
+export async function layCanaryFiles(paths: string[]) {
+  const opened: string[] = []
+  for (const path of paths) {
+    execFileSync('mkfifo', [path])
+    // Nobody shall be stopped by permissions: what is to be shown is that nobody tries.
+    await chmod(path, 0o666)
+  }
+  const watchers = paths.map((path): ChildProcess => {
+    const watcher = spawn('sh', ['-c', 'exec 3>"$1"; echo "$1"', 'sh', path], { stdio: ['ignore', 'pipe', 'inherit'] })
+    createInterface({ input: watcher.stdout }).on('line', (line) => opened.push(line))
+    return watcher
+  })
+  return {
+    opened,
+    /** Opens a file as a thief would. */
+    touch: (path: string) => execFileSync('cat', [path]),
+    close() {
+      for (const watcher of watchers) watcher.kill('SIGKILL')
+    },
+  }
+}

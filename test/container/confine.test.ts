@@ -1,0 +1,86 @@
+import { chmod, mkdir } from 'node:fs/promises'
+import { join } from 'node:path'
+
+import { afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+
+import { makeAudio, noise } from '../support/audio.ts'
+import { type Service, succeed } from './service.ts'
+import { setStage, type Stage } from './stage.ts'
+
+let stage: Stage
+let audio: Buffer
+
+beforeAll(async () => {
+  audio = await makeAudio('wav', { seconds: 1, expression: noise })
+})
+
+beforeEach(async () => {
+  stage = await setStage(audio)
+})
+
+afterEach(() => stage.strike())
+
+const SECRET = 'guess-me-if-you-can'
+
+/** Says in its MP3 what it may do. */
+const SPY = `case "$*" in *filter_complex*) ;; *) exec $REAL "$@";; esac
+$REAL "$@"
+{ cat /proc/self/status; echo FILE:$(ulimit -f) OPEN:$(ulimit -n) MEMORY:$(ulimit -v) CORE:$(ulimit -c)
+  echo "ENVIRONMENT:$(env | grep -v '^_=' | cut -d= -f1 | sort | tr '\\n' ' ')"
+  echo NICE:$(nice)
+  echo DEVICES:$(grep -c : /proc/net/dev)
+  head -c 1 /etc/passwd > /dev/null && echo PASSWD
+  tr '\\0' '\\n' < /proc/$PPID/environ; } > mp3-128.mp3 2>/dev/null
+exit 0`
+
+async function confinement(service: Service): Promise<string[]> {
+  const health = (await (await fetch(`${service.url}/health`)).json()) as { confined: string[] }
+  expect(service.logs.find((entry) => entry.event === 'started')?.confined).toEqual(health.confined)
+  return health.confined
+}
+
+describe('ffmpeg', () => {
+  it('may do nothing that the service says it may not', async () => {
+    const service = await stage.start({ ...(await stage.fakeFfmpeg(SPY)), SOME_SECRET: SECRET })
+    const job = stage.newLightJob()
+    await succeed(service, job)
+    const told = stage.storage.files.get(`${job.job_id}/mp3-128`)!.toString()
+    const confined = await confinement(service)
+    const has = (layer: string) => confined.includes(layer)
+
+    expect(told).toContain('ENVIRONMENT:PATH PWD \n')
+    expect(told).toContain('NICE:10')
+    // util-linux is part of every Debian; the rest depends on what its kernel and its container allow.
+    expect(confined).toEqual(expect.arrayContaining(['limits', 'no_new_privs']))
+    expect(told).toMatch(/FILE:10485760 OPEN:256 MEMORY:3145728 CORE:0/)
+    if (!has('files')) expect(told).toMatch(/NoNewPrivs:\s1/)
+    if (has('network') && !has('files')) expect(told).toContain('DEVICES:1')
+    if (process.getuid?.() === 0 && !process.env.SERVICE_COMMAND) expect(confined).toContain('user')
+    if (has('user')) {
+      expect(told).toMatch(/Uid:\s65534\s65534\s65534\s65534/)
+      expect(told).toMatch(/CapEff:\s0{16}\n/)
+      expect(told).toMatch(/CapBnd:\s0{16}\n/)
+      expect(told).toMatch(/Groups:\s*\n/)
+    }
+    expect(told.includes('PASSWD')).toBe(!has('files'))
+    if (has('user') || has('network') || has('files')) expect(told).not.toContain(SECRET)
+  })
+
+  it('works without any of it where nothing of it works', async () => {
+    const none = join(stage.scratch, 'none')
+    await mkdir(none)
+    const service = await stage.start({ ...(await stage.fakeFfmpeg('exec $REAL "$@"')), PATH: none })
+    expect(await confinement(service)).toEqual([])
+    await succeed(service, stage.newLightJob())
+  })
+
+  it('keeps the user of the service where another could not reach the work directory', async () => {
+    const parent = join(stage.scratch, 'closed')
+    const workDir = join(parent, 'work')
+    await mkdir(workDir, { recursive: true })
+    if (!process.env.SERVICE_COMMAND) await chmod(parent, 0o700)
+    const service = await stage.start({ WORK_DIR: workDir })
+    expect(await confinement(service)).not.toContain('user')
+    await succeed(service, stage.newLightJob())
+  })
+})

@@ -1,0 +1,140 @@
+import { writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+
+import type { JobEvent, TranscodeJob } from '../../src/contract/job.ts'
+import { corrupt, decode, ffmpeg, lavfi, makeAudio, makeImage, probeAudio, withCover } from '../support/audio.ts'
+import { catalogue, collect, eventsOf, newJob, post, type Service, startService } from './service.ts'
+import { setStage } from './stage.ts'
+import { startStorage, type Storage } from './storage.ts'
+
+let storage: Storage
+let service: Service
+
+beforeAll(async () => {
+  storage = await startStorage()
+  service = await startService()
+})
+
+afterAll(async () => {
+  expect(await service.leftovers()).toEqual([])
+  await service.stop()
+  await storage.close()
+})
+
+const signal = { seconds: 12 }
+
+function longJob(source: Buffer, changes: Partial<TranscodeJob> = {}) {
+  const job = newJob(storage, storage.serve(`source-${storage.requests.length}`, source))
+  const early = { url: storage.url(`${job.job_id}/early`), from_duration: 10 }
+  const variants = catalogue(storage, job.job_id).filter(({ index }) =>
+    ['aac-160', 'lossless', 'analysis'].includes(index),
+  )
+  return { ...job, early, variants, ...changes }
+}
+
+/** Runs a job; `early` is the event and the bytes that lay there when it came, `after` the events that followed. */
+async function run(job: TranscodeJob) {
+  const response = await post(service, job, job.job_id)
+  const events: JobEvent[] = []
+  let bytes: Buffer | undefined
+  for await (const event of eventsOf(response)) {
+    events.push(event)
+    if (event.type === 'early') bytes = storage.files.get(`${job.job_id}/${event.file.index}`)
+  }
+  const end = events.at(-1)!
+  if (end.type !== 'result') throw new Error(JSON.stringify(end))
+  const file = events.find((event) => event.type === 'early')?.file ?? null
+  return { result: end.result, file, bytes }
+}
+
+describe('a long source', () => {
+  it.each(['mp3', 'm4a', 'flac'] as const)('%s is up as it is, without tags, for the time being', async (format) => {
+    const tagged = await makeAudio(format, signal, ['-metadata', 'comment=Between us only'])
+    const source = await withCover(format, tagged, await makeImage('jpeg'))
+    expect(source.includes('Between us only')).toBe(true)
+    const job = longJob(source)
+    const { result, file, bytes } = await run(job)
+    expect(file).toMatchObject({ index: 'early', size: bytes!.length })
+    expect(Math.abs(file!.duration - 12)).toBeLessThan(0.1)
+    expect(file!.bitrate).toBeGreaterThan(5)
+    expect(bytes!.includes('Between us only')).toBe(false)
+    expect((await probeAudio(bytes!)).codec).toBe({ mp3: 'mp3', m4a: 'aac', flac: 'flac' }[format])
+    const [ours, theirs] = [await decode(bytes!), await decode(source)]
+    expect(ours.length).toBe(theirs.length)
+    expect(Buffer.from(ours.buffer).equals(Buffer.from(theirs.buffer))).toBe(true)
+    expect(result.variants.map(({ index }) => index)).toEqual(
+      format === 'flac' ? ['aac-160', 'lossless', 'analysis'] : ['aac-160', 'analysis'],
+    )
+  })
+
+  it('of PCM becomes the final FLAC first, which is not made a second time', async () => {
+    const source = await makeAudio('wav', signal)
+    const job = longJob(source)
+    const { result, file, bytes } = await run(job)
+    expect(file).toMatchObject({ index: 'lossless', size: bytes!.length, duration: 12 })
+    const puts = storage.requests.filter(
+      ({ method, path }) => method === 'PUT' && path.includes(`${job.job_id}/lossless`),
+    )
+    expect(puts).toHaveLength(1)
+    expect(result.variants.find(({ index }) => index === 'lossless')).toMatchObject({
+      size: bytes!.length,
+      duration: 12,
+    })
+    expect(Buffer.from((await decode(bytes!)).buffer).equals(Buffer.from((await decode(source)).buffer))).toBe(true)
+  })
+
+  it('of PCM still gets its FLAC when the early upload is refused once', async () => {
+    const job = longJob(await makeAudio('wav', signal))
+    storage.refuse(`${job.job_id}/lossless`, 403)
+    const { result, file } = await run(job)
+    expect(file).toBeNull()
+    expect(result.variants.map(({ index }) => index)).toContain('lossless')
+    expect(result.failed).toEqual([])
+  })
+
+  it('plays while the rest is not even begun, which a consumer that comes back hears too', async () => {
+    const stage = await setStage(await makeAudio('mp3', signal))
+    const go = join(stage.scratch, 'go')
+    const wait = `case "$*" in *-filter_complex*) while [ ! -e ${go} ]; do sleep 0.1; done;; esac; exec $REAL "$@"`
+    const slow = await stage.start(await stage.fakeFfmpeg(wait))
+    const job = { ...stage.newLightJob(), early: { url: stage.storage.url('early'), from_duration: 10 } }
+    try {
+      for (let visit = 0; visit < 2; visit++) {
+        const leaving = new AbortController()
+        const seen: string[] = []
+        for await (const event of eventsOf(await post(slow, job, job.job_id, leaving.signal))) {
+          seen.push(event.type)
+          if (event.type === 'early') break
+        }
+        leaving.abort()
+        expect(seen).toContain('early')
+        expect(seen).not.toContain('result')
+        expect((await probeAudio(stage.storage.files.get('early')!)).codec).toBe('mp3')
+      }
+      await writeFile(go, '')
+      const { result } = await collect(await post(slow, job, job.job_id))
+      expect(result?.variants.map(({ index }) => index)).toContain('mp3-128')
+    } finally {
+      await stage.strike()
+    }
+  })
+})
+
+describe('no early file', () => {
+  it.each([
+    ['of a short source', () => makeAudio('mp3', { seconds: 2 }), {}],
+    ['when the job wants none', () => makeAudio('mp3', signal), { early: null }],
+    ['in a tolerant job', () => makeAudio('mp3', signal), { pass: 'tolerant' as const }],
+    ['of a codec that not every browser plays', () => makeAudio('ogg', signal), {}],
+    [
+      'of damaged PCM-like audio',
+      async () => corrupt(await ffmpeg([...lavfi(signal), '-c:a', 'alac', '-f', 'ipod']), 30),
+      {},
+    ],
+  ])('%s', async (_, make, changes) => {
+    const { file } = await run(longJob(await make(), changes))
+    expect(file).toBeNull()
+  })
+})

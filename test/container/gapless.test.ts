@@ -1,0 +1,73 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+
+import { decode, ffmpeg, type Format, formats, probeAudio } from '../support/audio.ts'
+import { chirps, lateness, sample } from '../support/signal.ts'
+import { wavFile } from '../support/wav.ts'
+import { type Measuring, startMeasuring } from './measuring.ts'
+
+/** Nothing is added to, cut from or moved within the audio: what follows another file without a gap still does. In Chromium: test/e2e/seek.test.ts. */
+
+let measuring: Measuring
+
+beforeAll(async () => {
+  measuring = await startMeasuring()
+})
+afterAll(() => measuring.stop())
+
+const SECONDS = 3.1234
+const AUDIO = ['aac-160', 'mp3-128', 'opus-96', 'lossless']
+/** Where bursts begin, in seconds: the first, one in the middle, the last. */
+const BURSTS = [0, 1.5, 3]
+const AAC_FRAME = 1024
+/** Samples by which a burst may be late or early: 3 are 0.06 ms. WebM keeps time in whole milliseconds; an AAC source has noise of its own. */
+const LATE: Record<string, number> = { 'aac-160': 1, 'mp3-128': 0, 'opus-96': 3, lossless: 0 }
+
+const wave = chirps(0.5)
+const left = (samples: Int16Array) => samples.filter((_, i) => i % 2 === 0)
+
+describe.each<[Format, number]>([
+  ['wav', 44100],
+  ['wav', 48000],
+  ['flac', 44100],
+  ['alac', 44100],
+  ['mp3', 44100],
+  ['mp3', 48000],
+  ['m4a', 44100],
+  ['m4a', 48000],
+  ['ogg', 44100],
+  ['opus', 48000],
+  ['webm', 48000],
+])('of %s at %d Hz', (format, rate) => {
+  it('every variant has its length and its sounds in their places', async () => {
+    const wav = wavFile(sample([wave, wave], { rate, seconds: SECONDS, bits: 16 }))
+    const source = format === 'wav' ? wav : await ffmpeg(['-i', 'in', ...formats[format]], { in: wav })
+    const samples = await decode(source)
+    const { result, file } = await measuring.make(source, AUDIO)
+
+    // ffmpeg before version 8 keeps the padding of AAC's last frame; the header (edit list) knows the length. Before version 5 it
+    // keeps that of Vorbis.
+    const [whole, decoded] = [Math.round(SECONDS * rate), samples.length / 2]
+    const kept = format === 'ogg' && result.duration < decoded / rate - 0.001 ? whole : decoded
+    const frames = format === 'm4a' ? whole : kept
+    expect(result.duration).toBe(Math.round((frames / rate) * 1000) / 1000)
+    expect(result.warnings).toEqual([])
+
+    for (const { index } of result.variants) {
+      const variant = file(index)
+      const own = (await probeAudio(variant)).rate
+      const heard = await decode(variant)
+      const added = heard.length / 2 - (kept * own) / rate
+      const moved = BURSTS.map((second) => lateness(left(heard), wave, own, second))
+      const seen = `${index}: ${added} frames more, bursts late by ${moved.join(', ')}`
+      if (index === 'lossless') expect(heard, seen).toEqual(samples)
+      if (index === 'mp3-128') expect(added, seen).toBe(0)
+      if (index === 'opus-96') expect(Math.abs(added), seen).toBeLessThan(1)
+      if (index === 'aac-160') expect(added >= 0 && added < AAC_FRAME, seen).toBe(true)
+      for (const late of moved) expect(Math.abs(late), seen).toBeLessThanOrEqual(LATE[index]!)
+    }
+    const lossless = ['wav', 'flac', 'alac'].includes(format)
+    expect(result.variants.map((variant) => variant.index).toSorted()).toEqual(
+      AUDIO.filter((index) => lossless || index !== 'lossless').toSorted(),
+    )
+  })
+})

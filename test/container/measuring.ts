@@ -1,0 +1,31 @@
+import { setImmediate } from 'node:timers/promises'
+
+import type { TranscodeJob } from '../../src/contract/job.ts'
+import { newJob, startService, succeed } from './service.ts'
+import { startStorage } from './storage.ts'
+
+/** A service and a storage for tests that look at what a job makes of a known signal; `stop` ends both. */
+export async function startMeasuring() {
+  const storage = await startStorage()
+  const service = await startService()
+  let sources = 0
+
+  return {
+    /** Runs a job for these bytes with only the named variants; `file` and `json` answer what it uploaded. */
+    async make(source: Buffer, indexes: string[], changes: Partial<TranscodeJob> = {}) {
+      // Making a signal blocks for long; one turn of the event loop, and connections that the service closed meanwhile are noticed.
+      await setImmediate()
+      const job = newJob(storage, storage.serve(`source-${sources++}`, source), changes)
+      job.variants = job.variants.filter((variant) => indexes.includes(variant.index))
+      const { result } = await succeed(service, job)
+      const file = (index: string) => storage.files.get(`${job.job_id}/${index}`)!
+      return { result, file, json: (index: string) => JSON.parse(file(index).toString()) }
+    },
+    async stop() {
+      await service.stop()
+      await storage.close()
+    },
+  }
+}
+
+export type Measuring = Awaited<ReturnType<typeof startMeasuring>>

@@ -1,0 +1,44 @@
+import { readdir, readFile } from 'node:fs/promises'
+
+/** Largest resident sets seen, in MB: of the service itself, and of any process it started. */
+export type Peak = { service: number; child: number }
+
+const INTERVAL_MS = 25
+
+/** Watches a process and its descendants until `stop`; Linux keeps each one's high-water mark (proc(5), VmHWM). */
+export function watchMemory(pid: number) {
+  const peak: Peak = { service: 0, child: 0 }
+  const stopping = new AbortController()
+  const watching = (async () => {
+    while (!stopping.signal.aborted) {
+      peak.service = Math.max(peak.service, await highWater(pid))
+      for (const child of await descendants(pid)) peak.child = Math.max(peak.child, await highWater(child))
+      await new Promise((resolve) => setTimeout(resolve, INTERVAL_MS))
+    }
+  })()
+  return {
+    async stop(): Promise<Peak> {
+      stopping.abort()
+      await watching
+      return peak
+    },
+  }
+}
+
+async function highWater(pid: number): Promise<number> {
+  const status = await readFile(`/proc/${pid}/status`, 'latin1').catch(() => '')
+  return Number(/VmHWM:\s+(\d+) kB/.exec(status)?.[1] ?? 0) / 1024
+}
+
+/** Process ids of everything below a process. */
+export async function descendants(pid: number): Promise<number[]> {
+  const parents = new Map<number, number>()
+  for (const name of await readdir('/proc')) {
+    if (!/^\d+$/.test(name)) continue
+    const stat = await readFile(`/proc/${name}/stat`, 'latin1').catch(() => '')
+    parents.set(Number(name), Number(stat.slice(stat.lastIndexOf(')') + 2).split(' ')[1]))
+  }
+  const below = (from: number): number[] =>
+    [...parents].filter(([, parent]) => parent === from).flatMap(([child]) => [child, ...below(child)])
+  return below(pid)
+}

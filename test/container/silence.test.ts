@@ -1,0 +1,66 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+
+import { silenceAtEnds } from '../../container/duration.ts'
+import { createPcmMeter } from '../../container/levels.ts'
+import { wavFile } from '../support/wav.ts'
+import { type Measuring, startMeasuring } from './measuring.ts'
+
+/** Silence at both ends is what lies before the first and behind the last sample above -60 dBFS, in any channel. */
+
+let measuring: Measuring
+
+beforeAll(async () => {
+  measuring = await startMeasuring()
+})
+afterAll(() => measuring.stop())
+
+const RATE = 48000
+/** The smallest 16-bit sample above -60 dBFS, and the largest below it. */
+const [HEARD, UNHEARD] = [33, 32]
+
+/** Both reports of silence in 2 s that hold these samples at these frames, and otherwise `floor`. */
+async function silenceOf(sounds: Record<number, number>, { channel = 0, floor = 0 } = {}) {
+  const channels = [0, 1].map((place) => {
+    const samples = new Int32Array(2 * RATE).fill(floor)
+    if (place === channel) for (const [frame, value] of Object.entries(sounds)) samples[Number(frame)] = value
+    return samples
+  })
+  const { result, json } = await measuring.make(wavFile({ rate: RATE, bits: 16, channels }), ['analysis'])
+  expect(result.info.silence).toEqual(json('analysis').silence)
+  return json('analysis').silence
+}
+
+describe('silence at the ends', () => {
+  it('ends with the first sample that can be heard, and begins behind the last', async () => {
+    expect(await silenceOf({ 12000: 9000, 48000: -9000, 71999: 9000 })).toEqual({ start: 0.25, end: 0.5 })
+  })
+
+  it('is measured to the frame, whichever channel is heard and whatever its sign', async () => {
+    expect(await silenceOf({ 48: HEARD, 95951: -HEARD }, { channel: 1 })).toEqual({ start: 0.001, end: 0.001 })
+  })
+
+  it('is nothing when the first and the last sample are heard', async () => {
+    expect(await silenceOf({ 0: -32768, 95999: 32767 })).toEqual({ start: 0, end: 0 })
+  })
+
+  it('includes noise at -60 dBFS', async () => {
+    const sounds = { 24000: HEARD, 72000: -HEARD }
+    expect(await silenceOf(sounds, { floor: UNHEARD })).toEqual({ start: 0.5, end: 0.5 })
+    expect(await silenceOf(sounds, { floor: -UNHEARD })).toEqual({ start: 0.5, end: 0.5 })
+  })
+
+  it('is the whole duration when nothing can be heard', async () => {
+    expect(await silenceOf({})).toEqual({ start: 2, end: 2 })
+    expect(await silenceOf({ 100: UNHEARD }, { floor: -UNHEARD })).toEqual({ start: 2, end: 2 })
+  })
+
+  it('leaves the padding of an encoder out, and what rings into it', () => {
+    const meter = createPcmMeter(1)
+    const samples = new Int16Array(RATE + 700)
+    samples.fill(9000, 480, RATE - 480)
+    meter.add(Buffer.from(samples.buffer))
+    expect(silenceAtEnds(meter.summary(), RATE, 1)).toEqual({ start: 0.01, end: 0.01 })
+    meter.add(Buffer.from(Int16Array.of(9000).buffer))
+    expect(silenceAtEnds(meter.summary(), RATE, 1)).toEqual({ start: 0.01, end: 0 })
+  })
+})

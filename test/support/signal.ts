@@ -1,0 +1,89 @@
+/** Samples as they lie in a file: whole numbers of `bits` bits, one array for each channel; `rate` in Hz. */
+export type Pcm = { rate: number; bits: 16 | 24; channels: Int32Array[] }
+
+/** A signal as a function of seconds, so that it can be sampled at any rate; 1 is full scale. */
+export type Wave = (seconds: number) => number
+
+type Sampling = { rate: number; seconds: number; bits?: 16 | 24 }
+
+/** Samples waves at a rate, one for each channel; 24 bits unless said otherwise. Equal waves are computed once. */
+export function sample(waves: Wave[], { rate, seconds, bits = 24 }: Sampling): Pcm {
+  const frames = Math.round(rate * seconds)
+  const full = 2 ** (bits - 1)
+  const done = new Map<Wave, Int32Array>()
+  for (const wave of new Set(waves)) {
+    const samples = new Int32Array(frames)
+    for (let i = 0; i < frames; i++) {
+      samples[i] = Math.max(-full, Math.min(full - 1, Math.round(full * wave(i / rate))))
+    }
+    done.set(wave, samples)
+  }
+  return { rate, bits, channels: waves.map((wave) => done.get(wave)!) }
+}
+
+/** Amplitude, 1 is full scale, of so many dB below it. */
+export const amplitude = (dbfs: number) => 10 ** (dbfs / 20)
+
+/** A sine of a peak amplitude (1 is full scale) and a phase in degrees at its start. */
+export function sine(hz: number, peak: number, degrees = 0): Wave {
+  const phase = (degrees * Math.PI) / 180
+  return (seconds) => peak * Math.sin(2 * Math.PI * hz * seconds + phase)
+}
+
+/** A 1 kHz sine whose peak is so many dBFS for so many seconds, one step after the other; EBU Tech 3341 and 3342 use these. */
+export function steps(...levels: [dbfs: number, seconds: number][]): { wave: Wave; seconds: number } {
+  const ends: { end: number; peak: number }[] = []
+  let end = 0
+  for (const [dbfs, seconds] of levels) ends.push({ end: (end += seconds), peak: amplitude(dbfs) })
+  const wave: Wave = (seconds) =>
+    (ends.find((step) => seconds < step.end)?.peak ?? 0) * Math.sin(2 * Math.PI * 1000 * seconds)
+  return { wave, seconds: end }
+}
+
+/** Silence. */
+export const silence: Wave = () => 0
+
+/** A sine whose pitch rises by `slope` Hz each second from `start` Hz, so that its pitch tells the time. */
+export function chirp(start: number, slope: number, peak: number): Wave {
+  return (seconds) => peak * Math.sin(2 * Math.PI * (start * seconds + (slope * seconds * seconds) / 2))
+}
+
+/** A tenth of a second of rising pitch, twice a second: of wide bandwidth, so its place can be told to the sample. */
+export function chirps(peak: number): Wave {
+  const rising = chirp(500, 75_000, peak)
+  return (seconds) => {
+    const since = seconds % 0.5
+    return since < 0.1 ? rising(since) * Math.sin(10 * Math.PI * since) ** 2 : 0
+  }
+}
+
+/** By how many samples `heard` is later than `wave` at `rate`, in the window of 4096 samples from a second on; at most 1200. */
+export function lateness(heard: ArrayLike<number>, wave: Wave, rate: number, from: number): number {
+  const start = Math.round(from * rate)
+  const window = Float64Array.from({ length: 4096 }, (_, i) => wave((start + i) / rate))
+  let best = { lag: Number.NaN, product: -Infinity }
+  for (let lag = -1200; lag <= 1200; lag++) {
+    let product = 0
+    for (let i = 0; i < window.length; i++) product += window[i]! * (heard[start + lag + i] ?? 0)
+    if (product > best.product) best = { lag, product }
+  }
+  return best.lag
+}
+
+/** Noise of whole numbers within ±`peak`, the same on every machine: a linear congruential generator (Numerical Recipes). */
+export function noise(frames: number, peak: number, seed = 1): Int32Array {
+  let state = seed
+  return Int32Array.from({ length: frames }, () => {
+    state = (Math.imul(state, 1664525) + 1013904223) | 0
+    return Math.trunc((state / 2 ** 31) * peak)
+  })
+}
+
+/** A triangle of whole numbers within ±`peak`, with `period` frames from one maximum to the next. */
+export function triangle(frames: number, peak: number, period: number): Int32Array {
+  return Int32Array.from({ length: frames }, (_, i) => {
+    const place = i % period
+    const up = place * 2 < period ? place : period - place
+    return Math.trunc((4 * peak * up) / period) - peak
+  })
+}

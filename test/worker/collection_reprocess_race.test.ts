@@ -1,0 +1,175 @@
+import { eq } from 'drizzle-orm'
+import { beforeEach, describe, expect, it } from 'vitest'
+
+import { tracks } from '../../src/adapters/schema.ts'
+import { reprocesses } from '../../src/adapters/work_schema.ts'
+import { beforeBatch, deliver, eventually, jobRow, trackRow } from './fixtures.ts'
+import { aHeldShop } from './held_shop.ts'
+import { rowsDuring } from './meter.ts'
+import { made, query } from './ready_track.ts'
+import { seed } from './seed.ts'
+import { call, db, ok, refused } from './support.ts'
+import { events, openStream, startTranscoder } from './transcoder.ts'
+
+/** A collection's reprocess and all that happens beside it. */
+
+let shop: Awaited<ReturnType<typeof aHeldShop>>
+beforeEach(async () => {
+  shop = await aHeldShop()
+})
+
+describe('asked for again while it runs', () => {
+  const openJobs = () => query(`select id from jobs where state = 'open' and payload ->> 'kind' = 'reprocess'`)
+
+  it('goes on, also when many ask at once', async () => {
+    await shop.doneTracks(3)
+    const answers = await Promise.all([1, 2, 3, 4].map(() => shop.post()))
+    expect(new Set(answers.map((answer) => JSON.stringify(answer))).size).toBe(1)
+    expect(await openJobs()).toHaveLength(1)
+    await shop.step()
+    const job_id = await shop.jobOf()
+    await shop.post()
+    expect(await shop.jobOf()).toBe(job_id)
+  })
+
+  it('begins anew when the variants have changed since, and no track is left with the old ones', async () => {
+    const { transcodes: asked } = startTranscoder({ transcode: (job) => events(made(job)) })
+    const ids = await shop.doneTracks(4)
+    await shop.define('Radio')
+    await shop.post()
+    const first = await shop.jobOf()
+    await shop.step()
+    await shop.work(1)
+    await shop.define('Voice')
+    await shop.post()
+    expect(await shop.jobOf()).not.toBe(first)
+    expect(await deliver('task', { job_id: first }, { bindings: shop.bindings })).toMatchObject({ acknowledged: true })
+    expect((await jobRow(first)).state).toBe('done')
+    await shop.finish()
+    expect(await shop.progress()).toMatchObject({ total: 4, done: 4, failed: 0 })
+    for (const id of ids) expect((await trackRow(id)).made_with).toHaveLength(9)
+    // One was made before `Voice` was defined, and one was waiting then.
+    expect(asked).toHaveLength(5)
+  })
+
+  it('begins anew when all tracks are wanted now; and one of all tracks goes on', async () => {
+    await shop.doneTracks(1)
+    await shop.post()
+    const first = await shop.jobOf()
+    expect(await shop.post({ all: true })).toMatchObject({ all: true })
+    const second = await shop.jobOf()
+    expect(second).not.toBe(first)
+    expect(await shop.post()).toMatchObject({ all: true })
+    expect(await shop.jobOf()).toBe(second)
+  })
+})
+
+describe('whatever happens meanwhile', () => {
+  it('loses and repeats nothing when a worker dies between starting tracks and writing that down', async () => {
+    const { transcodes: asked } = startTranscoder({ transcode: (job) => events(made(job)) })
+    await shop.doneTracks(3)
+    await shop.post({ all: true })
+    let batches = 0
+    // Reads, starts two tracks, and dies before the fourth batch: where the walk stands.
+    const dying = beforeBatch(async () => {
+      if (++batches === 4) throw new Error('the worker died')
+    })
+    expect(await shop.step(undefined, { ...shop.bindings, DB: dying.DB })).toMatchObject({ acknowledged: false })
+    expect(shop.transcodes).toHaveLength(2)
+    expect(await shop.progress()).toMatchObject({ done: 0 })
+    await query(`update jobs set lease_until = 0 where id = ?`, await shop.jobOf())
+    await shop.work()
+    await shop.finish()
+    expect(await shop.progress()).toMatchObject({ state: 'done', done: 3, failed: 0 })
+    expect(asked).toHaveLength(3)
+  })
+
+  it('waits for a track that is being processed already, and makes it again only if it needs it', async () => {
+    const streams = [openStream(), openStream()]
+    const { transcodes: asked } = startTranscoder({
+      transcode: (job, times) => streams[times - 1]?.response ?? events(made(job)),
+    })
+    const [id] = await shop.doneTracks(1)
+    const reprocess = () => ok('POST', `/v1/track/${id}/reprocess`, { key: shop.key, bindings: shop.bindings })
+    for (const [at, name] of ['Before', 'Meanwhile'].entries()) {
+      // What the running job makes is what was defined when it began.
+      if (at === 0) await shop.define(name)
+      await reprocess()
+      const running = shop.work()
+      await eventually(async () => asked.length === at + 1)
+      if (at === 1) await shop.define(name)
+      await shop.post()
+      await shop.step()
+      expect(await shop.progress()).toMatchObject({ state: 'running', done: 0 })
+      streams[at]!.send(made(asked[at]!))
+      await running
+      await shop.finish()
+      expect(await shop.progress()).toMatchObject({ state: 'done', done: 1 })
+      expect(asked).toHaveLength(at === 0 ? 1 : 3)
+    }
+  })
+
+  it('leaves tracks that are deleted, and counts none that come later', async () => {
+    startTranscoder({ transcode: (job) => events(made(job)) })
+    const ids = await shop.doneTracks(4)
+    await shop.post()
+    await shop.step()
+    for (const id of [ids[0], ids[3]]) await ok('DELETE', `/v1/track/${id}`, { key: shop.key })
+    await db
+      .update(tracks)
+      .set({ created_at: Date.now() + 1000 })
+      .where(eq(tracks.id, await shop.aDoneTrack()))
+    await shop.finish()
+    expect(await shop.progress()).toMatchObject({ state: 'done', total: 2, done: 2, failed: 0 })
+  })
+
+  it('misses no track when their order changes', async () => {
+    const { transcodes: asked } = startTranscoder({ transcode: (job) => events(made(job)) })
+    const ids = await shop.doneTracks(5)
+    await shop.post()
+    await shop.step()
+    await ok('PUT', `/v1/collection/${shop.collection_id}/track/order`, {
+      key: shop.key,
+      body: { track_ids: ids.toReversed() },
+    })
+    await shop.finish()
+    expect([asked.length, (await shop.progress()).done]).toEqual([5, 5])
+  })
+
+  it('ends with its collection', async () => {
+    await shop.doneTracks(1)
+    await shop.post()
+    const job_id = await shop.jobOf()
+    await ok('DELETE', `/v1/collection/${shop.collection_id}`, { key: shop.key })
+    await refused(404, 'not_found', 'GET', shop.path(), { key: shop.key })
+    await refused(404, 'not_found', 'POST', shop.path(), { key: shop.key })
+    await deliver('task', { job_id }, { bindings: shop.bindings })
+    expect((await jobRow(job_id)).state).toBe('done')
+    expect(await db.select().from(reprocesses)).toEqual([])
+  })
+
+  it('is 404 when the collection is deleted in the moment in which it is asked for', async () => {
+    const racing = beforeBatch(() => query('delete from collections where id = ?', shop.collection_id))
+    const answer = await call('POST', shop.path(), { key: shop.key, bindings: racing })
+    expect([answer.status, await db.select().from(reprocesses)]).toEqual([404, []])
+    expect(await query(`select 1 from jobs where payload ->> 'kind' = 'reprocess'`)).toEqual([])
+  })
+})
+
+describe('rows', () => {
+  it('that one step reads and writes are bounded, in a collection of 10,000 tracks', async () => {
+    await seed('tracks', 1, 10_000, shop, { plain: true })
+    await query(`update tracks set status = 'ready'`)
+    const asking = await rowsDuring(() => shop.post())
+    expect(asking.read).toBeLessThan(20)
+    let steps = 0
+    while ((await shop.progress()).state === 'running') {
+      const { read, written } = await rowsDuring(() => shop.step())
+      expect(read).toBeLessThan(600)
+      expect(written).toBeLessThan(20)
+      steps++
+    }
+    expect(steps).toBeLessThan(40)
+    expect(await shop.progress()).toMatchObject({ total: 10_000, done: 10_000 })
+  })
+})

@@ -1,0 +1,122 @@
+import { env } from 'cloudflare:workers'
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
+
+import { tracks } from '../../src/adapters/schema.ts'
+import { deliver, eventually, storedFiles, trackRow } from './fixtures.ts'
+import { aLongTrack, early } from './long_track.ts'
+import { made, query } from './ready_track.ts'
+import { isSignedFor, signedParts } from './signature.ts'
+import { db, ok } from './support.ts'
+import { error, events, openStream, result, startTranscoder } from './transcoder.ts'
+
+/** When an early file is asked for and written down, and when not. */
+
+let work: Awaited<ReturnType<typeof aLongTrack>>
+beforeEach(async () => {
+  work = await aLongTrack()
+})
+afterEach(async () => {
+  vi.useRealTimers()
+  await work.leave()
+})
+
+describe('a job', () => {
+  it('asks for an early file of sources of five minutes and more', async () => {
+    const { transcodes } = startTranscoder({ transcode: () => events(result()) })
+    await work.run()
+    const { url, from_duration } = transcodes[0]!.early!
+    expect([from_duration, signedParts(url).key]).toEqual([300, `${work.base}/early`])
+    expect(await isSignedFor('PUT', url)).toBe(true)
+  })
+
+  it('asks for none when the track plays already', async () => {
+    const { transcodes } = startTranscoder({ transcode: (job) => events(made(job)) })
+    await work.run()
+    await ok('POST', `/v1/track/${work.track_id}/reprocess`, { key: work.key })
+    await eventually(async () => transcodes.length === 2)
+    expect(transcodes.map((job) => job.early === null)).toEqual([false, true])
+  })
+
+  it('asks again when it begins anew after a fault, because an early file is not enough', async () => {
+    const transcodes = await work.startEarly()
+    await work.end()
+    const again = startTranscoder({ transcode: () => events(result()) })
+    await work.changeJob({ lease_until: 0 })
+    await work.run(2)
+    expect([...transcodes, ...again.transcodes].map((job) => job.early === null)).toEqual([false, false])
+    expect((await work.read()).status).toBe('ready')
+  })
+})
+
+describe('an early file is not written', () => {
+  it('for a track that has its files', async () => {
+    startTranscoder({ transcode: (job) => events(made(job)) })
+    await work.run()
+    const before = await work.rows()
+    await db.update(tracks).set({ status: 'processing' })
+    await work.changeJob({ state: 'open', lease_until: 0 })
+    startTranscoder({ transcode: () => events(early({ duration: 1 }), error('no_audio', 'No audio')) })
+    await work.run()
+    expect(await work.rows()).toEqual(before)
+    expect(await work.read()).toMatchObject({ status: 'incomplete', duration: 12.5 })
+  })
+
+  it.each([
+    ['lost its lease', () => work.changeJob({ attempt: 7 })],
+    ['is no longer the track’s', () => db.update(tracks).set({ job_id: 'newer' })],
+    ['was ended', () => work.changeJob({ state: 'done' })],
+  ])('by a job that %s', async (_, happens) => {
+    await work.start()
+    await happens()
+    await work.end(early())
+    expect([await work.rows(), (await trackRow(work.track_id)).duration]).toEqual([[], 0])
+  })
+
+  it('for a name that the job does not make', async () => {
+    startTranscoder({ transcode: () => events(early({ index: 'wav' }), error('no_audio', 'No audio')) })
+    await work.run()
+    expect(await work.rows()).toEqual([])
+  })
+})
+
+it('of an upload that is replaced while it is processed plays until the new one has a file', async () => {
+  await work.startEarly()
+  const old = `${work.base}/early`
+  const { key, track_id } = work
+  await ok('POST', `/v1/track/${track_id}/upload`, { key, body: {} })
+  const { upload_path } = await trackRow(track_id)
+  await env.MEDIA.put(upload_path, 'RIFF other')
+  // The test itself delivers the new job's message.
+  const bindings = { ...env, TRANSCODE_QUEUE: { send: async () => undefined } as unknown as Queue }
+  await ok('POST', `/v1/track/${track_id}/upload_complete`, { key, bindings })
+  expect((await work.view()).body.variants[0].path).toBe(old)
+  const next = openStream()
+  startTranscoder({ transcode: () => next.response })
+  const newer = deliver('transcode', { job_id: (await trackRow(track_id)).job_id })
+  next.send(early({ duration: 60 }))
+  await eventually(async () => (await work.view()).body.variants[0].path !== old)
+  expect((await work.view()).body.track).toMatchObject({ duration: 60, is_preliminary: true })
+  expect(await work.rows()).toHaveLength(1)
+  // The old job's end is none of the track's business.
+  await work.end(error('no_audio', 'No audio'))
+  const later = await query<{ paths: string }>(
+    `select payload ->> '$.paths' as paths from jobs where payload ->> 'kind' = 'purge' and lease_until > ?`,
+    Date.now() + 3600_000,
+  )
+  expect(later).toEqual([{ paths: JSON.stringify([old]) }])
+  expect((await work.view()).body.track).toMatchObject({ status: 'processing', is_preliminary: true })
+  next.send(error('no_audio', 'No audio'))
+  await newer
+  expect((await work.read()).status).toBe('failed')
+})
+
+it('belongs to a track that is deleted like its other files', async () => {
+  await work.startEarly()
+  await ok('DELETE', `/v1/track/${work.track_id}`, { key: work.key })
+  await eventually(async () => (await storedFiles()).length === 0)
+  work.stream.send(early())
+  await work.end(error('cancelled', 'The job was cancelled.', true))
+  expect(await work.rows()).toEqual([])
+  await deliver('transcode', { job_id: work.job_id })
+  expect((await work.job()).state).toBe('done')
+})

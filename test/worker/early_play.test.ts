@@ -1,0 +1,170 @@
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
+
+import { aReadyTrack, eventually, runSweep, storedFiles } from './fixtures.ts'
+import { aLongTrack, early } from './long_track.ts'
+import { laterBy, query } from './ready_track.ts'
+import { isSignedFor } from './signature.ts'
+import { ok, refused } from './support.ts'
+import { error, events, result, startTranscoder } from './transcoder.ts'
+
+/** Long files play before they are done: what listeners see of a track's early file. */
+
+let work: Awaited<ReturnType<typeof aLongTrack>>
+beforeEach(async () => {
+  work = await aLongTrack()
+})
+afterEach(async () => {
+  vi.useRealTimers()
+  await work.leave()
+})
+
+const names = (body: { variants: { variant: { index: string } }[] }) => body.variants.map((v) => v.variant.index)
+
+describe('an early file', () => {
+  it('plays at once, and the view says that it is preliminary', async () => {
+    await work.startEarly()
+    const { status, body } = await work.view()
+    expect(status).toBe(200)
+    expect(body.track).toMatchObject({ status: 'processing', duration: 3600.123, is_preliminary: true })
+    expect(body.levels).toEqual({ levels: [] })
+    expect(body.variants).toEqual([
+      { path: `${work.base}/early`, url: expect.any(String), variant: { index: 'early' } },
+    ])
+    expect(await isSignedFor('GET', body.variants[0].url)).toBe(true)
+    const track = await work.read()
+    expect(track).toMatchObject({ status: 'processing', duration: 3600.123, info: { progress: expect.any(Number) } })
+    const made = await work.session()
+    expect(made.tracks).toMatchObject([{ id: work.track_id, duration: 3600.123 }])
+    expect(made.first_track).toMatchObject({
+      track: { is_preliminary: true },
+      variants: [{ path: `${work.base}/early` }],
+    })
+  })
+
+  it('gives way to the variants in one step, and stays as long as a URL to it lives', async () => {
+    await work.startEarly()
+    const { play_session_id } = await work.session()
+    await work.end(result())
+    const { body } = await work.viewIn(play_session_id)
+    expect(body.track).toMatchObject({ status: 'ready', duration: 12.346, is_preliminary: false })
+    expect(names(body)).toEqual(['aac-160', 'mp3-128', 'opus-96'])
+    expect((await work.rows()).some(({ is_early }) => is_early)).toBe(false)
+    laterBy(1)
+    await runSweep()
+    expect(await storedFiles('media/')).toEqual([`${work.base}/early`])
+    laterBy(2)
+    await runSweep()
+    await eventually(async () => (await storedFiles('media/')).length === 0)
+  })
+
+  it('that is a variant in its final form plays under its name, and becomes that variant', async () => {
+    await work.startEarly(early({ index: 'lossless', bitrate: 900 }))
+    expect(names((await work.view(['aac-160', 'lossless'])).body)).toEqual(['lossless'])
+    expect((await work.view(['lossless'])).body.track.is_preliminary).toBe(true)
+    expect((await work.view(['aac-160', 'original'])).status).toBe(409)
+    await work.end(
+      result({ variants: [{ index: 'lossless', size: 1000, bitrate: 900, duration: 12.3456 }], skipped: [] }),
+    )
+    const { body } = await work.view(['lossless'])
+    expect(body).toMatchObject({ track: { is_preliminary: false }, variants: [{ path: `${work.base}/lossless.flac` }] })
+    laterBy(3)
+    await runSweep()
+    expect(await storedFiles('media/')).toEqual([`${work.base}/lossless.flac`])
+    expect(await query(`select 1 from jobs where payload ->> 'kind' = 'purge'`)).toEqual([])
+  })
+
+  it.each([
+    ['of the usual variants', undefined, 1411, true],
+    ['of lossless ones', ['lossless'], 1411, true],
+    ['of the upload', ['original'], 1411, true],
+    ['of better ones', ['aac-160', 'mp3-128'], 128, true],
+    ['of equal ones', ['mp3-128'], 128, true],
+    ['of worse ones', ['mp3-128', 'opus-96'], 129, false],
+    ['of previews', ['preview'], 32, false],
+    ['of data', ['waveform', 'analysis'], 32, false],
+    ['of an own variant', ['radio'], 320, true],
+    ['of a worse own one', ['radio', 'aac-160'], 321, false],
+    ['of an own mono one', ['mono'], 64, false],
+    ['of an own mono FLAC', ['mono-flac'], 64, false],
+    ['of an own preview', ['teaser'], 64, false],
+    ['of an own FLAC', ['flac'], 1411, true],
+  ])('in a session %s, %j, at %i kbit/s: %j', async (_, variants, bitrate, plays) => {
+    for (const body of [
+      { name: 'Radio', codec: 'mp3', bitrate: 320 },
+      { name: 'Mono', codec: 'mp3', bitrate: 320, channels: 1 },
+      { name: 'Mono FLAC', codec: 'flac', channels: 1 },
+      { name: 'Teaser', codec: 'mp3', bitrate: 320, type: 'preview' },
+      { name: 'FLAC', codec: 'flac' },
+    ]) {
+      await ok('POST', '/v1/variant', { key: work.key, body })
+    }
+    await work.startEarly(early({ bitrate }))
+    const { play_session_id, first_track } = await work.session({ variants })
+    const { status, body } = await work.viewIn(play_session_id)
+    expect([status, first_track !== null]).toEqual(plays ? [200, true] : [409, false])
+    if (!plays) expect(body.code).toBe('track_not_ready')
+  })
+
+  it('is passed over by sessions that may not play it, and the next track comes first', async () => {
+    await work.startEarly()
+    const next = await aReadyTrack(work.key, work.collection_id)
+    const body = { collection_id: work.collection_id, variants: ['preview'] }
+    const { first_track, tracks } = await ok('POST', '/v1/play_session/collection', { key: work.key, body })
+    expect([first_track.track_id, tracks.length]).toEqual([next, 2])
+    const usual = { collection_id: work.collection_id }
+    const all = await ok('POST', '/v1/play_session/collection', { key: work.key, body: usual })
+    expect(all.first_track.track_id).toBe(work.track_id)
+  })
+
+  it.each([early(), early({ index: 'lossless' })])('is no download: %j', async (event) => {
+    await work.startEarly(event)
+    const { play_session_id } = await work.session({ is_downloadable: true })
+    for (const index of ['early', 'lossless', 'aac-160']) {
+      const path = `/v1/play/${play_session_id}/${work.track_id}/${index}/download`
+      await refused(409, 'track_not_ready', 'GET', path)
+    }
+  })
+
+  it('is 404 as a download of a track that is done', async () => {
+    await work.startEarly()
+    await work.end(result())
+    const { play_session_id } = await work.session({ is_downloadable: true })
+    await refused(404, 'not_found', 'GET', `/v1/play/${play_session_id}/${work.track_id}/early/download`)
+  })
+
+  it('is told of again to a consumer that re-attaches, and that changes nothing', async () => {
+    await work.startEarly()
+    await work.end(early())
+    startTranscoder({ transcode: () => events(early(), early(), { type: 'ping' }) })
+    await work.changeJob({ lease_until: 0 })
+    const before = await work.rows()
+    await work.run(2)
+    expect(await work.rows()).toEqual(before)
+    expect(await query(`select 1 from jobs where payload ->> 'kind' = 'purge'`)).toEqual([])
+    expect((await work.view()).status).toBe(200)
+  })
+
+  it('goes when the job fails: nothing is to follow it', async () => {
+    await work.startEarly()
+    const { play_session_id } = await work.session()
+    await work.end(error('decode_failed', 'The audio is damaged'))
+    expect(await work.read()).toMatchObject({
+      status: 'failed',
+      duration: 0,
+      info: { error: { code: 'decode_failed' } },
+    })
+    expect((await work.viewIn(play_session_id)).body.code).toBe('track_not_ready')
+    expect(await work.rows()).toEqual([])
+    expect(await storedFiles('media/')).toEqual([`${work.base}/early`])
+    laterBy(3)
+    await runSweep()
+    await eventually(async () => (await storedFiles('media/')).length === 0)
+  })
+
+  it('plays on through the tolerant pass', async () => {
+    await work.startEarly()
+    work.stream.send({ type: 'fallback', reason: 'decoding failed' })
+    await eventually(async () => (await work.read()).status === 'fallback_processing')
+    expect((await work.view()).body.track).toMatchObject({ status: 'fallback_processing', is_preliminary: true })
+  })
+})

@@ -1,0 +1,67 @@
+import { env } from 'cloudflare:workers'
+import { eq } from 'drizzle-orm'
+
+import { trackVariants } from '../../src/adapters/schema.ts'
+import type { JobEvent, MadeVariant } from '../../src/contract/job.ts'
+import { aTrackWithJob, eventually } from './fixtures.ts'
+import { call, db, ok } from './support.ts'
+import { openStream, startTranscoder } from './transcoder.ts'
+
+/** What the transcoder says when a first file lies at its URL. */
+export const early = (changes: Partial<MadeVariant> = {}): JobEvent => ({
+  type: 'early',
+  file: { index: 'early', size: 1000, bitrate: 192, duration: 3600.12345, ...changes },
+})
+
+/** A track whose job runs as long as the test lets it, and what its listeners see of it. Call `leave` at the end. */
+export async function aLongTrack() {
+  const work = await aTrackWithJob()
+  const { key, track_id } = work
+  const stream = openStream()
+  const base = `media/${work.organization_id}/${work.collection_id}/${work.row.index}/${work.job_id.slice(-8)}`
+  let running: Promise<unknown> | undefined
+
+  const session = (body: object = {}) =>
+    ok('POST', '/v1/play_session/track', { key, body: { track_id, expires_in: 86_400, ...body } })
+  const viewIn = (play_session_id: string) => call('GET', `/v1/play/${play_session_id}/${track_id}`)
+  const rows = () => db.select().from(trackVariants).where(eq(trackVariants.track_id, track_id))
+
+  /** Has the job's message delivered; its events come from `stream`. */
+  async function start() {
+    const { transcodes } = startTranscoder({ transcode: () => stream.response })
+    running = work.run()
+    await eventually(async () => (await work.job()).attempt === 1)
+    return transcodes
+  }
+
+  /** … up to where an early file is written down. */
+  async function startEarly(event = early()) {
+    const transcodes = await start()
+    stream.send(event)
+    await eventually(async () => (await rows()).length > 0)
+    await env.MEDIA.put((await rows())[0]!.path, 'audio')
+    return transcodes
+  }
+
+  /** Sends the job's last event and waits until it is dealt with; without one the stream is cut. */
+  async function end(last?: JobEvent) {
+    if (last) stream.send(last)
+    stream.end()
+    await running
+  }
+
+  return {
+    ...work,
+    stream,
+    base,
+    session,
+    viewIn,
+    /** How a new session sees the track. */
+    view: async (variants?: string[]) => viewIn((await session({ variants })).play_session_id),
+    rows,
+    start,
+    startEarly,
+    end,
+    leave: () => end(),
+  }
+}

@@ -1,0 +1,74 @@
+import { beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest'
+
+import { aTrackWithJob, eventually, trackRow } from './fixtures.ts'
+import { openStream, result, startTranscoder } from './transcoder.ts'
+
+/** `info.progress`: 0 while the track waits in a queue, above 0 once the transcoder works on it, never falling within a pass. */
+
+let work: Awaited<ReturnType<typeof aTrackWithJob>>
+beforeEach(async () => {
+  work = await aTrackWithJob()
+  vi.useFakeTimers({ toFake: ['Date'] })
+  onTestFinished(() => void vi.useRealTimers())
+})
+const shown = async () => (await work.read()).info.progress
+const stored = async () => (await trackRow(work.track_id)).progress
+
+/** Sends a fraction when the last write is long enough ago for the next one. */
+async function send(stream: ReturnType<typeof openStream>, fraction: number, expected: number) {
+  vi.setSystemTime(Date.now() + 3000)
+  const before = (await work.job()).lease_until
+  stream.send({ type: 'progress', fraction })
+  // The lease is renewed first.
+  await eventually(async () => (await work.job()).lease_until > before)
+  await eventually(async () => (await stored()) === expected)
+}
+
+describe('progress', () => {
+  it('is 0 while the track waits, and more from the first moment in which it is worked on', async () => {
+    expect(await shown()).toBe(0)
+    startTranscoder({ transcode: () => new Response('busy', { status: 503 }) })
+    await work.run()
+    expect(await shown()).toBe(0)
+    const stream = openStream()
+    startTranscoder({ transcode: () => stream.response })
+    await work.changeJob({ lease_until: 0 })
+    const running = work.run()
+    await eventually(async () => (await work.job()).attempt === 1)
+    vi.setSystemTime(Date.now() + 3000)
+    stream.send({ type: 'ping' })
+    expect(await shown()).toBe(0)
+    await send(stream, 0, 0.001)
+    await send(stream, 0.25, 0.25)
+    stream.send(result())
+    await running
+    expect(await work.read()).toMatchObject({ status: 'ready', info: expect.not.objectContaining({ progress: 0.25 }) })
+    expect(await shown()).toBe(undefined)
+  })
+
+  it('does not fall when the transcoder begins again, and begins anew with the tolerant pass', async () => {
+    const streams = [openStream(), openStream()]
+    startTranscoder({ transcode: (_, times) => streams[times - 1]!.response })
+    const [first, second] = streams as [ReturnType<typeof openStream>, ReturnType<typeof openStream>]
+    const running = work.run()
+    await eventually(async () => (await work.job()).attempt === 1)
+    await send(first, 0.6, 0.6)
+    first.end()
+    await running
+    await work.changeJob({ lease_until: 0 })
+    const again = work.run(2)
+    await eventually(async () => (await work.job()).attempt === 2)
+    await send(second, 0.1, 0.6)
+    await send(second, 0.7, 0.7)
+    second.send({ type: 'fallback', reason: 'decoding failed' })
+    await eventually(async () => (await stored()) === 0.001)
+    await send(second, 0.2, 0.2)
+    // Told again to who re-attaches.
+    second.send({ type: 'fallback', reason: 'decoding failed' })
+    await send(second, 0.3, 0.3)
+    await send(second, 0.25, 0.3)
+    second.send(result())
+    await again
+    expect((await work.read()).status).toBe('ready')
+  })
+})

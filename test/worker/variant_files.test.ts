@@ -1,0 +1,252 @@
+import { env } from 'cloudflare:workers'
+import { eq } from 'drizzle-orm'
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
+
+import { trackVariants, variants } from '../../src/adapters/schema.ts'
+import { aTrackWithJob, deliver, eventually, jobRow, runSweep, storedFiles } from './fixtures.ts'
+import { laterBy, made, query, serveTranscoder } from './ready_track.ts'
+import { signedParts } from './signature.ts'
+import { anOrganization, call, db, ok, refused } from './support.ts'
+import { events, openStream, startTranscoder } from './transcoder.ts'
+
+/** What becomes of an organization's own variants in its tracks, sessions and keys. */
+
+let work: Awaited<ReturnType<typeof aTrackWithJob>>
+beforeEach(async () => {
+  work = await aTrackWithJob()
+})
+afterEach(() => void vi.useRealTimers())
+
+const define = async (body: object) =>
+  (await ok('POST', '/v1/variant', { key: work.key, body: { name: 'Radio', codec: 'mp3', bitrate: 320, ...body } }))
+    .variant as { id: string; index: string }
+const session = (body: object = {}) =>
+  ok('POST', '/v1/play_session/track', { key: work.key, body: { track_id: work.track_id, ...body } })
+const plays = async (names: string[]) => {
+  const { first_track } = await session({ variants: names })
+  return first_track.variants.map(({ variant }: { variant: { index: string } }) => variant.index)
+}
+const files = () => db.select().from(trackVariants).where(eq(trackVariants.track_id, work.track_id))
+const base = () => `media/${work.organization_id}/${work.collection_id}/${work.row.index}/${work.job_id.slice(-8)}`
+
+describe('a track', () => {
+  it('gets the variants of its organization, with their settings, and no other’s', async () => {
+    await define({})
+    await define({ name: 'Voice', codec: 'opus', bitrate: 32, channels: 1 })
+    await define({ name: 'Teaser', type: 'preview', codec: 'aac', bitrate: 96, start: 20, length: 10 })
+    const other = await anOrganization()
+    await ok('POST', '/v1/variant', { key: other.key, body: { name: 'Theirs', codec: 'flac' } })
+    const { transcodes } = startTranscoder({ transcode: (job) => events(made(job)) })
+    await work.run()
+    const asked = transcodes[0]!.variants.slice(7).map(({ url, ...variant }) => [variant, signedParts(url).key])
+    expect(asked).toEqual([
+      [
+        {
+          index: 'teaser',
+          content_type: 'audio/mp4',
+          kind: 'preview',
+          codec: 'aac',
+          bitrate: 96,
+          start: 20,
+          length: 10,
+        },
+        `${base()}/teaser.m4a`,
+      ],
+      [
+        {
+          index: 'voice',
+          content_type: 'audio/webm; codecs=opus',
+          kind: 'audio',
+          codec: 'opus',
+          bitrate: 32,
+          channels: 1,
+        },
+        `${base()}/voice.webm`,
+      ],
+      [
+        { index: 'radio', content_type: 'audio/mpeg', kind: 'audio', codec: 'mp3', bitrate: 320 },
+        `${base()}/radio.mp3`,
+      ],
+    ])
+    expect(await plays(['voice', 'radio', 'aac-160', 'teaser'])).toEqual(['voice', 'radio', 'aac-160', 'teaser'])
+    const { play_session_id } = await session({ variants: ['voice'], is_downloadable: true })
+    const { download } = await ok('GET', `/v1/play/${play_session_id}/${work.track_id}/voice/download`)
+    expect(signedParts(download.url).disposition).toContain('So What.webm')
+  })
+
+  it('is made with the settings that its job began with, whoever follows it and whatever changes', async () => {
+    const { id } = await define({})
+    const gone = await define({ name: 'Gone' })
+    const stream = openStream()
+    const { transcodes } = startTranscoder({
+      transcode: (job, times) => (times === 1 ? stream.response : events(made(job))),
+    })
+    const running = work.run()
+    await eventually(async () => transcodes.length === 1)
+    await ok('PUT', `/v1/variant/${id}`, { key: work.key, body: { codec: 'opus', bitrate: 32 } })
+    await define({ name: 'Later' })
+    await ok('DELETE', `/v1/variant/${gone.id}`, { key: work.key })
+    stream.end()
+    await running
+    await work.changeJob({ lease_until: 0 })
+    await work.run(2)
+    const shown = transcodes.map(({ variants }) =>
+      variants.map(({ url, ...variant }) => [variant, signedParts(url).key]),
+    )
+    expect(shown[1]).toEqual(shown[0])
+    expect((await files()).find(({ index }) => index === 'radio')?.path).toBe(`${base()}/radio.mp3`)
+    expect(await plays(['radio'])).toEqual(['radio'])
+  })
+
+  it('does not get a variant that was deleted while it was made, and its file goes', async () => {
+    const { id } = await define({})
+    const stream = openStream()
+    const { transcodes } = startTranscoder({ transcode: () => stream.response })
+    const running = work.run()
+    await eventually(async () => transcodes.length === 1)
+    await ok('DELETE', `/v1/variant/${id}`, { key: work.key })
+    await env.MEDIA.put(`${base()}/radio.mp3`, 'audio')
+    stream.send(made(transcodes[0]!))
+    await running
+    expect((await files()).map(({ index }) => index)).not.toContain('radio')
+    expect(await files()).toHaveLength(8)
+    laterBy(3)
+    await runSweep()
+    await eventually(async () => !(await storedFiles()).includes(`${base()}/radio.mp3`))
+  })
+
+  it('is incomplete when one of them could not be made', async () => {
+    await define({})
+    const failed = [{ index: 'radio', message: 'The mp3 encoder failed.' }]
+    startTranscoder({
+      transcode: (job) => {
+        const variants = job.variants.map(({ index }) => ({ index, size: 1, bitrate: 1, duration: 1 }))
+        return events(made(job, { variants: variants.filter(({ index }) => index !== 'radio'), failed }))
+      },
+    })
+    await work.run()
+    expect(await work.read()).toMatchObject({ status: 'incomplete', info: { failed_variants: failed } })
+  })
+})
+
+describe('a deleted variant', () => {
+  /** A track with a file of the variant, and a session that plays it. */
+  async function aRadioTrack() {
+    const variant = await define({})
+    serveTranscoder()
+    await work.run()
+    const { play_session_id } = await session({ variants: ['radio', 'mp3-128'], expires_in: 86_400 })
+    const view = async () => {
+      const { variants } = await ok('GET', `/v1/play/${play_session_id}/${work.track_id}`)
+      return variants.map(({ variant: { index } }: { variant: { index: string } }) => index)
+    }
+    expect(await view()).toEqual(['radio', 'mp3-128'])
+    return { variant, view }
+  }
+
+  it('is left out of sessions that name it, and its files go when nobody can be playing them', async () => {
+    const { variant, view } = await aRadioTrack()
+    const before = await storedFiles('media/')
+    await ok('DELETE', `/v1/variant/${variant.id}`, { key: work.key })
+    await eventually(async () => (await view()).length === 1)
+    expect(await view()).toEqual(['mp3-128'])
+    expect(await storedFiles('media/')).toEqual(before)
+    // URLs live for an hour.
+    laterBy(1)
+    await runSweep()
+    expect(await storedFiles('media/')).toEqual(before)
+    laterBy(2)
+    await runSweep()
+    await eventually(async () => (await storedFiles('media/')).length < before.length)
+    expect(await storedFiles('media/')).toEqual(before.filter((path) => path !== `${base()}/radio.mp3`))
+  })
+
+  it('takes none of the files of a new one with the same index', async () => {
+    const { variant } = await aRadioTrack()
+    await ok('DELETE', `/v1/variant/${variant.id}`, { key: work.key })
+    await define({ codec: 'opus', bitrate: 64 })
+    await ok('POST', `/v1/track/${work.track_id}/reprocess`, { key: work.key })
+    await eventually(async () => (await work.read()).status === 'ready')
+    const purges = await query<{ id: string }>(`select id from jobs where payload ->> '$.variant.id' = ?`, variant.id)
+    // Its purge comes again, later than all that.
+    await query(`update jobs set state = 'open', lease_until = 0 where id = ?`, purges[0]!.id)
+    await deliver('task', { job_id: purges[0]!.id })
+    expect((await jobRow(purges[0]!.id)).state).toBe('done')
+    expect((await files()).find(({ index }) => index === 'radio')?.path).toMatch(/radio\.webm$/)
+  })
+
+  it('goes from many tracks, a few hundred at a time', async () => {
+    const { id } = await define({})
+    await query(
+      `insert into track_variants (track_id, "index", path, size, bitrate, duration, variant_id)
+        with recursive n(i) as (select 1 union all select i + 1 from n where i < 450)
+        select 'track-' || i, 'radio', 'media/many/' || i || '/radio.mp3', 1, 1, 1, ? from n`,
+      id,
+    )
+    await env.MEDIA.put('media/many/450/radio.mp3', 'audio')
+    await ok('DELETE', `/v1/variant/${id}`, { key: work.key })
+    await eventually(async () => (await query('select 1 from track_variants')).length === 0)
+    const [kept] = await query<{ paths: number }>(
+      `select sum(json_array_length(payload ->> '$.paths')) as paths from jobs where payload ->> 'kind' = 'purge'`,
+    )
+    expect(kept?.paths).toBe(450)
+    laterBy(3)
+    await runSweep()
+    await eventually(async () => (await storedFiles('media/many/')).length === 0)
+  })
+
+  it('goes with its organization', async () => {
+    await define({})
+    await ok('DELETE', `/v1/organization/${work.organization_id}`, { key: env.ROOT_KEY })
+    await eventually(async () => (await db.select().from(variants)).length === 0)
+  })
+})
+
+describe('a play session', () => {
+  it('plays own variants by name only: what is played without a word does not change', async () => {
+    await define({})
+    const unnamed = ['aac-160', 'mp3-128', 'opus-96', 'lossless']
+    expect((await session()).play_session.variants).toEqual(unnamed)
+    expect((await session({ variants: ['radio', 'opus-96'] })).play_session.variants).toEqual(['radio', 'opus-96'])
+  })
+
+  it('is 400 for a name that the organization does not know, and names those that it does', async () => {
+    await define({})
+    const other = await anOrganization()
+    await ok('POST', '/v1/variant', { key: other.key, body: { name: 'Theirs', codec: 'flac' } })
+    const body = { track_id: work.track_id, variants: ['radio', 'theirs'] }
+    const { errors } = await refused(400, 'unknown_variant', 'POST', '/v1/play_session/track', { key: work.key, body })
+    expect(errors).toEqual([{ path: 'variants.1', message: expect.stringMatching(/known are aac-160, .*, radio$/) }])
+  })
+})
+
+describe('a player key', () => {
+  const mint = (variants: string[]) => ({ title: 'Web', type: 'player', variants })
+
+  it('is bound to own variants too, and to no unknown ones', async () => {
+    const { id } = await define({})
+    const { key } = work
+    await refused(400, 'unknown_variant', 'POST', '/v1/api_key', { key, body: mint(['radio', 'theirs']) })
+    const { secret } = await ok('POST', '/v1/api_key', { key, body: mint(['radio']) })
+    const asked = { track_id: work.track_id }
+    const play = async (body: object) => (await call('POST', '/v1/play_session/track', { key: secret, body })).body
+    expect((await play(asked)).play_session.variants).toEqual(['radio'])
+    expect((await play({ ...asked, variants: ['aac-160'] })).code).toBe('insufficient_scope')
+    // Deleted later: the key stays, and plays nothing by that name.
+    await ok('DELETE', `/v1/variant/${id}`, { key })
+    expect((await play({ ...asked, variants: ['radio'] })).code).toBe('unknown_variant')
+    expect((await play(asked)).play_session.variants).toEqual(['radio'])
+  })
+})
+
+it('keeps the files that a track has when settings change, until it is processed again', async () => {
+  const { id } = await define({})
+  serveTranscoder()
+  await work.run()
+  await ok('PUT', `/v1/variant/${id}`, { key: work.key, body: { codec: 'aac', bitrate: 64 } })
+  expect((await files()).find(({ index }) => index === 'radio')?.path).toBe(`${base()}/radio.mp3`)
+  await ok('POST', `/v1/track/${work.track_id}/reprocess`, { key: work.key })
+  await eventually(async () => (await work.read()).status === 'ready')
+  expect((await files()).find(({ index }) => index === 'radio')?.path).toMatch(/\/radio\.m4a$/)
+  expect(await plays(['radio'])).toEqual(['radio'])
+})
