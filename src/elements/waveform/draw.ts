@@ -51,29 +51,42 @@ export function drawWaveform(context: Context, picture: Picture, from = 0, to = 
   context.fillRect(Math.min(Math.max(0, Math.round(at - line / 2)), width - line), 0, line, height)
 }
 
-/** The columns that change when progress goes from one value to another. */
-export function changedColumns(before: number, after: number, { width, line }: Picture): [number, number] {
+/**
+ * The columns that change when progress goes from one value to another. Only whole bars: where a clip cuts through a round end, its
+ * smoothed pixels come out differently.
+ */
+export function changedColumns(before: number, after: number, picture: Picture): [number, number] {
+  const { width, line, bar, gap } = picture
   const [low, high] = [column(before, width), column(after, width)].toSorted((a, b) => a - b)
-  return [Math.max(0, low! - line), Math.min(width, high! + line)]
+  const [pitch, start] = [bar + gap, startOf(picture)]
+  const first = start + Math.floor((low! - line - start) / pitch) * pitch
+  const last = start + Math.ceil((high! + line - start) / pitch) * pitch
+  return [Math.max(0, first), Math.min(width, last)]
 }
+
+/** Where the first bar begins: the bars stand in the middle of the width. */
+const startOf = ({ width, heights, bar, gap }: Picture) =>
+  Math.floor((width - (heights.length * (bar + gap) - gap)) / 2)
 
 function drawPart(context: Context, picture: Picture, color: string, from: number, to: number): void {
   if (to <= from) return
-  const { width, height, heights, bar, gap } = picture
+  const { height, heights, bar, gap } = picture
   const pitch = bar + gap
-  const start = Math.floor((width - (heights.length * pitch - gap)) / 2)
+  const start = startOf(picture)
   context.save()
   context.beginPath()
   context.rect(from, 0, to - from, height)
   context.clip()
   context.clearRect(from, 0, to - from, height)
   context.fillStyle = color
-  context.beginPath()
-  const last = Math.min(heights.length - 1, Math.floor((to - start) / pitch))
-  for (let i = Math.max(0, Math.floor((from - start - bar) / pitch)); i <= last; i++) {
+  const first = Math.max(0, Math.floor((from - start - bar) / pitch) + 1)
+  const end = Math.min(heights.length, Math.ceil((to - start) / pitch))
+  for (let i = first; i < end; i++) {
     const tall = Math.max(bar, Math.round(heights[i]! * height))
+    // A path for each, so that its edges are the same pixels whatever is drawn beside it.
+    context.beginPath()
     context.roundRect(start + i * pitch, Math.round((height - tall) / 2), bar, tall, bar / 2)
+    context.fill()
   }
-  context.fill()
   context.restore()
 }
