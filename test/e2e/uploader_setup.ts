@@ -2,7 +2,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
-import type { Browser } from 'playwright-core'
+import type { Browser, BrowserContextOptions } from 'playwright-core'
 
 import { type Client, createClient } from '../../src/client/index.ts'
 import { makeAudio } from '../support/audio.ts'
@@ -25,7 +25,7 @@ export interface Bench {
   key: string
   mintKey: (body: { allowed_origins?: string[]; type?: 'uploader' | 'player' }) => Promise<string>
   /** Opens the page with an uploader; what it does with the network goes through `line`. */
-  open: (attributes?: Record<string, string>) => Promise<Uploader>
+  open: (attributes?: Record<string, string>, options?: BrowserContextOptions) => Promise<Uploader>
   /** Files on this machine, to be chosen in the browser. */
   aFile: (name: string, bytes: Buffer) => Promise<string>
   aSong: (name: string, seconds?: number) => Promise<string>
@@ -55,9 +55,9 @@ export async function setUp(): Promise<Bench> {
   }
   const key = await mintKey({ allowed_origins: [shop.origin] })
 
-  async function open(attributes: Record<string, string> = {}): Promise<Uploader> {
+  async function open(attributes: Record<string, string> = {}, options: BrowserContextOptions = {}): Promise<Uploader> {
     const all = { 'api-key': key, 'collection-id': collection_id, ...attributes }
-    const uploader = await openUploader(browser, shop, all, { proxy: { server: line.server } })
+    const uploader = await openUploader(browser, shop, all, { proxy: { server: line.server }, ...options })
     opened.push(uploader)
     return uploader
   }
