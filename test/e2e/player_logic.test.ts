@@ -3,34 +3,19 @@ import { describe, expect, test } from 'vitest'
 import { createAttempts } from '../../src/elements/player/attempts.ts'
 import { effectiveVolume, gainOf } from '../../src/elements/player/gain.ts'
 import { lifetime, refreshMargin } from '../../src/elements/player/lifetime.ts'
-import { palette } from '../../src/elements/player/palette.ts'
+import { ownColor, palette } from '../../src/elements/player/palette.ts'
 import { loopOf, neighbour, playingOrder } from '../../src/elements/player/queue.ts'
 import { seconds } from '../../src/elements/player/settings.ts'
 import { pollDelay } from '../../src/elements/player/state.ts'
 import { stringsFor } from '../../src/elements/player/strings.ts'
 import { candidates } from '../../src/elements/player/variants.ts'
 import { contrast } from '../../src/elements/shared/color.ts'
+import { randomColors, randomFrom } from './player_random.ts'
 
 /** What the player decides without a browser. */
 
-/** Numbers that look random and are the same on every run (mulberry32). */
-function randomFrom(seed: number) {
-  let state = seed
-  return () => {
-    state = (state + 0x6d2b79f5) | 0
-    let t = Math.imul(state ^ (state >>> 15), 1 | state)
-    t = (t + Math.imul(t ^ (t >>> 7), 61 | t)) ^ t
-    return ((t ^ (t >>> 14)) >>> 0) / 2 ** 32
-  }
-}
-
 describe('colors', () => {
-  const random = randomFrom(5)
-  const aColor = () =>
-    `#${Math.floor(random() * 0x1000000)
-      .toString(16)
-      .padStart(6, '0')}`
-  const colors = Array.from({ length: 200 }, () => [aColor(), aColor()] as const)
+  const colors = randomColors(200).map((color, i, all) => [color, all.at(-1 - i)!] as const)
   const edges = ['#000000', '#ffffff', '#ffff00', '#0000ff', '#808080', '#777777'].map((hex) => [hex, hex] as const)
 
   test('contrast is what WCAG says', () => {
@@ -54,6 +39,23 @@ describe('colors', () => {
   test('a color that reads well already stays as it is, and what is no color is replaced', () => {
     expect(palette('#1b4d8a', '#1b4d8a', false).button).toBe('#1b4d8a')
     expect(palette('red; --x: y', null, false)).toEqual(palette(null, null, false))
+  })
+})
+
+describe('the color of a player', () => {
+  const grey = { hex: '#808080', area: 0.7, lightness: 0.5, saturation: 0 }
+  const dull = { hex: '#6B5B4B', area: 0.2, lightness: 0.36, saturation: 0.18 }
+  const red = { hex: '#C81E1E', area: 0.06, lightness: 0.45, saturation: 0.74 }
+  const black = { hex: '#120303', area: 0.04, lightness: 0.04, saturation: 0.7 }
+
+  test('is the one that was chosen for it', () => expect(ownColor('#1B4D8A', [red])).toBe('#1B4D8A'))
+  test('is the strongest of its cover while nobody chose one', () => {
+    expect(ownColor('#2B3440', [grey, dull, red, black])).toBe('#C81E1E')
+    expect(ownColor(null, [red])).toBe('#C81E1E')
+  })
+  test('is the usual one with a cover in grey, or without any', () => {
+    expect(ownColor(null, [grey, dull, black])).toBe('#2B3440')
+    expect(ownColor('#2B3440')).toBe('#2B3440')
   })
 })
 

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 
 import { noise } from '../support/audio.ts'
 import { type Line, openLine } from './line.ts'
-import { type Album, type Opened, PATIENCE, setUp, type Stage } from './player_setup.ts'
+import { type Album, names, type Opened, PATIENCE, setUp, type Stage } from './player_setup.ts'
 import { must } from './steps.ts'
 
 /** Playback outlives what it began with: signed URLs, sessions, connections. */
@@ -34,9 +34,6 @@ const untilRefused = (url: string) =>
       interval: 1000,
     })
     .toBe(403)
-const names = async ({ events }: Opened) =>
-  (await events()).map(({ name }) => name).filter((name) => name !== 'timeupdate')
-
 describe.concurrent('a session of one minute', () => {
   test('is renewed with the key: pause, wait past its end, seek, resume', async () => {
     const session = await stage.aSession(album, SHORT)

@@ -86,9 +86,16 @@ export async function setUp(): Promise<Stage> {
     return (await must(session)).play_session_id
   }
 
-  async function open(attributes: Record<string, string>, { html = 'lang="en"', ...options }: Options = {}) {
-    host.show(playerPage(stack.base_url, attributes, html), { 'content-security-policy': strictPolicy(stack.base_url) })
-    return await openPage(browser, host.origin, options)
+  let opening: Promise<unknown> = Promise.resolve()
+  function open(attributes: Record<string, string>, { html = 'lang="en"', ...options }: Options = {}) {
+    const policy = { 'content-security-policy': strictPolicy(stack.base_url) }
+    // The site shows one page at a time, so tests that run at the same time take turns.
+    const opened = opening.then(() => {
+      host.show(playerPage(stack.base_url, attributes, html), policy)
+      return openPage(browser, host.origin, options)
+    })
+    opening = opened.catch(() => {})
+    return opened
   }
 
   async function dispose(): Promise<void> {
@@ -169,3 +176,9 @@ export async function openPage(browser: Browser, url: string, options: BrowserCo
     close: () => context.close(),
   }
 }
+
+export const button = ({ page }: Opened, name: string) => page.getByRole('button', { name, exact: true })
+export const position = ({ page }: Opened) => page.getByRole('slider', { name: 'Position' })
+/** The names of what happened, without the time that went by. */
+export const names = async ({ events }: Opened) =>
+  (await events()).map(({ name }) => name).filter((name) => name !== 'timeupdate')

@@ -5,7 +5,9 @@ import type { PlayerEventMap } from './events.ts'
 import { listenToKeys } from './keyboard.ts'
 import { createLockScreen } from './media_session.ts'
 import { paletteSheet } from './paint.ts'
+import { ownColor } from './palette.ts'
 import { createPlayback, type Playback } from './playback.ts'
+import type { View } from './service.ts'
 import { isComplete, isWish, LOOKS, readBeginning, readSource, readWishes, SOURCE, WISHES } from './settings.ts'
 import type { Beginning, Wishes } from './state.ts'
 import { type Strings, stringsFor } from './strings.ts'
@@ -29,6 +31,8 @@ export class TonearmPlayer extends HTMLElement {
   #view: PlayerView
   #colors = new CSSStyleSheet()
   #painted = ''
+  /** The track whose colors are shown. */
+  #worn: View['track'] | null = null
   #frame = 0
   #connected = new AbortController()
   #pending = false
@@ -248,11 +252,13 @@ export class TonearmPlayer extends HTMLElement {
   }
 
   #paint(): void {
-    const view = this.#playback?.state.view
+    // Between two tracks the player keeps the colors of the first one, and does not flash.
+    this.#worn = this.#playback?.state.view?.track ?? this.#worn
     const theme = this.getAttribute('theme')
     const dark = theme === 'dark' || (theme !== 'light' && matchMedia('(prefers-color-scheme: dark)').matches)
-    const color = this.getAttribute('accent') || view?.track.player_color || this.track?.player_color
-    const rules = paletteSheet(color, view?.track.image_colors[0]?.hex, dark)
+    const { player_color, image_colors } = this.#worn ?? {}
+    const color = this.getAttribute('accent') || ownColor(player_color, image_colors)
+    const rules = paletteSheet(color, image_colors?.[0]?.hex, dark)
     if (rules === this.#painted) return
     this.#painted = rules
     this.#colors.replaceSync(rules)

@@ -19,7 +19,26 @@ export interface Palette {
 
 const TEXT = 4.5
 const CONTROL = 3
+/** The service's color of what has none of its own. */
 const FALLBACK = '#2B3440'
+
+/** A color of a cover as play views give it; fractions of 0–1, lightness and saturation of HSL. */
+interface CoverColor {
+  hex: string
+  area: number
+  lightness: number
+  saturation: number
+}
+
+/** The color for a player: the one that was chosen for the track, else the strongest of its cover's. */
+export function ownColor(chosen: string | null | undefined, cover: readonly CoverColor[] = []): string {
+  if (isHex(chosen) && chosen.toUpperCase() !== FALLBACK) return chosen
+  // Greys and what is nearly black or white say nothing; of the others, a small strong spot counts like a large dull field.
+  const strength = ({ area, lightness, saturation }: CoverColor) =>
+    saturation * (1 - Math.abs(2 * lightness - 1)) * Math.sqrt(area)
+  const strong = cover.filter(({ lightness, saturation }) => saturation >= 0.25 && lightness > 0.12 && lightness < 0.9)
+  return strong.toSorted((a, b) => strength(b) - strength(a))[0]?.hex ?? FALLBACK
+}
 
 /** The palette for any color, on a light or a dark ground that takes a breath of the cover's first color. */
 export function palette(color: string | null | undefined, tint: string | null | undefined, dark: boolean): Palette {

@@ -64,7 +64,14 @@ export function createPlayback(source: Source, wishes: Wishes, told: Told) {
     gainFor: (view) => gainFor(view),
     onLoaded: (now) => onLoaded(now),
     onBetter: (timed) => void begin(timed, ++turns),
-    onView: (view) => set({ view }),
+    async onFinal(view) {
+      set({ view })
+      const turn = turns
+      const known = await gainFor(view)
+      if (turn !== turns) return
+      gain = known
+      applyVolume()
+    },
     onExpired: () => told.onEvent('sessionexpired', { play_session_id: state.session?.play_session.id ?? null }),
   })
 
@@ -91,7 +98,8 @@ export function createPlayback(source: Source, wishes: Wishes, told: Told) {
     if (!answer.ok) return trouble(answer, () => void open(beginning))
     if (answer.tracks.length === 0) return set({ status: 'empty' })
     queue.goTo(beginning.track, answer.first_track?.track_id)
-    await select(state.place, beginning.position, beginning.play)
+    // Play may have been pressed meanwhile.
+    await select(state.place, beginning.position, beginning.play || state.playing)
   }
 
   /** Changes to a track. When it is the player's own idea, what cannot be played is passed over. */

@@ -32,14 +32,15 @@ interface Parts {
   onLoaded: (now: Loaded) => void
   /** A better file came while nothing plays. */
   onBetter: (timed: Timed) => void
-  onView: (view: View) => void
+  /** Levels and loudness have come, whichever file plays. */
+  onFinal: (view: View) => Promise<void>
   onExpired: () => void
 }
 
 /** Seconds before the end of a track at which the next one is loaded. */
 const AHEAD = 20
 const FIRST_LOOK = 10_000
-const LAST_LOOK = 60_000
+const LAST_LOOK = 30_000
 const RETRY = 5000
 
 /**
@@ -59,8 +60,8 @@ export function createUpkeep(parts: Parts) {
     if (!now) return
     const left = now.until - Date.now()
     timers.after('refresh', Math.max(1000, left - refreshMargin(left)), () => void refresh(now))
-    const preliminary = (state.view?.track as { is_preliminary?: boolean } | undefined)?.is_preliminary
-    if (now.index === EARLY || preliminary) timers.after('better', look, () => void lookForBetter(now))
+    if (now.index === EARLY || state.view?.track.is_preliminary)
+      timers.after('better', look, () => void lookForBetter(now))
     else look = FIRST_LOOK
   }
 
@@ -85,11 +86,14 @@ export function createUpkeep(parts: Parts) {
     const answer = await service.refresh(now.track_id)
     if (!isCurrent(now)) return
     look = Math.min(LAST_LOOK, look * 1.5)
-    const best = answer.ok ? parts.best(answer.view) : undefined
-    if (!answer.ok || !best || best.variant.index === now.index) return plan()
-    look = FIRST_LOOK
-    if (!state.playing) return parts.onBetter(answer)
-    parts.onView(answer.view)
+    if (!answer.ok || answer.view.track.is_preliminary) return plan()
+    const best = parts.best(answer.view)
+    const isSame = best?.variant.index === now.index
+    // Heard by nobody, another file can just be loaded. It also says so when there is none.
+    if (!best || (!state.playing && !isSame)) return parts.onBetter(answer)
+    await parts.onFinal(answer.view)
+    if (!isCurrent(now)) return
+    if (isSame) return plan()
     const ready = { ...now, index: best.variant.index, url: best.url, until: answer.until }
     if (await deck.handOver(best.url)) onLoaded(ready)
     else if (isCurrent(now)) plan()
