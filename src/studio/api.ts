@@ -6,6 +6,7 @@ import type { Collection } from '../contract/collection.ts'
 import type { CoverImage, UploadHandle } from '../contract/media.ts'
 import type { PlayScope } from '../contract/play.ts'
 import type { Playlist, PlaylistTrack as PlaylistTrackSchema } from '../contract/playlist.ts'
+import type { Reprocess } from '../contract/reprocess.ts'
 import type { ListedTrack, Track } from '../contract/track.ts'
 import type { TrackVariant } from '../contract/track_variant.ts'
 import type { Variant } from '../contract/variant.ts'
@@ -41,6 +42,7 @@ export type {
   KeyType,
   Playlist,
   PlayScope,
+  Reprocess,
   Result,
   Track,
   TrackVariant,

@@ -1,6 +1,7 @@
 import type { Browser, BrowserContextOptions, Locator, Page } from 'playwright-core'
 import { expect } from 'vitest'
 
+import type { TonearmPlayer } from '../../src/elements/player/element.ts'
 import type { Stack } from '../support/stack.ts'
 
 /** The steps of tests that work in the studio. */
@@ -36,7 +37,8 @@ export async function visit(page: Page, route: string, heading: string | RegExp)
 }
 
 /** The row of a track. */
-export const rowOf = (page: Page, name: string | RegExp): Locator => page.locator('.track').filter({ hasText: name })
+export const rowOf = (page: Page, name: string | RegExp): Locator =>
+  page.locator('.track[data-status]').filter({ hasText: name })
 
 /** The names of the rows from top to bottom. */
 export const namesOf = (page: Page) => page.locator('.track a.name').allTextContents()
@@ -59,4 +61,17 @@ export async function expectNoOverflow(page: Page, what: string): Promise<void> 
   const { width } = page.viewportSize()!
   const found = await page.evaluate(() => document.documentElement.scrollWidth)
   expect([what, found]).toEqual([what, width])
+}
+
+/** Waits until a page is complete: nothing is loading, pictures, waveforms and players are there. */
+export async function untilStill(page: Page): Promise<void> {
+  await expect.poll(() => page.locator('.loading').count(), PATIENCE).toBe(0)
+  const still = () =>
+    [...document.images].every(({ complete }) => complete) &&
+    [...document.querySelectorAll('.cover')].every((cover) => cover.querySelector('img')) &&
+    [...document.querySelectorAll('.preview')].every(
+      (preview) => preview.querySelector<TonearmPlayer>('tonearm-player')?.track,
+    ) &&
+    [...document.querySelectorAll('.track[data-status=ready]')].every((row) => row.querySelector('canvas'))
+  await page.waitForFunction(still, undefined, PATIENCE)
 }

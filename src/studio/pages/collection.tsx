@@ -11,10 +11,12 @@ import { PageHead, Tabs } from '../parts/page_head.tsx'
 import { Share } from '../parts/share.tsx'
 import { Loading, Problem } from '../parts/states.tsx'
 import { TrackList } from '../parts/track_list.tsx'
+import { UpToDate } from '../parts/up_to_date.tsx'
 import { go, href } from '../route.ts'
 import type { PageProperties } from '../shell.tsx'
 import { useConnection, useLoad } from '../state/client.ts'
 import { playTrack } from '../state/now_playing.ts'
+import { useReprocess } from '../state/reprocess.ts'
 import { useStore } from '../state/store.ts'
 import { useTracks } from '../state/tracks.ts'
 import { arrivals, upload } from '../state/uploads.ts'
@@ -34,6 +36,7 @@ export function CollectionPage({ id, tab }: PageProperties) {
   const loaded = useLoad(() => client.get('/v1/collection/{collection_id}', { params }), [client, id])
   const cover = useLoad(() => client.get('/v1/collection/{collection_id}/cover', { params }), [client, id])
   const list = useTracks(id)
+  const { reprocess, start } = useReprocess(id)
   const arrival = useStore(arrivals)
   useTitle(loaded.answer?.collection.title)
 
@@ -61,12 +64,20 @@ export function CollectionPage({ id, tab }: PageProperties) {
     announce(`${collection.title} deleted`)
     go('collections')
   }
+  async function bringUpToDate() {
+    const failure = await start()
+    announce(failure ? explain(failure) : 'Tracks that lack a variant get it now')
+  }
   return (
     <>
       <PageHead
         back={{ href: href('collections'), label: 'Collections' }}
         title={collection.title}
-        note={[collection.player_subtitle, plural(list.count, 'track'), seconds > 0 && length(seconds)]
+        note={[
+          collection.player_subtitle,
+          list.loading ? '' : plural(list.count, 'track'),
+          seconds > 0 && length(seconds),
+        ]
           .filter(Boolean)
           .join(' · ')}
         cover={cover.answer?.cover_image}
@@ -92,11 +103,19 @@ export function CollectionPage({ id, tab }: PageProperties) {
         </FileButton>
         <Menu
           label={`More for ${collection.title}`}
-          items={[{ label: 'Delete collection …', danger: true, onSelect: remove }]}
+          items={[
+            { label: 'Bring tracks up to date', onSelect: bringUpToDate },
+            { label: 'Delete collection …', danger: true, onSelect: remove },
+          ]}
         />
       </PageHead>
       <Tabs page="collection" id={id} current={tab} tabs={TABS} />
-      {tab === '' && <TrackList collection_id={id} list={list} onFiles={add} />}
+      {tab === '' && (
+        <>
+          <UpToDate key={id} reprocess={reprocess} onDone={list.reload} />
+          <TrackList collection_id={id} list={list} onFiles={add} />
+        </>
+      )}
       {tab === 'look' && (
         <LookForm
           scope="collection"

@@ -72,7 +72,12 @@ export function TrackPage({ id, tab }: PageProperties) {
 }
 
 function Head({ client, track, reload }: { client: Client; track: Track; reload: () => Promise<void> }) {
+  const { collection_id } = track
   const view = usePlayView(track, true)
+  const shared = useLoad(
+    () => client.get('/v1/collection/{collection_id}/cover', { params: { collection_id } }),
+    [client, collection_id],
+  )
   const params = { track_id: track.id }
   const info = infoOf(track)
   const states: Record<Track['status'], string> = {
@@ -109,7 +114,8 @@ function Head({ client, track, reload }: { client: Client; track: Track; reload:
       back={{ href: href('collection', track.collection_id), label: 'Collection' }}
       title={nameOf(track)}
       note={[track.player_subtitle, states[track.status]].filter(Boolean).join(' · ')}
-      cover={view?.cover_image}
+      // What cannot be played yet has no play view, and so the cover of its collection.
+      cover={isPlayable(track) ? view?.cover_image : shared.answer?.cover_image}
       handle={async () => {
         const made = await client.post('/v1/track/{track_id}/cover', { params })
         return made.ok ? { ok: true, handle: made.track_cover_upload } : made

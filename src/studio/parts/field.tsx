@@ -4,19 +4,22 @@ import { useId } from 'preact/hooks'
 interface FieldProperties {
   label: string
   hint?: ComponentChildren
+  /** What is wrong with its value. */
+  error?: string | undefined
   children: (id: string, described: string | undefined) => ComponentChildren
 }
 
-/** A label with what belongs to it, and a hint that screen readers know. */
-export function Field({ label, hint, children }: FieldProperties) {
+/** A label with what belongs to it, and a hint or a fault that screen readers know. */
+export function Field({ label, hint, error, children }: FieldProperties) {
   const id = useId()
+  const note = error ?? hint
   return (
     <div class="field">
       <label for={id}>{label}</label>
-      {children(id, hint ? `${id}-hint` : undefined)}
-      {hint && (
-        <p class="hint" id={`${id}-hint`}>
-          {hint}
+      {children(id, note ? `${id}-note` : undefined)}
+      {note && (
+        <p class={error ? 'error' : 'hint'} id={`${id}-note`}>
+          {note}
         </p>
       )}
     </div>
@@ -31,10 +34,11 @@ interface TextProperties {
   required?: boolean
   placeholder?: string
   multiline?: boolean
+  error?: string | undefined
 }
 
-export const TextField = ({ label, value, onInput, hint, multiline, ...rest }: TextProperties) => (
-  <Field label={label} hint={hint}>
+export const TextField = ({ label, value, onInput, hint, error, multiline, ...rest }: TextProperties) => (
+  <Field label={label} hint={hint} error={error}>
     {(id, described) =>
       multiline ? (
         <textarea
@@ -49,6 +53,7 @@ export const TextField = ({ label, value, onInput, hint, multiline, ...rest }: T
         <input
           id={id}
           aria-describedby={described}
+          aria-invalid={error ? true : undefined}
           maxLength={255}
           autocomplete="off"
           value={value}
@@ -60,20 +65,40 @@ export const TextField = ({ label, value, onInput, hint, multiline, ...rest }: T
   </Field>
 )
 
+type NumberProperties = Pick<TextProperties, 'label' | 'value' | 'onInput' | 'error'>
+
+export const NumberField = ({ label, value, onInput, error }: NumberProperties) => (
+  <Field label={label} error={error}>
+    {(id, described) => (
+      <input
+        type="number"
+        step="any"
+        id={id}
+        aria-describedby={described}
+        aria-invalid={error ? true : undefined}
+        value={value}
+        onInput={(event) => onInput(event.currentTarget.value)}
+      />
+    )}
+  </Field>
+)
+
 interface SelectProperties {
   label: string
   value: string
   options: readonly (readonly [value: string, label: string])[]
   onChange: (value: string) => void
   hint?: ComponentChildren
+  error?: string | undefined
 }
 
-export const SelectField = ({ label, value, options, onChange, hint }: SelectProperties) => (
-  <Field label={label} hint={hint}>
+export const SelectField = ({ label, value, options, onChange, hint, error }: SelectProperties) => (
+  <Field label={label} hint={hint} error={error}>
     {(id, described) => (
       <select
         id={id}
         aria-describedby={described}
+        aria-invalid={error ? true : undefined}
         value={value}
         onChange={(event) => onChange(event.currentTarget.value)}
       >

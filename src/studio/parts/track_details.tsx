@@ -4,6 +4,7 @@ import type { Track } from '../api.ts'
 import { bytes, clock, infoOf, type Info, signed } from '../format.ts'
 import { useAll } from '../state/all.ts'
 import { useClient, useLoad } from '../state/client.ts'
+import { formatOf } from '../variant.ts'
 import { Copyable } from './copyable.tsx'
 import { Loading, Problem } from './states.tsx'
 
@@ -109,7 +110,7 @@ function Files({ track, skipped }: { track: Track; skipped: { index: string; rea
       {answer?.variants.length === 0 && <p class="soft">No files yet.</p>}
       {answer && answer.variants.length > 0 && (
         <div class="table-box">
-          <table>
+          <table class="variants">
             <thead>
               <tr>
                 <th>Variant</th>
@@ -121,12 +122,16 @@ function Files({ track, skipped }: { track: Track; skipped: { index: string; rea
             <tbody>
               {answer.variants.map(({ index, bitrate, size }) => (
                 <tr key={index}>
-                  <td>
+                  <th scope="row">
                     {find(index)?.name ?? index} <code class="soft">{index}</code>
+                  </th>
+                  <td data-label="Format">{formatOf(find(index)?.format)}</td>
+                  <td data-label="Bitrate" class="number">
+                    {bitrate > 0 ? `${bitrate} kbit/s` : '–'}
                   </td>
-                  <td>{formatOf(find(index)?.format)}</td>
-                  <td class="number">{bitrate > 0 ? `${bitrate} kbit/s` : '–'}</td>
-                  <td class="number">{bytes(size)}</td>
+                  <td data-label="Size" class="number">
+                    {bytes(size)}
+                  </td>
                 </tr>
               ))}
             </tbody>
@@ -141,15 +146,3 @@ function Files({ track, skipped }: { track: Track; skipped: { index: string; rea
     </section>
   )
 }
-
-const FORMATS: Record<string, string> = {
-  m4a: 'AAC in M4A',
-  mp3: 'MP3',
-  opus: 'Opus in WebM',
-  flac: 'FLAC',
-  json: 'JSON',
-  source: 'as uploaded',
-}
-
-/** A format as people know it. */
-export const formatOf = (format: string | undefined) => (format ? (FORMATS[format] ?? format) : '–')

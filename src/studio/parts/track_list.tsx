@@ -90,7 +90,7 @@ export function TrackList({ collection_id, list, onFiles }: Properties) {
     { label: 'Delete track …', danger: true, onSelect: () => remove(track) },
   ]
 
-  if (loading) return <Loading rows={5} />
+  if (loading && tracks.length === 0) return <Loading rows={5} />
   if (problem && tracks.length === 0) return <Problem failure={problem} retry={list.reload} />
   return (
     <>

@@ -55,7 +55,7 @@ export function TrackRow({ track, detail, place, handle, look, onPlay, menu, onR
         disabled={!isPlayable(track)}
         onClick={onPlay}
       >
-        <span class="place">{place}</span>
+        <span class="place" data-place={place} />
         <Icon name={current && now?.playing ? 'pause' : 'play'} />
       </button>
       <span class="track-text">
