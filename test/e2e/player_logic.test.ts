@@ -51,7 +51,7 @@ describe('the color of a player', () => {
   test('is the one that was chosen for it', () => expect(ownColor('#1B4D8A', [red])).toBe('#1B4D8A'))
   test('is the strongest of its cover while nobody chose one', () => {
     expect(ownColor('#2B3440', [grey, dull, red, black])).toBe('#C81E1E')
-    expect(ownColor(null, [red])).toBe('#C81E1E')
+    expect(ownColor(null, [{ ...dull, hex: '#5A6E9B', saturation: 0.3 }, red])).toBe('#C81E1E')
   })
   test('is the usual one with a cover in grey, or without any', () => {
     expect(ownColor(null, [grey, dull, black])).toBe('#2B3440')
