@@ -84,9 +84,10 @@ test('everything can be done with the keyboard, and the focus is never lost', as
       const inner = document.querySelector('tonearm-uploader')!.shadowRoot!.activeElement
       return inner?.ariaLabel ?? inner?.textContent ?? null
     })
+  // Before any key: the browser must have been told to hand its dialogs over when the first one opens.
+  const chooser = page.waitForEvent('filechooser')
   await page.keyboard.press('Tab')
   expect(await focused()).toBe('Choose files')
-  const chooser = page.waitForEvent('filechooser')
   await page.keyboard.press('Enter')
   await (await chooser).setFiles([song, { ...song, name: 'Morning song.wav' }])
   const reached: (string | null)[] = []
