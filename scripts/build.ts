@@ -1,12 +1,12 @@
 import { mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 
-import { build as bundle } from 'esbuild'
+import { build as bundle, type Plugin, transform } from 'esbuild'
 import sharp from 'sharp'
 
 /**
- * Makes `dist/public`, the Worker's static assets, from the browser code: modules with hashed names, `index.html` leading to them,
- * the neutral cover pictures and `_headers`. Only what changed is written: `wrangler dev` watches that directory.
+ * Makes `dist/public`, the Worker's static assets, from the browser code: modules with hashed names, which are kept for a year,
+ * `index.html` and `/elements/{name}.js` leading to them, the neutral cover pictures and `_headers`. Only what changed is written: `wrangler dev` watches that directory.
  */
 
 const root = join(import.meta.dirname, '..')
@@ -24,12 +24,18 @@ const HEADERS = `/*
 /docs/*
   Cache-Control: no-cache
   Content-Security-Policy: default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; font-src 'self' data:; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'
+/elements/*
+  Cache-Control: public, max-age=300, stale-while-revalidate=86400
+  Access-Control-Allow-Origin: *
+  Cross-Origin-Resource-Policy: cross-origin
 /assets/*
   Cache-Control: public, max-age=31536000, immutable
   Access-Control-Allow-Origin: *
+  Cross-Origin-Resource-Policy: cross-origin
 /cover/*
   Cache-Control: public, max-age=86400
   Access-Control-Allow-Origin: *
+  Cross-Origin-Resource-Policy: cross-origin
 `
 
 type Files = Map<string, Uint8Array | string>
@@ -38,6 +44,7 @@ type Files = Map<string, Uint8Array | string>
 export async function buildPublic(): Promise<number> {
   const files: Files = new Map([
     ...(await bundlePage('studio', ['app.ts', 'style.css'], 'index.html')),
+    ...(await bundleElements()),
     ...(await bundlePage('reference', ['reference.ts', 'reference.css'], 'docs/index.html')),
     ...(await drawCovers()),
     ['_headers', HEADERS],
@@ -67,12 +74,51 @@ async function bundlePage(folder: string, entries: string[], page: string): Prom
     if (!output.entryPoint) continue
     html = html.replace(output.entryPoint.replace(`src/${folder}/`, './'), path.replace('dist/public', ''))
   }
-  const bundled = outputFiles.map(({ path, contents }): [string, Uint8Array] => [
-    path.slice(target.length + 1),
-    contents,
-  ])
+  const bundled = outputFiles.map(({ path, contents }): [string, Uint8Array] => [nameOf(path), contents])
   return new Map<string, Uint8Array | string>([...bundled, [page, html]])
 }
+
+/** The elements that pages of other origins load, each with all it needs in one file. */
+export const ELEMENTS = ['player', 'uploader', 'waveform'] as const
+
+/** Style sheets become text: the elements make constructed sheets of them, as a strict Content-Security-Policy demands. */
+const styleText: Plugin = {
+  name: 'style-text',
+  setup(build) {
+    build.onLoad({ filter: /src\/elements\/.*\.css$/ }, async ({ path }) => {
+      const { code } = await transform(await readFile(path, 'utf8'), { loader: 'css', minify: true, target: 'es2022' })
+      return { contents: code, loader: 'text' }
+    })
+  },
+}
+
+/** The elements, and for each a small module under a name that never changes. */
+async function bundleElements(): Promise<Files> {
+  const { outputFiles, metafile } = await bundle({
+    absWorkingDir: root,
+    entryPoints: ELEMENTS.map((name) => ({ in: `src/elements/${name}/index.ts`, out: name })),
+    outdir: 'dist/public',
+    entryNames: 'assets/[name]-[hash]',
+    bundle: true,
+    minify: true,
+    format: 'esm',
+    target: 'es2022',
+    sourcemap: 'linked',
+    legalComments: 'linked',
+    plugins: [styleText],
+    metafile: true,
+    write: false,
+    logLevel: 'error',
+  })
+  const stubs = Object.entries(metafile.outputs).flatMap(([path, { entryPoint }]): [string, string][] => {
+    const name = /^src\/elements\/(\w+)\/index\.ts$/.exec(entryPoint ?? '')?.[1]
+    return name ? [[`elements/${name}.js`, `export * from '${path.replace('dist/public', '..')}'\n`]] : []
+  })
+  const modules = outputFiles.map(({ path, contents }): [string, Uint8Array] => [nameOf(path), contents])
+  return new Map<string, Uint8Array | string>([...stubs, ...modules])
+}
+
+const nameOf = (path: string) => path.slice(target.length + 1)
 
 /** What a play view shows while there is no cover: the same squares as of a real one. */
 async function drawCovers(): Promise<Files> {

@@ -32,7 +32,9 @@ function schemaIsMigrated(): boolean {
 
 const projects = [
   'src',
-  'src/client', // with src/studio
+  'src/client',
+  'src/studio',
+  'src/elements',
   'container',
   'scripts',
   'bench',
@@ -49,6 +51,7 @@ const steps: Record<string, () => boolean> = {
   'binding types': run('wrangler', 'types', '--check', '--include-runtime=false', '--strict-vars=false'),
   migrations: () => migrationsAreSafe() && schemaIsMigrated(),
   build: run('node', 'scripts/build.ts'),
+  'size of the elements': run('node', 'scripts/size.ts'),
   'deploy dry run': run('wrangler', 'deploy', '--dry-run', '--containers-rollout=none', '--outdir', 'dist/worker'),
 }
 

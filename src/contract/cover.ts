@@ -2,7 +2,7 @@ import * as z from 'zod'
 
 import { Collection } from './collection.ts'
 import { Id, ok } from './common.ts'
-import { UploadHandle } from './media.ts'
+import { CoverImage, UploadHandle } from './media.ts'
 import { defineOperations } from './operation.ts'
 import { Track } from './track.ts'
 
@@ -10,6 +10,16 @@ const tag = 'Cover images'
 
 /** New upload URLs for covers. The upload itself is `POST /v1/cover_upload/{token}`, see `src/http/cover_upload.ts`. */
 export const coverOperations = defineOperations({
+  getCollectionCover: {
+    method: 'get',
+    path: '/v1/collection/{collection_id}/cover',
+    summary: "Get a collection's cover, signed; without one, the neutral picture",
+    tag,
+    access: ['server'],
+    params: z.object({ collection_id: Id }),
+    response: ok({ collection_id: z.uuid(), cover_image: CoverImage }),
+    errors: [401, 403, 404],
+  },
   createCollectionCover: {
     method: 'post',
     path: '/v1/collection/{collection_id}/cover',

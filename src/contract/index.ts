@@ -7,6 +7,7 @@ import { playOperations } from './play.ts'
 import { playlistOperations } from './playlist.ts'
 import { reprocessOperations } from './reprocess.ts'
 import { trackOperations } from './track.ts'
+import { trackVariantOperations } from './track_variant.ts'
 import { uploadOperations } from './upload.ts'
 import { variantOperations } from './variant.ts'
 
@@ -21,6 +22,7 @@ export const operations = {
   ...variantOperations,
   ...playlistOperations,
   ...apiKeyOperations,
+  ...trackVariantOperations,
   ...reprocessOperations,
   ...limitOperations,
 }

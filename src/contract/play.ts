@@ -20,6 +20,9 @@ export const PlaySession = z.object({
 })
 export type PlaySession = z.infer<typeof PlaySession>
 
+/** A play session as those see it who have nothing but its id (specification §4, play-track response). */
+const ListenersSession = PlaySession.pick({ id: true, variants: true, is_downloadable: true, expires_at: true })
+
 /** A track in a session's list: exactly these keys (specification §2, below Track). */
 export const SessionTrack = Track.pick({
   id: true,
@@ -109,6 +112,16 @@ export const playOperations = defineOperations({
     response: ok(session),
     errors: [401, 403, 404, 410],
   },
+  playSession: {
+    method: 'get',
+    path: '/v1/play/{play_session_id}',
+    summary: 'Get what a play session plays: its tracks and the play view of the first (no key needed)',
+    tag,
+    access: [],
+    params: z.object({ play_session_id: Id }),
+    response: ok({ ...session, play_session: ListenersSession }),
+    errors: [404, 410],
+  },
   playTrack: {
     method: 'get',
     path: '/v1/play/{play_session_id}/{play_track_id}',
@@ -119,7 +132,7 @@ export const playOperations = defineOperations({
     response: ok({
       play_session_id: z.uuid(),
       ...playback,
-      play_session: PlaySession.pick({ id: true, variants: true, is_downloadable: true, expires_at: true }),
+      play_session: ListenersSession,
     }),
     errors: [404, 409, 410],
   },

@@ -2,7 +2,7 @@ import * as z from 'zod'
 
 import { Collection, CollectionCreate, CollectionUpdate } from './collection.ts'
 import { Id, ok, oneFilter, Page, RequiredText } from './common.ts'
-import { UploadHandle } from './media.ts'
+import { CoverImage, UploadHandle } from './media.ts'
 import { defineOperations } from './operation.ts'
 import { ListedTrack } from './track.ts'
 
@@ -94,6 +94,16 @@ export const playlistOperations = defineOperations({
     access: ['server'],
     params,
     response: ok({ playlist_id: z.uuid(), deleted_playlist: Playlist }),
+    errors: [401, 403, 404],
+  },
+  getPlaylistCover: {
+    method: 'get',
+    path: '/v1/playlist/{playlist_id}/cover',
+    summary: "Get a playlist's cover, signed; without one, the neutral picture",
+    tag,
+    access: ['server'],
+    params,
+    response: ok({ playlist_id: z.uuid(), cover_image: CoverImage }),
     errors: [401, 403, 404],
   },
   createPlaylistCover: {

@@ -10,7 +10,9 @@ import { ApiError, describeError } from '../errors.ts'
 import { handlers } from '../resources/index.ts'
 import { baseUrl } from './base_url.ts'
 import { mountCoverUpload } from './cover_upload.ts'
+import { mountEmbed } from './embed.ts'
 import { type AppEnv, honoPath, mount } from './mount.ts'
+import { mountOembed } from './oembed.ts'
 import { openApiDocument } from './openapi.ts'
 
 const CORS = {
@@ -48,6 +50,8 @@ export function createApp() {
 
   mount(app, operations, handlers, createKeyCache())
   mountCoverUpload(app)
+  mountEmbed(app)
+  mountOembed(app)
 
   const methods = new Map<string, string[]>()
   for (const { method, path } of Object.values(operations)) {

@@ -12,6 +12,7 @@ import { Levels, Playback, PlaybackVariant, PlayedTrack, PlaySession, SessionTra
 import { Playlist, PlaylistTrack } from '../contract/playlist.ts'
 import { Reprocess } from '../contract/reprocess.ts'
 import { ListedTrack, Track } from '../contract/track.ts'
+import { TrackVariant } from '../contract/track_variant.ts'
 import { UploadSession } from '../contract/upload.ts'
 import { Variant } from '../contract/variant.ts'
 
@@ -35,6 +36,7 @@ const NAMED = {
   Reprocess,
   SessionTrack,
   Track,
+  TrackVariant,
   UploadHandle,
   UploadSession,
   Variant,

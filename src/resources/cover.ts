@@ -1,10 +1,19 @@
 import type { Handlers } from '../context.ts'
 import type { coverOperations } from '../contract/cover.ts'
-import { showCollection } from './collection.ts'
+import { findCollection, showCollection } from './collection.ts'
+import { coverImage } from './cover_image.ts'
 import { findTrack, showTrack } from './track.ts'
 import { coverUpload } from './upload_handle.ts'
 
+/** Seconds that the links of a cover work. */
+export const COVER_TTL = 3600
+
 export const coverHandlers: Handlers<typeof coverOperations> = {
+  async getCollectionCover({ params }, context) {
+    const { id, cover_path } = await findCollection(context, params.collection_id)
+    return { collection_id: id, cover_image: await coverImage(context, cover_path, COVER_TTL) }
+  },
+
   async createCollectionCover({ params }, context) {
     const collection = await showCollection(context, params.collection_id)
     const owner = {

@@ -9,6 +9,7 @@ import { playHandlers } from './play.ts'
 import { playlistHandlers } from './playlist.ts'
 import { reprocessHandlers } from './reprocess.ts'
 import { trackHandlers } from './track.ts'
+import { trackVariantHandlers } from './track_variant.ts'
 import { uploadHandlers } from './upload.ts'
 import { variantHandlers } from './variant.ts'
 
@@ -23,6 +24,7 @@ export const handlers: Handlers<OperationTable> = {
   ...variantHandlers,
   ...playlistHandlers,
   ...apiKeyHandlers,
+  ...trackVariantHandlers,
   ...reprocessHandlers,
   ...limitHandlers,
 }

@@ -107,6 +107,14 @@ export const playHandlers: Handlers<typeof playOperations> = {
     return sessionView(context, checkExpiry('play session', session, context.now))
   },
 
+  async playSession({ params }, context) {
+    const row = await context.db.select().from(playSessions).where(eq(playSessions.id, params.play_session_id)).get()
+    const session = checkExpiry('play session', row, context.now)
+    // The id is the secret: whoever has it reads on behalf of the organization that gave it away.
+    const principal = { ...context.principal, organization_id: session.organization_id }
+    return sessionView({ ...context, principal }, session)
+  },
+
   async playTrack({ params }, context) {
     const found = await findPlayback(context, params.play_session_id, params.play_track_id)
     return {

@@ -3,10 +3,10 @@ import { and, eq, or, sql } from 'drizzle-orm'
 import { signUrl } from '../adapters/media.ts'
 import { collections, organizations, playlists, playSessions, tracks, trackVariants } from '../adapters/schema.ts'
 import type { Context } from '../context.ts'
-import { COVER_SIZES, type CoverImage, type CoverSize } from '../contract/media.ts'
 import type { Playback } from '../contract/play.ts'
 import { ApiError, notFound } from '../errors.ts'
 import { appearance } from './appearance.ts'
+import { coverImage } from './cover_image.ts'
 import { allowsEarly, bestQuality } from './early.ts'
 import { checkExpiry } from './session.ts'
 
@@ -98,26 +98,11 @@ export async function playback(context: Context, found: Awaited<ReturnType<typeo
   const sign = (path: string) => signUrl(context.env, 'GET', path, { expires_in: seconds_left })
   return {
     track_id: track.id,
-    cover_image: await coverImage(context.base_url, cover_path, sign),
+    cover_image: await coverImage(context, cover_path, seconds_left),
     track: { ...track, ...look, track_status_id: track.status, is_preliminary },
     levels: { levels: JSON.parse(track.levels) as number[] },
     variants: await Promise.all(
       found.files.map(async ({ index, path }) => ({ path, url: await sign(path), variant: { index } })),
     ),
   }
-}
-
-/** The three squares below a storage prefix, or the neutral picture's when there is none. */
-async function coverImage(
-  base_url: string,
-  cover_path: string | null,
-  sign: (path: string) => Promise<string>,
-): Promise<CoverImage> {
-  const square = async <T extends CoverSize>(type: T) => {
-    const size = COVER_SIZES[type]
-    const url = cover_path ? await sign(`${cover_path}/${type}.jpg`) : `${base_url}/cover/${type}.jpg`
-    return { type, width: size, height: size, url }
-  }
-  const [icon, small, regular] = await Promise.all([square('icon'), square('small'), square('regular')])
-  return { icon, small, regular }
 }

@@ -9,6 +9,8 @@ import { notFound } from '../errors.ts'
 import { sendJob } from '../pipeline/job.ts'
 import { purgeJobs } from '../pipeline/purge.ts'
 import { shown } from './appearance.ts'
+import { COVER_TTL } from './cover.ts'
+import { coverImage } from './cover_image.ts'
 import { findOrganization } from './organization.ts'
 import { openPage } from './page.ts'
 import { insertTracks, listTracks, moveTrack, removeTrack, replaceTracks } from './playlist_track.ts'
@@ -100,6 +102,11 @@ export const playlistHandlers: Handlers<typeof playlistOperations> = {
     await sendJob(context, purge)
     if (deleted.length === 0) throw notFound('playlist')
     return { playlist_id: playlist.id, deleted_playlist: playlist }
+  },
+
+  async getPlaylistCover({ params }, context) {
+    const { id, cover_path } = await findPlaylist(context, params.playlist_id)
+    return { playlist_id: id, cover_image: await coverImage(context, cover_path, COVER_TTL) }
   },
 
   async createPlaylistCover({ params }, context) {

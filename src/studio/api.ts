@@ -1,51 +1,51 @@
 import type * as z from 'zod'
 
 import { type Client, createClient, type Failure, type Result } from '../client/index.ts'
+import type { ApiKey, KeyType } from '../contract/api_key.ts'
 import type { Collection } from '../contract/collection.ts'
-import type { ListedTrack } from '../contract/track.ts'
+import type { CoverImage, UploadHandle } from '../contract/media.ts'
+import type { PlayScope } from '../contract/play.ts'
+import type { Playlist, PlaylistTrack as PlaylistTrackSchema } from '../contract/playlist.ts'
+import type { Reprocess } from '../contract/reprocess.ts'
+import type { ListedTrack, Track } from '../contract/track.ts'
+import type { TrackVariant } from '../contract/track_variant.ts'
+import type { Variant } from '../contract/variant.ts'
 
 export type Listed = z.infer<typeof ListedTrack>
+export type PlaylistTrack = z.infer<typeof PlaylistTrackSchema>
 
-/** The service this page was loaded from. */
-export const connect = (api_key: string): Client => createClient({ base_url: location.origin, api_key })
+/** Tells that the key is not, or no longer, valid. */
+export const REFUSED = 'tonearm-key-refused'
 
-const PAGE = 200
-/** This page is for trying things; a library is not listed to its end. */
-const MOST_TRACKS = 1000
-
-/** The collections, newest first. Where there is none yet a first one is made, so that something can be dropped at once. */
-export async function openLibrary(client: Client): Promise<{ ok: true; collections: Collection[] } | Failure> {
-  const listed = await listCollections(client)
-  if (!listed.ok || listed.collections.length > 0) return listed
-  const created = await client.post('/v1/collection', { body: { title: 'My music' } })
-  return created.ok ? { ok: true, collections: [created.collection] } : created
-}
-
-export const listCollections = (client: Client) => client.get('/v1/collection', { query: { limit: PAGE } })
-
-export async function listTracks(
-  client: Client,
-  collection_id: string,
-): Promise<{ ok: true; tracks: Listed[] } | Failure> {
-  const tracks: Listed[] = []
-  for (;;) {
-    const query = { limit: PAGE, offset: tracks.length }
-    const page = await client.get('/v1/collection/{collection_id}/track', { params: { collection_id }, query })
-    if (!page.ok) return page
-    tracks.push(...page.tracks)
-    if (page.tracks.length < PAGE || tracks.length >= MOST_TRACKS) return { ok: true, tracks }
-  }
-}
-
-/** A session for one track that lasts a day, so that a player left open keeps playing. */
-export const createSession = (client: Client, track_id: string) =>
-  client.post('/v1/play_session/{scope}', {
-    params: { scope: 'track' },
-    body: { track_id, is_downloadable: true, expires_in: 86400 },
+/** The service this page was loaded from. A 401 signs the page out, whatever it was asked for. */
+export const connect = (api_key: string): Client =>
+  createClient({
+    base_url: location.origin,
+    api_key,
+    fetch: async (input, init) => {
+      const response = await fetch(input, init)
+      if (response.status === 401) window.dispatchEvent(new CustomEvent(REFUSED, { detail: api_key }))
+      return response
+    },
   })
 
 export const readPlayView = (client: Client, play_session_id: string, play_track_id: string) =>
   client.get('/v1/play/{play_session_id}/{play_track_id}', { params: { play_session_id, play_track_id } })
 
 export type PlayView = Extract<Awaited<ReturnType<typeof readPlayView>>, { ok: true }>
-export type { Client, Collection, Failure, Result }
+export type {
+  ApiKey,
+  Client,
+  Collection,
+  CoverImage,
+  Failure,
+  KeyType,
+  Playlist,
+  PlayScope,
+  Reprocess,
+  Result,
+  Track,
+  TrackVariant,
+  UploadHandle,
+  Variant,
+}

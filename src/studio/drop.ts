@@ -1,18 +1,29 @@
-/** Takes files dropped anywhere on the page; the veil shows that it will. */
-export function acceptDrops(veil: HTMLElement, onFiles: (files: File[]) => void): void {
+/** Takes files dropped anywhere on the page; the veil shows that it will. Answers what ends it. */
+export function acceptDrops(veil: HTMLElement, onFiles: (files: File[]) => void): () => void {
+  const ended = new AbortController()
+  const { signal } = ended
   const hasFiles = (event: DragEvent) => event.dataTransfer?.types.includes('Files') ?? false
   const show = (shown: boolean) => veil.classList.toggle('shown', shown)
-  window.addEventListener('dragover', (event) => {
-    if (!hasFiles(event)) return
-    event.preventDefault()
-    show(true)
-  })
+  window.addEventListener(
+    'dragover',
+    (event) => {
+      if (!hasFiles(event)) return
+      event.preventDefault()
+      show(true)
+    },
+    { signal },
+  )
   // Leaving the window has no target to go to; moving between elements has.
-  window.addEventListener('dragleave', (event) => event.relatedTarget === null && show(false))
-  window.addEventListener('drop', (event) => {
-    if (!hasFiles(event)) return
-    event.preventDefault()
-    show(false)
-    onFiles([...(event.dataTransfer?.files ?? [])])
-  })
+  window.addEventListener('dragleave', (event) => event.relatedTarget === null && show(false), { signal })
+  window.addEventListener(
+    'drop',
+    (event) => {
+      if (!hasFiles(event)) return
+      event.preventDefault()
+      show(false)
+      onFiles([...(event.dataTransfer?.files ?? [])])
+    },
+    { signal },
+  )
+  return () => ended.abort()
 }

@@ -1,14 +1,35 @@
 import type { Failure } from '../client/index.ts'
+import type { Listed, Track } from './api.ts'
 
 /** `75.4` → `1:15`, `3700` → `1:01:40`. */
-export function clock(seconds: number): string {
-  const whole = Math.max(0, Math.floor(seconds))
-  const parts = [Math.floor(whole / 3600), Math.floor(whole / 60) % 60, whole % 60]
-  const shown = parts[0] === 0 ? parts.slice(1) : parts
-  return shown.map((part, i) => (i === 0 ? String(part) : String(part).padStart(2, '0'))).join(':')
+export { clock } from '../elements/shared/clock.ts'
+
+/** `4230` → `1 h 11 min`, `200` → `3 min`. */
+export function length(seconds: number): string {
+  const minutes = Math.max(1, Math.round(seconds / 60))
+  return minutes < 60 ? `${minutes} min` : `${Math.floor(minutes / 60)} h ${minutes % 60} min`
 }
 
 export const percent = (fraction: number) => `${Math.round(fraction * 100)} %`
+
+const UNITS = ['B', 'KB', 'MB', 'GB']
+
+/** `1234567` → `1.2 MB`. */
+export function bytes(size: number): string {
+  const step = Math.min(UNITS.length - 1, size < 1000 ? 0 : Math.floor(Math.log10(size) / 3))
+  const value = size / 1000 ** step
+  return `${step === 0 || value >= 100 ? Math.round(value) : value.toFixed(1)} ${UNITS[step]}`
+}
+
+/** `-14.2` → `−14.2 LUFS`, with a real minus. */
+export const signed = (value: number, unit: string) => `${value < 0 ? '−' : ''}${Math.abs(value).toFixed(1)} ${unit}`
+
+export const plural = (count: number, noun: string) => `${count.toLocaleString('en')} ${noun}${count === 1 ? '' : 's'}`
+
+const day = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium' })
+const minute = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'short' })
+export const date = (timestamp: string) => day.format(new Date(timestamp))
+export const dateTime = (timestamp: string) => minute.format(new Date(timestamp))
 
 /** A fault as a sentence, with the fields that are wrong. */
 export function explain(failure: Failure): string {
@@ -16,14 +37,42 @@ export function explain(failure: Failure): string {
   return fields && !failure.message.includes(fields) ? `${failure.message}: ${fields}` : failure.message
 }
 
+/** A track's name: its title, else the file's name. */
+export const nameOf = (track: Pick<Listed, 'player_title' | 'file_name'>) =>
+  track.player_title || track.file_name.replace(/\.[^.]*$/, '')
+
 interface Reason {
+  code?: string
   message?: string
 }
-
-/** Why a track failed: `info.error.message`, written for people. */
-export function failureOf(info: Record<string, unknown>): string {
-  return (info.error as Reason | undefined)?.message ?? 'This file could not be processed'
+interface Loudness {
+  integrated_lufs?: number | null
+  loudness_range?: number | null
+  true_peak_dbtp?: number | null
+  replaygain_track_gain?: number | null
 }
 
-/** How far the transcoder is, 0–1, while a track is being processed. */
-export const progressOf = (info: Record<string, unknown>) => (typeof info.progress === 'number' ? info.progress : 0)
+/** `track.info` as far as the studio shows it; the transcoder writes it (container/info.ts). */
+export interface Info {
+  progress?: number
+  error?: Reason
+  warnings?: Reason[]
+  failed_variants?: { index: string; message: string }[]
+  skipped_variants?: { index: string; reason: string }[]
+  loudness?: Loudness
+  container?: string
+  codec?: string
+  sample_rate?: number
+  channels?: number
+  channel_layout?: string
+  bit_depth?: number | null
+  bitrate?: number
+  lossless?: boolean
+  size?: number
+  tags?: Record<string, string>
+  pass?: string
+}
+export const infoOf = (track: Pick<Track, 'info'> | undefined): Info => track?.info ?? {}
+
+/** Why a track failed: `info.error.message`, written for people. */
+export const failureOf = (info: Info) => info.error?.message ?? 'This file could not be processed.'

@@ -1,4 +1,4 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
@@ -8,6 +8,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { makeAudio, makeImage } from '../support/audio.ts'
 import { launchBrowser } from '../support/browser.ts'
 import { startStack, type Stack } from '../support/stack.ts'
+import { untilPlaying } from './studio_steps.ts'
 
 /** The page at `/` in a real Chromium. The tests build on each other. */
 
@@ -37,72 +38,79 @@ afterAll(async () => {
   if (directory) await rm(directory, { recursive: true, force: true })
 })
 
-const position = () => page.evaluate(() => document.querySelector('audio')?.currentTime ?? -1)
-const untilPosition = (least: number) =>
-  page.waitForFunction((seconds) => (document.querySelector('audio')?.currentTime ?? 0) > seconds, least, PATIENCE)
+const audio = () => page.locator('.dock audio')
+const position = () => audio().evaluate((element: HTMLAudioElement) => element.currentTime)
+const dock = () => page.locator('.dock')
 
 test('the link that npm start prints signs in, and the key leaves the address', async () => {
   await page.goto(`${stack.base_url}/#key=${stack.api_key}`)
-  await page.getByRole('button', { name: 'Choose files' }).waitFor()
+  await page.getByRole('heading', { name: 'Nothing here yet' }).waitFor(PATIENCE)
   expect(page.url()).toBe(`${stack.base_url}/`)
 })
 
-test('a chosen file is uploaded and can be played', async () => {
-  await page.setInputFiles('.drop input[type=file]', join(directory, 'song.wav'))
+test('a file that is dropped before there is any collection makes one, is uploaded and can be played', async () => {
+  const contents = (await readFile(join(directory, 'song.wav'))).toString('base64')
+  await drop('song.wav', contents)
+  await page.getByRole('heading', { level: 1, name: 'New collection' }).waitFor(PATIENCE)
   await page.locator(READY).waitFor(PATIENCE)
-  const player = page.getByRole('region', { name: 'Player: song' })
-  await player.getByRole('button', { name: 'Play', exact: true }).click(PATIENCE)
-  await untilPosition(0.3)
-  await player.getByRole('button', { name: 'Pause' }).waitFor()
+  await page.getByRole('button', { name: 'Play song' }).click(PATIENCE)
+  await untilPlaying(page, 0.3)
+  await dock().getByRole('button', { name: 'Pause' }).waitFor()
 })
 
 test('a click on the waveform and the keyboard both seek', async () => {
-  await page.getByRole('button', { name: 'Pause' }).click()
-  const slider = page.getByRole('slider', { name: 'Position' })
+  await dock().getByRole('button', { name: 'Pause' }).click()
+  const slider = dock().getByRole('slider', { name: 'Position' })
   const box = await slider.boundingBox()
-  await slider.click({ position: { x: (box?.width ?? 0) / 2, y: 20 } })
-  expect(await position()).toBeCloseTo(SECONDS / 2, 0)
+  await slider.click({ position: { x: (box?.width ?? 0) / 2, y: 10 } })
+  await expect.poll(position).toBeCloseTo(SECONDS / 2, 0)
   await slider.press('ArrowRight')
-  expect(await position()).toBeCloseTo(SECONDS / 2 + 5, 0)
-  await page.getByRole('button', { name: 'Play', exact: true }).click()
-  await untilPosition(SECONDS / 2 + 5.5)
-  expect(await slider.getAttribute('aria-valuetext')).toMatch(/^0:2\d of 0:30$/)
+  await expect.poll(position).toBeCloseTo(SECONDS / 2 + 5, 0)
+  await dock().getByRole('button', { name: 'Play', exact: true }).click()
+  await untilPlaying(page, SECONDS / 2 + 5.5)
+  expect(await slider.getAttribute('aria-valuetext')).toMatch(/^2\d seconds of 30 seconds$/)
 })
 
 test('a new cover is shown', async () => {
+  const before = await page.locator('.cover-box img').getAttribute('src')
   await page.setInputFiles('.cover-box input[type=file]', join(directory, 'cover.png'))
   const shown = (source: string) => {
-    const image = document.querySelector<HTMLImageElement>('.cover')
+    const image = document.querySelector<HTMLImageElement>('.cover-box img')
     return image && image.src !== source && image.complete && image.naturalWidth === 400
   }
-  const before = await page.locator('.cover').getAttribute('src')
   await page.waitForFunction(shown, before ?? '', PATIENCE)
-  const path = join(tmpdir(), 'tonearm-studio.png')
-  await page.screenshot({ path })
-  console.log(`A picture of the page is at ${path}`)
 })
 
 test('a dropped file that is no audio says why', async () => {
-  const transfer = await page.evaluateHandle(() => {
-    const data = new DataTransfer()
-    data.items.add(new File(['Dear diary'], 'diary.mp3', { type: 'audio/mpeg' }))
-    return data
-  })
-  await page.dispatchEvent('body', 'drop', { dataTransfer: transfer })
-  const row = page.getByRole('listitem').filter({ hasText: 'diary.mp3' })
-  await row.getByText('Failed').waitFor(PATIENCE)
-  expect(await row.locator('.note').textContent()).toMatch(/\w+/)
+  await drop('diary.mp3', Buffer.from('Dear diary').toString('base64'))
+  const row = page.getByRole('listitem').filter({ hasText: 'diary' })
+  await row.getByText('Failed.').waitFor(PATIENCE)
+  expect(await row.locator('.note').textContent()).toMatch(/^Failed\. \w+/)
 })
 
 test('after a reload everything is there, and fits on a phone', async () => {
   await page.setViewportSize({ width: 375, height: 800 })
   await page.reload()
-  await page.getByRole('button', { name: /^Play song/ }).click(PATIENCE)
-  await untilPosition(0.3)
+  await page.getByRole('button', { name: 'Play song' }).click(PATIENCE)
+  await untilPlaying(page, 0.3)
   expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(375)
-  expect(await page.locator('.track[data-status=failed] .note').textContent()).toMatch(/\w+/)
+  await page.getByText(/^Failed\. \w+/).waitFor(PATIENCE)
   expect(problems).toEqual([])
 })
+
+/** Drops a file somewhere on the page. */
+async function drop(name: string, contents: string) {
+  const transfer = await page.evaluateHandle(
+    ([name, contents]) => {
+      const data = new DataTransfer()
+      const bytes = Uint8Array.from(atob(contents!), (sign) => sign.charCodeAt(0))
+      data.items.add(new File([bytes], name!, { type: 'audio/mpeg' }))
+      return data
+    },
+    [name, contents],
+  )
+  await page.dispatchEvent('body', 'drop', { dataTransfer: transfer })
+}
 
 test('the API reference shows every operation, and asks no other host for anything', async () => {
   const reference = await browser.newPage()

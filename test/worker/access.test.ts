@@ -13,7 +13,7 @@ import { call, ok } from './support.ts'
 const PLAYER = ['createPlaySession', 'getPlaySession', 'listVariants', 'getVariant', 'listLimits']
 const UPLOADER = ['createUploadSession', 'getUploadSession', 'createSessionTrack', 'getSessionTrack', 'listLimits']
 const ROOT = ['listOrganizations', 'createOrganization', 'deleteOrganization', 'listLimits']
-const PUBLIC = ['playTrack', 'downloadTrack']
+const PUBLIC = ['playSession', 'playTrack', 'downloadTrack']
 /** What names no thing of an organization, so that every organization's key may call it. */
 const NOBODYS = [
   'listCollections',

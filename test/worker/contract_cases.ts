@@ -130,6 +130,19 @@ export const cases: Record<OperationName, Case> = {
   },
   deleteTrack: { keys: { '': `${ENVELOPE} track_id deleted_track`, deleted_track: TRACK } },
   completeTrackUpload: { keys: { '': `${ENVELOPE} track_id track`, track: TRACK } },
+  getCollectionCover: {
+    keys: {
+      '': `${ENVELOPE} collection_id cover_image`,
+      cover_image: 'icon small regular',
+      'cover_image.small': SQUARE,
+    },
+  },
+  getPlaylistCover: {
+    keys: { '': `${ENVELOPE} playlist_id cover_image`, cover_image: 'icon small regular', 'cover_image.small': SQUARE },
+  },
+  getTrackVariants: {
+    keys: { '': `${ENVELOPE} track_id variants`, 'variants.0': 'index size bitrate duration' },
+  },
   createCollectionCover: {
     keys: {
       '': `${ENVELOPE} collection_id collection collection_cover_upload`,
@@ -168,6 +181,13 @@ export const cases: Record<OperationName, Case> = {
   },
   getPlaySession: {
     keys: { '': `${ENVELOPE} play_session_id play_session tracks first_track`, ...SESSION },
+  },
+  playSession: {
+    keys: {
+      '': `${ENVELOPE} play_session_id play_session tracks first_track`,
+      ...SESSION,
+      play_session: 'id variants is_downloadable expires_at',
+    },
   },
   playTrack: {
     keys: {

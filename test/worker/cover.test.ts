@@ -8,7 +8,7 @@ import { signCoverGrant } from '../../src/adapters/token.ts'
 import { jobs } from '../../src/adapters/work_schema.ts'
 import type { CoverAnswer } from '../../src/contract/job.ts'
 import { aShop, deliver, eventually, jobRow, storedFiles } from './fixtures.ts'
-import { signedParts } from './signature.ts'
+import { isSignedFor, signedParts } from './signature.ts'
 import { aTrack, call, db, ok } from './support.ts'
 import { cut, PALETTE, startTranscoder } from './transcoder.ts'
 
@@ -249,5 +249,24 @@ describe('errors', () => {
 
   it('is 404 by GET', async () => {
     expect((await call('GET', new URL(url).pathname)).status).toBe(404)
+  })
+})
+
+describe('the cover of a collection and of a playlist', () => {
+  it('is the neutral picture until there is one, then signed links to its squares', async () => {
+    const { key, collection_id } = shop
+    const { playlist_id } = await ok('POST', '/v1/playlist', { key, body: { title: 'Mix' } })
+    for (const path of [`collection/${collection_id}`, `playlist/${playlist_id}`]) {
+      const { cover_image } = await ok('GET', `/v1/${path}/cover`, { key })
+      expect(new URL(cover_image.small.url).pathname).toBe('/cover/small.jpg')
+    }
+    await db.update(collections).set({ cover_path: 'covers/here' }).where(eq(collections.id, collection_id))
+    const { cover_image } = await ok('GET', `/v1/collection/${collection_id}/cover`, { key })
+    for (const [type, size] of Object.entries({ icon: 80, small: 200, regular: 400 })) {
+      const { url, ...rest } = cover_image[type]
+      expect(rest).toEqual({ type, width: size, height: size })
+      expect(await isSignedFor('GET', url)).toBe(true)
+      expect(url).toContain(`covers/here/${type}.jpg`)
+    }
   })
 })

@@ -1,0 +1,21 @@
+import * as z from 'zod'
+
+import { Id, ok } from './common.ts'
+import { defineOperations } from './operation.ts'
+
+/** A file that a track has. `index` is that of `GET /v1/variant`; bytes, kbit/s (0 where it has no meaning), seconds. */
+export const TrackVariant = z.object({ index: z.string(), size: z.int(), bitrate: z.int(), duration: z.number() })
+export type TrackVariant = z.infer<typeof TrackVariant>
+
+export const trackVariantOperations = defineOperations({
+  getTrackVariants: {
+    method: 'get',
+    path: '/v1/track/{track_id}/variant',
+    summary: 'List the files that a track has, with their sizes',
+    tag: 'Tracks',
+    access: ['server'],
+    params: z.object({ track_id: Id }),
+    response: ok({ track_id: z.uuid(), variants: z.array(TrackVariant) }),
+    errors: [401, 403, 404],
+  },
+})

@@ -1,0 +1,285 @@
+import { pickLocale } from '../shared/locale.ts'
+import { sheet } from '../shared/sheet.ts'
+import { actionsOf } from './actions.ts'
+import type { PlayerEventMap } from './events.ts'
+import { listenToKeys } from './keyboard.ts'
+import { createLockScreen } from './media_session.ts'
+import { paletteSheet } from './paint.ts'
+import { ownColor } from './palette.ts'
+import { createPlayback, type Playback } from './playback.ts'
+import type { View } from './service.ts'
+import { isComplete, isWish, LOOKS, readBeginning, readSource, readWishes, SOURCE, WISHES } from './settings.ts'
+import type { Beginning, Wishes } from './state.ts'
+import { type Strings, stringsFor } from './strings.ts'
+import { createView, type PlayerView } from './view.ts'
+
+import css from './player.css'
+
+const styles = sheet(css)
+/** The service that this module came from. */
+const HOME = new URL(import.meta.url).origin
+
+/**
+ * `<tonearm-player>`: plays a play session of the service. docs/player.md describes attributes, events, parts and custom properties.
+ */
+export class TonearmPlayer extends HTMLElement {
+  static observedAttributes = [...SOURCE, ...WISHES, ...LOOKS]
+
+  #playback: Playback | null = null
+  #wishes: Wishes = readWishes(this)
+  #strings: Partial<Strings> = {}
+  #view: PlayerView
+  #colors = new CSSStyleSheet()
+  #painted = ''
+  /** The track whose colors are shown. */
+  #worn: View['track'] | null = null
+  #frame = 0
+  #connected = new AbortController()
+  #pending = false
+  #screen = createLockScreen()
+
+  constructor() {
+    super()
+    const actions = actionsOf(this, {
+      select: (place) => void this.#playback?.select(place),
+      retry: () => void this.#playback?.retry(),
+      download: () => void this.#download(),
+    })
+    this.#view = createView(actions)
+    const root = this.attachShadow({ mode: 'open' })
+    root.adoptedStyleSheets = [styles, this.#colors]
+    root.append(this.#view.root)
+    listenToKeys(this.#view.root, this, actions)
+  }
+
+  connectedCallback(): void {
+    this.#connected = new AbortController()
+    const { signal } = this.#connected
+    const update = () => this.#update()
+    matchMedia('(prefers-color-scheme: dark)').addEventListener('change', update, { signal })
+    // One listener, one sound: whoever starts last plays.
+    document.addEventListener('tonearm-play', (event) => event.target !== this && this.pause(), { signal })
+    this.#wishes = readWishes(this, this.#wishes)
+    this.#openSoon()
+    this.#update()
+  }
+
+  disconnectedCallback(): void {
+    this.#connected.abort()
+    cancelAnimationFrame(this.#frame)
+    this.#close()
+  }
+
+  attributeChangedCallback(name: string, before: string | null, value: string | null): void {
+    if (before === value || !this.isConnected) return
+    if (SOURCE.includes(name)) this.#openSoon()
+    else if (isWish(name)) this.#wish({ [name]: readWishes(this, this.#wishes)[name] })
+    else this.#update()
+  }
+
+  async play(): Promise<void> {
+    await this.#playback?.play()
+  }
+  pause(): void {
+    this.#playback?.pause()
+  }
+  async seek(seconds: number): Promise<void> {
+    await this.#playback?.seek(seconds)
+  }
+  async next(): Promise<void> {
+    await this.#playback?.next()
+  }
+  async previous(): Promise<void> {
+    await this.#playback?.previous()
+  }
+
+  get paused(): boolean {
+    return this.#playback?.state.playing !== true
+  }
+  get currentTime(): number {
+    return this.#playback?.deck.time() ?? 0
+  }
+  set currentTime(seconds: number) {
+    void this.seek(seconds)
+  }
+  get duration(): number {
+    return this.#playback?.duration() ?? 0
+  }
+  get volume(): number {
+    return this.#wishes.volume
+  }
+  set volume(volume: number) {
+    this.#wish({ volume: Math.min(1, Math.max(0, volume)) })
+  }
+  get muted(): boolean {
+    return this.#wishes.muted
+  }
+  set muted(muted: boolean) {
+    this.#wish({ muted })
+  }
+  get rate(): number {
+    return this.#wishes.rate
+  }
+  set rate(rate: number) {
+    this.#wish({ rate: Math.min(2, Math.max(0.5, rate)) })
+  }
+  /** The track that is shown, and the index of the variant that plays. */
+  get track() {
+    const { state } = this.#playback ?? {}
+    return state?.session?.tracks[state.place] ?? null
+  }
+  get tracks() {
+    return this.#playback?.state.session?.tracks ?? []
+  }
+  get variant(): string | null {
+    return this.#playback?.variant() ?? null
+  }
+  /** Texts that replace the player's own; see docs/player.md for their names. */
+  set strings(strings: Partial<Strings>) {
+    this.#strings = strings
+    this.#update()
+  }
+
+  #wish(change: Partial<Wishes>): void {
+    const before = this.#wishes
+    this.#wishes = Object.assign(before, change)
+    const { deck, applyVolume, reorder } = this.#playback ?? {}
+    deck?.setRate(before.rate)
+    applyVolume?.()
+    if ('shuffle' in change) reorder?.()
+    this.#update()
+  }
+
+  /** Opens the source when all attributes that were set together are there. */
+  #openSoon(): void {
+    if (this.#pending) return
+    this.#pending = true
+    queueMicrotask(() => {
+      this.#pending = false
+      if (this.isConnected) this.#open()
+    })
+  }
+
+  #open(): void {
+    const going = this.#playback && { ...readBeginning(this), ...this.#whereItIs() }
+    this.#close()
+    const source = readSource(this, HOME)
+    if (!isComplete(source)) return this.#update()
+    const playback = createPlayback(source, this.#wishes, {
+      onChange: () => this.#update(),
+      onTime: () => this.#showTime(),
+      onEvent: (name, detail) => this.#tell(name, detail),
+      onSwap: (now, before) => before.replaceWith(now),
+    })
+    this.#playback = playback
+    this.#view.root.append(playback.deck.audio)
+    playback.deck.setRate(this.#wishes.rate)
+    playback.applyVolume()
+    void playback.open(going ?? readBeginning(this))
+  }
+
+  /** Where another session goes on, if it has the same track: so a page can replace one that has expired. */
+  #whereItIs(): Partial<Beginning> {
+    const { track } = this
+    return track ? { track: track.id, position: this.currentTime, play: !this.paused } : {}
+  }
+
+  #close(): void {
+    this.#screen.leave()
+    this.#playback?.close()
+    this.#playback?.deck.audio.remove()
+    this.#playback = null
+  }
+
+  #tell(name: string, detail: object = {}): void {
+    this.dispatchEvent(new CustomEvent(`tonearm-${name}`, { detail, bubbles: true, composed: true }))
+  }
+
+  #update(): void {
+    const playback = this.#playback
+    const locale = this.#locale()
+    const state = playback?.state ?? {
+      status: 'empty',
+      code: null,
+      session: null,
+      place: 0,
+      view: null,
+      playing: false,
+    }
+    this.#paint()
+    this.#view.update(
+      {
+        state,
+        wishes: this.#wishes,
+        strings: stringsFor(locale, this.#strings),
+        locale,
+        waiting: playback?.deck.waiting() ?? false,
+        downloadable: this.hasAttribute('download') && state.view?.play_session.is_downloadable === true,
+        duration: this.duration,
+        hasNext: playback?.hasNext() ?? false,
+      },
+      this.currentTime,
+    )
+    this.#lockScreen()
+    cancelAnimationFrame(this.#frame)
+    if (state.playing) this.#run()
+  }
+
+  #locale(): string {
+    const around = this.closest('[lang]')?.getAttribute('lang')
+    return pickLocale(this.getAttribute('locale'), around, navigator.language)
+  }
+
+  /** Moves the waveform on every frame; where motion is not wanted, four times a second is enough. */
+  #run(): void {
+    if (matchMedia('(prefers-reduced-motion: reduce)').matches) return
+    this.#frame = requestAnimationFrame(() => {
+      if (this.paused) return
+      this.#view.showTime(this.currentTime, this.duration)
+      this.#run()
+    })
+  }
+
+  #showTime(): void {
+    this.#view.showTime(this.currentTime, this.duration)
+    this.#screen.showPosition()
+  }
+
+  #lockScreen(): void {
+    const playback = this.#playback
+    if (!playback) return
+    this.#screen.update(playback.state.view, this, playback.hasNext())
+  }
+
+  #paint(): void {
+    // Between two tracks the player keeps the colors of the first one, and does not flash.
+    this.#worn = this.#playback?.state.view?.track ?? this.#worn
+    const theme = this.getAttribute('theme')
+    const dark = theme === 'dark' || (theme !== 'light' && matchMedia('(prefers-color-scheme: dark)').matches)
+    const { player_color, image_colors } = this.#worn ?? {}
+    const color = this.getAttribute('accent') || ownColor(player_color, image_colors)
+    const rules = paletteSheet(color, image_colors?.[0]?.hex, dark)
+    if (rules === this.#painted) return
+    this.#painted = rules
+    this.#colors.replaceSync(rules)
+    this.#view.waveform.refresh()
+  }
+
+  async #download(): Promise<void> {
+    const answer = await this.#playback?.download(this.getAttribute('download') ?? '')
+    if (!answer) return
+    if (!answer.ok) return this.#tell('error', { code: answer.code, message: answer.message })
+    // The answer says `attachment`, so the page stays.
+    const link = document.createElement('a')
+    link.href = answer.download.url
+    link.rel = 'noopener'
+    link.click()
+  }
+}
+
+declare global {
+  interface HTMLElementTagNameMap {
+    'tonearm-player': TonearmPlayer
+  }
+  interface HTMLElementEventMap extends PlayerEventMap {}
+}

@@ -1,0 +1,37 @@
+/** Loudness normalization by the volume alone. */
+
+/** What the `analysis` variant says of a track, as far as it is needed here. */
+export interface Loudness {
+  integrated_lufs?: number | null
+  true_peak_dbtp?: number | null
+}
+
+/** LUFS, as ReplayGain 2.0: low enough that nearly everything published is made softer, which volume can do. */
+const TARGET = -18
+/** dBTP; EBU R 128 asks for no more. */
+const PEAK_LIMIT = -1
+
+/** The linear gain that brings a track to -18 LUFS without its true peak passing -1 dBTP; 1 where loudness is not known. */
+export function gainOf({ integrated_lufs, true_peak_dbtp }: Loudness): number {
+  if (typeof integrated_lufs !== 'number') return 1
+  // Without a known peak nothing is lifted.
+  const room = typeof true_peak_dbtp === 'number' ? PEAK_LIMIT - true_peak_dbtp : 0
+  return 10 ** (Math.min(TARGET - integrated_lufs, room) / 20)
+}
+
+/**
+ * The volume of the element for what the listener has chosen. It cannot pass 1, so a soft track is lifted only as far as the listener's
+ * own volume leaves room.
+ */
+export const effectiveVolume = (volume: number, gain: number) => Math.min(1, Math.max(0, volume * gain))
+
+/** Reads the gain of a track; 1 when its analysis cannot be read. */
+export async function readGain(url: string | undefined, signal: AbortSignal): Promise<number> {
+  if (!url) return 1
+  try {
+    const response = await fetch(url, { signal })
+    return response.ok ? gainOf((await response.json()) as Loudness) : 1
+  } catch {
+    return 1
+  }
+}

@@ -1,0 +1,12 @@
+import { define } from '../shared/define.ts'
+import { TonearmWaveform } from '../waveform/element.ts'
+import { TonearmPlayer } from './element.ts'
+
+/** The bundle `/elements/player.js`. */
+
+define('tonearm-waveform', TonearmWaveform)
+define('tonearm-player', TonearmPlayer)
+
+export { TonearmPlayer, TonearmWaveform }
+export type { PlayerEventMap } from './events.ts'
+export type { Strings } from './strings.ts'

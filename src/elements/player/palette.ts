@@ -1,0 +1,64 @@
+import { contrast, inkOn, isHex, mix, readable } from '../shared/color.ts'
+
+/** The colors of a player; every pair that meets has the contrast that WCAG 2.2 asks for (1.4.3 text, 1.4.11 controls). */
+export interface Palette {
+  surface: string
+  /** Behind the row that plays and the one under the pointer. */
+  raised: string
+  text: string
+  muted: string
+  /** Text and lines in the track's color. */
+  accent: string
+  /** The ground of the play button, and the icon on it. */
+  button: string
+  ink: string
+  /** The part of the waveform that has not been played, and the rails of sliders. */
+  rest: string
+  line: string
+}
+
+const TEXT = 4.5
+const CONTROL = 3
+/** The service's color of what has none of its own. */
+const FALLBACK = '#2B3440'
+
+/** A color of a cover as play views give it; fractions of 0–1, lightness and saturation of HSL. */
+interface CoverColor {
+  hex: string
+  area: number
+  lightness: number
+  saturation: number
+}
+
+/** The color for a player: the one that was chosen for the track, else the strongest of its cover's. */
+export function ownColor(chosen: string | null | undefined, cover: readonly CoverColor[] = []): string {
+  if (isHex(chosen) && chosen.toUpperCase() !== FALLBACK) return chosen
+  // Greys and what is nearly black or white say nothing; of the others, a small strong spot counts like a large dull field.
+  const strength = ({ area, lightness, saturation }: CoverColor) =>
+    saturation * (1 - Math.abs(2 * lightness - 1)) * Math.sqrt(area)
+  const strong = cover.filter(({ lightness, saturation }) => saturation >= 0.25 && lightness > 0.12 && lightness < 0.9)
+  return strong.toSorted((a, b) => strength(b) - strength(a))[0]?.hex ?? FALLBACK
+}
+
+/** The palette for any color, on a light or a dark ground that takes a breath of the cover's first color. */
+export function palette(color: string | null | undefined, tint: string | null | undefined, dark: boolean): Palette {
+  const own = isHex(color) ? color : FALLBACK
+  const base = dark ? '#151518' : '#ffffff'
+  const surface = mix(base, isHex(tint) ? tint : own, dark ? 0.1 : 0.035)
+  const strong = dark ? '#f6f6f8' : '#141417'
+  const raised = mix(surface, strong, 0.07)
+  const button = readable(own, CONTROL, raised, surface)
+  const text = readable(strong, TEXT, raised, surface)
+  return {
+    surface,
+    raised,
+    text,
+    muted: readable(mix(surface, strong, 0.62), TEXT, raised, surface),
+    accent: readable(own, TEXT, raised, surface),
+    button,
+    // An icon, for which 3:1 is enough; white on a color of middling lightness is what people are used to.
+    ink: contrast('#ffffff', button) >= CONTROL ? '#ffffff' : inkOn(button),
+    rest: readable(mix(mix(surface, strong, 0.34), own, 0.08), CONTROL, raised, surface),
+    line: mix(surface, strong, 0.14),
+  }
+}

@@ -1,0 +1,268 @@
+import { clock, spoken } from '../shared/clock.ts'
+import { element, setAttributes } from '../shared/dom.ts'
+import { sheet } from '../shared/sheet.ts'
+import { barCount, barHeights, changedColumns, column, drawWaveform, type Picture } from './draw.ts'
+import { keyTarget } from './keys.ts'
+
+import css from './waveform.css'
+
+const styles = sheet(css)
+/** CSS pixels. */
+const BAR = 3
+const GAP = 1.5
+const LINE = 2
+
+/**
+ * `<tonearm-waveform>`: levels as a slider of time. It works alone; `<tonearm-player>` is made with it.
+ *
+ * @attr levels - JSON array of numbers 0–1, as a play view's `levels.levels`
+ * @attr duration, current-time - seconds
+ * @attr for - the id of an `<audio>` or `<video>` in the same document to follow and to seek
+ * @attr label, value-text, locale - what screen readers say; `value-text` is `{time} of {duration}` in another language
+ * @attr disabled - shows, but does not seek
+ * @fires tonearm-seek - `{time}` in seconds, when somebody has chosen a position
+ */
+export class TonearmWaveform extends HTMLElement {
+  static observedAttributes = ['levels', 'duration', 'current-time', 'for', 'label', 'value-text', 'locale', 'disabled']
+
+  #levels: readonly number[] = []
+  #duration = 0
+  #time = 0
+  /** Where a finger is dragging to, until it lets go. */
+  #dragged: number | null = null
+  #media: HTMLMediaElement | null = null
+  #frame = 0
+  #picture: Picture | null = null
+  #said = ''
+  #canvas = element('canvas', { part: 'canvas', 'aria-hidden': 'true' })
+  #label = element('span', { class: 'time', part: 'time' })
+  #hover = element('div', { class: 'hover', part: 'hover', 'aria-hidden': 'true' }, this.#label)
+  #slider = element('div', { class: 'slider', part: 'slider', role: 'slider', tabindex: 0, 'aria-valuemin': 0 })
+  #resized = new ResizeObserver(() => this.#redraw())
+  #abort = new AbortController()
+
+  constructor() {
+    super()
+    this.#slider.append(this.#canvas, this.#hover)
+    const root = this.attachShadow({ mode: 'open' })
+    root.adoptedStyleSheets = [styles]
+    root.append(this.#slider)
+    this.#listen()
+  }
+
+  get levels(): readonly number[] {
+    return this.#levels
+  }
+  set levels(levels: readonly number[]) {
+    this.#levels = levels
+    this.#redraw()
+  }
+
+  get duration(): number {
+    return this.#duration
+  }
+  set duration(seconds: number) {
+    this.#duration = Number.isFinite(seconds) && seconds > 0 ? seconds : 0
+    this.#show()
+  }
+
+  get currentTime(): number {
+    return this.#time
+  }
+  set currentTime(seconds: number) {
+    this.#time = seconds
+    this.#show()
+  }
+
+  connectedCallback(): void {
+    this.#abort = new AbortController()
+    this.#resized.observe(this.#canvas)
+    const scheme = matchMedia('(prefers-color-scheme: dark)')
+    scheme.addEventListener('change', () => this.#redraw(), { signal: this.#abort.signal })
+    this.#follow()
+    this.#describe()
+  }
+
+  disconnectedCallback(): void {
+    this.#abort.abort()
+    this.#resized.disconnect()
+    cancelAnimationFrame(this.#frame)
+  }
+
+  attributeChangedCallback(name: string, _before: string | null, value: string | null): void {
+    if (name === 'levels') this.levels = parseLevels(value)
+    else if (name === 'duration') this.duration = Number(value)
+    else if (name === 'current-time') this.currentTime = Number(value)
+    else if (name === 'for' && this.isConnected) this.#follow()
+    else this.#describe()
+  }
+
+  /** Draws everything again, after a change of the colors that the page makes. */
+  refresh(): void {
+    this.#redraw()
+  }
+
+  #describe(): void {
+    const disabled = this.hasAttribute('disabled')
+    setAttributes(this.#slider, {
+      'aria-label': this.getAttribute('label') ?? 'Position',
+      'aria-disabled': String(disabled),
+      tabindex: disabled ? -1 : 0,
+    })
+    this.#show()
+  }
+
+  /** The position as everybody gets it: on the canvas, and in words. */
+  #show(): void {
+    const time = this.#dragged ?? this.#time
+    const locale = this.getAttribute('locale') || document.documentElement.lang || 'en'
+    const template = this.getAttribute('value-text') ?? '{time} of {duration}'
+    const said = [Math.round(time), Math.round(this.#duration), locale, template].join('|')
+    if (this.#said !== said) {
+      this.#said = said
+      const text = template
+        .replace('{time}', spoken(time, locale))
+        .replace('{duration}', spoken(this.#duration, locale))
+      setAttributes(this.#slider, {
+        'aria-valuemax': Math.round(this.#duration),
+        'aria-valuenow': Math.round(time),
+        'aria-valuetext': text,
+      })
+    }
+    this.#advance(this.#duration > 0 ? time / this.#duration : 0)
+  }
+
+  /** Draws the columns that a new progress changes, and nothing when it changes none: this happens on every frame. */
+  #advance(progress: number): void {
+    const picture = this.#picture
+    const context = this.#canvas.getContext('2d')
+    if (!picture || !context) return
+    const before = picture.progress
+    picture.progress = progress
+    if (column(before, picture.width) === column(progress, picture.width)) return
+    drawWaveform(context, picture, ...changedColumns(before, progress, picture))
+  }
+
+  #redraw(): void {
+    const { clientWidth, clientHeight } = this.#canvas
+    const context = this.#canvas.getContext('2d')
+    if (!context || clientWidth === 0) return
+    const ratio = devicePixelRatio || 1
+    const width = Math.round(clientWidth * ratio)
+    const height = Math.round(clientHeight * ratio)
+    // Setting the size clears the canvas, so only when it changes.
+    if (this.#canvas.width !== width) this.#canvas.width = width
+    if (this.#canvas.height !== height) this.#canvas.height = height
+    const bar = Math.max(1, Math.round(BAR * ratio))
+    const gap = Math.max(1, Math.round(GAP * ratio))
+    const { fill: played, stroke: rest, color: head } = getComputedStyle(this.#canvas)
+    this.#picture = {
+      width,
+      height,
+      heights: barHeights(this.#levels, barCount(width, bar, gap)),
+      bar,
+      gap,
+      progress: this.#duration > 0 ? (this.#dragged ?? this.#time) / this.#duration : 0,
+      played,
+      rest,
+      head,
+      line: Math.round(LINE * ratio),
+    }
+    drawWaveform(context, this.#picture)
+  }
+
+  /** Follows the media element that `for` names, frame by frame while it plays. */
+  #follow(): void {
+    cancelAnimationFrame(this.#frame)
+    const id = this.getAttribute('for')
+    const found = id === null ? null : (this.getRootNode() as Document | ShadowRoot).getElementById(id)
+    this.#media = found instanceof HTMLMediaElement ? found : null
+    const media = this.#media
+    if (!media) return
+    const update = () => {
+      if (this.#media !== media) return
+      if (Number.isFinite(media.duration)) this.#duration = media.duration
+      this.currentTime = media.currentTime
+      cancelAnimationFrame(this.#frame)
+      if (!media.paused) this.#frame = requestAnimationFrame(update)
+    }
+    for (const name of ['play', 'seeking', 'timeupdate', 'durationchange', 'emptied'])
+      media.addEventListener(name, update, { signal: this.#abort.signal })
+    update()
+  }
+
+  #seek(time: number): void {
+    if (this.hasAttribute('disabled') || this.#duration === 0) return
+    this.currentTime = time
+    // A little before the end, so that a click at the right edge does not end the track.
+    if (this.#media) this.#media.currentTime = Math.min(time, Math.max(0, this.#duration - 0.05))
+    this.dispatchEvent(new CustomEvent('tonearm-seek', { detail: { time }, bubbles: true, composed: true }))
+  }
+
+  #timeAt(event: PointerEvent): number {
+    const { left, width } = this.#slider.getBoundingClientRect()
+    return Math.min(1, Math.max(0, (event.clientX - left) / width)) * this.#duration
+  }
+
+  #drag(time: number | null): void {
+    this.#dragged = time
+    this.#show()
+  }
+
+  #showHover(event: PointerEvent): void {
+    const { left, width } = this.#slider.getBoundingClientRect()
+    const x = Math.min(width, Math.max(0, event.clientX - left))
+    this.#label.textContent = clock(this.#timeAt(event))
+    this.#hover.classList.toggle('on', this.#duration > 0)
+    // The line follows the pointer; its time stays inside of the element.
+    const half = Math.min(width / 2, this.#label.offsetWidth / 2)
+    this.#hover.style.transform = `translateX(${x}px)`
+    this.#label.style.left = `${Math.min(width - half, Math.max(half, x)) - x}px`
+  }
+
+  #listen(): void {
+    const slider = this.#slider
+    slider.addEventListener('pointerdown', (event) => {
+      if (event.button !== 0 || this.hasAttribute('disabled')) return
+      slider.setPointerCapture(event.pointerId)
+      this.#drag(this.#timeAt(event))
+    })
+    slider.addEventListener('pointermove', (event) => {
+      this.#showHover(event)
+      if (this.#dragged !== null) this.#drag(this.#timeAt(event))
+    })
+    slider.addEventListener('pointerup', (event) => {
+      if (this.#dragged === null) return
+      this.#dragged = null
+      this.#seek(this.#timeAt(event))
+      if (event.pointerType !== 'mouse') this.#hover.classList.remove('on')
+    })
+    slider.addEventListener('pointercancel', () => {
+      this.#drag(null)
+      this.#hover.classList.remove('on')
+    })
+    slider.addEventListener('pointerleave', () => this.#hover.classList.remove('on'))
+    slider.addEventListener('keydown', (event) => {
+      if (event.ctrlKey || event.metaKey || event.altKey) return
+      const target = keyTarget(event.key, this.#time, this.#duration)
+      if (target === undefined) return
+      event.preventDefault()
+      this.#seek(target)
+    })
+  }
+}
+
+declare global {
+  interface HTMLElementTagNameMap {
+    'tonearm-waveform': TonearmWaveform
+  }
+}
+
+function parseLevels(text: string | null): number[] {
+  try {
+    const parsed: unknown = JSON.parse(text ?? '[]')
+    return Array.isArray(parsed) ? parsed.filter((value): value is number => typeof value === 'number') : []
+  } catch {
+    return []
+  }
+}

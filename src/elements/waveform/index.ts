@@ -1,0 +1,9 @@
+import { define } from '../shared/define.ts'
+import { TonearmWaveform } from './element.ts'
+
+/** The bundle `/elements/waveform.js`. */
+
+define('tonearm-waveform', TonearmWaveform)
+
+export { barHeights, drawWaveform, type Picture } from './draw.ts'
+export { TonearmWaveform }

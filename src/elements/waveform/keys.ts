@@ -1,0 +1,18 @@
+/** Seconds per arrow key. */
+export const STEP = 5
+
+/** Where a key on a slider of time leads, in seconds (ARIA Authoring Practices, slider), or undefined for another key. */
+export function keyTarget(key: string, position: number, duration: number): number | undefined {
+  const targets: Record<string, number> = {
+    ArrowRight: position + STEP,
+    ArrowUp: position + STEP,
+    ArrowLeft: position - STEP,
+    ArrowDown: position - STEP,
+    PageUp: position + duration / 10,
+    PageDown: position - duration / 10,
+    Home: 0,
+    End: duration,
+  }
+  const target = targets[key]
+  return target === undefined ? undefined : Math.min(duration, Math.max(0, target))
+}

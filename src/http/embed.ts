@@ -1,0 +1,150 @@
+import type { Hono } from 'hono'
+import { html, raw } from 'hono/html'
+
+import { Id } from '../contract/common.ts'
+import { ApiError } from '../errors.ts'
+import { findEmbed } from '../resources/embed.ts'
+import { baseUrl } from './base_url.ts'
+import { limitRate } from './limit_rate.ts'
+import { LISTENER, listenerContext } from './listener.ts'
+import type { AppEnv } from './mount.ts'
+
+/** Where the element's module lies; it leads to files whose names hold their hash. */
+const PLAYER = '/elements/player.js'
+
+/** What the address may say of the looks, each with the values that it may have; they become attributes of the element. */
+const LOOKS = {
+  layout: /^(full|compact)$/,
+  theme: /^(auto|light|dark)$/,
+  accent: /^#?[0-9A-Fa-f]{6}$/,
+}
+
+/** The looks of an embed's address that are valid, with the `#` of a color. */
+export function looksOf(search: URLSearchParams): Record<string, string> {
+  const given = Object.entries(LOOKS).flatMap(([name, valid]) => {
+    const value = search.get(name)
+    return value && valid.test(value) ? [[name, name === 'accent' ? `#${value.replace('#', '')}` : value]] : []
+  })
+  return Object.fromEntries(given) as Record<string, string>
+}
+
+const ENTITIES: Record<string, string> = { '&': '&amp;', '"': '&quot;', '<': '&lt;', '>': '&gt;' }
+const escape = (text: string) => text.replace(/[&"<>]/g, (sign) => ENTITIES[sign] ?? sign)
+
+/** Attributes as HTML, in one line. */
+export const attributesOf = (attributes: Record<string, string | number>) =>
+  Object.entries(attributes)
+    .map(([name, value]) => `${name}="${escape(String(value))}"`)
+    .join(' ')
+
+const STYLE = `
+  :root { color-scheme: light dark; --ground: light-dark(#fff, #17181c); --text: light-dark(#1c1d21, #eceef2);
+    --soft: light-dark(#62646d, #a2a6b1); }
+  :root[data-theme=light] { color-scheme: light }
+  :root[data-theme=dark] { color-scheme: dark }
+  * { box-sizing: border-box }
+  html, body { height: 100%; margin: 0 }
+  body { font: 16px/1.5 system-ui, sans-serif; color: var(--text); background: transparent }
+  tonearm-player { display: block; max-width: 100%; height: 100% }
+  .message { display: grid; place-content: center; gap: 4px; min-height: 100%; padding: 24px; text-align: center;
+    background: var(--ground) }
+  h1 { font-size: 1.125rem; margin: 0 }
+  p { margin: 0; color: var(--soft) }
+`
+
+/** A page may stand in a frame on any origin; it loads scripts from here only, and tells nobody its address. */
+const headers = (nonce: string) => ({
+  'content-type': 'text/html; charset=utf-8',
+  'content-security-policy': [
+    "default-src 'none'",
+    "script-src 'self'",
+    `style-src 'nonce-${nonce}'`,
+    "img-src 'self' http: https: data: blob:",
+    'media-src http: https: blob:',
+    "connect-src 'self' http: https:",
+    "base-uri 'none'",
+    "form-action 'none'",
+    'frame-ancestors *',
+  ].join('; '),
+  'cache-control': 'no-store',
+  'referrer-policy': 'no-referrer',
+  'x-content-type-options': 'nosniff',
+  'x-robots-tag': 'noindex',
+})
+
+type Html = ReturnType<typeof html>
+
+const page = (nonce: string, title: string, theme: string, head: Html | '', body: Html) =>
+  html`<!doctype html>
+    <html lang="en" data-theme="${theme}">
+      <head>
+        <meta charset="utf-8" />
+        <meta name="viewport" content="width=device-width, initial-scale=1" />
+        <title>${title}</title>
+        <link rel="icon" href="/cover/icon.jpg" />
+        <style nonce="${nonce}">
+          ${raw(STYLE)}
+        </style>
+        ${head}
+      </head>
+      <body>
+        ${body}
+      </body>
+    </html>`
+
+/** What a visitor reads in place of a player. */
+function problemOf(error: ApiError): { status: 404 | 410 | 429; title: string; text: string } {
+  if (error.status === 410)
+    return {
+      status: 410,
+      title: 'This player has expired',
+      text: 'Links to listen end after a while. Ask for a new one where you found it.',
+    }
+  if (error.status === 429)
+    return { status: 429, title: 'Too many listeners at once', text: 'Please try again in a minute.' }
+  return {
+    status: 404,
+    title: 'There is nothing to play here',
+    text: 'The link may be incomplete, or the music is gone.',
+  }
+}
+
+/** `GET /embed/{play_session_id}`: a page with a player, for frames on any origin. No key: the session's id is the secret. */
+export function mountEmbed(app: Hono<AppEnv>): void {
+  app.get('/embed/:play_session_id', async (c) => {
+    const nonce = crypto.randomUUID()
+    const looks = looksOf(new URL(c.req.url).searchParams)
+    const theme = looks.theme ?? 'auto'
+    try {
+      const id = Id.safeParse(c.req.param('play_session_id'))
+      if (!id.success) throw new ApiError(404, 'not_found', 'play session not found')
+      await limitRate(c.env, LISTENER, id.data)
+      const { title, subtitle } = await findEmbed(listenerContext(c), id.data)
+      const base = baseUrl(c.env, c.req.url)
+      const address = `${base}/embed/${id.data}`
+      const oembed = `${base}/oembed?format=json&url=${encodeURIComponent(address)}`
+      const head = html`<meta property="og:type" content="music.song" />
+        <meta property="og:title" content="${title}" />
+        <meta property="og:description" content="${subtitle}" />
+        <link rel="alternate" type="application/json+oembed" href="${oembed}" title="${title}" />
+        <script type="module" src="${PLAYER}"></script>`
+      const attributes = attributesOf({ 'base-url': base, 'play-session-id': id.data, ...looks })
+      const player = html`<tonearm-player ${raw(attributes)}></tonearm-player>
+        <noscript>
+          <div class="message">
+            <h1>${title}</h1>
+            <p>The player needs JavaScript.</p>
+          </div>
+        </noscript>`
+      return c.body(String(await page(nonce, title, theme, head, player)), 200, headers(nonce))
+    } catch (error) {
+      if (!(error instanceof ApiError)) throw error
+      const { status, title, text } = problemOf(error)
+      const body = html`<main class="message">
+        <h1>${title}</h1>
+        <p>${text}</p>
+      </main>`
+      return c.body(String(await page(nonce, title, theme, '', body)), status, { ...headers(nonce), ...error.headers })
+    }
+  })
+}

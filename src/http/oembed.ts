@@ -1,0 +1,79 @@
+import type { Hono } from 'hono'
+
+import { Id } from '../contract/common.ts'
+import { COVER_SIZES, type CoverImage } from '../contract/media.ts'
+import { ApiError, invalid, notFound } from '../errors.ts'
+import { findEmbed } from '../resources/embed.ts'
+import { baseUrl } from './base_url.ts'
+import { attributesOf, looksOf } from './embed.ts'
+import { limitRate } from './limit_rate.ts'
+import { LISTENER, listenerContext } from './listener.ts'
+import type { AppEnv } from './mount.ts'
+
+/** Pixels of a frame, unless the consumer has less room; in a lower one the player is compact. */
+const WIDTH = 480
+const HEIGHT = 420
+const COMPACT_HEIGHT = 144
+
+/** The room that a consumer has, in one direction; without bound when it does not say. */
+function bound(name: string, value: string | undefined): number {
+  if (value === undefined) return Infinity
+  if (!/^[1-9]\d{0,5}$/.test(value)) throw invalid(name, 'must be a whole number of pixels')
+  return Number(value)
+}
+
+/** The play session and the looks of an embed's address; 404 for any other address (oEmbed §2.3.4). */
+function parseAddress(url: string | undefined, base: string): { id: string; looks: Record<string, string> } {
+  if (!url) throw invalid('url', 'is required')
+  const address = URL.canParse(url) ? new URL(url) : null
+  const path = address && address.origin + address.pathname
+  const id = path?.startsWith(`${base}/embed/`) ? Id.safeParse(path.slice(`${base}/embed/`.length)) : null
+  if (!address || !id?.success) throw notFound('embed')
+  return { id: id.data, looks: looksOf(address.searchParams) }
+}
+
+/** The biggest square that fits; none when all are too big. */
+function thumbnail(cover: CoverImage, room: number) {
+  const size = (['regular', 'small', 'icon'] as const).find((name) => COVER_SIZES[name] <= room)
+  if (!size) return {}
+  const { url, width, height } = cover[size]
+  return { thumbnail_url: url, thumbnail_width: width, thumbnail_height: height }
+}
+
+/** `GET /oembed`: how to embed a page of `/embed`, for sites that unfurl links (https://oembed.com, type `rich`). */
+export function mountOembed(app: Hono<AppEnv>): void {
+  app.get('/oembed', async (c) => {
+    c.header('access-control-allow-origin', '*')
+    const { url, format = 'json', maxwidth, maxheight } = c.req.query()
+    if (format !== 'json') return c.text('Only format=json is served', 501)
+    const base = baseUrl(c.env, c.req.url)
+    const { id, looks } = parseAddress(url, base)
+    const room = { width: bound('maxwidth', maxwidth), height: bound('maxheight', maxheight) }
+    await limitRate(c.env, LISTENER, id)
+    const { title, subtitle, cover_image, seconds_left } = await findEmbed(listenerContext(c), id).catch(asNotFound)
+    const compact = looks.layout === 'compact' || room.height < HEIGHT
+    const width = Math.min(WIDTH, room.width)
+    const height = Math.min(compact ? COMPACT_HEIGHT : HEIGHT, room.height)
+    const search = new URLSearchParams({ ...looks, ...(compact && { layout: 'compact' }) })
+    const src = `${base}/embed/${id}${search.size > 0 ? `?${search.toString()}` : ''}`
+    const frame = { src, title, width, height, frameborder: 0, allow: 'autoplay', loading: 'lazy' }
+    return c.json({
+      version: '1.0',
+      type: 'rich',
+      title,
+      ...(subtitle && { author_name: subtitle }),
+      provider_name: 'Tonearm',
+      provider_url: base,
+      cache_age: Math.min(seconds_left, 600),
+      ...thumbnail(cover_image, Math.min(room.width, room.height)),
+      html: `<iframe ${attributesOf(frame)}></iframe>`,
+      width,
+      height,
+    })
+  })
+}
+
+/** oEmbed knows no 410: an expired session has no answer, as one that never was. */
+function asNotFound(error: unknown): never {
+  throw error instanceof ApiError && error.status === 410 ? notFound('embed') : error
+}

@@ -1,0 +1,64 @@
+import { and, eq, or } from 'drizzle-orm'
+
+import { collections, organizations, playlists, playSessions, tracks } from '../adapters/schema.ts'
+import type { Context } from '../context.ts'
+import type { CoverImage } from '../contract/media.ts'
+import { notFound } from '../errors.ts'
+import { appearance } from './appearance.ts'
+import { coverImage } from './cover_image.ts'
+import { checkExpiry } from './session.ts'
+
+/** What a page that embeds a play session says of it. */
+export interface Embed {
+  title: string
+  subtitle: string
+  cover_image: CoverImage
+  /** Seconds until the session or the cover's links end. */
+  seconds_left: number
+}
+
+/** Seconds that a cover's links work at most. */
+const COVER_TTL = 3600
+
+/** What a session plays, in one statement. Public: its id is the secret (specification §5). */
+export async function findEmbed(context: Context, play_session_id: string): Promise<Embed> {
+  const { db, now } = context
+  const { scope, resource_id } = playSessions
+  const row = await db
+    .select({
+      session: playSessions,
+      track: tracks,
+      collection: collections,
+      playlist: playlists,
+      organization: organizations,
+    })
+    .from(playSessions)
+    .leftJoin(tracks, and(eq(scope, 'track'), eq(tracks.id, resource_id)))
+    .leftJoin(
+      collections,
+      or(and(eq(scope, 'collection'), eq(collections.id, resource_id)), eq(collections.id, tracks.collection_id)),
+    )
+    .leftJoin(playlists, and(eq(scope, 'playlist'), eq(playlists.id, resource_id)))
+    .leftJoin(organizations, eq(organizations.id, playSessions.organization_id))
+    .where(eq(playSessions.id, play_session_id))
+    .get()
+  const session = checkExpiry('play session', row?.session, now)
+  const { track, collection, playlist, organization } = row ?? {}
+  const list = session.scope === 'playlist' ? playlist : collection
+  if (!organization || !list || (session.scope === 'track' && !track)) throw notFound('play session')
+  const look =
+    track && collection
+      ? appearance({ organization, collection, playlist: null, track })
+      : {
+          player_title: list.title,
+          player_subtitle: list.player_subtitle ?? organization.player_subtitle,
+          cover_path: list.cover_path,
+        }
+  const seconds_left = Math.min(COVER_TTL, Math.floor((session.expires_at - now) / 1000))
+  return {
+    title: look.player_title,
+    subtitle: look.player_subtitle ?? '',
+    cover_image: await coverImage(context, look.cover_path, seconds_left),
+    seconds_left,
+  }
+}

@@ -1,0 +1,52 @@
+import { useEffect, useRef } from 'preact/hooks'
+
+import { Button } from './parts/button.tsx'
+import { nowPlaying, type Player, setPlayer, stopPlaying } from './state/now_playing.ts'
+import { useStore } from './state/store.ts'
+
+/** The player at the bottom of every page; it goes on while pages change. */
+export function Dock() {
+  const now = useStore(nowPlaying)
+  const player = useRef<Player>(null)
+
+  useEffect(() => {
+    const element = player.current
+    if (!element) return
+    setPlayer(element)
+    const ended = new AbortController()
+    const on = (name: string, change: (event: Event) => object) =>
+      element.addEventListener(
+        `tonearm-${name}`,
+        (event) => {
+          const before = nowPlaying.get()
+          if (before) nowPlaying.set({ ...before, ...change(event) })
+        },
+        { signal: ended.signal },
+      )
+    on('play', () => ({ playing: true }))
+    on('pause', () => ({ playing: false }))
+    on('trackchange', (event) => {
+      const { track } = (event as CustomEvent<{ track: { id: string } | null }>).detail
+      return track ? { track_id: track.id } : {}
+    })
+    return () => {
+      ended.abort()
+      setPlayer(null)
+    }
+  }, [now?.request])
+
+  if (!now) return null
+  return (
+    <aside class="dock" aria-label="Now playing">
+      <tonearm-player
+        key={now.request}
+        ref={player}
+        play-session-id={now.play_session_id}
+        track={now.track_id}
+        layout="compact"
+        autoplay
+      />
+      <Button kind="quiet" icon="close" label="Close the player" onClick={stopPlaying} />
+    </aside>
+  )
+}

@@ -1,0 +1,135 @@
+import { useEffect } from 'preact/hooks'
+
+import { DEFAULT_ACCEPT } from '../../elements/uploader/rules.ts'
+import { announce } from '../announce.ts'
+import { explain, length, plural } from '../format.ts'
+import { Button, FileButton } from '../parts/button.tsx'
+import { confirmed } from '../parts/dialog.tsx'
+import { LookForm } from '../parts/look_form.tsx'
+import { Menu } from '../parts/menu.tsx'
+import { PageHead, Tabs } from '../parts/page_head.tsx'
+import { Share } from '../parts/share.tsx'
+import { Loading, Problem } from '../parts/states.tsx'
+import { TrackList } from '../parts/track_list.tsx'
+import { UpToDate } from '../parts/up_to_date.tsx'
+import { go, href } from '../route.ts'
+import type { PageProperties } from '../shell.tsx'
+import { useConnection, useLoad } from '../state/client.ts'
+import { playTrack } from '../state/now_playing.ts'
+import { useReprocess } from '../state/reprocess.ts'
+import { useStore } from '../state/store.ts'
+import { useTracks } from '../state/tracks.ts'
+import { arrivals, upload } from '../state/uploads.ts'
+import { forgetViews, isPlayable } from '../state/views.ts'
+import { useTitle } from '../title.ts'
+
+const TABS = [
+  ['', 'Tracks'],
+  ['look', 'Look'],
+  ['share', 'Share'],
+] as const
+
+/** A collection: its tracks, how it looks in players, and how to put it on a page. */
+export function CollectionPage({ id, tab }: PageProperties) {
+  const { client, api_key } = useConnection()
+  const params = { collection_id: id }
+  const loaded = useLoad(() => client.get('/v1/collection/{collection_id}', { params }), [client, id])
+  const cover = useLoad(() => client.get('/v1/collection/{collection_id}/cover', { params }), [client, id])
+  const list = useTracks(id)
+  const { reprocess, start } = useReprocess(id)
+  const arrival = useStore(arrivals)
+  useTitle(loaded.answer?.collection.title)
+
+  useEffect(() => {
+    if (arrival?.collection_id !== id) return
+    const { track_id } = arrival
+    void (async () => {
+      const answer = await client.get('/v1/track/{track_id}', { params: { track_id } })
+      if (answer.ok) list.put(answer.track)
+    })()
+  }, [arrival, id])
+
+  if (loaded.problem) return <Problem failure={loaded.problem} retry={loaded.reload} />
+  if (!loaded.answer) return <Loading rows={5} />
+  const { collection } = loaded.answer
+  const playable = list.tracks.find(isPlayable)
+  const seconds = list.tracks.reduce((sum, track) => sum + track.duration, 0)
+  const add = (files: File[]) => upload(api_key, id, files)
+
+  async function remove() {
+    const text = `${collection.title}, its ${plural(list.count, 'track')} and all their files will be gone.`
+    if (!(await confirmed({ title: 'Delete this collection?', text, action: 'Delete collection' }))) return
+    const answer = await client.delete('/v1/collection/{collection_id}', { params })
+    if (!answer.ok) return announce(explain(answer))
+    announce(`${collection.title} deleted`)
+    go('collections')
+  }
+  async function bringUpToDate() {
+    const failure = await start()
+    announce(failure ? explain(failure) : 'Tracks that lack a variant get it now')
+  }
+  return (
+    <>
+      <PageHead
+        back={{ href: href('collections'), label: 'Collections' }}
+        title={collection.title}
+        note={[
+          collection.player_subtitle,
+          list.loading ? '' : plural(list.count, 'track'),
+          seconds > 0 && length(seconds),
+        ]
+          .filter(Boolean)
+          .join(' · ')}
+        cover={cover.answer?.cover_image}
+        handle={async () => {
+          const made = await client.post('/v1/collection/{collection_id}/cover', { params })
+          return made.ok ? { ok: true, handle: made.collection_cover_upload } : made
+        }}
+        onCover={() => {
+          forgetViews()
+          return Promise.all([cover.reload(), loaded.reload()])
+        }}
+      >
+        <Button
+          kind="primary"
+          icon="play"
+          disabled={!playable}
+          onClick={() => playable && playTrack(client, 'collection', id, playable.id)}
+        >
+          Play
+        </Button>
+        <FileButton accept={DEFAULT_ACCEPT} multiple icon="upload" onFiles={add}>
+          Upload
+        </FileButton>
+        <Menu
+          label={`More for ${collection.title}`}
+          items={[
+            { label: 'Bring tracks up to date', onSelect: bringUpToDate },
+            { label: 'Delete collection …', danger: true, onSelect: remove },
+          ]}
+        />
+      </PageHead>
+      <Tabs page="collection" id={id} current={tab} tabs={TABS} />
+      {tab === '' && (
+        <>
+          <UpToDate key={id} reprocess={reprocess} onDone={list.reload} />
+          <TrackList collection_id={id} list={list} onFiles={add} />
+        </>
+      )}
+      {tab === 'look' && (
+        <LookForm
+          scope="collection"
+          id={id}
+          values={collection}
+          save={async (changes) => {
+            const answer = await client.put('/v1/collection/{collection_id}', { params, body: changes })
+            if (!answer.ok) return answer
+            loaded.set(answer)
+            return undefined
+          }}
+        />
+      )}
+      {tab === 'share' && <Share scope="collection" id={id} title={collection.title} />}
+    </>
+  )
+}

@@ -1,0 +1,113 @@
+import { useState } from 'preact/hooks'
+
+import { announce } from '../announce.ts'
+import { explain, length, plural } from '../format.ts'
+import { Button } from '../parts/button.tsx'
+import { ChooseTracks } from '../parts/choose_tracks.tsx'
+import { confirmed } from '../parts/dialog.tsx'
+import { LookForm } from '../parts/look_form.tsx'
+import { Menu } from '../parts/menu.tsx'
+import { PageHead, Tabs } from '../parts/page_head.tsx'
+import { PlaylistTracks } from '../parts/playlist_tracks.tsx'
+import { Share } from '../parts/share.tsx'
+import { Loading, Problem } from '../parts/states.tsx'
+import { go, href } from '../route.ts'
+import type { PageProperties } from '../shell.tsx'
+import { useClient, useLoad } from '../state/client.ts'
+import { playTrack } from '../state/now_playing.ts'
+import { usePlaylistTracks } from '../state/playlist_tracks.ts'
+import { forgetViews, isPlayable } from '../state/views.ts'
+import { useTitle } from '../title.ts'
+
+const TABS = [
+  ['', 'Tracks'],
+  ['look', 'Look'],
+  ['share', 'Share'],
+] as const
+
+/** A playlist: tracks of any collections in an order of its own. */
+export function PlaylistPage({ id, tab }: PageProperties) {
+  const client = useClient()
+  const params = { playlist_id: id }
+  const loaded = useLoad(() => client.get('/v1/playlist/{playlist_id}', { params }), [client, id])
+  const cover = useLoad(() => client.get('/v1/playlist/{playlist_id}/cover', { params }), [client, id])
+  const list = usePlaylistTracks(id)
+  const [adding, setAdding] = useState(false)
+  useTitle(loaded.answer?.playlist.title)
+
+  if (loaded.problem) return <Problem failure={loaded.problem} retry={loaded.reload} />
+  if (!loaded.answer) return <Loading rows={5} />
+  const { playlist } = loaded.answer
+  const playable = list.places.find(isPlayable)
+  const seconds = list.places.reduce((sum, { duration }) => sum + duration, 0)
+
+  async function add(track_ids: string[]) {
+    const answer = await client.post('/v1/playlist/{playlist_id}/track', { params, body: { track_ids } })
+    if (!answer.ok) return answer
+    announce(`${plural(track_ids.length, 'track')} added`)
+    setAdding(false)
+    list.reload()
+    return undefined
+  }
+  async function remove() {
+    const text = `${playlist.title} will be gone. Its tracks stay in their collections.`
+    if (!(await confirmed({ title: 'Delete this playlist?', text, action: 'Delete playlist' }))) return
+    const answer = await client.delete('/v1/playlist/{playlist_id}', { params })
+    if (!answer.ok) return announce(explain(answer))
+    announce(`${playlist.title} deleted`)
+    go('playlists')
+  }
+  return (
+    <>
+      <PageHead
+        back={{ href: href('playlists'), label: 'Playlists' }}
+        title={playlist.title}
+        note={[playlist.player_subtitle, plural(list.places.length, 'track'), seconds > 0 && length(seconds)]
+          .filter(Boolean)
+          .join(' · ')}
+        cover={cover.answer?.cover_image}
+        handle={async () => {
+          const made = await client.post('/v1/playlist/{playlist_id}/cover', { params })
+          return made.ok ? { ok: true, handle: made.playlist_cover_upload } : made
+        }}
+        onCover={() => {
+          forgetViews()
+          return Promise.all([cover.reload(), loaded.reload()])
+        }}
+      >
+        <Button
+          kind="primary"
+          icon="play"
+          disabled={!playable}
+          onClick={() => playable && playTrack(client, 'playlist', id, playable.id)}
+        >
+          Play
+        </Button>
+        <Button icon="plus" onClick={() => setAdding(true)}>
+          Add tracks
+        </Button>
+        <Menu
+          label={`More for ${playlist.title}`}
+          items={[{ label: 'Delete playlist …', danger: true, onSelect: remove }]}
+        />
+      </PageHead>
+      <Tabs page="playlist" id={id} current={tab} tabs={TABS} />
+      {tab === '' && <PlaylistTracks playlist_id={id} list={list} onAdd={() => setAdding(true)} />}
+      {tab === 'look' && (
+        <LookForm
+          scope="playlist"
+          id={id}
+          values={playlist}
+          save={async (changes) => {
+            const answer = await client.put('/v1/playlist/{playlist_id}', { params, body: changes })
+            if (!answer.ok) return answer
+            loaded.set(answer)
+            return undefined
+          }}
+        />
+      )}
+      {tab === 'share' && <Share scope="playlist" id={id} title={playlist.title} />}
+      {adding && <ChooseTracks onChoose={add} onClose={() => setAdding(false)} />}
+    </>
+  )
+}

@@ -1,0 +1,146 @@
+import { useEffect } from 'preact/hooks'
+
+import { isFinal } from '../../client/index.ts'
+import { DEFAULT_ACCEPT } from '../../elements/uploader/rules.ts'
+import { announce } from '../announce.ts'
+import type { Client, Track } from '../api.ts'
+import { clock, explain, failureOf, infoOf, nameOf, percent } from '../format.ts'
+import { Button } from '../parts/button.tsx'
+import { chooseFile } from '../parts/choose_file.ts'
+import { confirmed } from '../parts/dialog.tsx'
+import { LookForm } from '../parts/look_form.tsx'
+import { Menu } from '../parts/menu.tsx'
+import { PageHead, Tabs } from '../parts/page_head.tsx'
+import { Share } from '../parts/share.tsx'
+import { Loading, Problem } from '../parts/states.tsx'
+import { TrackDetails } from '../parts/track_details.tsx'
+import { replaceFile } from '../parts/track_list.tsx'
+import { go, href } from '../route.ts'
+import type { PageProperties } from '../shell.tsx'
+import { useClient, useLoad } from '../state/client.ts'
+import { playTrack } from '../state/now_playing.ts'
+import { forgetViews, isPlayable, usePlayView } from '../state/views.ts'
+import { useTitle } from '../title.ts'
+
+const TABS = [
+  ['', 'Details'],
+  ['look', 'Look'],
+  ['share', 'Share'],
+] as const
+const PERIOD = 1200
+
+/** One track: its files and facts, how it looks, and how to put it on a page. */
+export function TrackPage({ id, tab }: PageProperties) {
+  const client = useClient()
+  const params = { track_id: id }
+  const loaded = useLoad(() => client.get('/v1/track/{track_id}', { params }), [client, id])
+  const track = loaded.answer?.track
+  useTitle(track && nameOf(track))
+
+  // Until nothing more happens to it.
+  const open = track !== undefined && !isFinal(track)
+  useEffect(() => {
+    if (!open) return
+    const timer = setInterval(() => void loaded.reload(), PERIOD)
+    return () => clearInterval(timer)
+  }, [open, loaded.reload])
+
+  if (loaded.problem) return <Problem failure={loaded.problem} retry={loaded.reload} />
+  if (!track) return <Loading rows={5} />
+  return (
+    <>
+      <Head key={track.status} client={client} track={track} reload={loaded.reload} />
+      <Tabs page="track" id={id} current={tab} tabs={TABS} />
+      {tab === '' && <TrackDetails track={track} />}
+      {tab === 'look' && (
+        <LookForm
+          scope="track"
+          id={id}
+          values={track}
+          placeholder={track.file_name.replace(/\.[^.]*$/, '')}
+          save={async (changes) => {
+            const answer = await client.put('/v1/track/{track_id}', { params, body: changes })
+            if (!answer.ok) return answer
+            loaded.set(answer)
+            return undefined
+          }}
+        />
+      )}
+      {tab === 'share' && <Share scope="track" id={id} title={nameOf(track)} />}
+    </>
+  )
+}
+
+function Head({ client, track, reload }: { client: Client; track: Track; reload: () => Promise<void> }) {
+  const { collection_id } = track
+  const view = usePlayView(track, true)
+  const shared = useLoad(
+    () => client.get('/v1/collection/{collection_id}/cover', { params: { collection_id } }),
+    [client, collection_id],
+  )
+  const params = { track_id: track.id }
+  const info = infoOf(track)
+  const states: Record<Track['status'], string> = {
+    initializing: 'Waiting for its file',
+    processing: info.progress ? `Processing ${percent(info.progress)}` : 'In line',
+    fallback_processing: `Damaged; trying again ${percent(info.progress ?? 0)}`,
+    ready: clock(track.duration),
+    incomplete: `${clock(track.duration)} · some variants are missing`,
+    failed: failureOf(info),
+  }
+  async function reprocess() {
+    const answer = await client.post('/v1/track/{track_id}/reprocess', { params })
+    announce(answer.ok ? 'Processing again' : explain(answer))
+    await reload()
+  }
+  async function replace() {
+    const file = await chooseFile(DEFAULT_ACCEPT)
+    if (!file) return
+    announce(`Uploading ${file.name}`)
+    const failure = await replaceFile(client, track.id, file)
+    announce(failure ? explain(failure) : `${file.name} is there`)
+    await reload()
+  }
+  async function remove() {
+    const text = `${nameOf(track)} and its files will be gone, also from playlists.`
+    if (!(await confirmed({ title: 'Delete this track?', text, action: 'Delete track' }))) return
+    const answer = await client.delete('/v1/track/{track_id}', { params })
+    if (!answer.ok) return announce(explain(answer))
+    announce(`${nameOf(track)} deleted`)
+    go('collection', track.collection_id)
+  }
+  return (
+    <PageHead
+      back={{ href: href('collection', track.collection_id), label: 'Collection' }}
+      title={nameOf(track)}
+      note={[track.player_subtitle, states[track.status]].filter(Boolean).join(' · ')}
+      // What cannot be played yet has no play view, and so the cover of its collection.
+      cover={isPlayable(track) ? view?.cover_image : shared.answer?.cover_image}
+      handle={async () => {
+        const made = await client.post('/v1/track/{track_id}/cover', { params })
+        return made.ok ? { ok: true, handle: made.track_cover_upload } : made
+      }}
+      onCover={() => {
+        forgetViews()
+        return reload()
+      }}
+    >
+      <Button
+        kind="primary"
+        icon="play"
+        disabled={!isPlayable(track)}
+        onClick={() => playTrack(client, 'collection', track.collection_id, track.id)}
+      >
+        Play
+      </Button>
+      <Button onClick={reprocess}>Process again</Button>
+      <Menu
+        label={`More for ${nameOf(track)}`}
+        items={[
+          { label: 'Replace the file …', onSelect: replace },
+          { label: 'Delete track …', danger: true, onSelect: remove },
+        ]}
+      />
+    </PageHead>
+  )
+}

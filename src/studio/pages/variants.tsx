@@ -1,0 +1,82 @@
+import { useState } from 'preact/hooks'
+
+import { announce } from '../announce.ts'
+import type { Variant } from '../api.ts'
+import { explain } from '../format.ts'
+import { Button } from '../parts/button.tsx'
+import { confirmed } from '../parts/dialog.tsx'
+import { Empty, Loading, Problem } from '../parts/states.tsx'
+import { VariantForm } from '../parts/variant_form.tsx'
+import { VariantTable } from '../parts/variant_table.tsx'
+import { useAll } from '../state/all.ts'
+import { useClient } from '../state/client.ts'
+import { useTitle } from '../title.ts'
+import { isDefault } from '../variant.ts'
+
+/** What every track is made into: variants of one's own, and those that are always there. */
+export function VariantsPage() {
+  const client = useClient()
+  const { entries, loading, problem, reload } = useAll('/v1/variant', ({ variants }) => variants)
+  const [editing, setEditing] = useState<Variant | 'new' | null>(null)
+  useTitle('Variants')
+  const own = entries.filter((variant) => !isDefault(variant))
+
+  async function remove({ id, name }: Variant) {
+    const text = `${name} and the files of it that tracks have will be gone. Players that play nothing else fall silent.`
+    if (!(await confirmed({ title: 'Delete this variant?', text, action: 'Delete variant' }))) return
+    const answer = await client.delete('/v1/variant/{variant_id}', { params: { variant_id: id } })
+    announce(answer.ok ? `${name} deleted` : explain(answer))
+    reload()
+  }
+  return (
+    <>
+      <div class="page-head">
+        <div>
+          <h1>Variants</h1>
+          <p class="soft">What every track is made into. Nothing is made better than its source.</p>
+        </div>
+        <Button kind="primary" icon="plus" onClick={() => setEditing('new')}>
+          New variant
+        </Button>
+      </div>
+      {problem && <Problem failure={problem} retry={reload} />}
+      {loading && <Loading rows={6} />}
+      {entries.length > 0 && (
+        <>
+          <section class="variant-group" aria-labelledby="own-title">
+            <h2 id="own-title">Your own</h2>
+            {own.length > 0 ? (
+              <VariantTable
+                variants={own}
+                menuOf={(variant) => [
+                  { label: 'Edit …', onSelect: () => setEditing(variant) },
+                  { label: 'Delete variant …', danger: true, onSelect: () => remove(variant) },
+                ]}
+              />
+            ) : (
+              <Empty title="None yet">
+                Another codec, bitrate or preview, beside the default ones. Tracks that are uploaded from then on get
+                it, others when their collection is brought up to date.
+              </Empty>
+            )}
+          </section>
+          <section class="variant-group" aria-labelledby="default-title">
+            <h2 id="default-title">Always there</h2>
+            <VariantTable variants={entries.filter(isDefault)} />
+          </section>
+        </>
+      )}
+      {editing && (
+        <VariantForm
+          variant={editing === 'new' ? null : editing}
+          onSaved={(name) => {
+            announce(`${name} saved. Collections can be brought up to date with it.`)
+            setEditing(null)
+            reload()
+          }}
+          onClose={() => setEditing(null)}
+        />
+      )}
+    </>
+  )
+}

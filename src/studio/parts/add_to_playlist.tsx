@@ -1,0 +1,61 @@
+import { useState } from 'preact/hooks'
+
+import { announce } from '../announce.ts'
+import type { Listed, Playlist } from '../api.ts'
+import { explain, nameOf, plural } from '../format.ts'
+import { useAll } from '../state/all.ts'
+import { useClient } from '../state/client.ts'
+import { Button } from './button.tsx'
+import { Dialog } from './dialog.tsx'
+import { TextField } from './field.tsx'
+import { Loading, Message, Problem } from './states.tsx'
+
+/** Chooses the playlist that a track is added to, or makes a new one. */
+export function AddToPlaylist({ track, onClose }: { track: Listed; onClose: () => void }) {
+  const client = useClient()
+  const { entries, loading, problem } = useAll('/v1/playlist', ({ playlists }) => playlists)
+  const [title, setTitle] = useState('')
+  const [message, setMessage] = useState('')
+
+  async function add({ id, title }: Pick<Playlist, 'id' | 'title'>) {
+    const params = { playlist_id: id }
+    const answer = await client.post('/v1/playlist/{playlist_id}/track', { params, body: { track_ids: [track.id] } })
+    if (!answer.ok) return setMessage(explain(answer))
+    announce(`Added to ${title}`)
+    onClose()
+  }
+  async function make() {
+    const made = await client.post('/v1/playlist', { body: { title: title.trim() } })
+    if (made.ok) await add(made.playlist)
+    else setMessage(explain(made))
+  }
+  return (
+    <Dialog title={`Add “${nameOf(track)}” to a playlist`} onClose={onClose}>
+      {loading && <Loading />}
+      {problem && <Problem failure={problem} />}
+      <ul class="choices">
+        {entries.map((playlist) => (
+          <li key={playlist.id}>
+            <button type="button" onClick={() => void add(playlist)}>
+              <span>{playlist.title}</span>
+              <span class="soft">{plural(playlist.track_count, 'track')}</span>
+            </button>
+          </li>
+        ))}
+      </ul>
+      <form
+        class="inline-form"
+        onSubmit={(event) => {
+          event.preventDefault()
+          void make()
+        }}
+      >
+        <TextField label="New playlist" value={title} onInput={setTitle} required />
+        <Button type="submit" disabled={title.trim() === ''}>
+          Create and add
+        </Button>
+      </form>
+      <Message>{message}</Message>
+    </Dialog>
+  )
+}

@@ -1,0 +1,90 @@
+import { useState } from 'preact/hooks'
+
+import { isHex } from '../../elements/shared/color.ts'
+import { Button } from './button.tsx'
+import { Field } from './field.tsx'
+
+const FIRST = '#2B3440'
+/** As the service takes (GET /v1/limits, theme_colors). */
+const MOST = 12
+
+interface ColorProperties {
+  label: string
+  value: string | null
+  onChange: (value: string | null) => void
+}
+
+/** A color: chosen, or typed as `#RRGGBB`; or none, which inherits one. */
+export function ColorField({ label, value, onChange }: ColorProperties) {
+  const [text, setText] = useState<string | null>(null)
+  const shown = text ?? value ?? ''
+  function type(typed: string) {
+    setText(typed)
+    if (isHex(typed)) onChange(typed.toUpperCase())
+  }
+  function choose(chosen: string | null) {
+    setText(null)
+    onChange(chosen)
+  }
+  return (
+    <Field label={label}>
+      {(id) => (
+        <span class="color-field">
+          <input
+            type="color"
+            aria-label={`Choose: ${label}`}
+            value={value ?? FIRST}
+            onInput={(event) => choose(event.currentTarget.value.toUpperCase())}
+          />
+          <input
+            id={id}
+            value={shown}
+            maxLength={7}
+            placeholder="inherited"
+            spellcheck={false}
+            autocomplete="off"
+            aria-invalid={shown !== '' && !isHex(shown)}
+            onInput={(event) => type(event.currentTarget.value)}
+          />
+          <Button kind="quiet" small disabled={value === null} onClick={() => choose(null)}>
+            Inherit
+          </Button>
+        </span>
+      )}
+    </Field>
+  )
+}
+
+/** The colors of a theme; without any, those of the cover count. */
+export function ThemeField({ colors, onChange }: { colors: string[]; onChange: (colors: string[]) => void }) {
+  return (
+    <fieldset class="theme-field">
+      <legend>Theme colors</legend>
+      <span class="swatches">
+        {colors.map((color, at) => (
+          <span key={at} class="swatch">
+            <input
+              type="color"
+              aria-label={`Theme color ${at + 1}`}
+              value={color}
+              onInput={({ currentTarget }) => onChange(colors.with(at, currentTarget.value.toUpperCase()))}
+            />
+            <Button
+              kind="quiet"
+              small
+              icon="close"
+              label={`Remove theme color ${at + 1}`}
+              onClick={() => onChange(colors.toSpliced(at, 1))}
+            />
+          </span>
+        ))}
+        {colors.length < MOST && (
+          <Button small icon="plus" onClick={() => onChange([...colors, colors.at(-1) ?? FIRST])}>
+            Add a color
+          </Button>
+        )}
+      </span>
+      {colors.length === 0 && <p class="hint">Taken from the cover.</p>}
+    </fieldset>
+  )
+}

@@ -1,0 +1,126 @@
+import type { ComponentChildren } from 'preact'
+import { useId } from 'preact/hooks'
+
+interface FieldProperties {
+  label: string
+  hint?: ComponentChildren
+  /** What is wrong with its value. */
+  error?: string | undefined
+  children: (id: string, described: string | undefined) => ComponentChildren
+}
+
+/** A label with what belongs to it, and a hint or a fault that screen readers know. */
+export function Field({ label, hint, error, children }: FieldProperties) {
+  const id = useId()
+  const note = error ?? hint
+  return (
+    <div class="field">
+      <label for={id}>{label}</label>
+      {children(id, note ? `${id}-note` : undefined)}
+      {note && (
+        <p class={error ? 'error' : 'hint'} id={`${id}-note`}>
+          {note}
+        </p>
+      )}
+    </div>
+  )
+}
+
+interface TextProperties {
+  label: string
+  value: string
+  onInput: (value: string) => void
+  hint?: ComponentChildren
+  required?: boolean
+  placeholder?: string
+  multiline?: boolean
+  error?: string | undefined
+}
+
+export const TextField = ({ label, value, onInput, hint, error, multiline, ...rest }: TextProperties) => (
+  <Field label={label} hint={hint} error={error}>
+    {(id, described) =>
+      multiline ? (
+        <textarea
+          id={id}
+          aria-describedby={described}
+          rows={2}
+          value={value}
+          onInput={(event) => onInput(event.currentTarget.value)}
+          {...rest}
+        />
+      ) : (
+        <input
+          id={id}
+          aria-describedby={described}
+          aria-invalid={error ? true : undefined}
+          maxLength={255}
+          autocomplete="off"
+          value={value}
+          onInput={(event) => onInput(event.currentTarget.value)}
+          {...rest}
+        />
+      )
+    }
+  </Field>
+)
+
+type NumberProperties = Pick<TextProperties, 'label' | 'value' | 'onInput' | 'error'>
+
+export const NumberField = ({ label, value, onInput, error }: NumberProperties) => (
+  <Field label={label} error={error}>
+    {(id, described) => (
+      <input
+        type="number"
+        step="any"
+        id={id}
+        aria-describedby={described}
+        aria-invalid={error ? true : undefined}
+        value={value}
+        onInput={(event) => onInput(event.currentTarget.value)}
+      />
+    )}
+  </Field>
+)
+
+interface SelectProperties {
+  label: string
+  value: string
+  options: readonly (readonly [value: string, label: string])[]
+  onChange: (value: string) => void
+  hint?: ComponentChildren
+  error?: string | undefined
+}
+
+export const SelectField = ({ label, value, options, onChange, hint, error }: SelectProperties) => (
+  <Field label={label} hint={hint} error={error}>
+    {(id, described) => (
+      <select
+        id={id}
+        aria-describedby={described}
+        aria-invalid={error ? true : undefined}
+        value={value}
+        onChange={(event) => onChange(event.currentTarget.value)}
+      >
+        {options.map(([key, text]) => (
+          <option key={key} value={key} selected={key === value}>
+            {text}
+          </option>
+        ))}
+      </select>
+    )}
+  </Field>
+)
+
+interface CheckProperties {
+  label: ComponentChildren
+  checked: boolean
+  onChange: (checked: boolean) => void
+}
+
+export const Check = ({ label, checked, onChange }: CheckProperties) => (
+  <label class="check">
+    <input type="checkbox" checked={checked} onChange={(event) => onChange(event.currentTarget.checked)} />
+    <span>{label}</span>
+  </label>
+)

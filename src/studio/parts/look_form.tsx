@@ -1,0 +1,138 @@
+import { useEffect, useRef, useState } from 'preact/hooks'
+
+import { isHex } from '../../elements/shared/color.ts'
+import type { Failure, PlayScope } from '../api.ts'
+import { explain } from '../format.ts'
+import { useClient } from '../state/client.ts'
+import { forgetViews, sessionFor } from '../state/views.ts'
+import { ColorField, ThemeField } from './color_field.tsx'
+import { Check, TextField } from './field.tsx'
+import { Message } from './states.tsx'
+
+/** What can be changed of a collection, a playlist or a track; what it does not have is not shown. */
+export interface Look {
+  title?: string
+  player_title?: string | null
+  player_subtitle?: string | null
+  player_color?: string | null
+  theme?: string[]
+  is_cover_overridable?: boolean
+  is_theme_overridable?: boolean
+}
+interface Properties {
+  scope: PlayScope
+  id: string
+  values: Look
+  /** The file's name, where a title may be empty. */
+  placeholder?: string
+  /** Answers why it did not work. */
+  save: (changes: Look) => Promise<Failure | undefined>
+}
+
+/** Milliseconds after the last key before a change is saved. */
+const DELAY = 500
+
+/** How something looks in players: every change is saved and shown in a player beside the form. */
+export function LookForm({ scope, id, values, placeholder, save }: Properties) {
+  const [look, setLook] = useState<Look>(values)
+  const [state, setState] = useState<'saved' | 'saving' | 'idle'>('idle')
+  const [problem, setProblem] = useState('')
+  const [version, setVersion] = useState(0)
+  const pending = useRef<Look>({})
+  const timer = useRef(0)
+  const saved = useRef<Promise<unknown>>(Promise.resolve())
+
+  async function flush() {
+    clearTimeout(timer.current)
+    const changes = pending.current
+    pending.current = {}
+    if (Object.keys(changes).length === 0) return
+    setState('saving')
+    const failure = await save(changes)
+    setProblem(failure ? explain(failure) : '')
+    setState(failure ? 'idle' : 'saved')
+    if (failure) return
+    forgetViews()
+    setVersion((n) => n + 1)
+  }
+  function change(changes: Look) {
+    setLook((before) => ({ ...before, ...changes }))
+    // A title that is being typed anew is not saved as nothing.
+    if (changes.title?.trim() === '') return setProblem('A title is needed.')
+    setProblem('')
+    Object.assign(pending.current, changes)
+    clearTimeout(timer.current)
+    timer.current = setTimeout(() => (saved.current = saved.current.then(flush)), DELAY)
+  }
+  // What was changed last is saved, too, when the page is left.
+  useEffect(() => () => void flush(), [])
+
+  const name = 'player_title' in values ? 'player_title' : 'title'
+  return (
+    <div class="look">
+      <form class="card" aria-label="Look" onSubmit={(event) => event.preventDefault()}>
+        <TextField
+          label="Title"
+          value={look[name] ?? ''}
+          onInput={(text) => change({ [name]: name === 'player_title' ? text || null : text })}
+          {...(placeholder && { placeholder })}
+        />
+        <TextField
+          label="Subtitle"
+          value={look.player_subtitle ?? ''}
+          onInput={(text) => change({ player_subtitle: text || null })}
+          hint="An artist, an author, a date. What lies below inherits it."
+        />
+        <ColorField
+          label="Player color"
+          value={look.player_color ?? null}
+          onChange={(player_color) => change({ player_color })}
+        />
+        {look.theme && <ThemeField colors={look.theme} onChange={(theme) => change({ theme })} />}
+        {look.is_cover_overridable !== undefined && scope === 'collection' && (
+          <fieldset>
+            <legend>Tracks may have their own</legend>
+            <Check
+              label="Cover"
+              checked={look.is_cover_overridable}
+              onChange={(is_cover_overridable) => change({ is_cover_overridable })}
+            />
+            <Check
+              label="Colors"
+              checked={look.is_theme_overridable ?? true}
+              onChange={(is_theme_overridable) => change({ is_theme_overridable })}
+            />
+          </fieldset>
+        )}
+        <p class="soft saved" role="status">
+          {state === 'saving' ? 'Saving …' : state === 'saved' ? 'Saved' : 'Changes are saved as you make them.'}
+        </p>
+        <Message>{problem}</Message>
+      </form>
+      <Preview scope={scope} id={id} version={version} accent={look.player_color ?? undefined} />
+    </div>
+  )
+}
+
+interface PreviewProperties {
+  scope: PlayScope
+  id: string
+  /** Rises when something was saved. */
+  version: number
+  accent: string | undefined
+}
+
+/** A real player of what is being edited; a color shows while it is chosen. */
+function Preview({ scope, id, version, accent }: PreviewProperties) {
+  const client = useClient()
+  const [session, setSession] = useState<string | null>(null)
+  useEffect(() => void sessionFor(client, scope, id).then(setSession), [scope, id])
+  return (
+    <section class="preview" aria-label="Preview">
+      <h2 class="soft">Preview</h2>
+      {session && (
+        <tonearm-player key={version} play-session-id={session} accent={isHex(accent) ? accent : undefined} />
+      )}
+    </section>
+  )
+}

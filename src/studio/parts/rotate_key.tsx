@@ -1,0 +1,58 @@
+import { useState } from 'preact/hooks'
+
+import type { ApiKey } from '../api.ts'
+import { explain } from '../format.ts'
+import { useClient } from '../state/client.ts'
+import { Button } from './button.tsx'
+import { Dialog } from './dialog.tsx'
+import { SelectField } from './field.tsx'
+import { Secret } from './secret.tsx'
+import { Message } from './states.tsx'
+
+/** Seconds that the old secret goes on working. */
+const GRACE = [
+  ['0', 'at once'],
+  ['3600', 'after 1 hour'],
+  ['86400', 'after 24 hours'],
+  ['604800', 'after 7 days'],
+] as const
+
+/** Gives a key a new secret, and shows it this once. */
+export function RotateKey({ api_key, onClose }: { api_key: ApiKey; onClose: () => void }) {
+  const client = useClient()
+  const [grace, setGrace] = useState('3600')
+  const [secret, setSecret] = useState('')
+  const [problem, setProblem] = useState('')
+  async function rotate() {
+    const params = { api_key_id: api_key.id }
+    const answer = await client.post('/v1/api_key/{api_key_id}/rotate', {
+      params,
+      body: { grace_seconds: Number(grace) },
+    })
+    setProblem(answer.ok ? '' : explain(answer))
+    if (answer.ok) setSecret(answer.secret)
+  }
+  return (
+    <Dialog title={`A new secret for ${api_key.title}`} onClose={onClose}>
+      {secret ? (
+        <Secret secret={secret} api_key={api_key} onClose={onClose} />
+      ) : (
+        <form
+          onSubmit={(event) => {
+            event.preventDefault()
+            void rotate()
+          }}
+        >
+          <SelectField label="The old secret ends" value={grace} options={GRACE} onChange={setGrace} />
+          <Message>{problem}</Message>
+          <div class="actions end">
+            <Button onClick={onClose}>Cancel</Button>
+            <Button type="submit" kind="primary">
+              Make new secret
+            </Button>
+          </div>
+        </form>
+      )}
+    </Dialog>
+  )
+}

@@ -1,0 +1,126 @@
+import { useState } from 'preact/hooks'
+
+import type { PlayScope } from '../api.ts'
+import { dateTime, explain } from '../format.ts'
+import { useAll } from '../state/all.ts'
+import { useClient } from '../state/client.ts'
+import { Button } from './button.tsx'
+import { Copyable } from './copyable.tsx'
+import { Check, SelectField } from './field.tsx'
+import { LastingEmbed } from './lasting_embed.tsx'
+import { iframeCode, playerCode } from './snippets.ts'
+import { Message } from './states.tsx'
+
+interface Properties {
+  scope: PlayScope
+  id: string
+  title: string
+}
+interface Made {
+  play_session_id: string
+  expires_at: string
+}
+
+/** Seconds that a session may live (specification §8), as people say it. */
+const LIVES = [
+  ['900', '15 minutes'],
+  ['3600', '1 hour'],
+  ['21600', '6 hours'],
+  ['86400', '24 hours'],
+] as const
+
+/** Creates play sessions, and shows what to put on a page. */
+export function Share({ scope, id, title }: Properties) {
+  const client = useClient()
+  const { entries: variants } = useAll('/v1/variant', (page) => page.variants)
+  const [lives, setLives] = useState('86400')
+  const [downloadable, setDownloadable] = useState(false)
+  const [chosen, setChosen] = useState<ReadonlySet<string>>(new Set())
+  const [made, setMade] = useState<Made>()
+  const [problem, setProblem] = useState('')
+
+  async function create() {
+    const body = {
+      [`${scope}_id`]: id,
+      expires_in: Number(lives),
+      is_downloadable: downloadable,
+      ...(chosen.size > 0 && { variants: [...chosen] }),
+    }
+    const answer = await client.post('/v1/play_session/{scope}', { params: { scope }, body })
+    setProblem(answer.ok ? '' : explain(answer))
+    if (answer.ok) setMade(answer)
+  }
+  function choose(index: string, wanted: boolean) {
+    const after = new Set(chosen)
+    if (wanted) after.add(index)
+    else after.delete(index)
+    setChosen(after)
+  }
+  return (
+    <div class="share">
+      <form
+        class="card"
+        aria-labelledby="session-title"
+        onSubmit={(event) => {
+          event.preventDefault()
+          void create()
+        }}
+      >
+        <h2 id="session-title">A link for now</h2>
+        <p class="soft">A play session opens {title} to whoever has its address, without a key, until it ends.</p>
+        <SelectField label="Ends after" value={lives} options={LIVES} onChange={setLives} />
+        <fieldset>
+          <legend>Variants</legend>
+          <p class="hint">Without a choice: all that are made for listening.</p>
+          <span class="checks">
+            {variants
+              .filter(({ type }) => type !== 'waveform' && type !== 'analysis')
+              .map(({ index, name }) => (
+                <Check
+                  key={index}
+                  label={name}
+                  checked={chosen.has(index)}
+                  onChange={(wanted) => choose(index, wanted)}
+                />
+              ))}
+          </span>
+        </fieldset>
+        <Check label="Listeners may download" checked={downloadable} onChange={setDownloadable} />
+        <div class="actions">
+          <Button type="submit" kind="primary">
+            Create play session
+          </Button>
+        </div>
+        <Message>{problem}</Message>
+      </form>
+      {made && <Codes made={made} title={title} downloadable={downloadable} />}
+      <LastingEmbed scope={scope} id={id} />
+    </div>
+  )
+}
+
+function Codes({ made, title, downloadable }: { made: Made; title: string; downloadable: boolean }) {
+  const { play_session_id, expires_at } = made
+  const address = `${location.origin}/embed/${play_session_id}`
+  return (
+    <section class="card codes" aria-labelledby="codes-title">
+      <h2 id="codes-title">Embed code</h2>
+      <p class="soft" role="status">
+        The session is there, and ends on {dateTime(expires_at)}.{' '}
+        <a href={address} target="_blank" rel="noopener">
+          Open the embed page
+        </a>
+      </p>
+      <Copyable label="Link" value={address} />
+      <Copyable label="Frame" value={iframeCode(address, title)} />
+      <Copyable
+        label="Player element"
+        value={playerCode(location.origin, {
+          'play-session-id': play_session_id,
+          ...(downloadable && { download: '' }),
+        })}
+      />
+      <Copyable label="Play session" value={play_session_id} />
+    </section>
+  )
+}

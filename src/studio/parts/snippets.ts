@@ -1,0 +1,20 @@
+/** HTML to copy into a page. */
+
+const escape = (text: string) =>
+  text.replaceAll('&', '&amp;').replaceAll('"', '&quot;').replaceAll('<', '&lt;').replaceAll('>', '&gt;')
+
+const attributes = (values: Record<string, string>) =>
+  Object.entries(values)
+    .map(([name, value]) => (value === '' ? name : `${name}="${escape(value)}"`))
+    .join(' ')
+
+/** A frame with the embed page. */
+export const iframeCode = (src: string, title: string) =>
+  `<iframe ${attributes({ src, title, width: '480', height: '420', frameborder: '0', allow: 'autoplay', loading: 'lazy' })}></iframe>`
+
+/** The module, and the element it defines. */
+export const elementCode = (origin: string, element: 'player' | 'uploader', values: Record<string, string>) =>
+  `<script type="module" src="${origin}/elements/${element}.js"></script>
+<tonearm-${element} ${attributes({ 'base-url': origin, ...values })}></tonearm-${element}>`
+
+export const playerCode = (origin: string, values: Record<string, string>) => elementCode(origin, 'player', values)

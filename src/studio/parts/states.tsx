@@ -1,0 +1,51 @@
+import type { ComponentChildren } from 'preact'
+
+import type { Failure } from '../api.ts'
+import { explain } from '../format.ts'
+import { Button } from './button.tsx'
+
+/** Something is on its way: grey shapes of what will come, so that nothing jumps. */
+export const Loading = ({ rows = 3, kind = 'rows' }: { rows?: number; kind?: 'rows' | 'cards' }) => (
+  <div class={`loading ${kind}`} role="status">
+    <span class="visually-hidden">Loading …</span>
+    {Array.from({ length: rows }, (_, i) => (
+      <div key={i} class="shape" />
+    ))}
+  </div>
+)
+
+/** There is nothing yet, and what to do about it. */
+export const Empty = ({
+  title,
+  children,
+  action,
+}: {
+  title: string
+  children: ComponentChildren
+  action?: ComponentChildren
+}) => (
+  <div class="empty">
+    <h2>{title}</h2>
+    <p>{children}</p>
+    {action && <div class="actions">{action}</div>}
+  </div>
+)
+
+/** What went wrong, and another try where that may help. */
+export const Problem = ({ failure, retry }: { failure: Failure; retry?: () => unknown }) => (
+  <div class="problem" role="alert">
+    <p>{failure.status === 404 ? 'This does not exist, or not any more.' : explain(failure)}</p>
+    {retry && failure.status !== 404 && (
+      <Button small onClick={retry}>
+        Try again
+      </Button>
+    )}
+  </div>
+)
+
+/** The place for the message of a form; there from the beginning, so that screen readers notice when it is filled. */
+export const Message = ({ children }: { children?: ComponentChildren }) => (
+  <p class="error" role="alert">
+    {children}
+  </p>
+)

@@ -1,0 +1,149 @@
+import { useRef, useState } from 'preact/hooks'
+
+import { uploadFile } from '../../client/index.ts'
+import { DEFAULT_ACCEPT } from '../../elements/uploader/rules.ts'
+import { announce } from '../announce.ts'
+import type { Client, Failure, Listed } from '../api.ts'
+import { explain, nameOf } from '../format.ts'
+import { go } from '../route.ts'
+import { useClient } from '../state/client.ts'
+import { playTrack } from '../state/now_playing.ts'
+import { useStore } from '../state/store.ts'
+import type { Tracks } from '../state/tracks.ts'
+import { uploadChanges, uploadsTo } from '../state/uploads.ts'
+import { AddToPlaylist } from './add_to_playlist.tsx'
+import { FileButton } from './button.tsx'
+import { chooseFile } from './choose_file.ts'
+import { confirmed } from './dialog.tsx'
+import type { MenuItem } from './menu.tsx'
+import { moved, useReorder } from './reorder.ts'
+import { Empty, Loading, Problem } from './states.tsx'
+import { TrackRow } from './track_row.tsx'
+import { UploadRow } from './upload_row.tsx'
+
+interface Properties {
+  collection_id: string
+  list: Tracks
+  onFiles: (files: File[]) => void
+}
+
+/** The tracks of a collection in their order, and the files on their way into it. */
+export function TrackList({ collection_id, list, onFiles }: Properties) {
+  const client = useClient()
+  const place = useRef<HTMLUListElement>(null)
+  const [adding, setAdding] = useState<Listed | null>(null)
+  const saved = useRef<Promise<unknown>>(Promise.resolve())
+  useStore(uploadChanges)
+  const uploads = uploadsTo(collection_id)
+  const { tracks, loading, problem } = list
+
+  /** The tracks between the two places share out what they hold; one change is sent after the other. */
+  function move(from: number, to: number) {
+    const after = moved(tracks, from, to)
+    list.reorder(after)
+    const [low, high] = [Math.min(from, to), Math.max(from, to)]
+    const track_ids = after.slice(low, high + 1).map(({ id }) => id)
+    const before = saved.current
+    async function save() {
+      await before
+      const params = { collection_id }
+      const answer = await client.put('/v1/collection/{collection_id}/track/order', { params, body: { track_ids } })
+      if (answer.ok) return
+      announce(explain(answer))
+      list.reload()
+    }
+    saved.current = save()
+  }
+  const { handle, lookOf, moveTo } = useReorder(place, tracks.length, move)
+  const tell = (failure: Failure | undefined, done: string) => announce(failure ? explain(failure) : done)
+
+  async function reprocess({ id }: Listed) {
+    const answer = await client.post('/v1/track/{track_id}/reprocess', { params: { track_id: id } })
+    if (answer.ok) list.put(answer.track)
+    tell(answer.ok ? undefined : answer, 'Processing again')
+  }
+  async function replace(track: Listed) {
+    const file = await chooseFile(DEFAULT_ACCEPT)
+    if (!file) return
+    announce(`Uploading ${file.name}`)
+    const failure = await replaceFile(client, track.id, file)
+    if (!failure) list.reload()
+    tell(failure, `${file.name} is there`)
+  }
+  async function remove(track: Listed) {
+    const name = nameOf(track)
+    const text = `${name} and its files will be gone, also from playlists.`
+    if (!(await confirmed({ title: 'Delete this track?', text, action: 'Delete track' }))) return
+    const answer = await client.delete('/v1/track/{track_id}', { params: { track_id: track.id } })
+    if (answer.ok) list.drop(track.id)
+    tell(answer.ok ? undefined : answer, `${name} deleted`)
+  }
+  const menuOf = (track: Listed, index: number): MenuItem[] => [
+    { label: 'Details', onSelect: () => go('track', track.id) },
+    { label: 'Edit look', onSelect: () => go('track', track.id, 'look') },
+    { label: 'Share', onSelect: () => go('track', track.id, 'share') },
+    { label: 'Add to a playlist …', onSelect: () => setAdding(track) },
+    ...(index > 0 ? [{ label: 'Move up', onSelect: () => moveTo(index, index - 1) }] : []),
+    ...(index < tracks.length - 1 ? [{ label: 'Move down', onSelect: () => moveTo(index, index + 1) }] : []),
+    { label: 'Process again', onSelect: () => reprocess(track) },
+    { label: 'Replace the file …', onSelect: () => replace(track) },
+    { label: 'Delete track …', danger: true, onSelect: () => remove(track) },
+  ]
+
+  if (loading && tracks.length === 0) return <Loading rows={5} />
+  if (problem && tracks.length === 0) return <Problem failure={problem} retry={list.reload} />
+  return (
+    <>
+      {problem && <Problem failure={problem} retry={list.reload} />}
+      {tracks.length === 0 && uploads.length === 0 ? (
+        <Empty
+          title="No tracks yet"
+          action={
+            <FileButton accept={DEFAULT_ACCEPT} multiple kind="primary" icon="upload" onFiles={onFiles}>
+              Choose files
+            </FileButton>
+          }
+        >
+          Drop audio files anywhere on this page. MP3, AAC, FLAC, WAV, AIFF, Ogg, Opus and most others work.
+        </Empty>
+      ) : (
+        <ul class="tracks" ref={place} aria-label="Tracks">
+          {tracks.map((track, index) => (
+            <TrackRow
+              key={track.id}
+              track={track}
+              detail={list.details.get(track.id)}
+              place={index + 1}
+              handle={handle(index, nameOf(track))}
+              look={lookOf(index)}
+              onPlay={() => playTrack(client, 'collection', collection_id, track.id)}
+              menu={menuOf(track, index)}
+              onRetry={() => (isUnsent(track, list) ? replace(track) : reprocess(track))}
+            />
+          ))}
+          {uploads.map((item) => (
+            <UploadRow key={item.id} item={item} collection_id={collection_id} />
+          ))}
+        </ul>
+      )}
+      {adding && <AddToPlaylist track={adding} onClose={() => setAdding(null)} />}
+    </>
+  )
+}
+
+/** A track whose file never came can only be tried again with a file. */
+const isUnsent = (track: Listed, { details }: Tracks) => {
+  const error = details.get(track.id)?.info.error as { code?: string } | undefined
+  return error?.code === 'upload_expired' || error?.code === 'empty_file'
+}
+
+/** Sends another file for a track; what it plays stays until the new one is ready. Answers why it did not work. */
+export async function replaceFile(client: Client, track_id: string, file: File): Promise<Failure | undefined> {
+  const params = { track_id }
+  const renewed = await client.post('/v1/track/{track_id}/upload', { params, body: { file_name: file.name } })
+  if (!renewed.ok) return renewed
+  const sent = await uploadFile(renewed.track_upload, file)
+  if (!sent.ok) return sent
+  const done = await client.post('/v1/track/{track_id}/upload_complete', { params })
+  return done.ok ? undefined : done
+}

@@ -1,0 +1,123 @@
+import type { Listed, Track } from '../api.ts'
+import { clock, failureOf, infoOf, nameOf, percent, signed } from '../format.ts'
+import { href } from '../route.ts'
+import { nowPlaying } from '../state/now_playing.ts'
+import { useStore } from '../state/store.ts'
+import { isPlayable, usePlayView, useTrackInfo } from '../state/views.ts'
+import { useVisible } from '../state/visible.ts'
+import { Button } from './button.tsx'
+import { Icon } from './icon.tsx'
+import { Menu, type MenuItem } from './menu.tsx'
+import type { Handle } from './reorder.ts'
+import { Thumb } from './thumb.tsx'
+
+interface Properties {
+  track: Listed
+  /** What is known of it while it is being processed. */
+  detail?: Track | undefined
+  place: number
+  handle: Handle
+  look: string
+  onPlay: () => unknown
+  menu: MenuItem[]
+  /** Shown beside the reason of a failure. */
+  onRetry?: (() => unknown) | undefined
+}
+
+/** A track in a list: where it stands, what it sounds like, and what is happening to it. */
+export function TrackRow({ track, detail, place, handle, look, onPlay, menu, onRetry }: Properties) {
+  const [ref, visible] = useVisible<HTMLLIElement>()
+  const view = usePlayView(track, visible)
+  const known = useTrackInfo(track, visible)
+  const now = useStore(nowPlaying)
+  const info = infoOf(known ?? detail)
+  const name = nameOf(track)
+  const current = now?.track_id === track.id
+  const loudness = info.loudness?.integrated_lufs
+  const subtitle = track.player_subtitle || track.file_name
+  const warnings = (info.warnings?.length ?? 0) + (info.failed_variants?.length ?? 0)
+
+  return (
+    <li
+      ref={ref}
+      data-row
+      data-status={track.status}
+      class={`track ${look} ${current ? 'current' : ''}`}
+      aria-current={current ? 'true' : undefined}
+    >
+      <button type="button" class="grip" {...handle}>
+        <Icon name="grip" />
+      </button>
+      <button
+        type="button"
+        class="play"
+        aria-label={current && now?.playing ? `Pause ${name}` : `Play ${name}`}
+        disabled={!isPlayable(track)}
+        onClick={onPlay}
+      >
+        <span class="place" data-place={place} />
+        <Icon name={current && now?.playing ? 'pause' : 'play'} />
+      </button>
+      <span class="track-text">
+        <a class="name" href={href('track', track.id)}>
+          {name}
+        </a>
+        <span class="soft">{subtitle}</span>
+      </span>
+      {track.status === 'ready' || track.status === 'incomplete' ? (
+        <>
+          <span class="thumb-place">{view && <Thumb levels={view.levels.levels} current={current} />}</span>
+          <span class="loudness soft" title="Integrated loudness (EBU R 128)">
+            {typeof loudness === 'number' ? signed(loudness, 'LUFS') : ''}
+          </span>
+          <span class="duration">
+            {warnings > 0 && (
+              <a class="warn" href={href('track', track.id)} aria-label={`${name}: look at the warnings`}>
+                <Icon name="warning" />
+              </a>
+            )}
+            {clock(track.duration)}
+          </span>
+        </>
+      ) : (
+        <State track={track} detail={known ?? detail} onRetry={onRetry} />
+      )}
+      <Menu label={`More for ${name}`} items={menu} />
+    </li>
+  )
+}
+
+/** What is happening to a track that is not done, or why it failed. */
+function State({ track, detail, onRetry }: Pick<Properties, 'track' | 'detail' | 'onRetry'>) {
+  const info = infoOf(detail)
+  if (track.status === 'failed') {
+    return (
+      <span class="state failed">
+        <span class="note">
+          <strong>Failed.</strong> {failureOf(info)}
+        </span>
+        {onRetry && (
+          <Button small onClick={onRetry}>
+            Try again
+          </Button>
+        )}
+      </span>
+    )
+  }
+  const progress = info.progress ?? 0
+  const waiting = track.status === 'initializing'
+  const text = waiting
+    ? 'Waiting for its file'
+    : progress === 0
+      ? 'In line'
+      : `${track.status === 'processing' ? 'Processing' : 'Damaged; trying again'} ${percent(progress)}`
+  return (
+    <span class="state">
+      <span class="note">
+        {text}
+        {isPlayable(track) && ' · plays already'}
+      </span>
+      {!waiting && <progress max="1" value={progress} aria-label={`Processing of ${nameOf(track)}`} />}
+    </span>
+  )
+}

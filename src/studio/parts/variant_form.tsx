@@ -1,0 +1,144 @@
+import { useState } from 'preact/hooks'
+
+import type { Failure, Variant } from '../api.ts'
+import { explain } from '../format.ts'
+import { useClient } from '../state/client.ts'
+import { FORMATS } from '../variant.ts'
+import { Button } from './button.tsx'
+import { Dialog } from './dialog.tsx'
+import { NumberField, SelectField, TextField } from './field.tsx'
+import { Message } from './states.tsx'
+
+type Codec = NonNullable<Variant['codec']>
+
+const TYPES = [
+  ['transcode', 'Listening'],
+  ['preview', 'Preview: a part of the track'],
+] as const
+const CODECS = [
+  ['aac', FORMATS.m4a],
+  ['mp3', FORMATS.mp3],
+  ['opus', FORMATS.opus],
+  ['flac', `${FORMATS.flac}, lossless`],
+] as [Codec, string][]
+const CHANNELS = [
+  ['', 'As the source'],
+  ['1', 'Mono'],
+  ['2', 'Stereo'],
+] as const
+
+const NEW = {
+  name: '',
+  index: '',
+  type: 'transcode',
+  codec: 'mp3',
+  bitrate: '192',
+  channels: '',
+  start: '0',
+  length: '30',
+}
+type Values = typeof NEW
+
+/** The fields that the form shows a fault at; any other is shown below them. */
+const SHOWN = new Set(Object.keys(NEW))
+
+const textOf = (value: number | null) => (value === null ? '' : String(value))
+const numberOf = (text: string) => (text === '' ? undefined : Number(text))
+
+const valuesOf = ({ name, index, type, codec, bitrate, channels, start, length }: Variant): Values => ({
+  name,
+  index,
+  type,
+  codec: codec ?? 'mp3',
+  bitrate: textOf(bitrate || null),
+  channels: textOf(channels),
+  start: textOf(start),
+  length: textOf(length),
+})
+
+/** What can be changed later, as the service takes it. */
+const settingsOf = ({ name, type, codec, bitrate, channels, start, length }: Values) => ({
+  name: name.trim(),
+  codec: codec as Codec,
+  ...(codec !== 'flac' && { bitrate: numberOf(bitrate) }),
+  channels: (numberOf(channels) ?? null) as 1 | 2 | null,
+  ...(type === 'preview' && { start: numberOf(start), length: numberOf(length) }),
+})
+
+/** Faults by field; of an index that is taken the service says so by its code alone. */
+function faultsOf({ code, message, errors = [] }: Failure): Record<string, string> {
+  if (code === 'variant_exists') return { index: message }
+  return Object.fromEntries(errors.filter(({ path }) => SHOWN.has(path)).map(({ path, message: text }) => [path, text]))
+}
+
+interface Properties {
+  /** Null for a new one. */
+  variant: Variant | null
+  onSaved: (name: string) => void
+  onClose: () => void
+}
+
+/** Defines a variant, or changes one. What sessions and keys decide by stays as it is: index and kind. */
+export function VariantForm({ variant, onSaved, onClose }: Properties) {
+  const client = useClient()
+  const [values, setValues] = useState(variant ? valuesOf(variant) : NEW)
+  const [problem, setProblem] = useState<Failure>()
+  const faults = problem ? faultsOf(problem) : {}
+  const field = (name: keyof Values) => ({ value: values[name], error: faults[name], onInput: setter(name) })
+  const choice = (name: keyof Values) => ({ value: values[name], error: faults[name], onChange: setter(name) })
+  const setter = (name: keyof Values) => (value: string) => setValues((before) => ({ ...before, [name]: value }))
+
+  async function save() {
+    const settings = settingsOf(values)
+    const type = values.type as 'transcode' | 'preview'
+    const index = values.index.trim()
+    const answer = variant
+      ? await client.put('/v1/variant/{variant_id}', { params: { variant_id: variant.id }, body: settings })
+      : await client.post('/v1/variant', { body: { ...settings, type, ...(index && { index }) } })
+    setProblem(answer.ok ? undefined : answer)
+    if (answer.ok) onSaved(answer.variant.name)
+  }
+  return (
+    <Dialog title={variant ? `Edit ${variant.name}` : 'New variant'} onClose={onClose}>
+      <form
+        noValidate
+        onSubmit={(event) => {
+          event.preventDefault()
+          void save()
+        }}
+      >
+        <TextField label="Name" {...field('name')} required placeholder="MP3 320" />
+        {!variant && (
+          <>
+            <TextField
+              label="Index"
+              {...field('index')}
+              placeholder="mp3-320"
+              hint="What players ask for. Made from the name when empty; stays as it is."
+            />
+            <SelectField label="For" {...choice('type')} options={TYPES} />
+          </>
+        )}
+        <div class="pair">
+          <SelectField label="Codec" {...choice('codec')} options={CODECS} />
+          {values.codec !== 'flac' && <NumberField label="Bitrate in kbit/s" {...field('bitrate')} />}
+        </div>
+        <SelectField label="Channels" {...choice('channels')} options={CHANNELS} />
+        {values.type === 'preview' && (
+          <div class="pair">
+            <NumberField label="Start in seconds" {...field('start')} />
+            <NumberField label="Length in seconds" {...field('length')} />
+          </div>
+        )}
+        {variant && <p class="hint">Tracks keep the files that they have until they are processed again.</p>}
+        <Message>{problem && Object.keys(faults).length === 0 && explain(problem)}</Message>
+        <div class="actions end">
+          <Button onClick={onClose}>Cancel</Button>
+          <Button type="submit" kind="primary">
+            {variant ? 'Save' : 'Create variant'}
+          </Button>
+        </div>
+      </form>
+    </Dialog>
+  )
+}

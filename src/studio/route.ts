@@ -1,0 +1,31 @@
+import { useEffect, useState } from 'preact/hooks'
+
+/** What the address shows. Hashes, because the page is one static file, and so that the back button works. */
+export interface Route {
+  page: string
+  id: string
+  tab: string
+}
+
+/** `#/collection/{id}/look` → its parts. */
+export function parseRoute(hash: string): Route {
+  const [page = '', id = '', tab = ''] = hash.replace(/^#\/?/, '').split('/')
+  return { page: page || 'collections', id, tab }
+}
+
+export const href = (page: string, id = '', tab = '') => `#/${[page, id, tab].filter(Boolean).join('/')}`
+
+export const go = (page: string, id = '', tab = '') => {
+  location.hash = href(page, id, tab)
+}
+
+/** The route, as it changes. */
+export function useRoute(): Route {
+  const [hash, setHash] = useState(location.hash)
+  useEffect(() => {
+    const update = () => setHash(location.hash)
+    window.addEventListener('hashchange', update)
+    return () => window.removeEventListener('hashchange', update)
+  }, [])
+  return parseRoute(hash)
+}

@@ -1,0 +1,124 @@
+import type { ComponentType } from 'preact'
+import { useEffect, useRef } from 'preact/hooks'
+
+import { announce, byId } from './announce.ts'
+import { Dock } from './dock.tsx'
+import { acceptDrops } from './drop.ts'
+import { explain } from './format.ts'
+import { CollectionPage } from './pages/collection.tsx'
+import { CollectionsPage } from './pages/collections.tsx'
+import { KeysPage } from './pages/keys.tsx'
+import { PlaylistPage } from './pages/playlist.tsx'
+import { PlaylistsPage } from './pages/playlists.tsx'
+import { TrackPage } from './pages/track.tsx'
+import { VariantsPage } from './pages/variants.tsx'
+import { Button } from './parts/button.tsx'
+import { Empty } from './parts/states.tsx'
+import { go, href, type Route, useRoute } from './route.ts'
+import { useConnection } from './state/client.ts'
+import { upload } from './state/uploads.ts'
+
+export interface PageProperties {
+  id: string
+  tab: string
+}
+
+const PAGES: Record<string, ComponentType<PageProperties>> = {
+  collections: CollectionsPage,
+  collection: CollectionPage,
+  track: TrackPage,
+  playlists: PlaylistsPage,
+  playlist: PlaylistPage,
+  keys: KeysPage,
+  variants: VariantsPage,
+}
+
+/** The places of the studio, and the pages that belong to each. */
+const PLACES = [
+  ['collections', 'Collections', ['collections', 'collection', 'track']],
+  ['playlists', 'Playlists', ['playlists', 'playlist']],
+  ['keys', 'Keys', ['keys']],
+  ['variants', 'Variants', ['variants']],
+] as const
+
+/** What stands around every page: places, player, and the whole window as a place to drop files on. */
+export function Shell({ onSignOut }: { onSignOut: () => void }) {
+  const route = useRoute()
+  const connection = useConnection()
+  const main = useRef<HTMLElement>(null)
+  const Page = PAGES[route.page] ?? NotFound
+
+  useEffect(() => {
+    const { client, api_key } = connection
+    return acceptDrops(byId('drop-veil'), (files) => {
+      if (route.page === 'collection') return upload(api_key, route.id, files)
+      void (async () => {
+        const made = await client.post('/v1/collection', { body: { title: 'New collection' } })
+        if (!made.ok) return announce(explain(made))
+        upload(api_key, made.collection_id, files)
+        go('collection', made.collection_id)
+      })()
+    })
+  }, [connection, route.page, route.id])
+
+  useNewPage(route, main.current)
+  return (
+    <>
+      <a class="skip" href="#main" onClick={(event) => skipTo(event, main.current)}>
+        Skip to the content
+      </a>
+      <header class="bar">
+        <a class="brand" href={href('collections')}>
+          <img src="/cover/icon.jpg" alt="" width="30" height="30" />
+          Tonearm
+        </a>
+        <nav aria-label="Studio">
+          {PLACES.map(([page, label, pages]) => (
+            <a
+              key={page}
+              href={href(page)}
+              aria-current={(pages as readonly string[]).includes(route.page) ? 'page' : undefined}
+            >
+              {label}
+            </a>
+          ))}
+        </nav>
+        <a class="reference" href="/docs" target="_blank" rel="noopener">
+          API
+        </a>
+        <Button kind="quiet" small onClick={onSignOut}>
+          Sign out
+        </Button>
+      </header>
+      <main id="main" ref={main} tabIndex={-1}>
+        <Page key={`${route.page}/${route.id}`} id={route.id} tab={route.tab} />
+      </main>
+      <Dock />
+    </>
+  )
+}
+
+/** After a change of the page, reading begins at its top: for the eyes, and for screen readers. */
+function useNewPage({ page, id }: Route, main: HTMLElement | null): void {
+  const first = useRef(true)
+  useEffect(() => {
+    if (first.current) {
+      first.current = false
+      return
+    }
+    scrollTo(0, 0)
+    main?.focus({ preventScroll: true })
+  }, [page, id])
+}
+
+/** A hash of its own would be taken for a page. */
+function skipTo(event: Event, target: HTMLElement | null): void {
+  event.preventDefault()
+  target?.focus()
+}
+
+const NotFound = () => (
+  <Empty title="There is no such page" action={<a href={href('collections')}>To your collections</a>}>
+    The address may be incomplete.
+  </Empty>
+)

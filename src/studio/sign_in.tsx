@@ -1,0 +1,55 @@
+import { useState } from 'preact/hooks'
+
+import { connect } from './api.ts'
+import { explain } from './format.ts'
+import { Button } from './parts/button.tsx'
+import { Field } from './parts/field.tsx'
+import { Message } from './parts/states.tsx'
+
+/** The form that asks for a server key; calls back with one that the service accepts. */
+export function SignIn({ onKey, problem = '' }: { onKey: (key: string) => void; problem?: string | undefined }) {
+  const [key, setKey] = useState('')
+  const [message, setMessage] = useState(problem)
+  async function signIn() {
+    setMessage('')
+    const result = await connect(key.trim()).get('/v1/collection', { query: { limit: 1 } })
+    if (result.ok) onKey(key.trim())
+    else if (result.status === 401) setMessage('This key is not valid.')
+    else if (result.status === 403) setMessage('The studio needs a server key; this one is of another kind.')
+    else setMessage(explain(result))
+  }
+  return (
+    <main class="sign-in">
+      <form
+        class="card"
+        onSubmit={(event) => {
+          event.preventDefault()
+          void signIn()
+        }}
+      >
+        <img src="/cover/small.jpg" alt="" width="72" height="72" />
+        <h1>Tonearm studio</h1>
+        <p class="soft">Your music, its players and its keys.</p>
+        <Field label="Server key" hint="npm start prints one, with a link that signs you in. It stays in this tab.">
+          {(id, described) => (
+            <input
+              id={id}
+              aria-describedby={described}
+              type="password"
+              required
+              autocomplete="off"
+              placeholder="ta_sk_…"
+              spellcheck={false}
+              value={key}
+              onInput={(event) => setKey(event.currentTarget.value)}
+            />
+          )}
+        </Field>
+        <Message>{message}</Message>
+        <Button type="submit" kind="primary">
+          Sign in
+        </Button>
+      </form>
+    </main>
+  )
+}

@@ -1,0 +1,43 @@
+import type { Client, PlayScope } from '../api.ts'
+import { createStore } from './store.ts'
+import { sessionFor } from './views.ts'
+
+/** What the player at the bottom of the page plays. */
+export interface NowPlaying {
+  scope: PlayScope
+  resource_id: string
+  play_session_id: string
+  track_id: string
+  playing: boolean
+  /** Rises with every track that somebody chose. */
+  request: number
+}
+
+/** The player as far as the studio uses it (src/elements/player). */
+export interface Player extends HTMLElement {
+  play: () => Promise<void>
+  pause: () => void
+}
+
+export const nowPlaying = createStore<NowPlaying | null>(null)
+let player: Player | null = null
+
+export function setPlayer(element: Player | null): void {
+  player = element
+}
+
+/** Plays a track of a collection or a playlist, and what comes after it; the one that plays already is paused. */
+export async function playTrack(client: Client, scope: PlayScope, resource_id: string, track_id: string) {
+  const now = nowPlaying.get()
+  if (now && player && now.track_id === track_id && now.resource_id === resource_id) {
+    return now.playing ? player.pause() : await player.play()
+  }
+  const play_session_id = await sessionFor(client, scope, resource_id)
+  if (!play_session_id) return
+  const request = (now?.request ?? 0) + 1
+  nowPlaying.set({ scope, resource_id, play_session_id, track_id, playing: false, request })
+}
+
+export function stopPlaying(): void {
+  nowPlaying.set(null)
+}

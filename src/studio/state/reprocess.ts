@@ -1,0 +1,37 @@
+import { useCallback, useEffect } from 'preact/hooks'
+
+import type { Failure, Reprocess } from '../api.ts'
+import { useClient, useLoad } from './client.ts'
+
+const PERIOD = 1500
+
+interface UpToDate {
+  /** Null when there never was one, undefined until it is known. */
+  reprocess: Reprocess | null | undefined
+  start: () => Promise<Failure | undefined>
+}
+
+/** How far a collection is brought up to date with the variants of now; looked at while it is going on. */
+export function useReprocess(collection_id: string): UpToDate {
+  const client = useClient()
+  const params = { collection_id }
+  const loaded = useLoad(
+    () => client.get('/v1/collection/{collection_id}/reprocess', { params }),
+    [client, collection_id],
+  )
+  const { reprocess } = loaded.answer ?? {}
+  const running = reprocess?.state === 'running'
+  useEffect(() => {
+    if (!running) return
+    const timer = setInterval(() => void loaded.reload(), PERIOD)
+    return () => clearInterval(timer)
+  }, [running, loaded.reload])
+
+  const start = useCallback(async () => {
+    const answer = await client.post('/v1/collection/{collection_id}/reprocess', { params, body: {} })
+    if (!answer.ok) return answer
+    loaded.set(answer)
+    return undefined
+  }, [client, collection_id, loaded.set])
+  return { reprocess, start }
+}

@@ -1,0 +1,45 @@
+import { readdirSync } from 'node:fs'
+import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
+
+import { AwsV4Signer } from 'aws4fetch'
+
+import type { Stack } from '../support/stack.ts'
+
+/** Things whose time is over. An hour is too long for a test, so the clock is put forward where it is written down. */
+
+/** Ends an upload session now. */
+export function expireUploadSession({ state_dir }: Stack, upload_session_id: string): void {
+  for (const file of readdirSync(state_dir, { recursive: true, encoding: 'utf8' })) {
+    if (!/d1.*\.sqlite$/.test(file) || file.includes('metadata')) continue
+    const database = new DatabaseSync(join(state_dir, file), { timeout: 10_000 })
+    try {
+      database
+        .prepare('update upload_sessions set expires_at = ? where id = ?')
+        .run(Date.now() - 1000, upload_session_id)
+    } finally {
+      database.close()
+    }
+  }
+}
+
+/** The same upload URL as the service would have signed it two hours ago, with the keys of wrangler.toml's local storage. */
+export async function signedLongAgo(upload_url: string, size: number): Promise<string> {
+  const url = new URL(upload_url)
+  for (const name of Array.from(url.searchParams.keys())) {
+    if (/^X-Amz-/i.test(name) && name !== 'X-Amz-Expires') url.searchParams.delete(name)
+  }
+  const signed = await new AwsV4Signer({
+    url: url.href,
+    method: 'PUT',
+    accessKeyId: 'tonearm-local',
+    secretAccessKey: 'tonearm-local-secret',
+    service: 's3',
+    region: 'auto',
+    signQuery: true,
+    allHeaders: true,
+    headers: { 'content-length': String(size) },
+    datetime: new Date(Date.now() - 7200_000).toISOString().replace(/[:-]|\.\d{3}/g, ''),
+  }).sign()
+  return signed.url.href
+}

@@ -1,0 +1,164 @@
+import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+
+import { afterAll, beforeAll, expect, test } from 'vitest'
+
+import { tone } from '../support/audio.ts'
+import { type Album, button, names, openPage, PATIENCE, setUp, type Stage } from './player_setup.ts'
+import { must } from './steps.ts'
+
+/** `<tonearm-player>` on a page of another origin with a strict policy: what it plays, and how. */
+
+let stage: Stage
+let album: Album
+let play_session_id: string
+
+beforeAll(async () => {
+  stage = await setUp()
+  album = await stage.anAlbum({
+    First: { seconds: 30, expression: '0.5*sin(2*PI*330*t)*abs(sin(t/3))' },
+    Second: { seconds: 4, expression: tone(440, -6) },
+    Third: { seconds: 8, expression: tone(550, -6) },
+  })
+  play_session_id = await stage.aSession(album, { is_downloadable: true })
+})
+afterAll(() => stage?.dispose())
+
+const open = async (attributes: Record<string, string> = {}, options?: Parameters<Stage['open']>[1]) => {
+  const opened = await stage.open({ 'play-session-id': play_session_id, ...attributes }, options)
+  await opened.until('ready')
+  return opened
+}
+
+test('plays, pauses, and asks nobody but the service', async () => {
+  const opened = await open()
+  expect(await opened.state()).toMatchObject({ title: 'First', paused: true, variant: 'aac-160' })
+  expect((await opened.state()).duration).toBeCloseTo(30, 0)
+  await button(opened, 'Play').click()
+  await opened.untilTime(0.5)
+  await button(opened, 'Pause').click()
+  const { time, paused } = await opened.state()
+  expect(paused).toBe(true)
+  await button(opened, 'Play').click()
+  await opened.untilTime(time + 0.3)
+  expect((await names(opened)).slice(0, 5)).toEqual(['trackchange', 'ready', 'play', 'pause', 'play'])
+  expect((await opened.events('ready'))[0]?.detail).toMatchObject({ index: 0, track: { player_title: 'First' } })
+  expect([...opened.hosts].toSorted()).toEqual([stage.host.origin, stage.stack.base_url].toSorted())
+  expect(opened.problems).toEqual([])
+  await opened.close()
+})
+
+test('tracks are chosen in the list, by next and by previous', async () => {
+  const opened = await open()
+  await opened.page.getByRole('listitem').getByRole('button', { name: /Third/ }).click()
+  await opened.untilTime(0.2)
+  expect(await opened.state()).toMatchObject({ title: 'Third', paused: false })
+  expect(await opened.page.locator('[aria-current=true]').textContent()).toContain('Third')
+  expect(await button(opened, 'Next track').isDisabled()).toBe(true)
+  await button(opened, 'Previous track').click()
+  await opened.until('trackchange', 3)
+  expect((await opened.state()).title).toBe('Second')
+  await opened.call('next')
+  expect((await opened.state()).title).toBe('Third')
+  await opened.close()
+})
+
+test('an album goes on by itself, in an element that had the next file ready', async () => {
+  const opened = await open({ track: '2', autoplay: '' })
+  await opened.untilTime(1)
+  const audio = () =>
+    opened.page.evaluateHandle(() => document.querySelector('tonearm-player')!.shadowRoot!.querySelector('audio')!)
+  const first = await audio()
+  await opened.until('trackchange', 2)
+  expect(await opened.state()).toMatchObject({ title: 'Third', paused: false })
+  const second = await audio()
+  // Another element takes over only when it has the file; else the first one would load it.
+  expect(await opened.page.evaluate(([a, b]) => a === b, [first, second])).toBe(false)
+  expect(await opened.page.locator('tonearm-player audio').count()).toBe(1)
+  await opened.until('ended', 2)
+  expect((await opened.events('ended')).map(({ detail }) => detail.last)).toEqual([false, true])
+  expect((await opened.state()).paused).toBe(true)
+  expect(opened.problems).toEqual([])
+  // Once more from the beginning of what was played last.
+  await opened.call('play')
+  await opened.page.waitForFunction(() => document.querySelector('tonearm-player')!.currentTime < 3, null, PATIENCE)
+  await opened.close()
+})
+
+test('attributes say where to begin, how fast, how loud, and in which variant', async () => {
+  const opened = await open({ start: '0:12', rate: '1.5', volume: '0.4', variants: 'opus-96 mp3-128', loop: 'one' })
+  const audio = () =>
+    opened.page.evaluate(() => {
+      const { volume, playbackRate, muted } = document
+        .querySelector('tonearm-player')!
+        .shadowRoot!.querySelector('audio')!
+      return { volume, playbackRate, muted }
+    })
+  expect(await opened.state()).toMatchObject({ time: 12, variant: 'opus-96' })
+  expect(await audio()).toEqual({ volume: 0.4, playbackRate: 1.5, muted: false })
+  await opened.page.getByLabel('Speed').selectOption('2')
+  await opened.page.getByRole('slider', { name: 'Volume' }).fill('0.7')
+  expect(await audio()).toEqual({ volume: 0.7, playbackRate: 2, muted: false })
+  await button(opened, 'Mute').click()
+  // Another attribute's change leaves alone what the listener has chosen.
+  await opened.page.locator('tonearm-player').evaluate((player) => player.setAttribute('shuffle', ''))
+  expect(await audio()).toEqual({ volume: 0.7, playbackRate: 2, muted: true })
+  await opened.close()
+})
+
+test('normalize plays a loud track softer, by what the analysis says', async () => {
+  const key = { title: 'Web', type: 'player' as const, allowed_origins: [stage.host.origin] }
+  const { secret } = await must(stage.server.post('/v1/api_key', { body: key }))
+  const source = { 'api-key': secret, scope: 'track', 'resource-id': album.track_ids[1]! }
+  const opened = await stage.open({ ...source, normalize: '' })
+  await opened.until('ready')
+  const volume = await opened.page.evaluate(
+    () => document.querySelector('tonearm-player')!.shadowRoot!.querySelector('audio')!.volume,
+  )
+  const { track } = await must(stage.server.get('/v1/track/{track_id}', { params: { track_id: album.track_ids[1]! } }))
+  const { integrated_lufs } = track.info.loudness as { integrated_lufs: number }
+  expect(integrated_lufs).toBeGreaterThan(-15)
+  expect(20 * Math.log10(volume)).toBeCloseTo(-18 - integrated_lufs, 1)
+  expect(opened.problems).toEqual([])
+  await opened.close()
+})
+
+test('a download is offered when both the page and the session allow it', async () => {
+  const opened = await open({ download: 'mp3-128' })
+  const sent = opened.page.waitForRequest(/mp3-128\.mp3\?.*response-content-disposition=attachment/, PATIENCE)
+  await button(opened, 'Download').click()
+  await sent
+  await opened.close()
+  for (const [session, attribute] of [
+    [play_session_id, {}],
+    [await stage.aSession(album), { download: '' }],
+  ] as const) {
+    const without = await open({ 'play-session-id': session, ...attribute })
+    expect(await button(without, 'Download').count()).toBe(0)
+    await without.close()
+  }
+})
+
+test('a session that is not there is an error with a code, and says so', async () => {
+  const opened = await stage.open({ 'play-session-id': '000aaaaa-aaaa-4aaa-8aaa-aaaaaaaaaaaa' })
+  await opened.until('error')
+  expect((await opened.events('error'))[0]?.detail).toMatchObject({ code: 'not_found' })
+  await opened.page.getByRole('status').getByText('cannot be played').waitFor()
+  expect(await button(opened, 'Try again').count()).toBe(1)
+  await opened.close()
+})
+
+test('the example page plays on any origin', async () => {
+  const example = await readFile(join(import.meta.dirname, '../../examples/player.html'), 'utf8')
+  const page = example
+    .replace('http://localhost:8787', stage.stack.base_url)
+    .replace('play-session-id="PLAY_SESSION_ID"', `play-session-id="${play_session_id}"`)
+  stage.host.show(page)
+  const opened = await openPage(stage.browser, stage.host.origin)
+  await opened.until('ready')
+  await button(opened, 'Play').click()
+  await opened.untilTime(0.3)
+  expect(await opened.page.locator('#now').textContent()).toBe('Track 1: First')
+  expect(opened.problems).toEqual([])
+  await opened.close()
+})

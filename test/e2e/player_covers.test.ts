@@ -1,0 +1,107 @@
+import { join } from 'node:path'
+
+import sharp from 'sharp'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+
+import { makeAudio } from '../support/audio.ts'
+import { seriousFindings } from './axe.ts'
+import { drawCovers } from './player_covers.ts'
+import { type Opened, setUp, type Stage } from './player_setup.ts'
+import { bytes, must, send, settle, upload } from './steps.ts'
+
+/** The player with five covers, in every look. With `SCREENSHOTS=<directory>` it leaves the pictures of docs/images there. */
+
+let stage: Stage
+let collection_id: string
+let play_session_id: string
+
+beforeAll(async () => {
+  stage = await setUp()
+  const body = { title: 'Five covers', player_subtitle: 'The Tonearm Ensemble' }
+  collection_id = (await must(stage.server.post('/v1/collection', { body }))).collection_id
+  const track_ids: string[] = []
+  for (const [i, { title, png }] of (await drawCovers()).entries()) {
+    const expression = `(random(0)-0.5)*abs(sin(t*${0.21 + i / 20})*sin(t*${1.7 + i / 3}))*(0.35+0.6*abs(sin(t/${7 + i})))`
+    const audio = await makeAudio('mp3', { seconds: 30 + i * 7, expression })
+    const { track_id, track_cover_upload } = await upload(stage.server, collection_id, `${title}.mp3`, audio)
+    await send(track_cover_upload, bytes(png), { 'content-type': 'image/png' })
+    track_ids.push(track_id)
+  }
+  await Promise.all(track_ids.map((id) => settle(stage.server, id)))
+  play_session_id = await stage.aSession({ collection_id, track_ids: [] }, { is_downloadable: true })
+})
+afterAll(() => stage?.dispose())
+
+const looks = {
+  light: { theme: 'light', download: '', track: '1' },
+  dark: { theme: 'dark', download: '', track: '3' },
+  compact: { theme: 'light', layout: 'compact', track: '2' },
+  phone: { theme: 'dark', track: '5' },
+}
+
+async function untilShown({ page }: Opened): Promise<void> {
+  await page.evaluate(async () => {
+    const root = document.querySelector('tonearm-player')!.shadowRoot!
+    await root.querySelector('img')!.decode()
+    await Promise.all(root.getAnimations().map(({ finished }) => finished))
+  })
+}
+
+const { SCREENSHOTS } = process.env
+const shoot = ({ page }: Opened) => page.locator('tonearm-player').screenshot({ omitBackground: true })
+
+/** Leaves pictures, one above the other. */
+async function leave(name: string, pictures: Buffer[]): Promise<void> {
+  const sizes = await Promise.all(pictures.map((picture) => sharp(picture).metadata()))
+  const pitch = sizes[0]!.height + 24
+  const placed = pictures.map((input, i) => ({ input, left: 0, top: i * pitch }))
+  const ground = {
+    width: sizes[0]!.width,
+    height: pitch * pictures.length - 24,
+    channels: 4 as const,
+    background: '#0000',
+  }
+  const picture = await sharp({ create: ground }).composite(placed).png().toBuffer()
+  await sharp(picture)
+    .png({ palette: true, quality: 90 })
+    .toFile(join(SCREENSHOTS!, `player-${name}.png`))
+}
+
+test.each(Object.entries(looks))(
+  'each of five covers reads well and is reached by everybody, %s',
+  async (name, look) => {
+    const viewport = { width: name === 'phone' ? 375 : 720, height: 800 }
+    const options = { viewport, reducedMotion: 'reduce', deviceScaleFactor: 2 } as const
+    const opened = await stage.open({ 'play-session-id': play_session_id, ...look }, options)
+    await opened.until('ready')
+    await opened.call('seek', 17)
+    await untilShown(opened)
+    if (SCREENSHOTS) await leave(name, [await shoot(opened)])
+    const painted = new Set<string>()
+    const pictures: Buffer[] = []
+    for (let place = 0; place < 5; place++) {
+      await opened.page.locator('tonearm-player .track').nth(place).dispatchEvent('click')
+      const loaded = (wanted: number) => {
+        const { tracks, track, variant } = document.querySelector('tonearm-player')!
+        return variant !== null && track !== null && tracks.indexOf(track) === wanted
+      }
+      await opened.page.waitForFunction(loaded, place)
+      await opened.call('pause')
+      await opened.call('seek', 8 + place * 6)
+      await untilShown(opened)
+      painted.add(
+        await opened.page.evaluate(
+          () =>
+            getComputedStyle(document.querySelector('tonearm-player')!.shadowRoot!.querySelector('.play-button')!)
+              .backgroundColor,
+        ),
+      )
+      expect(await seriousFindings(opened.page)).toEqual([])
+      if (SCREENSHOTS) pictures.push(await shoot(opened))
+    }
+    if (SCREENSHOTS && name === 'compact') await leave('covers', pictures)
+    expect(painted.size).toBe(5)
+    expect(opened.problems).toEqual([])
+    await opened.close()
+  },
+)

@@ -1,0 +1,123 @@
+import { afterAll, beforeAll, expect, test, vi } from 'vitest'
+
+import { type Format, makeAudio, type Signal } from '../support/audio.ts'
+import { names, type Opened, PATIENCE, setUp, type Stage } from './player_setup.ts'
+import { bytes, must, send, settle } from './steps.ts'
+
+/** Tracks that the service is still working on: they play as soon as there is anything to play, and better once there is more. */
+
+let stage: Stage
+
+beforeAll(async () => {
+  stage = await setUp()
+})
+afterAll(() => stage?.dispose())
+
+/** A collection with one track that waits for its file, and a play session of it. */
+async function aTrack(file_name: string, body: object = {}) {
+  const { collection_id } = await must(stage.server.post('/v1/collection', { body: { title: 'New' } }))
+  const created = await must(stage.server.post('/v1/track', { body: { collection_id, file_name } }))
+  const session = await stage.aSession({ collection_id, track_ids: [] }, body)
+  return { ...created, session }
+}
+
+/** The same, with a long file, at the moment at which its preliminary file can be played. */
+async function aLongTrack(format: Format, signal: Signal, flags: string[], body?: object) {
+  const track = await aTrack(`Long.${format}`, body)
+  await send(track.track_upload, bytes(await makeAudio(format, signal, flags)))
+  const { track_id } = track
+  await must(stage.server.post('/v1/track/{track_id}/upload_complete', { params: { track_id } }))
+  const params = { play_session_id: track.session, play_track_id: track_id }
+  const look = async () => {
+    const view = await must(stage.server.get('/v1/play/{play_session_id}/{play_track_id}', { params }))
+    expect(view.track.is_preliminary).toBe(true)
+  }
+  await vi.waitFor(look, { timeout: 90_000, interval: 200 })
+  return track
+}
+
+const levelsOf = ({ page }: Opened) =>
+  page.evaluate(
+    () => document.querySelector('tonearm-player')!.shadowRoot!.querySelector('tonearm-waveform')!.levels.length,
+  )
+const untilLevels = ({ page }: Opened) =>
+  page.waitForFunction(
+    () => document.querySelector('tonearm-player')!.shadowRoot!.querySelector('tonearm-waveform')!.levels.length > 0,
+    null,
+    PATIENCE,
+  )
+const untilVariant = ({ page }: Opened, name: string) =>
+  page.waitForFunction((wanted) => document.querySelector('tonearm-player')!.variant === wanted, name, PATIENCE)
+/** The longest step back in what the listener was told of the position; above zero when there was none. */
+async function stepBack({ events }: Opened): Promise<number> {
+  const times = (await events('timeupdate')).map(({ detail }) => detail.current_time as number)
+  return Math.min(...times.slice(1).map((time, i) => time - times[i]!))
+}
+
+test('a track that is being processed plays as soon as it is ready', async () => {
+  const { session, track_id, track_upload } = await aTrack('New.wav')
+  const opened = await stage.open({ 'play-session-id': session, autoplay: '' })
+  await opened.page.getByRole('status').getByText('still being processed').waitFor(PATIENCE)
+  await send(track_upload, bytes(await makeAudio('wav', { seconds: 6 })))
+  await settle(stage.server, track_id)
+  await opened.until('ready')
+  await opened.untilTime(0.3)
+  expect(await opened.page.getByRole('status').count()).toBe(0)
+  expect(opened.problems).toEqual([])
+  await opened.close()
+})
+
+/** Milliseconds; the transcoder gives way to whatever else the machine does. */
+const LONG = 400_000
+
+test(
+  'a preliminary file gives way to the final one, heard or paused, at the same place',
+  { timeout: LONG },
+  async () => {
+    // 128 kbit/s, because a session plays nothing early that is better than its variants.
+    const { track_id, session } = await aLongTrack('mp3', { seconds: 320 }, ['-b:a', '128k'])
+    const heard = await stage.open({ 'play-session-id': session, autoplay: '' })
+    const paused = await stage.open({ 'play-session-id': session, start: '1:40' })
+    await heard.untilTime(1)
+    await paused.until('ready')
+    for (const opened of [heard, paused]) {
+      expect((await opened.state()).variant).toBe('early')
+      expect(await levelsOf(opened)).toBe(0)
+    }
+    await settle(stage.server, track_id)
+    for (const opened of [heard, paused]) {
+      await untilVariant(opened, 'aac-160')
+      await untilLevels(opened)
+    }
+    const { time } = await heard.state()
+    await heard.untilTime(time + 0.5)
+    expect(await heard.state()).toMatchObject({ paused: false, variant: 'aac-160' })
+    const seen = await names(heard)
+    expect(seen.filter((name) => name !== 'sessionrefresh')).toEqual(['trackchange', 'play', 'ready'])
+    expect(await stepBack(heard)).toBeGreaterThan(-0.3)
+    expect(await paused.state()).toMatchObject({ paused: true, time: 100, variant: 'aac-160' })
+    await paused.call('play')
+    await paused.untilTime(100.3)
+    expect([...heard.problems, ...paused.problems]).toEqual([])
+    await heard.close()
+    await paused.close()
+  },
+)
+
+test('a first file that is final already plays on untouched, and its levels come', { timeout: LONG }, async () => {
+  const signal: Signal = { seconds: 320, rate: 8000, channels: 1 }
+  const { track_id, session } = await aLongTrack('wav', signal, [], { variants: ['lossless'] })
+  const opened = await stage.open({ 'play-session-id': session, autoplay: '' })
+  await opened.untilTime(0.5)
+  expect(await levelsOf(opened)).toBe(0)
+  const fileOf = () =>
+    opened.page.evaluate(() => document.querySelector('tonearm-player')!.shadowRoot!.querySelector('audio')!.src)
+  const before = await fileOf()
+  await settle(stage.server, track_id)
+  await untilLevels(opened)
+  expect(await fileOf()).toBe(before)
+  expect(await opened.state()).toMatchObject({ paused: false, variant: 'lossless' })
+  expect(await stepBack(opened)).toBeGreaterThan(0)
+  expect(opened.problems).toEqual([])
+  await opened.close()
+})

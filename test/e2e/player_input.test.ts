@@ -1,0 +1,98 @@
+import { afterAll, beforeAll, expect, test } from 'vitest'
+
+import { tone } from '../support/audio.ts'
+import { button, position, setUp, type Stage } from './player_setup.ts'
+
+/** How the player is moved: by pointer, by finger, by keyboard, and from the lock screen. */
+
+let stage: Stage
+let play_session_id: string
+
+beforeAll(async () => {
+  stage = await setUp()
+  const album = await stage.anAlbum({
+    First: { seconds: 30, expression: '0.5*sin(2*PI*330*t)*abs(sin(t/3))' },
+    Second: { seconds: 4, expression: tone(440, -6) },
+  })
+  play_session_id = await stage.aSession(album)
+})
+afterAll(() => stage?.dispose())
+
+const open = async (attributes: Record<string, string> = {}, options?: Parameters<Stage['open']>[1]) => {
+  const opened = await stage.open({ 'play-session-id': play_session_id, ...attributes }, options)
+  await opened.until('ready')
+  return opened
+}
+
+test('a pointer seeks on the waveform, and shows the time beside it', async () => {
+  const opened = await open()
+  const { width } = (await position(opened).boundingBox())!
+  await position(opened).hover({ position: { x: width / 3, y: 20 } })
+  expect(await opened.page.locator('tonearm-waveform .time').textContent()).toBe('0:10')
+  await position(opened).click({ position: { x: width / 2, y: 20 } })
+  expect((await opened.state()).time).toBeCloseTo(15, 0)
+  expect(await position(opened).getAttribute('aria-valuetext')).toBe('15 seconds of 30 seconds')
+  await opened.call('play')
+  await opened.untilTime(15.5)
+  await opened.close()
+})
+
+test('the keyboard does everything: space, arrows, Home, End and M, wherever the focus is', async () => {
+  const opened = await open()
+  const { keyboard } = opened.page
+  const time = async () => (await opened.state()).time
+  await opened.page.locator('tonearm-player').getByText('First').first().click()
+  await keyboard.press('ArrowRight')
+  expect(await time()).toBeCloseTo(5, 1)
+  await keyboard.press('End')
+  expect(await time()).toBeGreaterThan(29)
+  await keyboard.press('Home')
+  expect(await time()).toBe(0)
+  await position(opened).focus()
+  await keyboard.press('PageUp')
+  expect(await time()).toBeCloseTo(3, 1)
+  await keyboard.press('m')
+  expect(await button(opened, 'Unmute').count()).toBe(1)
+  await keyboard.press('m')
+  await keyboard.press(' ')
+  await opened.untilTime(3.2)
+  // On a button the space bar presses that button.
+  await button(opened, 'Shuffle').focus()
+  await keyboard.press(' ')
+  expect(await button(opened, 'Shuffle').getAttribute('aria-pressed')).toBe('true')
+  expect((await opened.state()).paused).toBe(false)
+  await opened.close()
+})
+
+test('the lock screen shows the track and moves it', async () => {
+  const opened = await open()
+  await opened.page.evaluate(() => {
+    const handlers: Record<string, unknown> = {}
+    Object.assign(window, { handlers })
+    const set = navigator.mediaSession.setActionHandler.bind(navigator.mediaSession)
+    navigator.mediaSession.setActionHandler = (name, handler) => {
+      handlers[name] = handler
+      set(name, handler)
+    }
+  })
+  await opened.call('play')
+  await opened.untilTime(0.3)
+  const shown = await opened.page.evaluate(() => {
+    const { metadata, playbackState } = navigator.mediaSession
+    return { title: metadata?.title, artwork: metadata?.artwork.map(({ sizes }) => sizes), playbackState }
+  })
+  expect(shown).toEqual({ title: 'First', artwork: ['80x80', '200x200', '400x400'], playbackState: 'playing' })
+  const press = (name: string, details: object = {}) =>
+    opened.page.evaluate(
+      ([action, given]) =>
+        (window as unknown as { handlers: Record<string, (details: object) => void> }).handlers[action]!(given),
+      [name, details] as const,
+    )
+  await press('seekto', { seekTime: 20 })
+  await opened.untilTime(19.9)
+  await press('nexttrack')
+  expect((await opened.state()).title).toBe('Second')
+  await press('pause')
+  expect((await opened.state()).paused).toBe(true)
+  await opened.close()
+})

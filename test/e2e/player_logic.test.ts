@@ -1,0 +1,164 @@
+import { describe, expect, test } from 'vitest'
+
+import { createAttempts } from '../../src/elements/player/attempts.ts'
+import { effectiveVolume, gainOf } from '../../src/elements/player/gain.ts'
+import { lifetime, refreshMargin } from '../../src/elements/player/lifetime.ts'
+import { ownColor, palette } from '../../src/elements/player/palette.ts'
+import { loopOf, neighbour, playingOrder } from '../../src/elements/player/queue.ts'
+import { seconds } from '../../src/elements/player/settings.ts'
+import { pollDelay } from '../../src/elements/player/state.ts'
+import { stringsFor } from '../../src/elements/player/strings.ts'
+import { candidates } from '../../src/elements/player/variants.ts'
+import { contrast } from '../../src/elements/shared/color.ts'
+import { randomColors, randomFrom } from './player_random.ts'
+
+/** What the player decides without a browser. */
+
+describe('colors', () => {
+  const colors = randomColors(200).map((color, i, all) => [color, all.at(-1 - i)!] as const)
+  const edges = ['#000000', '#ffffff', '#ffff00', '#0000ff', '#808080', '#777777'].map((hex) => [hex, hex] as const)
+
+  test('contrast is what WCAG says', () => {
+    expect(contrast('#000000', '#FFFFFF')).toBeCloseTo(21, 5)
+    expect(contrast('#777777', '#ffffff')).toBeCloseTo(4.478, 2)
+  })
+
+  test.each(['light', 'dark'])('text has 4.5:1 and controls have 3:1 for 200 random colors, %s', (theme) => {
+    for (const [color, tint] of [...colors, ...edges]) {
+      const { surface, raised, text, muted, accent, button, ink, rest } = palette(color, tint, theme === 'dark')
+      for (const ground of [surface, raised]) {
+        for (const ink_of_text of [text, muted, accent])
+          expect(contrast(ink_of_text, ground), `${color} on ${tint}`).toBeGreaterThanOrEqual(4.5)
+        for (const control of [button, rest])
+          expect(contrast(control, ground), `${color} on ${tint}`).toBeGreaterThanOrEqual(3)
+      }
+      expect(contrast(ink, button), `${color} on ${tint}`).toBeGreaterThanOrEqual(3)
+    }
+  })
+
+  test('a color that reads well already stays as it is, and what is no color is replaced', () => {
+    expect(palette('#1b4d8a', '#1b4d8a', false).button).toBe('#1b4d8a')
+    expect(palette('red; --x: y', null, false)).toEqual(palette(null, null, false))
+  })
+})
+
+describe('the color of a player', () => {
+  const grey = { hex: '#808080', area: 0.7, lightness: 0.5, saturation: 0 }
+  const dull = { hex: '#6B5B4B', area: 0.2, lightness: 0.36, saturation: 0.18 }
+  const red = { hex: '#C81E1E', area: 0.06, lightness: 0.45, saturation: 0.74 }
+  const black = { hex: '#120303', area: 0.04, lightness: 0.04, saturation: 0.7 }
+
+  test('is the one that was chosen for it', () => expect(ownColor('#1B4D8A', [red])).toBe('#1B4D8A'))
+  test('is the strongest of its cover while nobody chose one', () => {
+    expect(ownColor('#2B3440', [grey, dull, red, black])).toBe('#C81E1E')
+    expect(ownColor(null, [{ ...dull, hex: '#5A6E9B', saturation: 0.3 }, red])).toBe('#C81E1E')
+  })
+  test('is the usual one with a cover in grey, or without any', () => {
+    expect(ownColor(null, [grey, dull, black])).toBe('#2B3440')
+    expect(ownColor('#2B3440')).toBe('#2B3440')
+  })
+})
+
+describe('variants', () => {
+  const entry = (index: string, path: string) => ({ path, url: `https://r2/${path}`, variant: { index } })
+  const all = [
+    entry('early', 'a/early.mp3'),
+    entry('aac-160', 'a/aac-160.m4a'),
+    entry('mp3-128', 'a/mp3-128.mp3'),
+    entry('opus-96', 'a/opus-96.webm'),
+    entry('analysis', 'a/analysis.json'),
+    entry('original', 'uploads/o/c/t'),
+  ]
+  const chosen = (wanted: string[], canPlay = (_type: string) => true) =>
+    candidates(all, wanted, canPlay).map(({ variant }) => variant.index)
+
+  test('are tried in the order of the play view, a preliminary file last', () =>
+    expect(chosen([])).toEqual(['aac-160', 'mp3-128', 'opus-96', 'early']))
+  test('that are named go first, in that order', () =>
+    expect(chosen(['opus-96', 'early', 'mp3-128'])).toEqual(['opus-96', 'mp3-128', 'aac-160', 'early']))
+  test('are left out when the browser cannot play them', () =>
+    expect(chosen([], (type) => type.includes('mpeg'))).toEqual(['mp3-128', 'early']))
+  test('include the uploaded file only by name', () => expect(chosen(['original'])[0]).toBe('original'))
+})
+
+describe('order', () => {
+  test('ends, goes round, and finds its way back', () => {
+    const order = playingOrder(3, false, 0)
+    expect([neighbour(order, 0, 1, 'none'), neighbour(order, 2, 1, 'none')]).toEqual([1, undefined])
+    expect([neighbour(order, 2, 1, 'all'), neighbour(order, 0, -1, 'all')]).toEqual([0, 2])
+    expect(neighbour(order, 0, -1, 'none')).toBeUndefined()
+  })
+  test('shuffled holds every track once and begins with the one that plays', () => {
+    const order = playingOrder(50, true, 7, randomFrom(1))
+    expect(order[0]).toBe(7)
+    expect(order.toSorted((a, b) => a - b)).toEqual(playingOrder(50, false, 7))
+    expect(order).not.toEqual([7, ...playingOrder(50, false, 7).filter((place) => place !== 7)])
+  })
+  test.each([
+    [null, 'none'],
+    ['', 'all'],
+    ['all', 'all'],
+    ['one', 'one'],
+    ['none', 'none'],
+  ])('loop=%s is %s', (value, loop) => expect(loopOf(value)).toBe(loop))
+})
+
+describe('loudness', () => {
+  const decibels = (loudness: object) => 20 * Math.log10(gainOf(loudness))
+  test('a loud track is brought down to -18 LUFS', () =>
+    expect(decibels({ integrated_lufs: -8, true_peak_dbtp: 0.5 })).toBeCloseTo(-10))
+  test('a soft one is lifted no further than its true peak allows', () => {
+    expect(decibels({ integrated_lufs: -30, true_peak_dbtp: -20 })).toBeCloseTo(12)
+    expect(decibels({ integrated_lufs: -30, true_peak_dbtp: -3 })).toBeCloseTo(2)
+    expect(decibels({ integrated_lufs: -18, true_peak_dbtp: 0 })).toBeCloseTo(-1)
+    expect(decibels({ integrated_lufs: -30, true_peak_dbtp: null })).toBeCloseTo(0)
+  })
+  test('silence and what was not measured stay as they are', () =>
+    expect([gainOf({}), gainOf({ integrated_lufs: null })]).toEqual([1, 1]))
+  test('the volume passes neither end', () =>
+    expect([effectiveVolume(1, 4), effectiveVolume(0.25, 2), effectiveVolume(0, 9)]).toEqual([1, 0.5, 0]))
+})
+
+describe('time', () => {
+  const view = (url: string) => ({ variants: [{ url }], play_session: { expires_at: '2026-01-01T00:01:00.000Z' } })
+  test('a URL says how long it lives; without that the session does', () => {
+    expect(lifetime(view('https://r2/a?X-Amz-Expires=60'))).toBe(60_000)
+    expect(lifetime(view('https://cdn/a'), Date.parse('2026-01-01T00:00:00Z'))).toBe(60_000)
+    expect([refreshMargin(60_000), refreshMargin(3_600_000)]).toEqual([12_000, 60_000])
+  })
+  test('start is read as people write it', () =>
+    expect(['90', '1:30', '1:02:03', '', 'x', '-5'].map(seconds)).toEqual([90, 90, 3723, 0, 0, 0]))
+  test('polls become rare', () => expect([pollDelay(0), pollDelay(1), pollDelay(50)]).toEqual([2000, 3000, 30_000]))
+})
+
+describe('failures', () => {
+  test('the first asks for a fresh URL, the second without progress takes the next file', () => {
+    const attempts = createAttempts()
+    attempts.fail(10)
+    expect(attempts.skipped()).toBe(0)
+    attempts.fail(10)
+    expect(attempts.skipped()).toBe(1)
+  })
+  test('progress between them makes them two first ones', () => {
+    const attempts = createAttempts()
+    attempts.fail(10)
+    attempts.progress(12)
+    attempts.fail(20)
+    expect(attempts.skipped()).toBe(0)
+  })
+})
+
+test('every language says everything', () => {
+  const english = stringsFor('en')
+  for (const locale of ['de-AT', 'fr', 'es', 'ja', 'ar']) {
+    const strings = stringsFor(locale)
+    expect(
+      Object.values(strings).every((text) => typeof text === 'string' && text !== ''),
+      locale,
+    ).toBe(true)
+    expect(strings.time_of, locale).toMatch(/\{time\}.*\{duration\}/)
+    expect(strings.player, locale).not.toBe(english.player)
+  }
+  expect(stringsFor('xx')).toEqual(english)
+  expect(stringsFor('de', { play: 'Los' })).toMatchObject({ play: 'Los', pause: 'Pause' })
+})

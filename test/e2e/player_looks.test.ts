@@ -1,0 +1,143 @@
+import { afterAll, beforeAll, expect, test } from 'vitest'
+
+import { contrast } from '../../src/elements/shared/color.ts'
+import { makeAudio, makeImage, tone } from '../support/audio.ts'
+import { seriousFindings } from './axe.ts'
+import { randomColors } from './player_random.ts'
+import { button, position, setUp, type Stage } from './player_setup.ts'
+import { bytes, must, send, settle, upload } from './steps.ts'
+
+/** How the player looks and reads, to whoever looks and however they do. */
+
+let stage: Stage
+let play_session_id: string
+
+beforeAll(async () => {
+  stage = await setUp()
+  const album = await stage.anAlbum({
+    First: { seconds: 30, expression: '0.5*sin(2*PI*330*t)*abs(sin(t/3))' },
+    Second: { seconds: 4, expression: tone(440, -6) },
+  })
+  play_session_id = await stage.aSession(album, { is_downloadable: true })
+})
+afterAll(() => stage?.dispose())
+
+const open = async (attributes: Record<string, string> = {}, options?: Parameters<Stage['open']>[1]) => {
+  const opened = await stage.open({ 'play-session-id': play_session_id, ...attributes }, options)
+  await opened.until('ready')
+  return opened
+}
+
+test('nothing serious is wrong for people who see, hear or move otherwise', async () => {
+  const looks: Record<string, string>[] = [
+    { theme: 'light', download: '' },
+    { theme: 'dark' },
+    { layout: 'compact', theme: 'light' },
+  ]
+  for (const attributes of looks) {
+    const opened = await open(attributes)
+    await opened.call('play')
+    await opened.untilTime(0.2)
+    expect(await seriousFindings(opened.page)).toEqual([])
+    await opened.close()
+  }
+})
+
+/** The colors that Chromium has painted: what is seen, what it is on, and the contrast that WCAG 2.2 (1.4.3, 1.4.11) asks for. */
+function paintedPairs(accents: readonly string[]): [string, string, string, number][] {
+  const player = document.querySelector('tonearm-player')!
+  const root = player.shadowRoot!
+  const style = (selector: string) => getComputedStyle(root.querySelector(selector)!)
+  const canvas = root.querySelector('tonearm-waveform')!.shadowRoot!.querySelector('canvas')!
+  return accents.flatMap((accent) => {
+    player.setAttribute('accent', accent)
+    const ground = style('.base').backgroundColor
+    const row = style('[aria-current]').backgroundColor
+    const play = style('.play-button')
+    const { fill, stroke } = getComputedStyle(canvas)
+    const pairs: [string, string, number][] = [
+      [style('.title').color, ground, 4.5],
+      [style('.subtitle').color, ground, 4.5],
+      [style('.whole').color, ground, 4.5],
+      [style('.rate').color, style('.rate').backgroundColor, 4.5],
+      [style('[aria-current] .name').color, row, 4.5],
+      [style('[aria-current] .length').color, row, 4.5],
+      [style('.track:not([aria-current]) .number').color, ground, 4.5],
+      [play.backgroundColor, ground, 3],
+      [play.color, play.backgroundColor, 3],
+      [style('.mute-button').color, ground, 3],
+      [style('.shuffle-button').color, ground, 3],
+      [style('.rate').borderTopColor, ground, 3],
+      [fill, ground, 3],
+      [stroke, ground, 3],
+    ]
+    return pairs.map(([ink, on, least]): [string, string, string, number] => [accent, ink, on, least])
+  })
+}
+const hex = (rgb: string) =>
+  `#${/^rgb\((\d+), (\d+), (\d+)\)$/
+    .exec(rgb)!
+    .slice(1)
+    .map((value) => Number(value).toString(16).padStart(2, '0'))
+    .join('')}`
+
+test.each(['light', 'dark'])('every color that is painted reads well with 200 random colors, %s', async (theme) => {
+  const opened = await open({ theme, shuffle: '' }, { reducedMotion: 'reduce' })
+  const pairs = await opened.page.evaluate(paintedPairs, randomColors(200))
+  expect(pairs).toHaveLength(200 * 14)
+  expect(new Set(pairs.map(([, , ground]) => ground)).size).toBeGreaterThan(200)
+  const poor = pairs.filter(([, ink, ground, least]) => contrast(hex(ink), hex(ground)) < least)
+  expect(poor).toEqual([])
+  await opened.close()
+})
+
+test('other languages, right to left, without motion', async () => {
+  const opened = await open({ locale: 'ar' }, { html: 'lang="ar" dir="rtl"', reducedMotion: 'reduce' })
+  await button(opened, 'تشغيل').click()
+  await opened.untilTime(0.3)
+  const cover = (await opened.page.locator('tonearm-player [part=cover]').boundingBox())!
+  const waveform = (await opened.page.locator('tonearm-waveform').boundingBox())!
+  expect(cover.x).toBeGreaterThan(waveform.x)
+  const moving = await opened.page.evaluate(
+    () => document.querySelector('tonearm-player')!.shadowRoot!.getAnimations().length,
+  )
+  expect(moving).toBe(0)
+  expect(await seriousFindings(opened.page)).toEqual([])
+  await opened.page.locator('tonearm-player').evaluate((player) => Object.assign(player, { strings: { pause: 'قف' } }))
+  await button(opened, 'قف').click()
+  await opened.close()
+})
+
+test.each(['full', 'compact'])('fits a phone of 375 pixels, %s', async (layout) => {
+  const viewport = { width: 375, height: 700 }
+  const opened = await open({ layout, download: '' }, { viewport, hasTouch: true, isMobile: true })
+  expect(await opened.page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(375)
+  await button(opened, 'Play').tap()
+  await opened.untilTime(0.3)
+  const { width } = (await position(opened).boundingBox())!
+  await position(opened).tap({ position: { x: width / 2, y: 10 } })
+  await opened.untilTime(14)
+  expect(await seriousFindings(opened.page)).toEqual([])
+  await opened.close()
+})
+
+test('cover and color of a track are shown', async () => {
+  const { collection_id } = await must(stage.server.post('/v1/collection', { body: { title: 'Colors' } }))
+  const created = await upload(stage.server, collection_id, 'Red.mp3', await makeAudio('mp3', { seconds: 3 }))
+  const { track_id } = created
+  await send(created.track_cover_upload, bytes(await makeImage('png')), { 'content-type': 'image/png' })
+  const body = { player_color: '#C8452C', player_title: '<b>Red</b>', player_subtitle: 'A subtitle' }
+  await must(stage.server.put('/v1/track/{track_id}', { params: { track_id }, body }))
+  await settle(stage.server, track_id)
+  const session = await stage.aSession({ collection_id, track_ids: [] })
+  const opened = await open({ 'play-session-id': session, theme: 'light' }, { reducedMotion: 'reduce' })
+  await opened.page.getByText('<b>Red</b>').first().waitFor()
+  const looks = await opened.page.evaluate(async () => {
+    const root = document.querySelector('tonearm-player')!.shadowRoot!
+    const image = root.querySelector('img')!
+    await image.decode()
+    return [getComputedStyle(root.querySelector('.play-button')!).backgroundColor, image.naturalWidth]
+  })
+  expect(looks).toEqual(['rgb(200, 69, 44)', 400])
+  await opened.close()
+})

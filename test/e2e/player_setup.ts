@@ -1,0 +1,184 @@
+import type { Browser, BrowserContextOptions, Page } from 'playwright-core'
+
+import { type Client, createClient } from '../../src/client/index.ts'
+import type { TonearmPlayer } from '../../src/elements/player/index.ts'
+import { makeAudio, type Signal } from '../support/audio.ts'
+import { launchBrowser } from '../support/browser.ts'
+import { type HostPage, startHostPage } from '../support/host_page.ts'
+import { startStack, type Stack } from '../support/stack.ts'
+import { must, settle, upload } from './steps.ts'
+
+/** What tests of the player work with: the service, albums on it, and a page of somebody else that shows them. */
+export interface Stage {
+  stack: Stack
+  browser: Browser
+  host: HostPage
+  server: Client
+  anAlbum: (signals: Record<string, Signal>) => Promise<Album>
+  aSession: (album: Album, body?: object) => Promise<string>
+  /** Opens the page with a player that has these attributes. */
+  open: (attributes: Record<string, string>, options?: Options) => Promise<Opened>
+  dispose: () => Promise<void>
+}
+export interface Album {
+  collection_id: string
+  track_ids: string[]
+}
+interface Options extends BrowserContextOptions {
+  /** Attributes of the page's `<html>`. */
+  html?: string
+}
+
+/** An event of the element, by its name without `tonearm-`. */
+export interface Seen {
+  name: string
+  detail: Record<string, unknown>
+}
+export interface Opened {
+  page: Page
+  /** What the page or its policy complained about. */
+  problems: string[]
+  /** The hosts that were asked for anything. */
+  hosts: Set<string>
+  events: (name?: string) => Promise<Seen[]>
+  /** Waits for an event that has come, or comes yet. */
+  until: (name: string, count?: number) => Promise<void>
+  untilTime: (seconds: number) => Promise<void>
+  state: () => Promise<{
+    time: number
+    duration: number
+    paused: boolean
+    title: string | null
+    variant: string | null
+  }>
+  call: (method: 'play' | 'pause' | 'next' | 'previous' | 'seek', argument?: number) => Promise<void>
+  close: () => Promise<void>
+}
+
+/** Longer than anything takes. */
+export const PATIENCE = { timeout: 90_000 }
+
+/** What a careful site sends: only the service may be reached, and nothing inline runs. */
+export const strictPolicy = (service: string) =>
+  [
+    `default-src 'none'; script-src ${service}; style-src 'self'; connect-src ${service}; img-src ${service}`,
+    `media-src ${service}; base-uri 'none'; form-action 'none'; require-trusted-types-for 'script'`,
+  ].join('; ')
+
+export async function setUp(): Promise<Stage> {
+  const [stack, browser, host] = await Promise.all([startStack(), launchBrowser(), startHostPage()])
+  const server = createClient({ base_url: stack.base_url, api_key: stack.api_key })
+
+  async function anAlbum(signals: Record<string, Signal>): Promise<Album> {
+    const { collection_id } = await must(server.post('/v1/collection', { body: { title: 'Album' } }))
+    const track_ids: string[] = []
+    for (const [name, signal] of Object.entries(signals)) {
+      const { track_id } = await upload(server, collection_id, `${name}.wav`, await makeAudio('wav', signal))
+      track_ids.push(track_id)
+    }
+    await Promise.all(track_ids.map((id) => settle(server, id)))
+    return { collection_id, track_ids }
+  }
+
+  async function aSession({ collection_id }: Album, body: object = {}): Promise<string> {
+    const params = { scope: 'collection' as const }
+    const session = server.post('/v1/play_session/{scope}', { params, body: { collection_id, ...body } })
+    return (await must(session)).play_session_id
+  }
+
+  let opening: Promise<unknown> = Promise.resolve()
+  function open(attributes: Record<string, string>, { html = 'lang="en"', ...options }: Options = {}) {
+    const policy = { 'content-security-policy': strictPolicy(stack.base_url) }
+    // The site shows one page at a time, so tests that run at the same time take turns.
+    const opened = opening.then(() => {
+      host.show(playerPage(stack.base_url, attributes, html), policy)
+      return openPage(browser, host.origin, options)
+    })
+    opening = opened.catch(() => {})
+    return opened
+  }
+
+  async function dispose(): Promise<void> {
+    await browser.close()
+    await Promise.all([stack.dispose(), host.close()])
+  }
+  return { stack, browser, host, server, anAlbum, aSession, open, dispose }
+}
+
+/** A page with one player. */
+function playerPage(service: string, attributes: Record<string, string>, html: string): string {
+  const written = Object.entries(attributes).map(([name, value]) => ` ${name}="${value}"`)
+  return `<!doctype html>
+<html ${html}>
+  <head>
+    <meta name="viewport" content="width=device-width, initial-scale=1" />
+    <title>Somebody else’s page</title>
+    <script type="module" src="${service}/elements/player.js"></script>
+  </head>
+  <body><main><h1>Listen</h1><tonearm-player${written.join('')}></tonearm-player></main></body>
+</html>`
+}
+
+/** Opens an address in a context of its own, and watches what happens there. */
+export async function openPage(browser: Browser, url: string, options: BrowserContextOptions = {}): Promise<Opened> {
+  const context = await browser.newContext({ viewport: { width: 800, height: 700 }, ...options })
+  const page = await context.newPage()
+  const problems: string[] = []
+  const hosts = new Set<string>()
+  page.on('pageerror', (error) => problems.push(String(error)))
+  page.on('console', (message) => {
+    // The browser itself writes an error for every answer like 403 and for every lost connection.
+    const own = message.text().startsWith('Failed to load resource')
+    if (message.type() === 'error' && !own) problems.push(message.text())
+  })
+  page.on('request', (request) => hosts.add(new URL(request.url()).origin))
+  await page.addInitScript(() => {
+    const seen: Seen[] = []
+    Object.assign(window, { seen })
+    const names = 'ready play pause timeupdate ended trackchange error sessionrefresh sessionexpired'
+    for (const name of names.split(' '))
+      document.addEventListener(`tonearm-${name}`, (event) =>
+        seen.push({ name, detail: (event as unknown as CustomEvent<Record<string, unknown>>).detail }),
+      )
+  })
+  await page.goto(url)
+  const events = (name?: string) =>
+    page.evaluate(
+      (wanted) => (window as unknown as { seen: Seen[] }).seen.filter((event) => !wanted || event.name === wanted),
+      name,
+    )
+  return {
+    page,
+    problems,
+    hosts,
+    events,
+    async until(name, count = 1) {
+      const seen = ([wanted, least]: [string, number]) =>
+        (window as unknown as { seen: Seen[] }).seen.filter((event) => event.name === wanted).length >= least
+      await page.waitForFunction(seen, [name, count] as [string, number], PATIENCE)
+    },
+    async untilTime(seconds) {
+      const past = (least: number) =>
+        (document.querySelector<TonearmPlayer>('tonearm-player')?.currentTime ?? 0) > least
+      await page.waitForFunction(past, seconds, PATIENCE)
+    },
+    state: () =>
+      page.evaluate(() => {
+        const { currentTime, duration, paused, track, variant } =
+          document.querySelector<TonearmPlayer>('tonearm-player')!
+        return { time: currentTime, duration, paused, title: track?.player_title ?? null, variant }
+      }),
+    call: (method, argument) =>
+      page.evaluate(
+        async ([name, value]) => await document.querySelector<TonearmPlayer>('tonearm-player')![name](value as never),
+        [method, argument] as const,
+      ),
+    close: () => context.close(),
+  }
+}
+
+export const button = ({ page }: Opened, name: string) => page.getByRole('button', { name, exact: true })
+export const position = ({ page }: Opened) => page.getByRole('slider', { name: 'Position' })
+/** The names of what happened, without the time that went by. */
+export const names = async ({ events }: Opened) =>
+  (await events()).map(({ name }) => name).filter((name) => name !== 'timeupdate')

@@ -1,0 +1,242 @@
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+
+import type { Browser, Page } from 'playwright-core'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+
+import { createClient } from '../../src/client/index.ts'
+import { makeAudio, makeImage } from '../support/audio.ts'
+import { launchBrowser } from '../support/browser.ts'
+import { type HostPage, startHostPage } from '../support/host_page.ts'
+import { startStack, type Stack } from '../support/stack.ts'
+import { must } from './steps.ts'
+import { choose, namesOf, openTab, PATIENCE, rowOf, untilPlaying, visit } from './studio_steps.ts'
+
+/** The studio's whole journey, from signing in to a player on somebody else's page. The tests build on each other. */
+
+let stack: Stack
+let browser: Browser
+let page: Page
+let host: HostPage
+let directory: string
+let problems: string[]
+let collection: string
+let embed: string
+
+beforeAll(async () => {
+  directory = await mkdtemp(join(tmpdir(), 'tonearm-studio-'))
+  const songs = { 'first.mp3': 'sin(t)', 'second.mp3': 'abs(sin(t/2))', 'third.mp3': '1' }
+  for (const [name, shape] of Object.entries(songs)) {
+    const expression = `0.5*sin(2*PI*330*t)*${shape}`
+    await writeFile(join(directory, name), await makeAudio('mp3', { seconds: 12, expression }))
+  }
+  await writeFile(join(directory, 'cover.png'), await makeImage('png'))
+  ;[stack, browser, host] = await Promise.all([startStack(), launchBrowser(), startHostPage()])
+  ;({ page, problems } = await openTab(browser, { permissions: ['clipboard-read', 'clipboard-write'] }))
+})
+afterAll(async () => {
+  await browser?.close()
+  await host?.close()
+  await stack?.dispose()
+  if (directory) await rm(directory, { recursive: true, force: true })
+})
+
+const files = (...names: string[]) => names.map((name) => join(directory, name))
+const client = () => createClient({ base_url: stack.base_url, api_key: stack.api_key })
+const listed = async () => {
+  const params = { collection_id: collection }
+  return (await must(client().get('/v1/collection/{collection_id}/track', { params }))).tracks
+}
+
+test('a wrong key is refused with a reason, and so is one of another kind', async () => {
+  await page.goto(stack.base_url)
+  const key = page.getByLabel('Server key')
+  await key.fill('ta_sk_wrong')
+  await page.getByRole('button', { name: 'Sign in' }).click()
+  await page.getByText('This key is not valid.').waitFor()
+  const { secret } = await must(client().post('/v1/api_key', { body: { title: 'Listener', type: 'player' } }))
+  await key.fill(secret)
+  await page.getByRole('button', { name: 'Sign in' }).click()
+  await page.getByText('The studio needs a server key').waitFor()
+  // The browser itself notes the 401 and the 403.
+  problems.length = 0
+})
+
+test('a server key signs in and stays in this tab only', async () => {
+  await page.getByLabel('Server key').fill(stack.api_key)
+  await page.getByRole('button', { name: 'Sign in' }).click()
+  await page.getByRole('heading', { name: 'Nothing here yet' }).waitFor()
+  const kept = await page.evaluate(() => [Object.values(sessionStorage), Object.values(localStorage), document.cookie])
+  expect(kept).toEqual([[stack.api_key], [], ''])
+})
+
+test('a collection is made, and three files dropped on it are uploaded and processed', async () => {
+  await page.getByRole('button', { name: 'New collection' }).first().click()
+  await page.getByLabel('Title', { exact: true }).fill('Demo tape')
+  await page.getByRole('button', { name: 'Create', exact: true }).click()
+  await page.getByRole('heading', { level: 1, name: 'Demo tape' }).waitFor()
+  collection = new URL(page.url()).hash.split('/')[2] ?? ''
+  const dropped = await Promise.all(
+    files('first.mp3', 'second.mp3', 'third.mp3').map(async (path) => (await readFile(path)).toString('base64')),
+  )
+  const transfer = await page.evaluateHandle((contents) => {
+    const data = new DataTransfer()
+    for (const [at, text] of contents.entries()) {
+      const bytes = Uint8Array.from(atob(text), (sign) => sign.charCodeAt(0))
+      data.items.add(new File([bytes], ['first.mp3', 'second.mp3', 'third.mp3'][at]!, { type: 'audio/mpeg' }))
+    }
+    return data
+  }, dropped)
+  await page.dispatchEvent('body', 'dragover', { dataTransfer: transfer })
+  expect(await page.locator('#drop-veil').getAttribute('class')).toBe('shown')
+  await page.dispatchEvent('body', 'drop', { dataTransfer: transfer })
+  await expect.poll(() => page.locator('.track[data-status=ready]').count(), PATIENCE).toBe(3)
+  expect((await namesOf(page)).toSorted()).toEqual(['first', 'second', 'third'])
+  expect(await rowOf(page, 'first').locator('.duration').textContent()).toBe('0:12')
+  await expect.poll(() => rowOf(page, 'third').locator('.loudness').textContent(), PATIENCE).toMatch(/^−\d+\.\d LUFS$/)
+})
+
+test('title, subtitle and color are saved as they are typed, and a player shows them', async () => {
+  await page.getByRole('link', { name: 'Look' }).click()
+  await page.getByLabel('Title', { exact: true }).fill('Demo tape 2')
+  await page.getByLabel('Subtitle').fill('Ines Calder')
+  await page.getByLabel('Player color', { exact: true }).fill('#C0392B')
+  await page.getByRole('button', { name: 'Add a color' }).click()
+  await page.getByText('Saved', { exact: true }).waitFor(PATIENCE)
+  await page.getByRole('heading', { level: 1, name: 'Demo tape 2' }).waitFor()
+  await page.locator('.preview tonearm-player').getByText('Ines Calder').first().waitFor(PATIENCE)
+  const saved = async () =>
+    (await must(client().get('/v1/collection/{collection_id}', { params: { collection_id: collection } }))).collection
+  await expect.poll(saved, PATIENCE).toMatchObject({
+    title: 'Demo tape 2',
+    player_subtitle: 'Ines Calder',
+    player_color: '#C0392B',
+    theme: ['#2B3440'],
+  })
+})
+
+test('a cover that was chosen is shown, there and among the collections', async () => {
+  await page.setInputFiles('.cover-box input[type=file]', files('cover.png')[0]!)
+  const redLeft = (selector: string) =>
+    page.waitForFunction(
+      (place) => {
+        const image = document.querySelector<HTMLImageElement>(place)
+        return image?.complete && image.naturalWidth === 400 && !image.src.includes('/cover/regular.jpg')
+      },
+      selector,
+      PATIENCE,
+    )
+  await redLeft('.cover-box img')
+  await page.getByRole('link', { name: 'Collections' }).first().click()
+  await redLeft('.cover-card img')
+})
+
+test('a play session is made, and its codes can be copied', async () => {
+  await visit(page, `#/collection/${collection}/share`, 'Demo tape 2')
+  await page.getByLabel('Ends after').selectOption({ label: '1 hour' })
+  await page.getByLabel('MP3 128').check(PATIENCE)
+  await page.getByLabel('Listeners may download').check()
+  await page.getByRole('button', { name: 'Create play session' }).click()
+  const copied = async (label: string) => {
+    await page.getByRole('button', { name: `Copy ${label}`, exact: true }).click()
+    return page.evaluate(() => navigator.clipboard.readText())
+  }
+  const link = await copied('Link')
+  expect(link).toMatch(new RegExp(`^${stack.base_url}/embed/[0-9a-f-]{36}$`))
+  embed = await copied('Frame')
+  expect(embed).toContain(`<iframe src="${link}" title="Demo tape 2"`)
+  const play_session_id = await copied('Play session')
+  const { play_session } = await must(
+    client().get('/v1/play_session/{play_session_id}', { params: { play_session_id } }),
+  )
+  expect(play_session).toMatchObject({ variants: ['mp3-128'], is_downloadable: true })
+  const left = Date.parse(play_session.expires_at) - Date.now()
+  expect([left > 3000_000, left <= 3600_000]).toEqual([true, true])
+  expect(await copied('Player element')).toContain(`play-session-id="${play_session_id}" download>`)
+})
+
+test('the frame plays on a page of another origin', async () => {
+  const { page: other, problems: faults } = await openTab(browser)
+  const example = await readFile(join(import.meta.dirname, '../../examples/embed.html'), 'utf8')
+  host.show(example.replace(/<iframe[^]*<\/iframe>/, embed))
+  await other.goto(host.origin)
+  const frame = other.frameLocator('iframe')
+  await frame.getByRole('button', { name: 'Play', exact: true }).click(PATIENCE)
+  await untilPlaying(frame, 0.3)
+  const inner = other.frames().find((one) => one.url().startsWith(stack.base_url))
+  expect(await inner?.title()).toBe('Demo tape 2')
+  expect(faults).toEqual([])
+  await other.context().close()
+})
+
+test('a key is minted and shown once; its player plays for good on the page it was made for, until it is revoked', async () => {
+  await visit(page, '#/keys', 'Keys')
+  await page.getByRole('button', { name: 'New key' }).click()
+  await page.getByLabel('Title', { exact: true }).fill('Shop')
+  await page.getByLabel('Opens').selectOption({ label: 'Collection: Demo tape 2' })
+  await page.getByLabel('Sites').fill(`${host.origin}/`)
+  await page.getByRole('button', { name: 'Create key' }).click()
+  await page.getByRole('button', { name: 'Copy Secret' }).click(PATIENCE)
+  const secret = await page.evaluate(() => navigator.clipboard.readText())
+  expect(secret).toMatch(/^ta_pk_/)
+  await page.getByRole('button', { name: 'Copy For your page' }).click()
+  const code = await page.evaluate(() => navigator.clipboard.readText())
+  await page.getByRole('button', { name: 'Done' }).click()
+  await page.getByRole('dialog').waitFor({ state: 'detached' })
+  expect(await page.content()).not.toContain(secret)
+
+  const { page: shop, problems: faults } = await openTab(browser)
+  host.show(`<!doctype html><title>Shop</title>${code}`)
+  // What is pressed before the player has a session is not forgotten.
+  const session = Promise.withResolvers<void>()
+  await shop.route('**/v1/play_session/*', async (route) => {
+    await session.promise
+    await route.continue()
+  })
+  await shop.goto(host.origin)
+  await shop.getByRole('button', { name: 'Play', exact: true }).click(PATIENCE)
+  session.resolve()
+  await untilPlaying(shop, 0.2)
+  expect(faults).toEqual([])
+  await shop.context().close()
+
+  await choose(page, 'More for Shop', 'Revoke key …')
+  await page.getByRole('button', { name: 'Revoke key', exact: true }).click()
+  await page.locator('.key').filter({ hasText: 'Shop' }).waitFor({ state: 'detached' })
+  const revoked = createClient({ base_url: stack.base_url, api_key: secret })
+  await expect.poll(async () => (await revoked.get('/v1/variant')).ok, PATIENCE).toBe(false)
+})
+
+test('a deletion asks first; the key that is revoked elsewhere signs the page out', async () => {
+  await visit(page, `#/collection/${collection}`, 'Demo tape 2')
+  await choose(page, 'More for second', 'Delete track …')
+  await page.getByRole('button', { name: 'Cancel' }).click()
+  expect(await listed()).toHaveLength(3)
+  await choose(page, 'More for second', 'Delete track …')
+  await page.getByRole('button', { name: 'Delete track', exact: true }).click()
+  await expect.poll(async () => (await listed()).length, PATIENCE).toBe(2)
+  await rowOf(page, 'second').waitFor({ state: 'detached' })
+  expect(problems).toEqual([])
+
+  const spare = await must(client().post('/v1/api_key', { body: { title: 'Spare', type: 'server' } }))
+  const { page: other } = await openTab(browser)
+  await other.goto(`${stack.base_url}/#key=${spare.secret}`)
+  await other.getByRole('heading', { name: 'Collections' }).waitFor(PATIENCE)
+  await must(client().delete('/v1/api_key/{api_key_id}', { params: { api_key_id: spare.api_key_id } }))
+  await expect
+    .poll(async () => {
+      await other
+        .getByRole('link', { name: 'Variants' })
+        .click({ timeout: 1000 })
+        .catch(() => {})
+      await other
+        .getByRole('link', { name: 'Playlists' })
+        .click({ timeout: 1000 })
+        .catch(() => {})
+      return await other.getByText('This key is not valid any more.').isVisible()
+    }, PATIENCE)
+    .toBe(true)
+  expect(await other.evaluate(() => Object.values(sessionStorage))).toEqual([])
+  await other.context().close()
+})

@@ -1,0 +1,127 @@
+import type { Browser, Page } from 'playwright-core'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+
+import { type Client, createClient } from '../../src/client/index.ts'
+import { makeAudio } from '../support/audio.ts'
+import { launchBrowser } from '../support/browser.ts'
+import { startStack, type Stack } from '../support/stack.ts'
+import { must, settle, upload } from './steps.ts'
+import { choose, namesOf, openTab, PATIENCE, rowOf, signIn, untilPlaying, visit } from './studio_steps.ts'
+
+/** The studio's lists of tracks: waveforms, order, playing, details, playlists. The tests build on each other. */
+
+let stack: Stack
+let browser: Browser
+let page: Page
+let client: Client
+let collection: string
+let problems: string[]
+
+const SHAPES = { first: 'sin(t)', second: 'abs(sin(t/2))', third: '1' }
+
+beforeAll(async () => {
+  ;[stack, browser] = await Promise.all([startStack(), launchBrowser()])
+  client = createClient({ base_url: stack.base_url, api_key: stack.api_key })
+  collection = (await must(client.post('/v1/collection', { body: { title: 'Demo tape' } }))).collection_id
+  for (const [name, shape] of Object.entries(SHAPES)) {
+    const song = await makeAudio('mp3', { seconds: 12, expression: `0.5*sin(2*PI*330*t)*${shape}` })
+    const { track_id } = await upload(client, collection, `${name}.mp3`, song)
+    expect(await settle(client, track_id)).toMatchObject({ status: 'ready' })
+  }
+  ;({ page, problems } = await openTab(browser))
+  await signIn(page, stack)
+  await visit(page, `#/collection/${collection}`, 'Demo tape')
+})
+afterAll(async () => {
+  await browser?.close()
+  await stack?.dispose()
+})
+
+const listed = async () => {
+  const params = { collection_id: collection }
+  return (await must(client.get('/v1/collection/{collection_id}/track', { params }))).tracks
+}
+
+test('each row shows its waveform: a fading tone looks unlike a steady one', async () => {
+  const inkOf = (name: string) =>
+    rowOf(page, name)
+      .locator('canvas')
+      .evaluate((canvas: HTMLCanvasElement) => {
+        const { data } = canvas.getContext('2d')!.getImageData(0, 0, canvas.width, canvas.height)
+        return data.filter((_, at) => at % 4 === 3).reduce((sum, alpha) => sum + alpha, 0)
+      })
+  await rowOf(page, 'third').locator('canvas').waitFor(PATIENCE)
+  await rowOf(page, 'second').locator('canvas').waitFor(PATIENCE)
+  await expect.poll(async () => (await inkOf('second')) < 0.9 * (await inkOf('third'))).toBe(true)
+})
+
+test('rows are moved by keyboard, by menu and by dragging, and the service knows the order', async () => {
+  const expectOrder = async (names: string[]) => {
+    expect(await namesOf(page)).toEqual(names)
+    const saved = async () => (await listed()).map(({ file_name }) => file_name.replace('.mp3', ''))
+    await expect.poll(saved, PATIENCE).toEqual(names)
+  }
+  const [a, b, c] = (await namesOf(page)) as [string, string, string]
+  await page.getByRole('button', { name: `Move ${a}:` }).press('ArrowDown')
+  await expectOrder([b, a, c])
+  // The handle keeps the focus, so that the next press goes on.
+  await page.keyboard.press('ArrowDown')
+  await expectOrder([b, c, a])
+  await choose(page, `More for ${c}`, 'Move up')
+  await expectOrder([c, b, a])
+  const handle = (await page.getByRole('button', { name: `Move ${a}:` }).boundingBox())!
+  const top = (await rowOf(page, c).boundingBox())!
+  await page.mouse.move(handle.x + 10, handle.y + 20)
+  await page.mouse.down()
+  await page.mouse.move(handle.x + 10, top.y + 4, { steps: 8 })
+  await page.locator('.track.drop-before').waitFor()
+  await page.mouse.up()
+  await expectOrder([a, c, b])
+})
+
+test('what plays is marked, goes on on other pages, and can be paused from its row', async () => {
+  await visit(page, `#/collection/${collection}`, 'Demo tape')
+  await rowOf(page, 'second').getByRole('button', { name: 'Play second' }).click(PATIENCE)
+  await untilPlaying(page, 0.3)
+  await page.locator('.track[data-status][aria-current=true]').filter({ hasText: 'second' }).waitFor()
+  await page.getByRole('link', { name: 'Keys' }).click()
+  await page.getByRole('heading', { level: 1, name: 'Keys' }).waitFor()
+  await untilPlaying(page, 1)
+  await page.goBack()
+  await rowOf(page, 'second').getByRole('button', { name: 'Pause second' }).click(PATIENCE)
+  await rowOf(page, 'second').getByRole('button', { name: 'Play second' }).waitFor()
+  expect(await page.locator('.dock audio').evaluate((audio: HTMLAudioElement) => audio.paused)).toBe(true)
+  await page.getByRole('button', { name: 'Close the player' }).click()
+})
+
+test('a track shows its files with their sizes, its loudness and its source', async () => {
+  await rowOf(page, 'first').getByRole('link', { name: 'first' }).click()
+  const row = page.getByRole('row').filter({ hasText: 'mp3-128' })
+  await row.getByText(/^\d+ KB$|^\d+\.\d KB$/).waitFor(PATIENCE)
+  expect(await page.getByRole('region', { name: 'Loudness' }).textContent()).toMatch(/Integrated−\d+\.\d LUFS/)
+  expect(await page.getByRole('region', { name: 'Source' }).textContent()).toMatch(/Codecmp3.*44\.1 kHz/)
+})
+
+test('a playlist is made, filled, ordered and emptied', async () => {
+  await visit(page, '#/playlists', 'Playlists')
+  await page.getByRole('button', { name: 'New playlist' }).first().click()
+  await page.getByLabel('Title', { exact: true }).fill('Mix')
+  await page.getByRole('button', { name: 'Create', exact: true }).click()
+  await page.getByRole('heading', { level: 1, name: 'Mix' }).waitFor()
+  await page.getByRole('button', { name: 'Add tracks' }).first().click()
+  for (const name of ['third', 'first']) await page.getByRole('checkbox', { name }).check(PATIENCE)
+  await page.getByRole('button', { name: 'Add 2 tracks' }).click()
+  await rowOf(page, 'first').waitFor()
+  expect(await namesOf(page)).toEqual(['third', 'first'])
+  await page.getByRole('button', { name: 'Move third:' }).press('ArrowDown')
+  const playlist_id = new URL(page.url()).hash.split('/')[2] ?? ''
+  const saved = async () => {
+    const { tracks } = await must(client.get('/v1/playlist/{playlist_id}/track', { params: { playlist_id } }))
+    return tracks.map(({ file_name }) => file_name)
+  }
+  await expect.poll(saved, PATIENCE).toEqual(['first.mp3', 'third.mp3'])
+  await choose(page, 'More for third', 'Take out of the playlist')
+  await expect.poll(saved, PATIENCE).toEqual(['first.mp3'])
+  expect(await namesOf(page)).toEqual(['first'])
+  expect(problems).toEqual([])
+})

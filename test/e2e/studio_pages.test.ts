@@ -1,0 +1,134 @@
+import { mkdir } from 'node:fs/promises'
+import { join } from 'node:path'
+
+import type { Browser, Page } from 'playwright-core'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+
+import { createClient } from '../../src/client/index.ts'
+import { launchBrowser } from '../support/browser.ts'
+import { startStack, type Stack } from '../support/stack.ts'
+import { seriousFindings } from './axe.ts'
+import { fillShop, type Place, type Places } from './studio_shop.ts'
+import { expectNoOverflow, openTab, PATIENCE, rowOf, signIn, untilStill, visit } from './studio_steps.ts'
+
+/** Every page of the studio as people see it: light, dark, on a phone. */
+
+let stack: Stack
+let browser: Browser
+let places: Places
+const { SCREENSHOTS } = process.env
+
+beforeAll(async () => {
+  ;[stack, browser] = await Promise.all([startStack(), launchBrowser()])
+  const client = createClient({ base_url: stack.base_url, api_key: stack.api_key })
+  places = await fillShop(client)
+}, 300_000)
+afterAll(async () => {
+  await browser?.close()
+  await stack?.dispose()
+})
+
+const MODES = {
+  light: { colorScheme: 'light' },
+  dark: { colorScheme: 'dark' },
+  phone: { colorScheme: 'light', viewport: { width: 375, height: 760 }, hasTouch: true, isMobile: true },
+} as const
+
+describe.each(Object.keys(MODES) as (keyof typeof MODES)[])('%s', (mode) => {
+  /** The page as it stands now: complete, without a serious finding of axe, and nothing of it beside the screen. */
+  async function judge(page: Page, name: string) {
+    await untilStill(page)
+    if (SCREENSHOTS) {
+      await mkdir(SCREENSHOTS, { recursive: true })
+      await page.screenshot({ path: join(SCREENSHOTS, `studio-${name}-${mode}.png`), fullPage: true })
+    }
+    await expectNoOverflow(page, name)
+    expect([name, await seriousFindings(page)]).toEqual([name, []])
+  }
+  const open = () => openTab(browser, { ...MODES[mode], reducedMotion: 'reduce' })
+
+  test('every page can be seen whole, and axe finds nothing serious', async () => {
+    const { page, problems } = await open()
+    await page.goto(stack.base_url)
+    await page.getByLabel('Server key').waitFor()
+    await judge(page, 'sign in')
+    await signIn(page, stack)
+    for (const [name, place] of Object.entries<Place>(places)) {
+      await visit(page, ...place)
+      await judge(page, name)
+    }
+    expect(problems).toEqual([])
+    await page.context().close()
+  })
+
+  test('so can dialogs, menus, codes and the player', async () => {
+    const { page, problems } = await open()
+    await signIn(page, stack)
+    await visit(page, ...places.share)
+    await page.getByRole('button', { name: 'Create play session' }).click()
+    await page.getByRole('heading', { name: 'Embed code' }).waitFor(PATIENCE)
+    await judge(page, 'codes')
+    for (const place of [places.keys, places.variants] as Place[]) {
+      await visit(page, ...place)
+      await page.getByRole('button', { name: /^New (key|variant)$/ }).click()
+      await judge(page, `new ${place[1]}`)
+      await page.keyboard.press('Escape')
+    }
+    await visit(page, ...places.collection)
+    const row = rowOf(page, 'A song')
+    await row.getByRole('button', { name: /^Play A song/ }).click(PATIENCE)
+    await page.locator('.dock').getByRole('button', { name: 'Pause' }).waitFor(PATIENCE)
+    await judge(page, 'playing')
+    await row.getByRole('button', { name: /^More for A song/ }).click()
+    await page.getByRole('menuitem', { name: 'Details' }).waitFor()
+    await judge(page, 'menu')
+    await page.getByRole('menuitem', { name: 'Add to a playlist …' }).click()
+    await page.getByRole('button', { name: /^Mix/ }).waitFor(PATIENCE)
+    await judge(page, 'add to a playlist')
+    expect(problems).toEqual([])
+    await page.context().close()
+  })
+})
+
+test('on a phone every control can be tapped: none lies under another or is smaller than 24 pixels', async () => {
+  const { page } = await openTab(browser, MODES.phone)
+  await signIn(page, stack)
+  for (const [name, place] of Object.entries<Place>(places)) {
+    await visit(page, ...place)
+    await untilStill(page)
+    expect([name, await untappable(page)]).toEqual([name, []])
+  }
+  await page.context().close()
+})
+
+/** What cannot be tapped at its middle when it is scrolled to, or is smaller than WCAG 2.2 §2.5.8 wants. */
+const untappable = (page: Page): Promise<string[]> =>
+  page.evaluate(() => {
+    const controls = [...document.querySelectorAll<HTMLElement>('a[href]:not(.skip), button, input, select, textarea')]
+    const seen = controls.filter((control) => control.checkVisibility({ visibilityProperty: true }))
+    return seen.flatMap((control) => {
+      control.scrollIntoView({ block: 'center', behavior: 'instant' })
+      const { left, top, width, height } = control.getBoundingClientRect()
+      const hit = document.elementFromPoint(left + width / 2, top + height / 2)
+      const reached = hit && (control.contains(hit) || hit.contains(control))
+      // A link within a sentence may be as low as its line, and so may a box whose label can be tapped too.
+      const small = !control.closest('p, label, .soft') && (width < 24 || height < 24)
+      return !reached || small ? [`${control.outerHTML.slice(0, 120)} ${width} × ${height}`] : []
+    })
+  })
+
+test('the back button leads back, and a reload stays where it is', async () => {
+  const { page } = await openTab(browser)
+  await signIn(page, stack)
+  await page.getByRole('link', { name: /A collection whose/ }).click()
+  await page.getByRole('link', { name: 'Look' }).click()
+  await page.getByRole('heading', { name: 'Preview' }).waitFor()
+  await page.goBack()
+  await rowOf(page, 'diary').waitFor()
+  await page.reload()
+  await rowOf(page, 'diary').waitFor(PATIENCE)
+  await page.goBack()
+  await page.getByRole('heading', { level: 1, name: 'Collections' }).waitFor()
+  expect(await page.title()).toBe('Collections · Tonearm')
+  await page.context().close()
+})

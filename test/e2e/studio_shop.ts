@@ -1,0 +1,47 @@
+import type { Client } from '../../src/client/index.ts'
+import { makeAudio, makeImage } from '../support/audio.ts'
+import { bytes, must, send, settle, upload } from './steps.ts'
+
+/** A route of the studio, and the heading of its page. */
+export type Place = readonly [route: string, heading: string]
+
+/** An organization with something of everything: long names, a failure, a file that never came, an empty collection. */
+export async function fillShop(client: Client) {
+  const title = 'A collection whose title is longer than a phone is wide'
+  const song = 'A song with a name-that-goes-on-and-on-without-a-space'
+  await must(client.post('/v1/variant', { body: { name: 'Radio', codec: 'mp3', bitrate: 64, channels: 1 } }))
+  const made = await must(client.post('/v1/collection', { body: { title } }))
+  const { collection_id } = made
+  await send(made.collection_cover_upload, bytes(await makeImage('png')))
+  const { track_id } = await upload(client, collection_id, `${song}.mp3`, await makeAudio('mp3', { seconds: 60 }))
+  const diary = Buffer.from('Dear diary, '.repeat(200))
+  const { track_id: failed } = await upload(client, collection_id, 'diary.mp3', diary)
+  await must(client.post('/v1/track', { body: { collection_id, file_name: 'on-its-way.wav' } }))
+  const empty = (await must(client.post('/v1/collection', { body: { title: 'Empty' } }))).collection_id
+  const { playlist_id } = await must(client.post('/v1/playlist', { body: { title: 'Mix' } }))
+  const body = { track_ids: [track_id, track_id] }
+  await must(client.post('/v1/playlist/{playlist_id}/track', { params: { playlist_id }, body }))
+  const key = { title: 'Web', type: 'player' as const, collection_id, allowed_origins: ['https://www.example.com'] }
+  await must(client.post('/v1/api_key', { body: key }))
+  await settle(client, track_id)
+  await settle(client, failed)
+  return {
+    collections: ['#/collections', 'Collections'],
+    collection: [`#/collection/${collection_id}`, title],
+    look: [`#/collection/${collection_id}/look`, title],
+    share: [`#/collection/${collection_id}/share`, title],
+    empty: [`#/collection/${empty}`, 'Empty'],
+    track: [`#/track/${track_id}`, song],
+    'track look': [`#/track/${track_id}/look`, song],
+    'track share': [`#/track/${track_id}/share`, song],
+    failed: [`#/track/${failed}`, 'diary'],
+    playlists: ['#/playlists', 'Playlists'],
+    playlist: [`#/playlist/${playlist_id}`, 'Mix'],
+    'playlist look': [`#/playlist/${playlist_id}/look`, 'Mix'],
+    'playlist share': [`#/playlist/${playlist_id}/share`, 'Mix'],
+    keys: ['#/keys', 'Keys'],
+    variants: ['#/variants', 'Variants'],
+  } as const satisfies Record<string, Place>
+}
+
+export type Places = Awaited<ReturnType<typeof fillShop>>

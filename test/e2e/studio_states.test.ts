@@ -1,0 +1,145 @@
+import type { Browser } from 'playwright-core'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+
+import { type Client, createClient } from '../../src/client/index.ts'
+import { makeAudio, makeImage } from '../support/audio.ts'
+import { launchBrowser } from '../support/browser.ts'
+import { startStack, type Stack } from '../support/stack.ts'
+import { seriousFindings } from './axe.ts'
+import { must } from './steps.ts'
+import { fillShop, type Place, type Places } from './studio_shop.ts'
+import { namesOf, openTab, PATIENCE, rowOf, signIn, visit } from './studio_steps.ts'
+
+/** What the studio says when there is nothing, not yet, too much, or when something fails. */
+
+let stack: Stack
+let browser: Browser
+let client: Client
+let places: Places
+
+beforeAll(async () => {
+  ;[stack, browser] = await Promise.all([startStack(), launchBrowser()])
+  client = createClient({ base_url: stack.base_url, api_key: stack.api_key })
+  places = await fillShop(client)
+}, 300_000)
+afterAll(async () => {
+  await browser?.close()
+  await stack?.dispose()
+})
+
+test('a failed track says why, in its list and on its page, and can be tried again', async () => {
+  const { page } = await openTab(browser)
+  await signIn(page, stack)
+  await visit(page, ...places.collection)
+  const row = rowOf(page, 'diary')
+  await row.getByText(/^Failed\. .*text/).waitFor(PATIENCE)
+  await row.getByRole('button', { name: 'Try again' }).click()
+  const status = () => row.getAttribute('data-status')
+  await expect.poll(status, PATIENCE).not.toBe('failed')
+  await expect.poll(status, PATIENCE).toBe('failed')
+  await visit(page, ...places.failed)
+  await page.getByRole('heading', { name: 'What went wrong' }).waitFor(PATIENCE)
+  await page.context().close()
+})
+
+test('empty places say what to do, and unknown ones that there is nothing', async () => {
+  const { page } = await openTab(browser)
+  await signIn(page, stack)
+  await visit(page, ...places.empty)
+  await page.getByRole('heading', { name: 'No tracks yet' }).waitFor(PATIENCE)
+  await page.getByRole('button', { name: 'Choose files' }).waitFor()
+  await page.evaluate((hash) => (location.hash = hash), '#/collection/00000000-0000-4000-8000-00000000dead')
+  await page.getByText('This does not exist, or not any more.').waitFor(PATIENCE)
+  await page.evaluate((hash) => (location.hash = hash), '#/nowhere')
+  await page.getByRole('heading', { name: 'There is no such page' }).waitFor()
+  await page.context().close()
+})
+
+test('each page says that it is loading, then that the service cannot be reached, and goes on when it can', async () => {
+  const { page } = await openTab(browser)
+  await signIn(page, stack)
+  const { collections, keys, variants, playlists, collection, track, playlist, share } = places
+  for (const place of [keys, variants, playlists, collections, collection, track, playlist, share] as Place[]) {
+    await page.goto(`${stack.base_url}/#/nowhere`)
+    await page.getByRole('heading', { name: 'There is no such page' }).waitFor()
+    const cut = Promise.withResolvers<void>()
+    await page.route('**/v1/**', async (route) => {
+      await cut.promise
+      await route.abort()
+    })
+    await page.evaluate((hash) => (location.hash = hash), place[0])
+    await page.getByRole('status').getByText('Loading …').first().waitFor()
+    cut.resolve()
+    await page.getByRole('alert').getByText('The service cannot be reached').first().waitFor(PATIENCE)
+    expect([place, await seriousFindings(page)]).toEqual([place, []])
+    await page.unroute('**/v1/**')
+    const again = page.locator('.problem').getByRole('button', { name: 'Try again' })
+    const pressed = async () => {
+      for (const button of await again.all()) await button.click()
+      return again.count()
+    }
+    await expect.poll(pressed, PATIENCE).toBe(0)
+    await page.getByRole('heading', { level: 1, name: place[1] }).waitFor(PATIENCE)
+    await expect.poll(() => page.getByText('Loading …').count(), PATIENCE).toBe(0)
+    expect(await page.getByText('The service cannot be reached').count()).toBe(0)
+  }
+  await page.context().close()
+})
+
+test('what is typed is shown as text, and a picture as a file is refused with a reason', async () => {
+  const { page, problems } = await openTab(browser)
+  await signIn(page, stack)
+  const title = '<img src=x onerror=alert(1)>"&amp;'
+  const { collection_id } = await must(client.post('/v1/collection', { body: { title } }))
+  await visit(page, `#/collection/${collection_id}`, title)
+  expect(await page.locator('img[src=x]').count()).toBe(0)
+  const cover = { name: 'cover.png', mimeType: 'image/png', buffer: await makeImage('png') }
+  await page.setInputFiles('.thing-text input[type=file]', cover)
+  await page.getByText(/image|picture/i).waitFor(PATIENCE)
+  await page.getByRole('button', { name: /cover\.png/ }).click()
+  await page.getByRole('heading', { name: 'No tracks yet' }).waitFor()
+  expect(problems).toEqual([])
+  await must(client.delete('/v1/collection/{collection_id}', { params: { collection_id } }))
+  await page.context().close()
+})
+
+test('an upload that is interrupted goes on by itself, and one that is paused when it is resumed', async () => {
+  const { page } = await openTab(browser)
+  await signIn(page, stack)
+  await visit(page, ...places.empty)
+  let refuse = true
+  await page.route('**/uploads/**', async (route) => {
+    if (route.request().method() === 'PUT' && refuse) await route.abort()
+    else await route.continue()
+  })
+  const song = { name: 'again.mp3', mimeType: 'audio/mpeg', buffer: await makeAudio('mp3', { seconds: 3 }) }
+  await page.setInputFiles('.thing-text input[type=file]', song)
+  await rowOf(page, 'again.mp3').locator('.note.failed').waitFor(PATIENCE)
+  await page.getByRole('button', { name: /^Pause.*again\.mp3/ }).click()
+  refuse = false
+  await page.getByRole('button', { name: /^Resume.*again\.mp3/ }).click()
+  await page.locator('.track[data-status=ready]').waitFor(PATIENCE)
+  expect(await namesOf(page)).toEqual(['again'])
+  await page.context().close()
+})
+
+test('a long list: all tracks are shown, and only what is looked at is read', async () => {
+  const { collection_id } = await must(client.post('/v1/collection', { body: { title: 'Archive' } }))
+  for (let from = 0; from < 450; from += 30) {
+    await Promise.all(
+      Array.from({ length: 30 }, (_, i) =>
+        must(client.post('/v1/track', { body: { collection_id, file_name: `Tape ${from + i}.wav` } })),
+      ),
+    )
+  }
+  const { page } = await openTab(browser)
+  await signIn(page, stack)
+  let reads = 0
+  page.on('request', (request) => /\/v1\/track\//.test(request.url()) && reads++)
+  await visit(page, `#/collection/${collection_id}`, 'Archive')
+  await expect.poll(() => page.locator('.track').count(), PATIENCE).toBe(450)
+  await page.getByText('450 tracks').waitFor()
+  // Those that wait for their files are looked at four at a time.
+  expect(reads).toBeLessThan(60)
+  await page.context().close()
+})

@@ -1,0 +1,77 @@
+import type { Browser, BrowserContextOptions, Locator, Page } from 'playwright-core'
+import { expect } from 'vitest'
+
+import type { TonearmPlayer } from '../../src/elements/player/element.ts'
+import type { Stack } from '../support/stack.ts'
+
+/** The steps of tests that work in the studio. */
+
+export const PATIENCE = { timeout: 120_000 }
+
+export interface Studio {
+  page: Page
+  /** Faults of the page so far; a test that brings one about empties it. */
+  problems: string[]
+}
+
+/** A tab of its own, which keeps the faults of the page. */
+export async function openTab(browser: Browser, options: BrowserContextOptions = {}): Promise<Studio> {
+  const context = await browser.newContext({ viewport: { width: 1200, height: 900 }, ...options })
+  const page = await context.newPage()
+  const problems: string[] = []
+  page.on('pageerror', (error) => problems.push(String(error)))
+  page.on('console', (message) => message.type() === 'error' && problems.push(message.text()))
+  return { page, problems }
+}
+
+/** Opens the studio by the link that `npm start` prints. */
+export async function signIn(page: Page, { base_url, api_key }: Stack): Promise<void> {
+  await page.goto(`${base_url}/#key=${api_key}`)
+  await page.getByRole('heading', { name: 'Collections' }).waitFor(PATIENCE)
+}
+
+/** Goes to a page of the studio, as a link would. */
+export async function visit(page: Page, route: string, heading: string | RegExp): Promise<void> {
+  await page.evaluate((hash) => (location.hash = hash), route)
+  await page.getByRole('heading', { level: 1, name: heading }).waitFor(PATIENCE)
+}
+
+/** The row of a track. */
+export const rowOf = (page: Page, name: string | RegExp): Locator =>
+  page.locator('.track[data-status]').filter({ hasText: name })
+
+/** The names of the rows from top to bottom. */
+export const namesOf = (page: Page) => page.locator('.track a.name').allTextContents()
+
+/** Chooses an entry of a menu. */
+export async function choose(page: Page, menu: string, entry: string): Promise<void> {
+  await page.getByRole('button', { name: menu, exact: true }).click()
+  await page.getByRole('menuitem', { name: entry }).click()
+}
+
+/** Waits until an audio element of the page, in whatever shadow tree, has come so far. */
+export async function untilPlaying(place: { locator: Page['locator'] }, seconds: number): Promise<void> {
+  const audio = place.locator('audio').first()
+  const position = () => audio.evaluate((element) => (element as HTMLAudioElement).currentTime)
+  await expect.poll(position, { ...PATIENCE, interval: 100 }).toBeGreaterThan(seconds)
+}
+
+/** Nothing of the page lies beside what can be seen. */
+export async function expectNoOverflow(page: Page, what: string): Promise<void> {
+  const { width } = page.viewportSize()!
+  const found = await page.evaluate(() => document.documentElement.scrollWidth)
+  expect([what, found]).toEqual([what, width])
+}
+
+/** Waits until a page is complete: nothing is loading, pictures, waveforms and players are there. */
+export async function untilStill(page: Page): Promise<void> {
+  await expect.poll(() => page.locator('.loading').count(), PATIENCE).toBe(0)
+  const still = () =>
+    [...document.images].every(({ complete }) => complete) &&
+    [...document.querySelectorAll('.cover')].every((cover) => cover.querySelector('img')) &&
+    [...document.querySelectorAll('.preview')].every(
+      (preview) => preview.querySelector<TonearmPlayer>('tonearm-player')?.track,
+    ) &&
+    [...document.querySelectorAll('.track[data-status=ready]')].every((row) => row.querySelector('canvas'))
+  await page.waitForFunction(still, undefined, PATIENCE)
+}

@@ -1,0 +1,156 @@
+import type { Browser, Page } from 'playwright-core'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+
+import { type Client, createClient } from '../../src/client/index.ts'
+import { makeAudio } from '../support/audio.ts'
+import { launchBrowser } from '../support/browser.ts'
+import { startStack, type Stack } from '../support/stack.ts'
+import { must, settle, upload } from './steps.ts'
+import { choose, openTab, PATIENCE, rowOf, signIn, visit } from './studio_steps.ts'
+
+/** Variants of one's own in the studio, and tracks that are brought up to date with them. The tests build on each other. */
+
+let stack: Stack
+let browser: Browser
+let page: Page
+let client: Client
+let collection: string
+let cut: string
+let problems: string[]
+
+beforeAll(async () => {
+  ;[stack, browser] = await Promise.all([startStack(), launchBrowser()])
+  client = createClient({ base_url: stack.base_url, api_key: stack.api_key })
+  collection = (await must(client.post('/v1/collection', { body: { title: 'Demo tape' } }))).collection_id
+  const song = await makeAudio('flac', { seconds: 8 })
+  const whole = await upload(client, collection, 'whole.flac', song)
+  cut = (await upload(client, collection, 'cut.flac', song.subarray(0, song.length / 2))).track_id
+  expect(await settle(client, whole.track_id)).toMatchObject({ status: 'ready' })
+  await settle(client, cut)
+  ;({ page, problems } = await openTab(browser))
+  await signIn(page, stack)
+})
+afterAll(async () => {
+  await browser?.close()
+  await stack?.dispose()
+})
+
+const own = () => page.getByRole('region', { name: 'Your own' })
+const dialog = () => page.getByRole('dialog')
+const field = (name: string) => dialog().getByLabel(name, { exact: true })
+const create = () => dialog().getByRole('button', { name: 'Create variant' }).click()
+
+/** What screen readers say of a field besides its name. */
+async function noteOf(name: string): Promise<string | null> {
+  const id = await field(name).getAttribute('aria-describedby')
+  return id && (await page.locator(`[id="${id}"]`).textContent())
+}
+
+test('the default variants are shown with their formats and sizes, and cannot be changed', async () => {
+  await visit(page, '#/variants', 'Variants')
+  await own().getByText('None yet').waitFor(PATIENCE)
+  const always = page.getByRole('region', { name: 'Always there' })
+  expect(await always.getByRole('row').count()).toBe(9)
+  const cells = always.getByRole('row').filter({ hasText: 'mp3-128' }).getByRole('cell')
+  expect(await cells.allTextContents()).toEqual(['Listening', 'MP3', 'as the source', '128 kbit/s', '960 KB'])
+  expect(await always.getByRole('row').filter({ hasText: 'preview' }).textContent()).toContain('Preview, 30 s from 0 s')
+  expect(await always.getByRole('button').count()).toBe(0)
+})
+
+test('what is wrong with a new variant is said at its field', async () => {
+  await page.getByRole('button', { name: 'New variant' }).click()
+  await field('Bitrate in kbit/s').fill('123')
+  await field('Name').fill('Radio')
+  await field('Index').fill('Not An Index')
+  await create()
+  await expect.poll(() => noteOf('Index'), PATIENCE).toContain('with hyphens between them')
+  expect(await field('Index').getAttribute('aria-invalid')).toBe('true')
+  await field('Index').fill('mp3-128')
+  await create()
+  await expect.poll(() => noteOf('Bitrate in kbit/s'), PATIENCE).toMatch(/^must be one of 32, .* for mp3$/)
+  expect(await noteOf('Index')).toMatch(/^What players ask for/)
+  await field('Bitrate in kbit/s').fill('64')
+  await create()
+  await expect.poll(() => noteOf('Index'), PATIENCE).toContain('There is a variant with the index mp3-128 already')
+  // The browser itself notes each answer that is a refusal.
+  problems.length = 0
+})
+
+test('a variant is created and a preview too, then one is edited', async () => {
+  await field('Index').fill('')
+  await field('Channels').selectOption({ label: 'Mono' })
+  await create()
+  const radio = own().getByRole('row').filter({ hasText: 'Radio' })
+  await radio.waitFor(PATIENCE)
+  expect(await radio.getByRole('cell').first().textContent()).toBe('Listening')
+  await page.getByRole('button', { name: 'New variant' }).click()
+  await field('Name').fill('Hook')
+  await field('For').selectOption({ label: 'Preview: a part of the track' })
+  await field('Codec').selectOption({ label: 'FLAC, lossless' })
+  expect(await field('Bitrate in kbit/s').count()).toBe(0)
+  await field('Start in seconds').fill('2.5')
+  await field('Length in seconds').fill('3')
+  await create()
+  await own().getByText('Preview, 3 s from 2.5 s').waitFor(PATIENCE)
+  await choose(page, 'More for Radio', 'Edit …')
+  expect(await field('Index').count()).toBe(0)
+  expect(await field('Bitrate in kbit/s').inputValue()).toBe('64')
+  await field('Name').fill('Radio mono')
+  await field('Bitrate in kbit/s').fill('96')
+  await dialog().getByRole('button', { name: 'Save' }).click()
+  await own().getByText('Radio mono').waitFor(PATIENCE)
+  const { variants } = await must(client.get('/v1/variant'))
+  const settings = { type: 'transcode', codec: 'mp3', bitrate: 96, channels: 1, start: null, length: null }
+  expect(variants[1]).toMatchObject({ name: 'Radio mono', index: 'radio', ...settings })
+  expect(variants[0]).toMatchObject({
+    index: 'hook',
+    type: 'preview',
+    codec: 'flac',
+    bitrate: 0,
+    start: 2.5,
+    length: 3,
+  })
+})
+
+test('a collection is brought up to date, and its tracks have the files then', async () => {
+  await visit(page, `#/collection/${collection}`, 'Demo tape')
+  await choose(page, 'More for Demo tape', 'Bring tracks up to date')
+  await page.getByText(/^Bringing tracks up to date: \d of 2\./).waitFor(PATIENCE)
+  await page.getByRole('progressbar', { name: 'Tracks brought up to date' }).waitFor()
+  await page.locator('#announcer').getByText('The tracks are up to date').waitFor(PATIENCE)
+  await page.getByText(/^Bringing tracks up to date/).waitFor({ state: 'detached' })
+  await rowOf(page, 'whole').getByRole('link', { name: 'whole' }).click()
+  for (const [index, format] of Object.entries({ radio: 'MP3', hook: 'FLAC' })) {
+    const row = page.getByRole('row').filter({ hasText: index })
+    await row.getByText(/^\d+(\.\d)? KB$/).waitFor(PATIENCE)
+    expect(await row.textContent()).toContain(format)
+  }
+})
+
+test('a damaged file can be played, and its page says what was lost', async () => {
+  await visit(page, `#/collection/${collection}`, 'Demo tape')
+  await rowOf(page, 'cut').getByRole('link', { name: 'cut: look at the warnings' }).click(PATIENCE)
+  const told = page.getByRole('region', { name: 'Warnings' })
+  await told.waitFor(PATIENCE)
+  expect(await page.getByRole('button', { name: 'Play', exact: true }).isEnabled()).toBe(true)
+  const { track } = await must(client.get('/v1/track/{track_id}', { params: { track_id: cut } }))
+  const warnings = track.info.warnings as { message: string }[]
+  expect(warnings.length).toBeGreaterThan(0)
+  expect(await told.getByRole('listitem').allTextContents()).toEqual(warnings.map(({ message }) => message))
+})
+
+test('a variant is deleted after a question, with its files', async () => {
+  await visit(page, '#/variants', 'Variants')
+  await choose(page, 'More for Hook', 'Delete variant …')
+  await dialog().getByRole('button', { name: 'Cancel' }).click()
+  expect(await own().getByText('Hook').count()).toBe(1)
+  await choose(page, 'More for Hook', 'Delete variant …')
+  await dialog().getByRole('button', { name: 'Delete variant' }).click()
+  await own()
+    .getByText('Hook')
+    .waitFor({ state: 'detached', ...PATIENCE })
+  await visit(page, `#/track/${cut}`, 'cut')
+  await page.getByRole('row').filter({ hasText: 'radio' }).waitFor(PATIENCE)
+  expect(await page.getByRole('row').filter({ hasText: 'hook' }).count()).toBe(0)
+  expect(problems).toEqual([])
+})

@@ -1,0 +1,201 @@
+import type { Browser } from 'playwright-core'
+import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
+
+import { createClient } from '../../src/client/index.ts'
+import { makeAudio } from '../support/audio.ts'
+import { launchBrowser } from '../support/browser.ts'
+import { startStack, type Stack } from '../support/stack.ts'
+import { seriousFindings } from './axe.ts'
+import { must } from './steps.ts'
+import { openShop, openUploader, PATIENCE, type Shop, type Uploader } from './uploader_page.ts'
+
+/** `<tonearm-uploader>` for everybody: without a mouse, without a screen, in dark, on a phone, from right to left. */
+
+let stack: Stack
+let browser: Browser
+let shop: Shop
+let attributes: Record<string, string>
+let song: { name: string; mimeType: string; buffer: Buffer }
+let opened: Uploader[] = []
+
+beforeAll(async () => {
+  ;[stack, browser] = await Promise.all([startStack(), launchBrowser()])
+  const server = createClient({ base_url: stack.base_url, api_key: stack.api_key })
+  const { collection_id } = await must(server.post('/v1/collection', { body: { title: 'Inbox' } }))
+  const about = { title: 'Shop', type: 'uploader' as const, collection_id }
+  const { secret } = await must(server.post('/v1/api_key', { body: about }))
+  attributes = { 'base-url': stack.base_url, 'api-key': secret, 'collection-id': collection_id, 'max-size': '1 MB' }
+  song = { name: 'Evening song.wav', mimeType: 'audio/wav', buffer: await makeAudio('wav', { seconds: 2 }) }
+  shop = await openShop(stack)
+})
+afterEach(async () => {
+  await Promise.all(opened.map((one) => one.close()))
+  opened = []
+})
+afterAll(async () => {
+  await browser?.close()
+  await shop?.close()
+  await stack?.dispose()
+})
+
+async function open(more: Record<string, string> = {}, options: Parameters<typeof openUploader>[3] = {}) {
+  const uploader = await openUploader(browser, shop, { ...attributes, ...more }, options)
+  opened.push(uploader)
+  return uploader
+}
+
+const input = ({ element }: Uploader) => element.locator('input[type=file][multiple]')
+const notes = { name: 'notes.txt', mimeType: 'text/plain', buffer: Buffer.from('Dear diary') }
+const diary = { name: 'diary.mp3', mimeType: 'audio/mpeg', buffer: Buffer.from('Dear diary, '.repeat(200)) }
+
+const audit = ({ page }: Uploader) => seriousFindings(page)
+
+test.each(['light', 'dark'])('axe finds nothing serious in any state, in %s', async (theme) => {
+  const uploader = await open({ manual: '', theme, accent: '#ffd400' })
+  expect(await audit(uploader)).toEqual([])
+  await input(uploader).setInputFiles([song, notes, diary])
+  await uploader.until('notes.txt', 'rejected')
+  expect(await audit(uploader)).toEqual([])
+  await uploader.page.context().setOffline(true)
+  await uploader.element.getByRole('button', { name: 'Upload 2 files' }).click()
+  await uploader.row('diary.mp3').getByText('You are offline').waitFor(PATIENCE)
+  expect(await audit(uploader)).toEqual([])
+  await uploader.row('diary.mp3').getByRole('button', { name: 'Cancel' }).click()
+  await uploader.element.evaluate((element) => (element as HTMLElementTagNameMap['tonearm-uploader']).pause('file-1'))
+  expect(await audit(uploader)).toEqual([])
+  await uploader.page.context().setOffline(false)
+  await uploader.row('diary.mp3').getByRole('button', { name: 'Try again' }).click()
+  await uploader.element.evaluate((element) => (element as HTMLElementTagNameMap['tonearm-uploader']).resume('file-1'))
+  await uploader.until(song.name, 'ready')
+  await uploader.until('diary.mp3', 'failed')
+  expect(await audit(uploader)).toEqual([])
+
+  const wrong = await open({ 'api-key': 'ta_uk_nonsense', theme })
+  await input(wrong).setInputFiles([song])
+  await wrong.element.getByRole('alert').waitFor(PATIENCE)
+  expect(await audit(wrong)).toEqual([])
+})
+
+test('everything can be done with the keyboard, and the focus is never lost', async () => {
+  const uploader = await open({ manual: '' })
+  const { page } = uploader
+  const focused = () =>
+    page.evaluate(() => {
+      const inner = document.querySelector('tonearm-uploader')!.shadowRoot!.activeElement
+      return inner?.ariaLabel ?? inner?.textContent ?? null
+    })
+  // Before any key: the browser must have been told to hand its dialogs over when the first one opens.
+  const chooser = page.waitForEvent('filechooser')
+  await page.keyboard.press('Tab')
+  expect(await focused()).toBe('Choose files')
+  await page.keyboard.press('Enter')
+  await (await chooser).setFiles([song, { ...song, name: 'Morning song.wav' }])
+  const reached: (string | null)[] = []
+  for (let i = 0; i < 5; i++) {
+    await page.keyboard.press('Tab')
+    reached.push(await focused())
+  }
+  expect(reached).toEqual([
+    'Upload 2 files',
+    'Add a cover: Evening song.wav',
+    'Remove from the list: Evening song.wav',
+    'Add a cover: Morning song.wav',
+    'Remove from the list: Morning song.wav',
+  ])
+  await page.keyboard.press('Enter')
+  // The row that went away hands the focus to its neighbour.
+  expect(await focused()).toContain('Evening song.wav')
+  await page.keyboard.press('Shift+Tab')
+  expect(await focused()).toBe('Upload 1 file')
+  await page.keyboard.press('Enter')
+  await uploader.until(song.name, 'ready')
+  expect(await focused()).not.toBeNull()
+})
+
+test('a screen reader is told what happens, in few words', async () => {
+  const uploader = await open()
+  const { page } = uploader
+  await page.evaluate(() => {
+    const said: string[] = []
+    Object.assign(window, { said })
+    const region = document.querySelector('tonearm-uploader')!.shadowRoot!.querySelector('[role=status]')!
+    new MutationObserver(() => said.push(region.textContent ?? '')).observe(region, { childList: true, subtree: true })
+  })
+  await input(uploader).setInputFiles([song, notes])
+  await uploader.until(song.name, 'ready')
+  await page.waitForFunction(() =>
+    (window as unknown as { said: string[] }).said.some((text) => text.includes('ready,')),
+  )
+  const said = await page.evaluate(() => (window as unknown as { said: string[] }).said)
+  const whole = said.join(' ')
+  expect(whole).toContain('notes.txt: This kind of file is not accepted here.')
+  expect(whole).toContain('Evening song.wav: Ready')
+  expect(whole).toContain('1 file ready, 1 failed')
+  expect(said.length).toBeLessThan(8)
+  const bar = uploader.element.getByRole('progressbar', { name: 'Progress of Evening song.wav', includeHidden: true })
+  expect(await bar.count()).toBe(1)
+})
+
+test('it fits on a phone and from right to left, and speaks the language of the page', async () => {
+  const uploader = await open(
+    { manual: '', lang: 'de-CH', dir: 'rtl' },
+    { viewport: { width: 375, height: 700 }, hasTouch: true },
+  )
+  const { page, element } = uploader
+  await element.getByText('Audiodateien hier ablegen').waitFor()
+  const long = { ...song, name: 'A very long name without any spaces_'.repeat(5).replaceAll(' ', '_') + '.wav' }
+  await input(uploader).setInputFiles([song, long, notes])
+  await uploader.until('notes.txt', 'rejected')
+  expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(375)
+  const small = await element
+    .getByRole('button')
+    .evaluateAll(
+      (buttons) => buttons.map((one) => one.getBoundingClientRect()).filter(({ height }) => height < 44).length,
+    )
+  expect(small).toBe(0)
+  const [thumb, dismiss] = await Promise.all([
+    uploader.row(song.name).locator('.thumb').boundingBox(),
+    uploader.row(song.name).locator('.dismiss').boundingBox(),
+  ])
+  expect(thumb!.x).toBeGreaterThan(dismiss!.x)
+})
+
+test('nothing moves for those who do not want it', async () => {
+  const uploader = await open({}, { reducedMotion: 'reduce' })
+  await input(uploader).setInputFiles([song])
+  const fill = uploader.row(song.name).locator('.fill')
+  const moving = await fill.evaluate((element) => {
+    element.parentElement!.classList.add('unknown')
+    const { animationName, transitionDuration } = getComputedStyle(element)
+    return [animationName, transitionDuration]
+  })
+  expect(moving).toEqual(['none', '0s'])
+})
+
+test('an upload from which nothing more is heard is begun again', async () => {
+  const uploader = await open()
+  const { page } = uploader
+  await page.clock.install()
+  const silent: (() => void)[] = []
+  await page.route('**/cdn-cgi/local/r2/**', async (route) => {
+    if (route.request().method() !== 'PUT' || silent.length > 0) return await route.continue()
+    // Neither an answer nor an end.
+    await new Promise<void>((resolve) => silent.push(resolve))
+    return await route.abort()
+  })
+  await input(uploader).setInputFiles([song])
+  await page.waitForFunction(() =>
+    (window as unknown as { seen: { type: string }[] }).seen.some(({ type }) => type === 'upload-start'),
+  )
+  await expect.poll(() => silent.length, PATIENCE).toBe(1)
+  await page.clock.fastForward(301_000)
+  await uploader.row(song.name).getByText('The connection was lost.').waitFor(PATIENCE)
+  await page.clock.fastForward(2000)
+  await expect
+    .poll(async () => {
+      await page.clock.fastForward(5000)
+      return await uploader.row(song.name).getAttribute('data-state')
+    }, PATIENCE)
+    .toBe('ready')
+  for (const end of silent) end()
+})

@@ -1,0 +1,90 @@
+import { join } from 'node:path'
+
+import sharp from 'sharp'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+
+import { seriousFindings } from './axe.ts'
+import { drawCovers } from './player_covers.ts'
+import { PATIENCE, type Uploader } from './uploader_page.ts'
+import { type Bench, choose, setUp } from './uploader_setup.ts'
+
+/** The uploader in each of its states, on the way of real files. With `SCREENSHOTS=<directory>` it leaves a picture of each there. */
+
+let bench: Bench
+beforeAll(async () => {
+  bench = await setUp()
+})
+afterAll(async () => {
+  await bench?.tidy()
+  await bench?.dispose()
+})
+
+/** What a state must pass: nothing serious for axe, and every progress bar is the length that it says. */
+async function look({ page, element }: Uploader, name: string): Promise<void> {
+  expect([name, await seriousFindings(page)]).toEqual([name, []])
+  const { SCREENSHOTS } = process.env
+  if (!SCREENSHOTS) return
+  const picture = await element.screenshot({ omitBackground: true })
+  await sharp(picture)
+    .png({ palette: true, quality: 90 })
+    .toFile(join(SCREENSHOTS, `uploader-${name}.png`))
+}
+
+test('empty, with files above it, sending, paused, failed and done: each state reads well', async () => {
+  const uploader = await bench.open(
+    { concurrency: '2', theme: 'light', 'max-size': '100 MB' },
+    { viewport: { width: 640, height: 900 }, deviceScaleFactor: 2, reducedMotion: 'reduce' },
+  )
+  const { page, element, row, until } = uploader
+  await look(uploader, 'empty')
+
+  const zone = element.locator('[part~=dropzone]')
+  const drag = await page.evaluateHandle(() => {
+    const held = new DataTransfer()
+    held.items.add(new File(['sound'], 'One.wav', { type: 'audio/wav' }))
+    return held
+  })
+  await zone.dispatchEvent('dragover', { dataTransfer: drag })
+  await look(uploader, 'drag')
+  await zone.dispatchEvent('dragleave', {})
+
+  bench.line.hold()
+  const names = ['Harbour at Dusk.wav', 'Night Trains.wav', 'Paper Gardens.wav']
+  await choose(
+    uploader,
+    await bench.aHeavySong(names[0]!),
+    await bench.aHeavySong(names[1]!),
+    await bench.aSong(names[2]!),
+  )
+  await page.waitForFunction(() =>
+    document
+      .querySelector('tonearm-uploader')!
+      .files.slice(0, 2)
+      .every(({ fraction }) => fraction > 0.01),
+  )
+  const [cover] = await drawCovers()
+  await page.evaluate(
+    (png) => {
+      const picture = new File([Uint8Array.from(png)], 'cover.png', { type: 'image/png' })
+      document.querySelector('tonearm-uploader')!.addCover('file-1', picture)
+    },
+    [...cover!.png],
+  )
+  await look(uploader, 'uploading')
+
+  await row(names[1]!).getByRole('button', { name: 'Pause' }).click()
+  await row(names[1]!).getByText('Paused.').waitFor()
+  await look(uploader, 'paused')
+
+  bench.line.flow()
+  await row(names[1]!).getByRole('button', { name: 'Resume' }).click()
+  await choose(uploader, await bench.aFile('Voice memo.mp3', Buffer.from('Dear diary, '.repeat(20_000))))
+  for (const name of names) await until(name, 'ready')
+  await until('Voice memo.mp3', 'failed')
+  await element.getByText('3 files ready').first().waitFor(PATIENCE)
+  await look(uploader, 'failed')
+
+  await row('Voice memo.mp3').getByRole('button', { name: 'Remove' }).click()
+  await look(uploader, 'done')
+  expect(uploader.problems).toEqual([])
+})

@@ -1,0 +1,113 @@
+import type { Browser, BrowserContextOptions, Locator, Page } from 'playwright-core'
+
+import type { FileView } from '../../src/elements/uploader/index.ts'
+import { type HostPage, startHostPage } from '../support/host_page.ts'
+import type { Stack } from '../support/stack.ts'
+
+/** A page of somebody else, on an origin of its own and with a strict Content-Security-Policy, that uses `<tonearm-uploader>`. */
+export interface Shop extends HostPage {
+  service: string
+}
+
+export const openShop = async ({ base_url }: Stack): Promise<Shop> => ({
+  ...(await startHostPage()),
+  service: base_url,
+})
+
+// What an embed may ask of a page: its script, and that the service and the storage may be called.
+const policy = (service: string) =>
+  `default-src 'none'; script-src ${service}; connect-src ${service}; base-uri 'none'; form-action 'none'; require-trusted-types-for 'script'`
+
+function pageWith(service: string, { dir = 'ltr', lang = 'en', ...attributes }: Record<string, string>): string {
+  const written = Object.entries(attributes).map(([name, value]) => ` ${name}="${value.replaceAll('"', '&quot;')}"`)
+  return `<!doctype html>
+<html lang="${lang}" dir="${dir}">
+  <head>
+    <meta name="viewport" content="width=device-width, initial-scale=1" />
+    <title>Shop</title>
+    <script type="module" src="${service}/elements/uploader.js"></script>
+  </head>
+  <body>
+    <main><h1>Send us your music</h1><tonearm-uploader${written.join('')}></tonearm-uploader></main>
+  </body>
+</html>`
+}
+
+/** An event of the element, with what tests want to know of it. */
+export interface Seen {
+  type: string
+  id?: string
+  name?: string
+  code?: string
+  message?: string
+  track_id?: string | null
+  fraction?: number
+  status?: string
+}
+
+export interface Uploader {
+  page: Page
+  element: Locator
+  problems: string[]
+  events: () => Promise<Seen[]>
+  /** The element's own list, without the files themselves. */
+  files: () => Promise<Omit<FileView, 'file'>[]>
+  /** The row of a file. */
+  row: (name: string) => Locator
+  /** Waits until a file is in a state. */
+  until: (name: string, state: string) => Promise<void>
+  close: () => Promise<void>
+}
+
+/** Longer than anything takes. */
+export const PATIENCE = { timeout: 90_000 }
+
+/** Opens the page in a browser; faults of the page, and whatever its policy refuses, are collected. */
+export async function openUploader(
+  browser: Browser,
+  shop: Shop,
+  attributes: Record<string, string>,
+  options: BrowserContextOptions = {},
+): Promise<Uploader> {
+  const context = await browser.newContext({ viewport: { width: 900, height: 900 }, ...options })
+  const page = await context.newPage()
+  const problems: string[] = []
+  page.on('pageerror', (error) => problems.push(String(error)))
+  // The browser itself writes an error for every answer like 401 and for every lost connection.
+  page.on('console', (message) => {
+    if (message.type() === 'error' && !message.text().startsWith('Failed to load resource')) {
+      problems.push(message.text())
+    }
+  })
+  await page.addInitScript(collectEvents)
+  shop.show(pageWith(shop.service, attributes), { 'content-security-policy': policy(shop.service) })
+  await page.goto(shop.origin)
+  const element = page.locator('tonearm-uploader')
+  await element.getByRole('button', { name: /./ }).first().waitFor()
+  const row = (name: string) => element.getByRole('listitem').filter({ hasText: name })
+  return {
+    page,
+    element,
+    problems,
+    row,
+    events: () => page.evaluate(() => (window as unknown as { seen: Seen[] }).seen),
+    files: () =>
+      page.evaluate(() => document.querySelector('tonearm-uploader')!.files.map(({ file: _file, ...view }) => view)),
+    until: (name, state) => element.locator(`li[data-state=${state}]`, { hasText: name }).waitFor(PATIENCE),
+    close: () => context.close(),
+  }
+}
+
+function collectEvents(): void {
+  const seen: Seen[] = []
+  Object.assign(window, { seen })
+  const names =
+    'file-added rejected upload-start upload-progress retrying paused resumed upload-complete processing ready failed cancelled unfollowed cover-start cover-complete cover-failed error complete'
+  for (const name of names.split(' ')) {
+    document.addEventListener(`tonearm-uploader-${name}`, (event) => {
+      const { file, ...detail } = (event as CustomEvent<Record<string, unknown> & { file?: File }>).detail
+      seen.push({ type: name, ...(file && { name: file.name }), ...detail })
+    })
+  }
+  document.addEventListener('securitypolicyviolation', (event) => console.error(`CSP: ${event.violatedDirective}`))
+}

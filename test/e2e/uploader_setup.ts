@@ -1,0 +1,121 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+
+import type { Browser, BrowserContextOptions } from 'playwright-core'
+
+import { type Client, createClient } from '../../src/client/index.ts'
+import { makeAudio } from '../support/audio.ts'
+import { launchBrowser } from '../support/browser.ts'
+import { startStack, type Stack } from '../support/stack.ts'
+import { type Line, openLine } from './line.ts'
+import { must } from './steps.ts'
+import { openShop, openUploader, type Shop, type Uploader } from './uploader_page.ts'
+
+/** Everything that a test of the uploader works with: the service, a collection with a key, a page elsewhere, files. */
+export interface Bench {
+  stack: Stack
+  browser: Browser
+  shop: Shop
+  line: Line
+  /** With the server key. */
+  server: Client
+  collection_id: string
+  /** An uploader key for the collection and the page's origin. */
+  key: string
+  mintKey: (body: { allowed_origins?: string[]; type?: 'uploader' | 'player' }) => Promise<string>
+  /** Opens the page with an uploader; what it does with the network goes through `line`. */
+  open: (attributes?: Record<string, string>, options?: BrowserContextOptions) => Promise<Uploader>
+  /** Files on this machine, to be chosen in the browser. */
+  aFile: (name: string, bytes: Buffer) => Promise<string>
+  aSong: (name: string, seconds?: number) => Promise<string>
+  aHeavySong: (name: string) => Promise<string>
+  /** The files of the collection's tracks, in order. */
+  trackNames: () => Promise<string[]>
+  /** After each test. */
+  tidy: () => Promise<void>
+  dispose: () => Promise<void>
+}
+
+/** Too many bytes for the buffers on the way, so that an upload can be stopped in its middle. */
+const HEAVY = 25_000_000
+
+/** Starts everything. */
+export async function setUp(): Promise<Bench> {
+  const [stack, browser, line] = await Promise.all([startStack(), launchBrowser(), openLine()])
+  const directory = await mkdtemp(join(tmpdir(), 'tonearm-uploader-'))
+  const server = createClient({ base_url: stack.base_url, api_key: stack.api_key })
+  const { collection_id } = await must(server.post('/v1/collection', { body: { title: 'Inbox' } }))
+  const shop = await openShop(stack)
+  const opened: Uploader[] = []
+
+  async function mintKey(body: { allowed_origins?: string[]; type?: 'uploader' | 'player' }): Promise<string> {
+    const about = { title: 'Shop', type: 'uploader' as const, collection_id, ...body }
+    return (await must(server.post('/v1/api_key', { body: about }))).secret
+  }
+  const key = await mintKey({ allowed_origins: [shop.origin] })
+
+  async function open(attributes: Record<string, string> = {}, options: BrowserContextOptions = {}): Promise<Uploader> {
+    const all = { 'api-key': key, 'collection-id': collection_id, ...attributes }
+    const uploader = await openUploader(browser, shop, all, { proxy: { server: line.server }, ...options })
+    opened.push(uploader)
+    return uploader
+  }
+
+  async function aFile(name: string, bytes: Buffer): Promise<string> {
+    const path = join(directory, name)
+    await writeFile(path, bytes)
+    return path
+  }
+
+  async function trackNames(): Promise<string[]> {
+    const how = { params: { collection_id }, query: { limit: 200 } }
+    const { tracks } = await must(server.get('/v1/collection/{collection_id}/track', how))
+    return tracks.map(({ file_name }) => file_name)
+  }
+
+  async function tidy(): Promise<void> {
+    line.restore()
+    line.flow()
+    await Promise.all(opened.splice(0).map((one) => one.close()))
+  }
+
+  async function dispose(): Promise<void> {
+    await browser.close()
+    await shop.close()
+    await line.close()
+    await stack.dispose()
+    await rm(directory, { recursive: true, force: true })
+  }
+  return {
+    stack,
+    browser,
+    shop,
+    line,
+    server,
+    collection_id,
+    key,
+    mintKey,
+    open,
+    aFile,
+    aSong: async (name, seconds = 3) => aFile(name, await makeAudio('wav', { seconds })),
+    aHeavySong: async (name) => aFile(name, heavy(await makeAudio('wav', { seconds: 1 }))),
+    trackNames,
+    tidy,
+    dispose,
+  }
+}
+
+/** A WAV file of many bytes, of which few are sound: an unknown chunk stands first (RIFF), which decoders skip. */
+function heavy(wav: Buffer): Buffer {
+  const chunk = Buffer.alloc(8 + HEAVY)
+  chunk.write('JUNK')
+  chunk.writeUInt32LE(HEAVY, 4)
+  const song = Buffer.concat([wav.subarray(0, 12), chunk, wav.subarray(12)])
+  song.writeUInt32LE(song.length - 8, 4)
+  return song
+}
+
+/** Chooses files as people do. */
+export const choose = ({ element }: Uploader, ...paths: string[]) =>
+  element.locator('input[type=file][multiple]').setInputFiles(paths)

@@ -1,0 +1,146 @@
+import { afterAll, beforeAll, expect, test } from 'vitest'
+
+import { makeAudio } from '../support/audio.ts'
+import { seriousFindings } from './axe.ts'
+import { inPage, setUp, type Waveforms } from './waveform_setup.ts'
+
+/** `<tonearm-waveform>` on its own: a slider of time that shows levels. */
+
+let waveforms: Waveforms
+beforeAll(async () => {
+  waveforms = await setUp()
+})
+afterAll(() => waveforms?.dispose())
+
+const LEVELS = JSON.stringify(Array.from({ length: 320 }, (_, i) => (i < 160 ? 0.2 : 1)))
+const waveform = (attributes = '') =>
+  `<tonearm-waveform levels="${LEVELS}" duration="60" current-time="15" ${attributes}></tonearm-waveform>`
+
+test('draws at the resolution of the device, and again when its size changes', async () => {
+  const page = await waveforms.open(waveform(), { deviceScaleFactor: 2 })
+  const size = () =>
+    inPage(page, ({ shadowRoot, clientWidth, clientHeight }) => {
+      const { width, height } = shadowRoot!.querySelector('canvas')!
+      return [width / clientWidth, height / clientHeight, clientWidth]
+    })
+  const [across, down, before] = await size()
+  expect([across, down]).toEqual([2, 2])
+  await page.setViewportSize({ width: 400, height: 300 })
+  await expect.poll(size, { timeout: 30_000 }).toEqual([2, 2, before! - 200])
+  await page.context().close()
+})
+
+test('shows what was played in one color and the rest in another, in those of the page', async () => {
+  const page = await waveforms.open(waveform())
+  const colorsAt = (...fractions: number[]) =>
+    page.locator('tonearm-waveform').evaluate((element, places) => {
+      const canvas = element.shadowRoot!.querySelector('canvas')!
+      const context = canvas.getContext('2d')!
+      const fills = places.map((place) => {
+        const { data } = context.getImageData(Math.round(place * canvas.width), 0, 5, canvas.height)
+        // The first pixel that is wholly covered.
+        for (let i = 0; i < data.length; i += 4) if (data[i + 3] === 255) return data.slice(i, i + 3).join()
+        return ''
+      })
+      return fills
+    }, fractions)
+  const [played, rest] = await colorsAt(0.1, 0.5)
+  expect([played, rest]).toEqual(['181,84,26', '142,142,148'])
+  await inPage(page, (element) => {
+    element.currentTime = 45
+  })
+  expect(await colorsAt(0.1, 0.5, 0.9)).toEqual([played, played, rest])
+  await inPage(page, (element) => {
+    element.style.setProperty('--tonearm-rest', '#010203')
+    element.refresh()
+  })
+  expect(await colorsAt(0.9)).toEqual(['1,2,3'])
+  await page.context().close()
+})
+
+test('is a slider for pointers: it shows the time under them, follows a drag, and says where it ended', async () => {
+  const page = await waveforms.open(waveform())
+  await page.evaluate(() => {
+    const sought: number[] = []
+    Object.assign(window, { sought })
+    document.addEventListener('tonearm-seek', (event) => sought.push(Math.round((event as CustomEvent).detail.time)))
+  })
+  const sought = () => page.evaluate(() => (window as unknown as { sought: number[] }).sought)
+  const slider = page.getByRole('slider', { name: 'Position' })
+  const { x, y, width } = (await slider.boundingBox())!
+  await page.mouse.move(x + width / 4, y + 20)
+  expect(await page.locator('tonearm-waveform .time').textContent()).toBe('0:15')
+  await page.mouse.down()
+  await page.mouse.move(x + width / 2, y + 20)
+  expect(await slider.getAttribute('aria-valuetext')).toBe('30 seconds of 1 minute')
+  expect(await sought()).toEqual([])
+  await page.mouse.move(x + width * 0.75, y + 20)
+  await page.mouse.up()
+  expect(await sought()).toEqual([45])
+  await inPage(page, (element) => element.setAttribute('disabled', ''))
+  await page.mouse.move(x + 10, y + 20)
+  await page.mouse.down()
+  expect(await slider.getAttribute('aria-valuenow')).toBe('45')
+  await page.mouse.up()
+  expect(await sought()).toEqual([45])
+  await page.context().close()
+})
+
+test('is a slider for keys', async () => {
+  const page = await waveforms.open(waveform())
+  const slider = page.getByRole('slider', { name: 'Position' })
+  await slider.focus()
+  const after: Record<string, string | null> = {}
+  for (const key of ['ArrowRight', 'ArrowDown', 'PageUp', 'PageDown', 'Home', 'ArrowLeft', 'End', 'ArrowUp']) {
+    await page.keyboard.press(key)
+    after[key] = await slider.getAttribute('aria-valuenow')
+  }
+  expect(after).toEqual({
+    ArrowRight: '20',
+    ArrowDown: '15',
+    PageUp: '21',
+    PageDown: '15',
+    Home: '0',
+    ArrowLeft: '0',
+    End: '60',
+    ArrowUp: '60',
+  })
+  expect(await slider.getAttribute('aria-valuemax')).toBe('60')
+  expect(await seriousFindings(page)).toEqual([])
+  await page.context().close()
+})
+
+test('follows an audio element of the page, and seeks in it', async () => {
+  const audio = (await makeAudio('mp3', { seconds: 8 })).toString('base64')
+  const page = await waveforms.open(
+    `<audio id="sound" src="data:audio/mpeg;base64,${audio}"></audio><tonearm-waveform for="sound"></tonearm-waveform>`,
+  )
+  const slider = page.getByRole('slider', { name: 'Position' })
+  await expect.poll(() => slider.getAttribute('aria-valuemax'), { timeout: 30_000 }).toBe('8')
+  const { width } = (await slider.boundingBox())!
+  await slider.click({ position: { x: width / 2, y: 20 } })
+  const time = () => page.evaluate(() => document.querySelector('audio')!.currentTime)
+  expect(await time()).toBeCloseTo(4, 0)
+  await page.evaluate(() => document.querySelector('audio')!.play())
+  // On every frame: several positions between two of the audio element's own few reports.
+  const moves = await page.evaluate(async () => {
+    const audio = document.querySelector('audio')!
+    const shown = new Set<number>()
+    audio.addEventListener('timeupdate', () => shown.clear())
+    while (!audio.ended && shown.size < 4) {
+      await new Promise((resolve) => requestAnimationFrame(resolve))
+      shown.add(document.querySelector('tonearm-waveform')!.currentTime)
+    }
+    return shown.size
+  })
+  expect(moves).toBe(4)
+  await page.context().close()
+})
+
+test('what is no list of numbers draws nothing, and breaks nothing', async () => {
+  const page = await waveforms.open('<tonearm-waveform levels="[1, null" duration="x"></tonearm-waveform>')
+  expect(await inPage(page, ({ levels, duration }) => [levels, duration])).toEqual([[], 0])
+  await inPage(page, (element) => element.setAttribute('levels', '[0.5, "1", null, 1]'))
+  expect(await inPage(page, ({ levels }) => levels)).toEqual([0.5, 1])
+  await page.context().close()
+})

@@ -1,0 +1,177 @@
+import type { Page } from 'playwright-core'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+
+import { barCount, barHeights, changedColumns, drawWaveform, type Picture } from '../../src/elements/waveform/draw.ts'
+import { setUp, type Waveforms } from './waveform_setup.ts'
+
+/** The drawing of a waveform, pixel by pixel, as Chromium paints it. */
+
+let waveforms: Waveforms
+let page: Page
+beforeAll(async () => {
+  waveforms = await setUp()
+  page = await waveforms.open('')
+  // As text, because the test runner rewrites an import().
+  await page.evaluate(`import('/elements/waveform.js').then((drawing) => Object.assign(window, { drawing }))`)
+})
+afterAll(() => waveforms?.dispose())
+
+const PICTURE: Picture = {
+  width: 50,
+  height: 40,
+  heights: [1, 0.5, 0.25, 0, 1],
+  bar: 6,
+  gap: 5,
+  progress: 0,
+  played: '#ff0000',
+  rest: '#0000ff',
+  head: '#00ff00',
+  line: 2,
+}
+
+/** Draws by the module that pages load, one picture after another on the same canvas: [picture, from, to]. */
+const draw = (...steps: [Picture, number?, number?][]): Promise<number[]> =>
+  page.evaluate((all) => {
+    const { drawing } = window as unknown as { drawing: { drawWaveform: typeof drawWaveform } }
+    const { width, height } = all[0]![0]
+    const context = Object.assign(document.createElement('canvas'), { width, height }).getContext('2d')!
+    for (const [picture, from, to] of all) drawing.drawWaveform(context, picture, from ?? 0, to ?? picture.width)
+    return Array.from(context.getImageData(0, 0, width, height).data)
+  }, steps)
+
+const NAMES: Record<string, string> = { '255,0,0': 'played', '0,0,255': 'rest', '0,255,0': 'head' }
+/** What a pixel is, by its color; nothing where it is transparent, and `edge` where a round corner covers it in part. */
+function at(pixels: number[], x: number, y: number): string {
+  const [r, g, b, alpha] = pixels.slice((y * PICTURE.width + x) * 4)
+  return alpha === 0 ? '' : alpha === 255 ? (NAMES[`${r},${g},${b}`] ?? 'other') : 'edge'
+}
+/** From where to where the middle of a bar reaches, in rows. */
+function rows(pixels: number[], x: number): [number, number] {
+  const filled = Array.from({ length: PICTURE.height }, (_, y) => y).filter((y) => at(pixels, x, y) !== '')
+  return [filled[0]!, filled.at(-1)!]
+}
+const column = (pixels: number[], x: number) => at(pixels, x, PICTURE.height / 2)
+
+describe('a picture', () => {
+  test('has bars as tall as their levels, around the middle, and nothing between them', async () => {
+    const pixels = await draw([PICTURE])
+    // Five bars of six pixels and four gaps of five fill the width of 50 exactly.
+    expect([2, 13, 24, 35, 46].map((x) => rows(pixels, x))).toEqual([
+      [0, 39],
+      [10, 29],
+      [15, 24],
+      // Silence is a dot, as tall as a bar is wide.
+      [17, 22],
+      [0, 39],
+    ])
+    expect([0, 5, 6, 10, 11, 16, 17, 43, 44, 49].map((x) => column(pixels, x))).toEqual([
+      'rest',
+      'rest',
+      '',
+      '',
+      'rest',
+      'rest',
+      '',
+      '',
+      'rest',
+      'rest',
+    ])
+    // Round ends.
+    expect([at(pixels, 0, 0), at(pixels, 5, 39)].every((corner) => corner === '' || corner === 'edge')).toBe(true)
+  })
+
+  test('changes its color at the progress, in the middle of a bar too, where a line stands', async () => {
+    const pixels = await draw([{ ...PICTURE, progress: 14 / 50 }])
+    expect([0, 5, 6, 11, 12, 13, 14, 15, 16, 17, 22].map((x) => column(pixels, x))).toEqual([
+      'played',
+      'played',
+      '',
+      'played',
+      'played',
+      'head',
+      'head',
+      'rest',
+      'rest',
+      '',
+      'rest',
+    ])
+    expect(rows(pixels, 13)).toEqual([0, 39])
+    expect(rows(pixels, 15)).toEqual([10, 29])
+  })
+
+  test('is all played at the end, and without a line all of it is bars', async () => {
+    const whole = await draw([{ ...PICTURE, progress: 1 }])
+    expect([0, 13, 47, 48, 49].map((x) => column(whole, x))).toEqual(['played', 'played', 'played', 'head', 'head'])
+    const plain = await draw([{ ...PICTURE, progress: 1, line: 0 }])
+    expect([47, 48, 49].map((x) => column(plain, x))).toEqual(['played', 'played', 'played'])
+    // A progress out of range draws the nearest one in it.
+    expect(await draw([{ ...PICTURE, progress: 7 }])).toEqual(whole)
+    expect(await draw([{ ...PICTURE, progress: -7 }])).toEqual(await draw([PICTURE]))
+  })
+})
+
+describe('a moving progress', () => {
+  const steps = [0, 0.13, 0.14, 0.22, 0.24, 0.5, 0.93, 1, 0.97, 0.2, 0.02, 0]
+
+  test('drawn by the columns that it changes gives the same pixels as the whole picture', async () => {
+    for (let i = 1; i < steps.length; i++) {
+      const [before, after] = [steps[i - 1]!, steps[i]!].map((progress) => ({ ...PICTURE, progress }))
+      const parts = changedColumns(before!.progress, after!.progress, PICTURE)
+      expect(await draw([before!], [after!, ...parts]), `${before!.progress} → ${after!.progress}`).toEqual(
+        await draw([after!]),
+      )
+    }
+  })
+
+  test.each([320, 5000])('draws four bars a frame at most, of %i levels', (count) => {
+    const levels = Array.from({ length: count }, (_, i) => Math.abs(Math.sin(i)))
+    const width = 1200
+    const [bar, gap] = [6, 3]
+    const heights = barHeights(levels, barCount(width, bar, gap))
+    let bars = 0
+    const nothing = () => {}
+    const counting = {
+      save: nothing,
+      restore: nothing,
+      beginPath: nothing,
+      rect: nothing,
+      clip: nothing,
+      clearRect: nothing,
+      fill: nothing,
+      fillRect: nothing,
+      fillStyle: '',
+      roundRect: () => void bars++,
+    }
+    // Three minutes at 60 frames a second.
+    const frames = 180 * 60
+    let most = 0
+    for (let frame = 1; frame <= frames; frame++) {
+      const picture: Picture = { ...PICTURE, width, height: 120, heights, bar, gap, progress: frame / frames }
+      const [from, to] = changedColumns((frame - 1) / frames, picture.progress, picture)
+      bars = 0
+      drawWaveform(counting, picture, from, to)
+      most = Math.max(most, bars)
+    }
+    expect(most).toBeGreaterThan(0)
+    expect(most).toBeLessThanOrEqual(4)
+  })
+})
+
+describe('bars', () => {
+  test('are as many as fit, and at least one', () => {
+    expect([barCount(50, 6, 5), barCount(49, 6, 5), barCount(1, 6, 5)]).toEqual([5, 4, 1])
+  })
+
+  test('stand for the loudest of their levels, so that no peak is lost', () => {
+    const levels = Array.from({ length: 5000 }, (_, i) => (i === 2490 || i === 4990 ? 0.9 : 0.1))
+    const heights = barHeights(levels, 320)
+    expect(heights).toHaveLength(320)
+    expect(heights.flatMap((height, i) => (height === 0.9 ? [i] : []))).toEqual([159, 319])
+    expect(barHeights([0.2, 0.8], 4)).toEqual([0.2, 0.2, 0.8, 0.8])
+  })
+
+  test('are silent while no level is known, and no taller than the picture', () => {
+    expect(barHeights([], 3)).toEqual([0, 0, 0])
+    expect(barHeights([2, 0.5], 2)).toEqual([1, 0.5])
+  })
+})

@@ -1,0 +1,95 @@
+import { exports } from 'cloudflare:workers'
+import { eq } from 'drizzle-orm'
+import { beforeEach, describe, expect, it } from 'vitest'
+
+import { collections, playSessions } from '../../src/adapters/schema.ts'
+import { aReadyTrack, aShop } from './fixtures.ts'
+import { db, ok, UNKNOWN_ID } from './support.ts'
+
+/** `GET /embed/{play_session_id}`, the page for frames. What it looks and sounds like is judged in test/e2e/embed.test.ts. */
+
+let key: string
+let collection_id: string
+let track_id: string
+
+beforeEach(async () => {
+  ;({ key, collection_id } = await aShop())
+  track_id = await aReadyTrack(key, collection_id, { player_title: 'So "What" <b>&' })
+})
+
+async function open(path: string) {
+  const response = await exports.default.fetch(`https://tonearm.test/embed/${path}`)
+  return { status: response.status, headers: response.headers, text: await response.text() }
+}
+const session = async (scope: 'collection' | 'track' | 'playlist', body: object) =>
+  (await ok('POST', `/v1/play_session/${scope}`, { key, body })).play_session_id as string
+const end = (id: string, expires_at: number) =>
+  db.update(playSessions).set({ expires_at }).where(eq(playSessions.id, id))
+
+describe('the embed page', () => {
+  it('has a player for the session, the title of what it plays, and leads to its oEmbed description', async () => {
+    const id = await session('collection', { collection_id })
+    const { status, headers, text } = await open(id)
+    expect([status, headers.get('content-type')]).toEqual([200, 'text/html; charset=utf-8'])
+    expect(text).toContain(`<tonearm-player base-url="https://tonearm.test" play-session-id="${id}"`)
+    expect(text).toContain('<title>Kind of Blue</title>')
+    const oembed = /<link rel="alternate" type="application\/json\+oembed" href="([^"]+)"/.exec(text)?.[1] ?? ''
+    const described = await ok('GET', oembed.replaceAll('&amp;', '&').replace('https://tonearm.test', ''))
+    expect(described.title).toBe('Kind of Blue')
+  })
+
+  it('may be framed by any page, runs scripts of its own origin only, and tells nobody its address', async () => {
+    const { headers, text } = await open(await session('track', { track_id }))
+    expect(headers.get('x-frame-options')).toBeNull()
+    const policy = new Map(
+      (headers.get('content-security-policy') ?? '').split('; ').map((part) => {
+        const [name = '', ...values] = part.split(' ')
+        return [name, values.join(' ')]
+      }),
+    )
+    expect(policy.get('frame-ancestors')).toBe('*')
+    expect([policy.get('default-src'), policy.get('script-src')]).toEqual(["'none'", "'self'"])
+    const nonce = /<style nonce="([^"]+)"/.exec(text)?.[1]
+    expect(policy.get('style-src')).toBe(`'nonce-${nonce}'`)
+    expect((await open(await session('track', { track_id }))).text).not.toContain(nonce)
+    expect(text).not.toMatch(/<script(?![^>]* src="\/)|\sstyle="|\son\w+="/)
+    expect(headers.get('referrer-policy')).toBe('no-referrer')
+    expect(headers.get('cache-control')).toBe('no-store')
+  })
+
+  it('shows what users typed as text', async () => {
+    const { text } = await open(await session('track', { track_id }))
+    expect(text).toContain('<title>So &quot;What&quot; &lt;b&gt;&amp;</title>')
+    expect(text).not.toContain('<b>')
+  })
+
+  it('takes layout, theme and accent from its address, and nothing else', async () => {
+    const id = await session('track', { track_id })
+    const { text } = await open(`${id}?layout=compact&theme=dark&accent=%23C0FFEE&api-key=x&start=%22%3E`)
+    expect(text).toMatch(/<tonearm-player[^>]* layout="compact" theme="dark" accent="#C0FFEE" *>/)
+    expect(text).not.toContain('api-key')
+    expect((await open(`${id}?layout=huge&accent=red%22onload=&theme=`)).text).not.toMatch(/layout=|accent=|onload/)
+  })
+
+  it('is a friendly page with 410 when the session has ended, and with 404 when there is none', async () => {
+    const id = await session('collection', { collection_id })
+    await end(id, Date.now() - 1000)
+    const ended = await open(id)
+    expect([ended.status, ended.text.includes('This player has expired')]).toEqual([410, true])
+    expect(ended.headers.get('content-security-policy')).toContain('frame-ancestors *')
+    expect(ended.text).not.toContain('<script')
+    await end(id, Date.now() - 25 * 3600_000)
+    for (const path of [id, UNKNOWN_ID, 'nonsense', '%3Cscript%3E']) {
+      const { status, text } = await open(path)
+      expect([path, status, text.includes('There is nothing to play here')]).toEqual([path, 404, true])
+    }
+  })
+
+  it('is 404 when what the session played was deleted', async () => {
+    const shop = await aShop()
+    const body = { collection_id: shop.collection_id }
+    const { play_session_id } = await ok('POST', '/v1/play_session/collection', { key: shop.key, body })
+    await db.delete(collections).where(eq(collections.id, shop.collection_id))
+    expect((await open(play_session_id)).status).toBe(404)
+  })
+})

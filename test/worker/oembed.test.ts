@@ -1,0 +1,98 @@
+import { exports } from 'cloudflare:workers'
+import { eq } from 'drizzle-orm'
+import { beforeEach, describe, expect, it } from 'vitest'
+
+import { playSessions, tracks } from '../../src/adapters/schema.ts'
+import { aReadyTrack, aShop } from './fixtures.ts'
+import { isSignedFor } from './signature.ts'
+import { call, db, ok, refused, UNKNOWN_ID, wrongFields } from './support.ts'
+
+/** `GET /oembed`, as https://oembed.com describes it. */
+
+let address: string
+let play_session_id: string
+let track_id: string
+
+beforeEach(async () => {
+  const { key, collection_id } = await aShop()
+  track_id = await aReadyTrack(key, collection_id, { player_title: 'So "What"', player_subtitle: 'Miles Davis' })
+  ;({ play_session_id } = await ok('POST', '/v1/play_session/track', { key, body: { track_id } }))
+  address = `https://tonearm.test/embed/${play_session_id}`
+})
+
+const path = (parameters: Record<string, string>) => `/oembed?${new URLSearchParams(parameters)}`
+
+describe('oEmbed', () => {
+  it('describes an embed as rich, with a frame of its size', async () => {
+    const { status, headers, body } = await call('GET', path({ url: address, format: 'json' }))
+    expect([status, headers.get('access-control-allow-origin')]).toEqual([200, '*'])
+    expect(headers.get('content-type')).toMatch(/^application\/json/)
+    expect(body).toEqual({
+      version: '1.0',
+      type: 'rich',
+      title: 'So "What"',
+      author_name: 'Miles Davis',
+      provider_name: 'Tonearm',
+      provider_url: 'https://tonearm.test',
+      cache_age: 600,
+      thumbnail_url: 'https://tonearm.test/cover/regular.jpg',
+      thumbnail_width: 400,
+      thumbnail_height: 400,
+      html: expect.stringMatching(
+        new RegExp(`^<iframe src="${address}" title="So &quot;What&quot;" width="480" height="420" .*></iframe>$`),
+      ),
+      width: 480,
+      height: 420,
+    })
+  })
+
+  it('stays within maxwidth and maxheight, also with its thumbnail', async () => {
+    const small = await ok('GET', path({ url: address, maxwidth: '300', maxheight: '160' }))
+    expect(small).toMatchObject({ width: 300, height: 144, thumbnail_width: 80, thumbnail_height: 80 })
+    expect(small.html).toContain(`src="${address}?layout=compact"`)
+    const tiny = await ok('GET', path({ url: address, maxwidth: '40', maxheight: '50' }))
+    expect(tiny).toMatchObject({ width: 40, height: 50 })
+    expect(tiny).not.toHaveProperty('thumbnail_url')
+    const roomy = await ok('GET', path({ url: address, maxwidth: '2000', maxheight: '2000' }))
+    expect(roomy).toMatchObject({ width: 480, height: 420 })
+    for (const wrong of ['maxwidth=0', 'maxwidth=wide', 'maxheight=-1', 'maxheight=1.5']) {
+      const body = await refused(400, 'invalid_request', 'GET', `${path({ url: address })}&${wrong}`)
+      expect(wrongFields(body)).toEqual([wrong.split('=')[0]])
+    }
+  })
+
+  it('keeps the looks of the address', async () => {
+    const { html } = await ok('GET', path({ url: `${address}?theme=dark&accent=C0FFEE&evil=%22%3E` }))
+    expect(html).toContain(`src="${address}?theme=dark&amp;accent=%23C0FFEE"`)
+  })
+
+  it('is 501 for XML, 400 without an address, and 404 for addresses of others and of nothing', async () => {
+    const xml = await exports.default.fetch(`https://tonearm.test${path({ url: address, format: 'xml' })}`)
+    expect(xml.status).toBe(501)
+    await refused(400, 'invalid_request', 'GET', '/oembed')
+    const foreign = [
+      'https://example.com/embed/1',
+      address.replace('tonearm.test', 'tonearm.test.example.com'),
+      address.replace('tonearm.test', 'tonearm.tesx'),
+      address.replace('https', 'ftp'),
+      `https://tonearm.test/embed/${UNKNOWN_ID}`,
+      `${address}/more`,
+      'https://tonearm.test/',
+      'nonsense',
+    ]
+    for (const url of foreign) await refused(404, 'not_found', 'GET', path({ url }))
+  })
+
+  it('signs the cover for no longer than the session lives, and is 404 after its end', async () => {
+    const end = (expires_at: number) =>
+      db.update(playSessions).set({ expires_at }).where(eq(playSessions.id, play_session_id))
+    await db.update(tracks).set({ cover_path: 'covers/here' }).where(eq(tracks.id, track_id))
+    await end(Date.now() + 100_000)
+    const { thumbnail_url, cache_age } = await ok('GET', path({ url: address }))
+    expect(await isSignedFor('GET', thumbnail_url)).toBe(true)
+    const seconds = Number(new URL(thumbnail_url).searchParams.get('X-Amz-Expires'))
+    expect([seconds <= 100, seconds > 50, cache_age <= 100]).toEqual([true, true, true])
+    await end(Date.now() - 1000)
+    await refused(404, 'not_found', 'GET', path({ url: address }))
+  })
+})

@@ -1,0 +1,38 @@
+import { eq } from 'drizzle-orm'
+import { expect, it } from 'vitest'
+
+import { playSessions } from '../../src/adapters/schema.ts'
+import { aReadyTrack, aShop } from './fixtures.ts'
+import { db, ok, refused, UNKNOWN_ID } from './support.ts'
+
+/** `GET /v1/play/{play_session_id}`: what a player on a page knows of a session when it has nothing but its id. */
+
+async function aSession() {
+  const { key, collection_id } = await aShop()
+  await aReadyTrack(key, collection_id, { player_title: 'So What' })
+  const body = { collection_id, metadata: { plan: 'secret' }, organization_index: 'customer-7' }
+  const created = await ok('POST', '/v1/play_session/collection', { key, body })
+  return { key, created, path: `/v1/play/${created.play_session_id}` }
+}
+
+it('shows the tracks and the first play view to whoever has the id, and nothing that the creator noted', async () => {
+  const { key, created, path } = await aSession()
+  const seen = await ok('GET', path)
+  const private_view = await ok('GET', `/v1/play_session/${created.play_session_id}`, { key })
+  expect(seen.tracks).toEqual(private_view.tracks)
+  expect(seen.first_track.track).toEqual(private_view.first_track.track)
+  const { id, variants, is_downloadable, expires_at } = private_view.play_session
+  expect(seen.play_session).toEqual({ id, variants, is_downloadable, expires_at })
+  expect(JSON.stringify(seen)).not.toMatch(/secret|customer-7/)
+})
+
+it('is 410 for a day after its end, then 404 like one that never was', async () => {
+  const { created, path } = await aSession()
+  const end = (expires_at: number) =>
+    db.update(playSessions).set({ expires_at }).where(eq(playSessions.id, created.play_session_id))
+  await end(Date.now() - 1000)
+  await refused(410, 'session_expired', 'GET', path)
+  await end(Date.now() - 25 * 3600_000)
+  await refused(404, 'not_found', 'GET', path)
+  await refused(404, 'not_found', 'GET', `/v1/play/${UNKNOWN_ID}`)
+})

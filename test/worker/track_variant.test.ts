@@ -1,0 +1,23 @@
+import { expect, it } from 'vitest'
+
+import { aReadyTrack, aShop } from './fixtures.ts'
+import { aTrack, anOrganization, ok, refused } from './support.ts'
+
+/** `GET /v1/track/{track_id}/variant`: the files of a track. */
+
+it('lists the files that a track has, with their sizes', async () => {
+  const { key, collection_id } = await aShop()
+  const track_id = await aReadyTrack(key, collection_id, {}, ['aac-160.m4a', 'waveform.json'])
+  const { variants } = await ok('GET', `/v1/track/${track_id}/variant`, { key })
+  expect(variants).toEqual(
+    ['aac-160', 'waveform', 'original'].map((index) => ({ index, size: 5, bitrate: 128, duration: 12.346 })),
+  )
+})
+
+it('is empty before there are any, and 404 for others', async () => {
+  const { key, collection_id } = await aShop()
+  const { id } = await aTrack(key, collection_id)
+  expect((await ok('GET', `/v1/track/${id}/variant`, { key })).variants).toEqual([])
+  const other = await anOrganization()
+  await refused(404, 'not_found', 'GET', `/v1/track/${id}/variant`, { key: other.key })
+})
