@@ -4,7 +4,8 @@ import { describe, expect, it } from 'vitest'
 import { newSecret } from '../../src/adapters/secret.ts'
 import { operations, type OperationName } from '../../src/contract/index.ts'
 import type { Operation } from '../../src/contract/operation.ts'
-import { aWorld, cases, pathIn, type World } from './contract_cases.ts'
+import { cases } from './contract_cases.ts'
+import { aWorld, pathIn, type World } from './contract_world.ts'
 import { anOrganization, call, ok, refused, UNKNOWN_ID } from './support.ts'
 
 /** What holds for every operation of the table; what each does is told by the file of its resource. */

@@ -20,7 +20,7 @@ beforeEach(async () => {
   address = `https://tonearm.test/embed/${play_session_id}`
 })
 
-const path = (parameters: Record<string, string>) => `/oembed?${new URLSearchParams(parameters)}`
+const path = (parameters: Record<string, string>) => `/oembed?${new URLSearchParams(parameters).toString()}`
 
 describe('oEmbed', () => {
   it('describes an embed as rich, with a frame of its size', async () => {

@@ -1,0 +1,40 @@
+import { eq } from 'drizzle-orm'
+
+import { tracks } from '../../src/adapters/schema.ts'
+import { aReadyTrack, aShop, trackRow, upload } from './fixtures.ts'
+import { db, ok } from './support.ts'
+
+/** One of everything that an operation's path or body can name. */
+export async function aWorld() {
+  const { key, organization_id, collection_id } = await aShop()
+  const track_id = await aReadyTrack(key, collection_id)
+  await upload(await trackRow(track_id))
+  const session = await ok('POST', '/v1/upload_session', { key, body: { collection_id } })
+  await db.update(tracks).set({ upload_session_id: session.upload_session_id }).where(eq(tracks.id, track_id))
+  const { playlist_id } = await ok('POST', '/v1/playlist', { key, body: { title: 'Mix' } })
+  await ok('PUT', `/v1/playlist/${playlist_id}/track`, { key, body: { track_ids: [track_id] } })
+  const places = await ok('GET', `/v1/playlist/${playlist_id}/track`, { key })
+  const { api_key_id } = await ok('POST', '/v1/api_key', { key, body: { title: 'Web', type: 'player' } })
+  const { variant_id } = await ok('POST', '/v1/variant', { key, body: { name: 'Radio', codec: 'mp3', bitrate: 320 } })
+  const play = await ok('POST', '/v1/play_session/collection', { key, body: { collection_id, is_downloadable: true } })
+  return {
+    key,
+    organization_id,
+    collection_id,
+    track_id,
+    play_track_id: track_id,
+    upload_session_id: session.upload_session_id as string,
+    play_session_id: play.play_session_id as string,
+    variant_id: variant_id as string,
+    variant_index: 'aac-160',
+    scope: 'collection',
+    playlist_id: playlist_id as string,
+    playlist_track_id: places.tracks[0].playlist_track_id as string,
+    api_key_id: api_key_id as string,
+  }
+}
+export type World = Awaited<ReturnType<typeof aWorld>>
+
+/** Fills a path of the table with what it names. */
+export const pathIn = (world: Partial<World>, path: string) =>
+  path.replace(/\{(\w+)\}/g, (_, name: string) => String(world[name as keyof World]))
