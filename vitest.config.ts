@@ -59,7 +59,7 @@ export default defineConfig({
           environment: 'node',
           testTimeout: 180_000,
           hookTimeout: 180_000,
-          fileParallelism: false,
+          globalSetup: ['./test/e2e/shared_stack.ts'],
         },
       },
     ],

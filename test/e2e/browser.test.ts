@@ -7,12 +7,12 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 
 import { makeAudio, makeImage } from '../support/audio.ts'
 import { launchBrowser } from '../support/browser.ts'
-import { startStack, type Stack } from '../support/stack.ts'
+import { joinStack, type Shared } from './shared_stack.ts'
 import { untilPlaying } from './studio_steps.ts'
 
 /** The page at `/` in a real Chromium. The tests build on each other. */
 
-let stack: Stack
+let stack: Shared
 let browser: Browser
 let page: Page
 let directory: string
@@ -27,7 +27,7 @@ beforeAll(async () => {
   const song = makeAudio('wav', { seconds: SECONDS, expression: '0.5*sin(2*PI*330*t)*abs(sin(t/3))' })
   await writeFile(join(directory, 'song.wav'), await song)
   await writeFile(join(directory, 'cover.png'), await makeImage('png'))
-  ;[stack, browser] = await Promise.all([startStack(), launchBrowser()])
+  ;[stack, browser] = await Promise.all([joinStack(), launchBrowser()])
   page = await browser.newPage({ viewport: { width: 1200, height: 900 } })
   page.on('pageerror', (error) => problems.push(String(error)))
   page.on('console', (message) => message.type() === 'error' && problems.push(message.text()))

@@ -8,14 +8,14 @@ import { type Client, createClient } from '../../src/client/index.ts'
 import { makeAudio } from '../support/audio.ts'
 import { launchBrowser } from '../support/browser.ts'
 import { type HostPage, startHostPage } from '../support/host_page.ts'
-import { startStack, type Stack } from '../support/stack.ts'
 import { seriousFindings } from './axe.ts'
+import { joinStack, type Shared } from './shared_stack.ts'
 import { must, settle, upload } from './steps.ts'
 import { expectNoOverflow, openTab, PATIENCE, untilPlaying } from './studio_steps.ts'
 
 /** The embed page in frames of other people's pages, found by oEmbed as their editors find it. */
 
-let stack: Stack
+let stack: Shared
 let browser: Browser
 let host: HostPage
 let client: Client
@@ -23,7 +23,7 @@ let address: string
 const { SCREENSHOTS } = process.env
 
 beforeAll(async () => {
-  ;[stack, browser, host] = await Promise.all([startStack(), launchBrowser(), startHostPage()])
+  ;[stack, browser, host] = await Promise.all([joinStack(), launchBrowser(), startHostPage()])
   client = createClient({ base_url: stack.base_url, api_key: stack.api_key })
   const { collection_id } = await must(
     client.post('/v1/collection', { body: { title: 'Night bus', player_subtitle: 'Ines Calder' } }),

@@ -4,12 +4,12 @@ import { DatabaseSync } from 'node:sqlite'
 
 import { AwsV4Signer } from 'aws4fetch'
 
-import type { Stack } from '../support/stack.ts'
+import type { Shared } from './shared_stack.ts'
 
 /** Things whose time is over. An hour is too long for a test, so the clock is put forward where it is written down. */
 
 /** Ends an upload session now. */
-export function expireUploadSession({ state_dir }: Stack, upload_session_id: string): void {
+export function expireUploadSession({ state_dir }: Shared, upload_session_id: string): void {
   for (const file of readdirSync(state_dir, { recursive: true, encoding: 'utf8' })) {
     if (!/d1.*\.sqlite$/.test(file) || file.includes('metadata')) continue
     const database = new DatabaseSync(join(state_dir, file), { timeout: 10_000 })

@@ -3,18 +3,18 @@ import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 
 import { type Client, createClient } from '../../src/client/index.ts'
 import { corrupt, type ImageFormat, makeAudio, makeImage, truncate } from '../support/audio.ts'
-import { startStack, type Stack } from '../support/stack.ts'
+import { joinStack, type Shared } from './shared_stack.ts'
 import { bytes, must, play, send, settle, upload } from './steps.ts'
 
 /** What people upload that is not simply good audio: wrong files, broken files, pictures. */
 
-let stack: Stack
+let stack: Shared
 let server: Client
 let listener: Client
 let collection_id: string
 
 beforeAll(async () => {
-  stack = await startStack()
+  stack = await joinStack()
   server = createClient({ base_url: stack.base_url, api_key: stack.api_key })
   listener = createClient({ base_url: stack.base_url })
   collection_id = (await must(server.post('/v1/collection', { body: { title: 'Files' } }))).collection_id

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 
 import { type Client, createClient } from '../../src/client/index.ts'
 import { makeAudio } from '../support/audio.ts'
-import { startStack, type Stack } from '../support/stack.ts'
+import { joinStack, type Shared } from './shared_stack.ts'
 import { keys, must, play, send, bytes, settle, upload, words } from './steps.ts'
 
 /** From nothing to a listener who hears something, over HTTP only; field lists are the specification's §2 and §4. */
@@ -17,13 +17,13 @@ const COLLECTION = words(
 )
 const HANDLE = words('method upload_url ttl expires_at')
 
-let stack: Stack
+let stack: Shared
 let server: Client
 let listener: Client
 let collection_id: string
 
 beforeAll(async () => {
-  stack = await startStack()
+  stack = await joinStack()
   server = createClient({ base_url: stack.base_url, api_key: stack.api_key })
   listener = createClient({ base_url: stack.base_url })
   const created = await must(server.post('/v1/collection', { body: { title: 'Journey', metadata: { season: 1 } } }))

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, expect, test, vi } from 'vitest'
 
 import { type Format, makeAudio, type Signal } from '../support/audio.ts'
+import { startStack } from '../support/stack.ts'
 import { names, type Opened, PATIENCE, setUp, type Stage } from './player_setup.ts'
 import { bytes, must, send, settle } from './steps.ts'
 
@@ -9,7 +10,8 @@ import { bytes, must, send, settle } from './steps.ts'
 let stage: Stage
 
 beforeAll(async () => {
-  stage = await setUp()
+  // Its long files would keep others waiting.
+  stage = await setUp(startStack)
 })
 afterAll(() => stage?.dispose())
 
@@ -74,8 +76,9 @@ test(
   'a preliminary file gives way to the final one, heard or paused, at the same place',
   { timeout: LONG },
   async () => {
-    // 128 kbit/s, because a session plays nothing early that is better than its variants.
-    const { track_id, session } = await aLongTrack('mp3', { seconds: 320 }, ['-b:a', '128k'])
+    // 64 kbit/s, because a session plays nothing early that is better than its variants.
+    const signal: Signal = { seconds: 320, rate: 16_000, channels: 1 }
+    const { track_id, session } = await aLongTrack('mp3', signal, ['-b:a', '64k'])
     const heard = await stage.open({ 'play-session-id': session, autoplay: '' })
     const paused = await stage.open({ 'play-session-id': session, start: '1:40' })
     await heard.untilTime(1)

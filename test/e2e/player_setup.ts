@@ -5,12 +5,12 @@ import type { TonearmPlayer } from '../../src/elements/player/index.ts'
 import { makeAudio, type Signal } from '../support/audio.ts'
 import { launchBrowser } from '../support/browser.ts'
 import { type HostPage, startHostPage } from '../support/host_page.ts'
-import { startStack, type Stack } from '../support/stack.ts'
+import { joinStack, type Shared } from './shared_stack.ts'
 import { must, settle, upload } from './steps.ts'
 
 /** What tests of the player work with: the service, albums on it, and a page of somebody else that shows them. */
 export interface Stage {
-  stack: Stack
+  stack: Shared
   browser: Browser
   host: HostPage
   server: Client
@@ -65,8 +65,9 @@ export const strictPolicy = (service: string) =>
     `media-src ${service}; base-uri 'none'; form-action 'none'; require-trusted-types-for 'script'`,
   ].join('; ')
 
-export async function setUp(): Promise<Stage> {
-  const [stack, browser, host] = await Promise.all([startStack(), launchBrowser(), startHostPage()])
+/** `start` for tests that need a stack of their own. */
+export async function setUp(start: () => Promise<Shared> = joinStack): Promise<Stage> {
+  const [stack, browser, host] = await Promise.all([start(), launchBrowser(), startHostPage()])
   const server = createClient({ base_url: stack.base_url, api_key: stack.api_key })
 
   async function anAlbum(signals: Record<string, Signal>): Promise<Album> {

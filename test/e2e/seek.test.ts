@@ -5,8 +5,8 @@ import { createClient } from '../../src/client/index.ts'
 import { launchBrowser } from '../support/browser.ts'
 import { decodeInPage, listenFrom, openListeningPage } from '../support/hearing.ts'
 import { chirp, chirps, lateness, likeness, sample } from '../support/signal.ts'
-import { startStack, type Stack } from '../support/stack.ts'
 import { wavFile } from '../support/wav.ts'
+import { joinStack, type Shared } from './shared_stack.ts'
 import { must, play, settle, upload } from './steps.ts'
 
 /** Chromium hears what was uploaded: nothing added, cut or moved, and after a seek what is there. With ffmpeg: test/container/gapless.test.ts. */
@@ -43,14 +43,14 @@ const VARIANTS: Expected[] = [
   { index: 'lossless', rate: 44100, added: [0, 0], moved: 0, duration: 0.001, first: [-2, 2] },
 ]
 
-let stack: Stack
+let stack: Shared
 let browser: Browser
 let page: Page
 let urls: Record<string, string>
 let duration: number
 
 beforeAll(async () => {
-  ;[stack, browser] = await Promise.all([startStack(), launchBrowser()])
+  ;[stack, browser] = await Promise.all([joinStack(), launchBrowser()])
   const server = createClient({ base_url: stack.base_url, api_key: stack.api_key })
   const { collection_id } = await must(server.post('/v1/collection', { body: { title: 'Seeking' } }))
   const wav = wavFile(sample([left, right], { ...SOURCE, bits: 16 }))

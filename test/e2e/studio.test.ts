@@ -9,13 +9,13 @@ import { createClient } from '../../src/client/index.ts'
 import { makeAudio, makeImage } from '../support/audio.ts'
 import { launchBrowser } from '../support/browser.ts'
 import { type HostPage, startHostPage } from '../support/host_page.ts'
-import { startStack, type Stack } from '../support/stack.ts'
+import { joinStack, type Shared } from './shared_stack.ts'
 import { must } from './steps.ts'
 import { choose, namesOf, openTab, PATIENCE, rowOf, untilPlaying, visit } from './studio_steps.ts'
 
 /** The studio's whole journey, from signing in to a player on somebody else's page. The tests build on each other. */
 
-let stack: Stack
+let stack: Shared
 let browser: Browser
 let page: Page
 let host: HostPage
@@ -32,7 +32,7 @@ beforeAll(async () => {
     await writeFile(join(directory, name), await makeAudio('mp3', { seconds: 12, expression }))
   }
   await writeFile(join(directory, 'cover.png'), await makeImage('png'))
-  ;[stack, browser, host] = await Promise.all([startStack(), launchBrowser(), startHostPage()])
+  ;[stack, browser, host] = await Promise.all([joinStack(), launchBrowser(), startHostPage()])
   ;({ page, problems } = await openTab(browser, { permissions: ['clipboard-read', 'clipboard-write'] }))
 })
 afterAll(async () => {

@@ -4,13 +4,13 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { type Client, createClient } from '../../src/client/index.ts'
 import { makeAudio } from '../support/audio.ts'
 import { launchBrowser } from '../support/browser.ts'
-import { startStack, type Stack } from '../support/stack.ts'
+import { joinStack, type Shared } from './shared_stack.ts'
 import { must, settle, upload } from './steps.ts'
 import { choose, namesOf, openTab, PATIENCE, rowOf, signIn, untilPlaying, visit } from './studio_steps.ts'
 
 /** The studio's lists of tracks: waveforms, order, playing, details, playlists. The tests build on each other. */
 
-let stack: Stack
+let stack: Shared
 let browser: Browser
 let page: Page
 let client: Client
@@ -20,7 +20,7 @@ let problems: string[]
 const SHAPES = { first: 'sin(t)', second: 'abs(sin(t/2))', third: '1' }
 
 beforeAll(async () => {
-  ;[stack, browser] = await Promise.all([startStack(), launchBrowser()])
+  ;[stack, browser] = await Promise.all([joinStack(), launchBrowser()])
   client = createClient({ base_url: stack.base_url, api_key: stack.api_key })
   collection = (await must(client.post('/v1/collection', { body: { title: 'Demo tape' } }))).collection_id
   for (const [name, shape] of Object.entries(SHAPES)) {

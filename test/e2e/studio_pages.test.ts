@@ -6,20 +6,20 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 
 import { createClient } from '../../src/client/index.ts'
 import { launchBrowser } from '../support/browser.ts'
-import { startStack, type Stack } from '../support/stack.ts'
 import { seriousFindings } from './axe.ts'
+import { joinStack, type Shared } from './shared_stack.ts'
 import { fillShop, type Place, type Places } from './studio_shop.ts'
 import { expectNoOverflow, openTab, PATIENCE, rowOf, signIn, untilStill, visit } from './studio_steps.ts'
 
 /** Every page of the studio as people see it: light, dark, on a phone. */
 
-let stack: Stack
+let stack: Shared
 let browser: Browser
 let places: Places
 const { SCREENSHOTS } = process.env
 
 beforeAll(async () => {
-  ;[stack, browser] = await Promise.all([startStack(), launchBrowser()])
+  ;[stack, browser] = await Promise.all([joinStack(), launchBrowser()])
   const client = createClient({ base_url: stack.base_url, api_key: stack.api_key })
   places = await fillShop(client)
 }, 300_000)
@@ -129,6 +129,6 @@ test('the back button leads back, and a reload stays where it is', async () => {
   await rowOf(page, 'diary').waitFor(PATIENCE)
   await page.goBack()
   await page.getByRole('heading', { level: 1, name: 'Collections' }).waitFor()
-  expect(await page.title()).toBe('Collections · Tonearm')
+  await page.waitForFunction(() => document.title === 'Collections · Tonearm')
   await page.context().close()
 })

@@ -4,21 +4,21 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { type Client, createClient } from '../../src/client/index.ts'
 import { makeAudio, makeImage } from '../support/audio.ts'
 import { launchBrowser } from '../support/browser.ts'
-import { startStack, type Stack } from '../support/stack.ts'
 import { seriousFindings } from './axe.ts'
+import { joinStack, type Shared } from './shared_stack.ts'
 import { must } from './steps.ts'
 import { fillShop, type Place, type Places } from './studio_shop.ts'
 import { namesOf, openTab, PATIENCE, rowOf, signIn, visit } from './studio_steps.ts'
 
 /** What the studio says when there is nothing, not yet, too much, or when something fails. */
 
-let stack: Stack
+let stack: Shared
 let browser: Browser
 let client: Client
 let places: Places
 
 beforeAll(async () => {
-  ;[stack, browser] = await Promise.all([startStack(), launchBrowser()])
+  ;[stack, browser] = await Promise.all([joinStack(), launchBrowser()])
   client = createClient({ base_url: stack.base_url, api_key: stack.api_key })
   places = await fillShop(client)
 }, 300_000)

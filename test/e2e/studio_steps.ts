@@ -2,7 +2,7 @@ import type { Browser, BrowserContextOptions, Locator, Page } from 'playwright-c
 import { expect } from 'vitest'
 
 import type { TonearmPlayer } from '../../src/elements/player/element.ts'
-import type { Stack } from '../support/stack.ts'
+import type { Shared } from './shared_stack.ts'
 
 /** The steps of tests that work in the studio. */
 
@@ -25,7 +25,7 @@ export async function openTab(browser: Browser, options: BrowserContextOptions =
 }
 
 /** Opens the studio by the link that `npm start` prints. */
-export async function signIn(page: Page, { base_url, api_key }: Stack): Promise<void> {
+export async function signIn(page: Page, { base_url, api_key }: Shared): Promise<void> {
   await page.goto(`${base_url}/#key=${api_key}`)
   await page.getByRole('heading', { name: 'Collections' }).waitFor(PATIENCE)
 }

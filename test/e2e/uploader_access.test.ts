@@ -4,14 +4,14 @@ import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
 import { createClient } from '../../src/client/index.ts'
 import { makeAudio } from '../support/audio.ts'
 import { launchBrowser } from '../support/browser.ts'
-import { startStack, type Stack } from '../support/stack.ts'
 import { seriousFindings } from './axe.ts'
+import { joinStack, type Shared } from './shared_stack.ts'
 import { must } from './steps.ts'
 import { openShop, openUploader, PATIENCE, type Shop, type Uploader } from './uploader_page.ts'
 
 /** `<tonearm-uploader>` for everybody: without a mouse, without a screen, in dark, on a phone, from right to left. */
 
-let stack: Stack
+let stack: Shared
 let browser: Browser
 let shop: Shop
 let attributes: Record<string, string>
@@ -19,7 +19,7 @@ let song: { name: string; mimeType: string; buffer: Buffer }
 let opened: Uploader[] = []
 
 beforeAll(async () => {
-  ;[stack, browser] = await Promise.all([startStack(), launchBrowser()])
+  ;[stack, browser] = await Promise.all([joinStack(), launchBrowser()])
   const server = createClient({ base_url: stack.base_url, api_key: stack.api_key })
   const { collection_id } = await must(server.post('/v1/collection', { body: { title: 'Inbox' } }))
   const about = { title: 'Shop', type: 'uploader' as const, collection_id }

@@ -2,14 +2,14 @@ import type { Browser, BrowserContextOptions, Locator, Page } from 'playwright-c
 
 import type { FileView } from '../../src/elements/uploader/index.ts'
 import { type HostPage, startHostPage } from '../support/host_page.ts'
-import type { Stack } from '../support/stack.ts'
+import type { Shared } from './shared_stack.ts'
 
 /** A page of somebody else, on an origin of its own and with a strict Content-Security-Policy, that uses `<tonearm-uploader>`. */
 export interface Shop extends HostPage {
   service: string
 }
 
-export const openShop = async ({ base_url }: Stack): Promise<Shop> => ({
+export const openShop = async ({ base_url }: Shared): Promise<Shop> => ({
   ...(await startHostPage()),
   service: base_url,
 })

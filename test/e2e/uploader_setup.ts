@@ -7,14 +7,14 @@ import type { Browser, BrowserContextOptions } from 'playwright-core'
 import { type Client, createClient } from '../../src/client/index.ts'
 import { makeAudio } from '../support/audio.ts'
 import { launchBrowser } from '../support/browser.ts'
-import { startStack, type Stack } from '../support/stack.ts'
 import { type Line, openLine } from './line.ts'
+import { joinStack, type Shared } from './shared_stack.ts'
 import { must } from './steps.ts'
 import { openShop, openUploader, type Shop, type Uploader } from './uploader_page.ts'
 
 /** Everything that a test of the uploader works with: the service, a collection with a key, a page elsewhere, files. */
 export interface Bench {
-  stack: Stack
+  stack: Shared
   browser: Browser
   shop: Shop
   line: Line
@@ -42,7 +42,7 @@ const HEAVY = 25_000_000
 
 /** Starts everything. */
 export async function setUp(): Promise<Bench> {
-  const [stack, browser, line] = await Promise.all([startStack(), launchBrowser(), openLine()])
+  const [stack, browser, line] = await Promise.all([joinStack(), launchBrowser(), openLine()])
   const directory = await mkdtemp(join(tmpdir(), 'tonearm-uploader-'))
   const server = createClient({ base_url: stack.base_url, api_key: stack.api_key })
   const { collection_id } = await must(server.post('/v1/collection', { body: { title: 'Inbox' } }))

@@ -8,7 +8,7 @@ import { afterAll, beforeAll, beforeEach, expect, test, vi } from 'vitest'
 import { createClient } from '../../src/client/index.ts'
 import { makeAudio } from '../support/audio.ts'
 import { launchBrowser } from '../support/browser.ts'
-import { startStack, type Stack } from '../support/stack.ts'
+import { joinStack, type Shared } from './shared_stack.ts'
 import { must, settle, upload } from './steps.ts'
 
 /** The snippets of docs/waveform.md, as they stand there, with the real npm packages in a real Chromium. */
@@ -34,7 +34,7 @@ type Peaks = {
   zoom: { setZoom: (level: number) => void; getZoomLevel: () => number }
 }
 
-let stack: Stack
+let stack: Shared
 let browser: Browser
 let page: Page
 let script: string
@@ -42,7 +42,7 @@ let seen: Awaited<ReturnType<typeof aPlayView>>
 const problems: string[] = []
 
 beforeAll(async () => {
-  const started = Promise.all([startStack(), launchBrowser(), snippets(), aSource()])
+  const started = Promise.all([joinStack(), launchBrowser(), snippets(), aSource()])
   ;[stack, browser, script] = await started
   seen = await aPlayView((await started)[3])
 })

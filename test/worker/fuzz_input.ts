@@ -45,7 +45,7 @@ function edges(schema: Json): unknown[] {
 const jsonSchema = (schema: z.ZodType) => z.toJSONSchema(schema, { io: 'input', unrepresentable: 'any' }) as Json
 
 /** `count` of a list's items, in their order. */
-function sample<T>(random: () => number, list: readonly T[], count: number): T[] {
+export function sample<T>(random: () => number, list: readonly T[], count: number): T[] {
   let left = list.length
   let wanted = count
   return list.filter(() => {
