@@ -45,7 +45,7 @@ const STYLE = `
   * { box-sizing: border-box }
   html, body { height: 100%; margin: 0 }
   body { font: 16px/1.5 system-ui, sans-serif; color: var(--text); background: transparent }
-  tonearm-player { display: block; max-width: 100%; height: 100% }
+  tonearm-player { display: block; max-width: 100%; height: 100%; --tonearm-list-height: max(72px, 100vh - 244px) }
   .message { display: grid; place-content: center; gap: 4px; min-height: 100%; padding: 24px; text-align: center;
     background: var(--ground) }
   h1 { font-size: 1.125rem; margin: 0 }

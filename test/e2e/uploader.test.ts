@@ -3,6 +3,7 @@ import { stat } from 'node:fs/promises'
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
 
 import { waitForTrack } from '../../src/client/index.ts'
+import { startStack } from '../support/stack.ts'
 import { expireUploadSession, signedLongAgo } from './expired.ts'
 import { must } from './steps.ts'
 import { PATIENCE } from './uploader_page.ts'
@@ -13,7 +14,8 @@ import { type Bench, choose, setUp } from './uploader_setup.ts'
 let bench: Bench
 
 beforeAll(async () => {
-  bench = await setUp()
+  // Nobody else's files stand before these in the transcoder's queue.
+  bench = await setUp(startStack)
 })
 afterEach(() => bench.tidy())
 afterAll(() => bench?.dispose())

@@ -40,9 +40,9 @@ export interface Bench {
 /** Too many bytes for the buffers on the way, so that an upload can be stopped in its middle. */
 const HEAVY = 25_000_000
 
-/** Starts everything. */
-export async function setUp(): Promise<Bench> {
-  const [stack, browser, line] = await Promise.all([joinStack(), launchBrowser(), openLine()])
+/** Starts everything; `start` for tests that need a stack of their own. */
+export async function setUp(start: () => Promise<Shared> = joinStack): Promise<Bench> {
+  const [stack, browser, line] = await Promise.all([start(), launchBrowser(), openLine()])
   const directory = await mkdtemp(join(tmpdir(), 'tonearm-uploader-'))
   const server = createClient({ base_url: stack.base_url, api_key: stack.api_key })
   const { collection_id } = await must(server.post('/v1/collection', { body: { title: 'Inbox' } }))

@@ -1,4 +1,4 @@
-import { useState } from 'preact/hooks'
+import { useEffect, useRef, useState } from 'preact/hooks'
 
 import type { PlayScope } from '../api.ts'
 import { dateTime, explain } from '../format.ts'
@@ -102,8 +102,11 @@ export function Share({ scope, id, title }: Properties) {
 function Codes({ made, title, downloadable }: { made: Made; title: string; downloadable: boolean }) {
   const { play_session_id, expires_at } = made
   const address = `${location.origin}/embed/${play_session_id}`
+  const section = useRef<HTMLElement>(null)
+  // Often below what can be seen.
+  useEffect(() => section.current?.scrollIntoView({ block: 'center' }), [play_session_id])
   return (
-    <section class="card codes" aria-labelledby="codes-title">
+    <section class="card codes" aria-labelledby="codes-title" ref={section}>
       <h2 id="codes-title">Embed code</h2>
       <p class="soft" role="status">
         The session is there, and ends on {dateTime(expires_at)}.{' '}
