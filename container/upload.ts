@@ -25,20 +25,26 @@ export async function upload({ body, url, contentType, signal }: Upload): Promis
   await send({ size: body.byteLength, open: () => Readable.from([body]) }, url, contentType, signal)
 }
 
-/** Puts a file to its URL without reading it into memory. */
-export async function uploadFile(path: string, url: string, contentType: string, signal: AbortSignal): Promise<number> {
+/** Puts a file to its URL without reading it into memory, and answers its size. */
+export async function uploadFile(
+  path: string,
+  url: string,
+  contentType: string,
+  signal: AbortSignal,
+  stallMs = STALL_MS,
+): Promise<number> {
   const { size } = await stat(path)
   const open = () => createReadStream(path, { highWaterMark: 256 * 1024 })
-  await send({ size, open }, url, contentType, signal)
+  await send({ size, open }, url, contentType, signal, stallMs)
   return size
 }
 
 // Tries again after network faults and answers that may pass.
-async function send(body: Body, url: string, contentType: string, signal: AbortSignal): Promise<void> {
+async function send(body: Body, url: string, contentType: string, signal: AbortSignal, stallMs = STALL_MS) {
   let problem = ''
   for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
     if (attempt > 0) await sleep(400 * 4 ** (attempt - 1), undefined, { signal })
-    const status = await put(body, url, contentType, AbortSignal.any([signal, patience(body.size)]))
+    const status = await put(body, url, contentType, AbortSignal.any([signal, patience(body.size)]), stallMs)
     signal.throwIfAborted()
     if (status >= 200 && status < 300) return
     problem = status === 0 ? 'did not take the bytes' : `answered ${status}`
@@ -51,11 +57,11 @@ async function send(body: Body, url: string, contentType: string, signal: AbortS
  * Answers the status, 0 when there was none. Not with `fetch`: it holds a body in memory until all of it is sent, 1.6 GB for a file of
  * 1.5 GB. R2 refuses bodies without Content-Length.
  */
-async function put(body: Body, url: string, contentType: string, signal: AbortSignal): Promise<number> {
+async function put(body: Body, url: string, contentType: string, signal: AbortSignal, stallMs: number) {
   const to = new URL(url)
   const headers = { 'content-type': contentType, 'content-length': body.size }
   const request = (to.protocol === 'https:' ? overTls : overTcp)(to, { method: 'PUT', headers, signal })
-  request.setTimeout(STALL_MS, () => request.destroy())
+  request.setTimeout(stallMs, () => request.destroy())
   const answer = once(request, 'response') as Promise<[IncomingMessage]>
   const source = body.open()
   try {

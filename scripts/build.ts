@@ -52,22 +52,27 @@ export async function buildPublic(): Promise<number> {
   return await writeChanges(files)
 }
 
+/** What all bundles have in common: modules with hashed names, kept in memory. */
+const BUNDLE = {
+  absWorkingDir: root,
+  outdir: 'dist/public',
+  entryNames: 'assets/[name]-[hash]',
+  bundle: true,
+  minify: true,
+  format: 'esm',
+  target: 'es2022',
+  legalComments: 'linked',
+  metafile: true,
+  write: false,
+  logLevel: 'error',
+} as const
+
 /** Bundles a page of `src/{folder}`: its modules and styles get hashed names, and its `index.html` leads to them. */
 async function bundlePage(folder: string, entries: string[], page: string): Promise<Files> {
   const { outputFiles, metafile } = await bundle({
-    absWorkingDir: root,
     entryPoints: entries.map((entry) => `src/${folder}/${entry}`),
-    outdir: 'dist/public',
-    entryNames: 'assets/[name]-[hash]',
-    bundle: true,
-    minify: true,
-    format: 'esm',
-    target: 'es2022',
+    ...BUNDLE,
     sourcemap: folder === 'studio' ? 'linked' : false,
-    legalComments: 'linked',
-    metafile: true,
-    write: false,
-    logLevel: 'error',
   })
   let html = await readFile(join(root, 'src', folder, 'index.html'), 'utf8')
   for (const [path, output] of Object.entries(metafile.outputs)) {
@@ -95,20 +100,10 @@ const styleText: Plugin = {
 /** The elements, and for each a small module under a name that never changes. */
 async function bundleElements(): Promise<Files> {
   const { outputFiles, metafile } = await bundle({
-    absWorkingDir: root,
     entryPoints: ELEMENTS.map((name) => ({ in: `src/elements/${name}/index.ts`, out: name })),
-    outdir: 'dist/public',
-    entryNames: 'assets/[name]-[hash]',
-    bundle: true,
-    minify: true,
-    format: 'esm',
-    target: 'es2022',
+    ...BUNDLE,
     sourcemap: 'linked',
-    legalComments: 'linked',
     plugins: [styleText],
-    metafile: true,
-    write: false,
-    logLevel: 'error',
   })
   const stubs = Object.entries(metafile.outputs).flatMap(([path, { entryPoint }]): [string, string][] => {
     const name = /^src\/elements\/(\w+)\/index\.ts$/.exec(entryPoint ?? '')?.[1]

@@ -33,6 +33,7 @@ export async function startStorage() {
   const refusals = new Map<string, number[]>()
   const redirects = new Map<string, string>()
   const cutUploads = new Map<string, number>()
+  const silences = new Map<string, number>()
   const requests: StorageRequest[] = []
 
   const server = createServer((request, response) => {
@@ -53,6 +54,9 @@ export async function startStorage() {
       if (cuts > 0) return request.destroy()
       chunks.push(chunk)
     }
+    const silent = silences.get(path) ?? 0
+    silences.set(path, silent - 1)
+    if (silent > 0) return
     const location = redirects.get(path)
     if (location) return response.writeHead(307, { location }).end()
     const refusal = refusals.get(path)?.shift()
@@ -114,6 +118,8 @@ export async function startStorage() {
     redirect: (path: string, location: string) => redirects.set(path, location),
     /** Breaks the next uploads to a path off in the middle. */
     cutUploads: (path: string, times: number) => cutUploads.set(path, times),
+    /** Takes the next uploads to a path and never answers. */
+    silence: (path: string, times: number) => silences.set(path, times),
     async close() {
       server.closeAllConnections()
       await new Promise((resolve) => server.close(resolve))

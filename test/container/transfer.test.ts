@@ -1,5 +1,9 @@
+import { rm, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 
+import { uploadFile } from '../../container/upload.ts'
 import type { TranscodeJob } from '../../src/contract/job.ts'
 import { decode, makeAudio, makeImage, noise } from '../support/audio.ts'
 import { catalogue, lightVariants, newJob, runJob, type Service, startService, succeed } from './service.ts'
@@ -162,6 +166,18 @@ describe('an upload', () => {
     const { error } = await runJob(service, job)
     expect(error).toMatchObject({ code: 'upload_failed', retryable: true })
     await succeed(service, job)
+  })
+
+  it('that the storage does not answer is given up and tried again', async () => {
+    const path = join(service.workDir, 'upload')
+    await writeFile(path, audio)
+    const put = (name: string) => uploadFile(path, storage.url(name), 'audio/wav', new AbortController().signal, 300)
+    storage.silence('slow', 2)
+    expect(await put('slow')).toBe(audio.length)
+    expect(storage.requests.filter((request) => request.path === 'slow')).toHaveLength(3)
+    storage.silence('dead', 3)
+    await expect(put('dead')).rejects.toMatchObject({ code: 'upload_failed', retryable: true })
+    await rm(path)
   })
 
   it('is tried again after a server error', async () => {

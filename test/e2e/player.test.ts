@@ -4,7 +4,17 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 
 import { tone } from '../support/audio.ts'
-import { type Album, button, names, openPage, PATIENCE, setUp, type Stage } from './player_setup.ts'
+import {
+  type Album,
+  button,
+  names,
+  openPage,
+  openReady,
+  PATIENCE,
+  setUp,
+  type Stage,
+  TWO_TRACKS,
+} from './player_setup.ts'
 import { must } from './steps.ts'
 
 /** `<tonearm-player>` on a page of another origin with a strict policy: what it plays, and how. */
@@ -16,19 +26,15 @@ let play_session_id: string
 beforeAll(async () => {
   stage = await setUp()
   album = await stage.anAlbum({
-    First: { seconds: 30, expression: '0.5*sin(2*PI*330*t)*abs(sin(t/3))' },
-    Second: { seconds: 4, expression: tone(440, -6) },
+    ...TWO_TRACKS,
     Third: { seconds: 8, expression: tone(550, -6) },
   })
   play_session_id = await stage.aSession(album, { is_downloadable: true })
 })
 afterAll(() => stage?.dispose())
 
-const open = async (attributes: Record<string, string> = {}, options?: Parameters<Stage['open']>[1]) => {
-  const opened = await stage.open({ 'play-session-id': play_session_id, ...attributes }, options)
-  await opened.until('ready')
-  return opened
-}
+const open = (...rest: [attributes?: Record<string, string>, options?: Parameters<Stage['open']>[1]]) =>
+  openReady(stage, play_session_id, ...rest)
 
 test('plays, pauses, and asks nobody but the service', async () => {
   const opened = await open()

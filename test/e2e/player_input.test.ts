@@ -1,7 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 
-import { tone } from '../support/audio.ts'
-import { button, position, setUp, type Stage } from './player_setup.ts'
+import { button, openReady, position, setUp, type Stage, TWO_TRACKS } from './player_setup.ts'
 
 /** How the player is moved: by pointer, by finger, by keyboard, and from the lock screen. */
 
@@ -10,19 +9,13 @@ let play_session_id: string
 
 beforeAll(async () => {
   stage = await setUp()
-  const album = await stage.anAlbum({
-    First: { seconds: 30, expression: '0.5*sin(2*PI*330*t)*abs(sin(t/3))' },
-    Second: { seconds: 4, expression: tone(440, -6) },
-  })
+  const album = await stage.anAlbum(TWO_TRACKS)
   play_session_id = await stage.aSession(album)
 })
 afterAll(() => stage?.dispose())
 
-const open = async (attributes: Record<string, string> = {}, options?: Parameters<Stage['open']>[1]) => {
-  const opened = await stage.open({ 'play-session-id': play_session_id, ...attributes }, options)
-  await opened.until('ready')
-  return opened
-}
+const open = (...rest: [attributes?: Record<string, string>, options?: Parameters<Stage['open']>[1]]) =>
+  openReady(stage, play_session_id, ...rest)
 
 test('a pointer seeks on the waveform, and shows the time beside it', async () => {
   const opened = await open()

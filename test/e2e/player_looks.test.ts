@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 
 import { contrast } from '../../src/elements/shared/color.ts'
-import { makeAudio, makeImage, tone } from '../support/audio.ts'
+import { makeAudio, makeImage } from '../support/audio.ts'
 import { seriousFindings } from './axe.ts'
 import { randomColors } from './player_random.ts'
-import { button, position, setUp, type Stage } from './player_setup.ts'
+import { button, openReady, position, setUp, type Stage, TWO_TRACKS } from './player_setup.ts'
 import { bytes, must, send, settle, upload } from './steps.ts'
 
 /** How the player looks and reads, to whoever looks and however they do. */
@@ -14,19 +14,13 @@ let play_session_id: string
 
 beforeAll(async () => {
   stage = await setUp()
-  const album = await stage.anAlbum({
-    First: { seconds: 30, expression: '0.5*sin(2*PI*330*t)*abs(sin(t/3))' },
-    Second: { seconds: 4, expression: tone(440, -6) },
-  })
+  const album = await stage.anAlbum(TWO_TRACKS)
   play_session_id = await stage.aSession(album, { is_downloadable: true })
 })
 afterAll(() => stage?.dispose())
 
-const open = async (attributes: Record<string, string> = {}, options?: Parameters<Stage['open']>[1]) => {
-  const opened = await stage.open({ 'play-session-id': play_session_id, ...attributes }, options)
-  await opened.until('ready')
-  return opened
-}
+const open = (...rest: [attributes?: Record<string, string>, options?: Parameters<Stage['open']>[1]]) =>
+  openReady(stage, play_session_id, ...rest)
 
 test('nothing serious is wrong for people who see, hear or move otherwise', async () => {
   const looks: Record<string, string>[] = [

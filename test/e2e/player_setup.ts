@@ -2,7 +2,7 @@ import type { Browser, BrowserContextOptions, Page } from 'playwright-core'
 
 import { type Client, createClient } from '../../src/client/index.ts'
 import type { TonearmPlayer } from '../../src/elements/player/index.ts'
-import { makeAudio, type Signal } from '../support/audio.ts'
+import { makeAudio, type Signal, tone } from '../support/audio.ts'
 import { launchBrowser } from '../support/browser.ts'
 import { type HostPage, startHostPage } from '../support/host_page.ts'
 import { joinStack, type Shared } from './shared_stack.ts'
@@ -183,3 +183,21 @@ export const position = ({ page }: Opened) => page.getByRole('slider', { name: '
 /** The names of what happened, without the time that went by. */
 export const names = async ({ events }: Opened) =>
   (await events()).map(({ name }) => name).filter((name) => name !== 'timeupdate')
+
+/** Opens a player on a session and waits until it can play. */
+export async function openReady(
+  stage: Stage,
+  play_session_id: string,
+  attributes: Record<string, string> = {},
+  options?: Parameters<Stage['open']>[1],
+): Promise<Opened> {
+  const opened = await stage.open({ 'play-session-id': play_session_id, ...attributes }, options)
+  await opened.until('ready')
+  return opened
+}
+
+/** A swelling tone, which every waveform tells from others, and a short track behind it. */
+export const TWO_TRACKS: Record<string, Signal> = {
+  First: { seconds: 30, expression: '0.5*sin(2*PI*330*t)*abs(sin(t/3))' },
+  Second: { seconds: 4, expression: tone(440, -6) },
+}

@@ -3,7 +3,7 @@ import { useEffect } from 'preact/hooks'
 import { DEFAULT_ACCEPT } from '../../elements/uploader/rules.ts'
 import { announce } from '../announce.ts'
 import { explain, length, plural } from '../format.ts'
-import { Button, FileButton } from '../parts/button.tsx'
+import { FileButton } from '../parts/button.tsx'
 import { confirmed } from '../parts/dialog.tsx'
 import { LookForm } from '../parts/look_form.tsx'
 import { Menu } from '../parts/menu.tsx'
@@ -15,12 +15,11 @@ import { UpToDate } from '../parts/up_to_date.tsx'
 import { go, href } from '../route.ts'
 import type { PageProperties } from '../shell.tsx'
 import { useConnection, useLoad } from '../state/client.ts'
-import { playTrack } from '../state/now_playing.ts'
 import { useReprocess } from '../state/reprocess.ts'
 import { useStore } from '../state/store.ts'
 import { useTracks } from '../state/tracks.ts'
 import { arrivals, upload } from '../state/uploads.ts'
-import { forgetViews, isPlayable } from '../state/views.ts'
+import { forgetViews } from '../state/views.ts'
 import { useTitle } from '../title.ts'
 
 const TABS = [
@@ -52,7 +51,6 @@ export function CollectionPage({ id, tab }: PageProperties) {
   if (loaded.problem) return <Problem failure={loaded.problem} retry={loaded.reload} />
   if (!loaded.answer) return <Loading rows={5} />
   const { collection } = loaded.answer
-  const playable = list.tracks.find(isPlayable)
   const seconds = list.tracks.reduce((sum, track) => sum + track.duration, 0)
   const add = (files: File[]) => upload(api_key, id, files)
 
@@ -90,14 +88,7 @@ export function CollectionPage({ id, tab }: PageProperties) {
           return Promise.all([cover.reload(), loaded.reload()])
         }}
       >
-        <Button
-          kind="primary"
-          icon="play"
-          disabled={!playable}
-          onClick={() => playable && playTrack(client, 'collection', id, playable.id)}
-        >
-          Play
-        </Button>
+        <PlayFirst scope="collection" id={id} tracks={list.tracks} />
         <FileButton accept={DEFAULT_ACCEPT} multiple icon="upload" onFiles={add}>
           Upload
         </FileButton>

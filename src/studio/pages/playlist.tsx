@@ -13,10 +13,9 @@ import { Share } from '../parts/share.tsx'
 import { Loading, Problem } from '../parts/states.tsx'
 import { go, href } from '../route.ts'
 import type { PageProperties } from '../shell.tsx'
+import { useAll } from '../state/all.ts'
 import { useClient, useLoad } from '../state/client.ts'
-import { playTrack } from '../state/now_playing.ts'
-import { usePlaylistTracks } from '../state/playlist_tracks.ts'
-import { forgetViews, isPlayable } from '../state/views.ts'
+import { forgetViews } from '../state/views.ts'
 import { useTitle } from '../title.ts'
 
 const TABS = [
@@ -31,15 +30,14 @@ export function PlaylistPage({ id, tab }: PageProperties) {
   const params = { playlist_id: id }
   const loaded = useLoad(() => client.get('/v1/playlist/{playlist_id}', { params }), [client, id])
   const cover = useLoad(() => client.get('/v1/playlist/{playlist_id}/cover', { params }), [client, id])
-  const list = usePlaylistTracks(id)
+  const list = useAll('/v1/playlist/{playlist_id}/track', ({ tracks }) => tracks, { params })
   const [adding, setAdding] = useState(false)
   useTitle(loaded.answer?.playlist.title)
 
   if (loaded.problem) return <Problem failure={loaded.problem} retry={loaded.reload} />
   if (!loaded.answer) return <Loading rows={5} />
   const { playlist } = loaded.answer
-  const playable = list.places.find(isPlayable)
-  const seconds = list.places.reduce((sum, { duration }) => sum + duration, 0)
+  const seconds = list.entries.reduce((sum, { duration }) => sum + duration, 0)
 
   async function add(track_ids: string[]) {
     const answer = await client.post('/v1/playlist/{playlist_id}/track', { params, body: { track_ids } })
@@ -62,7 +60,7 @@ export function PlaylistPage({ id, tab }: PageProperties) {
       <PageHead
         back={{ href: href('playlists'), label: 'Playlists' }}
         title={playlist.title}
-        note={[playlist.player_subtitle, plural(list.places.length, 'track'), seconds > 0 && length(seconds)]
+        note={[playlist.player_subtitle, plural(list.entries.length, 'track'), seconds > 0 && length(seconds)]
           .filter(Boolean)
           .join(' · ')}
         cover={cover.answer?.cover_image}
@@ -75,14 +73,7 @@ export function PlaylistPage({ id, tab }: PageProperties) {
           return Promise.all([cover.reload(), loaded.reload()])
         }}
       >
-        <Button
-          kind="primary"
-          icon="play"
-          disabled={!playable}
-          onClick={() => playable && playTrack(client, 'playlist', id, playable.id)}
-        >
-          Play
-        </Button>
+        <PlayFirst scope="playlist" id={id} tracks={list.entries} />
         <Button icon="plus" onClick={() => setAdding(true)}>
           Add tracks
         </Button>

@@ -4,20 +4,26 @@ import { announce } from '../announce.ts'
 import type { Failure, PlaylistTrack } from '../api.ts'
 import { explain, nameOf } from '../format.ts'
 import { go } from '../route.ts'
+import type { All } from '../state/all.ts'
 import { useClient } from '../state/client.ts'
 import { playTrack } from '../state/now_playing.ts'
-import type { Places } from '../state/playlist_tracks.ts'
 import { Button } from './button.tsx'
 import { moved, useReorder } from './reorder.ts'
 import { Empty, Loading, Problem } from './states.tsx'
 import { TrackRow } from './track_row.tsx'
 
+interface Properties {
+  playlist_id: string
+  list: All<PlaylistTrack>
+  onAdd: () => void
+}
+
 /** The places of a playlist in their order. */
-export function PlaylistTracks({ playlist_id, list, onAdd }: { playlist_id: string; list: Places; onAdd: () => void }) {
+export function PlaylistTracks({ playlist_id, list, onAdd }: Properties) {
   const client = useClient()
   const root = useRef<HTMLUListElement>(null)
   const saved = useRef<Promise<unknown>>(Promise.resolve())
-  const { places, loading, problem } = list
+  const { entries: places, loading, problem } = list
 
   /** One change is sent after the other; when one is refused, the truth is read again. */
   function send(change: () => Promise<{ ok: true } | Failure>) {

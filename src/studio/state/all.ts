@@ -1,27 +1,31 @@
 import { useEffect, useState } from 'preact/hooks'
 
 import { type ListPath, pages } from '../../client/index.ts'
-import type { OperationAt, Success } from '../../client/types.ts'
+import type { Arguments, OperationAt, Success } from '../../client/types.ts'
 import type { Failure } from '../api.ts'
 import { useClient } from './client.ts'
 
-type PageOf<P extends ListPath> = Success<OperationAt<'get', P>>
-/** Lists that need nothing in their path. */
-type PlainPath = '/v1/collection' | '/v1/playlist' | '/v1/api_key' | '/v1/variant'
+type Get<P extends ListPath> = OperationAt<'get', P>
 
-interface All<T> {
+export interface All<T> {
   entries: T[]
   count: number
   /** Until the first page is here. */
   loading: boolean
   problem: Failure | undefined
+  /** Shows a change before the service knows of it. */
+  set: (entries: T[]) => void
   reload: () => void
 }
 
 /** Everything of a list, shown page after page as it arrives. */
-export function useAll<P extends PlainPath, T>(path: P, entriesOf: (page: PageOf<P>) => T[]): All<T> {
+export function useAll<P extends ListPath, T>(
+  path: P,
+  entriesOf: (page: Success<Get<P>>) => T[],
+  options?: Arguments<Get<P>>,
+): All<T> {
   const client = useClient()
-  const [entries, setEntries] = useState<T[]>([])
+  const [entries, set] = useState<T[]>([])
   const [count, setCount] = useState(0)
   const [loading, setLoading] = useState(true)
   const [problem, setProblem] = useState<Failure>()
@@ -31,12 +35,12 @@ export function useAll<P extends PlainPath, T>(path: P, entriesOf: (page: PageOf
     setProblem(undefined)
     void (async () => {
       const all: T[] = []
-      for await (const answer of pages(client, path)) {
+      for await (const answer of pages(client, path, options)) {
         if (!current) return
-        const page = answer as PageOf<P> | Failure
+        const page = answer as Success<Get<P>> | Failure
         if (page.ok) {
           all.push(...entriesOf(page))
-          setEntries([...all])
+          set([...all])
           setCount((page as unknown as { count: number }).count)
         } else {
           setProblem(page)
@@ -47,6 +51,6 @@ export function useAll<P extends PlainPath, T>(path: P, entriesOf: (page: PageOf
     return () => {
       current = false
     }
-  }, [client, path, turn])
-  return { entries, count, loading, problem, reload: () => setTurn((n) => n + 1) }
+  }, [client, path, JSON.stringify(options), turn])
+  return { entries, count, loading, problem, set, reload: () => setTurn((n) => n + 1) }
 }

@@ -1,0 +1,43 @@
+import { describe, expect, it } from 'vitest'
+
+import { spaceFor } from '../../container/space.ts'
+import type { JobVariant, TranscodeJob } from '../../src/contract/job.ts'
+
+/** What a job's files may take on the disk at once. */
+
+const MARGIN = 1024 ** 3
+const HOUR = 3600
+const at = (index: string) => ({ index, url: 'http://localhost/x', content_type: 'audio/x' })
+const aac: JobVariant = { ...at('aac-160'), kind: 'audio', codec: 'aac', bitrate: 160 }
+const flac: JobVariant = { ...at('lossless'), kind: 'audio', codec: 'flac', bitrate: 0 }
+const preview: JobVariant = { ...at('preview'), kind: 'preview', codec: 'mp3', bitrate: 128, start: 0, length: 30 }
+const waveform: JobVariant = { ...at('waveform'), kind: 'waveform' }
+
+const job = (size: number, changes: Partial<TranscodeJob> = {}): TranscodeJob => ({
+  version: 1,
+  job_id: 'a',
+  pass: 'strict',
+  source: { url: 'http://localhost/source', size },
+  max_duration: HOUR,
+  variants: [],
+  cover: null,
+  early: null,
+  ...changes,
+})
+
+describe('spaceFor', () => {
+  it.each<[string, Partial<TranscodeJob>, number]>([
+    ['the source alone', {}, 900e6],
+    ['a copy of it for early play', { early: { url: 'http://localhost/early', from_duration: 300 } }, 1800e6],
+    ['FLAC, which may be as large', { variants: [flac] }, 1800e6],
+    ['a lossy variant, by its bitrate and the longest duration', { variants: [aac] }, 900e6 + 72e6],
+    ['a preview, by its length', { variants: [preview] }, 900e6 + 480e3],
+    ['data, which is small', { variants: [waveform] }, 900e6],
+  ])('counts %s', (_, changes, bytes) => {
+    expect(spaceFor(job(900e6, changes))).toBe(bytes + MARGIN)
+  })
+
+  it('counts no more than the source for a lossy variant of a small one', () => {
+    expect(spaceFor(job(1e6, { variants: [aac, aac] }))).toBe(3e6 + MARGIN)
+  })
+})
