@@ -50,7 +50,10 @@ export async function ok(...args: Parameters<typeof call>) {
 export async function refused(status: number, code: ErrorCode, ...args: Parameters<typeof call>) {
   const answer = await call(...args)
   const { ok, message, api_request_id } = answer.body
-  expect([answer.status, answer.body.code], JSON.stringify(answer.body)).toEqual([status, code])
+  expect([answer.status, answer.body.code], `${args[0]} ${args[1]}: ${JSON.stringify(answer.body)}`).toEqual([
+    status,
+    code,
+  ])
   expect({ ok, message, api_request_id }).toEqual({
     ok: false,
     message: expect.stringMatching(/\w+ /),
