@@ -32,7 +32,7 @@ export const date = (timestamp: string) => day.format(new Date(timestamp))
 export const dateTime = (timestamp: string) => minute.format(new Date(timestamp))
 
 /** A fault as a sentence, with the fields that are wrong. */
-export function explain(failure: Failure): string {
+export function explain(failure: Pick<Failure, 'message' | 'errors'>): string {
   const fields = (failure.errors ?? []).map(({ path, message }) => `${path} ${message}`).join('; ')
   return fields && !failure.message.includes(fields) ? `${failure.message}: ${fields}` : failure.message
 }

@@ -4,6 +4,7 @@ import { connect } from './api.ts'
 import { explain } from './format.ts'
 import { Button } from './parts/button.tsx'
 import { Field } from './parts/field.tsx'
+import { Form } from './parts/form.tsx'
 import { Message } from './parts/states.tsx'
 
 /** The form that asks for a server key; calls back with one that the service accepts. */
@@ -20,13 +21,7 @@ export function SignIn({ onKey, problem = '' }: { onKey: (key: string) => void; 
   }
   return (
     <main class="sign-in">
-      <form
-        class="card"
-        onSubmit={(event) => {
-          event.preventDefault()
-          void signIn()
-        }}
-      >
+      <Form class="card" onSubmit={signIn}>
         <img src="/cover/small.jpg" alt="" width="72" height="72" />
         <h1>Tonearm studio</h1>
         <p class="soft">Your music, its players and its keys.</p>
@@ -49,7 +44,7 @@ export function SignIn({ onKey, problem = '' }: { onKey: (key: string) => void; 
         <Button type="submit" kind="primary">
           Sign in
         </Button>
-      </form>
+      </Form>
     </main>
   )
 }

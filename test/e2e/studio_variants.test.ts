@@ -152,5 +152,17 @@ test('a variant is deleted after a question, with its files', async () => {
   await visit(page, `#/track/${cut}`, 'cut')
   await page.getByRole('row').filter({ hasText: 'radio' }).waitFor(PATIENCE)
   expect(await page.getByRole('row').filter({ hasText: 'hook' }).count()).toBe(0)
+})
+
+test('all collections are brought up to date at once, after a question', async () => {
+  const params = {
+    collection_id: (await must(client.post('/v1/collection', { body: { title: 'B-sides' } }))).collection_id,
+  }
+  await visit(page, '#/variants', 'Variants')
+  await page.getByRole('button', { name: 'Bring all tracks up to date' }).click()
+  await dialog().getByRole('button', { name: 'Bring up to date' }).click()
+  await page.locator('#announcer').getByText('2 collections will be brought up to date').waitFor(PATIENCE)
+  const { reprocess } = await must(client.get('/v1/collection/{collection_id}/reprocess', { params }))
+  expect(reprocess).toMatchObject({ all: false, failed: 0 })
   expect(problems).toEqual([])
 })

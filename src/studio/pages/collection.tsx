@@ -10,7 +10,7 @@ import { Menu } from '../parts/menu.tsx'
 import { PageHead, Tabs } from '../parts/page_head.tsx'
 import { PlayFirst } from '../parts/play_first.tsx'
 import { Share } from '../parts/share.tsx'
-import { Loading, Problem } from '../parts/states.tsx'
+import { NotLoaded } from '../parts/states.tsx'
 import { TrackList } from '../parts/track_list.tsx'
 import { UpToDate } from '../parts/up_to_date.tsx'
 import { go, href } from '../route.ts'
@@ -19,7 +19,7 @@ import { useConnection, useLoad } from '../state/client.ts'
 import { useReprocess } from '../state/reprocess.ts'
 import { useStore } from '../state/store.ts'
 import { useTracks } from '../state/tracks.ts'
-import { arrivals, upload } from '../state/uploads.ts'
+import { arrivals, endUploads, upload } from '../state/uploads.ts'
 import { forgetViews } from '../state/views.ts'
 import { useTitle } from '../title.ts'
 
@@ -49,8 +49,13 @@ export function CollectionPage({ id, tab }: PageProperties) {
     })()
   }, [arrival, id])
 
-  if (loaded.problem) return <Problem failure={loaded.problem} retry={loaded.reload} />
-  if (!loaded.answer) return <Loading rows={5} />
+  // Deleted elsewhere.
+  const gone = loaded.problem?.status === 404
+  useEffect(() => {
+    if (gone) endUploads(id)
+  }, [gone, id])
+
+  if (!loaded.answer) return <NotLoaded {...loaded} />
   const { collection } = loaded.answer
   const seconds = list.tracks.reduce((sum, track) => sum + track.duration, 0)
   const add = (files: File[]) => upload(api_key, id, files)
@@ -60,6 +65,7 @@ export function CollectionPage({ id, tab }: PageProperties) {
     if (!(await confirmed({ title: 'Delete this collection?', text, action: 'Delete collection' }))) return
     const answer = await client.delete('/v1/collection/{collection_id}', { params })
     if (!answer.ok) return announce(explain(answer))
+    endUploads(id)
     announce(`${collection.title} deleted`)
     go('collections')
   }
@@ -104,7 +110,14 @@ export function CollectionPage({ id, tab }: PageProperties) {
       <Tabs page="collection" id={id} current={tab} tabs={TABS} />
       {tab === '' && (
         <>
-          <UpToDate key={id} reprocess={reprocess} onDone={list.reload} />
+          <UpToDate
+            key={id}
+            reprocess={reprocess}
+            onDone={() => {
+              forgetViews()
+              list.reload()
+            }}
+          />
           <TrackList collection_id={id} list={list} onFiles={add} />
         </>
       )}

@@ -11,7 +11,7 @@ import { PageHead, Tabs } from '../parts/page_head.tsx'
 import { PlayFirst } from '../parts/play_first.tsx'
 import { PlaylistTracks } from '../parts/playlist_tracks.tsx'
 import { Share } from '../parts/share.tsx'
-import { Loading, Problem } from '../parts/states.tsx'
+import { NotLoaded } from '../parts/states.tsx'
 import { go, href } from '../route.ts'
 import type { PageProperties } from '../shell.tsx'
 import { useAll } from '../state/all.ts'
@@ -35,8 +35,7 @@ export function PlaylistPage({ id, tab }: PageProperties) {
   const [adding, setAdding] = useState(false)
   useTitle(loaded.answer?.playlist.title)
 
-  if (loaded.problem) return <Problem failure={loaded.problem} retry={loaded.reload} />
-  if (!loaded.answer) return <Loading rows={5} />
+  if (!loaded.answer) return <NotLoaded {...loaded} />
   const { playlist } = loaded.answer
   const seconds = list.entries.reduce((sum, { duration }) => sum + duration, 0)
 

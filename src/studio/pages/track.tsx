@@ -12,13 +12,14 @@ import { LookForm } from '../parts/look_form.tsx'
 import { Menu } from '../parts/menu.tsx'
 import { PageHead, Tabs } from '../parts/page_head.tsx'
 import { Share } from '../parts/share.tsx'
-import { Loading, Problem } from '../parts/states.tsx'
+import { NotLoaded } from '../parts/states.tsx'
 import { TrackDetails } from '../parts/track_details.tsx'
 import { replaceFile } from '../parts/track_list.tsx'
 import { go, href } from '../route.ts'
 import type { PageProperties } from '../shell.tsx'
 import { useClient, useLoad } from '../state/client.ts'
 import { playTrack } from '../state/now_playing.ts'
+import { repeat } from '../state/repeat.ts'
 import { forgetViews, isPlayable, usePlayView } from '../state/views.ts'
 import { useTitle } from '../title.ts'
 
@@ -41,15 +42,15 @@ export function TrackPage({ id, tab }: PageProperties) {
   const open = track !== undefined && !isFinal(track)
   useEffect(() => {
     if (!open) return
-    const timer = setInterval(() => void loaded.reload(), PERIOD)
-    return () => clearInterval(timer)
+    const ended = new AbortController()
+    void repeat(loaded.reload, PERIOD, ended.signal)
+    return () => ended.abort()
   }, [open, loaded.reload])
 
-  if (loaded.problem) return <Problem failure={loaded.problem} retry={loaded.reload} />
-  if (!track) return <Loading rows={5} />
+  if (!track) return <NotLoaded {...loaded} />
   return (
     <>
-      <Head key={track.status} client={client} track={track} reload={loaded.reload} />
+      <Head key={track.status} client={client} track={track} {...loaded} />
       <Tabs page="track" id={id} current={tab} tabs={TABS} />
       {tab === '' && <TrackDetails track={track} />}
       {tab === 'look' && (
@@ -71,7 +72,14 @@ export function TrackPage({ id, tab }: PageProperties) {
   )
 }
 
-function Head({ client, track, reload }: { client: Client; track: Track; reload: () => Promise<void> }) {
+interface HeadProperties {
+  client: Client
+  track: Track
+  reload: () => Promise<void>
+  set: (answer: { ok: true; track_id: string; track: Track }) => void
+}
+
+function Head({ client, track, reload, set }: HeadProperties) {
   const { collection_id } = track
   const view = usePlayView(track, true)
   const shared = useLoad(
@@ -91,15 +99,15 @@ function Head({ client, track, reload }: { client: Client; track: Track; reload:
   async function reprocess() {
     const answer = await client.post('/v1/track/{track_id}/reprocess', { params })
     announce(answer.ok ? 'Processing again' : explain(answer))
-    await reload()
+    if (answer.ok) set(answer)
   }
   async function replace() {
     const file = await chooseFile(DEFAULT_ACCEPT)
     if (!file) return
     announce(`Uploading ${file.name}`)
-    const failure = await replaceFile(client, track.id, file)
-    announce(failure ? explain(failure) : `${file.name} is there`)
-    await reload()
+    const replaced = await replaceFile(client, track.id, file)
+    announce(replaced.ok ? `${file.name} is there` : explain(replaced))
+    if (replaced.ok) set(replaced)
   }
   async function remove() {
     const text = `${nameOf(track)} and its files will be gone, also from playlists.`

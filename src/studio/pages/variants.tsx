@@ -2,13 +2,14 @@ import { useState } from 'preact/hooks'
 
 import { announce } from '../announce.ts'
 import type { Variant } from '../api.ts'
-import { explain } from '../format.ts'
+import { explain, plural } from '../format.ts'
 import { Button } from '../parts/button.tsx'
 import { confirmed } from '../parts/dialog.tsx'
 import { Empty, Loading, Problem } from '../parts/states.tsx'
 import { VariantForm } from '../parts/variant_form.tsx'
 import { VariantTable } from '../parts/variant_table.tsx'
 import { useAll } from '../state/all.ts'
+import { bringAllUpToDate } from '../state/bring_all.ts'
 import { useClient } from '../state/client.ts'
 import { useTitle } from '../title.ts'
 import { isDefault } from '../variant.ts'
@@ -28,6 +29,13 @@ export function VariantsPage() {
     announce(answer.ok ? `${name} deleted` : explain(answer))
     reload()
   }
+  async function bringAll() {
+    const title = 'Bring all tracks up to date?'
+    const text = 'In every collection, tracks that lack a variant, or have an older one, get it. They stay playable.'
+    if (!(await confirmed({ title, text, action: 'Bring up to date', kind: 'primary' }))) return
+    const begun = await bringAllUpToDate(client)
+    announce(begun.ok ? `${plural(begun.count, 'collection')} will be brought up to date` : explain(begun))
+  }
   return (
     <>
       <div class="page-head">
@@ -35,9 +43,12 @@ export function VariantsPage() {
           <h1>Variants</h1>
           <p class="soft">What every track is made into. Nothing is made better than its source.</p>
         </div>
-        <Button kind="primary" icon="plus" onClick={() => setEditing('new')}>
-          New variant
-        </Button>
+        <div class="actions">
+          <Button onClick={bringAll}>Bring all tracks up to date</Button>
+          <Button kind="primary" icon="plus" onClick={() => setEditing('new')}>
+            New variant
+          </Button>
+        </div>
       </div>
       {problem && <Problem failure={problem} retry={reload} />}
       {loading && <Loading rows={6} />}
@@ -70,7 +81,7 @@ export function VariantsPage() {
         <VariantForm
           variant={editing === 'new' ? null : editing}
           onSaved={(name) => {
-            announce(`${name} saved. Collections can be brought up to date with it.`)
+            announce(`${name} saved. Tracks can be brought up to date with it.`)
             setEditing(null)
             reload()
           }}

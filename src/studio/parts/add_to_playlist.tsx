@@ -5,9 +5,11 @@ import type { Listed, Playlist } from '../api.ts'
 import { explain, nameOf, plural } from '../format.ts'
 import { useAll } from '../state/all.ts'
 import { useClient } from '../state/client.ts'
+import { useOnce } from '../state/once.ts'
 import { Button } from './button.tsx'
 import { Dialog } from './dialog.tsx'
 import { TextField } from './field.tsx'
+import { Form } from './form.tsx'
 import { Loading, Message, Problem } from './states.tsx'
 
 /** Chooses the playlist that a track is added to, or makes a new one. */
@@ -16,6 +18,7 @@ export function AddToPlaylist({ track, onClose }: { track: Listed; onClose: () =
   const { entries, loading, problem } = useAll('/v1/playlist', ({ playlists }) => playlists)
   const [title, setTitle] = useState('')
   const [message, setMessage] = useState('')
+  const [adding, once] = useOnce()
 
   async function add({ id, title }: Pick<Playlist, 'id' | 'title'>) {
     const params = { playlist_id: id }
@@ -36,25 +39,19 @@ export function AddToPlaylist({ track, onClose }: { track: Listed; onClose: () =
       <ul class="choices">
         {entries.map((playlist) => (
           <li key={playlist.id}>
-            <button type="button" onClick={() => void add(playlist)}>
+            <button type="button" disabled={adding} onClick={() => void once(() => add(playlist))}>
               <span>{playlist.title}</span>
               <span class="soft">{plural(playlist.track_count, 'track')}</span>
             </button>
           </li>
         ))}
       </ul>
-      <form
-        class="inline-form"
-        onSubmit={(event) => {
-          event.preventDefault()
-          void make()
-        }}
-      >
+      <Form class="inline-form" onSubmit={() => once(make)}>
         <TextField label="New playlist" value={title} onInput={setTitle} required />
         <Button type="submit" disabled={title.trim() === ''}>
           Create and add
         </Button>
-      </form>
+      </Form>
       <Message>{message}</Message>
     </Dialog>
   )

@@ -1,6 +1,8 @@
 import type { ComponentChildren } from 'preact'
-import { useRef, useState } from 'preact/hooks'
+import { useContext, useRef } from 'preact/hooks'
 
+import { useOnce } from '../state/once.ts'
+import { Sending } from './form.tsx'
 import { Icon, type IconName } from './icon.tsx'
 
 interface Properties {
@@ -16,22 +18,17 @@ interface Properties {
 
 /** A button; while what it began is under way, it cannot be pressed again. */
 export function Button({ onClick, children, icon, kind = '', small, type = 'button', disabled, label }: Properties) {
-  const [busy, setBusy] = useState(false)
-  async function press() {
-    const begun = onClick?.()
-    if (!(begun instanceof Promise)) return
-    setBusy(true)
-    await begun.finally(() => setBusy(false))
-  }
+  const [busy, once] = useOnce()
+  const sending = useContext(Sending) && type === 'submit'
   const classes = ['button', kind, small && 'small', !children && 'bare'].filter(Boolean).join(' ')
   return (
     <button
       class={classes}
       type={type}
-      disabled={disabled || busy}
+      disabled={disabled || busy || sending}
       aria-label={label}
       title={children ? undefined : label}
-      onClick={onClick && (() => void press())}
+      onClick={onClick && (() => void once(onClick))}
     >
       {icon && <Icon name={icon} />}
       {children && <span>{children}</span>}

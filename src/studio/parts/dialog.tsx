@@ -36,10 +36,11 @@ interface Question {
   text: string
   /** What the button says that does it. */
   action: string
+  kind?: 'primary' | 'danger'
 }
 
-/** Asks before something that cannot be taken back; true when it is wanted. */
-export function confirmed({ title, text, action }: Question): Promise<boolean> {
+/** Asks before something that is big, or cannot be taken back; true when it is wanted. */
+export function confirmed({ title, text, action, kind = 'danger' }: Question): Promise<boolean> {
   const place = document.createElement('div')
   byId('app').after(place)
   return new Promise((resolve) => {
@@ -53,7 +54,7 @@ export function confirmed({ title, text, action }: Question): Promise<boolean> {
         <p>{text}</p>
         <div class="actions end">
           <Button onClick={() => end(false)}>Cancel</Button>
-          <Button kind="danger" onClick={() => end(true)}>
+          <Button kind={kind} onClick={() => end(true)}>
             {action}
           </Button>
         </div>

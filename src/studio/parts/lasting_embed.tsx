@@ -6,6 +6,7 @@ import { useClient } from '../state/client.ts'
 import { Button } from './button.tsx'
 import { Copyable } from './copyable.tsx'
 import { TextField } from './field.tsx'
+import { Form } from './form.tsx'
 import { playerCode } from './snippets.ts'
 import { Message } from './states.tsx'
 
@@ -41,12 +42,7 @@ export function LastingEmbed({ scope, id }: { scope: PlayScope; id: string }) {
         A player key opens only this, on the sites that you name, until you revoke it. The player makes its own sessions
         with it.
       </p>
-      <form
-        onSubmit={(event) => {
-          event.preventDefault()
-          void create()
-        }}
-      >
+      <Form onSubmit={create}>
         <TextField
           label="Sites"
           value={origins}
@@ -58,7 +54,7 @@ export function LastingEmbed({ scope, id }: { scope: PlayScope; id: string }) {
           <Button type="submit">Create player key</Button>
         </div>
         <Message>{problem}</Message>
-      </form>
+      </Form>
       {secret && (
         <Copyable
           label="Player element with key"

@@ -1,10 +1,12 @@
 import { useEffect, useRef, useState } from 'preact/hooks'
 
 import { isHex } from '../../elements/shared/color.ts'
+import { announce } from '../announce.ts'
 import type { Failure, PlayScope } from '../api.ts'
 import { explain } from '../format.ts'
 import { useClient } from '../state/client.ts'
 import { forgetViews, sessionFor } from '../state/views.ts'
+import { Button } from './button.tsx'
 import { ColorField, ThemeField } from './color_field.tsx'
 import { Check, TextField } from './field.tsx'
 import { Message } from './states.tsx'
@@ -35,25 +37,33 @@ const DELAY = 500
 /** How something looks in players: every change is saved and shown in a player beside the form. */
 export function LookForm({ scope, id, values, placeholder, save }: Properties) {
   const [look, setLook] = useState<Look>(values)
-  const [state, setState] = useState<'saved' | 'saving' | 'idle'>('idle')
+  const [state, setState] = useState<'saved' | 'saving' | 'failed' | 'idle'>('idle')
   const [problem, setProblem] = useState('')
   const [version, setVersion] = useState(0)
   const pending = useRef<Look>({})
   const timer = useRef(0)
   const saved = useRef<Promise<unknown>>(Promise.resolve())
 
-  async function flush() {
+  /** One change is sent after the other; what could not be saved goes with the next one. */
+  function flush(): Promise<Failure | undefined> {
     clearTimeout(timer.current)
-    const changes = pending.current
-    pending.current = {}
-    if (Object.keys(changes).length === 0) return
-    setState('saving')
-    const failure = await save(changes)
-    setProblem(failure ? explain(failure) : '')
-    setState(failure ? 'idle' : 'saved')
-    if (failure) return
-    forgetViews()
-    setVersion((n) => n + 1)
+    const flushed = saved.current.then(async () => {
+      const changes = pending.current
+      pending.current = {}
+      if (Object.keys(changes).length === 0) return
+      setState('saving')
+      const failure = await save(changes)
+      setProblem(failure ? explain(failure) : '')
+      setState(failure ? 'failed' : 'saved')
+      if (failure) pending.current = { ...changes, ...pending.current }
+      else {
+        forgetViews()
+        setVersion((n) => n + 1)
+      }
+      return failure
+    })
+    saved.current = flushed
+    return flushed
   }
   function change(changes: Look) {
     setLook((before) => ({ ...before, ...changes }))
@@ -62,10 +72,10 @@ export function LookForm({ scope, id, values, placeholder, save }: Properties) {
     setProblem('')
     Object.assign(pending.current, changes)
     clearTimeout(timer.current)
-    timer.current = setTimeout(() => (saved.current = saved.current.then(flush)), DELAY)
+    timer.current = setTimeout(() => void flush(), DELAY)
   }
   // What was changed last is saved, too, when the page is left.
-  useEffect(() => () => void flush(), [])
+  useEffect(() => () => void flush().then((failure) => failure && announce(explain(failure))), [])
 
   const name = 'player_title' in values ? 'player_title' : 'title'
   return (
@@ -108,6 +118,13 @@ export function LookForm({ scope, id, values, placeholder, save }: Properties) {
           {state === 'saving' ? 'Saving …' : state === 'saved' ? 'Saved' : 'Changes are saved as you make them.'}
         </p>
         <Message>{problem}</Message>
+        {state === 'failed' && (
+          <div class="actions">
+            <Button small onClick={flush}>
+              Try again
+            </Button>
+          </div>
+        )}
       </form>
       <Preview scope={scope} id={id} version={version} accent={look.player_color ?? undefined} />
     </div>
@@ -126,7 +143,10 @@ interface PreviewProperties {
 function Preview({ scope, id, version, accent }: PreviewProperties) {
   const client = useClient()
   const [session, setSession] = useState<string | null>(null)
-  useEffect(() => void sessionFor(client, scope, id).then(setSession), [scope, id])
+  useEffect(
+    () => void sessionFor(client, scope, id).then((made) => made.ok && setSession(made.play_session_id)),
+    [scope, id],
+  )
   return (
     <section class="preview" aria-label="Preview">
       <h2 class="soft">Preview</h2>

@@ -7,6 +7,7 @@ import { useClient } from '../state/client.ts'
 import { Button } from './button.tsx'
 import { Dialog } from './dialog.tsx'
 import { Check, SelectField, TextField } from './field.tsx'
+import { Form } from './form.tsx'
 import { originsOf } from './lasting_embed.tsx'
 import { Secret } from './secret.tsx'
 import { Message } from './states.tsx'
@@ -62,12 +63,7 @@ export function NewKey({ onMade, onClose }: { onMade: () => void; onClose: () =>
       {made ? (
         <Secret {...made} onClose={onClose} />
       ) : (
-        <form
-          onSubmit={(event) => {
-            event.preventDefault()
-            void create()
-          }}
-        >
+        <Form onSubmit={create}>
           <TextField label="Title" value={title} onInput={setTitle} required placeholder="Player on my site" />
           <SelectField
             label="Kind"
@@ -101,7 +97,7 @@ export function NewKey({ onMade, onClose }: { onMade: () => void; onClose: () =>
               Create key
             </Button>
           </div>
-        </form>
+        </Form>
       )}
     </Dialog>
   )

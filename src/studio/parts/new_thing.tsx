@@ -5,6 +5,7 @@ import { explain } from '../format.ts'
 import { Button } from './button.tsx'
 import { Dialog } from './dialog.tsx'
 import { TextField } from './field.tsx'
+import { Form } from './form.tsx'
 import { Message } from './states.tsx'
 
 interface Properties {
@@ -22,12 +23,7 @@ export function NewThing({ title, label, action, make, onClose }: Properties) {
   const [problem, setProblem] = useState<Failure>()
   return (
     <Dialog title={title} onClose={onClose}>
-      <form
-        onSubmit={(event) => {
-          event.preventDefault()
-          void make(name.trim()).then((failure) => setProblem(failure))
-        }}
-      >
+      <Form onSubmit={() => make(name.trim()).then((failure) => setProblem(failure))}>
         <TextField label={label} value={name} onInput={setName} required />
         <Message>{problem && explain(problem)}</Message>
         <div class="actions end">
@@ -36,7 +32,7 @@ export function NewThing({ title, label, action, make, onClose }: Properties) {
             {action}
           </Button>
         </div>
-      </form>
+      </Form>
     </Dialog>
   )
 }

@@ -6,6 +6,7 @@ import { useClient } from '../state/client.ts'
 import { Button } from './button.tsx'
 import { Dialog } from './dialog.tsx'
 import { SelectField } from './field.tsx'
+import { Form } from './form.tsx'
 import { Secret } from './secret.tsx'
 import { Message } from './states.tsx'
 
@@ -37,12 +38,7 @@ export function RotateKey({ api_key, onClose }: { api_key: ApiKey; onClose: () =
       {secret ? (
         <Secret secret={secret} api_key={api_key} onClose={onClose} />
       ) : (
-        <form
-          onSubmit={(event) => {
-            event.preventDefault()
-            void rotate()
-          }}
-        >
+        <Form onSubmit={rotate}>
           <SelectField label="The old secret ends" value={grace} options={GRACE} onChange={setGrace} />
           <Message>{problem}</Message>
           <div class="actions end">
@@ -51,7 +47,7 @@ export function RotateKey({ api_key, onClose }: { api_key: ApiKey; onClose: () =
               Make new secret
             </Button>
           </div>
-        </form>
+        </Form>
       )}
     </Dialog>
   )

@@ -7,6 +7,7 @@ import { useClient } from '../state/client.ts'
 import { Button } from './button.tsx'
 import { Copyable } from './copyable.tsx'
 import { Check, SelectField } from './field.tsx'
+import { Form } from './form.tsx'
 import { LastingEmbed } from './lasting_embed.tsx'
 import { iframeCode, playerCode } from './snippets.ts'
 import { Message } from './states.tsx'
@@ -58,14 +59,7 @@ export function Share({ scope, id, title }: Properties) {
   }
   return (
     <div class="share">
-      <form
-        class="card"
-        aria-labelledby="session-title"
-        onSubmit={(event) => {
-          event.preventDefault()
-          void create()
-        }}
-      >
+      <Form class="card" aria-labelledby="session-title" onSubmit={create}>
         <h2 id="session-title">A link for now</h2>
         <p class="soft">A play session opens {title} to whoever has its address, without a key, until it ends.</p>
         <SelectField label="Ends after" value={lives} options={LIVES} onChange={setLives} />
@@ -92,7 +86,7 @@ export function Share({ scope, id, title }: Properties) {
           </Button>
         </div>
         <Message>{problem}</Message>
-      </form>
+      </Form>
       {made && <Codes made={made} title={title} downloadable={downloadable} />}
       <LastingEmbed scope={scope} id={id} />
     </div>

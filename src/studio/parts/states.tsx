@@ -31,8 +31,13 @@ export const Empty = ({
   </div>
 )
 
+interface ProblemProperties {
+  failure: Pick<Failure, 'message' | 'errors'> & { status?: number }
+  retry?: () => unknown
+}
+
 /** What went wrong, and another try where that may help. */
-export const Problem = ({ failure, retry }: { failure: Failure; retry?: () => unknown }) => (
+export const Problem = ({ failure, retry }: ProblemProperties) => (
   <div class="problem" role="alert">
     <p>{failure.status === 404 ? 'This does not exist, or not any more.' : explain(failure)}</p>
     {retry && failure.status !== 404 && (
@@ -42,6 +47,10 @@ export const Problem = ({ failure, retry }: { failure: Failure; retry?: () => un
     )}
   </div>
 )
+
+/** In place of a page that has nothing to show: it is on its way, or could not be loaded. */
+export const NotLoaded = ({ problem, reload }: { problem: Failure | undefined; reload: () => unknown }) =>
+  problem ? <Problem failure={problem} retry={reload} /> : <Loading rows={5} />
 
 /** The place for the message of a form; there from the beginning, so that screen readers notice when it is filled. */
 export const Message = ({ children }: { children?: ComponentChildren }) => (

@@ -3,14 +3,15 @@ import { useRef, useState } from 'preact/hooks'
 import { uploadFile } from '../../client/index.ts'
 import { DEFAULT_ACCEPT } from '../../elements/uploader/rules.ts'
 import { announce } from '../announce.ts'
-import type { Client, Failure, Listed } from '../api.ts'
-import { explain, nameOf } from '../format.ts'
+import type { Client, Failure, Listed, Track } from '../api.ts'
+import { explain, infoOf, nameOf } from '../format.ts'
 import { go } from '../route.ts'
 import { useClient } from '../state/client.ts'
 import { playTrack } from '../state/now_playing.ts'
 import { useStore } from '../state/store.ts'
 import type { Tracks } from '../state/tracks.ts'
-import { uploadChanges, uploadsTo } from '../state/uploads.ts'
+import { queueOf, stoppedBy, uploadChanges, uploadsTo } from '../state/uploads.ts'
+import { forgetTrack } from '../state/views.ts'
 import { AddToPlaylist } from './add_to_playlist.tsx'
 import { FileButton } from './button.tsx'
 import { chooseFile } from './choose_file.ts'
@@ -35,6 +36,7 @@ export function TrackList({ collection_id, list, onFiles }: Properties) {
   const saved = useRef<Promise<unknown>>(Promise.resolve())
   useStore(uploadChanges)
   const uploads = uploadsTo(collection_id)
+  const stopped = stoppedBy(collection_id)
   const { tracks, loading, problem } = list
 
   /** The tracks between the two places share out what they hold; one change is sent after the other. */
@@ -55,20 +57,20 @@ export function TrackList({ collection_id, list, onFiles }: Properties) {
     saved.current = save()
   }
   const { handle, lookOf, moveTo } = useReorder(place, tracks.length, move)
-  const tell = (failure: Failure | undefined, done: string) => announce(failure ? explain(failure) : done)
+  const tell = (answer: { ok: true } | Failure, done: string) => announce(answer.ok ? done : explain(answer))
 
   async function reprocess({ id }: Listed) {
     const answer = await client.post('/v1/track/{track_id}/reprocess', { params: { track_id: id } })
     if (answer.ok) list.put(answer.track)
-    tell(answer.ok ? undefined : answer, 'Processing again')
+    tell(answer, 'Processing again')
   }
   async function replace(track: Listed) {
     const file = await chooseFile(DEFAULT_ACCEPT)
     if (!file) return
     announce(`Uploading ${file.name}`)
-    const failure = await replaceFile(client, track.id, file)
-    if (!failure) list.reload()
-    tell(failure, `${file.name} is there`)
+    const replaced = await replaceFile(client, track.id, file)
+    if (replaced.ok) list.put(replaced.track)
+    tell(replaced, `${file.name} is there`)
   }
   async function remove(track: Listed) {
     const name = nameOf(track)
@@ -76,7 +78,7 @@ export function TrackList({ collection_id, list, onFiles }: Properties) {
     if (!(await confirmed({ title: 'Delete this track?', text, action: 'Delete track' }))) return
     const answer = await client.delete('/v1/track/{track_id}', { params: { track_id: track.id } })
     if (answer.ok) list.drop(track.id)
-    tell(answer.ok ? undefined : answer, `${name} deleted`)
+    tell(answer, `${name} deleted`)
   }
   const menuOf = (track: Listed, index: number): MenuItem[] => [
     { label: 'Details', onSelect: () => go('track', track.id) },
@@ -95,6 +97,7 @@ export function TrackList({ collection_id, list, onFiles }: Properties) {
   return (
     <>
       {problem && <Problem failure={problem} retry={list.reload} />}
+      {stopped && <Problem failure={stopped} retry={() => queueOf(collection_id)?.reconsider()} />}
       {tracks.length === 0 && uploads.length === 0 ? (
         <Empty
           title="No tracks yet"
@@ -118,7 +121,7 @@ export function TrackList({ collection_id, list, onFiles }: Properties) {
               look={lookOf(index)}
               onPlay={() => playTrack(client, 'collection', collection_id, track.id)}
               menu={menuOf(track, index)}
-              onRetry={() => (isUnsent(track, list) ? replace(track) : reprocess(track))}
+              onRetry={(known) => (isUnsent(known) ? replace(track) : reprocess(track))}
             />
           ))}
           {uploads.map((item) => (
@@ -132,18 +135,19 @@ export function TrackList({ collection_id, list, onFiles }: Properties) {
 }
 
 /** A track whose file never came can only be tried again with a file. */
-const isUnsent = (track: Listed, { details }: Tracks) => {
-  const error = details.get(track.id)?.info.error as { code?: string } | undefined
+const isUnsent = (track: Track | undefined) => {
+  const { error } = infoOf(track)
   return error?.code === 'upload_expired' || error?.code === 'empty_file'
 }
 
-/** Sends another file for a track; what it plays stays until the new one is ready. Answers why it did not work. */
-export async function replaceFile(client: Client, track_id: string, file: File): Promise<Failure | undefined> {
+/** Sends another file for a track; what it plays stays until the new one is ready. Answers the track as it is then. */
+export async function replaceFile(client: Client, track_id: string, file: File) {
   const params = { track_id }
   const renewed = await client.post('/v1/track/{track_id}/upload', { params, body: { file_name: file.name } })
   if (!renewed.ok) return renewed
   const sent = await uploadFile(renewed.track_upload, file)
   if (!sent.ok) return sent
   const done = await client.post('/v1/track/{track_id}/upload_complete', { params })
-  return done.ok ? undefined : done
+  forgetTrack(track_id)
+  return done
 }

@@ -20,17 +20,20 @@ interface Properties {
   look: string
   onPlay: () => unknown
   menu: MenuItem[]
-  /** Shown beside the reason of a failure. */
-  onRetry?: (() => unknown) | undefined
+  /** Shown beside the reason of a failure; called with what is known of the track. */
+  onRetry?: ((known: Track | undefined) => unknown) | undefined
 }
 
 /** A track in a list: where it stands, what it sounds like, and what is happening to it. */
 export function TrackRow({ track, detail, place, handle, look, onPlay, menu, onRetry }: Properties) {
   const [ref, visible] = useVisible<HTMLLIElement>()
   const view = usePlayView(track, visible)
-  const known = useTrackInfo(track, visible)
+  // What was seen last while it was processed is as new as anything that could be read.
+  const fresh = detail?.status === track.status ? detail : undefined
+  const read = useTrackInfo(track, visible && !fresh)
+  const known = fresh ?? read ?? undefined
   const now = useStore(nowPlaying)
-  const info = infoOf(known ?? detail)
+  const info = infoOf(known)
   const name = nameOf(track)
   const current = now?.track_id === track.id
   const loudness = info.loudness?.integrated_lufs
@@ -80,7 +83,7 @@ export function TrackRow({ track, detail, place, handle, look, onPlay, menu, onR
           </span>
         </>
       ) : (
-        <State track={track} detail={known ?? detail} onRetry={onRetry} />
+        <State track={track} known={known} onRetry={onRetry} />
       )}
       <Menu label={`More for ${name}`} items={menu} />
     </li>
@@ -88,8 +91,8 @@ export function TrackRow({ track, detail, place, handle, look, onPlay, menu, onR
 }
 
 /** What is happening to a track that is not done, or why it failed. */
-function State({ track, detail, onRetry }: Pick<Properties, 'track' | 'detail' | 'onRetry'>) {
-  const info = infoOf(detail)
+function State({ track, known, onRetry }: Pick<Properties, 'track' | 'onRetry'> & { known: Track | undefined }) {
+  const info = infoOf(known)
   if (track.status === 'failed') {
     return (
       <span class="state failed">
@@ -97,7 +100,7 @@ function State({ track, detail, onRetry }: Pick<Properties, 'track' | 'detail' |
           <strong>Failed.</strong> {failureOf(info)}
         </span>
         {onRetry && (
-          <Button small onClick={onRetry}>
+          <Button small onClick={() => onRetry(known)}>
             Try again
           </Button>
         )}

@@ -7,6 +7,7 @@ import { FORMATS } from '../variant.ts'
 import { Button } from './button.tsx'
 import { Dialog } from './dialog.tsx'
 import { NumberField, SelectField, TextField } from './field.tsx'
+import { Form } from './form.tsx'
 import { Message } from './states.tsx'
 
 type Codec = NonNullable<Variant['codec']>
@@ -100,13 +101,7 @@ export function VariantForm({ variant, onSaved, onClose }: Properties) {
   }
   return (
     <Dialog title={variant ? `Edit ${variant.name}` : 'New variant'} onClose={onClose}>
-      <form
-        noValidate
-        onSubmit={(event) => {
-          event.preventDefault()
-          void save()
-        }}
-      >
+      <Form noValidate onSubmit={save}>
         <TextField label="Name" {...field('name')} required placeholder="MP3 320" />
         {!variant && (
           <>
@@ -138,7 +133,7 @@ export function VariantForm({ variant, onSaved, onClose }: Properties) {
             {variant ? 'Save' : 'Create variant'}
           </Button>
         </div>
-      </form>
+      </Form>
     </Dialog>
   )
 }

@@ -20,31 +20,36 @@ export function useConnection(): Connection {
 export const useClient = (): Client => useConnection().client
 
 interface Loaded<T> {
-  /** Undefined while it is loading, and when it could not be loaded. */
+  /** Undefined while it is loading, and when it could not be loaded; what is known stays when loading it again fails, unless it is gone. */
   answer: T | undefined
   problem: Failure | undefined
   reload: () => Promise<void>
-  /** Puts what a change answered in place of what was loaded. */
+  /** Puts what a change answered in place of what was loaded, or is being loaded. */
   set: (answer: T) => void
 }
 
 /** Loads something when a page opens, and again when `deps` change; an answer that comes too late is dropped. */
 export function useLoad<T extends { ok: true }>(load: () => Promise<T | Failure>, deps: unknown[]): Loaded<T> {
-  const [answer, set] = useState<T>()
+  const [answer, setAnswer] = useState<T>()
   const [problem, setProblem] = useState<Failure>()
   const turn = useRef(0)
+  const show = useCallback((known: T | undefined) => {
+    turn.current++
+    setAnswer(known)
+    setProblem(undefined)
+  }, [])
   const reload = useCallback(async () => {
     const mine = ++turn.current
     const result = await load()
     if (mine !== turn.current) return
-    setProblem(result.ok ? undefined : result)
-    if (result.ok) set(result)
+    if (result.ok) return show(result)
+    setProblem(result)
+    if (result.status === 404) setAnswer(undefined)
   }, deps)
   useEffect(() => {
-    set(undefined)
-    setProblem(undefined)
+    show(undefined)
     void reload()
     return () => void turn.current++
   }, [reload])
-  return { answer, problem, reload, set }
+  return { answer, problem, reload, set: show }
 }

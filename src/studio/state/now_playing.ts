@@ -1,4 +1,6 @@
+import { announce } from '../announce.ts'
 import type { Client, PlayScope } from '../api.ts'
+import { explain } from '../format.ts'
 import { createStore } from './store.ts'
 import { sessionFor } from './views.ts'
 
@@ -21,6 +23,8 @@ export interface Player extends HTMLElement {
 
 export const nowPlaying = createStore<NowPlaying | null>(null)
 let player: Player | null = null
+/** Rises with every wish to play something else, or nothing: what was wished before it is not begun any more. */
+let wishes = 0
 
 export function setPlayer(element: Player | null): void {
   player = element
@@ -28,16 +32,19 @@ export function setPlayer(element: Player | null): void {
 
 /** Plays a track of a collection or a playlist, and what comes after it; the one that plays already is paused. */
 export async function playTrack(client: Client, scope: PlayScope, resource_id: string, track_id: string) {
+  const request = ++wishes
   const now = nowPlaying.get()
   if (now && player && now.track_id === track_id && now.resource_id === resource_id) {
     return now.playing ? player.pause() : await player.play()
   }
-  const play_session_id = await sessionFor(client, scope, resource_id)
-  if (!play_session_id) return
-  const request = (now?.request ?? 0) + 1
+  const session = await sessionFor(client, scope, resource_id)
+  if (request !== wishes) return
+  if (!session.ok) return announce(explain(session))
+  const { play_session_id } = session
   nowPlaying.set({ scope, resource_id, play_session_id, track_id, playing: false, request })
 }
 
 export function stopPlaying(): void {
+  wishes++
   nowPlaying.set(null)
 }

@@ -2,6 +2,7 @@ import { useCallback, useEffect } from 'preact/hooks'
 
 import type { Failure, Reprocess } from '../api.ts'
 import { useClient, useLoad } from './client.ts'
+import { repeat } from './repeat.ts'
 
 const PERIOD = 1500
 
@@ -23,8 +24,9 @@ export function useReprocess(collection_id: string): UpToDate {
   const running = reprocess?.state === 'running'
   useEffect(() => {
     if (!running) return
-    const timer = setInterval(() => void loaded.reload(), PERIOD)
-    return () => clearInterval(timer)
+    const ended = new AbortController()
+    void repeat(loaded.reload, PERIOD, ended.signal)
+    return () => ended.abort()
   }, [running, loaded.reload])
 
   const start = useCallback(async () => {

@@ -3,6 +3,7 @@ import { useCallback, useEffect, useRef, useState } from 'preact/hooks'
 import { isFinal, pages } from '../../client/index.ts'
 import type { Failure, Listed, Track } from '../api.ts'
 import { useClient } from './client.ts'
+import { repeat } from './repeat.ts'
 
 /** Milliseconds between two looks at what is being processed, and how many tracks each look reads. */
 const PERIOD = 1200
@@ -37,6 +38,8 @@ export function useTracks(collection_id: string): Tracks {
     let current = true
     setLoading(true)
     setProblem(undefined)
+    // What is done may have been done again since.
+    setDetails((all) => new Map([...all].filter(([, track]) => !isFinal(track))))
     void (async () => {
       const all: Listed[] = []
       for await (const page of pages(client, '/v1/collection/{collection_id}/track', { params: { collection_id } })) {
@@ -97,12 +100,7 @@ function useFollowed(tracks: Listed[], put: (track: Track) => void): void {
       })
       await Promise.all(read)
     }
-    void (async () => {
-      while (!ended.signal.aborted) {
-        if (document.visibilityState === 'visible') await look()
-        await new Promise((resolve) => setTimeout(resolve, PERIOD))
-      }
-    })()
+    void repeat(look, PERIOD, ended.signal)
     return () => ended.abort()
   }, [client, waiting, put])
 }

@@ -3,11 +3,12 @@ import { useEffect, useState } from 'preact/hooks'
 import { isFinal } from '../../client/index.ts'
 import { type Client, type Listed, type PlayScope, type PlayView, readPlayView, type Track } from '../api.ts'
 import { useClient } from './client.ts'
+import { createStore, useStore } from './store.ts'
 import { createTurns } from './turns.ts'
 
 /**
  * What a list does not say of a track: levels and cover are in its play view, loudness and warnings in the track itself. Both are read for
- * the rows that are looked at, a few at a time, and once for each state of a track.
+ * the rows that are looked at, a few at a time, and kept as long as it stays in the same state.
  */
 
 const inTurn = createTurns(4)
@@ -16,88 +17,94 @@ const DAY = 86_400
 const MARGIN = 3600_000
 
 interface Session {
-  id: Promise<string | null>
+  made: ReturnType<typeof makeSession>
   until: number
 }
+/** By track, what was read of it in one of its states. */
+type Known<T> = Map<string, { status: Listed['status']; value: Promise<T | null> }>
+
 const sessions = new Map<string, Session>()
-const views = new Map<string, Promise<PlayView | null>>()
-const tracks = new Map<string, Promise<Track | null>>()
+const views: Known<PlayView> = new Map()
+const tracks: Known<Track> = new Map()
+/** Counts how often everything was forgotten, so that what is shown is read anew. */
+const changes = createStore(0)
+
+const makeSession = (client: Client, scope: PlayScope, id: string) =>
+  client.post('/v1/play_session/{scope}', {
+    params: { scope },
+    body: { [`${scope}_id`]: id, is_downloadable: true, expires_in: DAY },
+  })
 
 /** The studio's own play session for a collection, a track or a playlist; one serves all pages for a day. */
-export function sessionFor(client: Client, scope: PlayScope, id: string): Promise<string | null> {
+export function sessionFor(client: Client, scope: PlayScope, id: string): Session['made'] {
   const known = sessions.get(id)
-  if (known && known.until > Date.now()) return known.id
-  const body = { [`${scope}_id`]: id, is_downloadable: true, expires_in: DAY }
-  const made = client
-    .post('/v1/play_session/{scope}', { params: { scope }, body })
-    .then((answer) => (answer.ok ? answer.play_session_id : null))
-    .then((session) => {
-      if (!session) sessions.delete(id)
-      return session
-    })
-  sessions.set(id, { id: made, until: Date.now() + DAY * 1000 - MARGIN })
-  return made
+  if (known && known.until > Date.now()) return known.made
+  const session = { made: makeSession(client, scope, id), until: Date.now() + DAY * 1000 - MARGIN }
+  sessions.set(id, session)
+  void session.made.then(({ ok }) => !ok && sessions.get(id) === session && sessions.delete(id))
+  return session.made
 }
 
-/** Forgets what is known of everything: after a change of covers or colors, and when somebody else signs in. */
+/** Forgets what is known of everything: after a change of covers, colors or files, and when somebody else signs in. */
 export function forgetViews(all = false): void {
   views.clear()
   tracks.clear()
   if (all) sessions.clear()
+  changes.set(changes.get() + 1)
+}
+
+/** Forgets what is known of a track that has got another file, though it may be in the same state. */
+export function forgetTrack(id: string): void {
+  views.delete(id)
+  tracks.delete(id)
 }
 
 /** While it is processed a track plays what it has: an early first file, or what it had before. Then its duration is known. */
 export const isPlayable = ({ status, duration }: Pick<Listed, 'status' | 'duration'>) =>
   status === 'ready' || status === 'incomplete' || (status !== 'failed' && duration > 0)
-const stateOf = (track: Listed) => `${track.id} ${track.status}`
 
-function remember<T>(map: Map<string, Promise<T | null>>, key: string, load: () => Promise<T | null>) {
-  let known = map.get(key)
-  if (!known) {
-    known = inTurn(load)
-    map.set(key, known)
-    void known.then((value) => value === null && map.delete(key))
-  }
-  return known
+/** What is known of a track in the state that it is in now; what was known in another one is out of date, and forgotten. */
+function useKnown<T>(map: Known<T>, track: Listed, wanted: boolean, load: () => Promise<T | null>): T | null {
+  const [value, setValue] = useState<T | null>(null)
+  const forgotten = useStore(changes)
+  const { id, status } = track
+  useEffect(() => {
+    for (const all of [views, tracks]) if (all.get(id)?.status !== status) all.delete(id)
+    if (!wanted) return setValue(null)
+    let current = true
+    void remember(map, { id, status }, load).then((loaded) => current && setValue(loaded))
+    return () => {
+      current = false
+    }
+  }, [wanted, id, status, forgotten])
+  return wanted ? value : null
+}
+
+function remember<T>(map: Known<T>, { id, status }: Pick<Listed, 'id' | 'status'>, load: () => Promise<T | null>) {
+  const known = map.get(id)
+  if (known) return known.value
+  const value = inTurn(load)
+  map.set(id, { status, value })
+  void value.then((loaded) => loaded === null && map.get(id)?.value === value && map.delete(id))
+  return value
 }
 
 /** The play view of a track that can be played, once it is looked at. */
 export function usePlayView(track: Listed, wanted: boolean): PlayView | null {
   const client = useClient()
-  const [view, setView] = useState<PlayView | null>(null)
-  const playable = isPlayable(track)
-  useEffect(() => {
-    if (!wanted || !playable) return
-    let current = true
-    const load = async () => {
-      const session = await sessionFor(client, 'collection', track.collection_id)
-      const answer = session && (await readPlayView(client, session, track.id))
-      return answer && answer.ok ? answer : null
-    }
-    void remember(views, stateOf(track), load).then((loaded) => current && setView(loaded))
-    return () => {
-      current = false
-    }
-  }, [wanted, playable, track.id, track.status])
-  return playable ? view : null
+  return useKnown(views, track, wanted && isPlayable(track), async () => {
+    const session = await sessionFor(client, 'collection', track.collection_id)
+    if (!session.ok) return null
+    const answer = await readPlayView(client, session.play_session_id, track.id)
+    return answer.ok ? answer : null
+  })
 }
 
-/** The whole track, once it is looked at; null before. */
+/** The whole track when nothing more happens to it, once it is looked at; null before. */
 export function useTrackInfo(track: Listed, wanted: boolean): Track | null {
   const client = useClient()
-  const [info, setInfo] = useState<Track | null>(null)
-  const settled = isFinal(track)
-  useEffect(() => {
-    if (!wanted || !settled) return
-    let current = true
-    const load = async () => {
-      const answer = await client.get('/v1/track/{track_id}', { params: { track_id: track.id } })
-      return answer.ok ? answer.track : null
-    }
-    void remember(tracks, stateOf(track), load).then((loaded) => current && setInfo(loaded))
-    return () => {
-      current = false
-    }
-  }, [wanted, settled, track.id, track.status])
-  return info
+  return useKnown(tracks, track, wanted && isFinal(track), async () => {
+    const answer = await client.get('/v1/track/{track_id}', { params: { track_id: track.id } })
+    return answer.ok ? answer.track : null
+  })
 }

@@ -1,0 +1,189 @@
+import type { Browser, Page } from 'playwright-core'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+
+import { type Client, createClient } from '../../src/client/index.ts'
+import { makeAudio } from '../support/audio.ts'
+import { launchBrowser } from '../support/browser.ts'
+import { joinStack, type Shared } from './shared_stack.ts'
+import { must, send, settle, upload } from './steps.ts'
+import { choose, openTab, PATIENCE, rowOf, signIn, untilPlaying, visit } from './studio_steps.ts'
+
+/** What the studio does while answers are slow, and when they fail. */
+
+let stack: Shared
+let browser: Browser
+let page: Page
+let client: Client
+let collection: string
+let playlist: string
+
+beforeAll(async () => {
+  ;[stack, browser] = await Promise.all([joinStack(), launchBrowser()])
+  client = createClient({ base_url: stack.base_url, api_key: stack.api_key })
+  collection = (await must(client.post('/v1/collection', { body: { title: 'Demo tape' } }))).collection_id
+  playlist = (await must(client.post('/v1/playlist', { body: { title: 'Mix' } }))).playlist_id
+  const { track_id } = await upload(client, collection, 'song.mp3', await makeAudio('mp3', { seconds: 5 }))
+  expect(await settle(client, track_id)).toMatchObject({ status: 'ready' })
+  const params = { playlist_id: playlist }
+  await must(client.post('/v1/playlist/{playlist_id}/track', { params, body: { track_ids: [track_id] } }))
+  ;({ page } = await openTab(browser))
+  await signIn(page, stack)
+})
+afterAll(async () => {
+  await browser?.close()
+  await stack?.dispose()
+})
+
+/** Holds the requests of a method until they are released; answers how many there were. */
+async function hold(url: string, method: string) {
+  const held = Promise.withResolvers<void>()
+  let count = 0
+  await page.route(url, async (route) => {
+    if (route.request().method() !== method) return route.fallback()
+    count++
+    await held.promise
+    await route.continue()
+  })
+  return {
+    begun: () => expect.poll(() => count, PATIENCE).toBeGreaterThan(0),
+    release() {
+      held.resolve()
+      return count
+    },
+  }
+}
+const cut = (url: string, method: string) =>
+  page.route(url, (route) => (route.request().method() === method ? route.abort() : route.fallback()))
+
+test('what a button sends is sent once, however often it is pressed', async () => {
+  await visit(page, '#/keys', 'Keys')
+  await page.getByRole('button', { name: 'New key' }).click()
+  await page.getByLabel('Title', { exact: true }).fill('Once')
+  const making = await hold('**/v1/api_key', 'POST')
+  await page.getByRole('button', { name: 'Create key' }).dblclick()
+  await page.getByLabel('Title', { exact: true }).press('Enter')
+  await making.begun()
+  expect(making.release()).toBe(1)
+  await page.getByRole('button', { name: 'Done' }).click(PATIENCE)
+
+  await choose(page, 'More for Once', 'New secret …')
+  const rotating = await hold('**/v1/api_key/*/rotate', 'POST')
+  await page.getByRole('button', { name: 'Make new secret' }).dblclick()
+  await rotating.begun()
+  expect(rotating.release()).toBe(1)
+  await page.getByRole('button', { name: 'Done' }).click(PATIENCE)
+  const { api_keys } = await must(client.get('/v1/api_key'))
+  expect(api_keys.filter(({ title }) => title === 'Once')).toHaveLength(1)
+
+  await visit(page, `#/collection/${collection}`, 'Demo tape')
+  await choose(page, 'More for song', 'Add to a playlist …')
+  const adding = await hold('**/v1/playlist/*/track', 'POST')
+  await page.getByRole('button', { name: /^Mix/ }).dblclick()
+  await adding.begun()
+  expect(adding.release()).toBe(1)
+  await page.getByRole('dialog').waitFor({ state: 'detached', ...PATIENCE })
+})
+
+const saved = async () =>
+  (await must(client.get('/v1/collection/{collection_id}', { params: { collection_id: collection } }))).collection
+
+test('what could not be saved is saved with the next change, and not called saved before', async () => {
+  await visit(page, `#/collection/${collection}/look`, 'Demo tape')
+  await cut('**/v1/collection/*', 'PUT')
+  await page.getByLabel('Subtitle').fill('Ines Calder')
+  await page.getByRole('alert').getByText('The service cannot be reached').waitFor(PATIENCE)
+  await page.unroute('**/v1/collection/*')
+  await page.getByLabel('Player color', { exact: true }).fill('#C0392B')
+  await page.getByText('Saved', { exact: true }).waitFor(PATIENCE)
+  expect(await saved()).toMatchObject({ player_subtitle: 'Ines Calder', player_color: '#C0392B' })
+})
+
+test('one change of a look is sent after the other, also the last one when its page is left', async () => {
+  const saving = await hold('**/v1/collection/*', 'PUT')
+  await page.getByLabel('Subtitle').fill('Early')
+  await saving.begun()
+  await page.getByLabel('Subtitle').fill('Late')
+  await page.getByRole('link', { name: 'Keys' }).click()
+  // Asked for after the form is gone, so what it would have sent by itself is counted by now.
+  await page.locator('.key').first().waitFor(PATIENCE)
+  expect(saving.release()).toBe(1)
+  await expect.poll(async () => (await saved()).player_subtitle, PATIENCE).toBe('Late')
+})
+
+test('what was chosen last is played, and why nothing plays is said', async () => {
+  const play = () => page.getByRole('button', { name: 'Play', exact: true }).first().click(PATIENCE)
+  await visit(page, `#/playlist/${playlist}`, 'Mix')
+  await cut('**/v1/play_session/playlist', 'POST')
+  await play()
+  await page.locator('#announcer').getByText('The service cannot be reached').waitFor(PATIENCE)
+  await page.unroute('**/v1/play_session/playlist')
+
+  const opening = await hold('**/v1/play_session/playlist', 'POST')
+  await play()
+  await opening.begun()
+  await visit(page, `#/collection/${collection}`, 'Demo tape')
+  await play()
+  await untilPlaying(page.locator('.dock'), 0.1)
+  const chosen = await page.locator('.dock tonearm-player').elementHandle()
+  const answered = page.waitForResponse('**/v1/play_session/playlist')
+  opening.release()
+  await (await answered).finished()
+  await page.evaluate(() => new Promise((drawn) => requestAnimationFrame(() => requestAnimationFrame(drawn))))
+  expect(await chosen?.evaluate((player) => player.isConnected)).toBe(true)
+  await page.getByRole('button', { name: 'Close the player' }).click()
+})
+
+test('a page that waits for a track outlives a failure, and takes answers that are slower than its looks', async () => {
+  const body = { collection_id: collection, file_name: 'late.mp3' }
+  const { track_id, track_upload } = await must(client.post('/v1/track', { body }))
+  await visit(page, `#/track/${track_id}/look`, 'late')
+  await page.getByLabel('Subtitle').fill('Typed meanwhile')
+  let [slow, failed] = [false, 0]
+  await page.route(`**/v1/track/${track_id}`, async (route) => {
+    if (route.request().method() !== 'GET') return route.fallback()
+    if (!slow) {
+      failed++
+      return route.abort()
+    }
+    const response = await route.fetch()
+    await new Promise((resolve) => setTimeout(resolve, 2000))
+    await route.fulfill({ response }).catch(() => {})
+  })
+  // A call is tried three times: the fourth belongs to the next look.
+  await expect.poll(() => failed, PATIENCE).toBeGreaterThan(3)
+  expect(await page.getByLabel('Subtitle').inputValue()).toBe('Typed meanwhile')
+  expect(await page.locator('.problem').count()).toBe(0)
+  slow = true
+  // Known to be empty at once, without the transcoder.
+  await send(track_upload, new Uint8Array(0))
+  await must(client.post('/v1/track/{track_id}/upload_complete', { params: { track_id } }))
+  await page.locator('.thing-text').getByText('The uploaded file is empty (0 bytes)').waitFor(PATIENCE)
+  await page.unroute(`**/v1/track/${track_id}`)
+})
+
+test('another file brings its own loudness, or its own reason why it failed', async () => {
+  const diary = Buffer.from('Dear diary, '.repeat(200))
+  await settle(client, (await upload(client, collection, 'diary.mp3', diary)).track_id)
+  await visit(page, `#/collection/${collection}`, 'Demo tape')
+  const [song, failed] = [rowOf(page, 'song'), rowOf(page, 'diary')]
+  const loudness = () => song.locator('.loudness').textContent()
+  await expect.poll(loudness, PATIENCE).toMatch(/LUFS/)
+  const before = await loudness()
+  const replace = async (name: string, buffer: Buffer) => {
+    const chooser = page.waitForEvent('filechooser')
+    await choose(page, `More for ${name}`, 'Replace the file …')
+    await (await chooser).setFiles({ name: `${name}.mp3`, mimeType: 'audio/mpeg', buffer })
+  }
+  const loud = await makeAudio('mp3', { seconds: 3, expression: '0.9*sin(2*PI*330*t)' })
+  await replace('song', loud)
+  await song.locator('.duration').getByText('0:03').waitFor(PATIENCE)
+  await expect.poll(loudness, PATIENCE).toMatch(/LUFS/)
+  expect(await loudness()).not.toBe(before)
+  await failed.getByText(/text/).waitFor(PATIENCE)
+  await replace('diary', Buffer.alloc(0))
+  await failed.getByText('The uploaded file is empty (0 bytes)').waitFor(PATIENCE)
+  // And where it is read again.
+  await visit(page, '#/keys', 'Keys')
+  await page.goBack()
+  await failed.getByText('The uploaded file is empty (0 bytes)').waitFor(PATIENCE)
+})
