@@ -1,4 +1,4 @@
-import { noAnswer, readFailure } from './failure.ts'
+import { isPassing, noAnswer, readFailure } from './failure.ts'
 import { pause } from './pause.ts'
 
 const RETRIES = 2
@@ -22,13 +22,19 @@ async function once(send: () => Promise<Response>, repeatable: boolean, attempt:
     const response = await send()
     const answer: unknown = await response.json().catch(() => undefined)
     if (response.ok && answer !== undefined) return { result: answer, retryIn: null }
+    // An answer that broke off says no more than none.
+    if (response.ok || signal?.aborted) return unanswered()
     const { status } = response
     const retryAfter = Number(response.headers.get('retry-after')) * 1000 || delay
     const result = readFailure(status, answer)
     // 429 and 503 were not carried out; another fault of the server may have been. A POST in flight answers 409 with Retry-After.
     const refused = status === 429 || status === 503 || (status === 409 && response.headers.has('retry-after'))
-    return { result, retryIn: refused ? retryAfter : status >= 500 && repeatable ? delay : null }
+    return { result, retryIn: refused ? retryAfter : isPassing(result) && repeatable ? delay : null }
   } catch {
+    return unanswered()
+  }
+
+  function unanswered() {
     const aborted = signal?.aborted ?? false
     return { result: noAnswer(aborted), retryIn: repeatable && !aborted ? delay : null }
   }
