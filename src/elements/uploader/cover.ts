@@ -17,10 +17,17 @@ export async function setCover(item: Item, file: File, host: Host): Promise<void
   await sendCover(item, host)
 }
 
-/** Sends the cover, if there is one, to the track, if there is one; a new track gets it again. */
+/** Ends the sending of the cover and lets it wait to be sent again; a picture that was refused here stays refused. */
+export function recallCover({ cover }: Item): void {
+  if (!cover || !isSendable(cover)) return
+  cover.controller.abort()
+  Object.assign(cover, { state: 'queued', problem: null, controller: new AbortController() })
+}
+
+/** Sends the cover, if one waits, to the track, if there is one. */
 export async function sendCover(item: Item, host: Host): Promise<void> {
   const { cover, target } = item
-  if (!cover || !target || (cover.state === 'failed' && !isSendable(cover))) return
+  if (!target || cover?.state !== 'queued') return
   const { signal } = cover.controller
   const isCurrent = () => item.cover === cover && item.target === target && !signal.aborted
   Object.assign(cover, { state: 'uploading', problem: null })
