@@ -52,11 +52,10 @@ export function createClient(options: ClientOptions): Client {
       method: method.toUpperCase(),
       headers,
       body: body === undefined ? null : JSON.stringify(body),
-      signal: signal ?? null,
     }
     // A delete or a conditional change that was carried out unseen would answer 404 or 412 the second time.
     const repeatable = method !== 'delete' && !('if-match' in headers)
-    return withRetries(() => send(url, init), repeatable, signal)
+    return withRetries((signal) => send(url, { ...init, signal }), repeatable, signal)
   }
 
   const calls = (method: Method) => (path: string, rest?: LooseOptions) => call(method, path, rest)

@@ -1,7 +1,7 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 
-import { afterEach, describe, expect, it } from 'vitest'
+import { afterEach, describe, expect, it, vi } from 'vitest'
 
 import { createClient, pages } from '../../src/client/index.ts'
 
@@ -53,6 +53,17 @@ describe('a call', () => {
     expect((await client.post('/v1/collection', { body: { title: 'A' } })).ok).toBe(true)
     expect(new Set(requests.map(({ key }) => key)).size).toBe(1)
     expect(requests).toHaveLength(3)
+  })
+
+  it('is repeated when it is answered by silence', async () => {
+    const client = await serve(() => vi.advanceTimersByTime(60_000), good)
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'], shouldAdvanceTime: true })
+    try {
+      expect((await client.get('/v1/limits')).ok).toBe(true)
+    } finally {
+      vi.useRealTimers()
+    }
+    expect(requests).toHaveLength(2)
   })
 
   it('of which no answer can be read has failed, whatever its status', async () => {
