@@ -1,10 +1,11 @@
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
 
+import { must } from './steps.ts'
 import { openTab, signIn, visit } from './studio_steps.ts'
 import { PATIENCE } from './uploader_page.ts'
 import { type Bench, choose, setUp } from './uploader_setup.ts'
 
-/** Pages without https, as on a machine of the local network: browsers keep some of their functions from them. */
+/** `<tonearm-uploader>` on pages that do things differently: without https, before the script has come, while files travel. */
 
 let bench: Bench
 
@@ -14,13 +15,13 @@ beforeAll(async () => {
 afterEach(() => bench.tidy())
 afterAll(() => bench?.dispose())
 
-/** Takes away what a page has in secure contexts only; 127.0.0.1 counts as one. */
+/** Takes away what browsers keep from pages without https, as on a machine of the local network; 127.0.0.1 counts as secure. */
 function withoutSecureContext(): void {
   delete (Crypto.prototype as Partial<Crypto>).randomUUID
   delete (Navigator.prototype as { clipboard?: Clipboard }).clipboard
 }
 
-test('the uploader opens its session there, and sends', async () => {
+test('without https it opens its session, and sends', async () => {
   const uploader = await bench.open()
   await uploader.page.addInitScript(withoutSecureContext)
   await uploader.page.reload()
@@ -29,7 +30,7 @@ test('the uploader opens its session there, and sends', async () => {
   expect(uploader.problems).toEqual([])
 })
 
-test('the studio makes a key there, and selects its secret to be copied by hand', async () => {
+test('without https the studio makes a key, and selects its secret to be copied by hand', async () => {
   const { page, problems } = await openTab(bench.browser)
   await page.addInitScript(withoutSecureContext)
   await signIn(page, bench.stack)
@@ -41,4 +42,48 @@ test('the studio makes a key there, and selects its secret to be copied by hand'
   await expect.poll(() => page.evaluate(() => String(getSelection())), PATIENCE).toMatch(/^ta_pk_/)
   expect(problems).toEqual([])
   await page.context().close()
+})
+
+test('files that wait for the button begin when the page does not want one any more', async () => {
+  const uploader = await bench.open({ manual: '' })
+  await choose(uploader, await bench.aSong('waiting.wav', 1))
+  await uploader.until('waiting.wav', 'queued')
+  await uploader.element.evaluate((element) => element.removeAttribute('manual'))
+  await uploader.untilSent('waiting.wav')
+})
+
+test('what a page sets before the script has come is kept', async () => {
+  const uploader = await bench.open()
+  await uploader.page.evaluate(() => {
+    const old = document.querySelector('tonearm-uploader')!
+    // Made where there are no elements of ours, so that it becomes one only when it comes to the page.
+    const early = document.implementation.createHTMLDocument().createElement('tonearm-uploader')
+    for (const { name, value } of old.attributes) early.setAttribute(name, value)
+    Object.assign(early, { describe: () => ({ organization_index: 'early' }), texts: { browse: 'Pick songs' } })
+    old.replaceWith(early)
+  })
+  await uploader.element.getByRole('button', { name: 'Pick songs' }).waitFor()
+  await choose(uploader, await bench.aSong('early.wav', 1))
+  await uploader.untilSent('early.wav')
+  const [view] = await uploader.files()
+  const { track } = await must(bench.server.get('/v1/track/{track_id}', { params: { track_id: view!.track_id! } }))
+  expect(track).toMatchObject({ organization_index: 'early' })
+})
+
+test('an element that is moved on its page goes on with its files, and takes what is pasted once', async () => {
+  const uploader = await bench.open()
+  bench.line.hold()
+  await choose(uploader, await bench.aHeavySong('carried.wav'))
+  await uploader.row('carried.wav').getByText('%').waitFor(PATIENCE)
+  await uploader.page.evaluate(() => {
+    document.body.appendChild(document.createElement('aside')).append(document.querySelector('tonearm-uploader')!)
+    const data = new DataTransfer()
+    data.items.add(new File(['Dear diary'], 'pasted.txt'))
+    document.body.dispatchEvent(new ClipboardEvent('paste', { bubbles: true, clipboardData: data }))
+  })
+  await uploader.until('pasted.txt', 'rejected')
+  expect(await uploader.element.getByRole('listitem').count()).toBe(2)
+  bench.line.flow()
+  await uploader.untilSent('carried.wav')
+  expect((await uploader.events()).filter(({ type }) => type === 'upload-start')).toHaveLength(1)
 })

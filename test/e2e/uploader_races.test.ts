@@ -166,6 +166,20 @@ describe('a change of the key or the session', () => {
     expect(await bench.trackNames()).not.toContain('elsewhere.wav')
   })
 
+  test('after which files can no longer be followed does not hide that they are there', async () => {
+    const uploader = await bench.open()
+    await uploader.page.route(LOOKING, (route) => {
+      const json = { ok: false, code: 'unauthorized', message: 'This key was revoked' }
+      return route.fulfill({ status: 401, headers: { 'access-control-allow-origin': '*' }, json })
+    })
+    await choose(uploader, await bench.aSong('there.wav', 1))
+    await uploader.until('there.wav', 'uploaded')
+    await uploader.row('there.wav').getByText('Uploaded. Processing goes on').waitFor()
+    expect(await uploader.events()).toContainEqual(
+      expect.objectContaining({ type: 'unfollowed', code: 'unauthorized' }),
+    )
+  })
+
   test('is not undone by the answer to a request from before', async () => {
     const old = await openSession()
     expireUploadSession(bench.stack, old)
@@ -219,44 +233,31 @@ test('what was cancelled is not sent with the failed ones, and the end is told o
   expect(await uploader.row('unwanted.wav').getAttribute('data-state')).toBe('cancelled')
 })
 
-test('files that wait for the button begin when the page does not want one any more', async () => {
-  const uploader = await bench.open({ manual: '' })
-  await choose(uploader, await bench.aSong('waiting.wav', 1))
-  await uploader.until('waiting.wav', 'queued')
-  await uploader.element.evaluate((element) => element.removeAttribute('manual'))
-  await uploader.untilSent('waiting.wav')
+test('a file that the page takes from the list once it is there ends the list once', async () => {
+  const uploader = await bench.open()
+  await uploader.element.evaluate((element) => {
+    const uploader = element as HTMLElementTagNameMap['tonearm-uploader']
+    uploader.addEventListener('tonearm-uploader-upload-complete', ({ detail }) => uploader.removeFile(detail.id))
+  })
+  await choose(uploader, await bench.aFile('notes.txt', Buffer.from('Dear diary')), await bench.aSong('gone.wav', 1))
+  await expect.poll(() => typesOf(uploader), PATIENCE).toContain('complete')
+  expect((await typesOf(uploader)).filter((type) => type === 'complete')).toHaveLength(1)
 })
 
-test('what a page sets before the script has come is kept', async () => {
+test('a cover from which nothing more is heard is sent again', async () => {
   const uploader = await bench.open()
-  await uploader.page.evaluate(() => {
-    const old = document.querySelector('tonearm-uploader')!
-    // Made where there are no elements of ours, so that it becomes one only when it comes to the page.
-    const early = document.implementation.createHTMLDocument().createElement('tonearm-uploader')
-    for (const { name, value } of old.attributes) early.setAttribute(name, value)
-    Object.assign(early, { describe: () => ({ organization_index: 'early' }), texts: { browse: 'Pick songs' } })
-    old.replaceWith(early)
-  })
-  await uploader.element.getByRole('button', { name: 'Pick songs' }).waitFor()
-  await choose(uploader, await bench.aSong('early.wav', 1))
-  await uploader.untilSent('early.wav')
-  expect(await trackOf(uploader)).toMatchObject({ organization_index: 'early' })
-})
-
-test('an element that is moved on its page goes on with its files, and takes what is pasted once', async () => {
-  const uploader = await bench.open()
-  bench.line.hold()
-  await choose(uploader, await bench.aHeavySong('carried.wav'))
-  await uploader.row('carried.wav').getByText('%').waitFor(PATIENCE)
-  await uploader.page.evaluate(() => {
-    document.body.appendChild(document.createElement('aside')).append(document.querySelector('tonearm-uploader')!)
-    const data = new DataTransfer()
-    data.items.add(new File(['Dear diary'], 'pasted.txt'))
-    document.body.dispatchEvent(new ClipboardEvent('paste', { bubbles: true, clipboardData: data }))
-  })
-  await uploader.until('pasted.txt', 'rejected')
-  expect(await uploader.element.getByRole('listitem').count()).toBe(2)
-  bench.line.flow()
-  await uploader.untilSent('carried.wav')
-  expect((await typesOf(uploader)).filter((type) => type === 'upload-start')).toHaveLength(1)
+  await uploader.page.clock.install()
+  const cover = await holdFirst(uploader.page, '**/v1/cover_upload/*', 'POST')
+  await choose(uploader, await bench.aSong('silent.wav', 1))
+  await addCover(uploader, (await uploader.files())[0]!.id, picture)
+  await cover.isThere()
+  // Its patience, and the pause before the next attempt.
+  await uploader.page.clock.fastForward(301_000)
+  await expect
+    .poll(async () => {
+      await uploader.page.clock.fastForward(2000)
+      return await typesOf(uploader)
+    }, PATIENCE)
+    .toContain('cover-complete')
+  cover.release()
 })

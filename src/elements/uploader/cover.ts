@@ -1,10 +1,10 @@
-import { uploadFile } from '../../client/upload.ts'
 import { delayAfter, isOffline, MAX_ATTEMPTS, OFFLINE_DELAY, wait } from './backoff.ts'
 import { meaningOfCall } from './failures.ts'
 import type { Host } from './host.ts'
 import { type Cover, type Item, type Problem, viewOf } from './item.ts'
 import { problemOf } from './problem.ts'
 import { COVER_ACCEPT, isAccepted, MAX_COVER_BYTES } from './rules.ts'
+import { sendFile } from './stall.ts'
 
 /** Takes a picture as the cover of a file's track. It is sent as soon as there is a track to send it to. */
 export async function setCover(item: Item, file: File, host: Host): Promise<void> {
@@ -34,7 +34,7 @@ export async function sendCover(item: Item, host: Host): Promise<void> {
   host.emit('cover-start', { ...viewOf(item), cover: cover.file })
   host.changed(item)
   for (let attempt = 1; ; attempt++) {
-    const sent = await uploadFile(target.track_cover_upload, cover.file, { signal })
+    const sent = await sendFile(target.track_cover_upload, cover.file, signal)
     if (!isCurrent()) return
     if (sent.ok) {
       cover.state = 'ready'

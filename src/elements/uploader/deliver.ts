@@ -1,12 +1,11 @@
 import type { Failure } from '../../client/types.ts'
-import { uploadFile } from '../../client/upload.ts'
 import { delayAfter, isOffline, MAX_ATTEMPTS, OFFLINE_DELAY, wait } from './backoff.ts'
 import { sendCover } from './cover.ts'
 import { type Meaning, meaningOfCall, meaningOfUpload } from './failures.ts'
 import type { Host } from './host.ts'
 import { type Item, type Problem, viewOf } from './item.ts'
 import { problemOf } from './problem.ts'
-import { watchStall } from './stall.ts'
+import { sendFile } from './stall.ts'
 import { hasArrived, isFresh, leave, makeTarget } from './target.ts'
 
 /** What is answered when nobody listens any more. */
@@ -81,23 +80,15 @@ async function tryOnce(item: Item, host: Host, inOrder: Turn, signal: AbortSigna
   // The bytes may all be there, and only the answer was lost.
   if (again && (await hasArrived(target, signal))) return { ok: true }
 
-  const stall = watchStall(signal)
-  const sent = await uploadFile(target.track_upload, item.file, {
-    signal: stall.signal,
-    onProgress(fraction) {
-      if (signal.aborted) return
-      stall.alive(fraction)
-      item.sent = Math.round(fraction * item.file.size)
-      host.emit('upload-progress', { ...viewOf(item), loaded: item.sent, total: item.file.size })
-      host.changed(item)
-    },
+  const sent = await sendFile(target.track_upload, item.file, signal, (fraction) => {
+    if (signal.aborted) return
+    item.sent = Math.round(fraction * item.file.size)
+    host.emit('upload-progress', { ...viewOf(item), loaded: item.sent, total: item.file.size })
+    host.changed(item)
   })
-  stall.end()
   if (sent.ok) return { ok: true }
-  // A stalled upload is aborted here, and is as passing as a lost connection.
-  const failure: Failure = sent.code === 'aborted' ? { ...sent, code: 'network' } : sent
-  if (failure.status !== 0) return { ok: false, meaning: meaningOfUpload(failure), problem: refusedBy(failure) }
-  return refuse(failure, 'passing')
+  if (sent.status !== 0) return { ok: false, meaning: meaningOfUpload(sent), problem: refusedBy(sent) }
+  return refuse(sent, 'passing')
 }
 
 const refusedBy = ({ status, message }: Failure): Problem => ({ code: `storage_${status}`, message })

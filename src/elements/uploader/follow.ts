@@ -79,8 +79,7 @@ function lose(item: Item, failure: Failure, host: Host): void {
     Object.assign(item, { state: 'failed', problem, retriable: true })
     host.emit('failed', { ...viewOf(item), ...problem })
   } else {
-    const problem =
-      failure.status === 410 ? { code: failure.code, message: texts.unfollowed } : problemOf(failure, texts)
+    const problem = { code: failure.code, message: texts.unfollowed }
     Object.assign(item, { state: 'uploaded', problem })
     host.emit('unfollowed', { ...viewOf(item), ...problem })
   }

@@ -65,7 +65,7 @@ export function createQueue(host: Host) {
       halt(delivery.problem)
     }
     host.changed(item)
-    if (delivery.end !== 'aborted') settle()
+    if (delivery.end === 'failed') settle()
     pump()
   }
 
