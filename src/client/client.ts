@@ -1,4 +1,5 @@
 import { withRetries } from './retry.ts'
+import { newTicket } from './ticket.ts'
 import type { Method, OperationAt, Path, Rest, Result } from './types.ts'
 
 export interface ClientOptions {
@@ -35,26 +36,26 @@ export function createClient(options: ClientOptions): Client {
   const send = options.fetch ?? ((input, init) => fetch(input, init))
 
   function call(method: Method, path: string, { params, query, body, signal, ...rest }: LooseOptions = {}) {
-    const url = new URL(
-      base + path.replace(/\{(\w+)\}/g, (_, name: string) => encodeURIComponent(params?.[name] ?? '')),
-    )
+    const place = path.replace(/\{(\w+)\}/g, (_, name: string) => encodeURIComponent(params?.[name] ?? ''))
+    const asked = new URLSearchParams()
     for (const [name, value] of Object.entries(query ?? {})) {
       // oxlint-disable-next-line typescript/no-base-to-string -- the types let only text, numbers and booleans in
-      if (value !== undefined) url.searchParams.set(name, String(value))
+      if (value !== undefined) asked.set(name, String(value))
     }
+    // `new URL` would throw at a `base_url` that is none; `fetch` fails as any call may.
+    const url = [base + place, asked.toString()].filter(Boolean).join('?')
     const headers: Record<string, string> = { ...rest.headers }
     if (options.api_key) headers.authorization = `Bearer ${options.api_key}`
     if (body !== undefined) headers['content-type'] = 'application/json'
-    if (method === 'post') headers['idempotency-key'] = rest.idempotency_key ?? crypto.randomUUID()
+    if (method === 'post') headers['idempotency-key'] = rest.idempotency_key ?? newTicket()
     const init: RequestInit = {
       method: method.toUpperCase(),
       headers,
       body: body === undefined ? null : JSON.stringify(body),
-      signal: signal ?? null,
     }
     // A delete or a conditional change that was carried out unseen would answer 404 or 412 the second time.
     const repeatable = method !== 'delete' && !('if-match' in headers)
-    return withRetries(() => send(url.href, init), repeatable, signal)
+    return withRetries((signal) => send(url, { ...init, signal }), repeatable, signal)
   }
 
   const calls = (method: Method) => (path: string, rest?: LooseOptions) => call(method, path, rest)

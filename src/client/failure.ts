@@ -13,3 +13,10 @@ export function readFailure(status: number, answer: unknown): Failure {
   if (envelope) return { ...(envelope as Failure), ok: false, status }
   return { ok: false, message: `The server answered ${status} without a reason`, code: 'network', status }
 }
+
+/**
+ * Whether asking again may help: there was no answer, or the service is busy, at fault, or still at the same request. 408 is among them, because such
+ * a request came too slowly and was not carried out (RFC 9110, §15.5.9).
+ */
+export const isPassing = ({ status, code }: Failure) =>
+  status === 0 || status === 408 || status === 429 || status >= 500 || code === 'request_in_flight'

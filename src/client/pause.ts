@@ -6,6 +6,7 @@ export function pause(milliseconds: number, signal?: AbortSignal): Promise<void>
       signal?.removeEventListener('abort', done)
       resolve()
     }
+    if (signal?.aborted) return resolve()
     const timer = setTimeout(done, milliseconds)
     signal?.addEventListener('abort', done)
   })

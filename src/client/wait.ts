@@ -1,6 +1,6 @@
 import type { Track } from '../contract/track.ts'
 import type { Client } from './client.ts'
-import { noAnswer } from './failure.ts'
+import { isPassing, noAnswer } from './failure.ts'
 import { pause } from './pause.ts'
 import type { Failure } from './types.ts'
 
@@ -39,6 +39,3 @@ export async function waitForTrack(
 /** Whether nothing more happens to a track by itself. */
 export const isFinal = (track: Pick<Track, 'status'>) =>
   track.status === 'ready' || track.status === 'incomplete' || track.status === 'failed'
-
-/** Whether asking again may help. */
-const isPassing = (failure: Failure) => failure.status === 0 || failure.status === 429 || failure.status >= 500

@@ -1,7 +1,7 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 
-import { afterEach, describe, expect, it } from 'vitest'
+import { afterEach, describe, expect, it, vi } from 'vitest'
 
 import { createClient, pages } from '../../src/client/index.ts'
 
@@ -41,7 +41,41 @@ describe('a call', () => {
     expect((await client.post('/v1/collection', { body: { title: 'A' } })).ok).toBe(true)
     expect(requests).toHaveLength(3)
     expect(new Set(requests.map(({ key }) => key)).size).toBe(1)
-    expect(requests[0]?.key).toMatch(/^[0-9a-f-]{36}$/)
+    expect(requests[0]?.key).toMatch(/^[0-9a-f]{32}$/)
+  })
+
+  it('is repeated when its answer breaks off, and when it came too slowly', async () => {
+    const half: Answer = (request, response) => {
+      response.writeHead(200, { 'content-type': 'application/json', 'content-length': '99' })
+      response.write('{"ok":', () => request.socket.destroy())
+    }
+    const client = await serve(half, json(408, { ok: false, message: 'Slow' }), good)
+    expect((await client.post('/v1/collection', { body: { title: 'A' } })).ok).toBe(true)
+    expect(new Set(requests.map(({ key }) => key)).size).toBe(1)
+    expect(requests).toHaveLength(3)
+  })
+
+  it('is repeated when it is answered by silence', async () => {
+    const client = await serve(() => vi.advanceTimersByTime(60_000), good)
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'], shouldAdvanceTime: true })
+    try {
+      expect((await client.get('/v1/limits')).ok).toBe(true)
+    } finally {
+      vi.useRealTimers()
+    }
+    expect(requests).toHaveLength(2)
+  })
+
+  it('of which no answer can be read has failed, whatever its status', async () => {
+    const client = await serve((_, response) => response.writeHead(200).end('<h1>Welcome to the airport</h1>'))
+    const deleted = await client.delete('/v1/track/{track_id}', { params: { track_id: 'a' } })
+    expect(deleted).toMatchObject({ ok: false, code: 'network', status: 0 })
+  })
+
+  it('to an address that is none fails as a call to nobody does', async () => {
+    await serve(good)
+    const answer = await createClient({ base_url: 'nowhere' }).get('/v1/limits')
+    expect(answer).toMatchObject({ ok: false, code: 'network', status: 0 })
   })
 
   it('is not repeated where the second answer would mislead: a delete, a change of one version', async () => {

@@ -36,9 +36,7 @@ test('three files, one of them paused and one of them retried, become tracks in 
   await row('one.wav').getByRole('button', { name: 'Pause' }).click()
   await row('one.wav').getByText('Paused. It starts from the beginning when you resume.').waitFor()
   // Its place in the line is free now.
-  await uploader.element
-    .locator('li:is([data-state=processing], [data-state=ready])', { hasText: 'three.wav' })
-    .waitFor(PATIENCE)
+  await uploader.untilSent('three.wav')
 
   bench.line.cut()
   await row('two.wav').getByText('The connection was lost. Next attempt in').waitFor(PATIENCE)
@@ -138,12 +136,7 @@ test('an upload URL that has expired is replaced by a fresh one', async () => {
 
 test('the browser asks before the page is left while files are on their way, and only then', async () => {
   const uploader = await bench.open()
-  const asks = () =>
-    uploader.page.evaluate(() => {
-      const event = new Event('beforeunload', { cancelable: true })
-      window.dispatchEvent(event)
-      return event.defaultPrevented
-    })
+  const { asks } = uploader
   expect(await asks()).toBe(false)
   bench.line.hold()
   await choose(uploader, await bench.aHeavySong('guarded.wav'))

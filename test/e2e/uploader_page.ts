@@ -56,6 +56,10 @@ export interface Uploader {
   row: (name: string) => Locator
   /** Waits until a file is in a state. */
   until: (name: string, state: string) => Promise<void>
+  /** Waits until the bytes of a file are there. */
+  untilSent: (name: string) => Promise<void>
+  /** Whether the browser would ask before the page is left. */
+  asks: () => Promise<boolean>
   close: () => Promise<void>
 }
 
@@ -93,6 +97,14 @@ export async function openUploader(
     events: () => page.evaluate(() => (window as unknown as { seen: Seen[] }).seen),
     files: () =>
       page.evaluate(() => document.querySelector('tonearm-uploader')!.files.map(({ file: _file, ...view }) => view)),
+    untilSent: (name) =>
+      element.locator('li:is([data-state=processing], [data-state=ready])', { hasText: name }).waitFor(PATIENCE),
+    asks: () =>
+      page.evaluate(() => {
+        const event = new Event('beforeunload', { cancelable: true })
+        window.dispatchEvent(event)
+        return event.defaultPrevented
+      }),
     until: (name, state) => element.locator(`li[data-state=${state}]`, { hasText: name }).waitFor(PATIENCE),
     close: () => context.close(),
   }

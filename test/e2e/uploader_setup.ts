@@ -23,7 +23,7 @@ export interface Bench {
   collection_id: string
   /** An uploader key for the collection and the page's origin. */
   key: string
-  mintKey: (body: { allowed_origins?: string[]; type?: 'uploader' | 'player' }) => Promise<string>
+  mintKey: (body: KeyBody) => Promise<string>
   /** Opens the page with an uploader; what it does with the network goes through `line`. */
   open: (attributes?: Record<string, string>, options?: BrowserContextOptions) => Promise<Uploader>
   /** Files on this machine, to be chosen in the browser. */
@@ -35,6 +35,12 @@ export interface Bench {
   /** After each test. */
   tidy: () => Promise<void>
   dispose: () => Promise<void>
+}
+
+interface KeyBody {
+  allowed_origins?: string[]
+  type?: 'uploader' | 'player'
+  collection_id?: string
 }
 
 /** Too many bytes for the buffers on the way, so that an upload can be stopped in its middle. */
@@ -49,7 +55,7 @@ export async function setUp(start: () => Promise<Shared> = joinStack): Promise<B
   const shop = await openShop(stack)
   const opened: Uploader[] = []
 
-  async function mintKey(body: { allowed_origins?: string[]; type?: 'uploader' | 'player' }): Promise<string> {
+  async function mintKey(body: KeyBody): Promise<string> {
     const about = { title: 'Shop', type: 'uploader' as const, collection_id, ...body }
     return (await must(server.post('/v1/api_key', { body: about }))).secret
   }
@@ -119,3 +125,14 @@ function heavy(wav: Buffer): Buffer {
 /** Chooses files as people do. */
 export const choose = ({ element }: Uploader, ...paths: string[]) =>
   element.locator('input[type=file][multiple]').setInputFiles(paths)
+
+/** Gives a file of the list its cover, as a page does. */
+export const addCover = ({ element }: Uploader, id: string, picture: Buffer) =>
+  element.evaluate(
+    (element, { id, base64 }) => {
+      const bytes = Uint8Array.from(atob(base64), (char) => char.codePointAt(0)!)
+      const front = new File([bytes], 'front.png', { type: 'image/png' })
+      ;(element as HTMLElementTagNameMap['tonearm-uploader']).addCover(id, front)
+    },
+    { id, base64: picture.toString('base64') },
+  )

@@ -36,7 +36,6 @@ export function connect({ base_url, api_key, collection_id, upload_session_id }:
     const made = await client.post('/v1/upload_session', { body: { collection_id } })
     // By this machine's clock: sessions last as long as their first URLs do, an hour (design.md §4).
     if (made.ok) current = { id: made.upload_session_id, ends: asked + 3600_000 - MARGIN }
-    opening = null
     return made
   }
   return {
@@ -45,7 +44,7 @@ export function connect({ base_url, api_key, collection_id, upload_session_id }:
     async session() {
       if (current && current.ends > Date.now()) return { ok: true, upload_session_id: current.id }
       // Several files may ask at once.
-      opening ??= open()
+      opening ??= open().finally(() => (opening = null))
       return opening
     },
     forget(id) {

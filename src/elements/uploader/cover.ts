@@ -1,10 +1,10 @@
-import { uploadFile } from '../../client/upload.ts'
 import { delayAfter, isOffline, MAX_ATTEMPTS, OFFLINE_DELAY, wait } from './backoff.ts'
 import { meaningOfCall } from './failures.ts'
 import type { Host } from './host.ts'
 import { type Cover, type Item, type Problem, viewOf } from './item.ts'
 import { problemOf } from './problem.ts'
 import { COVER_ACCEPT, isAccepted, MAX_COVER_BYTES } from './rules.ts'
+import { sendFile } from './stall.ts'
 
 /** Takes a picture as the cover of a file's track. It is sent as soon as there is a track to send it to. */
 export async function setCover(item: Item, file: File, host: Host): Promise<void> {
@@ -17,17 +17,24 @@ export async function setCover(item: Item, file: File, host: Host): Promise<void
   await sendCover(item, host)
 }
 
-/** Sends the cover, if there is one, to the track, if there is one; a new track gets it again. */
+/** Ends the sending of the cover and lets it wait to be sent again; a picture that was refused here stays refused. */
+export function recallCover({ cover }: Item): void {
+  if (!cover || !isSendable(cover)) return
+  cover.controller.abort()
+  Object.assign(cover, { state: 'queued', problem: null, controller: new AbortController() })
+}
+
+/** Sends the cover, if one waits, to the track, if there is one. */
 export async function sendCover(item: Item, host: Host): Promise<void> {
   const { cover, target } = item
-  if (!cover || !target || (cover.state === 'failed' && !isSendable(cover))) return
+  if (!target || cover?.state !== 'queued') return
   const { signal } = cover.controller
   const isCurrent = () => item.cover === cover && item.target === target && !signal.aborted
   Object.assign(cover, { state: 'uploading', problem: null })
   host.emit('cover-start', { ...viewOf(item), cover: cover.file })
   host.changed(item)
   for (let attempt = 1; ; attempt++) {
-    const sent = await uploadFile(target.track_cover_upload, cover.file, { signal })
+    const sent = await sendFile(target.track_cover_upload, cover.file, signal)
     if (!isCurrent()) return
     if (sent.ok) {
       cover.state = 'ready'

@@ -39,9 +39,9 @@ export class TonearmUploader extends HTMLElement {
   static observedAttributes = [...PLACE, 'accept', 'max-size', 'concurrency', 'manual', 'accent', 'locale']
 
   /** Replaces texts, also for languages that are not here. */
-  texts: Partial<Texts> = {}
+  texts: Partial<Texts> = early(this, 'texts') ?? {}
   /** What is kept with the track of a file. */
-  describe: (file: File) => Description = () => ({})
+  describe: (file: File) => Description = early(this, 'describe') ?? (() => ({}))
 
   #connection: Connection | null = null
   #settings: Settings | null = null
@@ -80,7 +80,8 @@ export class TonearmUploader extends HTMLElement {
     if (before === value) return
     if (name === 'accent') setAccent(this.#view.root, value)
     this.refresh()
-    if (!PLACE.includes(name)) return
+    // Files that waited for the button, or for their turn, may begin.
+    if (!PLACE.includes(name)) return this.#queue.pump()
     this.#connection = null
     // What stopped every file may be put right by this.
     this.#queue.reconsider()
@@ -202,4 +203,9 @@ export class TonearmUploader extends HTMLElement {
       this.#tick = undefined
     }
   }
+}
+
+/** What a page set before this script had come; the fields of the class would take its place. */
+function early<K extends 'texts' | 'describe'>(element: TonearmUploader, name: K): TonearmUploader[K] | undefined {
+  return Object.hasOwn(element, name) ? element[name] : undefined
 }

@@ -26,8 +26,6 @@ export interface EventDetails {
   complete: { ready: number; failed: number }
 }
 
-export type EventName = `tonearm-uploader-${keyof EventDetails}`
-
 /** For typed listeners: `TonearmUploaderEventMap['tonearm-uploader-ready']` is a `CustomEvent` with that detail. */
 export type TonearmUploaderEventMap = {
   [K in keyof EventDetails as `tonearm-uploader-${K}`]: CustomEvent<EventDetails[K]>

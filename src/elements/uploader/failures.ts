@@ -1,3 +1,4 @@
+import { isPassing } from '../../client/failure.ts'
 import type { Failure } from '../../client/types.ts'
 
 /**
@@ -5,8 +6,6 @@ import type { Failure } from '../../client/types.ts'
  * every file (the key, the origin, the session), `final` is the file's own.
  */
 export type Meaning = 'passing' | 'stale' | 'halt' | 'final'
-
-const isPassing = ({ status }: Failure) => status === 0 || status === 408 || status === 429 || status >= 500
 
 /** Of a call to the service. */
 export function meaningOfCall(failure: Failure): Meaning {

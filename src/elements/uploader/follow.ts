@@ -1,3 +1,4 @@
+import { isPassing } from '../../client/failure.ts'
 import type { Failure } from '../../client/types.ts'
 import { delayAfter, wait } from './backoff.ts'
 import { mayHelpToRepeat } from './failures.ts'
@@ -16,13 +17,13 @@ let followed = 0
 export async function follow(item: Item, host: Host): Promise<void> {
   const { signal } = item.controller
   const { target } = item
-  if (!target) return
-  const params = { upload_session_id: target.upload_session_id, track_id: target.track_id }
+  if (!target || signal.aborted) return
+  const { client, upload_session_id, track_id } = target
+  const params = { upload_session_id, track_id }
   let misses = 0
   followed++
   try {
     for (let delay = FIRST_DELAY; ; delay = Math.min(LONGEST_DELAY, delay * 1.3)) {
-      const { client } = host.connection()
       const seen = await client.get('/v1/upload/{upload_session_id}/track/{track_id}', { params, signal })
       if (signal.aborted) return
       if (seen.ok) {
@@ -42,8 +43,6 @@ export async function follow(item: Item, host: Host): Promise<void> {
     followed--
   }
 }
-
-const isPassing = ({ status }: Failure) => status === 0 || status === 429 || status >= 500
 
 interface Seen {
   status: NonNullable<Item['status']>
@@ -80,8 +79,7 @@ function lose(item: Item, failure: Failure, host: Host): void {
     Object.assign(item, { state: 'failed', problem, retriable: true })
     host.emit('failed', { ...viewOf(item), ...problem })
   } else {
-    const problem =
-      failure.status === 410 ? { code: failure.code, message: texts.unfollowed } : problemOf(failure, texts)
+    const problem = { code: failure.code, message: texts.unfollowed }
     Object.assign(item, { state: 'uploaded', problem })
     host.emit('unfollowed', { ...viewOf(item), ...problem })
   }

@@ -1,5 +1,7 @@
+import type { Client } from '../../client/client.ts'
 import type { UploadHandle } from '../../contract/media.ts'
 import type { TrackStatus } from '../../contract/track.ts'
+import type { Description } from './host.ts'
 
 /**
  * What a file goes through. `waiting` is a pause before another attempt; `uploaded` means that it is there, but that its processing
@@ -23,8 +25,18 @@ export interface Problem {
   message: string
 }
 
+/** How a file's track is asked for: word for word the same until there is an answer, so that one that got lost leaves no second track behind. */
+export interface Order {
+  upload_session_id: string
+  /** Its `Idempotency-Key`. */
+  ticket: string
+  description: Description
+}
+
 /** The track that was made for a file, and where its bytes go. */
 export interface Target {
+  /** With the key that made it: the page's own may have become one that does not see this track. */
+  client: Client
   upload_session_id: string
   track_id: string
   track_upload: UploadHandle
@@ -59,8 +71,7 @@ export interface Item {
   /** When the next attempt begins, in milliseconds since 1970; null while the browser is offline. */
   retryAt: number | null
   target: Target | null
-  /** The `Idempotency-Key` its track is made with, so that an answer that got lost leaves no second track behind. */
-  ticket: string
+  order: Order | null
   cover: Cover | null
   /** Ends what happens to the file now. */
   controller: AbortController
@@ -84,10 +95,6 @@ export interface FileView {
 
 let made = 0
 
-/** Random, also on pages without https, where `crypto.randomUUID` is missing. */
-export const newTicket = () =>
-  Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) => byte.toString(16).padStart(2, '0')).join('')
-
 export const newItem = (file: File): Item => ({
   id: `file-${++made}`,
   file,
@@ -100,7 +107,7 @@ export const newItem = (file: File): Item => ({
   retriable: true,
   retryAt: null,
   target: null,
-  ticket: newTicket(),
+  order: null,
   cover: null,
   controller: new AbortController(),
   nudge: () => {},

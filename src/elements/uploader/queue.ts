@@ -1,9 +1,10 @@
-import { setCover } from './cover.ts'
-import { deliver, type Delivery, leave, type Turn } from './deliver.ts'
+import { recallCover, setCover } from './cover.ts'
+import { deliver, type Delivery, type Turn } from './deliver.ts'
 import { follow } from './follow.ts'
 import type { Host } from './host.ts'
 import { isSettled, isUnsent, type Item, newItem, type Problem, viewOf } from './item.ts'
 import { isAccepted, isImage } from './rules.ts'
+import { leave } from './target.ts'
 import { formatSize } from './texts.ts'
 
 export type Queue = ReturnType<typeof createQueue>
@@ -47,9 +48,11 @@ export function createQueue(host: Host) {
   async function run(item: Item): Promise<void> {
     running++
     item.controller = new AbortController()
+    const { signal } = item.controller
     // The page's own `describe` may throw.
-    const delivery = await deliver(item, host, inOrder).catch(broken)
+    const ended = await deliver(item, host, inOrder).catch(broken)
     running--
+    const delivery: Delivery = signal.aborted ? { end: 'aborted' } : ended
     if (delivery.end === 'done') {
       Object.assign(item, { state: 'processing', sent: item.file.size, status: 'initializing', progress: null })
       host.emit('upload-complete', viewOf(item))
@@ -62,7 +65,7 @@ export function createQueue(host: Host) {
       halt(delivery.problem)
     }
     host.changed(item)
-    if (delivery.end !== 'aborted') settle()
+    if (delivery.end === 'failed') settle()
     pump()
   }
 
@@ -114,7 +117,7 @@ export function createQueue(host: Host) {
 
   function resume(item?: Item): void {
     if (!item) held = false
-    for (const one of item ? [item] : items) {
+    for (const one of item ? [item] : [...items]) {
       if (one.state !== 'paused') continue
       one.state = 'queued'
       host.emit('resumed', viewOf(one))
@@ -124,25 +127,27 @@ export function createQueue(host: Host) {
   }
 
   function cancel(item?: Item): void {
-    for (const one of item ? [item] : items.filter(isUnsent)) {
+    const given = (item ? [item] : items).filter(isUnsent)
+    for (const one of given) {
       if (!isUnsent(one)) continue
       Object.assign(one, { state: 'cancelled', problem: null, sent: 0 })
       one.controller.abort()
-      one.cover?.controller.abort()
+      if (one.cover?.state === 'uploading') recallCover(one)
       host.emit('cancelled', viewOf(one))
     }
     host.changed()
-    settle()
+    if (given.length > 0) settle()
     pump()
   }
 
   function retry(item?: Item): void {
     for (const one of item ? [item] : items.filter(({ retriable }) => retriable)) {
       if (one.state === 'waiting') one.nudge()
-      if (one.state !== 'failed' && one.state !== 'cancelled') continue
+      // What was cancelled comes back only by name.
+      if (one.state !== 'failed' && !(item && one.state === 'cancelled')) continue
       // What failed in processing is looked at no more; a new track gets the bytes.
       if (one.status !== null) leave(one)
-      if (one.cover) one.cover.controller = new AbortController()
+      if (one.cover?.state === 'failed') recallCover(one)
       Object.assign(one, { state: 'queued', problem: null, status: null, progress: null, sent: 0 })
     }
     started = true
@@ -165,6 +170,7 @@ export function createQueue(host: Host) {
     items: items as readonly Item[],
     state: () => ({ held, problem, idle: host.settings().manual && !started }),
     add,
+    pump,
     start,
     reconsider,
     pause,

@@ -1,24 +1,28 @@
+import { deadline } from '../../client/deadline.ts'
+import { noAnswer } from '../../client/failure.ts'
+import { uploadFile } from '../../client/upload.ts'
+import type { UploadHandle } from '../../contract/media.ts'
+
 /** A connection that is dead without having been closed is noticed by its silence, in milliseconds. */
 const SILENCE = 60_000
 /** Once all bytes are on their way, the storage may take its time with a large file. */
 const PATIENCE = 300_000
 
-/** Aborts an upload from which nothing is heard for too long; the caller's signal does, too. */
-export function watchStall(signal: AbortSignal) {
-  const controller = new AbortController()
-  const abort = () => controller.abort()
-  let timer = setTimeout(abort, SILENCE)
-  signal.addEventListener('abort', abort)
-  if (signal.aborted) abort()
-  return {
-    signal: controller.signal,
-    alive(fraction: number) {
-      clearTimeout(timer)
-      timer = setTimeout(abort, fraction < 1 ? SILENCE : PATIENCE)
+/** Sends a file; when nothing is heard of it for too long, the connection is lost. */
+export async function sendFile(
+  handle: UploadHandle,
+  file: File,
+  signal: AbortSignal,
+  onProgress?: (fraction: number) => void,
+) {
+  const stall = deadline(SILENCE, signal)
+  const sent = await uploadFile(handle, file, {
+    signal: stall.signal,
+    onProgress(fraction) {
+      stall.extend(fraction < 1 ? SILENCE : PATIENCE)
+      onProgress?.(fraction)
     },
-    end() {
-      clearTimeout(timer)
-      signal.removeEventListener('abort', abort)
-    },
-  }
+  })
+  stall.end()
+  return stall.signal.aborted && !sent.ok ? noAnswer(signal.aborted) : sent
 }

@@ -10,10 +10,7 @@ export function Copyable({ label, value }: { label: string; value: string }) {
   const code = useRef<HTMLElement>(null)
   const [done, setDone] = useState('')
   async function copy() {
-    const copied = await navigator.clipboard.writeText(value).then(
-      () => true,
-      () => false,
-    )
+    const copied = await write(value)
     // Without access to the clipboard the text is at least selected.
     if (!copied && code.current) getSelection()?.selectAllChildren(code.current)
     setDone(copied ? 'Copied' : 'Selected')
@@ -31,4 +28,14 @@ export function Copyable({ label, value }: { label: string; value: string }) {
       </Button>
     </div>
   )
+}
+
+/** Browsers may refuse it, and without https there is no clipboard at all. */
+async function write(text: string): Promise<boolean> {
+  try {
+    await navigator.clipboard.writeText(text)
+    return true
+  } catch {
+    return false
+  }
 }

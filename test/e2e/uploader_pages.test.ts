@@ -1,0 +1,89 @@
+import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
+
+import { must } from './steps.ts'
+import { openTab, signIn, visit } from './studio_steps.ts'
+import { PATIENCE } from './uploader_page.ts'
+import { type Bench, choose, setUp } from './uploader_setup.ts'
+
+/** `<tonearm-uploader>` on pages that do things differently: without https, before the script has come, while files travel. */
+
+let bench: Bench
+
+beforeAll(async () => {
+  bench = await setUp()
+})
+afterEach(() => bench.tidy())
+afterAll(() => bench?.dispose())
+
+/** Takes away what browsers keep from pages without https, as on a machine of the local network; 127.0.0.1 counts as secure. */
+function withoutSecureContext(): void {
+  delete (Crypto.prototype as Partial<Crypto>).randomUUID
+  delete (Navigator.prototype as { clipboard?: Clipboard }).clipboard
+}
+
+test('without https it opens its session, and sends', async () => {
+  const uploader = await bench.open()
+  await uploader.page.addInitScript(withoutSecureContext)
+  await uploader.page.reload()
+  await choose(uploader, await bench.aSong('open.wav', 1))
+  await uploader.untilSent('open.wav')
+  expect(uploader.problems).toEqual([])
+})
+
+test('without https the studio makes a key, and selects its secret to be copied by hand', async () => {
+  const { page, problems } = await openTab(bench.browser)
+  await page.addInitScript(withoutSecureContext)
+  await signIn(page, bench.stack)
+  await visit(page, '#/keys', 'Keys')
+  await page.getByRole('button', { name: 'New key' }).click()
+  await page.getByLabel('Title', { exact: true }).fill('Shop')
+  await page.getByRole('button', { name: 'Create key' }).click()
+  await page.getByRole('button', { name: 'Copy Secret' }).click(PATIENCE)
+  await expect.poll(() => page.evaluate(() => String(getSelection())), PATIENCE).toMatch(/^ta_pk_/)
+  expect(problems).toEqual([])
+  await page.context().close()
+})
+
+test('files that wait for the button begin when the page does not want one any more', async () => {
+  const uploader = await bench.open({ manual: '' })
+  await choose(uploader, await bench.aSong('waiting.wav', 1))
+  await uploader.until('waiting.wav', 'queued')
+  await uploader.element.evaluate((element) => element.removeAttribute('manual'))
+  await uploader.untilSent('waiting.wav')
+})
+
+test('what a page sets before the script has come is kept', async () => {
+  const uploader = await bench.open()
+  await uploader.page.evaluate(() => {
+    const old = document.querySelector('tonearm-uploader')!
+    // Made where there are no elements of ours, so that it becomes one only when it comes to the page.
+    const early = document.implementation.createHTMLDocument().createElement('tonearm-uploader')
+    for (const { name, value } of old.attributes) early.setAttribute(name, value)
+    Object.assign(early, { describe: () => ({ organization_index: 'early' }), texts: { browse: 'Pick songs' } })
+    old.replaceWith(early)
+  })
+  await uploader.element.getByRole('button', { name: 'Pick songs' }).waitFor()
+  await choose(uploader, await bench.aSong('early.wav', 1))
+  await uploader.untilSent('early.wav')
+  const [view] = await uploader.files()
+  const { track } = await must(bench.server.get('/v1/track/{track_id}', { params: { track_id: view!.track_id! } }))
+  expect(track).toMatchObject({ organization_index: 'early' })
+})
+
+test('an element that is moved on its page goes on with its files, and takes what is pasted once', async () => {
+  const uploader = await bench.open()
+  bench.line.hold()
+  await choose(uploader, await bench.aHeavySong('carried.wav'))
+  await uploader.row('carried.wav').getByText('%').waitFor(PATIENCE)
+  await uploader.page.evaluate(() => {
+    document.body.appendChild(document.createElement('aside')).append(document.querySelector('tonearm-uploader')!)
+    const data = new DataTransfer()
+    data.items.add(new File(['Dear diary'], 'pasted.txt'))
+    document.body.dispatchEvent(new ClipboardEvent('paste', { bubbles: true, clipboardData: data }))
+  })
+  await uploader.until('pasted.txt', 'rejected')
+  expect(await uploader.element.getByRole('listitem').count()).toBe(2)
+  bench.line.flow()
+  await uploader.untilSent('carried.wav')
+  expect((await uploader.events()).filter(({ type }) => type === 'upload-start')).toHaveLength(1)
+})
