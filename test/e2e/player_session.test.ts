@@ -2,7 +2,8 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 
 import { noise } from '../support/audio.ts'
 import { type Line, openLine } from './line.ts'
-import { type Album, names, type Opened, PATIENCE, setUp, type Stage } from './player_setup.ts'
+import { expirePlaySession } from './player_expired.ts'
+import { type Album, button, names, type Opened, PATIENCE, setUp, type Stage } from './player_setup.ts'
 import { must } from './steps.ts'
 
 /** Playback outlives what it began with: signed URLs, sessions, connections. */
@@ -114,17 +115,106 @@ test('a 403 in the middle of playback is healed by a fresh play view, at the sam
   await opened.close()
 })
 
-test('when the file cannot be had at all, the next variant plays, and then the player says so', async () => {
-  const opened = await stage.open({
-    'play-session-id': await stage.aSession(album, { variants: ['aac-160', 'mp3-128'] }),
+describe('a file that cannot be had at all', () => {
+  const notThere = (opened: Opened, files: string) =>
+    opened.page.route(files, (route) => route.fulfill({ status: 404, body: '' }))
+
+  test('gives way to the next variant', async () => {
+    const variants = ['aac-160', 'mp3-128']
+    const opened = await stage.open({ 'play-session-id': await stage.aSession(album, { variants }) })
+    await opened.until('ready')
+    await notThere(opened, '**/aac-160.m4a?**')
+    await opened.call('seek', 145)
+    await opened.call('play')
+    await opened.untilTime(145.3)
+    expect(await opened.state()).toMatchObject({ variant: 'mp3-128', paused: false })
+    await opened.close()
   })
+
+  test('and nor can the others: the player says so, and tries again when it is asked to', async () => {
+    const variants = ['aac-160', 'mp3-128']
+    const opened = await stage.open({ 'play-session-id': await stage.aSession(album, { variants }) })
+    await opened.until('ready')
+    for (const files of ['**/aac-160.m4a?**', '**/mp3-128.mp3?**']) await notThere(opened, files)
+    await opened.call('seek', 140)
+    await opened.call('play')
+    await opened.until('error')
+    expect((await opened.events('error')).map(({ detail }) => detail.code)).toEqual(['no_playable_variant'])
+    await opened.page.getByRole('status').getByText('cannot be played').waitFor(PATIENCE)
+    expect((await opened.state()).paused).toBe(true)
+    await opened.page.unrouteAll()
+    await button(opened, 'Try again').click()
+    await button(opened, 'Play').click()
+    await opened.untilTime(140.3)
+    expect(await opened.state()).toMatchObject({ variant: 'aac-160', paused: false })
+    await opened.close()
+  })
+})
+
+test('what the service could not answer is not asked again once the listener has played on', async () => {
+  const opened = await stage.open({ 'play-session-id': await stage.aSession(album, { variants: ['lossless'] }) })
   await opened.until('ready')
-  await opened.page.route('**/aac-160.m4a?**', (route) => route.fulfill({ status: 404, body: '' }))
-  await opened.call('seek', 145)
+  await opened.page.route(/lossless\.\w+\?/, (route) => route.fulfill({ status: 404, body: '' }))
+  await opened.page.route(/\/v1\/play\//, (route) => route.fulfill({ status: 503, body: '{}' }))
+  await opened.call('seek', 90)
   await opened.call('play')
-  await opened.untilTime(145.3)
-  expect(await opened.state()).toMatchObject({ variant: 'mp3-128', paused: false })
+  await opened.page.getByRole('status').getByText('connection is lost').waitFor(PATIENCE)
+  await opened.page.unrouteAll()
+  await opened.call('pause')
+  await opened.call('play')
+  await opened.untilTime(90.1)
+  const loads = await opened.page.evaluateHandle(() => {
+    const seen: string[] = []
+    const audio = document.querySelector('tonearm-player')!.shadowRoot!.querySelector('audio')!
+    for (const name of ['emptied', 'loadstart']) audio.addEventListener(name, () => seen.push(name))
+    return seen
+  })
+  // Longer than the pause before the first question.
+  await opened.untilTime(93)
+  expect(await loads.jsonValue()).toEqual([])
   await opened.close()
+})
+
+test('a session that is long gone is renewed with the key, and the focus in the list stays', async () => {
+  const { collection_id, track_ids } = await stage.anAlbum({ One: { seconds: 2 }, Two: { seconds: 3 } })
+  const { secret } = await must(
+    stage.server.post('/v1/api_key', { body: { title: 'Web', type: 'player', collection_id } }),
+  )
+  const key = { 'api-key': secret, scope: 'collection', 'resource-id': collection_id }
+  const session = await stage.aSession({ collection_id, track_ids })
+  const opened = await stage.open({ 'play-session-id': session, ...key })
+  const plain = await stage.open({ 'play-session-id': session })
+  for (const each of [opened, plain]) await each.until('ready')
+  // After a day it is not even known to have ended.
+  expirePlaySession(stage.stack, session, 25)
+  for (const { page } of [opened, plain]) {
+    await page.evaluate(() => {
+      const now = Date.now.bind(Date)
+      Date.now = () => now() + 26 * 3600_000
+    })
+  }
+  await opened.page.getByRole('listitem').getByRole('button', { name: /Two/ }).click()
+  await opened.untilTime(0.3)
+  expect(await opened.state()).toMatchObject({ title: 'Two', paused: false })
+  expect((await opened.events('sessionrefresh'))[0]?.detail).toMatchObject({ renewed: true })
+  expect(await names(opened)).not.toContain('error')
+  expect(
+    await opened.page.evaluate(
+      () => document.querySelector('tonearm-player')!.shadowRoot!.activeElement?.textContent ?? null,
+    ),
+  ).toContain('Two')
+  await opened.close()
+  // Without a key the page is asked for another one.
+  await plain.call('next')
+  await plain.page.getByRole('status').getByText('has expired').waitFor(PATIENCE)
+  expect(await names(plain)).toEqual(expect.arrayContaining(['sessionexpired']))
+  expect(await names(plain)).not.toContain('error')
+  // A session that is gone before the page has it.
+  const late = await stage.open({ 'play-session-id': session, ...key })
+  await late.until('ready')
+  expect((await late.events('sessionrefresh'))[0]?.detail).toMatchObject({ renewed: true })
+  await late.close()
+  await plain.close()
 })
 
 describe('the network', () => {
@@ -134,14 +224,20 @@ describe('the network', () => {
   })
   afterAll(() => line?.close())
 
-  test('goes and comes back: playback goes on by itself where it was', async () => {
+  test('goes for longer than there are variants to try, and comes back: playback goes on by itself where it was', async () => {
     const session = await stage.aSession(album, { variants: ['lossless'] })
     const opened = await stage.open({ 'play-session-id': session }, { proxy: { server: line.server } })
     await opened.until('ready')
     await opened.call('play')
     await opened.untilTime(1)
+    let unanswered = 0
+    opened.page.on('requestfailed', (request) => {
+      if (request.url().includes('/v1/play/')) unanswered++
+    })
     line.cut()
     await opened.call('seek', 100)
+    // Three requests for each question.
+    await expect.poll(() => unanswered, PATIENCE).toBeGreaterThanOrEqual(10)
     await opened.page.getByRole('status').getByText('connection is lost').waitFor(PATIENCE)
     expect(await opened.state()).toMatchObject({ paused: false, time: 100 })
     line.restore()

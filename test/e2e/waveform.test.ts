@@ -137,6 +137,47 @@ test('follows an audio element of the page, and seeks in it', async () => {
   await page.context().close()
 })
 
+test('follows another element once `for` names that', async () => {
+  const audio = (await makeAudio('mp3', { seconds: 3 })).toString('base64')
+  const source = `src="data:audio/mpeg;base64,${audio}"`
+  const page = await waveforms.open(
+    `<audio id="one" ${source}></audio><audio id="two" ${source}></audio><tonearm-waveform for="one"></tonearm-waveform>`,
+  )
+  const time = () => inPage(page, (element) => element.currentTime)
+  const seek = (id: string, seconds: number) =>
+    page.locator(`#${id}`).evaluate(async (found, at) => {
+      const media = found as HTMLAudioElement
+      const arrived = new Promise((resolve) => media.addEventListener('seeked', resolve, { once: true }))
+      media.currentTime = at
+      await arrived
+    }, seconds)
+  await seek('one', 1)
+  expect(await time()).toBe(1)
+  await seek('two', 2)
+  expect(await time()).toBe(1)
+  await inPage(page, (element) => element.setAttribute('for', 'two'))
+  expect(await time()).toBe(2)
+  await seek('one', 0.5)
+  expect(await time()).toBe(2)
+  await seek('two', 2.5)
+  expect(await time()).toBe(2.5)
+  await page.context().close()
+})
+
+test('properties that were set before the element was known count', async () => {
+  const page = await waveforms.open('')
+  const shown = await page.evaluate(() => {
+    // Elements of a document without a window are upgraded when they come into one that has.
+    const elsewhere = document.implementation.createHTMLDocument()
+    const early = elsewhere.createElement('tonearm-waveform')
+    document.querySelector('main')!.append(Object.assign(early, { levels: [0.5, 1], duration: 60, currentTime: 15 }))
+    const slider = early.shadowRoot!.querySelector('[role=slider]')!
+    return [early.levels.length, slider.getAttribute('aria-valuemax'), slider.getAttribute('aria-valuenow')]
+  })
+  expect(shown).toEqual([2, '60', '15'])
+  await page.context().close()
+})
+
 test('what is no list of numbers draws nothing, and breaks nothing', async () => {
   const page = await waveforms.open('<tonearm-waveform levels="[1, null" duration="x"></tonearm-waveform>')
   expect(await inPage(page, ({ levels, duration }) => [levels, duration])).toEqual([[], 0])

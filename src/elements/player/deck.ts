@@ -1,4 +1,5 @@
 import { handOver } from './hand_over.ts'
+import { createTurns } from './turn.ts'
 
 /**
  * The audio element. One plays; a spare one takes over without a gap when the next track begins or the file gets a new URL, and the two
@@ -29,8 +30,9 @@ export function createDeck(told: Told, signal: AbortSignal) {
   let remembered = 0
   /** Whether it is us who paused it. */
   let pausing = false
-  /** Counts what makes a change of elements that is under way pointless. */
-  let turns = 0
+  /** Whether the browser lets only one of the two play. */
+  let alone = false
+  const turns = createTurns(signal)
 
   function make(): HTMLAudioElement {
     const made = new Audio()
@@ -40,8 +42,8 @@ export function createDeck(told: Told, signal: AbortSignal) {
   }
 
   function hear(type: string): void {
-    if (type === 'timeupdate' || type === 'seeked') told.onTime()
-    else if (type === 'ended') told.onEnded()
+    if (type === 'timeupdate' || type === 'seeked') return told.onTime()
+    if (type === 'ended') told.onEnded()
     else if (type === 'error' && audio.hasAttribute('src')) told.onError()
     else if (type === 'pause') {
       if (!pausing && !audio.ended && audio.error === null) told.onInterrupted()
@@ -58,15 +60,24 @@ export function createDeck(told: Told, signal: AbortSignal) {
     audio.pause()
   }
 
+  /** What the spare one has or is getting is not needed any more. */
+  function drop(): void {
+    held = null
+    if (spare.hasAttribute('src')) unload(spare)
+  }
+
+  /** Ends a change of elements that is under way. */
+  function stay(): void {
+    turns.next()
+    if (held === null) drop()
+  }
+
   function swap(): void {
     const before = audio
-    turns++
+    turns.next()
     Object.assign(spare, { volume: before.volume, muted: before.muted, playbackRate: before.playbackRate })
     ;[audio, spare] = [spare, before]
-    held = null
-    before.pause()
-    before.removeAttribute('src')
-    before.load()
+    drop()
     told.onSwap(audio, before)
   }
 
@@ -89,12 +100,12 @@ export function createDeck(told: Told, signal: AbortSignal) {
     waiting: () => !audio.paused && audio.readyState < 3,
     play: start,
     pause() {
-      turns++
+      stay()
       stop()
     },
     /** Loads a file, to begin at a position. */
     load(url: string, position: number, eager: boolean) {
-      turns++
+      stay()
       remembered = position
       audio.preload = eager ? 'auto' : 'metadata'
       audio.src = url
@@ -104,14 +115,14 @@ export function createDeck(told: Told, signal: AbortSignal) {
     },
     /** Nothing is loaded any more, and nothing is heard. */
     clear(position: number) {
-      turns++
+      turns.next()
+      drop()
       remembered = position
       stop()
-      audio.removeAttribute('src')
-      audio.load()
+      unload(audio)
     },
     seek(position: number) {
-      turns++
+      stay()
       remembered = position
       audio.currentTime = position
     },
@@ -126,7 +137,8 @@ export function createDeck(told: Told, signal: AbortSignal) {
     },
     /** Lets the spare element load what comes next. */
     preload(name: string, url: string) {
-      turns++
+      if (alone) return
+      turns.next()
       held = name
       spare.preload = 'auto'
       spare.src = url
@@ -139,14 +151,20 @@ export function createDeck(told: Told, signal: AbortSignal) {
       remembered = 0
       return true
     },
+    /** Goes back to the element before, for good: this one may not play, as no gesture has ever started it (iOS). */
+    giveBack() {
+      alone = true
+      swap()
+    },
     /** Goes on with another URL of the same audio, without a gap; false when it did not come to that. */
     async handOver(url: string): Promise<boolean> {
-      const turn = ++turns
+      if (alone) return false
+      const current = turns.next()
       held = null
       Object.assign(spare, { preload: 'auto', src: url, muted: audio.muted, volume: audio.volume })
-      const done = await handOver(audio, spare, () => turn === turns && !signal.aborted)
+      const done = await handOver(audio, spare, current)
       if (done) swap()
-      else if (turn === turns) spare.removeAttribute('src')
+      else if (current()) drop()
       return done
     },
     setVolume(volume: number, muted: boolean) {
@@ -157,4 +175,10 @@ export function createDeck(told: Told, signal: AbortSignal) {
       for (const each of [audio, spare]) Object.assign(each, { defaultPlaybackRate: rate, playbackRate: rate })
     },
   }
+}
+
+function unload(audio: HTMLAudioElement): void {
+  audio.pause()
+  audio.removeAttribute('src')
+  audio.load()
 }

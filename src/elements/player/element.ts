@@ -1,15 +1,14 @@
 import { pickLocale } from '../shared/locale.ts'
 import { sheet } from '../shared/sheet.ts'
+import { upgradeProperties } from '../shared/upgrade.ts'
 import { actionsOf } from './actions.ts'
 import type { PlayerEventMap } from './events.ts'
 import { listenToKeys } from './keyboard.ts'
 import { createLockScreen } from './media_session.ts'
-import { paletteSheet } from './paint.ts'
-import { ownColor } from './palette.ts'
+import { createPaint } from './paint.ts'
 import { createPlayback, type Playback } from './playback.ts'
-import type { View } from './service.ts'
 import { isComplete, isWish, LOOKS, readBeginning, readSource, readWishes, SOURCE, WISHES } from './settings.ts'
-import type { Beginning, Wishes } from './state.ts'
+import { type Beginning, emptyState, type Wishes } from './state.ts'
 import { type Strings, stringsFor } from './strings.ts'
 import { createView, type PlayerView } from './view.ts'
 
@@ -18,6 +17,7 @@ import css from './player.css'
 const styles = sheet(css)
 /** The service that this module came from. */
 const HOME = new URL(import.meta.url).origin
+const NOTHING = emptyState('empty')
 
 /**
  * `<tonearm-player>`: plays a play session of the service. docs/player.md describes attributes, events, parts and custom properties.
@@ -26,17 +26,19 @@ export class TonearmPlayer extends HTMLElement {
   static observedAttributes = [...SOURCE, ...WISHES, ...LOOKS]
 
   #playback: Playback | null = null
+  /** What was asked for before there was anything to play. */
+  #early: Partial<Beginning> = {}
+  /** What the page's `track` and `start` said when something was opened last. */
+  #begun = ''
   #wishes: Wishes = readWishes(this)
   #strings: Partial<Strings> = {}
   #view: PlayerView
-  #colors = new CSSStyleSheet()
-  #painted = ''
-  /** The track whose colors are shown. */
-  #worn: View['track'] | null = null
+  #paint = createPaint()
   #frame = 0
   #connected = new AbortController()
   #pending = false
-  #screen = createLockScreen()
+  #screen = createLockScreen(this)
+  #own = new WeakSet<Event>()
 
   constructor() {
     super()
@@ -47,7 +49,7 @@ export class TonearmPlayer extends HTMLElement {
     })
     this.#view = createView(actions)
     const root = this.attachShadow({ mode: 'open' })
-    root.adoptedStyleSheets = [styles, this.#colors]
+    root.adoptedStyleSheets = [styles, this.#paint.sheet]
     root.append(this.#view.root)
     listenToKeys(this.#view.root, this, actions)
   }
@@ -57,33 +59,37 @@ export class TonearmPlayer extends HTMLElement {
     const { signal } = this.#connected
     const update = () => this.#update()
     matchMedia('(prefers-color-scheme: dark)').addEventListener('change', update, { signal })
-    // One listener, one sound: whoever starts last plays.
-    document.addEventListener('tonearm-play', (event) => event.target !== this && this.pause(), { signal })
-    this.#wishes = readWishes(this, this.#wishes)
-    this.#openSoon()
+    // One listener, one sound: whoever starts last plays. Out of a shadow tree events come with its host as their target.
+    document.addEventListener('tonearm-play', (event) => !this.#own.has(event) && this.pause(), { signal })
+    upgradeProperties(this)
+    if (!this.#playback) this.#openSoon()
     this.#update()
   }
 
   disconnectedCallback(): void {
     this.#connected.abort()
     cancelAnimationFrame(this.#frame)
-    this.#close()
+    // What is only moved plays on.
+    queueMicrotask(() => this.isConnected || this.#close())
   }
 
   attributeChangedCallback(name: string, before: string | null, value: string | null): void {
-    if (before === value || !this.isConnected) return
+    if (before === value) return
     if (SOURCE.includes(name)) this.#openSoon()
     else if (isWish(name)) this.#wish({ [name]: readWishes(this, this.#wishes)[name] })
     else this.#update()
   }
 
   async play(): Promise<void> {
+    if (!this.#playback) this.#early.play = true
     await this.#playback?.play()
   }
   pause(): void {
+    if (!this.#playback) this.#early.play = false
     this.#playback?.pause()
   }
   async seek(seconds: number): Promise<void> {
+    if (!this.#playback) this.#early.position = Math.max(0, seconds)
     await this.#playback?.seek(seconds)
   }
   async next(): Promise<void> {
@@ -97,7 +103,7 @@ export class TonearmPlayer extends HTMLElement {
     return this.#playback?.state.playing !== true
   }
   get currentTime(): number {
-    return this.#playback?.deck.time() ?? 0
+    return this.#playback?.deck.time() ?? this.#early.position ?? 0
   }
   set currentTime(seconds: number) {
     void this.seek(seconds)
@@ -141,12 +147,8 @@ export class TonearmPlayer extends HTMLElement {
   }
 
   #wish(change: Partial<Wishes>): void {
-    const before = this.#wishes
-    this.#wishes = Object.assign(before, change)
-    const { deck, applyVolume, reorder } = this.#playback ?? {}
-    deck?.setRate(before.rate)
-    applyVolume?.()
-    if ('shuffle' in change) reorder?.()
+    Object.assign(this.#wishes, change)
+    this.#playback?.wish(change)
     this.#update()
   }
 
@@ -161,11 +163,17 @@ export class TonearmPlayer extends HTMLElement {
   }
 
   #open(): void {
-    const going = this.#playback && { ...readBeginning(this), ...this.#whereItIs() }
+    const own = { ...readBeginning(this), ...this.#early }
+    const begun = [this.getAttribute('track'), this.getAttribute('start')].join()
+    const going = begun === this.#begun && this.#playback?.whereItIs()
     this.#close()
     const source = readSource(this, HOME)
     if (!isComplete(source)) return this.#update()
-    const playback = createPlayback(source, this.#wishes, {
+    this.#early = {}
+    this.#begun = begun
+    // Another session with the same track goes on where the one before was.
+    const beginnings = going ? [going, { ...own, play: own.play || going.play }] : [own]
+    const playback = createPlayback(source, this.#wishes, beginnings, {
       onChange: () => this.#update(),
       onTime: () => this.#showTime(),
       onEvent: (name, detail) => this.#tell(name, detail),
@@ -173,15 +181,7 @@ export class TonearmPlayer extends HTMLElement {
     })
     this.#playback = playback
     this.#view.root.append(playback.deck.audio)
-    playback.deck.setRate(this.#wishes.rate)
-    playback.applyVolume()
-    void playback.open(going ?? readBeginning(this))
-  }
-
-  /** Where another session goes on, if it has the same track: so a page can replace one that has expired. */
-  #whereItIs(): Partial<Beginning> {
-    const { track } = this
-    return track ? { track: track.id, position: this.currentTime, play: !this.paused } : {}
+    void playback.open()
   }
 
   #close(): void {
@@ -192,21 +192,17 @@ export class TonearmPlayer extends HTMLElement {
   }
 
   #tell(name: string, detail: object = {}): void {
-    this.dispatchEvent(new CustomEvent(`tonearm-${name}`, { detail, bubbles: true, composed: true }))
+    const event = new CustomEvent(`tonearm-${name}`, { detail, bubbles: true, composed: true })
+    this.#own.add(event)
+    this.dispatchEvent(event)
   }
 
   #update(): void {
+    if (!this.isConnected) return
     const playback = this.#playback
     const locale = this.#locale()
-    const state = playback?.state ?? {
-      status: 'empty',
-      code: null,
-      session: null,
-      place: 0,
-      view: null,
-      playing: false,
-    }
-    this.#paint()
+    const state = playback?.state ?? NOTHING
+    if (this.#paint.update(this, state.view?.track)) this.#view.waveform.refresh()
     this.#view.update(
       {
         state,
@@ -220,7 +216,7 @@ export class TonearmPlayer extends HTMLElement {
       },
       this.currentTime,
     )
-    this.#lockScreen()
+    this.#screen.update(state.view, playback?.hasNext() ?? false)
     cancelAnimationFrame(this.#frame)
     if (state.playing) this.#run()
   }
@@ -243,26 +239,6 @@ export class TonearmPlayer extends HTMLElement {
   #showTime(): void {
     this.#view.showTime(this.currentTime, this.duration)
     this.#screen.showPosition()
-  }
-
-  #lockScreen(): void {
-    const playback = this.#playback
-    if (!playback) return
-    this.#screen.update(playback.state.view, this, playback.hasNext())
-  }
-
-  #paint(): void {
-    // Between two tracks the player keeps the colors of the first one, and does not flash.
-    this.#worn = this.#playback?.state.view?.track ?? this.#worn
-    const theme = this.getAttribute('theme')
-    const dark = theme === 'dark' || (theme !== 'light' && matchMedia('(prefers-color-scheme: dark)').matches)
-    const { player_color, image_colors } = this.#worn ?? {}
-    const color = this.getAttribute('accent') || ownColor(player_color, image_colors)
-    const rules = paletteSheet(color, image_colors?.[0]?.hex, dark)
-    if (rules === this.#painted) return
-    this.#painted = rules
-    this.#colors.replaceSync(rules)
-    this.#view.waveform.refresh()
   }
 
   async #download(): Promise<void> {

@@ -1,3 +1,8 @@
+import type { Deck } from './deck.ts'
+import type { View } from './service.ts'
+import type { Wishes } from './state.ts'
+import type { Current } from './turn.ts'
+
 /** Loudness normalization by the volume alone. */
 
 /** What the `analysis` variant says of a track, as far as it is needed here. */
@@ -10,6 +15,8 @@ export interface Loudness {
 const TARGET = -18
 /** dBTP; EBU R 128 asks for no more. */
 const PEAK_LIMIT = -1
+/** Milliseconds for which a track waits for the loudness that it is to be played at. */
+const PATIENCE = 800
 
 /** The linear gain that brings a track to -18 LUFS without its true peak passing -1 dBTP; 1 where loudness is not known. */
 export function gainOf({ integrated_lufs, true_peak_dbtp }: Loudness): number {
@@ -25,9 +32,38 @@ export function gainOf({ integrated_lufs, true_peak_dbtp }: Loudness): number {
  */
 export const effectiveVolume = (volume: number, gain: number) => Math.min(1, Math.max(0, volume * gain))
 
+export type Gain = ReturnType<typeof createGain>
+
+/** The gain of what plays, and the volume that it makes with the listener's wishes. */
+export function createGain(deck: Deck, wishes: Wishes, signal: AbortSignal) {
+  let gain = 1
+
+  async function of(view: View): Promise<number> {
+    const url = wishes.normalize && view.variants.find(({ variant }) => variant.index === 'analysis')?.url
+    return url ? await readGain(url, signal) : 1
+  }
+  const apply = () => deck.setVolume(effectiveVolume(wishes.volume, gain), wishes.muted)
+  function take(value: number): void {
+    gain = value
+    apply()
+  }
+
+  return {
+    of,
+    /** The gain of a track that somebody waits for: 1 when it takes long to read. */
+    soon: (view: View) => Promise.race([of(view), new Promise<number>((resolve) => setTimeout(resolve, PATIENCE, 1))]),
+    /** Brings a track to its gain while it plays, unless another one plays by then. */
+    async follow(view: View, current: Current) {
+      const known = await of(view)
+      if (current()) take(known)
+    },
+    take,
+    apply,
+  }
+}
+
 /** Reads the gain of a track; 1 when its analysis cannot be read. */
-export async function readGain(url: string | undefined, signal: AbortSignal): Promise<number> {
-  if (!url) return 1
+async function readGain(url: string, signal: AbortSignal): Promise<number> {
   try {
     const response = await fetch(url, { signal })
     return response.ok ? gainOf((await response.json()) as Loudness) : 1

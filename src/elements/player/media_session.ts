@@ -15,14 +15,17 @@ const ACTIONS = [
 ] as const
 type Handlers = Partial<Record<(typeof ACTIONS)[number], MediaSessionActionHandler | null>>
 
-/** The lock screen, media keys and headphones of a player (Media Session). It is there from the first play on, until it leaves. */
-export function createLockScreen() {
+/** The player that has the lock screen: a page has one, and whoever played last keeps it until it leaves. */
+let owner: Player | null = null
+
+/** The lock screen, media keys and headphones of a player (Media Session). */
+export function createLockScreen(player: Player) {
   const session = navigator.mediaSession as MediaSession | undefined
-  let player: Player | null = null
   let shown: View | null = null
+  let next: boolean | null = null
 
   function showPosition(): void {
-    if (!session || !player) return
+    if (!session || owner !== player) return
     const { currentTime: position, duration, rate: playbackRate } = player
     // What is out of range would be refused with an exception.
     if (duration > 0 && position <= duration) session.setPositionState?.({ position, duration, playbackRate })
@@ -30,21 +33,25 @@ export function createLockScreen() {
 
   return {
     showPosition,
-    update(view: View | null, now: Player, hasNext: boolean) {
-      // A player that was never started leaves the lock screen to others.
-      if (!session || !view || (now.paused && !player)) return
-      player = now
-      session.playbackState = now.paused ? 'paused' : 'playing'
+    update(view: View | null, hasNext: boolean) {
+      // A player that is not heard leaves the lock screen to others.
+      if (!session || !view || (player.paused && owner !== player)) return
+      if (owner !== player) shown = next = null
+      owner = player
+      session.playbackState = player.paused ? 'paused' : 'playing'
       if (shown !== view) {
         shown = view
         session.metadata = metadataOf(view)
       }
-      setHandlers(session, handlersOf(now, hasNext))
+      if (next !== hasNext) {
+        next = hasNext
+        setHandlers(session, handlersOf(player, hasNext))
+      }
       showPosition()
     },
     leave() {
-      if (!session || !player) return
-      player = shown = null
+      if (!session || owner !== player) return
+      owner = shown = next = null
       session.metadata = null
       session.playbackState = 'none'
       setHandlers(session, {})

@@ -30,6 +30,8 @@ export function neighbour(order: readonly number[], current: number, step: 1 | -
   return order[next]
 }
 
+export type Queue = ReturnType<typeof createQueue>
+
 interface Place {
   session: Session | null
   place: number
@@ -40,6 +42,9 @@ export function createQueue(state: Place, wishes: { shuffle: boolean; loop: Loop
   let order: number[] = []
   const track = (place = state.place): SessionTrack | undefined => state.session?.tracks[place]
   const find = (test: (track: SessionTrack, place: number) => boolean) => state.session?.tracks.findIndex(test) ?? -1
+
+  /** The place of a track by its id or its number from 1; below zero when it is not there. */
+  const placeOf = (wanted: string | null) => find((t, place) => t.id === wanted || String(place + 1) === wanted)
 
   function reorder(): void {
     order = playingOrder(state.session?.tracks.length ?? 0, wishes.shuffle, state.place)
@@ -61,9 +66,11 @@ export function createQueue(state: Place, wishes: { shuffle: boolean; loop: Loop
         )
       if (order.length !== session.tracks.length) reorder()
     },
-    /** Goes to a track by its id or its number from 1, else to the one that plays already, else to the first. */
+    /** Whether a track is there, or none was asked for. */
+    has: (wanted: string | null) => wanted === null || placeOf(wanted) >= 0,
+    /** Goes to a track by its id or its number from 1, else to the one that can be played already, else to the first. */
     goTo(wanted: string | null, playable: string | undefined) {
-      const asked = find((t, place) => t.id === wanted || String(place + 1) === wanted)
+      const asked = placeOf(wanted)
       state.place = Math.max(0, asked >= 0 ? asked : find((t) => t.id === playable))
       reorder()
     },

@@ -51,8 +51,12 @@ export function createService(source: Source, { onSession, onRefresh }: Told, si
   })
   const views = new Map<string, Timed>()
   let session_id = source.play_session_id
+  /** When the session that is open ends. */
+  let ends = 0
   let renewing: Promise<Answer<Session>> | null = null
   const canRenew = Boolean(source.api_key && source.scope && source.resource_id)
+  /** Whether the session is no more: 410 for a day after its end, then 404 for its id. Which one it is open() cannot know. */
+  const gone = ({ code, status }: Failure) => code === 'session_expired' || (status === 404 && Date.now() > ends)
 
   function keep(view: View): Timed {
     const timed = { view, until: Date.now() + lifetime(view) }
@@ -62,6 +66,7 @@ export function createService(source: Source, { onSession, onRefresh }: Told, si
 
   function accept(session: Session, renewed: boolean): Session & { ok: true } {
     session_id = session.play_session.id
+    ends = Date.parse(session.play_session.expires_at)
     views.clear()
     if (session.first_track) {
       const { first_track, play_session } = session
@@ -97,7 +102,8 @@ export function createService(source: Source, { onSession, onRefresh }: Told, si
   /** Does something with the session, and once more with a new one when the session turns out to have ended. */
   async function inSession<T>(act: () => Promise<Answer<T>>): Promise<Answer<T>> {
     const answer = await act()
-    if (answer.ok || !gone(answer) || !canRenew) return answer
+    if (answer.ok || !gone(answer)) return answer
+    if (!canRenew) return { ...answer, code: 'session_expired' }
     const renewed = await renew(true)
     return renewed.ok ? await act() : renewed
   }
@@ -125,11 +131,8 @@ export function createService(source: Source, { onSession, onRefresh }: Told, si
       return client.get('/v1/play/{play_session_id}/{play_track_id}/{variant_index}/download', { params, signal })
     })
 
-  return { open, view, refresh, download, canRenew, knows: (track_id: string) => views.get(track_id) }
+  return { open, view, refresh, download }
 }
-
-/** Whether the session is no more: 410 for a day, then 404 for its id. */
-const gone = ({ code }: Failure) => code === 'session_expired'
 
 const ANALYSIS = 'analysis'
 

@@ -18,6 +18,15 @@ export interface State {
   playing: boolean
 }
 
+export const emptyState = (status: Status): State => ({
+  status,
+  code: null,
+  session: null,
+  place: 0,
+  view: null,
+  playing: false,
+})
+
 /** What may be changed at any time. */
 export interface Wishes {
   variants: string[]

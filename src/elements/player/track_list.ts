@@ -6,7 +6,10 @@ import type { Strings } from './strings.ts'
 /** The session's tracks as a list of buttons; the arrow keys go up and down in it. */
 export function createTrackList(onSelect: (place: number) => void) {
   const root = element('ol', { class: 'list', part: 'playlist' })
-  let shown: readonly SessionTrack[] = []
+  let tracks: readonly SessionTrack[] = []
+  /** What the rows show, and the place of the one that plays. */
+  let shown = ''
+  let marked = -1
   let rows: HTMLButtonElement[] = []
 
   root.addEventListener('keydown', (event) => {
@@ -25,17 +28,26 @@ export function createTrackList(onSelect: (place: number) => void) {
     return button('track', () => onSelect(place), number, mark, title, length)
   }
 
+  /** Another session may have the same tracks: the focus stays in rows that stay. */
+  function show(now: readonly SessionTrack[]): void {
+    tracks = now
+    root.hidden = tracks.length < 2
+    const texts = tracks.map(({ id, player_title, duration }) => [id, player_title, duration].join(' ')).join('\n')
+    if (texts === shown) return
+    shown = texts
+    marked = -1
+    rows = tracks.map(row)
+    root.replaceChildren(...rows.map((each) => element('li', {}, each)))
+  }
+
   return {
     root,
     /** Shows which track plays; the rows are made anew only when there are other tracks. */
-    update(tracks: readonly SessionTrack[], place: number, strings: Strings) {
-      if (tracks !== shown) {
-        shown = tracks
-        rows = tracks.map(row)
-        root.replaceChildren(...rows.map((each) => element('li', {}, each)))
-      }
-      root.hidden = tracks.length < 2
+    update(now: readonly SessionTrack[], place: number, strings: Strings) {
       root.setAttribute('aria-label', strings.tracks)
+      if (tracks !== now) show(now)
+      if (marked === place) return
+      marked = place
       for (const [i, each] of rows.entries()) {
         const current = i === place
         if (current && !each.hasAttribute('aria-current')) showRow(root, each)

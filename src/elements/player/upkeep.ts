@@ -28,7 +28,7 @@ interface Parts {
   following: () => number | undefined
   duration: () => number
   best: (view: View) => Entry | undefined
-  gainFor: (view: View) => Promise<number>
+  gainOf: (view: View) => Promise<number>
   onLoaded: (now: Loaded) => void
   /** A better file came while nothing plays. */
   onBetter: (timed: Timed) => void
@@ -43,14 +43,17 @@ const FIRST_LOOK = 10_000
 const LAST_LOOK = 30_000
 const RETRY = 5000
 
+export type Upkeep = ReturnType<typeof createUpkeep>
+
 /**
  * What happens by itself while a track plays: URLs are replaced before they end, a preliminary file by the final one, and the next track
- * is loaded ahead. A player that is paused asks for nothing; it looks when it is to play again.
+ * is loaded ahead. A player that is paused asks for nothing, unless its track is preliminary; it looks when it is to play again.
  */
 export function createUpkeep(parts: Parts) {
   const { service, deck, timers, state, loaded, onLoaded } = parts
   let prepared: Prepared | null = null
-  let preparing = ''
+  /** What was loaded, and which place was to follow, when the next track was last asked for. */
+  let preparing: [Loaded | null, number] | null = null
   let look = FIRST_LOOK
   let told = false
 
@@ -85,6 +88,7 @@ export function createUpkeep(parts: Parts) {
   async function lookForBetter(now: Loaded): Promise<void> {
     const answer = await service.refresh(now.track_id)
     if (!isCurrent(now)) return
+    if (!answer.ok && answer.code === 'session_expired') return expire()
     look = Math.min(LAST_LOOK, look * 1.5)
     if (!answer.ok || answer.view.track.is_preliminary) return plan()
     const best = parts.best(answer.view)
@@ -103,9 +107,9 @@ export function createUpkeep(parts: Parts) {
   function prepareNext(left: number): void {
     const place = parts.following()
     if (!state.playing || left > AHEAD || place === undefined || place === state.place) return
-    const name = `${state.place} ${place} ${loaded()?.track_id}`
-    if (preparing === name) return
-    preparing = name
+    const now = loaded()
+    if (preparing?.[0] === now && preparing[1] === place) return
+    preparing = [now, place]
     prepared = null
     void prepare(place)
   }
@@ -116,7 +120,7 @@ export function createUpkeep(parts: Parts) {
     const answer = id === undefined ? undefined : await service.view(id)
     if (!answer?.ok) return
     const entry = parts.best(answer.view)
-    const gain = await parts.gainFor(answer.view)
+    const gain = await parts.gainOf(answer.view)
     if (!entry || !before || !isCurrent(before)) return
     const { view, until } = answer
     prepared = { track_id: view.track_id, index: entry.variant.index, url: entry.url, until, place, view, gain }
@@ -134,6 +138,8 @@ export function createUpkeep(parts: Parts) {
     prepareNext,
     /** The next track, if it is the one that was loaded ahead. */
     prepared: (place: number) => (prepared?.place === place ? prepared : null),
+    /** Prepares the next track anew, with the wishes of now. */
+    prepareAgain: () => (preparing = prepared = null),
     expire,
     renewed: () => (told = false),
   }

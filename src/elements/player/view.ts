@@ -113,9 +113,11 @@ export function createView(actions: Actions) {
       showVolume(volume, wishes.muted ? 0 : wishes.volume, strings)
       showRates(rate, wishes.rate, strings, model.locale)
 
-      message.textContent = messageOf(state.status, strings)
-      status.hidden = message.textContent === ''
-      retry.textContent = strings.retry
+      const text = messageOf(state.status, strings)
+      // Screen readers say again what is written again.
+      if (message.textContent !== text) message.textContent = text
+      status.hidden = text === ''
+      if (retry.textContent !== strings.retry) retry.textContent = strings.retry
       retry.hidden = state.status !== 'failed'
       list.update(session?.tracks ?? NO_TRACKS, place, strings)
     },

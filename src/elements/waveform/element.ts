@@ -1,8 +1,11 @@
-import { clock, spoken } from '../shared/clock.ts'
+import { spoken } from '../shared/clock.ts'
 import { element, setAttributes } from '../shared/dom.ts'
 import { sheet } from '../shared/sheet.ts'
+import { upgradeProperties } from '../shared/upgrade.ts'
 import { barCount, barHeights, changedColumns, column, drawWaveform, type Picture } from './draw.ts'
+import { followMedia } from './follow.ts'
 import { keyTarget } from './keys.ts'
+import { listenToPointers } from './pointer.ts'
 
 import css from './waveform.css'
 
@@ -31,7 +34,6 @@ export class TonearmWaveform extends HTMLElement {
   /** Where a finger is dragging to, until it lets go. */
   #dragged: number | null = null
   #media: HTMLMediaElement | null = null
-  #frame = 0
   #picture: Picture | null = null
   #said = ''
   #canvas = element('canvas', { part: 'canvas', 'aria-hidden': 'true' })
@@ -39,7 +41,8 @@ export class TonearmWaveform extends HTMLElement {
   #hover = element('div', { class: 'hover', part: 'hover', 'aria-hidden': 'true' }, this.#label)
   #slider = element('div', { class: 'slider', part: 'slider', role: 'slider', tabindex: 0, 'aria-valuemin': 0 })
   #resized = new ResizeObserver(() => this.#redraw())
-  #abort = new AbortController()
+  #connected = new AbortController()
+  #following = new AbortController()
 
   constructor() {
     super()
@@ -75,18 +78,19 @@ export class TonearmWaveform extends HTMLElement {
   }
 
   connectedCallback(): void {
-    this.#abort = new AbortController()
+    upgradeProperties(this)
+    this.#connected = new AbortController()
     this.#resized.observe(this.#canvas)
     const scheme = matchMedia('(prefers-color-scheme: dark)')
-    scheme.addEventListener('change', () => this.#redraw(), { signal: this.#abort.signal })
+    scheme.addEventListener('change', () => this.#redraw(), { signal: this.#connected.signal })
     this.#follow()
     this.#describe()
   }
 
   disconnectedCallback(): void {
-    this.#abort.abort()
+    this.#connected.abort()
+    this.#following.abort()
     this.#resized.disconnect()
-    cancelAnimationFrame(this.#frame)
   }
 
   attributeChangedCallback(name: string, _before: string | null, value: string | null): void {
@@ -171,24 +175,20 @@ export class TonearmWaveform extends HTMLElement {
     drawWaveform(context, this.#picture)
   }
 
-  /** Follows the media element that `for` names, frame by frame while it plays. */
+  /** Follows the media element that `for` names. */
   #follow(): void {
-    cancelAnimationFrame(this.#frame)
+    this.#following.abort()
     const id = this.getAttribute('for')
     const found = id === null ? null : (this.getRootNode() as Document | ShadowRoot).getElementById(id)
-    this.#media = found instanceof HTMLMediaElement ? found : null
-    const media = this.#media
+    const media = found instanceof HTMLMediaElement ? found : null
+    this.#media = media
     if (!media) return
+    this.#following = new AbortController()
     const update = () => {
-      if (this.#media !== media) return
       if (Number.isFinite(media.duration)) this.#duration = media.duration
       this.currentTime = media.currentTime
-      cancelAnimationFrame(this.#frame)
-      if (!media.paused) this.#frame = requestAnimationFrame(update)
     }
-    for (const name of ['play', 'seeking', 'timeupdate', 'durationchange', 'emptied'])
-      media.addEventListener(name, update, { signal: this.#abort.signal })
-    update()
+    followMedia(media, update, this.#following.signal)
   }
 
   #seek(time: number): void {
@@ -199,49 +199,21 @@ export class TonearmWaveform extends HTMLElement {
     this.dispatchEvent(new CustomEvent('tonearm-seek', { detail: { time }, bubbles: true, composed: true }))
   }
 
-  #timeAt(event: PointerEvent): number {
-    const { left, width } = this.#slider.getBoundingClientRect()
-    return Math.min(1, Math.max(0, (event.clientX - left) / width)) * this.#duration
-  }
-
-  #drag(time: number | null): void {
-    this.#dragged = time
-    this.#show()
-  }
-
-  #showHover(event: PointerEvent): void {
-    const { left, width } = this.#slider.getBoundingClientRect()
-    const x = Math.min(width, Math.max(0, event.clientX - left))
-    this.#label.textContent = clock(this.#timeAt(event))
-    this.#hover.classList.toggle('on', this.#duration > 0)
-    // The line follows the pointer; its time stays inside of the element.
-    const half = Math.min(width / 2, this.#label.offsetWidth / 2)
-    this.#hover.style.transform = `translateX(${x}px)`
-    this.#label.style.left = `${Math.min(width - half, Math.max(half, x)) - x}px`
-  }
-
   #listen(): void {
     const slider = this.#slider
-    slider.addEventListener('pointerdown', (event) => {
-      if (event.button !== 0 || this.hasAttribute('disabled')) return
-      slider.setPointerCapture(event.pointerId)
-      this.#drag(this.#timeAt(event))
-    })
-    slider.addEventListener('pointermove', (event) => {
-      this.#showHover(event)
-      if (this.#dragged !== null) this.#drag(this.#timeAt(event))
-    })
-    slider.addEventListener('pointerup', (event) => {
-      if (this.#dragged === null) return
-      this.#dragged = null
-      this.#seek(this.#timeAt(event))
-      if (event.pointerType !== 'mouse') this.#hover.classList.remove('on')
-    })
-    slider.addEventListener('pointercancel', () => {
-      this.#drag(null)
-      this.#hover.classList.remove('on')
-    })
-    slider.addEventListener('pointerleave', () => this.#hover.classList.remove('on'))
+    listenToPointers(
+      slider,
+      { line: this.#hover, time: this.#label },
+      {
+        duration: () => this.#duration,
+        enabled: () => !this.hasAttribute('disabled'),
+        drag: (time) => {
+          this.#dragged = time
+          this.#show()
+        },
+        seek: (time) => this.#seek(time),
+      },
+    )
     slider.addEventListener('keydown', (event) => {
       if (event.ctrlKey || event.metaKey || event.altKey) return
       const target = keyTarget(event.key, this.#time, this.#duration)

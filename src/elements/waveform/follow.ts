@@ -1,0 +1,14 @@
+const EVENTS = ['play', 'seeking', 'timeupdate', 'durationchange', 'emptied']
+
+/** Calls back whenever a media element is somewhere else, on every frame while it plays, until the signal ends it. */
+export function followMedia(media: HTMLMediaElement, onTime: () => void, signal: AbortSignal): void {
+  let frame = 0
+  function update(): void {
+    cancelAnimationFrame(frame)
+    if (signal.aborted) return
+    onTime()
+    if (!media.paused) frame = requestAnimationFrame(update)
+  }
+  for (const name of EVENTS) media.addEventListener(name, update, { signal })
+  update()
+}

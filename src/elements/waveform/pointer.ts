@@ -1,0 +1,60 @@
+import { clock } from '../shared/clock.ts'
+
+interface Hover {
+  line: HTMLElement
+  /** Stands beside the line. */
+  time: HTMLElement
+}
+interface Slider {
+  duration: () => number
+  enabled: () => boolean
+  /** Where a finger is dragging to; null when it has not let go there. */
+  drag: (time: number | null) => void
+  seek: (time: number) => void
+}
+
+/** Lets a pointer seek on a slider of time, and shows the time under it. */
+export function listenToPointers(slider: HTMLElement, hover: Hover, { duration, enabled, drag, seek }: Slider): void {
+  let dragging = false
+  const leave = () => hover.line.classList.remove('on')
+
+  function timeAt(event: PointerEvent): number {
+    const { left, width } = slider.getBoundingClientRect()
+    return Math.min(1, Math.max(0, (event.clientX - left) / width)) * duration()
+  }
+
+  function show(event: PointerEvent): void {
+    const { left, width } = slider.getBoundingClientRect()
+    const x = Math.min(width, Math.max(0, event.clientX - left))
+    hover.time.textContent = clock(timeAt(event))
+    hover.line.classList.toggle('on', duration() > 0)
+    // The line follows the pointer; its time stays inside of the element.
+    const half = Math.min(width / 2, hover.time.offsetWidth / 2)
+    hover.line.style.transform = `translateX(${x}px)`
+    hover.time.style.left = `${Math.min(width - half, Math.max(half, x)) - x}px`
+  }
+
+  slider.addEventListener('pointerdown', (event) => {
+    if (event.button !== 0 || !enabled()) return
+    slider.setPointerCapture(event.pointerId)
+    dragging = true
+    drag(timeAt(event))
+  })
+  slider.addEventListener('pointermove', (event) => {
+    show(event)
+    if (dragging) drag(timeAt(event))
+  })
+  slider.addEventListener('pointerup', (event) => {
+    if (!dragging) return
+    dragging = false
+    drag(null)
+    seek(timeAt(event))
+    if (event.pointerType !== 'mouse') leave()
+  })
+  slider.addEventListener('pointercancel', () => {
+    dragging = false
+    drag(null)
+    leave()
+  })
+  slider.addEventListener('pointerleave', leave)
+}

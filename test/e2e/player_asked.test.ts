@@ -1,0 +1,221 @@
+import { afterAll, beforeAll, expect, test } from 'vitest'
+
+import { tone } from '../support/audio.ts'
+import { expirePlaySession } from './player_expired.ts'
+import { type Album, button, names, type Opened, openReady, PATIENCE, setUp, type Stage } from './player_setup.ts'
+import { must } from './steps.ts'
+
+/** What the listener or the page asks of a player counts whenever it is asked: before there is a session, while it plays, in an event. */
+
+let stage: Stage
+let album: Album
+let play_session_id: string
+
+beforeAll(async () => {
+  stage = await setUp()
+  album = await stage.anAlbum({
+    First: { seconds: 10, expression: tone(330, -3) },
+    Second: { seconds: 3, expression: tone(440, -3) },
+    Third: { seconds: 3, expression: tone(550, -3) },
+  })
+  play_session_id = await stage.aSession(album)
+})
+afterAll(() => stage?.dispose())
+
+const open = (attributes: Record<string, string> = {}) => openReady(stage, play_session_id, attributes)
+const aKey = async () => {
+  const key = { title: 'Web', type: 'player' as const, allowed_origins: [stage.host.origin] }
+  return (await must(stage.server.post('/v1/api_key', { body: key }))).secret
+}
+const set = ({ page }: Opened, attributes: Record<string, string>) =>
+  page.locator('tonearm-player').evaluate((player, given) => {
+    for (const [name, value] of Object.entries(given)) player.setAttribute(name, value)
+  }, attributes)
+/** Pauses the player whenever it tells something. */
+const pauseOn = ({ page }: Opened, name: string) =>
+  page.evaluate((wanted) => {
+    const player = document.querySelector('tonearm-player')!
+    player.addEventListener(`tonearm-${wanted}`, () => player.pause())
+  }, name)
+const audioOf = ({ page }: Opened) =>
+  page.evaluate(() => {
+    const { paused, volume } = document.querySelector('tonearm-player')!.shadowRoot!.querySelector('audio')!
+    return { paused, volume }
+  })
+
+/** Opens a page whose player waits for its session until `flow`. */
+async function openHeld(attributes: Record<string, string>) {
+  let flow = () => {}
+  const flowing = new Promise<void>((resolve) => (flow = resolve))
+  const opened = await stage.open({})
+  await opened.page.route(/\/v1\/play\/[^/]+$/, async (route) => {
+    await flowing
+    await route.continue()
+  })
+  const asked = opened.page.waitForRequest(/\/v1\/play\/[^/]+$/, PATIENCE)
+  await set(opened, { ...attributes, 'play-session-id': play_session_id })
+  await asked
+  return { opened, flow }
+}
+
+test('a pause while the session is being opened takes back autoplay', async () => {
+  const { opened, flow } = await openHeld({ autoplay: '' })
+  await opened.call('pause')
+  flow()
+  await opened.until('ready')
+  expect(await opened.state()).toMatchObject({ paused: true })
+  expect(await audioOf(opened)).toMatchObject({ paused: true })
+  expect(await names(opened)).not.toContain('play')
+  await opened.close()
+})
+
+test('play and seek while the session is being opened, and before there is any', async () => {
+  const { opened, flow } = await openHeld({ track: '1' })
+  await opened.call('seek', 4)
+  expect((await opened.state()).time).toBe(4)
+  await opened.call('play')
+  flow()
+  await opened.untilTime(4.2)
+  expect(await opened.state()).toMatchObject({ title: 'First', paused: false })
+  await opened.close()
+  const empty = await stage.open({})
+  await empty.call('seek', 5)
+  await empty.call('play')
+  await set(empty, { 'play-session-id': play_session_id })
+  await empty.untilTime(5.2)
+  await empty.close()
+})
+
+test('play while the service cannot be reached begins where the page said, once it can', async () => {
+  const opened = await stage.open({})
+  await opened.page.route(/\/v1\/play\//, (route) => route.abort())
+  await set(opened, { track: '2', start: '1', 'play-session-id': play_session_id })
+  await opened.page.getByRole('status').getByText('connection is lost').waitFor(PATIENCE)
+  await opened.page.unroute(/\/v1\/play\//)
+  await opened.call('play')
+  await opened.untilTime(1.2)
+  expect(await opened.state()).toMatchObject({ title: 'Second', paused: false })
+  await opened.close()
+})
+
+test('play in a session that had expired before it began: another one begins by itself', async () => {
+  const old = await stage.aSession(album)
+  expirePlaySession(stage.stack, old, 1)
+  const opened = await stage.open({ 'play-session-id': old, track: '2' })
+  await opened.until('sessionexpired')
+  await opened.call('play')
+  await set(opened, { 'play-session-id': play_session_id })
+  await opened.untilTime(0.2)
+  expect(await opened.state()).toMatchObject({ title: 'Second', paused: false })
+  await opened.close()
+})
+
+test('another resource starts at its own beginning, the same track goes on, and `start` says otherwise', async () => {
+  const source = { 'api-key': await aKey(), scope: 'track', 'resource-id': album.track_ids[0]! }
+  const opened = await stage.open(source)
+  await opened.until('ready')
+  await opened.call('seek', 6)
+  await set(opened, { 'resource-id': album.track_ids[1]! })
+  await opened.until('ready', 2)
+  expect(await opened.state()).toMatchObject({ title: 'Second', time: 0, paused: true })
+  await opened.call('seek', 2)
+  await set(opened, { scope: 'collection', 'resource-id': album.collection_id })
+  await opened.until('ready', 3)
+  expect(await opened.state()).toMatchObject({ title: 'Second', time: 2 })
+  await set(opened, { 'play-session-id': play_session_id, track: '1', start: '3' })
+  await opened.until('ready', 4)
+  expect(await opened.state()).toMatchObject({ title: 'First', time: 3 })
+  await opened.close()
+})
+
+test('a page that pauses in an event is obeyed', async () => {
+  const started = await open()
+  await pauseOn(started, 'play')
+  await started.call('play')
+  expect(await audioOf(started)).toMatchObject({ paused: true })
+  expect((await started.state()).paused).toBe(true)
+  await started.close()
+  // At the end of a track whose next one is loaded already.
+  const ended = await open({ track: '2', autoplay: '' })
+  await pauseOn(ended, 'ended')
+  await ended.until('ended')
+  expect(await ended.state()).toMatchObject({ title: 'Second', paused: true })
+  expect(await audioOf(ended)).toMatchObject({ paused: true })
+  await ended.close()
+  // While it goes to a track that it has to ask for.
+  const changed = await open({ autoplay: '' })
+  await changed.untilTime(0.2)
+  await pauseOn(changed, 'trackchange')
+  await changed.call('next')
+  expect(await changed.state()).toMatchObject({ title: 'Second', paused: true })
+  expect(await audioOf(changed)).toMatchObject({ paused: true })
+  await changed.close()
+})
+
+test('normalize, loop and shuffle take effect while it plays', async () => {
+  const session = await stage.aSession(album, { variants: ['aac-160', 'analysis'] })
+  const opened = await open({ 'play-session-id': session, track: '3' })
+  expect((await audioOf(opened)).volume).toBe(1)
+  await set(opened, { normalize: '' })
+  await expect.poll(async () => (await audioOf(opened)).volume, PATIENCE).toBeLessThan(0.5)
+  await opened.page.locator('tonearm-player').evaluate((player) => player.removeAttribute('normalize'))
+  await expect.poll(async () => (await audioOf(opened)).volume, PATIENCE).toBe(1)
+  await opened.call('play')
+  await opened.untilTime(0.3)
+  expect(await button(opened, 'Next track').isDisabled()).toBe(true)
+  await set(opened, { loop: 'one' })
+  await opened.until('ended')
+  await opened.page.waitForFunction(() => document.querySelector('tonearm-player')!.currentTime < 2, null, PATIENCE)
+  expect(await opened.state()).toMatchObject({ title: 'Third', paused: false })
+  // Shuffled, the track that plays is the first of a new order, and both others follow.
+  await set(opened, { loop: 'none', shuffle: '' })
+  expect(await button(opened, 'Next track').isDisabled()).toBe(false)
+  await opened.call('next')
+  await opened.call('next')
+  expect(await button(opened, 'Next track').isDisabled()).toBe(true)
+  expect((await opened.state()).title).not.toBe('Third')
+  await opened.close()
+})
+
+test('while it plays nothing is written anew but the time', async () => {
+  const opened = await open({ autoplay: '' })
+  await opened.untilTime(0.5)
+  await opened.page.evaluate(() => {
+    const root = document.querySelector('tonearm-player')!.shadowRoot!
+    const changed: string[] = []
+    Object.assign(window, { changed })
+    const note = ({ target }: MutationRecord) =>
+      changed.push((target instanceof Element ? target : target.parentElement!).className)
+    const all = { subtree: true, childList: true, attributes: true, characterData: true }
+    new MutationObserver((records) => records.forEach(note)).observe(root, all)
+  })
+  const { time } = await opened.state()
+  await opened.untilTime(time + 2)
+  const changed = await opened.page.evaluate(() => (window as unknown as { changed: string[] }).changed)
+  expect([...new Set(changed)]).toEqual(['now'])
+  await opened.close()
+})
+
+test('where only the element that a gesture started may play, it plays the whole album', async () => {
+  const opened = await open({ track: '2' })
+  await opened.page.evaluate(() => {
+    // The rule of iOS, which Chromium has not.
+    const play = Reflect.get(HTMLMediaElement.prototype, 'play')
+    const started: unknown[] = []
+    HTMLMediaElement.prototype.play = function () {
+      if (started.length === 0) started.push(this)
+      return started.includes(this) ? play.call(this) : Promise.reject(new DOMException('', 'NotAllowedError'))
+    }
+  })
+  await opened.call('play')
+  await opened.until('trackchange', 2)
+  await opened.until('ended', 2)
+  expect(await opened.state()).toMatchObject({ title: 'Third', paused: true })
+  expect((await names(opened)).filter((name) => name === 'pause' || name === 'trackchange')).toEqual([
+    'trackchange',
+    'trackchange',
+    'pause',
+  ])
+  expect(await opened.page.locator('tonearm-player audio').count()).toBe(1)
+  await opened.close()
+})

@@ -1,0 +1,178 @@
+import { afterAll, beforeAll, expect, test } from 'vitest'
+
+import type { TonearmPlayer } from '../../src/elements/player/index.ts'
+import { tone } from '../support/audio.ts'
+import { type Album, names, type Opened, openReady, PATIENCE, setUp, type Stage } from './player_setup.ts'
+
+/** The player in a page that has more than one, hides it in a shadow tree, moves it, and takes it away. */
+
+let stage: Stage
+let album: Album
+let play_session_id: string
+
+beforeAll(async () => {
+  stage = await setUp()
+  album = await stage.anAlbum({
+    First: { seconds: 12, expression: tone(330, -12) },
+    Second: { seconds: 4, expression: tone(440, -12) },
+  })
+  play_session_id = await stage.aSession(album)
+})
+afterAll(() => stage?.dispose())
+
+const open = (attributes: Record<string, string> = {}) => openReady(stage, play_session_id, attributes)
+
+/** Adds another player to the page, in a shadow tree if a mode is given, and waits until it can play. */
+const another = ({ page }: Opened, attributes: Record<string, string>, mode: ShadowRootMode | null = null) =>
+  page.evaluateHandle(
+    async ([given, tree]) => {
+      const player = document.createElement('tonearm-player')
+      for (const [name, value] of Object.entries(given)) player.setAttribute(name, value)
+      const ready = new Promise((resolve) => player.addEventListener('tonearm-ready', resolve, { once: true }))
+      const place = document.querySelector('main')!.appendChild(document.createElement('div'))
+      const root = tree ? place.attachShadow({ mode: tree }) : place
+      root.append(player)
+      await ready
+      return player
+    },
+    [{ 'play-session-id': play_session_id, ...attributes }, mode] as const,
+  )
+
+/** Whether a player thinks that it is paused, and whether its sound is. */
+const pausedOf = (player: TonearmPlayer) => [player.paused, player.shadowRoot!.querySelector('audio')!.paused]
+const isPlaying = (player: TonearmPlayer) => player.currentTime > 0.2
+
+test.each(['open', 'closed'] as const)('in a shadow tree it plays until it is paused, %s', async (mode) => {
+  const opened = await open()
+  const player = await another(opened, {}, mode)
+  await player.evaluate((element) => element.play())
+  await opened.page.waitForFunction(isPlaying, player, PATIENCE)
+  expect(await player.evaluate(pausedOf)).toEqual([false, false])
+  await player.evaluate((element) => element.pause())
+  expect(await player.evaluate(pausedOf)).toEqual([true, true])
+  await opened.close()
+})
+
+test('one plays at a time, and the lock screen is its own', async () => {
+  const opened = await open({ track: '2' })
+  const other = await another(opened, { track: '1' })
+  const first = await opened.page.evaluateHandle(() => document.querySelector('tonearm-player')!)
+  const lockScreen = () =>
+    opened.page.evaluate(() => {
+      const { metadata, playbackState } = navigator.mediaSession
+      return [metadata?.title, playbackState]
+    })
+  await first.evaluate((element) => element.play())
+  await opened.page.waitForFunction(isPlaying, first, PATIENCE)
+  expect(await lockScreen()).toEqual(['Second', 'playing'])
+  await other.evaluate((element) => element.play())
+  await opened.page.waitForFunction(isPlaying, other, PATIENCE)
+  expect([await first.evaluate(pausedOf), await other.evaluate(pausedOf)]).toEqual([
+    [true, true],
+    [false, false],
+  ])
+  expect(await lockScreen()).toEqual(['First', 'playing'])
+  // Neither a change of the one that is paused nor its end is anything to the one that plays.
+  await first.evaluate((element) => element.setAttribute('theme', 'dark'))
+  expect(await lockScreen()).toEqual(['First', 'playing'])
+  await first.evaluate((element) => element.remove())
+  expect(await lockScreen()).toEqual(['First', 'playing'])
+  await other.evaluate((element) => element.remove())
+  await expect.poll(lockScreen, PATIENCE).toEqual([undefined, 'none'])
+  await opened.close()
+})
+
+test('taken away while it waits, it is never heard', async () => {
+  const opened = await open()
+  const session = await stage.aSession(album, { variants: ['aac-160', 'analysis'] })
+  await opened.page.route('**/analysis.json?**', () => {})
+  const asked = opened.page.waitForRequest('**/analysis.json?**', PATIENCE)
+  const { page } = opened
+  const gone = await page.evaluateHandle((id) => {
+    const player = document.createElement('tonearm-player')
+    for (const [name, value] of Object.entries({ 'play-session-id': id, normalize: '', autoplay: '' }))
+      player.setAttribute(name, value)
+    document.querySelector('main')!.append(player)
+    const seen: string[] = []
+    player.addEventListener('tonearm-ready', () => seen.push('ready'))
+    return { player, seen, audio: null as HTMLAudioElement | null }
+  }, session)
+  await asked
+  const ended = page.waitForEvent('requestfailed', (request) => request.url().includes('/analysis.json'))
+  await gone.evaluate((held) => {
+    held.audio = held.player.shadowRoot!.querySelector('audio')!
+    held.player.remove()
+  })
+  await ended
+  // What it might still do it would have done before another one is ready.
+  await another(opened, {})
+  expect(
+    await gone.evaluate(({ audio, seen }) => ({ seen, paused: audio!.paused, loaded: audio!.hasAttribute('src') })),
+  ).toEqual({ seen: [], paused: true, loaded: false })
+  await opened.close()
+})
+
+test('moved within the page it plays on', async () => {
+  const opened = await open()
+  let sessions = 0
+  opened.page.on('request', (request) => {
+    if (/\/v1\/play\/[^/]+$/.test(request.url())) sessions++
+  })
+  await opened.call('play')
+  await opened.untilTime(1)
+  await opened.page.evaluate(() => {
+    const player = document.querySelector('tonearm-player')!
+    document.body.prepend(document.createElement('section'))
+    document.querySelector('section')!.append(player)
+  })
+  const { time } = await opened.state()
+  expect(time).toBeGreaterThan(0.9)
+  await opened.untilTime(time + 0.5)
+  expect(await opened.page.evaluate(() => document.querySelector('tonearm-player')!.paused)).toBe(false)
+  expect((await names(opened)).filter((name) => name !== 'sessionrefresh')).toEqual(['trackchange', 'ready', 'play'])
+  expect(sessions).toBe(0)
+  await opened.close()
+})
+
+test('taken away, neither of its elements loads anything any more', async () => {
+  // Within the last 20 seconds of a track the next one is loaded ahead.
+  const opened = await open()
+  const { page } = opened
+  const spare = await page.evaluateHandle(() => {
+    const load = Reflect.get(HTMLMediaElement.prototype, 'load')
+    const loading: HTMLMediaElement[] = []
+    HTMLMediaElement.prototype.load = function () {
+      loading.push(this)
+      load.call(this)
+    }
+    return loading
+  })
+  await opened.call('play')
+  await opened.untilTime(0.5)
+  const sources = () => spare.evaluate((all) => all.filter((audio) => audio.hasAttribute('src')).length)
+  await expect.poll(sources, PATIENCE).toBe(1)
+  await page.evaluate(() => document.querySelector('tonearm-player')!.remove())
+  await expect.poll(sources, PATIENCE).toBe(0)
+  await opened.close()
+})
+
+test('properties that were set before the element was known count', async () => {
+  const opened = await open()
+  const made = await opened.page.evaluate(async (id) => {
+    // Elements of a document without a window are upgraded when they come into one that has.
+    const elsewhere = document.implementation.createHTMLDocument()
+    const player = Object.assign(elsewhere.createElement('tonearm-player'), {
+      volume: 0.3,
+      currentTime: 5,
+      strings: { play: 'Los' },
+    })
+    player.setAttribute('play-session-id', id)
+    const ready = new Promise((resolve) => player.addEventListener('tonearm-ready', resolve, { once: true }))
+    document.querySelector('main')!.append(player)
+    await ready
+    const { volume } = player.shadowRoot!.querySelector('audio')!
+    return [volume, player.currentTime, player.shadowRoot!.querySelector('.play-button')!.getAttribute('aria-label')]
+  }, play_session_id)
+  expect(made).toEqual([0.3, 5, 'Los'])
+  await opened.close()
+})
