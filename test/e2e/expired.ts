@@ -8,15 +8,15 @@ import type { Shared } from './shared_stack.ts'
 
 /** Things whose time is over. An hour is too long for a test, so the clock is put forward where it is written down. */
 
-/** Ends an upload session now. */
-export function expireUploadSession({ state_dir }: Shared, upload_session_id: string): void {
+const HOUR = 3600_000
+
+/** Ends a session now, or some hours ago. */
+export function expire({ state_dir }: Shared, table: 'upload_sessions' | 'play_sessions', id: string, hours = 0): void {
   for (const file of readdirSync(state_dir, { recursive: true, encoding: 'utf8' })) {
     if (!/d1.*\.sqlite$/.test(file) || file.includes('metadata')) continue
     const database = new DatabaseSync(join(state_dir, file), { timeout: 10_000 })
     try {
-      database
-        .prepare('update upload_sessions set expires_at = ? where id = ?')
-        .run(Date.now() - 1000, upload_session_id)
+      database.prepare(`update ${table} set expires_at = ? where id = ?`).run(Date.now() - hours * HOUR - 1000, id)
     } finally {
       database.close()
     }

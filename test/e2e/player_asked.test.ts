@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 
 import { tone } from '../support/audio.ts'
-import { expirePlaySession } from './player_expired.ts'
+import { expire } from './expired.ts'
 import { type Album, button, names, type Opened, openReady, PATIENCE, setUp, type Stage } from './player_setup.ts'
 import { must } from './steps.ts'
 
@@ -100,7 +100,7 @@ test('play while the service cannot be reached begins where the page said, once 
 
 test('play in a session that had expired before it began: another one begins by itself', async () => {
   const old = await stage.aSession(album)
-  expirePlaySession(stage.stack, old, 1)
+  expire(stage.stack, 'play_sessions', old, 1)
   const opened = await stage.open({ 'play-session-id': old, track: '2' })
   await opened.until('sessionexpired')
   await opened.call('play')

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 
 import { noise } from '../support/audio.ts'
+import { expire } from './expired.ts'
 import { type Line, openLine } from './line.ts'
-import { expirePlaySession } from './player_expired.ts'
 import { type Album, button, names, type Opened, PATIENCE, setUp, type Stage } from './player_setup.ts'
 import { must } from './steps.ts'
 
@@ -186,7 +186,7 @@ test('a session that is long gone is renewed with the key, and the focus in the 
   const plain = await stage.open({ 'play-session-id': session })
   for (const each of [opened, plain]) await each.until('ready')
   // After a day it is not even known to have ended.
-  expirePlaySession(stage.stack, session, 25)
+  expire(stage.stack, 'play_sessions', session, 25)
   for (const { page } of [opened, plain]) {
     await page.evaluate(() => {
       const now = Date.now.bind(Date)

@@ -4,7 +4,7 @@ import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
 
 import { waitForTrack } from '../../src/client/index.ts'
 import { startStack } from '../support/stack.ts'
-import { expireUploadSession, signedLongAgo } from './expired.ts'
+import { expire, signedLongAgo } from './expired.ts'
 import { must } from './steps.ts'
 import { PATIENCE } from './uploader_page.ts'
 import { type Bench, choose, setUp } from './uploader_setup.ts'
@@ -93,7 +93,7 @@ test('with a collection, a session that has expired is replaced by another witho
   await choose(uploader, await bench.aSong('before.wav'))
   await uploader.until('before.wav', 'ready')
   const [first] = (await uploader.events()).filter(({ type }) => type === 'upload-start')
-  expireUploadSession(bench.stack, (first as unknown as { upload_session_id: string }).upload_session_id)
+  expire(bench.stack, 'upload_sessions', (first as unknown as { upload_session_id: string }).upload_session_id)
   await choose(uploader, await bench.aSong('after.wav'))
   await uploader.until('after.wav', 'ready')
   expect((await uploader.events()).filter(({ type }) => type === 'error')).toEqual([])
@@ -105,7 +105,7 @@ test('a session that ends while its file is on the way leaves the file there, an
   await choose(uploader, await bench.aHeavySong('late.wav'))
   await uploader.row('late.wav').getByText('%').waitFor(PATIENCE)
   const [late] = await uploader.files()
-  expireUploadSession(bench.stack, late!.upload_session_id!)
+  expire(bench.stack, 'upload_sessions', late!.upload_session_id!)
   bench.line.flow()
   await uploader.row('late.wav').getByText('can no longer be shown').waitFor(PATIENCE)
   expect((await must(waitForTrack(bench.server, late!.track_id!))).track.status).toBe('ready')

@@ -1,7 +1,7 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest'
 
 import { makeImage } from '../support/audio.ts'
-import { expireUploadSession } from './expired.ts'
+import { expire } from './expired.ts'
 import { must } from './steps.ts'
 import { PATIENCE, type Uploader } from './uploader_page.ts'
 import { type Bench, choose, setUp } from './uploader_setup.ts'
@@ -91,7 +91,7 @@ describe('what concerns every file stands above the list, and nothing is lost by
     const { upload_session_id } = await must(
       bench.server.post('/v1/upload_session', { body: { collection_id: bench.collection_id } }),
     )
-    expireUploadSession(bench.stack, upload_session_id)
+    expire(bench.stack, 'upload_sessions', upload_session_id)
     const uploader = await bench.open({ 'collection-id': '', 'upload-session-id': upload_session_id })
     await choose(uploader, await bench.aSong('session.wav'))
     await alert(uploader).getByText('This upload session has expired.').waitFor(PATIENCE)

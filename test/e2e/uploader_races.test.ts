@@ -2,7 +2,7 @@ import type { Page, Request } from 'playwright-core'
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest'
 
 import { makeImage } from '../support/audio.ts'
-import { expireUploadSession } from './expired.ts'
+import { expire } from './expired.ts'
 import { must } from './steps.ts'
 import { PATIENCE, type Uploader } from './uploader_page.ts'
 import { addCover, type Bench, choose, setUp } from './uploader_setup.ts'
@@ -182,7 +182,7 @@ describe('a change of the key or the session', () => {
 
   test('is not undone by the answer to a request from before', async () => {
     const old = await openSession()
-    expireUploadSession(bench.stack, old)
+    expire(bench.stack, 'upload_sessions', old)
     const uploader = await bench.open({ 'collection-id': '', 'upload-session-id': old })
     const making = await holdFirst(uploader.page, MAKING, 'POST')
     await choose(uploader, await bench.aSong('between.wav', 1))
