@@ -233,13 +233,18 @@ test('what was cancelled is not sent with the failed ones, and the end is told o
   expect(await uploader.row('unwanted.wav').getAttribute('data-state')).toBe('cancelled')
 })
 
-test('a file that the page takes from the list once it is there ends the list once', async () => {
+test('files that the page takes from the list once they are there end the list once', async () => {
   const uploader = await bench.open()
   await uploader.element.evaluate((element) => {
     const uploader = element as HTMLElementTagNameMap['tonearm-uploader']
-    uploader.addEventListener('tonearm-uploader-upload-complete', ({ detail }) => uploader.removeFile(detail.id))
+    const there: string[] = []
+    uploader.addEventListener('tonearm-uploader-upload-complete', ({ detail }) => {
+      there.push(detail.id)
+      if (there.length === 2) for (const id of there) uploader.removeFile(id)
+    })
   })
-  await choose(uploader, await bench.aFile('notes.txt', Buffer.from('Dear diary')), await bench.aSong('gone.wav', 1))
+  const [one, other] = [await bench.aSong('gone.wav', 1), await bench.aSong('gone too.wav', 1)]
+  await choose(uploader, await bench.aFile('notes.txt', Buffer.from('Dear diary')), one, other)
   await expect.poll(() => typesOf(uploader), PATIENCE).toContain('complete')
   expect((await typesOf(uploader)).filter((type) => type === 'complete')).toHaveLength(1)
 })

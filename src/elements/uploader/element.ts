@@ -1,5 +1,6 @@
 import { pickLocale } from '../shared/locale.ts'
 import { sheet } from '../shared/sheet.ts'
+import { upgradeProperties } from '../shared/upgrade.ts'
 import { type Connection, connect, type Place } from './connection.ts'
 import { acceptPastes } from './drop.ts'
 import type { EventDetails } from './events.ts'
@@ -38,11 +39,8 @@ const TICK = 1000
 export class TonearmUploader extends HTMLElement {
   static observedAttributes = [...PLACE, 'accept', 'max-size', 'concurrency', 'manual', 'accent', 'locale']
 
-  /** Replaces texts, also for languages that are not here. */
-  texts: Partial<Texts> = early(this, 'texts') ?? {}
-  /** What is kept with the track of a file. */
-  describe: (file: File) => Description = early(this, 'describe') ?? (() => ({}))
-
+  #texts: Partial<Texts> = {}
+  #describe: (file: File) => Description = () => ({})
   #connection: Connection | null = null
   #settings: Settings | null = null
   #guard = createGuard()
@@ -66,6 +64,7 @@ export class TonearmUploader extends HTMLElement {
   }
 
   connectedCallback(): void {
+    upgradeProperties(this)
     this.#abort = new AbortController()
     acceptPastes((files) => this.addFiles(files), this.#abort.signal)
     setAccent(this.#view.root, this.getAttribute('accent'))
@@ -87,7 +86,24 @@ export class TonearmUploader extends HTMLElement {
     this.#queue.reconsider()
   }
 
-  /** Reads the attributes and `texts` again, after a change of `texts` or of the page's language. */
+  /** Replaces texts, also for languages that are not here. */
+  get texts(): Partial<Texts> {
+    return this.#texts
+  }
+  set texts(texts: Partial<Texts>) {
+    this.#texts = texts
+    this.refresh()
+  }
+
+  /** What is kept with the track of a file. */
+  get describe(): (file: File) => Description {
+    return this.#describe
+  }
+  set describe(describe: (file: File) => Description) {
+    this.#describe = describe
+  }
+
+  /** Reads the attributes and texts again, after a change within `texts` or of the page's language. */
   refresh(): void {
     this.#settings = null
     this.#view.update()
@@ -203,9 +219,4 @@ export class TonearmUploader extends HTMLElement {
       this.#tick = undefined
     }
   }
-}
-
-/** What a page set before this script had come; the fields of the class would take its place. */
-function early<K extends 'texts' | 'describe'>(element: TonearmUploader, name: K): TonearmUploader[K] | undefined {
-  return Object.hasOwn(element, name) ? element[name] : undefined
 }

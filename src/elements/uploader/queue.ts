@@ -17,6 +17,8 @@ export function createQueue(host: Host) {
   let held = false
   let started = false
   let problem: Problem | null = null
+  /** Whether the page was told that all is done. */
+  let told = false
 
   function add(files: Iterable<File>): Item[] {
     const added = [...files].map((file) => {
@@ -31,6 +33,7 @@ export function createQueue(host: Host) {
       }
       return item
     })
+    told = false
     host.changed()
     pump()
     return added
@@ -75,7 +78,8 @@ export function createQueue(host: Host) {
   }
 
   function settle(): void {
-    if (items.length === 0 || !items.every(isSettled)) return
+    if (told || items.length === 0 || !items.every(isSettled)) return
+    told = true
     const count = (...states: string[]) => items.filter(({ state }) => states.includes(state)).length
     host.emit('complete', { ready: count('ready'), failed: count('failed', 'rejected') })
   }
@@ -149,6 +153,7 @@ export function createQueue(host: Host) {
       if (one.status !== null) leave(one)
       if (one.cover?.state === 'failed') recallCover(one)
       Object.assign(one, { state: 'queued', problem: null, status: null, progress: null, sent: 0 })
+      told = false
     }
     started = true
     host.changed()
