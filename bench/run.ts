@@ -12,8 +12,9 @@ if (bench) {
     process.exitCode = 1
   })
 } else {
-  if (name !== undefined) console.error(`There is no bench ${name}.\n`)
+  const isUnknown = name !== undefined && name !== '--help'
+  if (isUnknown) console.error(`There is no bench ${name}.\n`)
   console.log('npm run bench -- <name> [--help]\n')
   for (const [known, { about }] of Object.entries(benches)) console.log(`  ${known}   ${about}`)
-  process.exitCode = name === undefined ? 0 : 1
+  process.exitCode = isUnknown ? 1 : 0
 }

@@ -21,6 +21,8 @@ const TEXT = 4.5
 const CONTROL = 3
 /** The service's color of what has none of its own. */
 const FALLBACK = '#2B3440'
+/** The same on a dark ground, where the part that was played would else be as grey as the rest. */
+const FALLBACK_ON_DARK = '#C2CBD8'
 
 /** A color of a cover as play views give it; fractions of 0–1, lightness and saturation of HSL. */
 interface CoverColor {
@@ -42,7 +44,8 @@ export function ownColor(chosen: string | null | undefined, cover: readonly Cove
 
 /** The palette for any color, on a light or a dark ground that takes a breath of the cover's first color. */
 export function palette(color: string | null | undefined, tint: string | null | undefined, dark: boolean): Palette {
-  const own = isHex(color) ? color : FALLBACK
+  const hasOwn = isHex(color) && color.toUpperCase() !== FALLBACK
+  const own = hasOwn ? color : dark ? FALLBACK_ON_DARK : FALLBACK
   const base = dark ? '#151518' : '#ffffff'
   const surface = mix(base, isHex(tint) ? tint : own, dark ? 0.1 : 0.035)
   const strong = dark ? '#f6f6f8' : '#141417'

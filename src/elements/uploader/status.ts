@@ -54,7 +54,8 @@ function waiting({ retryAt, problem }: Item, texts: Texts): string {
 
 function processing({ status, progress, problem }: Item, texts: Texts): Status {
   if (problem) return { text: problem.message, fraction: null, isProblem: true }
-  if (status === 'initializing' || progress === null) return { text: texts.received, fraction: null }
+  // 0 while other files are worked on.
+  if (status === 'initializing' || !progress) return { text: texts.received, fraction: null }
   const percent = formatPercent(progress, texts.locale)
   return {
     text: status === 'fallback_processing' ? texts.processingAgain(percent) : texts.processing(percent),
