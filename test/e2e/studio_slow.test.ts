@@ -110,6 +110,31 @@ test('one change of a look is sent after the other, also the last one when its p
   await expect.poll(async () => (await saved()).player_subtitle, PATIENCE).toBe('Late')
 })
 
+test('what the service refused is not sent with the next change, so that this one is saved', async () => {
+  await visit(page, `#/collection/${collection}/look`, 'Demo tape')
+  const subtitle = page.getByLabel('Subtitle')
+  // As somebody types it whose browser has another idea of length.
+  await subtitle.evaluate((field) => field.removeAttribute('maxlength'))
+  await subtitle.fill('x'.repeat(256))
+  await page.getByRole('alert').getByText('player_subtitle').waitFor(PATIENCE)
+  expect(await page.getByRole('button', { name: 'Try again' }).count()).toBe(0)
+  await page.getByLabel('Player color', { exact: true }).fill('#2980B9')
+  await page.getByText('Saved', { exact: true }).waitFor(PATIENCE)
+  expect(await saved()).toMatchObject({ player_subtitle: 'Late', player_color: '#2980B9' })
+})
+
+test('a title that could not be saved and was emptied since is not saved with the next change', async () => {
+  await cut('**/v1/collection/*', 'PUT')
+  await page.getByLabel('Title', { exact: true }).fill('Foo')
+  await page.getByRole('alert').getByText('The service cannot be reached').waitFor(PATIENCE)
+  await page.getByLabel('Title', { exact: true }).fill('')
+  await page.getByRole('alert').getByText('A title is needed.').waitFor(PATIENCE)
+  await page.unroute('**/v1/collection/*')
+  await page.getByLabel('Subtitle').fill('Later')
+  await page.getByText('Saved', { exact: true }).waitFor(PATIENCE)
+  expect(await saved()).toMatchObject({ title: 'Demo tape', player_subtitle: 'Later' })
+})
+
 test('what was chosen last is played, and why nothing plays is said', async () => {
   const play = () => page.getByRole('button', { name: 'Play', exact: true }).first().click(PATIENCE)
   await visit(page, `#/playlist/${playlist}`, 'Mix')
@@ -133,7 +158,7 @@ test('what was chosen last is played, and why nothing plays is said', async () =
   await page.getByRole('button', { name: 'Close the player' }).click()
 })
 
-test('a page that waits for a track outlives a failure, and takes answers that are slower than its looks', async () => {
+test('a page that waits for a track outlives a failure, says so meanwhile, and takes answers that are slower than its looks', async () => {
   const body = { collection_id: collection, file_name: 'late.mp3' }
   const { track_id, track_upload } = await must(client.post('/v1/track', { body }))
   await visit(page, `#/track/${track_id}/look`, 'late')
@@ -152,12 +177,13 @@ test('a page that waits for a track outlives a failure, and takes answers that a
   // A call is tried three times: the fourth belongs to the next look.
   await expect.poll(() => failed, PATIENCE).toBeGreaterThan(3)
   expect(await page.getByLabel('Subtitle').inputValue()).toBe('Typed meanwhile')
-  expect(await page.locator('.problem').count()).toBe(0)
+  await page.locator('.problem').getByText('The service cannot be reached').waitFor(PATIENCE)
   slow = true
   // Known to be empty at once, without the transcoder.
   await send(track_upload, new Uint8Array(0))
   await must(client.post('/v1/track/{track_id}/upload_complete', { params: { track_id } }))
   await page.locator('.thing-text').getByText('The uploaded file is empty (0 bytes)').waitFor(PATIENCE)
+  expect(await page.locator('.problem').count()).toBe(0)
   await page.unroute(`**/v1/track/${track_id}`)
 })
 

@@ -166,3 +166,15 @@ test('all collections are brought up to date at once, after a question', async (
   expect(reprocess).toMatchObject({ all: false, failed: 0 })
   expect(problems).toEqual([])
 })
+
+test('when that stops before its end, how far it came is said, and why', async () => {
+  let first = ''
+  await page.route('**/v1/collection/*/reprocess', (route) => {
+    const url = route.request().url()
+    return url === (first ||= url) ? route.fallback() : route.abort()
+  })
+  await page.getByRole('button', { name: 'Bring all tracks up to date' }).click()
+  await dialog().getByRole('button', { name: 'Bring up to date' }).click()
+  const said = '1 collection begun, then: The service cannot be reached'
+  await page.locator('#announcer').getByText(said).waitFor(PATIENCE)
+})

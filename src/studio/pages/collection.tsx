@@ -10,7 +10,7 @@ import { Menu } from '../parts/menu.tsx'
 import { PageHead, Tabs } from '../parts/page_head.tsx'
 import { PlayFirst } from '../parts/play_first.tsx'
 import { Share } from '../parts/share.tsx'
-import { NotLoaded } from '../parts/states.tsx'
+import { NotLoaded, NotRenewed } from '../parts/states.tsx'
 import { TrackList } from '../parts/track_list.tsx'
 import { UpToDate } from '../parts/up_to_date.tsx'
 import { go, href } from '../route.ts'
@@ -75,6 +75,7 @@ export function CollectionPage({ id, tab }: PageProperties) {
   }
   return (
     <>
+      <NotRenewed {...loaded} />
       <PageHead
         back={{ href: href('collections'), label: 'Collections' }}
         title={collection.title}
@@ -110,14 +111,7 @@ export function CollectionPage({ id, tab }: PageProperties) {
       <Tabs page="collection" id={id} current={tab} tabs={TABS} />
       {tab === '' && (
         <>
-          <UpToDate
-            key={id}
-            reprocess={reprocess}
-            onDone={() => {
-              forgetViews()
-              list.reload()
-            }}
-          />
+          <UpToDate key={id} reprocess={reprocess} onDone={list.reload} />
           <TrackList collection_id={id} list={list} onFiles={add} />
         </>
       )}

@@ -11,7 +11,7 @@ import { PageHead, Tabs } from '../parts/page_head.tsx'
 import { PlayFirst } from '../parts/play_first.tsx'
 import { PlaylistTracks } from '../parts/playlist_tracks.tsx'
 import { Share } from '../parts/share.tsx'
-import { NotLoaded } from '../parts/states.tsx'
+import { NotLoaded, NotRenewed } from '../parts/states.tsx'
 import { go, href } from '../route.ts'
 import type { PageProperties } from '../shell.tsx'
 import { useAll } from '../state/all.ts'
@@ -57,6 +57,7 @@ export function PlaylistPage({ id, tab }: PageProperties) {
   }
   return (
     <>
+      <NotRenewed {...loaded} />
       <PageHead
         back={{ href: href('playlists'), label: 'Playlists' }}
         title={playlist.title}

@@ -12,7 +12,7 @@ import { LookForm } from '../parts/look_form.tsx'
 import { Menu } from '../parts/menu.tsx'
 import { PageHead, Tabs } from '../parts/page_head.tsx'
 import { Share } from '../parts/share.tsx'
-import { NotLoaded } from '../parts/states.tsx'
+import { NotLoaded, NotRenewed } from '../parts/states.tsx'
 import { TrackDetails } from '../parts/track_details.tsx'
 import { replaceFile } from '../parts/track_list.tsx'
 import { go, href } from '../route.ts'
@@ -50,6 +50,7 @@ export function TrackPage({ id, tab }: PageProperties) {
   if (!track) return <NotLoaded {...loaded} />
   return (
     <>
+      <NotRenewed {...loaded} />
       <Head key={track.status} client={client} track={track} {...loaded} />
       <Tabs page="track" id={id} current={tab} tabs={TABS} />
       {tab === '' && <TrackDetails track={track} />}

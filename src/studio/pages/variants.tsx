@@ -33,8 +33,9 @@ export function VariantsPage() {
     const title = 'Bring all tracks up to date?'
     const text = 'In every collection, tracks that lack a variant, or have an older one, get it. They stay playable.'
     if (!(await confirmed({ title, text, action: 'Bring up to date', kind: 'primary' }))) return
-    const begun = await bringAllUpToDate(client)
-    announce(begun.ok ? `${plural(begun.count, 'collection')} will be brought up to date` : explain(begun))
+    const { count, failure } = await bringAllUpToDate(client)
+    const begun = plural(count, 'collection')
+    announce(failure ? `${begun} begun, then: ${explain(failure)}` : `${begun} will be brought up to date`)
   }
   return (
     <>

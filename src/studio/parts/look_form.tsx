@@ -1,5 +1,6 @@
 import { useEffect, useRef, useState } from 'preact/hooks'
 
+import { isPassing } from '../../client/failure.ts'
 import { isHex } from '../../elements/shared/color.ts'
 import { announce } from '../announce.ts'
 import type { Failure, PlayScope } from '../api.ts'
@@ -13,7 +14,7 @@ import { Message } from './states.tsx'
 
 /** What can be changed of a collection, a playlist or a track; what it does not have is not shown. */
 export interface Look {
-  title?: string
+  title?: string | undefined
   player_title?: string | null
   player_subtitle?: string | null
   player_color?: string | null
@@ -44,22 +45,24 @@ export function LookForm({ scope, id, values, placeholder, save }: Properties) {
   const timer = useRef(0)
   const saved = useRef<Promise<unknown>>(Promise.resolve())
 
-  /** One change is sent after the other; what could not be saved goes with the next one. */
+  /** One change is sent after the other; what could not be saved goes with the next one, unless it was refused. */
   function flush(): Promise<Failure | undefined> {
     clearTimeout(timer.current)
     const flushed = saved.current.then(async () => {
       const changes = pending.current
       pending.current = {}
-      if (Object.keys(changes).length === 0) return
+      if (Object.values(changes).every((value) => value === undefined)) return
       setState('saving')
       const failure = await save(changes)
       setProblem(failure ? explain(failure) : '')
-      setState(failure ? 'failed' : 'saved')
-      if (failure) pending.current = { ...changes, ...pending.current }
-      else {
+      if (!failure) {
+        setState('saved')
         forgetViews()
         setVersion((n) => n + 1)
-      }
+      } else if (isPassing(failure)) {
+        setState('failed')
+        pending.current = { ...changes, ...pending.current }
+      } else setState('idle')
       return failure
     })
     saved.current = flushed
@@ -67,8 +70,11 @@ export function LookForm({ scope, id, values, placeholder, save }: Properties) {
   }
   function change(changes: Look) {
     setLook((before) => ({ ...before, ...changes }))
-    // A title that is being typed anew is not saved as nothing.
-    if (changes.title?.trim() === '') return setProblem('A title is needed.')
+    // A title that is being typed anew is not saved as nothing, nor as what it was before.
+    if (changes.title?.trim() === '') {
+      pending.current.title = undefined
+      return setProblem('A title is needed.')
+    }
     setProblem('')
     Object.assign(pending.current, changes)
     clearTimeout(timer.current)

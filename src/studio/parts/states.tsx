@@ -52,6 +52,10 @@ export const Problem = ({ failure, retry }: ProblemProperties) => (
 export const NotLoaded = ({ problem, reload }: { problem: Failure | undefined; reload: () => unknown }) =>
   problem ? <Problem failure={problem} retry={reload} /> : <Loading rows={5} />
 
+/** Above a page whose answer may be out of date: loading it again failed. */
+export const NotRenewed = ({ problem, reload }: { problem: Failure | undefined; reload: () => unknown }) =>
+  problem && <Problem failure={problem} retry={reload} />
+
 /** The place for the message of a form; there from the beginning, so that screen readers notice when it is filled. */
 export const Message = ({ children }: { children?: ComponentChildren }) => (
   <p class="error" role="alert">

@@ -100,7 +100,7 @@ function useFollowed(tracks: Listed[], put: (track: Track) => void): void {
       })
       await Promise.all(read)
     }
-    void repeat(look, PERIOD, ended.signal)
+    void look().then(() => repeat(look, PERIOD, ended.signal))
     return () => ended.abort()
   }, [client, waiting, put])
 }
