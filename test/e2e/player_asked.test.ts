@@ -128,6 +128,25 @@ test('another resource starts at its own beginning, the same track goes on, and 
   await opened.close()
 })
 
+test('what plays, or is to play, does so still when the page says with another session where to begin', async () => {
+  const playing = await open()
+  await playing.call('play')
+  await playing.untilTime(0.2)
+  const elsewhere = { 'play-session-id': await stage.aSession(album), track: '2', start: '1' }
+  await set(playing, elsewhere)
+  await playing.until('ready', 2)
+  expect(await playing.state()).toMatchObject({ title: 'Second', paused: false })
+  expect((await playing.state()).time).toBeGreaterThanOrEqual(1)
+  await playing.close()
+  const { opened, flow } = await openHeld({})
+  await opened.call('play')
+  await set(opened, elsewhere)
+  flow()
+  await opened.until('ready')
+  expect(await opened.state()).toMatchObject({ title: 'Second', paused: false })
+  await opened.close()
+})
+
 test('a page that pauses in an event is obeyed', async () => {
   const started = await open()
   await pauseOn(started, 'play')
@@ -174,6 +193,28 @@ test('normalize, loop and shuffle take effect while it plays', async () => {
   await opened.call('next')
   expect(await button(opened, 'Next track').isDisabled()).toBe(true)
   expect((await opened.state()).title).not.toBe('Third')
+  await opened.close()
+})
+
+test('a wish for normalize that is taken back at once leaves no loudness behind', async () => {
+  const session = await stage.aSession(album, { variants: ['aac-160', 'analysis'] })
+  const opened = await open({ 'play-session-id': session })
+  const { page } = opened
+  let flow = () => {}
+  const flowing = new Promise<void>((resolve) => (flow = resolve))
+  await page.route('**/analysis.json?**', async (route) => {
+    await flowing
+    await route.continue()
+  })
+  const asked = page.waitForRequest('**/analysis.json?**', PATIENCE)
+  await set(opened, { normalize: '' })
+  const request = await asked
+  await page.locator('tonearm-player').evaluate((player) => player.removeAttribute('normalize'))
+  flow()
+  await (await request.response())!.finished()
+  // What the player reads it has read before somebody who asks later.
+  await page.evaluate(async (url) => await (await fetch(url)).json(), request.url())
+  expect((await audioOf(opened)).volume).toBe(1)
   await opened.close()
 })
 

@@ -1,12 +1,13 @@
 import { describe, expect, test } from 'vitest'
 
+import type { Failure } from '../../src/client/index.ts'
 import { createAttempts } from '../../src/elements/player/attempts.ts'
 import { effectiveVolume, gainOf } from '../../src/elements/player/gain.ts'
 import { lifetime, refreshMargin } from '../../src/elements/player/lifetime.ts'
 import { ownColor, palette } from '../../src/elements/player/palette.ts'
 import { loopOf, neighbour, playingOrder } from '../../src/elements/player/queue.ts'
 import { seconds } from '../../src/elements/player/settings.ts'
-import { pollDelay } from '../../src/elements/player/state.ts'
+import { pollDelay, statusAfter } from '../../src/elements/player/state.ts'
 import { stringsFor } from '../../src/elements/player/strings.ts'
 import { candidates } from '../../src/elements/player/variants.ts'
 import { contrast } from '../../src/elements/shared/color.ts'
@@ -132,6 +133,17 @@ describe('time', () => {
 })
 
 describe('failures', () => {
+  test('are a lost connection only while asking again may help', () => {
+    const meant = (status: number, code: Failure['code']) => statusAfter({ ok: false, message: '', status, code })
+    expect([
+      meant(0, 'network'),
+      meant(408, 'network'),
+      meant(503, 'internal'),
+      meant(409, 'request_in_flight'),
+    ]).toEqual(Array.from({ length: 4 }, () => 'offline'))
+    // A proxy's page has no code of the service.
+    expect([meant(403, 'network'), meant(404, 'network')]).toEqual(['failed', 'failed'])
+  })
   test('the first asks for a fresh URL, the second without progress takes the next file', () => {
     const attempts = createAttempts()
     attempts.fail(10)

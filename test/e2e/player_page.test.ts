@@ -82,6 +82,22 @@ test('one plays at a time, and the lock screen is its own', async () => {
   await opened.close()
 })
 
+test('one that has nothing to play yet begins by itself later, whatever has played before', async () => {
+  const opened = await open()
+  const later = await opened.page.evaluateHandle(() => {
+    const player = document.createElement('tonearm-player')
+    player.setAttribute('autoplay', '')
+    return document.querySelector('main')!.appendChild(player)
+  })
+  await opened.call('play')
+  await opened.untilTime(0.2)
+  await later.evaluate((player, id) => player.setAttribute('play-session-id', id), play_session_id)
+  await opened.until('ready', 2)
+  expect(await later.evaluate((player) => player.paused)).toBe(false)
+  expect((await opened.state()).paused).toBe(true)
+  await opened.close()
+})
+
 test('taken away while it waits, it is never heard', async () => {
   const opened = await open()
   const session = await stage.aSession(album, { variants: ['aac-160', 'analysis'] })

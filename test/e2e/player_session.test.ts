@@ -217,6 +217,40 @@ test('a session that is long gone is renewed with the key, and the focus in the 
   await plain.close()
 })
 
+test('a track that was deleted is passed over in the same session, on a machine whose clock is ahead', async () => {
+  const { collection_id, track_ids } = await stage.anAlbum({
+    One: { seconds: 1 },
+    Two: { seconds: 1 },
+    Three: { seconds: 1 },
+  })
+  const { secret } = await must(
+    stage.server.post('/v1/api_key', { body: { title: 'Web', type: 'player', collection_id } }),
+  )
+  const session = { 'play-session-id': await stage.aSession({ collection_id, track_ids }) }
+  const key = { 'api-key': secret, scope: 'collection', 'resource-id': collection_id }
+  const both: Opened[] = []
+  for (const attributes of [session, { ...session, ...key }]) {
+    const opened = await stage.open({})
+    both.push(opened)
+    await opened.page.evaluate((given) => {
+      const now = Date.now.bind(Date)
+      Date.now = () => now() + 2 * 3600_000
+      const player = document.querySelector('tonearm-player')!
+      for (const [name, value] of Object.entries(given)) player.setAttribute(name, value)
+    }, attributes)
+    await opened.until('ready')
+  }
+  await must(stage.server.delete('/v1/track/{track_id}', { params: { track_id: track_ids[1]! } }))
+  for (const opened of both) {
+    await opened.call('play')
+    await opened.until('trackchange', 3)
+    expect((await opened.state()).title).toBe('Three')
+    const seen = await opened.events()
+    expect(seen.filter(({ name, detail }) => name === 'sessionexpired' || detail.renewed)).toEqual([])
+    await opened.close()
+  }
+})
+
 describe('the network', () => {
   let line: Line
   beforeAll(async () => {

@@ -156,6 +156,8 @@ export function createDeck(told: Told, signal: AbortSignal) {
       alone = true
       swap()
     },
+    /** Whether no other element can take over. */
+    alone: () => alone,
     /** Goes on with another URL of the same audio, without a gap; false when it did not come to that. */
     async handOver(url: string): Promise<boolean> {
       if (alone) return false

@@ -60,7 +60,8 @@ export class TonearmPlayer extends HTMLElement {
     const update = () => this.#update()
     matchMedia('(prefers-color-scheme: dark)').addEventListener('change', update, { signal })
     // One listener, one sound: whoever starts last plays. Out of a shadow tree events come with its host as their target.
-    document.addEventListener('tonearm-play', (event) => !this.#own.has(event) && this.pause(), { signal })
+    // One that has nothing to play yet is no part of this, and keeps its autoplay.
+    document.addEventListener('tonearm-play', (event) => this.#own.has(event) || this.#playback?.pause(), { signal })
     upgradeProperties(this)
     if (!this.#playback) this.#openSoon()
     this.#update()
@@ -165,14 +166,15 @@ export class TonearmPlayer extends HTMLElement {
   #open(): void {
     const own = { ...readBeginning(this), ...this.#early }
     const begun = [this.getAttribute('track'), this.getAttribute('start')].join()
-    const going = begun === this.#begun && this.#playback?.whereItIs()
+    const before = this.#playback?.whereItIs()
     this.#close()
     const source = readSource(this, HOME)
     if (!isComplete(source)) return this.#update()
+    // Another session with the same track goes on where the one before was. What plays, plays on in every case.
+    const next = { ...own, play: own.play || before?.play === true }
+    const beginnings = before && begun === this.#begun ? [before, next] : [next]
     this.#early = {}
     this.#begun = begun
-    // Another session with the same track goes on where the one before was.
-    const beginnings = going ? [going, { ...own, play: own.play || going.play }] : [own]
     const playback = createPlayback(source, this.#wishes, beginnings, {
       onChange: () => this.#update(),
       onTime: () => this.#showTime(),

@@ -39,8 +39,11 @@ export function createGain(deck: Deck, wishes: Wishes, signal: AbortSignal) {
   let gain = 1
 
   async function of(view: View): Promise<number> {
-    const url = wishes.normalize && view.variants.find(({ variant }) => variant.index === 'analysis')?.url
-    return url ? await readGain(url, signal) : 1
+    const { normalize } = wishes
+    const url = normalize && view.variants.find(({ variant }) => variant.index === 'analysis')?.url
+    const known = url ? await readGain(url, signal) : 1
+    // The answer to an earlier wish is none to the wish of now.
+    return wishes.normalize === normalize ? known : await of(view)
   }
   const apply = () => deck.setVolume(effectiveVolume(wishes.volume, gain), wishes.muted)
   function take(value: number): void {

@@ -51,12 +51,11 @@ export function createService(source: Source, { onSession, onRefresh }: Told, si
   })
   const views = new Map<string, Timed>()
   let session_id = source.play_session_id
-  /** When the session that is open ends. */
-  let ends = 0
   let renewing: Promise<Answer<Session>> | null = null
   const canRenew = Boolean(source.api_key && source.scope && source.resource_id)
-  /** Whether the session is no more: 410 for a day after its end, then 404 for its id. Which one it is open() cannot know. */
-  const gone = ({ code, status }: Failure) => code === 'session_expired' || (status === 404 && Date.now() > ends)
+  const look = (id: string) => client.get('/v1/play/{play_session_id}', { params: { play_session_id: id }, signal })
+  /** Whether an answer about a session says that it is no more: 410 for a day after its end, then 404 for its id. */
+  const isOver = ({ code }: Failure) => code === 'session_expired' || code === 'not_found'
 
   function keep(view: View): Timed {
     const timed = { view, until: Date.now() + lifetime(view) }
@@ -66,7 +65,6 @@ export function createService(source: Source, { onSession, onRefresh }: Told, si
 
   function accept(session: Session, renewed: boolean): Session & { ok: true } {
     session_id = session.play_session.id
-    ends = Date.parse(session.play_session.expires_at)
     views.clear()
     if (session.first_track) {
       const { first_track, play_session } = session
@@ -79,10 +77,9 @@ export function createService(source: Source, { onSession, onRefresh }: Told, si
   /** Opens the session that was given, or a new one. */
   async function open(): Promise<Answer<Session>> {
     if (session_id === null) return await renew(false)
-    const params = { play_session_id: session_id }
-    const answer = await client.get('/v1/play/{play_session_id}', { params, signal })
+    const answer = await look(session_id)
     if (answer.ok) return accept(answer, false)
-    return gone(answer) && canRenew ? await renew(true) : answer
+    return isOver(answer) && canRenew ? await renew(true) : answer
   }
 
   /** Creates a session in place of the one that ended; several who need one at once get the same. */
@@ -99,10 +96,18 @@ export function createService(source: Source, { onSession, onRefresh }: Told, si
     return answer.ok ? { ok: true, ...keep(answer) } : answer
   }
 
+  /** Whether something in a session failed because there is no such session; a 404 may also be that of a track which was deleted. */
+  async function isGone(failure: Failure, id: string | null): Promise<boolean> {
+    if (failure.code !== 'not_found' || id === null) return failure.code === 'session_expired'
+    const session = await look(id)
+    return !session.ok && isOver(session)
+  }
+
   /** Does something with the session, and once more with a new one when the session turns out to have ended. */
   async function inSession<T>(act: () => Promise<Answer<T>>): Promise<Answer<T>> {
+    const id = session_id
     const answer = await act()
-    if (answer.ok || !gone(answer)) return answer
+    if (answer.ok || !(await isGone(answer, id))) return answer
     if (!canRenew) return { ...answer, code: 'session_expired' }
     const renewed = await renew(true)
     return renewed.ok ? await act() : renewed
@@ -140,7 +145,7 @@ async function create(client: Client, source: Source, signal: AbortSignal): Prom
   const { scope, resource_id, variants, is_downloadable, normalize, expires_in } = source
   if (!source.api_key || !scope || !resource_id) {
     const message = 'Set play-session-id, or api-key with scope and resource-id'
-    return { ok: false, message, code: 'invalid_request', status: 0 }
+    return { ok: false, message, code: 'invalid_request', status: 400 }
   }
   const open = (names: string[]) =>
     client.post('/v1/play_session/{scope}', {

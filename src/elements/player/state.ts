@@ -1,3 +1,4 @@
+import { isPassing } from '../../client/failure.ts'
 import type { Failure } from '../../client/index.ts'
 import type { Loop } from './queue.ts'
 import type { Session, View } from './service.ts'
@@ -60,11 +61,12 @@ const LAST_POLL = 30_000
 export const pollDelay = (polls: number) => Math.min(LAST_POLL, FIRST_POLL * 1.5 ** polls)
 
 /** What a refusal of the service means to a listener; null when nobody is waiting for the answer any more. */
-export function statusAfter({ code, status }: Failure): 'expired' | 'processing' | 'offline' | 'failed' | null {
+export function statusAfter(failure: Failure): 'expired' | 'processing' | 'offline' | 'failed' | null {
+  const { code } = failure
   if (code === 'aborted') return null
   if (code === 'session_expired') return 'expired'
   if (code === 'track_not_ready') return 'processing'
-  return code === 'network' || status === 429 || status >= 500 ? 'offline' : 'failed'
+  return isPassing(failure) ? 'offline' : 'failed'
 }
 
 /** What `tonearm-sessionrefresh` tells. */

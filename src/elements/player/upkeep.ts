@@ -63,7 +63,8 @@ export function createUpkeep(parts: Parts) {
     if (!now) return
     const left = now.until - Date.now()
     timers.after('refresh', Math.max(1000, left - refreshMargin(left)), () => void refresh(now))
-    if (now.index === EARLY || state.view?.track.is_preliminary)
+    // Alone, the element changes to a final file when it next loads one.
+    if (state.view?.track.is_preliminary || (now.index === EARLY && !deck.alone()))
       timers.after('better', look, () => void lookForBetter(now))
     else look = FIRST_LOOK
   }
@@ -78,8 +79,8 @@ export function createUpkeep(parts: Parts) {
     if (!answer.ok) return answer.code === 'session_expired' ? expire() : again(RETRY)
     // The session ends with these URLs, and cannot be renewed from here.
     if (answer.until - now.until < RETRY) return again(answer.until - Date.now() + 1000)
-    // What is here already needs no URL; a seek to somewhere else takes the new one.
-    if (deck.has(deck.time(), parts.duration())) return
+    // What is here already needs no URL; a seek to somewhere else takes the new one, and so does an element that must load it itself.
+    if (deck.alone() || deck.has(deck.time(), parts.duration())) return
     const url = answer.view.variants.find(({ variant }) => variant.index === now.index)?.url
     if (url && (await deck.handOver(url))) onLoaded({ ...now, url, until: answer.until })
     else if (isCurrent(now) && now.until > Date.now()) again(RETRY)
