@@ -97,7 +97,7 @@ test('a collection is made, and three files dropped on it are uploaded and proce
   expect(await page.locator('#drop-veil').getAttribute('class')).toBe('shown')
   await page.dispatchEvent('body', 'drop', { dataTransfer: transfer })
   await expect.poll(() => page.locator('.track[data-status=ready]').count(), PATIENCE).toBe(3)
-  expect((await namesOf(page)).toSorted()).toEqual(['first', 'second', 'third'])
+  expect(await namesOf(page)).toEqual(['first', 'second', 'third'])
   expect(followed).toEqual([])
   expect(await rowOf(page, 'first').locator('.duration').textContent()).toBe('0:12')
   await expect.poll(() => rowOf(page, 'third').locator('.loudness').textContent(), PATIENCE).toMatch(/^−\d+\.\d LUFS$/)
@@ -134,6 +134,8 @@ test('a cover that was chosen is shown, there and among the collections', async 
       PATIENCE,
     )
   await redLeft('.cover-box img')
+  const previewed = () => page.locator('.preview tonearm-player img').first().getAttribute('src')
+  await expect.poll(previewed, PATIENCE).toContain('X-Amz-Signature')
   await page.getByRole('link', { name: 'Collections' }).first().click()
   await redLeft('.cover-card img')
 })

@@ -60,6 +60,26 @@ test('uploads into a collection end when it is deleted, and the page can be left
   held.resolve()
 })
 
+test('files that are uploaded together keep their order, whichever is there first', async () => {
+  await openNew('Together')
+  const held = Promise.withResolvers<void>()
+  await page.route(
+    /\/uploads\//,
+    async (route) => {
+      await held.promise
+      await route.continue()
+    },
+    { times: 1 },
+  )
+  const sent = page.waitForRequest(/\/uploads\//, PATIENCE)
+  await add('a')
+  await sent
+  await add('b')
+  await expect.poll(() => namesOf(page), PATIENCE).toEqual(['b'])
+  held.resolve()
+  await expect.poll(() => namesOf(page), PATIENCE).toEqual(['a', 'b'])
+})
+
 test('what stops all uploads is said, and the next files take the others along', async () => {
   await openNew('Refused')
   const refusal = { ok: false, code: 'insufficient_scope', message: 'This key may not do that' }

@@ -4,7 +4,8 @@ import { isHex } from '../../elements/shared/color.ts'
 import { Button } from './button.tsx'
 import { Field } from './field.tsx'
 
-const FIRST = '#2B3440'
+/** The service's color of what has none of its own, which it shows in the place of none. */
+export const DEFAULT_COLOR = '#2B3440'
 /** As the service takes (GET /v1/limits, theme_colors). */
 const MOST = 12
 
@@ -33,7 +34,7 @@ export function ColorField({ label, value, onChange }: ColorProperties) {
           <input
             type="color"
             aria-label={`Choose: ${label}`}
-            value={value ?? FIRST}
+            value={value ?? DEFAULT_COLOR}
             onInput={(event) => choose(event.currentTarget.value.toUpperCase())}
           />
           <input
@@ -79,7 +80,7 @@ export function ThemeField({ colors, onChange }: { colors: string[]; onChange: (
           </span>
         ))}
         {colors.length < MOST && (
-          <Button small icon="plus" onClick={() => onChange([...colors, colors.at(-1) ?? FIRST])}>
+          <Button small icon="plus" onClick={() => onChange([...colors, colors.at(-1) ?? DEFAULT_COLOR])}>
             Add a color
           </Button>
         )}

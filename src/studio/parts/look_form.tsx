@@ -6,9 +6,10 @@ import { announce } from '../announce.ts'
 import type { Failure, PlayScope } from '../api.ts'
 import { explain } from '../format.ts'
 import { useClient } from '../state/client.ts'
-import { forgetViews, sessionFor } from '../state/views.ts'
+import { useStore } from '../state/store.ts'
+import { forgetViews, sessionFor, viewChanges } from '../state/views.ts'
 import { Button } from './button.tsx'
-import { ColorField, ThemeField } from './color_field.tsx'
+import { ColorField, DEFAULT_COLOR, ThemeField } from './color_field.tsx'
 import { Check, TextField } from './field.tsx'
 import { Message } from './states.tsx'
 
@@ -40,7 +41,6 @@ export function LookForm({ scope, id, values, placeholder, save }: Properties) {
   const [look, setLook] = useState<Look>(values)
   const [state, setState] = useState<'saved' | 'saving' | 'failed' | 'idle'>('idle')
   const [problem, setProblem] = useState('')
-  const [version, setVersion] = useState(0)
   const pending = useRef<Look>({})
   const timer = useRef(0)
   const saved = useRef<Promise<unknown>>(Promise.resolve())
@@ -58,7 +58,6 @@ export function LookForm({ scope, id, values, placeholder, save }: Properties) {
       if (!failure) {
         setState('saved')
         forgetViews()
-        setVersion((n) => n + 1)
       } else if (isPassing(failure)) {
         setState('failed')
         pending.current = { ...changes, ...pending.current }
@@ -101,7 +100,7 @@ export function LookForm({ scope, id, values, placeholder, save }: Properties) {
         />
         <ColorField
           label="Player color"
-          value={look.player_color ?? null}
+          value={look.player_color === DEFAULT_COLOR ? null : (look.player_color ?? null)}
           onChange={(player_color) => change({ player_color })}
         />
         {look.theme && <ThemeField colors={look.theme} onChange={(theme) => change({ theme })} />}
@@ -132,7 +131,7 @@ export function LookForm({ scope, id, values, placeholder, save }: Properties) {
           </div>
         )}
       </form>
-      <Preview scope={scope} id={id} version={version} accent={look.player_color ?? undefined} />
+      <Preview scope={scope} id={id} accent={look.player_color === values.player_color ? null : look.player_color} />
     </div>
   )
 }
@@ -140,14 +139,14 @@ export function LookForm({ scope, id, values, placeholder, save }: Properties) {
 interface PreviewProperties {
   scope: PlayScope
   id: string
-  /** Rises when something was saved. */
-  version: number
-  accent: string | undefined
+  /** A color that is not saved yet. */
+  accent: string | null | undefined
 }
 
 /** A real player of what is being edited; a color shows while it is chosen. */
-function Preview({ scope, id, version, accent }: PreviewProperties) {
+function Preview({ scope, id, accent }: PreviewProperties) {
   const client = useClient()
+  const version = useStore(viewChanges)
   const [session, setSession] = useState<string | null>(null)
   useEffect(
     () => void sessionFor(client, scope, id).then((made) => made.ok && setSession(made.play_session_id)),

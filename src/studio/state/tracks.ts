@@ -62,7 +62,9 @@ export function useTracks(collection_id: string): Tracks {
     setTracks((all) => {
       const known = all.some(({ id }) => id === track.id)
       if (!known) setCount((before) => before + 1)
-      return known ? all.map((one) => (one.id === track.id ? track : one)) : [...all, track]
+      if (known) return all.map((one) => (one.id === track.id ? track : one))
+      // Of files that are uploaded together, a later one may be here first.
+      return all.toSpliced(all.findLastIndex(({ order }) => order <= track.order) + 1, 0, track)
     })
     if ('info' in track) setDetails((all) => new Map(all).set(track.id, track))
   }, [])

@@ -27,7 +27,7 @@ const sessions = new Map<string, Session>()
 const views: Known<PlayView> = new Map()
 const tracks: Known<Track> = new Map()
 /** Counts how often everything was forgotten, so that what is shown is read anew. */
-const changes = createStore(0)
+export const viewChanges = createStore(0)
 
 const makeSession = (client: Client, scope: PlayScope, id: string) =>
   client.post('/v1/play_session/{scope}', {
@@ -50,7 +50,7 @@ export function forgetViews(all = false): void {
   views.clear()
   tracks.clear()
   if (all) sessions.clear()
-  changes.set(changes.get() + 1)
+  viewChanges.set(viewChanges.get() + 1)
 }
 
 /** Forgets what is known of a track that has got another file, though it may be in the same state. */
@@ -66,7 +66,7 @@ export const isPlayable = ({ status, duration }: Pick<Listed, 'status' | 'durati
 /** What is known of a track in the state that it is in now; what was known in another one is out of date, and forgotten. */
 function useKnown<T>(map: Known<T>, track: Listed, wanted: boolean, load: () => Promise<T | null>): T | null {
   const [value, setValue] = useState<T | null>(null)
-  const forgotten = useStore(changes)
+  const forgotten = useStore(viewChanges)
   const { id, status } = track
   useEffect(() => {
     for (const all of [views, tracks]) if (all.get(id)?.status !== status) all.delete(id)
