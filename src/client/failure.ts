@@ -15,8 +15,8 @@ export function readFailure(status: number, answer: unknown): Failure {
 }
 
 /**
- * Whether asking again may help: there was no answer, or the service is busy, at fault, or still at the same request. 408 is among them, because such
- * a request came too slowly and was not carried out (RFC 9110, §15.5.9).
+ * Whether asking again may help: there was no answer, or the service is busy, at fault, or still at the same request. 408 is among
+ * them, because such a request came too slowly and was not carried out (RFC 9110, §15.5.9).
  */
 export const isPassing = ({ status, code }: Failure) =>
   status === 0 || status === 408 || status === 429 || status >= 500 || code === 'request_in_flight'

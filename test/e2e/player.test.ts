@@ -11,7 +11,7 @@ import {
   openPage,
   openReady,
   PATIENCE,
-  setUp,
+  setUpAlbum,
   type Stage,
   TWO_TRACKS,
 } from './player_setup.ts'
@@ -24,12 +24,8 @@ let album: Album
 let play_session_id: string
 
 beforeAll(async () => {
-  stage = await setUp()
-  album = await stage.anAlbum({
-    ...TWO_TRACKS,
-    Third: { seconds: 8, expression: tone(550, -6) },
-  })
-  play_session_id = await stage.aSession(album, { is_downloadable: true })
+  const signals = { ...TWO_TRACKS, Third: { seconds: 8, expression: tone(550, -6) } }
+  ;({ stage, album, play_session_id } = await setUpAlbum(signals, { is_downloadable: true }))
 })
 afterAll(() => stage?.dispose())
 

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 
 import { tone } from '../support/audio.ts'
 import { expire } from './expired.ts'
-import { type Album, button, names, type Opened, openReady, PATIENCE, setUp, type Stage } from './player_setup.ts'
+import { type Album, button, names, type Opened, openReady, PATIENCE, setUpAlbum, type Stage } from './player_setup.ts'
 import { must } from './steps.ts'
 
 /** What the listener or the page asks of a player counts whenever it is asked: before there is a session, while it plays, in an event. */
@@ -12,13 +12,11 @@ let album: Album
 let play_session_id: string
 
 beforeAll(async () => {
-  stage = await setUp()
-  album = await stage.anAlbum({
+  ;({ stage, album, play_session_id } = await setUpAlbum({
     First: { seconds: 10, expression: tone(330, -3) },
     Second: { seconds: 3, expression: tone(440, -3) },
     Third: { seconds: 3, expression: tone(550, -3) },
-  })
-  play_session_id = await stage.aSession(album)
+  }))
 })
 afterAll(() => stage?.dispose())
 

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 
 import type { TonearmPlayer } from '../../src/elements/player/index.ts'
 import { tone } from '../support/audio.ts'
-import { type Album, names, type Opened, openReady, PATIENCE, setUp, type Stage } from './player_setup.ts'
+import { type Album, names, type Opened, openReady, PATIENCE, setUpAlbum, type Stage } from './player_setup.ts'
 
 /** The player in a page that has more than one, hides it in a shadow tree, moves it, and takes it away. */
 
@@ -11,12 +11,10 @@ let album: Album
 let play_session_id: string
 
 beforeAll(async () => {
-  stage = await setUp()
-  album = await stage.anAlbum({
+  ;({ stage, album, play_session_id } = await setUpAlbum({
     First: { seconds: 12, expression: tone(330, -12) },
     Second: { seconds: 4, expression: tone(440, -12) },
-  })
-  play_session_id = await stage.aSession(album)
+  }))
 })
 afterAll(() => stage?.dispose())
 

@@ -106,6 +106,13 @@ export async function setUp(start: () => Promise<Shared> = joinStack): Promise<S
   return { stack, browser, host, server, anAlbum, aSession, open, dispose }
 }
 
+/** A stage with one album on it, and a session of that. */
+export async function setUpAlbum(signals: Record<string, Signal>, body?: object) {
+  const stage = await setUp()
+  const album = await stage.anAlbum(signals)
+  return { stage, album, play_session_id: await stage.aSession(album, body) }
+}
+
 /** A page with one player. */
 function playerPage(service: string, attributes: Record<string, string>, html: string): string {
   const written = Object.entries(attributes).map(([name, value]) => ` ${name}="${value}"`)

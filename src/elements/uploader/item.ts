@@ -25,7 +25,7 @@ export interface Problem {
   message: string
 }
 
-/** How a file's track is asked for: word for word the same until there is an answer, so that one that got lost leaves no second track behind. */
+/** How a file's track is asked for: word for word the same until there is an answer, so that a lost one leaves no second track. */
 export interface Order {
   upload_session_id: string
   /** Its `Idempotency-Key`. */
