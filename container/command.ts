@@ -12,9 +12,12 @@ export type Command = {
   /** Seconds of audio after which ffmpeg stops reading. */
   maxDuration: number
   encodes: Encode[]
-  /** Whether to measure too: s16le PCM of the source's rate and channels on stdout, loudness on stderr. */
-  measure: boolean
+  measures: Measure[]
 }
+
+/** What is measured: by us from s16le PCM of the source's rate and channels on stdout, and by ffmpeg, loudness on stderr. */
+export type Measure = 'pcm' | 'loudness'
+export const MEASURES: Measure[] = ['pcm', 'loudness']
 
 /** The source's name in the job's directory: fixed, without an extension that could suggest a format. */
 export const SOURCE_FILE = 'src'
@@ -28,18 +31,18 @@ export function ffmpegArguments(command: Command): string[] {
     ...inputArguments(command),
     ...filterGraphs(command).flatMap((graph) => ['-filter_complex', graph]),
     ...command.encodes.flatMap((encode, i) => ['-map', `[v${i}]`, ...encoder(encode), `file:${encode.file}`]),
-    ...(command.measure ? measurement(command.source) : []),
+    ...command.measures.flatMap((measure) => measurement(measure, command.source)),
   ]
 }
 
 /** The arguments for the source's own audio stream in a file of its own, without tags, pictures and chapters. */
-export function copyArguments(command: Omit<Command, 'encodes' | 'measure'>, copy: { format: string; file: string }) {
+export function copyArguments(command: Omit<Command, 'encodes' | 'measures'>, copy: { format: string; file: string }) {
   const faststart = copy.format === 'ipod' ? ['-movflags', '+faststart'] : []
   const stream = ['-map', `0:${command.source.stream}`, '-c', 'copy', ...CLEAN]
   return [...inputArguments(command), ...stream, ...faststart, '-f', copy.format, `file:${copy.file}`]
 }
 
-function inputArguments({ pass, sniffed, maxDuration }: Omit<Command, 'encodes' | 'measure'>): string[] {
+function inputArguments({ pass, sniffed, maxDuration }: Omit<Command, 'encodes' | 'measures'>): string[] {
   const strict = pass === 'strict'
   return [
     '-hide_banner',
@@ -58,31 +61,26 @@ function inputArguments({ pass, sniffed, maxDuration }: Omit<Command, 'encodes' 
 
 // Loudness has an output of its own: old versions of ebur128 put out 48 kHz whatever comes in, and ffmpeg 7.1 aborts
 // on `anullsink` in a graph like this.
-function measurement(source: Source): string[] {
-  const pcm = [
-    '-map',
-    '[pcm]',
-    '-c:a',
-    'pcm_s16le',
-    '-ar',
-    String(source.sampleRate),
-    ...CLEAN,
-    '-f',
-    's16le',
-    'pipe:1',
-  ]
-  return [...pcm, '-map', '[loudness]', '-c:a', 'pcm_s16le', ...CLEAN, '-f', 'null', '-']
+function measurement(measure: Measure, source: Source): string[] {
+  const pcm = ['-map', `[${measure}]`, '-c:a', 'pcm_s16le']
+  if (measure === 'loudness') return [...pcm, ...CLEAN, '-f', 'null', '-']
+  return [...pcm, '-ar', String(source.sampleRate), ...CLEAN, '-f', 's16le', 'pipe:1']
 }
 
 // A graph for each output: ffmpeg from version 7 on runs each in a thread of its own. Behind one common `asplit`, whichever encoder is slow
 // for a moment holds up all others.
-function filterGraphs({ pass, source, encodes, measure }: Command): string[] {
+function filterGraphs({ pass, source, encodes, measures }: Command): string[] {
   const decoded = `[0:${source.stream}]${FROM_ZERO},${shape(pass, source)}`
-  const graphs = encodes.map((encode, i) => `${decoded},${cutFilter(encode)}[v${i}]`)
-  if (!measure) return graphs
+  return [
+    ...encodes.map((encode, i) => `${decoded},${cutFilter(encode)}[v${i}]`),
+    ...measures.map((measure) => `${decoded},${MEASURING[measure]}[${measure}]`),
+  ]
+}
+
+const MEASURING: Record<Measure, string> = {
+  pcm: 'aformat=sample_fmts=s16',
   // `verbose` keeps every version from logging each 100 ms; `quiet` is unknown to old ones.
-  const loudness = 'ebur128=peak=true:framelog=verbose'
-  return [...graphs, `${decoded},aformat=sample_fmts=s16[pcm]`, `${decoded},${loudness}[loudness]`]
+  loudness: 'ebur128=peak=true:framelog=verbose',
 }
 
 // Opus in WebM begins 7 ms late by its timestamps, which AAC files would keep as silence and other files not. Later beginnings are

@@ -69,7 +69,7 @@ async function makeCopy(request: EarlyRequest, { format, type }: { format: strin
 async function makeFinal(request: EarlyRequest, encode: Encode): Promise<boolean> {
   const command = { ...request, pass: 'strict' as const, maxDuration: request.job.max_duration }
   const { url, content_type } = request.job.variants.find((variant) => variant.index === encode.index)!
-  const args = ffmpegArguments({ ...command, encodes: [encode], measure: false })
+  const args = ffmpegArguments({ ...command, encodes: [encode], measures: [] })
   return publish(request, args, { index: encode.index, file: encode.file, url, type: content_type })
 }
 

@@ -1,7 +1,7 @@
 import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
 
-import { blamedEncode, type Command, ffmpegArguments, type Pass } from './command.ts'
+import { blamedEncode, type Command, ffmpegArguments, type Measure, MEASURES, type Pass } from './command.ts'
 import type { Early } from './early.ts'
 import { Fault } from './fault.ts'
 import type { Tools } from './ffmpeg.ts'
@@ -10,7 +10,7 @@ import type { Encode } from './plan.ts'
 import { type Exit, run } from './run.ts'
 import { DAMAGED } from './warnings.ts'
 
-export type EncodeRequest = Omit<Command, 'measure'> & {
+export type EncodeRequest = Omit<Command, 'measures'> & {
   directory: string
   tools: Tools
   signal: AbortSignal
@@ -47,7 +47,7 @@ export async function encode(request: EncodeRequest): Promise<Encoded> {
   let pass = request.pass
   let fallback: string | null = null
   for (;;) {
-    const { exit, pcm } = await attempt({ ...request, pass, encodes, measure: true })
+    const { exit, pcm } = await attempt({ ...request, pass, encodes, measures: MEASURES })
     if (exit.code === 0 && pcm.frames > 0) {
       refuseShort(pcm, request)
       const whole = { pass, fallback, pcm, stderr: exit.stderr, made: encodes, uploaded: null, failed }
@@ -96,14 +96,14 @@ export async function recut(request: EncodeRequest, whole: Encoded, encodes: Enc
 
 async function makeOne(request: EncodeRequest, whole: Encoded, one: Encode): Promise<Encoded> {
   const seconds = whole.pcm.frames / request.source.sampleRate
-  const alone = await attempt({ ...request, encodes: [one], measure: false, seconds })
+  const alone = await attempt({ ...request, encodes: [one], measures: [], seconds })
   if (alone.exit.code === 0) return { ...whole, made: [...whole.made, one] }
   const failure = { index: one.index, message: `The ${one.codec} encoder failed.` }
   return { ...whole, failed: [...whole.failed, failure] }
 }
 
 async function encodeSeparately(request: EncodeRequest, before: Exit): Promise<Encoded> {
-  const { exit, pcm } = await attempt({ ...request, encodes: [], measure: true })
+  const { exit, pcm } = await attempt({ ...request, encodes: [], measures: MEASURES })
   if (exit.code === 0 && pcm.frames === 0)
     throw new Fault('no_samples', 'The file holds no audio: it ends after its header.')
   if (exit.code !== 0 || pcm.frames === 0) {
@@ -125,7 +125,7 @@ async function encodeSeparately(request: EncodeRequest, before: Exit): Promise<E
 }
 
 /** `seconds` of audio when they are known, because nothing is measured. */
-async function attempt(request: EncodeRequest & { measure: boolean; seconds?: number }): Promise<Attempt> {
+async function attempt(request: EncodeRequest & { measures: Measure[]; seconds?: number }): Promise<Attempt> {
   const { source, maxDuration, signal, tools } = request
   const meter = createPcmMeter(source.channels)
   const expected = Math.min(source.estimatedDuration ?? 0, maxDuration)

@@ -25,10 +25,9 @@ export function table(setting: Setting, results: Result[]): string {
       row('machine used by others, %', (r) => (r.noise * 100).toFixed(0)),
       [''],
       ['CPU s of one process alone'],
-      ...Object.keys(results[0]!.costs.encoders).map((index) =>
-        row(`  ${index}`, (r) => r.costs.encoders[index]!.toFixed(2)),
+      ...Object.keys(results[0]!.costs.variants).map((index) =>
+        row(`  ${index}`, (r) => r.costs.variants[index]!.toFixed(2)),
       ),
-      row('  loudness and levels', (r) => r.costs.measuring.toFixed(2)),
       row('  decoding only', (r) => r.costs.decoding.toFixed(2)),
     ]),
     ...growth(results),

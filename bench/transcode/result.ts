@@ -16,7 +16,7 @@ export function summarise(minutes: number, rounds: Round[], cores: number) {
     ffmpeg_memory: Math.max(...rounds.map((round) => pick(round).childMemory)),
     disk: Math.max(...rounds.map((round) => pick(round).disk)),
   })
-  const encoders = Object.keys(rounds[0]!.costs.encoders)
+  const variants = Object.keys(rounds[0]!.costs.variants)
   return {
     minutes,
     service: run((round) => round.service),
@@ -30,8 +30,7 @@ export function summarise(minutes: number, rounds: Round[], cores: number) {
     noise: of(({ service }) => service.others / (service.wall * cores)),
     /** CPU seconds of one process alone. */
     costs: {
-      encoders: Object.fromEntries(encoders.map((index) => [index, of(({ costs }) => costs.encoders[index]!)])),
-      measuring: of(({ costs }) => costs.measuring),
+      variants: Object.fromEntries(variants.map((index) => [index, of(({ costs }) => costs.variants[index]!)])),
       decoding: of(({ costs }) => costs.decoding),
     },
     sizes: rounds[0]!.sizes,
@@ -41,10 +40,10 @@ export function summarise(minutes: number, rounds: Round[], cores: number) {
 
 /**
  * Seconds that no arrangement of this work can beat on so many cores: all of it spread evenly, or its longest piece, whichever is
- * more. Loudness and levels count as one more encoder. Every process alone also decodes, which has to be done only once.
+ * more. Every process alone also decodes, which has to be done only once.
  */
-export function limit({ encoders, measuring, decoding }: Costs, cores: number): number {
-  const alone = [...Object.values(encoders), measuring]
+export function limit({ variants, decoding }: Costs, cores: number): number {
+  const alone = Object.values(variants)
   const total = alone.reduce((sum, cpu) => sum + Math.max(0, cpu - decoding), decoding)
   return Math.max(total / cores, ...alone)
 }

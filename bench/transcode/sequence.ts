@@ -5,13 +5,8 @@ import { type Run, withContestant } from './contestant.ts'
 
 const ENTRY = join(import.meta.dirname, 'sequence_process.ts')
 
-/** CPU seconds of each process that made one variant alone, and of one that only decoded. */
-export type Costs = {
-  encoders: Record<string, number>
-  /** Loudness, levels and waveform: one ffmpeg, and our reading of its PCM. */
-  measuring: number
-  decoding: number
-}
+/** CPU seconds, our reading of PCM included, of each process that made one variant alone, and of one that only decoded. */
+export type Costs = { variants: Record<string, number>; decoding: number }
 
 /** The same job as one process per variant, one after the other. */
 export function runSequence(job: TranscodeJob, signal: AbortSignal): Promise<{ run: Run; costs: Costs }> {

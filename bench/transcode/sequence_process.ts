@@ -2,7 +2,7 @@ import { stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 
-import { ffmpegArguments, SOURCE_FILE } from '../../container/command.ts'
+import { ffmpegArguments, type Measure, SOURCE_FILE } from '../../container/command.ts'
 import { download } from '../../container/download.ts'
 import { findTools } from '../../container/ffmpeg.ts'
 import { inputFlags } from '../../container/input.ts'
@@ -46,22 +46,28 @@ async function work(job: TranscodeJob): Promise<void> {
   const sniffed = await sniffFile(path)
   const source = await probe(path, sniffed, tools, signal)
   const command = { pass: job.pass, source, sniffed, maxDuration: job.max_duration }
-  const costs: Costs = { encoders: {}, measuring: 0, decoding: 0 }
+  const costs: Costs = { variants: {}, decoding: 0 }
 
   const files: Record<string, string> = {}
   for (const encode of plan(job.variants, source).encodes) {
-    const args = ffmpegArguments({ ...command, encodes: [encode], measure: false })
-    costs.encoders[encode.index] = await costOf(() => ffmpeg(args))
+    const args = ffmpegArguments({ ...command, encodes: [encode], measures: [] })
+    costs.variants[encode.index] = await costOf(() => ffmpeg(args))
     files[encode.index] = encode.file
   }
-  costs.measuring = await costOf(async () => {
-    const meter = createPcmMeter(source.channels)
-    const stderr = await ffmpeg(ffmpegArguments({ ...command, encodes: [], measure: true }), (chunk) =>
-      meter.add(chunk),
-    )
+  // Each is measured once: the process for the one leaves the other out.
+  const meter = createPcmMeter(source.channels)
+  const measure = (what: Measure) =>
+    ffmpeg(ffmpegArguments({ ...command, encodes: [], measures: [what] }), (chunk) => meter.add(chunk))
+  costs.variants.waveform = await costOf(async () => {
+    await measure('pcm')
+    const json = JSON.stringify(waveform(meter.summary(), source.sampleRate))
+    await writeFile(join(directory, 'waveform'), json)
+  })
+  costs.variants.analysis = await costOf(async () => {
+    const stderr = await measure('loudness')
     const pcm = meter.summary()
-    await writeFile(join(directory, 'waveform'), JSON.stringify(waveform(pcm, source.sampleRate)))
-    await writeFile(join(directory, 'analysis'), JSON.stringify({ ...loudness(stderr, pcm), levels: levels(pcm) }))
+    const json = JSON.stringify({ ...loudness(stderr, pcm), levels: levels(pcm) })
+    await writeFile(join(directory, 'analysis'), json)
   })
   await Promise.all(
     job.variants.map(async ({ index, url, content_type }) => {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 
-import { blamedEncode, ffmpegArguments } from '../../container/command.ts'
+import { blamedEncode, ffmpegArguments, MEASURES } from '../../container/command.ts'
 import { bitrateFor, plan, rateFor } from '../../container/plan.ts'
 import type { Source } from '../../container/probe.ts'
 import type { JobVariant } from '../../src/contract/job.ts'
@@ -112,7 +112,7 @@ describe('plan', () => {
 
 describe('ffmpegArguments', () => {
   const { encodes } = plan([aac(160), flac], cd)
-  const base = { source: cd, sniffed: { demuxer: 'flac', ...WHOLE }, maxDuration: 600, encodes, measure: true }
+  const base = { source: cd, sniffed: { demuxer: 'flac', ...WHOLE }, maxDuration: 600, encodes, measures: MEASURES }
 
   it('opens only a local file, by the demuxer that its magic names', () => {
     const args = ffmpegArguments({ ...base, pass: 'strict' })
