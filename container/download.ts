@@ -1,10 +1,13 @@
+import { once } from 'node:events'
 import { open, type FileHandle } from 'node:fs/promises'
+import type { IncomingMessage } from 'node:http'
 import { setTimeout as sleep } from 'node:timers/promises'
 
 import type * as z from 'zod'
 
 import type { JobSource } from '../src/contract/job.ts'
 import { Fault } from './fault.ts'
+import { openRequest } from './http.ts'
 
 type Source = z.infer<typeof JobSource>
 
@@ -88,10 +91,10 @@ async function receive(state: Download, options: DownloadOptions): Promise<void>
       headers['if-range'] = state.version
     }
     const signal = AbortSignal.any([options.signal, silence.signal])
-    // A redirect would lead to a host that the job does not name.
-    const response = await fetch(state.source.url, { headers, signal, redirect: 'manual' })
-    await accept(response, state)
-    for await (const chunk of response.body ?? []) {
+    const request = openRequest(state.source.url, { headers, signal }).end()
+    const [response] = (await once(request, 'response')) as [IncomingMessage]
+    accept(response, state)
+    for await (const chunk of response as AsyncIterable<Buffer>) {
       timer.refresh()
       if (state.have + chunk.length > state.source.size) throw lied()
       await state.file.write(chunk, 0, chunk.length, state.have)
@@ -106,7 +109,7 @@ async function receive(state: Download, options: DownloadOptions): Promise<void>
   }
 }
 
-async function accept({ status, headers }: Response, state: Download): Promise<void> {
+function accept({ statusCode: status = 0, headers }: IncomingMessage, state: Download): void {
   if (status >= 500 || status === 408 || status === 429) throw new Error(`source answered ${status}`)
   if (status === 401 || status === 403) {
     throw new Fault(
@@ -122,11 +125,11 @@ async function accept({ status, headers }: Response, state: Download): Promise<v
     throw new Fault('source_unavailable', `The source URL answered ${status}.`, !gone)
   }
   if (status === 200) state.have = 0
-  else if (headers.get('content-range') !== rangeOf(state)) throw lied()
-  const length = headers.get('content-length')
-  if (length !== null && Number(length) !== state.source.size - state.have) throw lied()
-  const etag = headers.get('etag')
-  state.version = etag && !etag.startsWith('W/') ? etag : headers.get('last-modified')
+  else if (headers['content-range'] !== rangeOf(state)) throw lied()
+  const length = headers['content-length']
+  if (length !== undefined && Number(length) !== state.source.size - state.have) throw lied()
+  const { etag } = headers
+  state.version = (etag?.startsWith('W/') ? undefined : etag) ?? headers['last-modified'] ?? null
 }
 
 /** The `Content-Range` of an answer that goes on where the file ends (RFC 9110 §14.4). */

@@ -1,13 +1,13 @@
 import { once } from 'node:events'
 import { createReadStream } from 'node:fs'
 import { stat } from 'node:fs/promises'
-import { type IncomingMessage, request as overTcp } from 'node:http'
-import { request as overTls } from 'node:https'
+import type { IncomingMessage } from 'node:http'
 import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { setTimeout as sleep } from 'node:timers/promises'
 
 import { Fault } from './fault.ts'
+import { openRequest } from './http.ts'
 
 /** One signed `PUT`. */
 export type Upload = { body: Uint8Array; url: string; contentType: string; signal: AbortSignal }
@@ -53,14 +53,10 @@ async function send(body: Body, url: string, contentType: string, signal: AbortS
   throw new Fault('upload_failed', `An output URL ${problem}.`, true)
 }
 
-/**
- * Answers the status, 0 when there was none. Not with `fetch`: it holds a body in memory until all of it is sent, 1.6 GB for a file of
- * 1.5 GB. R2 refuses bodies without Content-Length.
- */
+/** Answers the status, 0 when there was none. R2 refuses bodies without Content-Length. */
 async function put(body: Body, url: string, contentType: string, signal: AbortSignal, stallMs: number) {
-  const to = new URL(url)
   const headers = { 'content-type': contentType, 'content-length': body.size }
-  const request = (to.protocol === 'https:' ? overTls : overTcp)(to, { method: 'PUT', headers, signal })
+  const request = openRequest(url, { method: 'PUT', headers, signal })
   request.setTimeout(stallMs, () => request.destroy())
   const answer = once(request, 'response') as Promise<[IncomingMessage]>
   const source = body.open()
