@@ -15,7 +15,8 @@ const HELP = `npm run bench -- transcode [options]
 
   --minutes 1,10,60   durations of the source
   --source flac       format of the source: ${sourceFormats.join(' or ')}
-  --rounds 3          rounds per duration; each runs the service and the sequence once
+  --rounds N          rounds per duration; each runs the service and the sequence once. Without it 9 up to 2 minutes, 5 up
+                      to 20, then 3, because short runs differ more
   --json              all figures as JSON
 
 FFMPEG_PATH and FFPROBE_PATH name the binaries, as for the service. A minute of audio takes about 8 s a round on two
@@ -24,7 +25,7 @@ cores, so all durations take half an hour. Anything else that runs makes the rat
 const options = {
   minutes: { type: 'string', default: '1,10,60' },
   source: { type: 'string', default: 'flac' },
-  rounds: { type: 'string', default: '3' },
+  rounds: { type: 'string' },
   json: { type: 'boolean', default: false },
   help: { type: 'boolean', default: false },
 } as const
@@ -36,7 +37,7 @@ export const transcode = {
     const { values } = parseArgs({ args, options })
     if (values.help) return console.log(HELP)
     const minutes = values.minutes.split(',').map((text) => positive(text, 'minutes'))
-    const rounds = positive(values.rounds, 'rounds')
+    const wanted = values.rounds === undefined ? null : positive(values.rounds, 'rounds')
     const source = sourceFormats.find((format) => format === values.source)
     if (!source) throw new Error(`--source must be ${sourceFormats.join(' or ')}`)
     const tools = await findTools(readSettings(process.env))
@@ -44,10 +45,11 @@ export const transcode = {
 
     const results = []
     for (const duration of minutes) {
+      const rounds = wanted ?? defaultRounds(duration)
       const found = await measure({ minutes: duration, rounds, source }, signal)
       results.push(summarise(duration, found, availableParallelism()))
     }
-    const setting = { ffmpeg: tools.version, node: process.version, cores: availableParallelism(), source, rounds }
+    const setting = { ffmpeg: tools.version, node: process.version, cores: availableParallelism(), source }
     console.log(values.json ? JSON.stringify({ ...setting, results }, null, 2) : table(setting, results))
   },
 }
@@ -92,6 +94,11 @@ function requireSame(sizes: Record<string, number>, others: Record<string, numbe
 
 function describe({ service, sequence }: Round): string {
   return `service ${service.wall.toFixed(2)} s, sequence ${sequence.wall.toFixed(2)} s`
+}
+
+function defaultRounds(minutes: number): number {
+  if (minutes <= 2) return 9
+  return minutes <= 20 ? 5 : 3
 }
 
 function positive(text: string, name: string): number {

@@ -1,15 +1,16 @@
 import type { Result } from './result.ts'
 
-type Setting = { ffmpeg: string; node: string; cores: number; source: string; rounds: number }
+type Setting = { ffmpeg: string; node: string; cores: number; source: string }
 
 /** The figures as text that fits a terminal. */
 export function table(setting: Setting, results: Result[]): string {
-  const { ffmpeg, node, cores, source, rounds } = setting
+  const { ffmpeg, node, cores, source } = setting
   return [
-    `ffmpeg ${ffmpeg}, Node ${node}, ${cores} cores, ${source} source, median of ${rounds}, download and upload included`,
+    `ffmpeg ${ffmpeg}, Node ${node}, ${cores} cores, ${source} source, download and upload included`,
     '',
     columns([
       ['', ...results.map(({ minutes }) => `${minutes} min`)],
+      row('rounds, whose medians follow', (r) => String(r.rounds.length)),
       row('service, s', (r) => r.service.wall.toFixed(2)),
       row('sequence, s', (r) => r.sequence.wall.toFixed(2)),
       row('limit, s', (r) => r.limit.toFixed(2)),

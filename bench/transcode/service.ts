@@ -7,13 +7,16 @@ import { type Run, withContestant } from './contestant.ts'
 
 const ENTRY = join(import.meta.dirname, '../../container/server.ts')
 
-/** One job on a service that has just started: from the request to the result's line. */
+/** One job on a service that has just started and been asked whether it is healthy: from the request to the result's line. */
 export function runService(job: TranscodeJob, signal: AbortSignal): Promise<Run> {
   return withContestant(ENTRY, signal, async ({ line, measure }) => {
     const started = await line()
     if (started.event !== 'started') throw new Error(`the service did not start: ${String(started.message)}`)
+    const url = `http://127.0.0.1:${Number(started.port)}`
+    // As whoever starts a container does; and the time to load our own client is not the service's.
+    await (await fetch(`${url}/health`, { signal })).text()
     return measure(async () => {
-      const result = await follow(`http://127.0.0.1:${Number(started.port)}/jobs/${job.job_id}`, job, signal)
+      const result = await follow(`${url}/jobs/${job.job_id}`, job, signal)
       if (result.failed.length > 0) throw new Error(`variants failed: ${JSON.stringify(result.failed)}`)
     })
   })
