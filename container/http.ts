@@ -3,7 +3,7 @@ import { request as overTls } from 'node:https'
 
 /**
  * Begins a request; a redirect is an answer like any other, and not followed. Not `fetch`: it holds a body in memory until all of it is
- * sent, 1.6 GB for a file of 1.5 GB, and takes half as long again for a download.
+ * sent, 1.6 GB for a file of 1.5 GB, and the first download with it takes half as long again.
  */
 export function openRequest(url: string, options: RequestOptions): ClientRequest {
   const to = new URL(url)
