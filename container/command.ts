@@ -64,7 +64,8 @@ function inputArguments({ pass, sniffed, maxDuration }: Omit<Command, 'encodes' 
 function measurement(measure: Measure, source: Source): string[] {
   const pcm = ['-map', `[${measure}]`, '-c:a', 'pcm_s16le']
   if (measure === 'loudness') return [...pcm, ...CLEAN, '-f', 'null', '-']
-  return [...pcm, '-ar', String(source.sampleRate), ...CLEAN, '-f', 's16le', 'pipe:1']
+  // Whole buffers of 32 KiB instead of each packet at once: Node wakes up less often, for MP3 a fifth as often.
+  return [...pcm, '-ar', String(source.sampleRate), ...CLEAN, '-flush_packets', '0', '-f', 's16le', 'pipe:1']
 }
 
 // A graph for each output: ffmpeg from version 7 on runs each in a thread of its own. Behind one common `asplit`, whichever encoder is slow
@@ -73,17 +74,14 @@ function filterGraphs({ pass, source, encodes, measures }: Command): string[] {
   const decoded = `[0:${source.stream}]${FROM_ZERO},${shape(pass, source)}`
   return [
     ...encodes.map((encode, i) => `${decoded},${cutFilter(encode)}[v${i}]`),
-    ...measures.map((measure) => `${decoded},${measuring(measure, source)}[${measure}]`),
+    ...measures.map((measure) => `${decoded},${MEASURING[measure]}[${measure}]`),
   ]
 }
 
-function measuring(measure: Measure, source: Source): string {
+const MEASURING: Record<Measure, string> = {
+  pcm: 'aformat=sample_fmts=s16',
   // `verbose` keeps every version from logging each 100 ms; `quiet` is unknown to old ones.
-  if (measure === 'loudness') return 'ebur128=peak=true:framelog=verbose'
-  // In larger pieces, so that both processes wake up less often: 3 % of a job's time. Not where the format may change half-way: ffmpeg
-  // then begins a new graph, and forgets what waits in the old one.
-  const larger = source.lossless && source.container !== 'ogg' ? ',asetnsamples=n=16384:p=0' : ''
-  return `aformat=sample_fmts=s16${larger}`
+  loudness: 'ebur128=peak=true:framelog=verbose',
 }
 
 // Opus in WebM begins 7 ms late by its timestamps, which AAC files would keep as silence and other files not. Later beginnings are

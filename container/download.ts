@@ -92,7 +92,7 @@ async function receive(state: Download, options: DownloadOptions): Promise<void>
     }
     const signal = AbortSignal.any([options.signal, silence.signal])
     const request = openRequest(state.source.url, { headers, signal }).end()
-    const [response] = (await once(request, 'response')) as [IncomingMessage]
+    const [response] = (await once(request, 'response', { signal })) as [IncomingMessage]
     accept(response, state)
     for await (const chunk of response as AsyncIterable<Buffer>) {
       timer.refresh()
@@ -129,7 +129,7 @@ function accept({ statusCode: status = 0, headers }: IncomingMessage, state: Dow
   const length = headers['content-length']
   if (length !== undefined && Number(length) !== state.source.size - state.have) throw lied()
   const { etag } = headers
-  state.version = (etag?.startsWith('W/') ? undefined : etag) ?? headers['last-modified'] ?? null
+  state.version = (etag && !etag.startsWith('W/') ? etag : headers['last-modified']) ?? null
 }
 
 /** The `Content-Range` of an answer that goes on where the file ends (RFC 9110 §14.4). */

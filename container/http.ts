@@ -7,5 +7,7 @@ import { request as overTls } from 'node:https'
  */
 export function openRequest(url: string, options: RequestOptions): ClientRequest {
   const to = new URL(url)
-  return (to.protocol === 'https:' ? overTls : overTcp)(to, options)
+  const request = (to.protocol === 'https:' ? overTls : overTcp)(to, options)
+  // What breaks after the answer has begun, the answer tells; here it would end the process.
+  return request.on('error', () => undefined)
 }

@@ -58,7 +58,7 @@ async function put(body: Body, url: string, contentType: string, signal: AbortSi
   const headers = { 'content-type': contentType, 'content-length': body.size }
   const request = openRequest(url, { method: 'PUT', headers, signal })
   request.setTimeout(stallMs, () => request.destroy())
-  const answer = once(request, 'response') as Promise<[IncomingMessage]>
+  const answer = once(request, 'response', { signal }) as Promise<[IncomingMessage]>
   const source = body.open()
   try {
     // A refusal may come before the last byte is sent.

@@ -39,8 +39,8 @@ export function summarise(minutes: number, rounds: Round[], cores: number) {
 }
 
 /**
- * Seconds that no arrangement of this work can beat on so many cores: all of it spread evenly, or its longest piece, whichever is
- * more. Every process alone also decodes, which has to be done only once.
+ * About the least seconds that this work can take on so many cores: all of it spread evenly, or its longest piece, whichever is more.
+ * Every process alone also decodes, which has to be done only once. Download and upload are left out.
  */
 export function limit({ variants, decoding }: Costs, cores: number): number {
   const alone = Object.values(variants)

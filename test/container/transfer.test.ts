@@ -67,6 +67,7 @@ describe('a download', () => {
 
   it.each([
     ['cuts every connection', { cuts: [0, 0, 0, 0, 0, 0] }, 'source_unavailable', true, 4],
+    ['answers 101', { status: 101 }, 'source_stalled', true, 4],
     ['answers 500', { status: 500 }, 'source_unavailable', true, 4],
     ['answers 404', { status: 404 }, 'source_unavailable', false, 1],
     ['answers 410', { status: 410 }, 'source_unavailable', false, 1],
