@@ -70,6 +70,8 @@ export async function startStorage() {
     if (!source) return response.writeHead(404).end()
     await source.ready
     const { location, type } = source
+    // An answer that Node ends the connection for, without a word to whoever waits.
+    if (source.status === 101) return response.writeHead(101, { connection: 'upgrade', upgrade: 'other' }).end()
     if (source.status !== 200) return response.writeHead(source.status, location ? { location } : {}).end()
     const etag = `"${createHash('md5').update(source.bytes).digest('hex')}"`
     const from =
