@@ -62,10 +62,10 @@ function inputArguments({ pass, sniffed, maxDuration }: Omit<Command, 'encodes' 
 // Loudness has an output of its own: old versions of ebur128 put out 48 kHz whatever comes in, and ffmpeg 7.1 aborts
 // on `anullsink` in a graph like this.
 function measurement(measure: Measure, source: Source): string[] {
-  const pcm = ['-map', `[${measure}]`, '-c:a', 'pcm_s16le']
-  if (measure === 'loudness') return [...pcm, ...CLEAN, '-f', 'null', '-']
+  const output = ['-map', `[${measure}]`, '-c:a', 'pcm_s16le', ...CLEAN]
+  if (measure === 'loudness') return [...output, '-f', 'null', '-']
   // Whole buffers of 32 KiB instead of each packet at once: Node wakes up less often, for MP3 a fifth as often.
-  return [...pcm, '-ar', String(source.sampleRate), ...CLEAN, '-flush_packets', '0', '-f', 's16le', 'pipe:1']
+  return [...output, '-ar', String(source.sampleRate), '-flush_packets', '0', '-f', 's16le', 'pipe:1']
 }
 
 // A graph for each output: ffmpeg from version 7 on runs each in a thread of its own. Behind one common `asplit`, whichever encoder is slow
