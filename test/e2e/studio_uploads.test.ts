@@ -107,5 +107,6 @@ test('a collection that was deleted elsewhere takes no files; the page says so, 
   await visit(page, '#/keys', 'Keys')
   await page.goBack()
   await page.getByText('This does not exist, or not any more.').waitFor(PATIENCE)
-  expect(await asks()).toBe(false)
+  // The uploads end after the page is drawn.
+  await expect.poll(asks, PATIENCE).toBe(false)
 })
