@@ -33,12 +33,17 @@ export const PATIENCE: Patience = { stallSeconds: 30, leastRate: 131_072, rateSe
 /** Attempts in a row that may bring no byte. */
 const FRUITLESS = 4
 const ATTEMPTS = 30
+/** Bytes that are written at once: with a write for every 64 KiB that arrive, a download takes half as long again. */
+const PIECE = 1024 * 1024
 
 type Download = {
   source: Source
   file: FileHandle
   patience: Patience
+  /** Bytes that have arrived. The last of them, `held`, are in `piece` and not in the file yet. */
   have: number
+  piece: Buffer
+  held: number
   version: string | null
   /** Whether the last attempt ended because no byte came for too long. */
   stalled: boolean
@@ -51,7 +56,8 @@ export async function download(source: Source, path: string, options: DownloadOp
   const file = await open(path, 'w')
   const patience = options.patience ?? PATIENCE
   const stretch = { began: performance.now(), bytes: 0 }
-  const state: Download = { source, file, patience, have: 0, version: null, stalled: false, stretch }
+  const piece = Buffer.allocUnsafe(PIECE)
+  const state: Download = { source, file, patience, have: 0, piece, held: 0, version: null, stalled: false, stretch }
   let problem = unreachable()
   try {
     let fruitless = 0
@@ -97,8 +103,7 @@ async function receive(state: Download, options: DownloadOptions): Promise<void>
     for await (const chunk of response as AsyncIterable<Buffer>) {
       timer.refresh()
       if (state.have + chunk.length > state.source.size) throw lied()
-      await state.file.write(chunk, 0, chunk.length, state.have)
-      state.have += chunk.length
+      await keep(state, chunk)
       refuseDrip(state, chunk.length)
       options.onProgress?.(state.have / state.source.size)
     }
@@ -106,7 +111,28 @@ async function receive(state: Download, options: DownloadOptions): Promise<void>
     clearTimeout(timer)
     // Closes a connection whose answer was not read to its end.
     silence.abort()
+    // Also of an attempt that was cut: the next one goes on from here.
+    await write(state)
   }
+}
+
+async function keep(state: Download, chunk: Buffer): Promise<void> {
+  for (let kept = 0; kept < chunk.length;) {
+    const bytes = chunk.copy(state.piece, state.held, kept)
+    kept += bytes
+    state.held += bytes
+    state.have += bytes
+    if (state.held === state.piece.length) await write(state)
+  }
+}
+
+async function write(state: Download): Promise<void> {
+  const { file, piece, held, have } = state
+  // A disk that is nearly full takes a part before it refuses.
+  for (let done = 0; done < held;) {
+    done += (await file.write(piece, done, held - done, have - held + done)).bytesWritten
+  }
+  state.held = 0
 }
 
 function accept({ statusCode: status = 0, headers }: IncomingMessage, state: Download): void {

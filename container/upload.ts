@@ -34,7 +34,7 @@ export async function uploadFile(
   stallMs = STALL_MS,
 ): Promise<number> {
   const { size } = await stat(path)
-  const open = () => createReadStream(path, { highWaterMark: 256 * 1024 })
+  const open = () => createReadStream(path, { highWaterMark: 1024 * 1024 })
   await send({ size, open }, url, contentType, signal, stallMs)
   return size
 }

@@ -112,7 +112,14 @@ describe('plan', () => {
 
 describe('ffmpegArguments', () => {
   const { encodes } = plan([aac(160), flac], cd)
-  const base = { source: cd, sniffed: { demuxer: 'flac', ...WHOLE }, maxDuration: 600, encodes, measures: MEASURES }
+  const base = {
+    tools: { version: '5.1.6-0+deb12u1' },
+    source: cd,
+    sniffed: { demuxer: 'flac', ...WHOLE },
+    maxDuration: 600,
+    encodes,
+    measures: MEASURES,
+  }
 
   it('opens only a local file, by the demuxer that its magic names', () => {
     const args = ffmpegArguments({ ...base, pass: 'strict' })
@@ -127,6 +134,20 @@ describe('ffmpegArguments', () => {
   it('stops at the first error in the strict pass only', () => {
     expect(ffmpegArguments({ ...base, pass: 'strict' })).toContain('-xerror')
     expect(ffmpegArguments({ ...base, pass: 'tolerant' })).not.toContain('-xerror')
+  })
+
+  it.each([
+    ['4.1', 0],
+    ['5.1.6-0+deb12u1', 0],
+    ['6.1.1-3ubuntu5', 0],
+    ['7.1.5-0+deb13u1', 1],
+    ['n8.0', 1],
+    ['10.0', 1],
+    ['N-118234-g1a2b3c4d5e', 0],
+    ['2025-01-02-git-1a2b3c4d5e', 0],
+  ])('lets more packets of lossy codecs wait where ffmpeg can: version %s', (version, count) => {
+    const args = ffmpegArguments({ ...base, tools: { version }, pass: 'strict' })
+    expect(args.filter((arg) => arg === '-thread_queue_size')).toHaveLength(count)
   })
 
   it('clamps floating point, which damaged audio drives far beyond full scale', () => {
