@@ -25,6 +25,8 @@ export function useRoute(): Route {
   useEffect(() => {
     const update = () => setHash(location.hash)
     window.addEventListener('hashchange', update)
+    // It may have changed since it was read.
+    update()
     return () => window.removeEventListener('hashchange', update)
   }, [])
   return parseRoute(hash)

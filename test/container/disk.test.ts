@@ -94,7 +94,7 @@ describe('a disk', () => {
     const ready = Promise.withResolvers<void>()
     const job = newJob(stage.storage, stage.storage.serve('song', audio, { ready: ready.promise }))
     const stream = await post(service, job, job.job_id)
-    await vi.waitFor(() => expect(filesOf(service)).toHaveLength(2))
+    await vi.waitFor(() => expect(filesOf(service)).toHaveLength(2), { timeout: 20_000 })
     await resize(MEGABYTE)
     ready.resolve()
     expect((await collect(stream)).error).toMatchObject({ code: 'disk_full', retryable: true })

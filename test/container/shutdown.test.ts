@@ -31,11 +31,11 @@ describe('the end of the service', () => {
     slow.kill(signal)
     // A second SIGTERM does not wait for the job.
     if (signal === 'SIGTERM') {
-      await vi.waitFor(() => expect(fetch(`${slow.url}/health`)).rejects.toThrow())
+      await vi.waitFor(() => expect(fetch(`${slow.url}/health`)).rejects.toThrow(), { timeout: 20_000 })
       slow.kill(signal)
     }
     expect(await slow.exited).toBe(0)
-    await vi.waitFor(async () => expect(await isRunning(encoder)).toBe(false))
+    await vi.waitFor(async () => expect(await isRunning(encoder)).toBe(false), { timeout: 20_000 })
     expect(await slow.leftovers()).toEqual([])
   })
 
@@ -70,10 +70,10 @@ describe('the end of the service', () => {
     const job = stage.newLightJob()
     const stream = await post(slow, job, job.job_id)
     const encoder = await encoderOf(slow)
-    await vi.waitFor(async () => expect(await slow.leftovers()).toEqual([`job-${job.job_id}`]))
+    await vi.waitFor(async () => expect(await slow.leftovers()).toEqual([`job-${job.job_id}`]), { timeout: 20_000 })
     slow.kill('SIGKILL')
     await expect(collect(stream)).rejects.toThrow()
-    await vi.waitFor(async () => expect(await isRunning(encoder)).toBe(false))
+    await vi.waitFor(async () => expect(await isRunning(encoder)).toBe(false), { timeout: 20_000 })
     const next = await stage.start({ WORK_DIR: slow.workDir })
     expect(await next.leftovers()).toEqual([])
     expect((await collect(await post(next, job, job.job_id))).result).toBeDefined()

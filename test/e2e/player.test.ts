@@ -57,6 +57,8 @@ test('tracks are chosen in the list, by next and by previous', async () => {
   expect(await opened.state()).toMatchObject({ title: 'Third', paused: false })
   expect(await opened.page.locator('[aria-current=true]').textContent()).toContain('Third')
   expect(await button(opened, 'Next track').isDisabled()).toBe(true)
+  // After 3 seconds it would go back to the beginning of the track.
+  await opened.call('pause')
   await button(opened, 'Previous track').click()
   await opened.until('trackchange', 3)
   expect((await opened.state()).title).toBe('Second')
@@ -112,7 +114,16 @@ test('normalize plays a loud track softer, by what the analysis says', async () 
   const key = { title: 'Web', type: 'player' as const, allowed_origins: [stage.host.origin] }
   const { secret } = await must(stage.server.post('/v1/api_key', { body: key }))
   const source = { 'api-key': secret, scope: 'track', 'resource-id': album.track_ids[1]! }
-  const opened = await stage.open({ ...source, normalize: '' })
+  const opened = await stage.open({})
+  // The clock stands still, so that the player's patience with the analysis does not end.
+  await opened.page.clock.install()
+  await opened.page.clock.pauseAt(Date.now() + 60_000)
+  await opened.page.locator('tonearm-player').evaluate(
+    (player, attributes) => {
+      for (const [name, value] of Object.entries(attributes)) player.setAttribute(name, value)
+    },
+    { ...source, normalize: '' },
+  )
   await opened.until('ready')
   const volume = await opened.page.evaluate(
     () => document.querySelector('tonearm-player')!.shadowRoot!.querySelector('audio')!.volume,

@@ -102,6 +102,9 @@ test('taken away while it waits, it is never heard', async () => {
   await opened.page.route('**/analysis.json?**', () => {})
   const asked = opened.page.waitForRequest('**/analysis.json?**', PATIENCE)
   const { page } = opened
+  // Its patience with the analysis ends only after it was taken away.
+  await page.clock.install()
+  await page.clock.pauseAt(Date.now() + 60_000)
   const gone = await page.evaluateHandle((id) => {
     const player = document.createElement('tonearm-player')
     for (const [name, value] of Object.entries({ 'play-session-id': id, normalize: '', autoplay: '' }))
@@ -118,6 +121,8 @@ test('taken away while it waits, it is never heard', async () => {
     held.player.remove()
   })
   await ended
+  await page.clock.runFor(1000)
+  await page.clock.resume()
   // What it might still do it would have done before another one is ready.
   await another(opened, {})
   expect(

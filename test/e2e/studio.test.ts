@@ -48,6 +48,12 @@ const listed = async () => {
   const params = { collection_id: collection }
   return (await must(client().get('/v1/collection/{collection_id}/track', { params }))).tracks
 }
+/** Presses a button that copies, and answers what it copied. */
+async function copied(label: string): Promise<string> {
+  await page.getByRole('button', { name: `Copy ${label}`, exact: true }).click(PATIENCE)
+  await page.locator('#announcer').getByText(`${label} copied`).waitFor()
+  return page.evaluate(() => navigator.clipboard.readText())
+}
 
 test('a wrong key is refused with a reason, and so is one of another kind', async () => {
   await page.goto(stack.base_url)
@@ -146,10 +152,6 @@ test('a play session is made, and its codes can be copied', async () => {
   await page.getByLabel('MP3 128').check(PATIENCE)
   await page.getByLabel('Listeners may download').check()
   await page.getByRole('button', { name: 'Create play session' }).click()
-  const copied = async (label: string) => {
-    await page.getByRole('button', { name: `Copy ${label}`, exact: true }).click()
-    return page.evaluate(() => navigator.clipboard.readText())
-  }
   const link = await copied('Link')
   expect(link).toMatch(new RegExp(`^${stack.base_url}/embed/[0-9a-f-]{36}$`))
   embed = await copied('Frame')
@@ -185,11 +187,9 @@ test('a key is minted and shown once; its player plays for good on the page it w
   await page.getByLabel('Opens').selectOption({ label: 'Collection: Demo tape 2' })
   await page.getByLabel('Sites').fill(`${host.origin}/`)
   await page.getByRole('button', { name: 'Create key' }).click()
-  await page.getByRole('button', { name: 'Copy Secret' }).click(PATIENCE)
-  const secret = await page.evaluate(() => navigator.clipboard.readText())
+  const secret = await copied('Secret')
   expect(secret).toMatch(/^ta_pk_/)
-  await page.getByRole('button', { name: 'Copy For your page' }).click()
-  const code = await page.evaluate(() => navigator.clipboard.readText())
+  const code = await copied('For your page')
   await page.getByRole('button', { name: 'Done' }).click()
   await page.getByRole('dialog').waitFor({ state: 'detached' })
   expect(await page.content()).not.toContain(secret)

@@ -52,7 +52,7 @@ test('each row shows its waveform: a fading tone looks unlike a steady one', asy
       })
   await rowOf(page, 'third').locator('canvas').waitFor(PATIENCE)
   await rowOf(page, 'second').locator('canvas').waitFor(PATIENCE)
-  await expect.poll(async () => (await inkOf('second')) < 0.9 * (await inkOf('third'))).toBe(true)
+  await expect.poll(async () => (await inkOf('second')) < 0.9 * (await inkOf('third')), PATIENCE).toBe(true)
 })
 
 test('rows are moved by keyboard, by menu and by dragging, and the service knows the order', async () => {
@@ -65,6 +65,8 @@ test('rows are moved by keyboard, by menu and by dragging, and the service knows
   await page.getByRole('button', { name: `Move ${a}:` }).press('ArrowDown')
   await expectOrder([b, a, c])
   // The handle keeps the focus, so that the next press goes on.
+  const focused = () => page.evaluate(() => document.activeElement?.ariaLabel ?? '')
+  await expect.poll(focused, PATIENCE).toContain(`Move ${a}:`)
   await page.keyboard.press('ArrowDown')
   await expectOrder([b, c, a])
   await choose(page, `More for ${c}`, 'Move up')

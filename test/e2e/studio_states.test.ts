@@ -33,10 +33,16 @@ test('a failed track says why, in its list and on its page, and can be tried aga
   await visit(page, ...places.collection)
   const row = rowOf(page, 'diary')
   await row.getByText(/^Failed\. .*text/).waitFor(PATIENCE)
+  // It fails again within moments.
+  const seen = await row.evaluateHandle((element) => {
+    const seen = { left: false }
+    const look = () => (seen.left ||= element.getAttribute('data-status') !== 'failed')
+    new MutationObserver(look).observe(element, { attributeFilter: ['data-status'] })
+    return seen
+  })
   await row.getByRole('button', { name: 'Try again' }).click()
-  const status = () => row.getAttribute('data-status')
-  await expect.poll(status, PATIENCE).not.toBe('failed')
-  await expect.poll(status, PATIENCE).toBe('failed')
+  await expect.poll(() => seen.evaluate(({ left }) => left), PATIENCE).toBe(true)
+  await expect.poll(() => row.getAttribute('data-status'), PATIENCE).toBe('failed')
   await visit(page, ...places.failed)
   await page.getByRole('heading', { name: 'What went wrong' }).waitFor(PATIENCE)
   await page.context().close()
@@ -75,7 +81,8 @@ test('each page says that it is loading, then that the service cannot be reached
     await page.unroute('**/v1/**')
     const again = page.locator('.problem').getByRole('button', { name: 'Try again' })
     const pressed = async () => {
-      for (const button of await again.all()) await button.click()
+      // What was pressed before may have taken it away.
+      for (const button of await again.all()) await button.click({ timeout: 1000 }).catch(() => {})
       return again.count()
     }
     await expect.poll(pressed, PATIENCE).toBe(0)

@@ -29,6 +29,7 @@ afterAll(async () => {
 async function openNew(title: string) {
   collection = (await must(client.post('/v1/collection', { body: { title } }))).collection_id
   await visit(page, `#/collection/${collection}`, title)
+  await page.getByRole('heading', { name: 'No tracks yet' }).waitFor(PATIENCE)
 }
 const choice = (...names: string[]) =>
   names.map((name) => ({ name: `${name}.mp3`, mimeType: 'audio/mpeg', buffer: Buffer.from('Dear diary, ') }))

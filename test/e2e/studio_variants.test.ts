@@ -114,16 +114,24 @@ test('a variant is created and a preview too, then one is edited', async () => {
 
 test('a collection is brought up to date, and its tracks have the files then', async () => {
   await visit(page, `#/collection/${collection}`, 'Demo tape')
+  // Until both were seen, the page does not learn that it is over.
+  const seen = Promise.withResolvers<void>()
+  await page.route('**/v1/collection/*/reprocess', async (route) => {
+    if (route.request().method() === 'GET') await seen.promise
+    await route.continue()
+  })
   await choose(page, 'More for Demo tape', 'Bring tracks up to date')
   await page.getByText(/^Bringing tracks up to date: \d of 2\./).waitFor(PATIENCE)
   await page.getByRole('progressbar', { name: 'Tracks brought up to date' }).waitFor()
+  seen.resolve()
   await page.locator('#announcer').getByText('The tracks are up to date').waitFor(PATIENCE)
   await page.getByText(/^Bringing tracks up to date/).waitFor({ state: 'detached' })
   await rowOf(page, 'whole').getByRole('link', { name: 'whole' }).click()
   for (const [index, format] of Object.entries({ radio: 'MP3', hook: 'FLAC' })) {
     const row = page.getByRole('row').filter({ hasText: index })
     await row.getByText(/^\d+(\.\d)? KB$/).waitFor(PATIENCE)
-    expect(await row.textContent()).toContain(format)
+    // The formats come with a request of their own.
+    await expect.poll(() => row.textContent(), PATIENCE).toContain(format)
   }
 })
 
@@ -149,6 +157,10 @@ test('a variant is deleted after a question, with its files', async () => {
   await own()
     .getByText('Hook')
     .waitFor({ state: 'detached', ...PATIENCE })
+  // A queue takes its files away, and the page reads its list once.
+  const files = async () =>
+    (await must(client.get('/v1/track/{track_id}/variant', { params: { track_id: cut } }))).variants
+  await expect.poll(async () => (await files()).map(({ index }) => index), PATIENCE).not.toContain('hook')
   await visit(page, `#/track/${cut}`, 'cut')
   await page.getByRole('row').filter({ hasText: 'radio' }).waitFor(PATIENCE)
   expect(await page.getByRole('row').filter({ hasText: 'hook' }).count()).toBe(0)

@@ -40,6 +40,10 @@ test('three files, one of them paused and one of them retried, become tracks in 
 
   bench.line.cut()
   await row('two.wav').getByText('The connection was lost. Next attempt in').waitFor(PATIENCE)
+  // The first pauses are too short to press a button in.
+  const retries = async () =>
+    (await uploader.events()).filter(({ type, name }) => type === 'retrying' && name === 'two.wav').length
+  await expect.poll(retries, PATIENCE).toBeGreaterThanOrEqual(3)
   bench.line.restore()
   bench.line.flow()
   await row('two.wav').getByRole('button', { name: 'Try now' }).click()

@@ -188,12 +188,13 @@ test('an upload from which nothing more is heard is begun again', async () => {
     (window as unknown as { seen: { type: string }[] }).seen.some(({ type }) => type === 'upload-start'),
   )
   await expect.poll(() => silent.length, PATIENCE).toBe(1)
-  await page.clock.fastForward(301_000)
+  // The clock stands still then, so that the next attempt waits until it was seen.
+  await page.clock.pauseAt((await page.evaluate(() => Date.now())) + 301_000)
   await uploader.row(song.name).getByText('The connection was lost.').waitFor(PATIENCE)
   await page.clock.fastForward(2000)
   await expect
     .poll(async () => {
-      await page.clock.fastForward(5000)
+      await page.clock.fastForward(1000)
       return await uploader.row(song.name).getAttribute('data-state')
     }, PATIENCE)
     .toBe('ready')

@@ -129,7 +129,8 @@ test('a picture that is dropped on a file becomes its cover', async () => {
     (await must(bench.server.get('/v1/track/{track_id}', { params: { track_id } }))).track.image_colors
   await vi.waitFor(async () => expect(await palette(ids[0]!)).not.toEqual([]), PATIENCE)
   expect(await palette(ids[1]!)).toEqual([])
-  expect((await uploader.events()).map(({ type }) => type)).toContain('cover-complete')
+  // The service answers a little after it has the palette.
+  await expect.poll(async () => (await uploader.events()).map(({ type }) => type), PATIENCE).toContain('cover-complete')
 
   await uploader.row('plain.wav').dispatchEvent('drop', { dataTransfer: await notAPicture(uploader) })
   await uploader.row('plain.wav').getByText('Cover not added: A cover must be').waitFor()

@@ -96,9 +96,10 @@ test('a file that is cancelled while its cover travels lets the page go, and bri
   await row.getByRole('button', { name: 'Try again' }).click()
   await uploader.untilSent('covered.wav')
   await vi.waitFor(async () => expect((await trackOf(uploader)).image_colors).not.toEqual([]), PATIENCE)
-  expect((await typesOf(uploader)).filter((type) => type.startsWith('cover'))).toEqual(
-    'cover-start cover-start cover-complete'.split(' '),
-  )
+  // The service answers a little after it has the palette.
+  await expect
+    .poll(async () => (await typesOf(uploader)).filter((type) => type.startsWith('cover')), PATIENCE)
+    .toEqual('cover-start cover-start cover-complete'.split(' '))
 })
 
 describe('of a track whose answer got lost there is no second one', () => {

@@ -167,6 +167,6 @@ export const uploadEvent = (key: string) => ({
 export const runSweep = () => worker.scheduled(createScheduledController({ cron: '* * * * *' }), env)
 
 /** Waits for what queues do in their own time. */
-export const eventually = <T>(check: () => Promise<T>) => vi.waitUntil(check, { timeout: 4500, interval: 20 })
+export const eventually = <T>(check: () => Promise<T>) => vi.waitUntil(check, { timeout: 20_000, interval: 20 })
 
 export const storedFiles = async (prefix = '') => (await env.MEDIA.list({ prefix })).objects.map(({ key }) => key)
