@@ -128,11 +128,15 @@ async function keep(state: Download, chunk: Buffer): Promise<void> {
 
 async function write(state: Download): Promise<void> {
   const { file, piece, held, have } = state
+  const from = have - held
+  // What is surely in the file, should this fail.
+  state.have = from
+  state.held = 0
   // A disk that is nearly full takes a part before it refuses.
   for (let done = 0; done < held;) {
-    done += (await file.write(piece, done, held - done, have - held + done)).bytesWritten
+    done += (await file.write(piece, done, held - done, from + done)).bytesWritten
   }
-  state.held = 0
+  state.have = have
 }
 
 function accept({ statusCode: status = 0, headers }: IncomingMessage, state: Download): void {

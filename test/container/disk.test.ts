@@ -92,10 +92,12 @@ describe('a disk', () => {
   it('that fills up in the download ends in disk_full', async () => {
     const { service, resize } = await startOnDisk(2 * GIGABYTE)
     const ready = Promise.withResolvers<void>()
-    const job = newJob(stage.storage, stage.storage.serve('song', audio, { ready: ready.promise }))
+    // Larger than what is written at once, and than the room that is left.
+    const long = await makeAudio('wav', { seconds: 30, expression: noise })
+    const job = newJob(stage.storage, stage.storage.serve('long', long, { ready: ready.promise }))
     const stream = await post(service, job, job.job_id)
     await vi.waitFor(() => expect(filesOf(service)).toHaveLength(2), { timeout: 20_000 })
-    await resize(MEGABYTE)
+    await resize(1.5 * MEGABYTE)
     ready.resolve()
     expect((await collect(stream)).error).toMatchObject({ code: 'disk_full', retryable: true })
     expect(filesOf(service)).toEqual([])

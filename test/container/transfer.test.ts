@@ -18,7 +18,7 @@ let audio: Buffer
 beforeAll(async () => {
   storage = await startStorage()
   service = await startService()
-  impatient = await startService({ SOURCE_STALL_SECONDS: '1', SOURCE_LEAST_RATE: '20000', SOURCE_RATE_SECONDS: '1' })
+  impatient = await startService({ SOURCE_STALL_SECONDS: '1', SOURCE_LEAST_RATE: '20000', SOURCE_RATE_SECONDS: '3' })
   audio = await makeAudio('wav', { seconds: 2, expression: noise })
 })
 
