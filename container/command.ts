@@ -131,7 +131,7 @@ function output(i: number, encode: Encode, { tools }: Command): string[] {
   return ['-map', `[v${i}]`, ...encoder(encode), ...waiting(encode, tools.version), `file:${encode.file}`]
 }
 
-// Packets that may wait for the thread that writes them, 8 of origin: encoders stop less often, which saves 2 or 3 % of a job's time. FLAC's
+// Packets that may wait for the thread that writes them, 8 of origin: encoders stop less often, which saves 1 or 2 % of a job's time. FLAC's
 // are few and large. Old versions refuse the option, and the names of builds between versions do not say how old they are.
 function waiting({ codec }: Encode, version: string): string[] {
   const major = Number(/^n?(\d+)\./.exec(version)?.[1] ?? 0)

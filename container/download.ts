@@ -33,7 +33,7 @@ export const PATIENCE: Patience = { stallSeconds: 30, leastRate: 131_072, rateSe
 /** Attempts in a row that may bring no byte. */
 const FRUITLESS = 4
 const ATTEMPTS = 30
-/** Bytes that are written at once: with a write for every 64 KiB that arrive, a download takes half as long again. */
+/** Bytes that are written at once: with a write for every 64 KiB that arrive, a download takes a quarter longer. */
 const PIECE = 1024 * 1024
 
 type Download = {
