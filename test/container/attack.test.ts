@@ -8,6 +8,7 @@ import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { tools } from '../support/audio.ts'
 import { attackFiles } from './attacks.ts'
 import { layCanaryFiles, startCanaryServer } from './canary.ts'
+import { PATIENCE } from './processes.ts'
 import { lightVariants, newJob, runJob, type Service, startService } from './service.ts'
 import { startStorage, type Storage } from './storage.ts'
 
@@ -84,9 +85,9 @@ describe('the canaries', () => {
 
   it('sing when an ffmpeg without our limits opens the same files', async () => {
     await bare('ffconcat to a relative path', places.bait, ['-safe', '0'])
-    await vi.waitFor(() => expect(files.opened).toEqual([places.bait]), { timeout: 20_000 })
+    await vi.waitFor(() => expect(files.opened).toEqual([places.bait]), PATIENCE)
     await bare('QuickTime with its audio in a file', places.otherBait, ['-enable_drefs', '1'])
-    await vi.waitFor(() => expect(files.opened).toEqual([places.bait, places.otherBait]), { timeout: 20_000 })
+    await vi.waitFor(() => expect(files.opened).toEqual([places.bait, places.otherBait]), PATIENCE)
     await bare('HLS to HTTP', places.bait, ['-protocol_whitelist', 'file,http,tcp'])
     expect(server.requests).toContain('GET /hls.ts')
   })
@@ -94,8 +95,6 @@ describe('the canaries', () => {
   it('sing when anybody opens them', async () => {
     files.touch(places.absolute)
     files.touch(places.neighbour)
-    await vi.waitFor(() => expect(files.opened.toSorted()).toEqual(Object.values(places).toSorted()), {
-      timeout: 20_000,
-    })
+    await vi.waitFor(() => expect(files.opened.toSorted()).toEqual(Object.values(places).toSorted()), PATIENCE)
   })
 })

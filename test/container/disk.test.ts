@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
 
 import { makeAudio, noise } from '../support/audio.ts'
-import { childrenOf, encoderOf } from './processes.ts'
+import { childrenOf, encoderOf, PATIENCE } from './processes.ts'
 import { collect, newJob, post, runJob, type Service } from './service.ts'
 import { setStage, SLOW, type Stage } from './stage.ts'
 
@@ -96,7 +96,7 @@ describe('a disk', () => {
     const long = await makeAudio('wav', { seconds: 30, expression: noise })
     const job = newJob(stage.storage, stage.storage.serve('long', long, { ready: ready.promise }))
     const stream = await post(service, job, job.job_id)
-    await vi.waitFor(() => expect(filesOf(service)).toHaveLength(2), { timeout: 20_000 })
+    await vi.waitFor(() => expect(filesOf(service)).toHaveLength(2), PATIENCE)
     await resize(1.5 * MEGABYTE)
     ready.resolve()
     expect((await collect(stream)).error).toMatchObject({ code: 'disk_full', retryable: true })

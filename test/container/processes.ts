@@ -24,15 +24,15 @@ export async function isRunning(pid: number): Promise<boolean> {
   return !stat.includes(') Z')
 }
 
+/** How long a test waits for what another process does. */
+export const PATIENCE = { timeout: 20_000, interval: 20 }
+
 /** Waits until a service encodes and answers the process id of its ffmpeg. */
 export async function encoderOf(running: Service): Promise<number> {
-  const found = await vi.waitFor(
-    async () => {
-      const children = await childrenOf(running.pid, /filter_complex/)
-      expect(children).toHaveLength(1)
-      return children
-    },
-    { timeout: 20_000, interval: 20 },
-  )
+  const found = await vi.waitFor(async () => {
+    const children = await childrenOf(running.pid, /filter_complex/)
+    expect(children).toHaveLength(1)
+    return children
+  }, PATIENCE)
   return found[0]!
 }

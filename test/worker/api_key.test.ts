@@ -1,6 +1,7 @@
-import { describe, expect, it, onTestFinished, vi } from 'vitest'
+import { describe, expect, it, vi } from 'vitest'
 
 import { isSecret, sha256 } from '../../src/adapters/secret.ts'
+import { stopTime } from './fixtures.ts'
 import { quiet, rowsDuring, rowsOf } from './meter.ts'
 import { aShop, aWaitingTrack, eventually, query } from './ready_track.ts'
 import { anOrganization, call, ok } from './support.ts'
@@ -8,12 +9,6 @@ import { anOrganization, call, ok } from './support.ts'
 /** Mints a key. */
 const mint = async (key: string, body: object = {}) =>
   ok('POST', '/v1/api_key', { key, body: { title: 'Page', type: 'player', ...body } })
-
-/** Stops the clock of the Worker, which runs in this isolate. */
-function stopTime(): void {
-  vi.useFakeTimers({ toFake: ['Date'] })
-  onTestFinished(() => void vi.useRealTimers())
-}
 
 const works = async (secret: string) => (await call('GET', '/v1/limits', { key: secret })).status === 200
 

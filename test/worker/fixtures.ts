@@ -1,7 +1,7 @@
 import { createExecutionContext, createMessageBatch, createScheduledController, getQueueResult } from 'cloudflare:test'
 import { env } from 'cloudflare:workers'
 import { eq } from 'drizzle-orm'
-import { expect, vi } from 'vitest'
+import { expect, onTestFinished, vi } from 'vitest'
 
 import { trackPath, uploadPath } from '../../src/adapters/media.ts'
 import { tracks, trackVariants } from '../../src/adapters/schema.ts'
@@ -165,6 +165,12 @@ export const uploadEvent = (key: string) => ({
 
 /** The cron, as it runs every minute. */
 export const runSweep = () => worker.scheduled(createScheduledController({ cron: '* * * * *' }), env)
+
+/** Stops the Worker's `Date`, which is this isolate's, until the test ends; `vi.setSystemTime` moves it. */
+export function stopTime(): void {
+  vi.useFakeTimers({ toFake: ['Date'] })
+  onTestFinished(() => void vi.useRealTimers())
+}
 
 /** Waits for what queues do in their own time. */
 export const eventually = <T>(check: () => Promise<T>) => vi.waitUntil(check, { timeout: 20_000, interval: 20 })

@@ -1,7 +1,7 @@
 import { env } from 'cloudflare:workers'
-import { beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest'
+import { beforeEach, describe, expect, it, vi } from 'vitest'
 
-import { aTrackWithJob, deliver, eventually, runSweep, trackRow } from './fixtures.ts'
+import { aTrackWithJob, deliver, eventually, runSweep, stopTime, trackRow } from './fixtures.ts'
 import { error, events, openStream, result, startTranscoder } from './transcoder.ts'
 
 /** Jobs whose transcoder is away, busy, dies or is at fault, and those that are given up. */
@@ -91,8 +91,7 @@ describe('a transcoder', () => {
   it('that takes longer than a consumer may live is followed by the next one', async () => {
     const stream = openStream()
     startTranscoder({ transcode: () => stream.response })
-    vi.useFakeTimers({ toFake: ['Date'] })
-    onTestFinished(() => void vi.useRealTimers())
+    stopTime()
     const running = work.run()
     stream.send({ type: 'progress', fraction: 0.1 })
     await eventually(async () => (await trackRow(work.track_id)).progress === 0.1)
