@@ -9,5 +9,6 @@ exec unshare --mount sh -euc '
   pivot_root . .
   umount --lazy .
   cd /app
+  # Unquoted: the words of CMD.
   exec setpriv --reuid="$SERVICE_USER" --regid="$(id -g "$SERVICE_USER")" --init-groups --inh-caps=-all \
-    env PATH="$SERVICE_PATH" /usr/local/bin/node container/server.ts'
+    env PATH="$SERVICE_PATH" /usr/local/bin/$SERVICE_CMD'

@@ -22,7 +22,8 @@ trap 'buildah rm "$container" >/dev/null' EXIT
 trap 'exit 130' INT TERM HUP
 SERVICE_ROOT=$(buildah mount "$container")
 SERVICE_USER=$(buildah inspect --format '{{.OCIv1.Config.User}}' "$container")
-export SERVICE_ROOT SERVICE_USER SERVICE_COMMAND="$PWD/scripts/image_service.sh"
+SERVICE_CMD=$(buildah inspect --type image --format '{{range .OCIv1.Config.Cmd}}{{.}} {{end}}' "$image")
+export SERVICE_ROOT SERVICE_USER SERVICE_CMD SERVICE_COMMAND="$PWD/scripts/image_service.sh"
 
 # The fixtures come from an ffmpeg outside: the image's has few encoders.
 packaged() { node --print "require('@$1-installer/$1').path"; }

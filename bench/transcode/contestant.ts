@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 
+import { NODE_FLAGS } from '../../container/node_flags.ts'
 import { cpuSeconds, machineSeconds, type Peaks, watchPeaks } from '../process.ts'
 
 /** What one run took, end to end: seconds by the clock, CPU seconds with all child processes, bytes. */
@@ -32,7 +33,11 @@ export async function withContestant<T>(
 ): Promise<T> {
   const directory = await mkdtemp(join(tmpdir(), 'tonearm-bench-'))
   const env = { ...process.env, PORT: '0', WORK_DIR: directory, PARENT_PID: String(process.pid) }
-  const child = spawn(process.execPath, [script], { cwd: directory, env, stdio: ['pipe', 'pipe', 'inherit'] })
+  const child = spawn(process.execPath, [...NODE_FLAGS, script], {
+    cwd: directory,
+    env,
+    stdio: ['pipe', 'pipe', 'inherit'],
+  })
   const exited = once(child, 'exit')
   const end = () => child.kill('SIGINT')
   signal.addEventListener('abort', end)

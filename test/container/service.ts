@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 
+import { NODE_FLAGS } from '../../container/node_flags.ts'
 import type { JobError, JobResult, JobVariant, TranscodeJob } from '../../src/contract/job.ts'
 import { JobEvent } from '../../src/contract/job.ts'
 import type { Storage } from './storage.ts'
@@ -12,7 +13,7 @@ import type { Storage } from './storage.ts'
 const ENTRY = new URL('../../container/server.ts', import.meta.url).pathname
 
 // `npm run test:image` names a program that starts the one inside an image, which sees the same /tmp and runs as another user.
-const COMMAND = process.env.SERVICE_COMMAND ? [process.env.SERVICE_COMMAND] : [process.execPath, ENTRY]
+const COMMAND = process.env.SERVICE_COMMAND ? [process.env.SERVICE_COMMAND] : [process.execPath, ...NODE_FLAGS, ENTRY]
 
 /** Starts the real service as a process of its own, on a free port; `wrap` puts another program around it. */
 export async function startService(
