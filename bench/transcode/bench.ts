@@ -15,7 +15,7 @@ const HELP = `npm run bench -- transcode [options]
 
   --minutes 1,10,60   durations of the source
   --source flac       format of the source: ${sourceFormats.join(' or ')}
-  --rounds N          rounds per duration; each runs the service and the sequence once. Without it 9 up to 2 minutes, 5 up
+  --rounds N          rounds per duration; each runs the service and the sequence once. Without it 15 up to 2 minutes, 5 up
                       to 20, then 3, because short runs differ more
   --json              all figures as JSON
 
@@ -97,7 +97,7 @@ function describe({ service, sequence }: Round): string {
 }
 
 function defaultRounds(minutes: number): number {
-  if (minutes <= 2) return 9
+  if (minutes <= 2) return 15
   return minutes <= 20 ? 5 : 3
 }
 
