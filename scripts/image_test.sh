@@ -22,7 +22,8 @@ trap 'buildah rm "$container" >/dev/null' EXIT
 trap 'exit 130' INT TERM HUP
 SERVICE_ROOT=$(buildah mount "$container")
 SERVICE_USER=$(buildah inspect --format '{{.OCIv1.Config.User}}' "$container")
-SERVICE_CMD=$(buildah inspect --type image --format '{{range .OCIv1.Config.Cmd}}{{.}} {{end}}' "$image")
+SERVICE_CMD=$(buildah inspect --format '{{range .OCIv1.Config.Cmd}}{{.}} {{end}}' "$container")
+[ "${SERVICE_CMD%% *}" = node ] || fail "the image's CMD does not start node: $SERVICE_CMD"
 export SERVICE_ROOT SERVICE_USER SERVICE_CMD SERVICE_COMMAND="$PWD/scripts/image_service.sh"
 
 # The fixtures come from an ffmpeg outside: the image's has few encoders.

@@ -7,12 +7,19 @@ export type Heard = { left: Float32Array; right: Float32Array }
 
 type Block = [left: Float32Array, right: Float32Array]
 
-/** Sees all that the element plays, however busy the machine is; answers the first `wanted` frames that sound, or told 0, what it has. */
+/**
+ * Sees all that the element plays, however busy the machine is. Told a number of frames, it says that it listens, and later answers the
+ * first that sound; told 0, what it has.
+ */
 const TAP = `registerProcessor('tap', class extends AudioWorkletProcessor {
   constructor() {
     super()
     this.wanted = 0
-    this.port.onmessage = ({ data }) => (data > 0 ? Object.assign(this, { wanted: data, blocks: [] }) : this.answer())
+    this.port.onmessage = ({ data }) => (data > 0 ? this.listen(data) : this.answer())
+  }
+  listen(wanted) {
+    Object.assign(this, { wanted, blocks: [] })
+    this.port.postMessage(null)
   }
   answer() {
     this.wanted = 0
@@ -66,6 +73,7 @@ async function listen({ url, rate, positions, seconds, tap }: Listening & { tap:
 
   // oxlint-disable-next-line unicorn/require-post-message-target-origin -- that is for windows; this is a MessagePort
   const tell = (wanted: number) => node.port.postMessage(wanted)
+  const told = () => new Promise<Block[]>((resolve) => (node.port.onmessage = ({ data }) => resolve(data)))
   audio.addEventListener('ended', () => tell(0))
 
   const played: { position: number; arrived: number; blocks: Block[] }[] = []
@@ -74,8 +82,10 @@ async function listen({ url, rate, positions, seconds, tap }: Listening & { tap:
     audio.currentTime = position
     await sought
     const arrived = audio.currentTime
-    const blocks = new Promise<Block[]>((resolve) => (node.port.onmessage = ({ data }) => resolve(data)))
+    const listens = told()
     tell(Math.ceil(seconds * rate))
+    await listens
+    const blocks = told()
     await audio.play()
     played.push({ position, arrived, blocks: await blocks })
     if (audio.paused) continue
