@@ -1,9 +1,6 @@
 import { once } from 'node:events'
-import { createReadStream } from 'node:fs'
-import { stat } from 'node:fs/promises'
-import type { IncomingMessage } from 'node:http'
-import { Readable } from 'node:stream'
-import { pipeline } from 'node:stream/promises'
+import { open, stat } from 'node:fs/promises'
+import type { ClientRequest, IncomingMessage } from 'node:http'
 import { setTimeout as sleep } from 'node:timers/promises'
 
 import { Fault } from './fault.ts'
@@ -12,9 +9,13 @@ import { openRequest } from './http.ts'
 /** One signed `PUT`. */
 export type Upload = { body: Uint8Array; url: string; contentType: string; signal: AbortSignal }
 
-type Body = { size: number; open: () => Readable }
+/** Each piece may be overwritten when the next is asked for. */
+type Pieces = AsyncGenerator<Uint8Array, void>
+type Body = { size: number; open: () => Pieces }
 
 const ATTEMPTS = 3
+/** Bytes that are read at once. */
+const PIECE = 1024 * 1024
 /** How long a connection may be silent in both directions. R2 answers within seconds after the last byte. */
 const STALL_MS = 60_000
 /** Slowest connection that we wait for, bytes per second. */
@@ -22,7 +23,7 @@ const SLOWEST = 50_000
 
 /** Puts bytes to their URL. */
 export async function upload({ body, url, contentType, signal }: Upload): Promise<void> {
-  await send({ size: body.byteLength, open: () => Readable.from([body]) }, url, contentType, signal)
+  await send({ size: body.byteLength, open: () => whole(body) }, url, contentType, signal)
 }
 
 /** Puts a file to its URL without reading it into memory, and answers its size. */
@@ -34,8 +35,7 @@ export async function uploadFile(
   stallMs = STALL_MS,
 ): Promise<number> {
   const { size } = await stat(path)
-  const open = () => createReadStream(path, { highWaterMark: 1024 * 1024 })
-  await send({ size, open }, url, contentType, signal, stallMs)
+  await send({ size, open: () => pieces(path) }, url, contentType, signal, stallMs)
   return size
 }
 
@@ -62,15 +62,46 @@ async function put(body: Body, url: string, contentType: string, signal: AbortSi
   const source = body.open()
   try {
     // A refusal may come before the last byte is sent.
-    await Promise.race([answer, pipeline(source, request)])
+    await Promise.race([answer, sendAll(source, request)])
     const [response] = await answer
     await once(response.resume(), 'end')
     return response.statusCode ?? 0
   } catch {
     return 0
   } finally {
-    source.destroy()
+    await source.return()
   }
+}
+
+async function* whole(body: Uint8Array): Pieces {
+  yield body
+}
+
+// All in one buffer: new ones wait for the garbage collector, 100 MB of them by the end of a long job.
+async function* pieces(path: string): Pieces {
+  const file = await open(path)
+  try {
+    const buffer = Buffer.allocUnsafe(PIECE)
+    for (;;) {
+      const { bytesRead } = await file.read(buffer)
+      if (bytesRead === 0) return
+      yield buffer.subarray(0, bytesRead)
+    }
+  } finally {
+    await file.close()
+  }
+}
+
+async function sendAll(source: Pieces, request: ClientRequest): Promise<void> {
+  for await (const piece of source) await written(piece, request)
+  request.end()
+}
+
+// Written is what the kernel has, and not what waits in the request.
+function written(piece: Uint8Array, request: ClientRequest): Promise<void> {
+  return new Promise((resolve, reject) => {
+    request.write(piece, (error) => (error ? reject(error) : resolve()))
+  })
 }
 
 function patience(size: number): AbortSignal {

@@ -34,6 +34,7 @@ export async function startStorage() {
   const redirects = new Map<string, string>()
   const cutUploads = new Map<string, number>()
   const silences = new Map<string, number>()
+  const slow = new Set<string>()
   const requests: StorageRequest[] = []
 
   const server = createServer((request, response) => {
@@ -52,6 +53,7 @@ export async function startStorage() {
     cutUploads.set(path, cuts - 1)
     for await (const chunk of request) {
       if (cuts > 0) return request.destroy()
+      if (slow.has(path)) await sleep(5)
       chunks.push(chunk)
     }
     const silent = silences.get(path) ?? 0
@@ -120,6 +122,8 @@ export async function startStorage() {
     redirect: (path: string, location: string) => redirects.set(path, location),
     /** Breaks the next uploads to a path off in the middle. */
     cutUploads: (path: string, times: number) => cutUploads.set(path, times),
+    /** Takes uploads to a path with a pause after each piece. */
+    slowDown: (path: string) => slow.add(path),
     /** Takes the next uploads to a path and never answers. */
     silence: (path: string, times: number) => silences.set(path, times),
     async close() {

@@ -186,6 +186,18 @@ describe('an upload', () => {
     await rm(path)
   })
 
+  it('brings every byte, also to a storage that takes them slowly', async () => {
+    // More than is read at once, more than the kernel holds, and no piece like another.
+    const bytes = Buffer.from(Uint32Array.from({ length: 2_500_001 }, (_, i) => i).buffer)
+    const path = join(service.workDir, 'upload')
+    await writeFile(path, bytes)
+    storage.slowDown('long')
+    const signal = new AbortController().signal
+    expect(await uploadFile(path, storage.url('long'), 'audio/wav', signal)).toBe(bytes.length)
+    expect(storage.files.get('long')?.equals(bytes)).toBe(true)
+    await rm(path)
+  })
+
   it('is tried again after a server error', async () => {
     const job = jobFor()
     storage.refuse(`${job.job_id}/mp3-128`, 500, 503)
