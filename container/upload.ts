@@ -69,6 +69,8 @@ async function put(body: Body, url: string, contentType: string, signal: AbortSi
   } catch {
     return 0
   } finally {
+    // Of what was refused before all of it was sent, the rest would wait for the other end.
+    request.destroy()
     await source.return()
   }
 }
