@@ -1,4 +1,6 @@
 import { rm, writeFile } from 'node:fs/promises'
+import { globalAgent } from 'node:http'
+import { type AddressInfo, createServer } from 'node:net'
 import { join } from 'node:path'
 
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
@@ -203,6 +205,23 @@ describe('an upload', () => {
     storage.refuse(`${job.job_id}/mp3-128`, 500, 503)
     await succeed(service, job)
     expect(storage.files.has(`${job.job_id}/mp3-128`)).toBe(true)
+  })
+
+  it('that is refused before all of it was taken lets go of the connection', async () => {
+    // It answers at the first byte, and takes no more than that.
+    const server = createServer((socket) => {
+      socket.on('error', () => undefined)
+      socket.once('data', () => socket.pause().write('HTTP/1.1 403 Forbidden\r\nContent-Length: 0\r\n\r\n'))
+    })
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+    const to = `127.0.0.1:${(server.address() as AddressInfo).port}`
+    const path = join(service.workDir, 'upload')
+    await writeFile(path, Buffer.alloc(64 * 1024 * 1024))
+    await expect(uploadFile(path, `http://${to}/`, 'audio/wav', new AbortController().signal)).rejects.toThrow('403')
+    const connections = () => Object.keys({ ...globalAgent.sockets, ...globalAgent.freeSockets })
+    await expect.poll(() => connections().filter((name) => name.startsWith(to))).toEqual([])
+    server.close()
+    await rm(path)
   })
 
   it('that is refused fails the job, which may be tried again', async () => {

@@ -73,7 +73,6 @@ async function listen({ url, rate, positions, seconds, tap }: Listening & { tap:
 
   // oxlint-disable-next-line unicorn/require-post-message-target-origin -- that is for windows; this is a MessagePort
   const tell = (wanted: number) => node.port.postMessage(wanted)
-  const told = () => new Promise<Block[]>((resolve) => (node.port.onmessage = ({ data }) => resolve(data)))
   audio.addEventListener('ended', () => tell(0))
 
   const played: { position: number; arrived: number; blocks: Block[] }[] = []
@@ -82,10 +81,11 @@ async function listen({ url, rate, positions, seconds, tap }: Listening & { tap:
     audio.currentTime = position
     await sought
     const arrived = audio.currentTime
-    const listens = told()
+    // What an end before this one was answered with may still be on its way.
+    const listens = new Promise<void>((resolve) => (node.port.onmessage = ({ data }) => data === null && resolve()))
     tell(Math.ceil(seconds * rate))
     await listens
-    const blocks = told()
+    const blocks = new Promise<Block[]>((resolve) => (node.port.onmessage = ({ data }) => resolve(data)))
     await audio.play()
     played.push({ position, arrived, blocks: await blocks })
     if (audio.paused) continue
