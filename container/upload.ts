@@ -61,16 +61,20 @@ async function put(body: Body, url: string, contentType: string, signal: AbortSi
   const answer = once(request, 'response', { signal }) as Promise<[IncomingMessage]>
   const source = body.open()
   try {
+    const sent = sendAll(source, request)
     // A refusal may come before the last byte is sent.
-    await Promise.race([answer, sendAll(source, request)])
+    await Promise.race([answer, sent])
     const [response] = await answer
     await once(response.resume(), 'end')
-    return response.statusCode ?? 0
+    const status = response.statusCode ?? 0
+    // Only a request that has ended leaves its connection to the next.
+    if (status < 300) await sent
+    return status
   } catch {
     return 0
   } finally {
     // Of what was refused before all of it was sent, the rest would wait for the other end.
-    request.destroy()
+    if (!request.writableEnded) request.destroy()
     await source.return()
   }
 }

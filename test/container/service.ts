@@ -28,7 +28,8 @@ export async function startService(
   const logs: Record<string, unknown>[] = []
   const exited = new Promise<number | null>((resolve) => child.once('exit', resolve))
   const port = await new Promise<number>((resolve, reject) => {
-    void exited.then((code) => reject(new Error(`the service ended with ${code} before it started`)))
+    // Not at its exit: the reason may still be on its way.
+    child.once('close', (code) => reject(new Error(`the service ended with ${code} before it started`)))
     createInterface({ input: child.stdout }).on('line', (line) => {
       const entry = JSON.parse(line)
       logs.push(entry)

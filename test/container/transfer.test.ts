@@ -1,11 +1,5 @@
-import { rm, writeFile } from 'node:fs/promises'
-import { globalAgent } from 'node:http'
-import { type AddressInfo, createServer } from 'node:net'
-import { join } from 'node:path'
-
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 
-import { uploadFile } from '../../container/upload.ts'
 import type { TranscodeJob } from '../../src/contract/job.ts'
 import { decode, makeAudio, makeImage, noise } from '../support/audio.ts'
 import { catalogue, lightVariants, newJob, runJob, type Service, startService, succeed } from './service.ts'
@@ -176,52 +170,11 @@ describe('an upload', () => {
     await succeed(service, job)
   })
 
-  it('that the storage does not answer is given up and tried again', async () => {
-    const path = join(service.workDir, 'upload')
-    await writeFile(path, audio)
-    const put = (name: string) => uploadFile(path, storage.url(name), 'audio/wav', new AbortController().signal, 2000)
-    storage.silence('slow', 2)
-    expect(await put('slow')).toBe(audio.length)
-    expect(storage.requests.filter((request) => request.path === 'slow')).toHaveLength(3)
-    storage.silence('dead', 3)
-    await expect(put('dead')).rejects.toMatchObject({ code: 'upload_failed', retryable: true })
-    await rm(path)
-  })
-
-  it('brings every byte, also to a storage that takes them slowly', async () => {
-    // More than is read at once, more than the kernel holds, and no piece like another.
-    const bytes = Buffer.from(Uint32Array.from({ length: 2_500_001 }, (_, i) => i).buffer)
-    const path = join(service.workDir, 'upload')
-    await writeFile(path, bytes)
-    storage.slowDown('long')
-    const signal = new AbortController().signal
-    expect(await uploadFile(path, storage.url('long'), 'audio/wav', signal)).toBe(bytes.length)
-    expect(storage.files.get('long')?.equals(bytes)).toBe(true)
-    await rm(path)
-  })
-
   it('is tried again after a server error', async () => {
     const job = jobFor()
     storage.refuse(`${job.job_id}/mp3-128`, 500, 503)
     await succeed(service, job)
     expect(storage.files.has(`${job.job_id}/mp3-128`)).toBe(true)
-  })
-
-  it('that is refused before all of it was taken lets go of the connection', async () => {
-    // It answers at the first byte, and takes no more than that.
-    const server = createServer((socket) => {
-      socket.on('error', () => undefined)
-      socket.once('data', () => socket.pause().write('HTTP/1.1 403 Forbidden\r\nContent-Length: 0\r\n\r\n'))
-    })
-    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-    const to = `127.0.0.1:${(server.address() as AddressInfo).port}`
-    const path = join(service.workDir, 'upload')
-    await writeFile(path, Buffer.alloc(64 * 1024 * 1024))
-    await expect(uploadFile(path, `http://${to}/`, 'audio/wav', new AbortController().signal)).rejects.toThrow('403')
-    const connections = () => Object.keys({ ...globalAgent.sockets, ...globalAgent.freeSockets })
-    await expect.poll(() => connections().filter((name) => name.startsWith(to))).toEqual([])
-    server.close()
-    await rm(path)
   })
 
   it('that is refused fails the job, which may be tried again', async () => {

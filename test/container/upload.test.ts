@@ -1,0 +1,115 @@
+import { execFile } from 'node:child_process'
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { createServer as createHttpServer, globalAgent } from 'node:http'
+import { type AddressInfo, createServer as createTcpServer, type Server, type Socket } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+
+import { afterAll, beforeAll, expect, it } from 'vitest'
+
+import { NODE_FLAGS } from '../../container/node_flags.ts'
+import { uploadFile } from '../../container/upload.ts'
+import { startStorage, type Storage } from './storage.ts'
+
+/** Uploads by themselves; those of jobs are in transfer.test.ts. */
+
+let storage: Storage
+let directory: string
+let path: string
+const sockets = new Set<Socket>()
+const servers: Server[] = []
+
+beforeAll(async () => {
+  storage = await startStorage()
+  directory = await mkdtemp(join(tmpdir(), 'tonearm-test-upload-'))
+  path = join(directory, 'file')
+})
+afterAll(async () => {
+  for (const socket of sockets) socket.destroy()
+  await Promise.all(servers.map((server) => new Promise((resolve) => server.close(resolve))))
+  await storage.close()
+  await rm(directory, { recursive: true })
+})
+
+const put = (url: string, stallMs?: number) => uploadFile(path, url, 'audio/wav', new AbortController().signal, stallMs)
+
+/** Answers the address of a server, whose connections end with the tests. */
+async function listen(server: Server): Promise<string> {
+  servers.push(server)
+  server.on('connection', (socket) => sockets.add(socket))
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  return `127.0.0.1:${(server.address() as AddressInfo).port}`
+}
+
+/** Takes everything, and says so at once. */
+const eager = () =>
+  createHttpServer((request, response) => {
+    request.resume()
+    response.end()
+  })
+
+it('brings every byte, also to a storage that takes them slowly', async () => {
+  // More than is read at once, more than the kernel holds, and no piece like another.
+  const bytes = Buffer.from(Uint32Array.from({ length: 2_500_001 }, (_, i) => i).buffer)
+  await writeFile(path, bytes)
+  storage.slowDown('long')
+  expect(await put(storage.url('long'))).toBe(bytes.length)
+  expect(storage.files.get('long')?.equals(bytes)).toBe(true)
+})
+
+it('is given up and tried again when the storage does not answer', async () => {
+  const bytes = Buffer.alloc(100_000, 1)
+  await writeFile(path, bytes)
+  storage.silence('slow', 2)
+  expect(await put(storage.url('slow'), 2000)).toBe(bytes.length)
+  expect(storage.requests.filter((request) => request.path === 'slow')).toHaveLength(3)
+  storage.silence('dead', 3)
+  await expect(put(storage.url('dead'), 2000)).rejects.toMatchObject({ code: 'upload_failed', retryable: true })
+})
+
+it('leaves its connection to the next, also where the answer comes before the last byte is sent', async () => {
+  await writeFile(path, Buffer.alloc(5_000_000))
+  const server = eager()
+  const to = await listen(server)
+  let connections = 0
+  server.on('connection', () => connections++)
+  for (let upload = 0; upload < 30; upload++) await put(`http://${to}/`)
+  expect(connections).toBe(1)
+})
+
+it('lets go of its connection when it is refused before all of it was taken', async () => {
+  // Answers at the first byte, and takes no more than that.
+  const server = createTcpServer((socket) => {
+    socket.on('error', () => undefined)
+    socket.once('data', () => socket.pause().write('HTTP/1.1 403 Forbidden\r\nContent-Length: 0\r\n\r\n'))
+  })
+  const to = await listen(server)
+  await writeFile(path, Buffer.alloc(64 * 1024 * 1024))
+  await expect(put(`http://${to}/`)).rejects.toThrow('403')
+  const connections = () => Object.keys({ ...globalAgent.sockets, ...globalAgent.freeSockets })
+  await expect.poll(() => connections().filter((name) => name.startsWith(to))).toEqual([])
+})
+
+it('takes no more memory for a long file than for a short one', async () => {
+  const to = await listen(eager())
+  await writeFile(path, '')
+  const program = `
+    import { truncate } from 'node:fs/promises'
+    import { uploadFile } from ${JSON.stringify(join(import.meta.dirname, '../../container/upload.ts'))}
+    const peaks = []
+    for (const megabytes of [8, 512]) {
+      await truncate(${JSON.stringify(path)}, megabytes * 1_000_000)
+      await uploadFile(${JSON.stringify(path)}, 'http://${to}/', 'audio/wav', new AbortController().signal)
+      peaks.push(process.resourceUsage().maxRSS)
+    }
+    console.log(JSON.stringify(peaks))`
+  const { stdout } = await promisify(execFile)(process.execPath, [
+    ...NODE_FLAGS,
+    '--input-type=module',
+    '--eval',
+    program,
+  ])
+  const [short, long] = JSON.parse(stdout) as [number, number]
+  expect(long - short).toBeLessThan(40_000)
+})
