@@ -6,16 +6,21 @@ interface Owner {
   base_url: string
 }
 
+const pathIn = (directory: string) => join(directory, 'running.json')
+
 /** Two stacks on one database would take each other's jobs: throws when one that answers has this directory. */
-export async function lockState(directory: string, base_url: string): Promise<void> {
-  const path = join(directory, 'running.json')
-  const owner = readOwner(path)
+export async function requireFreeState(directory: string): Promise<void> {
+  const owner = readOwner(pathIn(directory))
   if (owner && owner.pid !== process.pid && lives(owner.pid) && (await answers(owner.base_url))) {
     throw new Error(
-      `Tonearm already runs on ${directory}: ${owner.base_url} (process ${owner.pid}).\nStop that one, or give this one data of its own: STATE_DIR=.wrangler/other npm start`,
+      `Tonearm already runs on ${directory}: ${owner.base_url} (process ${owner.pid}).\nStop that one, or give this one data and ports of its own: PORT=9000 TRANSCODER_PORT=9001 STATE_DIR=.wrangler/other npm start`,
     )
   }
-  writeFileSync(path, JSON.stringify({ pid: process.pid, base_url } satisfies Owner))
+}
+
+/** Says that this process works on a directory now. */
+export function lockState(directory: string, base_url: string): void {
+  writeFileSync(pathIn(directory), JSON.stringify({ pid: process.pid, base_url } satisfies Owner))
 }
 
 function readOwner(path: string): Owner | undefined {

@@ -14,9 +14,18 @@ export async function requireFreePort(name: string, port: number): Promise<void>
     // A machine without IPv6 has no ::1.
     if (!fault || fault === 'EADDRNOTAVAIL' || fault === 'EAFNOSUPPORT') continue
     const reason = fault === 'EADDRINUSE' ? 'is in use' : `cannot be used (${fault})`
-    throw new Error(`Port ${port} ${reason}. End what uses it, or choose another one: ${name}=${port + 10} npm start`)
+    throw new Error(
+      `Port ${port} ${reason}. End what uses it, or choose another one: ${othersThan(name)}${name}=${port + 10} npm start`,
+    )
   }
 }
+
+/** What this start was given besides, for the next one. */
+const othersThan = (name: string) =>
+  ['PORT', 'TRANSCODER_PORT', 'STATE_DIR']
+    .filter((other) => other !== name && process.env[other])
+    .map((other) => `${other}=${process.env[other]} `)
+    .join('')
 
 function tryToListen(port: number, host: string): Promise<string | undefined> {
   return new Promise((resolve) => {

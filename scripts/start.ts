@@ -6,7 +6,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { buildPublic } from './build.ts'
 import type { Child } from './child.ts'
 import { findOrCreateDemo } from './demo.ts'
-import { lockState } from './lock_state.ts'
+import { lockState, requireFreeState } from './lock_state.ts'
 import { complain, dim, say } from './log.ts'
 import { watchParents } from './parent.ts'
 import { requireFreePort } from './port.ts'
@@ -125,10 +125,11 @@ async function sweepForever({ base_url }: Settings): Promise<void> {
 
 async function start(): Promise<void> {
   const settings = readSettings()
+  await requireFreeState(settings.stateDir)
   await requireFreePort('PORT', settings.port)
   await requireFreePort('TRANSCODER_PORT', settings.transcoderPort)
   mkdirSync(settings.stateDir, { recursive: true })
-  await lockState(settings.stateDir, settings.base_url)
+  lockState(settings.stateDir, settings.base_url)
   say('Starting …')
   await Promise.all([buildPublic(), migrate(settings)])
   if (stopping) return

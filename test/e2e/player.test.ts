@@ -161,6 +161,15 @@ test('a session that is not there is an error with a code, and says so', async (
   await opened.close()
 })
 
+test('a session without tracks says so, with nothing to press', async () => {
+  const body = { title: 'Empty' }
+  const { collection_id } = await must(stage.server.post('/v1/collection', { body }))
+  const opened = await stage.open({ 'play-session-id': await stage.aSession({ ...album, collection_id }) })
+  await opened.page.getByRole('status').getByText('There is nothing to play here.').waitFor(PATIENCE)
+  expect(await button(opened, 'Play').isDisabled()).toBe(true)
+  await opened.close()
+})
+
 test('the example page plays on any origin', async () => {
   const example = await readFile(join(import.meta.dirname, '../../examples/player.html'), 'utf8')
   const page = example

@@ -60,7 +60,16 @@ test('a port that is in use is named, with what to do', async () => {
   const second = run({ PORT, TRANSCODER_PORT, STATE_DIR: `${stack.state_dir}/second` })
   expect(await second.exited).toBe(1)
   expect(second.output()).toContain(`Port ${PORT} is in use`)
-  expect(second.output()).toContain('PORT=')
+  expect(second.output()).toMatch(
+    new RegExp(`TRANSCODER_PORT=${TRANSCODER_PORT} STATE_DIR=\\S+/second PORT=\\d+ npm start`),
+  )
+})
+
+test('a start on the data of one that runs names that one, not its ports', async () => {
+  const { PORT, TRANSCODER_PORT } = stack.ports
+  const second = run({ PORT, TRANSCODER_PORT, STATE_DIR: stack.state_dir })
+  expect(await second.exited).toBe(1)
+  expect(second.output()).toContain(`already runs on ${stack.state_dir}: ${stack.base_url}`)
 })
 
 test('Ctrl-C in the middle of a job ends every process with exit code 0', async () => {
