@@ -212,4 +212,9 @@ test('another file brings its own loudness, or its own reason why it failed', as
   await visit(page, '#/keys', 'Keys')
   await page.goBack()
   await failed.getByText('The uploaded file is empty (0 bytes)').waitFor(PATIENCE)
+  // What is wrong with a file is wrong with it the next time, too.
+  const chooser = page.waitForEvent('filechooser')
+  await failed.getByRole('button', { name: 'Replace file' }).click()
+  await (await chooser).setFiles({ name: 'diary.mp3', mimeType: 'audio/mpeg', buffer: loud })
+  await failed.locator('.duration').getByText('0:03').waitFor(PATIENCE)
 })

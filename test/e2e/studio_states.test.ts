@@ -30,6 +30,13 @@ afterAll(async () => {
 test('a failed track says why, in its list and on its page, and can be tried again', async () => {
   const { page } = await openTab(browser)
   await signIn(page, stack)
+  // As if it had been no fault of the file.
+  await page.route(`**/v1/track/${places.failed[0].split('/').at(-1)}`, async (route) => {
+    const response = await route.fetch()
+    const answer = await response.json()
+    if (answer.track?.info.error) answer.track.info.error.code = 'disk_full'
+    await route.fulfill({ response, json: answer })
+  })
   await visit(page, ...places.collection)
   const row = rowOf(page, 'diary')
   await row.getByText(/^Failed\. .*text/).waitFor(PATIENCE)
@@ -43,6 +50,7 @@ test('a failed track says why, in its list and on its page, and can be tried aga
   await row.getByRole('button', { name: 'Try again' }).click()
   await expect.poll(() => seen.evaluate(({ left }) => left), PATIENCE).toBe(true)
   await expect.poll(() => row.getAttribute('data-status'), PATIENCE).toBe('failed')
+  await page.unrouteAll({ behavior: 'wait' })
   await visit(page, ...places.failed)
   await page.getByRole('heading', { name: 'What went wrong' }).waitFor(PATIENCE)
   await page.context().close()

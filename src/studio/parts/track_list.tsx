@@ -3,8 +3,8 @@ import { useRef, useState } from 'preact/hooks'
 import { uploadFile } from '../../client/index.ts'
 import { DEFAULT_ACCEPT } from '../../elements/uploader/rules.ts'
 import { announce } from '../announce.ts'
-import type { Client, Failure, Listed, Track } from '../api.ts'
-import { explain, infoOf, nameOf } from '../format.ts'
+import type { Client, Failure, Listed } from '../api.ts'
+import { explain, nameOf } from '../format.ts'
 import { go } from '../route.ts'
 import { useClient } from '../state/client.ts'
 import { playTrack } from '../state/now_playing.ts'
@@ -121,7 +121,8 @@ export function TrackList({ collection_id, list, onFiles }: Properties) {
               look={lookOf(index)}
               onPlay={() => playTrack(client, 'collection', collection_id, track.id)}
               menu={menuOf(track, index)}
-              onRetry={(known) => (isUnsent(known) ? replace(track) : reprocess(track))}
+              onRetry={() => reprocess(track)}
+              onReplace={() => replace(track)}
             />
           ))}
           {uploads.map((item) => (
@@ -132,12 +133,6 @@ export function TrackList({ collection_id, list, onFiles }: Properties) {
       {adding && <AddToPlaylist track={adding} onClose={() => setAdding(null)} />}
     </>
   )
-}
-
-/** A track whose file never came can only be tried again with a file. */
-const isUnsent = (track: Track | undefined) => {
-  const { error } = infoOf(track)
-  return error?.code === 'upload_expired' || error?.code === 'empty_file'
 }
 
 /** Sends another file for a track; what it plays stays until the new one is ready. Answers the track as it is then. */

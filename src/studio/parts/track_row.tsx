@@ -1,3 +1,4 @@
+import { mayHelpToRepeat } from '../../elements/uploader/failures.ts'
 import type { Listed, Track } from '../api.ts'
 import { clock, failureOf, infoOf, nameOf, percent, signed } from '../format.ts'
 import { href } from '../route.ts'
@@ -20,12 +21,13 @@ interface Properties {
   look: string
   onPlay: () => unknown
   menu: MenuItem[]
-  /** Shown beside the reason of a failure; called with what is known of the track. */
-  onRetry?: ((known: Track | undefined) => unknown) | undefined
+  /** One of the two is offered beside the reason of a failure: the same file again, or another one. */
+  onRetry?: (() => unknown) | undefined
+  onReplace?: (() => unknown) | undefined
 }
 
 /** A track in a list: where it stands, what it sounds like, and what is happening to it. */
-export function TrackRow({ track, detail, place, handle, look, onPlay, menu, onRetry }: Properties) {
+export function TrackRow({ track, detail, place, handle, look, onPlay, menu, onRetry, onReplace }: Properties) {
   const [ref, visible] = useVisible<HTMLLIElement>()
   const view = usePlayView(track, visible)
   // What was seen last while it was processed is as new as anything that could be read.
@@ -83,7 +85,7 @@ export function TrackRow({ track, detail, place, handle, look, onPlay, menu, onR
           </span>
         </>
       ) : (
-        <State track={track} known={known} onRetry={onRetry} />
+        <State track={track} known={known} onRetry={onRetry} onReplace={onReplace} />
       )}
       <Menu label={`More for ${name}`} items={menu} />
     </li>
@@ -91,17 +93,26 @@ export function TrackRow({ track, detail, place, handle, look, onPlay, menu, onR
 }
 
 /** What is happening to a track that is not done, or why it failed. */
-function State({ track, known, onRetry }: Pick<Properties, 'track' | 'onRetry'> & { known: Track | undefined }) {
+function State({
+  track,
+  known,
+  onRetry,
+  onReplace,
+}: Pick<Properties, 'track' | 'onRetry' | 'onReplace'> & { known: Track | undefined }) {
   const info = infoOf(known)
   if (track.status === 'failed') {
+    const code = info.error?.code ?? ''
+    // Where no file came, there is none to try again.
+    const repeats = mayHelpToRepeat(code) && code !== 'upload_expired'
+    const act = repeats ? onRetry : onReplace
     return (
       <span class="state failed">
         <span class="note">
           <strong>Failed.</strong> {failureOf(info)}
         </span>
-        {onRetry && (
-          <Button small onClick={() => onRetry(known)}>
-            Try again
+        {known && act && (
+          <Button small onClick={act}>
+            {repeats ? 'Try again' : 'Replace file'}
           </Button>
         )}
       </span>
