@@ -67,8 +67,9 @@ async function put(body: Body, url: string, contentType: string, signal: AbortSi
     const [response] = await answer
     await once(response.resume(), 'end')
     const status = response.statusCode ?? 0
-    // Only a request that has ended leaves its connection to the next.
-    if (status < 300) await sent
+    // Only a request that has ended leaves its connection to the next; but after the answer Node no longer watches for silence.
+    if (status < 300)
+      await Promise.race([sent.catch(() => undefined), sleep(stallMs, undefined, { signal, ref: false })])
     return status
   } catch {
     return 0

@@ -42,11 +42,20 @@ async function listen(server: Server): Promise<string> {
   return `127.0.0.1:${(server.address() as AddressInfo).port}`
 }
 
-/** Takes everything, and says so at once. */
-const eager = () =>
+/** Says at once that it has everything, and takes it then. */
+const eager = (taken = (_bytes: number) => {}) =>
   createHttpServer((request, response) => {
-    request.resume()
+    request.on('data', (piece: Buffer) => taken(piece.length))
     response.end()
+  })
+
+const OK = 'HTTP/1.1 200 OK\r\nContent-Length: 0\r\n'
+
+/** Answers at the first byte, and takes no more than that. */
+const deaf = (answer: string) =>
+  createTcpServer((socket) => {
+    socket.on('error', () => undefined)
+    socket.once('data', () => socket.pause().write(`${answer}\r\n`))
   })
 
 it('brings every byte, also to a storage that takes them slowly', async () => {
@@ -79,20 +88,32 @@ it('leaves its connection to the next, also where the answer comes before the la
 })
 
 it('lets go of its connection when it is refused before all of it was taken', async () => {
-  // Answers at the first byte, and takes no more than that.
-  const server = createTcpServer((socket) => {
-    socket.on('error', () => undefined)
-    socket.once('data', () => socket.pause().write('HTTP/1.1 403 Forbidden\r\nContent-Length: 0\r\n\r\n'))
-  })
-  const to = await listen(server)
+  const to = await listen(deaf('HTTP/1.1 403 Forbidden\r\nContent-Length: 0\r\n'))
   await writeFile(path, Buffer.alloc(64 * 1024 * 1024))
   await expect(put(`http://${to}/`)).rejects.toThrow('403')
   const connections = () => Object.keys({ ...globalAgent.sockets, ...globalAgent.freeSockets })
   await expect.poll(() => connections().filter((name) => name.startsWith(to))).toEqual([])
 })
 
+it('is done when a storage that has answered takes no more', async () => {
+  await writeFile(path, Buffer.alloc(64 * 1024 * 1024))
+  expect(await put(`http://${await listen(deaf(OK))}/`, 1000)).toBe(64 * 1024 * 1024)
+  expect(await put(`http://${await listen(deaf(`${OK}Connection: close\r\n`))}/`, 1000)).toBe(64 * 1024 * 1024)
+})
+
+it('ends with its job, also when the storage has answered and hung up', async () => {
+  const server = createTcpServer((socket) => {
+    socket.on('error', () => undefined).on('data', () => undefined)
+    socket.once('data', () => socket.end(`${OK}\r\n`))
+  })
+  const url = `http://${await listen(server)}/`
+  await writeFile(path, Buffer.alloc(64 * 1024 * 1024))
+  await Promise.allSettled([uploadFile(path, url, 'audio/wav', AbortSignal.timeout(500))])
+})
+
 it('takes no more memory for a long file than for a short one', async () => {
-  const to = await listen(eager())
+  let taken = 0
+  const to = await listen(eager((bytes) => (taken += bytes)))
   await writeFile(path, '')
   const program = `
     import { truncate } from 'node:fs/promises'
@@ -112,4 +133,5 @@ it('takes no more memory for a long file than for a short one', async () => {
   ])
   const [short, long] = JSON.parse(stdout) as [number, number]
   expect(long - short).toBeLessThan(40_000)
+  expect(taken).toBe(520_000_000)
 })
