@@ -106,7 +106,6 @@ export function createView(actions: Actions) {
       label(repeat, strings.repeat)
       label(download, strings.download)
       label(mute, silent ? strings.unmute : strings.mute, silent ? ICONS.muted : ICONS.sound)
-      play.disabled = state.status === 'empty'
       next.disabled = !model.hasNext
       shuffle.setAttribute('aria-pressed', String(wishes.shuffle))
       repeat.setAttribute('aria-pressed', String(wishes.loop !== 'none'))

@@ -103,14 +103,14 @@ function State({
   if (track.status === 'failed') {
     const code = info.error?.code ?? ''
     // Where no file came, there is none to try again.
-    const repeats = mayHelpToRepeat(code) && code !== 'upload_expired'
+    const repeats = code === '' || (mayHelpToRepeat(code) && code !== 'upload_expired')
     const act = repeats ? onRetry : onReplace
     return (
       <span class="state failed">
         <span class="note">
           <strong>Failed.</strong> {failureOf(info)}
         </span>
-        {known && act && (
+        {act && (
           <Button small onClick={act}>
             {repeats ? 'Try again' : 'Replace file'}
           </Button>
