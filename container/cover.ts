@@ -7,7 +7,7 @@ import { Fault } from './fault.ts'
 import { MAX_IMAGE_BYTES } from './picture.ts'
 import { upload } from './upload.ts'
 
-/** Edge lengths in pixels, specification §2 (cover image object). */
+/** Edge lengths in pixels (specification §2, Cover image). */
 const SIZES = { regular: 400, small: 200, icon: 80 } as const
 const MAX_PIXELS = 40_000_000
 

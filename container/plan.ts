@@ -59,7 +59,7 @@ function cut(start: number, length: number, duration: number | null) {
 
 /**
  * Kbit/s for a nominal bitrate. Mono takes half, unless the variant is `channels: 1` itself. A lossy source gets at most the ladder's
- * next step above its own, reference/audio.md §1.2.
+ * next step above its own (docs/architecture.md#variants).
  */
 export function bitrateFor(bitrate: number, source: Source, channels?: number): number {
   const mono = source.channels === 1

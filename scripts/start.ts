@@ -15,7 +15,7 @@ import { startMigration, startTranscoder, startWorker } from './service.ts'
 import { readSettings, type Settings } from './settings.ts'
 
 /**
- * `npm start`: the whole system on this machine, until Ctrl-C (design.md §5).
+ * `npm start`: the whole system on this machine, until Ctrl-C (docs/architecture.md#commands).
  * PORT, TRANSCODER_PORT, STATE_DIR, ROOT_KEY; VERBOSE=1 shows everything that the children write.
  */
 

@@ -31,7 +31,7 @@ export const notFound = (what: string) => new ApiError(404, 'not_found', `${what
 export const invalid = (path: string, message: string, code: ErrorCode = 'invalid_request') =>
   new ApiError(400, code, `${path} ${message}`, [{ path, message }])
 
-/** 410 for a session that ended less than a day ago (design.md §4). */
+/** 410 for a session that ended less than a day ago (docs/architecture.md#sessions). */
 export const sessionExpired = (what: string) =>
   new ApiError(410, 'session_expired', `${what} has expired; create a new one`)
 

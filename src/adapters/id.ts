@@ -2,7 +2,7 @@ const BASE62 = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'
 
 /**
  * A new id: a random UUID whose first 12 bits are the number of the database shard that holds it (0 today), so that a play URL
- * can one day find its database without a directory (design.md §4). 110 random bits stay.
+ * can one day find its database without a directory (docs/architecture.md#ids-and-paths). 110 random bits stay.
  */
 export const newId = () => `000${crypto.randomUUID().slice(3)}`
 

@@ -2,7 +2,7 @@ import { AwsV4Signer } from 'aws4fetch'
 
 /**
  * Files in R2: where they lie, and signed URLs to them. R2 knows no presigned POST, and a GET signature does not cover HEAD
- * (reference/platform.md §3).
+ * (docs/architecture.md#r2).
  *
  *   uploads/{organization}/{collection}/{track}               the uploaded audio, kept as the variant `original`
  *   uploads/{organization}/{collection}/cover-{job}           an uploaded image, until its squares are cut

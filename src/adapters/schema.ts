@@ -11,7 +11,7 @@ import type { TrackStatus } from '../contract/track.ts'
  * The tables. Names are the wire's. Times are milliseconds since 1970.
  *
  * No foreign keys: drizzle-kit rebuilds tables by dropping them, and D1 ignores `PRAGMA foreign_keys=OFF`, so a cascade would
- * delete the children (reference/platform.md §5). Children are deleted in the same batch as their parent.
+ * delete the children (docs/architecture.md#d1). Children are deleted in the same batch as their parent.
  */
 
 type Json = Record<string, unknown>

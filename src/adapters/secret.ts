@@ -3,7 +3,7 @@ import { randomBase62, toBase62 } from './id.ts'
 
 /**
  * API key secrets: `ta_{sk|pk|uk}_` + 43 random base62 characters (256 bits) + 6 of CRC-32 over all before. The prefix lets secret
- * scanners know one; the checksum refuses a typo without a query (design.md §4).
+ * scanners know one; the checksum refuses a typo without a query (docs/architecture.md#keys).
  */
 
 const PREFIX: Record<KeyType, string> = { server: 'ta_sk_', player: 'ta_pk_', uploader: 'ta_uk_' }

@@ -39,7 +39,10 @@ export async function transcoderServes(env: Env): Promise<boolean> {
   }
 }
 
-/** Starts the container when a job comes, and lets it sleep soon after: an idle one costs more than the work (performance.md §4). */
+/**
+ * Starts the container when a job comes, and lets it sleep soon after: an idle minute costs more than the transcode of a song
+ * (docs/architecture.md#containers).
+ */
 export class TranscoderContainer extends DurableObject<Env> {
   override async fetch(request: Request): Promise<Response> {
     const container = this.ctx.container

@@ -7,7 +7,7 @@ export interface Rendition extends Variant {
   content_type: string
 }
 
-/** The file that each codec is put into (reference/audio.md §1.2). */
+/** The file that each codec is put into (docs/architecture.md#audio-in-browsers). */
 export const CODEC_FILES = {
   aac: { format: 'm4a', extension: 'm4a', content_type: 'audio/mp4' },
   mp3: { format: 'mp3', extension: 'mp3', content_type: 'audio/mpeg' },
@@ -37,7 +37,7 @@ const data = (described: Described): Rendition => ({
 
 /**
  * The default variants, in the order in which players should try them: AAC plays everywhere and is sample-accurate, Opus is never
- * first because Safari before 18.4 lacks it (reference/audio.md §1.2, §1.3). Ids are fixed for ever.
+ * first because older Safaris lack it (docs/architecture.md#audio-in-browsers). Ids are fixed for ever.
  */
 export const CATALOGUE: readonly Rendition[] = [
   audio(

@@ -1,6 +1,6 @@
 import * as z from 'zod'
 
-/** The pieces that every resource's schemas are made of (specification §2 and §4, limits of design.md §4). */
+/** What every resource's schemas are made of (specification §2 and §4), with its limits (docs/architecture.md#limits). */
 
 export const MAX_STRING = 255
 export const MAX_METADATA_BYTES = 16 * 1024

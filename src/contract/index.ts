@@ -11,7 +11,7 @@ import { trackVariantOperations } from './track_variant.ts'
 import { uploadOperations } from './upload.ts'
 import { variantOperations } from './variant.ts'
 
-/** The whole interface: every operation of the specification and our additive ones, those first and in the order of its §4. */
+/** The whole interface: every operation of the specification (§4) in its order, then our own. */
 export const operations = {
   ...organizationOperations,
   ...collectionOperations,

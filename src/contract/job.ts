@@ -3,7 +3,7 @@ import * as z from 'zod'
 import { ImageColor } from './color.ts'
 
 /**
- * What the queue consumer asks of the transcoder, and what the transcoder answers (design.md §3.4).
+ * What the queue consumer asks of the transcoder, and what the transcoder answers (docs/architecture.md#how-audio-flows).
  *
  * `POST /jobs/{job_id}` with a `TranscodeJob` starts the job or re-attaches to it and streams `JobEvent`s as NDJSON; the last
  * line is a `result` or an `error`. `POST /covers` with a `CoverJob` answers one `CoverAnswer`. The job carries every URL and
@@ -81,7 +81,7 @@ export const JobVariant = z.discriminatedUnion('kind', [
 ])
 export type JobVariant = z.infer<typeof JobVariant>
 
-/** Signed `PUT` URLs for the three squares of a cover (specification §2, cover image object). */
+/** Signed `PUT` URLs for the three squares of a cover (specification §2, Cover image). */
 export const CoverOutputs = z.object({ icon: signedUrl, small: signedUrl, regular: signedUrl })
 export type CoverOutputs = z.infer<typeof CoverOutputs>
 

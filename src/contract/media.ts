@@ -12,7 +12,7 @@ export const UploadHandle = z.object({
 })
 export type UploadHandle = z.infer<typeof UploadHandle>
 
-/** Pixels of the three squares (specification §2, cover image object). */
+/** Pixels of the three squares (specification §2, Cover image). */
 export const COVER_SIZES = { icon: 80, small: 200, regular: 400 } as const
 export type CoverSize = keyof typeof COVER_SIZES
 

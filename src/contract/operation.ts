@@ -3,7 +3,7 @@ import type * as z from 'zod'
 /** Who may call an operation (specification §5). An empty list means public: the play session's id is the secret. */
 export type Access = 'root' | 'server' | 'player' | 'uploader'
 
-/** The faults an operation answers beside 200, as in the specification's tables and design.md §4. */
+/** The faults an operation answers beside 200, as in the specification's tables, and ours. */
 export type ErrorStatus = 400 | 401 | 403 | 404 | 409 | 410 | 412 | 413 | 415 | 422 | 429
 
 /**

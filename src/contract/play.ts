@@ -20,10 +20,10 @@ export const PlaySession = z.object({
 })
 export type PlaySession = z.infer<typeof PlaySession>
 
-/** A play session as those see it who have nothing but its id (specification §4, play-track response). */
+/** A play session as those see it who have nothing but its id (specification §4, Play sessions). */
 const ListenersSession = PlaySession.pick({ id: true, variants: true, is_downloadable: true, expires_at: true })
 
-/** A track in a session's list: exactly these keys (specification §2, below Track). */
+/** A track in a session's list: exactly these keys (specification §2, Track). */
 export const SessionTrack = Track.pick({
   id: true,
   index: true,
@@ -35,8 +35,8 @@ export const SessionTrack = Track.pick({
 })
 
 /**
- * A track as listeners see it: effective title, subtitle, color and image colors (design.md §4, inheritance). It has the fields of a
- * listed track, so what is put into `metadata` is seen by whoever holds a play session.
+ * A track as listeners see it: effective title, subtitle, color and image colors (docs/architecture.md#inheritance). It has the fields
+ * of a listed track, so what is put into `metadata` is seen by whoever holds a play session.
  */
 export const PlayedTrack = ListedTrack.extend({
   /** Whether the effective `player_color` is dark: white text reads better on it (WCAG 2.2 relative luminance). */
@@ -48,7 +48,7 @@ export const PlayedTrack = ListedTrack.extend({
 /** 320 numbers 0–1: RMS per bucket over the loudest bucket's; empty until known. */
 export const Levels = z.object({ levels: z.array(z.number()) })
 
-/** One playable file (specification §2, playback variant entry): exactly these keys. */
+/** One playable file (specification §2, Playback variant): exactly these keys. */
 export const PlaybackVariant = z.object({
   path: z.string(),
   url: z.url(),

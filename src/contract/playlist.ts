@@ -12,7 +12,7 @@ export const MAX_PLAYLIST_TRACKS = 1000
 /** What a collection has and a playlist has not: nothing lies below it that could override. */
 const OVERRIDES = { is_cover_overridable: true, is_theme_overridable: true } as const
 
-/** Tracks of any of the organization's collections, in an order of their own (design.md §4). */
+/** Tracks of any of the organization's collections, in an order of their own (docs/architecture.md#playlists). */
 export const Playlist = Collection.omit(OVERRIDES).extend({
   track_count: z.int(),
   /** Rises with every change of the tracks; send it as `If-Match` to change only what you have seen. */

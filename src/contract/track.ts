@@ -5,7 +5,7 @@ import { Id, Metadata, ok, RequiredText, Text } from './common.ts'
 import { UploadHandle } from './media.ts'
 import { defineOperations } from './operation.ts'
 
-/** States of a track; their transitions are in `src/pipeline` and design.md §4. */
+/** States of a track; their transitions are in `src/pipeline` (docs/architecture.md#statuses). */
 export const TrackStatus = z.enum([
   'initializing',
   'processing',
@@ -42,7 +42,7 @@ export const Track = z.object({
 })
 export type Track = z.infer<typeof Track>
 
-/** A track as a collection's list shows it (specification §2, below Track). */
+/** A track as a collection's list shows it (specification §2, Track). */
 export const ListedTrack = Track.omit({
   creator_id: true,
   file_name_original: true,

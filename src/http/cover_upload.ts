@@ -14,7 +14,7 @@ import type { AppEnv } from './mount.ts'
 /** Room for the multipart frame around the file. */
 const MAX_REQUEST_BYTES = MAX_COVER_BYTES + 100_000
 
-/** First bytes of what we accept (design.md §3); the transcoder looks again and decodes. */
+/** First bytes of what we accept (docs/architecture.md#covers); the transcoder looks again and decodes. */
 const MAGIC: readonly RegExp[] = [
   /^\xff\xd8\xff/, // jpeg
   // oxlint-disable-next-line no-control-regex -- the format's own
@@ -49,9 +49,9 @@ async function readImage(request: Request): Promise<Uint8Array> {
 const imageTooLarge = () => new ApiError(413, 'image_too_large', `A cover must be at most ${MAX_COVER_BYTES} bytes`)
 
 /**
- * `POST /v1/cover_upload/{token}`: where the handles of covers lead, for R2 has no presigned POST (design.md §3). Takes
- * `multipart/form-data` with the field `file`, or the raw image. Answers when the squares are cut; when the transcoder is not to be
- * reached now, a job does it later and the answer is 202.
+ * `POST /v1/cover_upload/{token}`: where the handles of covers lead (docs/architecture.md#covers). Takes `multipart/form-data`
+ * with the field `file`, or the raw image. Answers when the squares are cut; when the transcoder cannot be reached now, a job does
+ * it later and the answer is 202.
  */
 export function mountCoverUpload(app: Hono<AppEnv>): void {
   const limit = bodyLimit({

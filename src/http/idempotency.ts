@@ -14,8 +14,8 @@ const ABANDONED_AFTER = 60_000
 type Answer = Record<string, unknown>
 
 /**
- * Runs a POST once for one `Idempotency-Key` of one API key (design.md §4): the same request again gets the first answer, another
- * one is 422, one at the same time is 409. A request that failed may be tried again with the same key.
+ * Runs a POST once for one `Idempotency-Key` of one API key (docs/architecture.md#repeated-requests): the same request again gets the
+ * first answer, another one is 422, one at the same time is 409. A request that failed may be tried again with the same key.
  */
 export async function once(
   context: Context,

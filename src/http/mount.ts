@@ -62,7 +62,7 @@ const messageOf = ({ code, message }: z.core.$ZodIssue) =>
 /** Wrong fields that one answer names at most. */
 const MAX_ERRORS = 50
 
-/** The issues of a failed parse as the error envelope shows them. A malformed id in a path is like an unknown one (design.md §4). */
+/** The issues of a failed parse for the error envelope. A malformed id in a path is like an unknown one (docs/decisions/0008). */
 function refuse(target: 'param' | 'query' | 'header' | 'json', error: z.core.$ZodError): never {
   const ids = error.issues.filter((issue) => target === 'param' && issue.path[0] !== 'scope')
   if (ids.length > 0) throw notFound(nounOf(String(ids[0]?.path[0])))

@@ -98,7 +98,7 @@ function parameters(schema: z.ZodObject | undefined, where: 'path' | 'query' | '
   }))
 }
 
-/** Every POST takes it (design.md §4). */
+/** Every POST takes it (docs/architecture.md#repeated-requests). */
 const IDEMPOTENCY_KEY = {
   name: 'Idempotency-Key',
   in: 'header',

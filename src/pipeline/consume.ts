@@ -10,7 +10,7 @@ import { runPurge } from './purge.ts'
 import { runReprocess } from './reprocess.ts'
 import { transcode } from './transcode.ts'
 
-/** What R2 sends when an object is written (platform.md §3). */
+/** What R2 sends when an object is written (docs/architecture.md#r2). */
 interface UploadEvent {
   action: string
   object: { key: string }

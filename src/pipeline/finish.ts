@@ -32,7 +32,7 @@ function filesOf({ job, renditions, own, base }: Work, result: JobResult) {
   return [...made, { ...original, variant_id: null }]
 }
 
-/** Writes variants, levels, duration, info and status in one batch (design.md §3.6). */
+/** Writes variants, levels, duration, info and status in one batch (docs/architecture.md#how-audio-flows). */
 export async function finishTranscode(system: System, work: Work, result: JobResult): Promise<void> {
   const { db } = system
   const { job, track, base } = work

@@ -8,8 +8,8 @@ import type { JobErrorCode } from '../contract/job.ts'
 import { insertJob, sendJob } from './job.ts'
 
 /**
- * Has the upload arrived? Reached by R2's event, by reading the track, by `upload_complete` and by the sweep (design.md §3.2);
- * all four may come at once or twice.
+ * Has the upload arrived? Reached by R2's event, by reading the track, by `upload_complete` and by the sweep
+ * (docs/architecture.md#how-audio-flows); all four may come at once or twice.
  */
 
 type Waiting = Pick<

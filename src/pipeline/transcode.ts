@@ -13,7 +13,7 @@ import { failTranscode, finishTranscode, trackOf } from './finish.ts'
 import { holds, type Job, renewLease } from './job.ts'
 import { backoff, done, MAX_ATTEMPTS, type Outcome } from './outcome.ts'
 
-/** A queue consumer lives 15 minutes; before that the job goes on in a new message, which re-attaches (platform.md §7). */
+/** A queue consumer lives 15 minutes (docs/architecture.md#queues); before that, a new message re-attaches to the job. */
 const ATTACHED_FOR = 12 * 60_000
 /** How long a full transcoder is waited for, in milliseconds, before that counts as a fault. */
 const BUSY_FOR = 6 * 3600_000

@@ -1,8 +1,8 @@
 import type { ImageColor } from '../contract/color.ts'
 
 /**
- * How a track looks to listeners (design.md §4): track → collection → organization for color, theme and cover; what lies below
- * an `is_*_overridable: false` is ignored. Subtitle and title are always the nearest.
+ * How a track looks to listeners (docs/architecture.md#inheritance): track → collection → organization for color, theme and
+ * cover; what lies below an `is_*_overridable: false` is ignored. Subtitle and title are always the nearest.
  */
 
 /** The color when nobody set one. */

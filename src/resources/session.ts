@@ -1,6 +1,6 @@
 import { notFound, sessionExpired } from '../errors.ts'
 
-/** How long an expired session still answers 410 before it is gone (design.md §4), in milliseconds. */
+/** How long an expired session still answers 410 before it is gone (docs/architecture.md#sessions), in milliseconds. */
 export const EXPIRED_FOR = 24 * 3600 * 1000
 
 /** The session if it lives; 410 for a day after its end, then 404 like one that never was. */

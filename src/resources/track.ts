@@ -51,7 +51,7 @@ export async function findTrack(context: Context, id: string): Promise<Omit<Row,
   return row
 }
 
-/** The track after looking whether its upload has arrived meanwhile (design.md §3.2). */
+/** The track after looking whether its upload has arrived meanwhile (docs/architecture.md#how-audio-flows). */
 export async function refreshTrack(context: Context, id: string) {
   const row = await findTrack(context, id)
   if (!row.awaiting_upload || !(await ingest(context, row))) return toTrack(row)

@@ -36,7 +36,7 @@ interface Owner {
   collection_id: string
 }
 
-/** The handle to `POST` a cover with: R2 has no presigned POST, so it leads to the Worker (design.md §3). */
+/** The handle to `POST` a cover with: R2 has no presigned POST, so it leads to the Worker (docs/architecture.md#covers). */
 export async function coverUpload(context: Context, owner: CoverOwner, row: Owner): Promise<UploadHandle> {
   const grant = {
     owner,

@@ -12,7 +12,7 @@ const dash = (before: string, base: string) =>
   `<Period><AdaptationSet mimeType="audio/mp4"><Representation id="a" bandwidth="1000"><BaseURL>${base}</BaseURL>` +
   '</Representation></AdaptationSet></Period></MPD>'
 
-/** Playlists, scripts and XML that name other files (reference/audio.md §6.1). */
+/** Playlists, scripts and XML that name other files (docs/architecture.md#ffmpeg). */
 function scripts({ url, file, relative }: Targets): Record<string, string> {
   const entity = `<!DOCTYPE x [<!ENTITY e SYSTEM "file://${file}"><!ENTITY h SYSTEM "${url('entity')}">]>`
   const key = (uri: string) => hls(`#EXT-X-KEY:METHOD=AES-128,URI="${uri}"`, '#EXTINF:10,', 'src')

@@ -5,7 +5,7 @@ import { makeAudio } from '../support/audio.ts'
 import { joinStack, type Shared } from './shared_stack.ts'
 import { keys, must, play, send, bytes, settle, upload, words } from './steps.ts'
 
-/** From nothing to a listener who hears something, over HTTP only; field lists are the specification's §2 and §4. */
+/** From nothing to a listener who hears something, over HTTP only; field lists are those of the specification, §2 and §4. */
 
 const SECONDS = 4
 const TRACK = words(

@@ -7,7 +7,7 @@ import { keyOf, operationNames, pathValues, requestOf } from './requests.ts'
 import { call, ok } from './support.ts'
 
 /**
- * Who may call what (design.md §4), written by hand: beside the operations named here, a bound key may call none. Within: 200;
+ * Who may call what (docs/architecture.md#keys), by hand: beside the operations named here, a bound key may call none. Within: 200;
  * outside of what the key is bound to: 404, as if it did not exist; the wrong kind of key: 403.
  */
 const PLAYER = ['createPlaySession', 'getPlaySession', 'listVariants', 'getVariant', 'listLimits']

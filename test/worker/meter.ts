@@ -8,7 +8,7 @@ interface Meta {
 }
 const total = { read: 0, written: 0, statements: 0 }
 
-// Drizzle's selects hide D1's `meta`, so it is taken where every statement of every binding passes (reference/platform.md §5).
+// Drizzle's selects hide D1's `meta`, so it is taken where every statement of every binding passes (docs/architecture.md#d1).
 const session = Object.getPrototypeOf(env.DB.withSession()) as {
   _send: (...args: unknown[]) => Promise<Meta | Meta[]>
 }

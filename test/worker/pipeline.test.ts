@@ -8,7 +8,7 @@ import { signedParts } from './signature.ts'
 import { db, ok, refused } from './support.ts'
 import { error, events, openStream, PALETTE, result, startTranscoder } from './transcoder.ts'
 
-/** From a job's row to a track that plays, or a reason why not (design.md §3.4 to §3.6). */
+/** From a job's row to a track that plays, or a reason why not (docs/architecture.md#how-audio-flows). */
 
 let work: Awaited<ReturnType<typeof aTrackWithJob>>
 beforeEach(async () => {

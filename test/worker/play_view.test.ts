@@ -6,7 +6,7 @@ import { aReadyTrack, aShop } from './fixtures.ts'
 import { isSignedFor, signedParts } from './signature.ts'
 import { db, ok, refused } from './support.ts'
 
-/** What a listener sees of a track, with everything that it inherits (design.md §4), and its downloads. */
+/** What a listener sees of a track, with everything that it inherits (docs/architecture.md#inheritance), and its downloads. */
 
 let shop: Awaited<ReturnType<typeof aShop>>
 let track_id: string

@@ -34,7 +34,7 @@ export function connect({ base_url, api_key, collection_id, upload_session_id }:
   async function open() {
     const asked = Date.now()
     const made = await client.post('/v1/upload_session', { body: { collection_id } })
-    // By this machine's clock: sessions last as long as their first URLs do, an hour (design.md §4).
+    // By this machine's clock: sessions last as long as their first URLs do, an hour (docs/architecture.md#uploads).
     if (made.ok) current = { id: made.upload_session_id, ends: asked + 3600_000 - MARGIN }
     return made
   }

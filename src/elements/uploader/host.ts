@@ -3,7 +3,7 @@ import type { EventDetails } from './events.ts'
 import type { Item, Problem } from './item.ts'
 import type { Texts } from './texts.ts'
 
-/** What the page says of a file besides its name; both are kept with the track (specification §4, upload sessions). */
+/** What the page says of a file besides its name; both are kept with the track (specification §4, Upload sessions). */
 export interface Description {
   organization_index?: string
   metadata?: Record<string, unknown>

@@ -4,7 +4,7 @@
 export const DEFAULT_ACCEPT =
   'audio/*,.mp3,.m4a,.aac,.flac,.wav,.aif,.aiff,.aifc,.ogg,.oga,.opus,.caf,.wma,.mka,.mp4,.mov,.webm,.mkv'
 
-/** The picture formats of covers (design.md §3). Named one by one, so that phones convert theirs. */
+/** The picture formats of covers (docs/architecture.md#covers). Named one by one, so that phones convert theirs. */
 export const COVER_ACCEPT = 'image/jpeg,image/png,image/webp,image/gif,image/avif'
 export const MAX_COVER_BYTES = 10_000_000
 
