@@ -10,14 +10,14 @@ const run =
     spawnSync(command, args, { stdio: 'inherit', env }).status === 0
 
 /**
- * drizzle-kit rebuilds a table by dropping it; D1 ignores the pragma that makes this safe (reference/platform.md §5). Such a
- * migration must be thought about by a person.
+ * drizzle-kit rebuilds a table by dropping it; D1 ignores the pragma that makes this safe (docs/architecture.md#d1). Such a migration
+ * must be thought about by a person.
  */
 function migrationsAreSafe(): boolean {
   const unsafe = readdirSync('drizzle')
     .filter((file) => file.endsWith('.sql'))
     .filter((file) => /`__new_|drop table/i.test(readFileSync(`drizzle/${file}`, 'utf8')))
-  for (const file of unsafe) console.error(`drizzle/${file} rebuilds or drops a table: see CONTRIBUTING.md, Migrations`)
+  for (const file of unsafe) console.error(`drizzle/${file} rebuilds or drops a table: see CONTRIBUTING.md#migrations`)
   return unsafe.length === 0
 }
 
@@ -47,6 +47,7 @@ const projects = [
 const steps: Record<string, () => boolean> = {
   format: run('oxfmt', '--check'),
   lint: run('oxlint', '--type-aware', '--deny-warnings'),
+  citations: run('node', 'scripts/citations.ts'),
   ...Object.fromEntries(projects.map((project) => [`types of ${project}`, run('tsc', '-p', project)])),
   'binding types': run('wrangler', 'types', '--check', '--include-runtime=false', '--strict-vars=false'),
   migrations: () => migrationsAreSafe() && schemaIsMigrated(),
