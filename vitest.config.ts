@@ -4,12 +4,19 @@ import path from 'node:path'
 import { cloudflareTest, readD1Migrations } from '@cloudflare/vitest-plugin'
 import { defineConfig } from 'vitest/config'
 
+import { WaitingFirst } from './test/support/sequencer.ts'
+
+// Wrangler's warnings of what is experimental in wrangler.toml would stand in every run.
+process.env.WRANGLER_LOG ??= 'error'
+
 const secret = () => randomBytes(16).toString('hex')
 
 export default defineConfig({
   test: {
-    // Many tests wait for a process, a lease or a queue: two cores serve three of them.
-    maxWorkers: 3,
+    // Many tests wait for a process, a lease or a queue: two cores serve five files.
+    maxWorkers: 5,
+    sequence: { sequencer: WaitingFirst },
+    silent: 'passed-only',
     projects: [
       {
         plugins: [
@@ -37,7 +44,6 @@ export default defineConfig({
           setupFiles: ['./test/worker/setup.ts'],
           isolate: false,
           testTimeout: 30_000,
-          silent: 'passed-only',
         },
       },
       {

@@ -6,7 +6,7 @@ import { type Line, openLine } from './line.ts'
 import { type Album, button, names, type Opened, PATIENCE, setUp, type Stage } from './player_setup.ts'
 import { must } from './steps.ts'
 
-/** Playback outlives what it began with: signed URLs, sessions, connections. */
+/** Playback outlives what it began with: signed URLs, sessions, connections. What waits longest begins first; the rest runs meanwhile. */
 
 let stage: Stage
 let album: Album
@@ -94,7 +94,38 @@ describe.concurrent('a session of one minute', () => {
   })
 })
 
-test('a 403 in the middle of playback is healed by a fresh play view, at the same place', async () => {
+describe.concurrent('the network', () => {
+  let line: Line
+  beforeAll(async () => {
+    line = await openLine()
+  })
+  afterAll(() => line?.close())
+
+  test('goes for longer than there are variants to try, and comes back: playback goes on by itself where it was', async () => {
+    const session = await stage.aSession(album, { variants: ['lossless'] })
+    const opened = await stage.open({ 'play-session-id': session }, { proxy: { server: line.server } })
+    await opened.until('ready')
+    await opened.call('play')
+    await opened.untilTime(1)
+    let unanswered = 0
+    opened.page.on('requestfailed', (request) => {
+      if (request.url().includes('/v1/play/')) unanswered++
+    })
+    line.cut()
+    await opened.call('seek', 100)
+    // Three requests for each question.
+    await expect.poll(() => unanswered, PATIENCE).toBeGreaterThanOrEqual(10)
+    await opened.page.getByRole('status').getByText('connection is lost').waitFor(PATIENCE)
+    expect(await opened.state()).toMatchObject({ paused: false, time: 100 })
+    line.restore()
+    await opened.untilTime(100.5)
+    expect((await opened.state()).time).toBeLessThan(110)
+    expect((await names(opened)).filter((name) => name === 'pause' || name === 'error')).toEqual([])
+    await opened.close()
+  })
+})
+
+test.concurrent('a 403 in the middle of playback is healed by a fresh play view, at the same place', async () => {
   const opened = await stage.open({ 'play-session-id': await stage.aSession(album, { variants: ['lossless'] }) })
   await opened.until('ready')
   await opened.call('play')
@@ -115,7 +146,7 @@ test('a 403 in the middle of playback is healed by a fresh play view, at the sam
   await opened.close()
 })
 
-describe('a file that cannot be had at all', () => {
+describe.concurrent('a file that cannot be had at all', () => {
   const notThere = (opened: Opened, files: string) =>
     opened.page.route(files, (route) => route.fulfill({ status: 404, body: '' }))
 
@@ -151,7 +182,7 @@ describe('a file that cannot be had at all', () => {
   })
 })
 
-test('what the service could not answer is not asked again once the listener has played on', async () => {
+test.concurrent('what the service could not answer is not asked again once the listener has played on', async () => {
   const opened = await stage.open({ 'play-session-id': await stage.aSession(album, { variants: ['lossless'] }) })
   await opened.until('ready')
   await opened.page.route(/lossless\.\w+\?/, (route) => route.fulfill({ status: 404, body: '' }))
@@ -175,7 +206,7 @@ test('what the service could not answer is not asked again once the listener has
   await opened.close()
 })
 
-test('a session that is long gone is renewed with the key, and the focus in the list stays', async () => {
+test.concurrent('a session that is long gone is renewed with the key, and the focus in the list stays', async () => {
   const { collection_id, track_ids } = await stage.anAlbum({ One: { seconds: 2 }, Two: { seconds: 3 } })
   const { secret } = await must(
     stage.server.post('/v1/api_key', { body: { title: 'Web', type: 'player', collection_id } }),
@@ -217,7 +248,7 @@ test('a session that is long gone is renewed with the key, and the focus in the 
   await plain.close()
 })
 
-test('a track that was deleted is passed over in the same session, on a machine whose clock is ahead', async () => {
+test.concurrent('a track that was deleted is passed over in the same session, on a machine whose clock is ahead', async () => {
   const { collection_id, track_ids } = await stage.anAlbum({
     One: { seconds: 1 },
     Two: { seconds: 1 },
@@ -249,35 +280,4 @@ test('a track that was deleted is passed over in the same session, on a machine 
     expect(seen.filter(({ name, detail }) => name === 'sessionexpired' || detail.renewed)).toEqual([])
     await opened.close()
   }
-})
-
-describe('the network', () => {
-  let line: Line
-  beforeAll(async () => {
-    line = await openLine()
-  })
-  afterAll(() => line?.close())
-
-  test('goes for longer than there are variants to try, and comes back: playback goes on by itself where it was', async () => {
-    const session = await stage.aSession(album, { variants: ['lossless'] })
-    const opened = await stage.open({ 'play-session-id': session }, { proxy: { server: line.server } })
-    await opened.until('ready')
-    await opened.call('play')
-    await opened.untilTime(1)
-    let unanswered = 0
-    opened.page.on('requestfailed', (request) => {
-      if (request.url().includes('/v1/play/')) unanswered++
-    })
-    line.cut()
-    await opened.call('seek', 100)
-    // Three requests for each question.
-    await expect.poll(() => unanswered, PATIENCE).toBeGreaterThanOrEqual(10)
-    await opened.page.getByRole('status').getByText('connection is lost').waitFor(PATIENCE)
-    expect(await opened.state()).toMatchObject({ paused: false, time: 100 })
-    line.restore()
-    await opened.untilTime(100.5)
-    expect((await opened.state()).time).toBeLessThan(110)
-    expect((await names(opened)).filter((name) => name === 'pause' || name === 'error')).toEqual([])
-    await opened.close()
-  })
 })
