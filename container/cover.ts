@@ -2,14 +2,13 @@ import { extractColorsFromImageData } from 'extract-colors'
 import sharp, { type OutputInfo } from 'sharp'
 
 import type { ImageColor } from '../src/contract/color.ts'
-import type { CoverOutputs, CoverResult } from '../src/contract/job.ts'
+import { type CoverOutputs, type CoverResult, MAX_COVER_PIXELS } from '../src/contract/job.ts'
 import { Fault } from './fault.ts'
 import { MAX_IMAGE_BYTES } from './picture.ts'
 import { upload } from './upload.ts'
 
 /** Edge lengths in pixels (specification §2, Cover image). */
 const SIZES = { regular: 400, small: 200, icon: 80 } as const
-const MAX_PIXELS = 40_000_000
 
 sharp.concurrency(1)
 sharp.cache(false)
@@ -35,9 +34,9 @@ async function squareOf(image: Buffer): Promise<Raw> {
   // SVG and the rest must never reach their decoders.
   if (!isImage(image)) throw new Fault('unsupported_image', 'The image must be JPEG, PNG, WebP, GIF or AVIF.')
   try {
-    const picture = sharp(image, { limitInputPixels: MAX_PIXELS, failOn: 'error', pages: 1 })
+    const picture = sharp(image, { limitInputPixels: MAX_COVER_PIXELS, failOn: 'error', pages: 1 })
     const { width, height } = await picture.metadata()
-    if (width * height > MAX_PIXELS) throw new Fault('image_too_large', 'The image has more than 40 megapixels.')
+    if (width * height > MAX_COVER_PIXELS) throw new Fault('image_too_large', 'The image has more than 40 megapixels.')
     return await picture
       .autoOrient()
       .flatten({ background: '#fff' })

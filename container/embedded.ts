@@ -1,4 +1,4 @@
-import type { CoverOutputs, CoverResult, JobResult } from '../src/contract/job.ts'
+import type { CoverOutputs, CoverResult, Warning } from '../src/contract/job.ts'
 import { makeCover } from './cover.ts'
 import { Fault } from './fault.ts'
 import type { Tools } from './ffmpeg.ts'
@@ -16,7 +16,7 @@ type Request = {
   signal: AbortSignal
 }
 
-type Embedded = { cover: CoverResult | null; warnings: JobResult['warnings'] }
+type Embedded = { cover: CoverResult | null; warnings: Warning[] }
 
 /** Makes the cover of the picture inside an audio file; what is wrong with it never harms the audio. */
 export async function embeddedCover({ outputs, source, sniffed, path, tools, signal }: Request): Promise<Embedded> {

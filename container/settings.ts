@@ -5,23 +5,44 @@ import * as z from 'zod'
 
 import { PATIENCE } from './download.ts'
 
-const Environment = z.object({
-  PORT: z.coerce.number().int().min(0).max(65535).default(8080),
-  HOST: z.string().min(1).default('127.0.0.1'),
-  TRANSCODER_SECRET: z.string().optional(),
-  WORK_DIR: z.string().min(1).optional(),
-  FFMPEG_PATH: z.string().optional(),
-  FFPROBE_PATH: z.string().optional(),
-  PARENT_PID: z.coerce.number().int().positive().optional(),
-  /** Wall-clock seconds one ffmpeg process may take; without it the limit follows from the duration. */
-  FFMPEG_TIMEOUT: z.coerce.number().positive().optional(),
-  /** Seconds that a running job gets to finish after SIGTERM; a Cloudflare Container may take 15 minutes. */
-  GRACE_SECONDS: z.coerce.number().min(0).default(10),
-  /** Seconds without a byte after which a connection to a source counts as dead. */
-  SOURCE_STALL_SECONDS: z.coerce.number().positive().default(PATIENCE.stallSeconds),
-  /** Bytes per second that a source must bring on average in every stretch of SOURCE_RATE_SECONDS. */
-  SOURCE_LEAST_RATE: z.coerce.number().min(0).default(PATIENCE.leastRate),
-  SOURCE_RATE_SECONDS: z.coerce.number().positive().default(PATIENCE.rateSeconds),
+/** docs/settings.md is made from these descriptions. */
+export const Environment = z.object({
+  PORT: z.coerce.number().int().min(0).max(65535).default(8080).describe('where it listens'),
+  HOST: z.string().min(1).default('127.0.0.1').describe('the address it listens on; the image sets `0.0.0.0`'),
+  TRANSCODER_SECRET: z.string().optional().describe('the same as the secret of the Worker'),
+  WORK_DIR: z
+    .string()
+    .min(1)
+    .optional()
+    .describe("where jobs keep their files; else a folder in the system's own for these"),
+  FFMPEG_PATH: z.string().optional().describe("which ffmpeg to use; else the PATH's, else npm's"),
+  FFPROBE_PATH: z.string().optional().describe('which ffprobe to use; else likewise'),
+  PARENT_PID: z.coerce.number().int().positive().optional().describe('a process to end with'),
+  FFMPEG_TIMEOUT: z.coerce
+    .number()
+    .positive()
+    .optional()
+    .describe('seconds that one ffmpeg process may take; else 120 and twice the audio decoded so far'),
+  GRACE_SECONDS: z.coerce
+    .number()
+    .min(0)
+    .default(10)
+    .describe('seconds that a running job gets to finish after SIGTERM; a Cloudflare Container may take 15 minutes'),
+  SOURCE_STALL_SECONDS: z.coerce
+    .number()
+    .positive()
+    .default(PATIENCE.stallSeconds)
+    .describe('seconds without a byte after which a connection to a source counts as dead'),
+  SOURCE_LEAST_RATE: z.coerce
+    .number()
+    .min(0)
+    .default(PATIENCE.leastRate)
+    .describe('bytes per second that a source must bring on average …'),
+  SOURCE_RATE_SECONDS: z.coerce
+    .number()
+    .positive()
+    .default(PATIENCE.rateSeconds)
+    .describe('… in every stretch of so many seconds'),
 })
 
 /** Reads the settings from environment variables, with their defaults. */

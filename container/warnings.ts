@@ -1,18 +1,16 @@
-import type { JobResult } from '../src/contract/job.ts'
+import type { Warning } from '../src/contract/job.ts'
 import type { Encoded } from './encode.ts'
 import { integratedOf } from './loudness.ts'
 import type { Source } from './probe.ts'
 import type { Sniffed } from './sniff.ts'
 
-type Warnings = JobResult['warnings']
-
 /** Seconds, and share of the audio, by which a header may be wrong without anybody noticing. */
 const TOLERANCE = { seconds: 0.5, share: 0.02 }
 
 /** What a result says about a source that decoded, but not to what it promised: what is missing, and what may sound wrong. */
-export function decodeWarnings(source: Source, sniffed: Sniffed, encoded: Encoded): Warnings {
+export function decodeWarnings(source: Source, sniffed: Sniffed, encoded: Encoded): Warning[] {
   const decoded = encoded.pcm.frames / source.sampleRate
-  const warnings = [lossWarning(source, sniffed, encoded, decoded)].filter((warning) => warning !== null)
+  const warnings: Warning[] = [lossWarning(source, sniffed, encoded, decoded)].filter((warning) => warning !== null)
   if (integratedOf(encoded.stderr).filter((lufs) => lufs > -70).length > 1) {
     const message = 'The format changes within the file, so the loudness is that of its last part.'
     warnings.push({ code: 'format_changed', message })
@@ -20,7 +18,7 @@ export function decodeWarnings(source: Source, sniffed: Sniffed, encoded: Encode
   return warnings
 }
 
-function lossWarning(source: Source, sniffed: Sniffed, encoded: Encoded, decoded: number): Warnings[number] | null {
+function lossWarning(source: Source, sniffed: Sniffed, encoded: Encoded, decoded: number): Warning | null {
   const promised = source.duration
   const off = promised === null ? 0 : promised - decoded
   const matters = Math.abs(off) > Math.max(TOLERANCE.seconds, decoded * TOLERANCE.share)

@@ -5,6 +5,7 @@ import { parseArgs } from 'node:util'
 import { createClient, waitForTrack } from '../src/client/index.ts'
 import { ask, checkPlayback, checkUpload } from './bucket.ts'
 import { makePng, makeWav } from './sample.ts'
+import { SETTINGS } from './settings.ts'
 import { check, countFaults, expect, need } from './verdict.ts'
 
 /**
@@ -17,7 +18,7 @@ const PATIENCE = 300_000
 const CLOCK_SKEW = 60_000
 
 const { values } = readArguments()
-const base_url = (values.url ?? `http://localhost:${process.env.PORT || 8787}`).replace(/\/+$/, '')
+const base_url = (values.url ?? `http://localhost:${process.env.PORT || SETTINGS.PORT.standard}`).replace(/\/+$/, '')
 const { origin, hostname } = new URL(base_url)
 const isLocal = hostname === 'localhost' || hostname.startsWith('127.')
 const api_key = values.key ?? process.env.TONEARM_KEY ?? localKey()
@@ -36,7 +37,7 @@ function readArguments() {
 
 function localKey(): string {
   try {
-    const path = `${process.env.STATE_DIR || '.wrangler/state'}/demo.json`
+    const path = `${process.env.STATE_DIR || SETTINGS.STATE_DIR.standard}/demo.json`
     return (JSON.parse(readFileSync(path, 'utf8')) as { secret: string }).secret
   } catch {
     return ''

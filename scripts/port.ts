@@ -1,7 +1,7 @@
 import { createServer } from 'node:net'
 
 /** A number from the environment that can be a port; ends the program with a sentence when it cannot. */
-export function readPort(name: string, fallback: number): number {
+export function readPort(name: string, fallback: string): number {
   const port = Number(process.env[name] || fallback)
   if (Number.isInteger(port) && port > 0 && port < 65536) return port
   throw new Error(`${name}=${process.env[name]} is not a port number (1 to 65535)`)

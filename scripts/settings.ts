@@ -5,6 +5,18 @@ import { readSecrets } from './secrets.ts'
 
 export const root = join(import.meta.dirname, '..')
 
+/** What may be set in the environment of `npm start`; docs/settings.md is made from this table. */
+export const SETTINGS = {
+  PORT: { standard: '8787', meaning: 'where API and studio listen' },
+  TRANSCODER_PORT: { standard: '8788', meaning: 'where the transcoder listens' },
+  STATE_DIR: { standard: '.wrangler/state', meaning: 'where database and files lie' },
+  ROOT_KEY: {
+    standard: '',
+    meaning: "the operator's key, which creates organizations; else that of `.dev.vars`, made at first",
+  },
+  VERBOSE: { standard: '', meaning: '`1` shows every line of wrangler and transcoder' },
+} as const
+
 /** What one run needs to know, from the environment and `.dev.vars`. */
 export interface Settings {
   port: number
@@ -16,11 +28,11 @@ export interface Settings {
 }
 
 export function readSettings(): Settings {
-  const port = readPort('PORT', 8787)
-  const transcoderPort = readPort('TRANSCODER_PORT', 8788)
+  const port = readPort('PORT', SETTINGS.PORT.standard)
+  const transcoderPort = readPort('TRANSCODER_PORT', SETTINGS.TRANSCODER_PORT.standard)
   if (port === transcoderPort) throw new Error(`PORT and TRANSCODER_PORT are both ${port}; they must differ`)
   const secrets = readSecrets(join(root, '.dev.vars'))
   if (process.env.ROOT_KEY) secrets.ROOT_KEY = process.env.ROOT_KEY
-  const stateDir = resolve(root, process.env.STATE_DIR || '.wrangler/state')
+  const stateDir = resolve(root, process.env.STATE_DIR || SETTINGS.STATE_DIR.standard)
   return { port, transcoderPort, stateDir, secrets, base_url: `http://localhost:${port}` }
 }

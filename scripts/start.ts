@@ -16,7 +16,7 @@ import { readSettings, type Settings } from './settings.ts'
 
 /**
  * `npm start`: the whole system on this machine, until Ctrl-C (docs/architecture.md#commands).
- * PORT, TRANSCODER_PORT, STATE_DIR, ROOT_KEY; VERBOSE=1 shows everything that the children write.
+ * What may be set is in settings.ts.
  */
 
 const READY_TIMEOUT = 90_000

@@ -23,8 +23,8 @@ export async function verifyCoverGrant(env: Env, token: string): Promise<CoverGr
     return payload as unknown as CoverGrant
   } catch (error) {
     if (error instanceof JwtTokenExpired) {
-      throw new ApiError(403, 'upload_link_expired', 'This upload URL has expired; ask for a new one')
+      throw new ApiError('upload_link_expired', 'This upload URL has expired; ask for a new one')
     }
-    throw new ApiError(403, 'upload_link_invalid', 'This upload URL is not valid')
+    throw new ApiError('upload_link_invalid', 'This upload URL is not valid')
   }
 }

@@ -1,5 +1,7 @@
 import * as z from 'zod'
 
+import { ERRORS } from './errors.ts'
+
 /** What every resource's schemas are made of (specification §2 and §4), with its limits (docs/architecture.md#limits). */
 
 export const MAX_STRING = 255
@@ -8,6 +10,13 @@ export const MAX_METADATA_DEPTH = 5
 export const MAX_BODY_BYTES = 64 * 1024
 export const MAX_THEME_COLORS = 12
 export const MAX_SESSION_VARIANTS = 20
+/** Tracks that a play session lists at most. */
+export const MAX_SESSION_TRACKS = 1000
+/** Seconds a play session lives at most, and those a signed playback URL does; players ask for a new play view before. */
+export const MAX_SESSION_TTL = 86_400
+export const PLAYBACK_TTL = 3600
+/** Items on one page of a list. */
+export const MAX_PAGE = 200
 export const MAX_COVER_BYTES = 10_000_000
 /** Requests per minute, as in wrangler.toml's rate limits: of an API key, and of a play session. */
 export const API_RATE = 1200
@@ -39,7 +48,7 @@ const digits = z
   .regex(/^\d{1,9}$/, 'must be a whole number')
   .transform(Number)
 export const Page = z.object({
-  limit: digits.pipe(z.int().min(1).max(200)).default(50),
+  limit: digits.pipe(z.int().min(1).max(MAX_PAGE)).default(50),
   offset: digits.pipe(z.int().min(0)).default(0),
 })
 export type Page = z.output<typeof Page>
@@ -58,40 +67,12 @@ export const MAX_FILTERED_OFFSET = 10_000
 export const ok = <const T extends z.ZodRawShape>(shape: T) =>
   z.object({ ok: z.literal(true), api_request_id: z.uuid().optional(), ...shape })
 
-/** Codes of the error envelope; the list is fixed, texts may change. */
-export const ErrorCode = z.enum([
-  'invalid_request',
-  'invalid_json',
-  'unknown_field',
-  'unknown_variant',
-  'unsupported_media_type',
-  'payload_too_large',
-  'file_too_large',
-  'unsupported_image',
-  'image_too_large',
-  'unauthorized',
-  'insufficient_scope',
-  'origin_not_allowed',
-  'download_not_allowed',
-  'upload_link_invalid',
-  'upload_link_expired',
-  'not_found',
-  'method_not_allowed',
-  'track_not_ready',
-  'track_not_uploaded',
-  'last_server_key',
-  'playlist_full',
-  'variant_exists',
-  'variants_full',
-  'default_variant',
-  'version_mismatch',
-  'idempotency_key_reused',
-  'request_in_flight',
-  'session_expired',
-  'rate_limited',
-  'unavailable',
-  'internal',
-])
+/** Codes of the error envelope; OpenAPI tells what each means. */
+export const ErrorCode = z.enum(Object.keys(ERRORS) as (keyof typeof ERRORS)[]).describe(
+  Object.entries(ERRORS)
+    .map(([code, { status, meaning }]) => `- \`${code}\` (${status}): ${meaning}`)
+    .join('\n'),
+)
 export type ErrorCode = z.infer<typeof ErrorCode>
 
 /** The error envelope (specification §7); `code` and `errors` are additive. */

@@ -11,36 +11,56 @@ import { ImageColor } from './color.ts'
  * deployed at different moments, so a field is only ever added here, never renamed.
  */
 
-/** What can go wrong with a file or a job; `info.error.code` of a failed track is one of these. */
-export const JobErrorCode = z.enum([
-  'empty_file', // 0 bytes
-  'file_too_large', // more bytes than allowed, or than the transcoder's disk takes
-  'text_file', // text of any kind: a web page, XML, a script
-  'image_file',
-  'playlist_file', // names other files instead of holding audio: M3U, PLS, HLS, DASH, ffconcat, SDP, …
-  'archive_file',
-  'document_file', // PDF, office documents, programs
-  'unsupported_format', // nothing that we know
-  'no_audio', // a known container without an audio stream, such as a silent video
-  'too_many_streams',
-  'unsupported_sample_rate',
-  'unsupported_channels', // more than 8
-  'no_samples', // an audio stream that holds no audio at all
-  'too_short', // decodes to less than 50 ms
-  'too_long', // decodes to more than `max_duration`
-  'decode_failed', // neither the strict nor the tolerant pass gave a playable variant
-  'timed_out', // ffmpeg went over its wall-clock limit in both passes
-  'source_unavailable', // the source URL cannot be reached, or answered an error
-  'source_forbidden', // … 401 or 403: its signature has expired or is wrong
-  'source_stalled', // … sent nothing for too long
-  'source_too_slow', // … drips: the file would not arrive in time
-  'source_length', // … has another length than the job says
-  'upload_failed', // an output URL refused the bytes
-  'disk_full',
-  'cancelled', // the transcoder was stopped or told to; no fault of the file, and not counted
-  'internal',
-])
+const codesOf = <const T extends object>(table: T) => z.enum(Object.keys(table) as (keyof T & string)[])
+
+/** What is wrong with a file for good: `info.error.code` of a failed track. docs/errors.md is made from this table. */
+export const FILE_ERRORS = {
+  empty_file: '0 bytes',
+  file_too_large: "more bytes than allowed, or than the transcoder's disk takes",
+  text_file: 'text of any kind: a web page, XML, a script',
+  image_file: 'a picture',
+  playlist_file: 'names other files and holds no audio itself: M3U, PLS, HLS, DASH, ffconcat, SDP',
+  archive_file: 'ZIP, RAR and the like',
+  document_file: 'PDF, an office document, a program',
+  unsupported_format: 'nothing that we know',
+  no_audio: 'a known container without an audio stream, such as a silent video',
+  too_many_streams: 'more than 64 streams',
+  unsupported_sample_rate: 'outside 1 to 768 kHz',
+  unsupported_channels: 'more than 8 channels',
+  no_samples: 'an audio stream that holds no audio at all',
+  too_short: 'less than 50 ms',
+  too_long: 'longer than allowed',
+  decode_failed: 'neither pass gave a playable variant',
+  source_length: 'the file is not as long as it was when it arrived',
+} as const
+
+/** What went wrong beside the file, so that it is tried again before the track fails with it. */
+export const SERVICE_ERRORS = {
+  timed_out: 'decoding took longer than 120 s and twice the audio decoded so far, in both passes',
+  source_unavailable: 'the file could not be read from the bucket (404 and 410 are not tried again)',
+  source_forbidden: 'the bucket refused the signature',
+  source_stalled: 'the bucket sent nothing for too long',
+  source_too_slow: 'the file would not arrive in time',
+  upload_failed: 'the bucket refused a file that was made',
+  disk_full: 'the disk of the transcoder is full',
+  cancelled: 'the transcoder was stopped; not counted as an attempt',
+  internal: 'a fault of the transcoder',
+} as const
+
+/** What can go wrong with a file or a job. */
+export const JobErrorCode = codesOf({ ...FILE_ERRORS, ...SERVICE_ERRORS })
 export type JobErrorCode = z.infer<typeof JobErrorCode>
+
+/** What may be lost or sound wrong in a track that plays: codes of `info.warnings`. */
+export const WARNINGS = {
+  truncated: 'the file ends before the end that its header promises',
+  damaged: 'parts could not be decoded; the message says how many seconds are left',
+  duration_mismatch: 'the header promises another length than could be decoded',
+  second_pass: 'the strict pass crashed or took too long, the tolerant one did not',
+  format_changed: 'the format changes within the file; the loudness is that of its last part',
+  cover_failed: 'the picture inside the file could not be used',
+} as const
+export type Warning = { code: keyof typeof WARNINGS; message: string }
 
 export const JobError = z.object({
   // A transcoder that was deployed later may know more codes.
@@ -109,6 +129,9 @@ export const TranscodeJob = z.object({
   early: EarlyOutput.nullable().default(null),
 })
 export type TranscodeJob = z.infer<typeof TranscodeJob>
+
+/** Pixels of a cover. */
+export const MAX_COVER_PIXELS = 40_000_000
 
 export const CoverJob = z.object({ version: z.literal(1), source: JobSource, outputs: CoverOutputs })
 export type CoverJob = z.infer<typeof CoverJob>

@@ -1,10 +1,47 @@
 import * as z from 'zod'
 
-import { ok } from './common.ts'
+import * as limits from './common.ts'
+import { MAX_COVER_PIXELS } from './job.ts'
 import { defineOperations } from './operation.ts'
+import { MAX_PLAYLIST_TRACKS } from './playlist.ts'
+import { MAX_PREVIEW, MAX_VARIANTS } from './variant.ts'
 
 /** One limit of the service: what it bounds, its number, and the number's unit. */
 export const Limit = z.object({ name: z.string(), value: z.number(), unit: z.string(), applies_to: z.string() })
+
+export type Limit = z.infer<typeof Limit>
+
+const limit = (name: string, value: number, unit: string, applies_to: string): Limit => ({
+  name,
+  value,
+  unit,
+  applies_to,
+})
+
+/** All limits; an operator sets the two of audio files. docs/limits.md is made from this list. */
+export const limitsOf = (env: { MAX_UPLOAD_BYTES: string; MAX_DURATION_SECONDS: string }): Limit[] => [
+  limit('upload_size', Number(env.MAX_UPLOAD_BYTES), 'bytes', 'audio files'),
+  limit('duration', Number(env.MAX_DURATION_SECONDS), 'seconds', 'audio files'),
+  limit('upload_ttl', limits.UPLOAD_TTL, 'seconds', 'upload URLs and upload sessions'),
+  limit('cover_size', limits.MAX_COVER_BYTES, 'bytes', 'cover images'),
+  limit('cover_pixels', MAX_COVER_PIXELS, 'pixels', 'cover images'),
+  limit('play_session_ttl', limits.MAX_SESSION_TTL, 'seconds', 'expires_in of play sessions'),
+  limit('playback_ttl', limits.PLAYBACK_TTL, 'seconds', 'URLs in play views'),
+  limit('session_tracks', limits.MAX_SESSION_TRACKS, 'tracks', 'the list of a play session'),
+  limit('session_variants', limits.MAX_SESSION_VARIANTS, 'variants', 'play sessions'),
+  limit('playlist_tracks', MAX_PLAYLIST_TRACKS, 'tracks', 'playlists'),
+  limit('variants', MAX_VARIANTS, 'variants', "an organization's own"),
+  limit('preview_length', MAX_PREVIEW, 'seconds', 'previews'),
+  limit('page_size', limits.MAX_PAGE, 'items', 'limit of lists'),
+  limit('filtered_offset', limits.MAX_FILTERED_OFFSET, 'items', 'offset of filtered lists'),
+  limit('body_size', limits.MAX_BODY_BYTES, 'bytes', 'JSON bodies'),
+  limit('string_length', limits.MAX_STRING, 'characters', 'text fields'),
+  limit('metadata_size', limits.MAX_METADATA_BYTES, 'bytes', 'metadata, as JSON'),
+  limit('metadata_depth', limits.MAX_METADATA_DEPTH, 'levels', 'metadata'),
+  limit('theme_colors', limits.MAX_THEME_COLORS, 'colors', 'theme'),
+  limit('api_rate', limits.API_RATE, 'requests per minute', 'one API key, per location'),
+  limit('play_rate', limits.PLAY_RATE, 'requests per minute', 'one play session, per location'),
+]
 
 export const limitOperations = defineOperations({
   listLimits: {
@@ -13,7 +50,7 @@ export const limitOperations = defineOperations({
     summary: 'List the limits of this service',
     tag: 'Limits',
     access: ['root', 'server', 'player', 'uploader'],
-    response: ok({ limits: z.array(Limit) }),
+    response: limits.ok({ limits: z.array(Limit) }),
     errors: [401],
   },
 })

@@ -1,6 +1,6 @@
 import * as z from 'zod'
 
-import { Id, MAX_SESSION_VARIANTS, Metadata, ok, Text, Timestamp } from './common.ts'
+import { Id, MAX_SESSION_TTL, MAX_SESSION_VARIANTS, Metadata, ok, Text, Timestamp } from './common.ts'
 import { CoverImage } from './media.ts'
 import { defineOperations } from './operation.ts'
 import { ListedTrack, Track } from './track.ts'
@@ -73,7 +73,7 @@ export const PlaySessionCreate = z.strictObject({
   playlist_id: Id.optional(),
   is_downloadable: z.boolean().optional(),
   /** Seconds. */
-  expires_in: z.number().min(60).max(86400).default(3600),
+  expires_in: z.number().min(60).max(MAX_SESSION_TTL).default(3600),
   creator_id: Id.nullable().optional(),
   organization_index: Text.nullable().optional(),
   metadata: Metadata.optional(),

@@ -62,11 +62,11 @@ export function createApp() {
   for (const [path, allowed] of methods) {
     app.all(path, () => {
       const message = `This path answers ${allowed.join(', ')} only`
-      throw new ApiError(405, 'method_not_allowed', message, undefined, { allow: allowed.join(', ') })
+      throw new ApiError('method_not_allowed', message, undefined, { allow: allowed.join(', ') })
     })
   }
   // Answered, not thrown: a fault that is thrown here passes by the headers of the middleware above.
-  app.notFound((c) => answerFault(new ApiError(404, 'not_found', 'There is nothing at this path'), c))
+  app.notFound((c) => answerFault(new ApiError('not_found', 'There is nothing at this path'), c))
   app.onError(answerFault)
   return app
 }
@@ -88,7 +88,7 @@ function answerFault(error: Error, c: Context<AppEnv>): Response {
 function toApiError(error: Error): ApiError {
   if (error instanceof ApiError) return error
   if (error instanceof HTTPException && error.status === 400) {
-    return new ApiError(400, 'invalid_json', 'The body is not valid JSON')
+    return new ApiError('invalid_json', 'The body is not valid JSON')
   }
-  return new ApiError(500, 'internal', 'Something went wrong on our side')
+  return new ApiError('internal', 'Something went wrong on our side')
 }

@@ -80,7 +80,7 @@ export async function authenticate(
   const origin = headers.get('origin')
   // Only browsers send an Origin; the list keeps a key from being used on somebody else's page.
   if (principal.allowed_origins && origin && !principal.allowed_origins.includes(origin.toLowerCase())) {
-    throw new ApiError(403, 'origin_not_allowed', `This API key may not be used on ${origin.slice(0, 255)}`)
+    throw new ApiError('origin_not_allowed', `This API key may not be used on ${origin.slice(0, 255)}`)
   }
   if (!access.includes(principal.kind as Access)) throw insufficientScope(principal.kind)
   return principal

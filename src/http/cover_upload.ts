@@ -32,7 +32,7 @@ async function readImage(request: Request): Promise<Uint8Array> {
     const file = form?.get('file')
     if (!(file instanceof Blob)) {
       const message = 'Send the image as the multipart field "file"'
-      throw new ApiError(400, 'invalid_request', message, [{ path: 'file', message: 'is missing' }])
+      throw new ApiError('invalid_request', message, [{ path: 'file', message: 'is missing' }])
     }
     image = new Uint8Array(await file.arrayBuffer())
   } else {
@@ -41,12 +41,12 @@ async function readImage(request: Request): Promise<Uint8Array> {
   if (image.length > MAX_COVER_BYTES) throw imageTooLarge()
   const head = String.fromCharCode(...image.subarray(0, 16))
   if (!MAGIC.some((magic) => magic.test(head))) {
-    throw new ApiError(400, 'unsupported_image', 'A cover must be a JPEG, PNG, WebP, GIF or AVIF image')
+    throw new ApiError('unsupported_image', 'A cover must be a JPEG, PNG, WebP, GIF or AVIF image')
   }
   return image
 }
 
-const imageTooLarge = () => new ApiError(413, 'image_too_large', `A cover must be at most ${MAX_COVER_BYTES} bytes`)
+const imageTooLarge = () => new ApiError('image_too_large', `A cover must be at most ${MAX_COVER_BYTES} bytes`)
 
 /**
  * `POST /v1/cover_upload/{token}`: where the handles of covers lead (docs/architecture.md#covers). Takes `multipart/form-data`
@@ -69,8 +69,8 @@ export function mountCoverUpload(app: Hono<AppEnv>): void {
     const outcome = job && (await cutCover(system, job))
     if (outcome?.end === 'done' && outcome.fault) {
       const { code, message } = outcome.fault
-      if (code === 'unsupported_image' || code === 'image_too_large') throw new ApiError(400, code, message)
-      throw new ApiError(503, 'unavailable', message)
+      if (code === 'unsupported_image' || code === 'image_too_large') throw new ApiError(code, message)
+      throw new ApiError('unavailable', message)
     }
     const pending = job && outcome && outcome.end !== 'done'
     if (pending) {

@@ -117,7 +117,7 @@ export function mountEmbed(app: Hono<AppEnv>): void {
     const theme = looks.theme ?? 'auto'
     try {
       const id = Id.safeParse(c.req.param('play_session_id'))
-      if (!id.success) throw new ApiError(404, 'not_found', 'play session not found')
+      if (!id.success) throw new ApiError('not_found', 'play session not found')
       await limitRate(c.env, LISTENER, id.data)
       const { title, subtitle } = await findEmbed(listenerContext(c), id.data)
       const base = baseUrl(c.env, c.req.url)

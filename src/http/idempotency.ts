@@ -41,11 +41,11 @@ export async function once(
   if (!taken) {
     const first = await db.select().from(idempotencyKeys).where(eq(idempotencyKeys.id, id)).get()
     if (first && first.request_hash !== request_hash) {
-      throw new ApiError(422, 'idempotency_key_reused', 'This Idempotency-Key was used with another request')
+      throw new ApiError('idempotency_key_reused', 'This Idempotency-Key was used with another request')
     }
     if (!first?.answer) {
       const message = 'The first request with this Idempotency-Key is still running'
-      throw new ApiError(409, 'request_in_flight', message, undefined, { 'retry-after': '1' })
+      throw new ApiError('request_in_flight', message, undefined, { 'retry-after': '1' })
     }
     const answer = JSON.parse(await open(env.SIGNING_SECRET, id, first.answer)) as Answer
     return { answer: await replay(answer), replayed: true }

@@ -21,4 +21,4 @@ export async function limitCovers(env: Env, owner_id: string): Promise<void> {
 }
 
 const tooMany = () =>
-  new ApiError(429, 'rate_limited', 'Too many requests; try again in a minute', undefined, { 'retry-after': '60' })
+  new ApiError('rate_limited', 'Too many requests; try again in a minute', undefined, { 'retry-after': '60' })

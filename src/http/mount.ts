@@ -26,7 +26,7 @@ export const honoPath = (path: string) => path.replace(/\{(\w+)\}/g, ':$1')
 const tooLarge = bodyLimit({
   maxSize: MAX_BODY_BYTES,
   onError: () => {
-    throw new ApiError(413, 'payload_too_large', `The body must be at most ${MAX_BODY_BYTES} bytes`)
+    throw new ApiError('payload_too_large', `The body must be at most ${MAX_BODY_BYTES} bytes`)
   },
 })
 
@@ -36,11 +36,7 @@ const requireJson: MiddlewareHandler<AppEnv> = async function requireJson(c, nex
   const size = (await c.req.arrayBuffer()).byteLength
   const type = c.req.header('content-type') ?? ''
   if (size > 0 && !/^application\/([\w.-]+\+)?json\s*(;|$)/i.test(type)) {
-    throw new ApiError(
-      415,
-      'unsupported_media_type',
-      'Send the body as JSON with the header Content-Type: application/json',
-    )
+    throw new ApiError('unsupported_media_type', 'Send the body as JSON with the header Content-Type: application/json')
   }
   if (size === 0) {
     c.req.raw = new Request(c.req.raw, {
@@ -78,7 +74,7 @@ function refuse(target: 'param' | 'query' | 'header' | 'json', error: z.core.$Zo
     ? 'unknown_field'
     : 'invalid_request'
   const [first] = errors
-  throw new ApiError(400, code, `${first?.path}: ${first?.message}`, errors.slice(0, MAX_ERRORS))
+  throw new ApiError(code, `${first?.path}: ${first?.message}`, errors.slice(0, MAX_ERRORS))
 }
 
 function validate(operation: Operation): MiddlewareHandler<AppEnv>[] {

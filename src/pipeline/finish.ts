@@ -3,7 +3,8 @@ import { and, eq, isNull, sql } from 'drizzle-orm'
 import { tracks, trackVariants, variants } from '../adapters/schema.ts'
 import { jobs } from '../adapters/work_schema.ts'
 import type { System } from '../context.ts'
-import type { JobErrorCode, JobResult } from '../contract/job.ts'
+import type { TrackErrorCode } from '../contract/errors.ts'
+import type { JobResult } from '../contract/job.ts'
 import { earlyPath, type Work } from './ask.ts'
 import { fault } from './ingest.ts'
 import { holds, type Job } from './job.ts'
@@ -107,12 +108,7 @@ async function dropUnwanted(system: System, { job, track, base }: Work, files: {
 }
 
 /** Ends a job for good; the track says why. */
-export async function failTranscode(
-  system: System,
-  job: Job,
-  code: JobErrorCode | 'transcoder_unavailable',
-  message: string,
-) {
+export async function failTranscode(system: System, job: Job, code: TrackErrorCode, message: string) {
   const { db } = system
   const info = fault(code, message, job.attempt)
   const mine = and(trackOf(job), ended(job, 'failed'))

@@ -4,7 +4,7 @@ import { headObject } from '../adapters/media.ts'
 import { tracks } from '../adapters/schema.ts'
 import { jobs } from '../adapters/work_schema.ts'
 import type { System } from '../context.ts'
-import type { JobErrorCode } from '../contract/job.ts'
+import type { TrackErrorCode } from '../contract/errors.ts'
 import { insertJob, sendJob } from './job.ts'
 
 /**
@@ -18,11 +18,7 @@ type Waiting = Pick<
 >
 
 /** A track's reason of failure, as `info.error` shows it. */
-export const fault = (
-  code: JobErrorCode | 'upload_expired' | 'transcoder_unavailable',
-  message: string,
-  attempt = 0,
-) => ({
+export const fault = (code: TrackErrorCode, message: string, attempt = 0) => ({
   error: { code, message, attempt },
 })
 

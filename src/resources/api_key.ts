@@ -77,7 +77,6 @@ const keepsADoor = ({ principal }: Context, { id, type }: Row) =>
 
 const lastServerKey = (done: string) =>
   new ApiError(
-    409,
     'last_server_key',
     `This is the last server key that does not end; create another one before you ${done}`,
   )

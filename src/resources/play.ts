@@ -26,7 +26,7 @@ async function chosenVariants(context: Context, variants: string[] = []): Promis
     // The uploaded file itself is played by browsers only where their key names it.
     const allowed = principal.variants ?? (principal.kind === 'player' && index === 'original' ? [] : null)
     if (allowed && !allowed.includes(index)) {
-      throw new ApiError(403, 'insufficient_scope', `This API key may not play the variant ${index}`)
+      throw new ApiError('insufficient_scope', `This API key may not play the variant ${index}`)
     }
   }
   if (variants.length > 0) return [...new Set(variants)]
@@ -131,7 +131,7 @@ export const playHandlers: Handlers<typeof playOperations> = {
       params.play_track_id,
     )
     if (!session.is_downloadable) {
-      throw new ApiError(403, 'download_not_allowed', 'This play session was created without is_downloadable')
+      throw new ApiError('download_not_allowed', 'This play session was created without is_downloadable')
     }
     // What is not finished is not given out as a file.
     if (is_preliminary) throw notReady(track.status)

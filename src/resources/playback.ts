@@ -3,6 +3,7 @@ import { and, eq, or, sql } from 'drizzle-orm'
 import { signUrl } from '../adapters/media.ts'
 import { collections, organizations, playlists, playSessions, tracks, trackVariants } from '../adapters/schema.ts'
 import type { Context } from '../context.ts'
+import { PLAYBACK_TTL } from '../contract/common.ts'
 import type { Playback } from '../contract/play.ts'
 import { ApiError, notFound } from '../errors.ts'
 import { appearance } from './appearance.ts'
@@ -12,9 +13,6 @@ import { checkExpiry } from './session.ts'
 
 /** A track can be played when it has files, whatever its status: also while it is processed again. */
 export const playable = sql<number>`exists (select 1 from track_variants where track_id = ${tracks.id})`
-
-/** Longest life of a signed playback URL, in seconds; players ask for a new play view before it ends. */
-const MAX_URL_TTL = 3600
 
 interface File {
   index: string
@@ -77,14 +75,13 @@ export async function findPlayback(context: Context, play_session_id: string, tr
     /** The session's variants that this track has, in the session's order; of a preliminary one, its early file. */
     files: is_preliminary ? made : session.variants.flatMap((index) => made.filter((file) => file.index === index)),
     is_preliminary,
-    seconds_left: Math.min(MAX_URL_TTL, Math.floor((session.expires_at - now) / 1000)),
+    seconds_left: Math.min(PLAYBACK_TTL, Math.floor((session.expires_at - now) / 1000)),
   }
 }
 
 /** 409 for a track that does not play, or not yet. */
 export const notReady = (status: string) =>
   new ApiError(
-    409,
     'track_not_ready',
     status === 'failed'
       ? 'This track could not be processed and cannot be played'

@@ -70,7 +70,7 @@ async function changeTracks(
   const now = await db.select().from(playlists).where(eq(playlists.id, playlist_id)).get()
   if (!now) throw notFound('playlist')
   if (version !== undefined && version !== now.version) {
-    throw new ApiError(412, 'version_mismatch', `The playlist is at version ${now.version} now; read it again`)
+    throw new ApiError('version_mismatch', `The playlist is at version ${now.version} now; read it again`)
   }
   return false
 }
@@ -135,7 +135,7 @@ export async function insertTracks(
   )
   if (!taken) {
     const message = `A playlist holds at most ${MAX_PLAYLIST_TRACKS} tracks`
-    throw new ApiError(409, 'playlist_full', message)
+    throw new ApiError('playlist_full', message)
   }
 }
 

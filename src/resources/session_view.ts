@@ -2,6 +2,7 @@ import { and, asc, eq, ne, or, sql } from 'drizzle-orm'
 
 import { collections, playlists, playlistTracks, type playSessions, tracks } from '../adapters/schema.ts'
 import type { Context } from '../context.ts'
+import { MAX_SESSION_TRACKS } from '../contract/common.ts'
 import type { PlaySession } from '../contract/play.ts'
 import { ApiError } from '../errors.ts'
 import { appearance, type Appearances } from './appearance.ts'
@@ -11,9 +12,6 @@ import { findPlayback, playable, playback } from './playback.ts'
 import { timestamp } from './session.ts'
 
 type Row = typeof playSessions.$inferSelect
-
-/** Tracks that a session lists at most. */
-const MAX_TRACKS = 1000
 
 /** A play session as the API shows it. */
 export const toPlaySession = (row: Row): PlaySession => ({
@@ -65,7 +63,7 @@ async function sessionTracks({ db }: Context, { scope, resource_id }: Row) {
       .innerJoin(collections, eq(collections.id, tracks.collection_id))
       .where(and(eq(playlistTracks.playlist_id, resource_id), listable))
       .orderBy(asc(playlistTracks.position))
-      .limit(MAX_TRACKS)
+      .limit(MAX_SESSION_TRACKS)
     return rows.map(({ track, place, ...row }) => ({ ...row, track: { ...track, order: place + 1 } }))
   }
   const inScope = scope === 'track' ? eq(tracks.id, resource_id) : eq(tracks.collection_id, resource_id)
@@ -75,7 +73,7 @@ async function sessionTracks({ db }: Context, { scope, resource_id }: Row) {
     .innerJoin(collections, eq(collections.id, tracks.collection_id))
     .where(and(inScope, listable))
     .orderBy(asc(tracks.order))
-    .limit(MAX_TRACKS)
+    .limit(MAX_SESSION_TRACKS)
   return rows.map((row) => ({ ...row, playlist: null }))
 }
 

@@ -219,7 +219,7 @@ export const trackHandlers: Handlers<typeof trackOperations> = {
     // Looked at anew: its upload URL may have been used twice.
     const source = row.source_path === null ? null : await headObject(context.env, row.source_path)
     if (!source || row.source_path === null) {
-      throw new ApiError(409, 'track_not_uploaded', 'This track has no file yet; upload one first')
+      throw new ApiError('track_not_uploaded', 'This track has no file yet; upload one first')
     }
     const idle = sql`status not in ('processing', 'fallback_processing')`
     await startProcessing(context, row, { path: row.source_path, size: source.size }, idle)

@@ -17,7 +17,7 @@ export function checkFacts(env: Env, { file_size = 0 }: Facts): void {
   const limit = Number(env.MAX_UPLOAD_BYTES)
   if (file_size > limit) {
     const message = `must be at most ${limit} bytes`
-    throw new ApiError(413, 'file_too_large', `file_size ${message}`, [{ path: 'file_size', message }])
+    throw new ApiError('file_too_large', `file_size ${message}`, [{ path: 'file_size', message }])
   }
 }
 

@@ -21,7 +21,7 @@ async function findOwn(context: Context, id: string): Promise<Row> {
   const fixed = CATALOGUE.find((variant) => variant.id === id)
   if (fixed) {
     const message = `${fixed.index} is one of the default variants, which cannot be changed or deleted; define one of your own`
-    throw new ApiError(409, 'default_variant', message)
+    throw new ApiError('default_variant', message)
   }
   const row = await context.db.select().from(variants).where(own(context, id)).get()
   if (!row) throw notFound('variant')
@@ -56,7 +56,7 @@ function toIndex(name: string): string {
 }
 
 const exists = (index: string) =>
-  new ApiError(409, 'variant_exists', `There is a variant with the index ${index} already; choose another one`)
+  new ApiError('variant_exists', `There is a variant with the index ${index} already; choose another one`)
 
 export const variantHandlers: Handlers<typeof variantOperations> = {
   async listVariants({ query: { limit, offset } }, { db, principal }) {
@@ -89,7 +89,7 @@ export const variantHandlers: Handlers<typeof variantOperations> = {
         if (fault.includes('UNIQUE constraint failed: variants.organization_id')) throw exists(index)
         if (!fault.includes('NOT NULL constraint failed: variants.seq')) throw error
         const message = `An organization may have ${MAX_VARIANTS} variants of its own; delete one first`
-        throw new ApiError(409, 'variants_full', message)
+        throw new ApiError('variants_full', message)
       })
     return { variant_id: row.id, variant: toRendition(row) }
   },

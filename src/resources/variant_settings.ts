@@ -7,9 +7,9 @@ type Row = typeof variants.$inferSelect
 type Settings = Pick<Row, 'type' | 'codec' | 'bitrate' | 'channels' | 'start' | 'length'>
 
 /** The bitrates of MPEG-1 layer III (ISO/IEC 11172-3 §2.4.2.3), kbit/s: an MP3 of constant bitrate has no other. */
-const MP3_BITRATES = [32, 40, 48, 56, 64, 80, 96, 112, 128, 160, 192, 224, 256, 320]
+export const MP3_BITRATES = [32, 40, 48, 56, 64, 80, 96, 112, 128, 160, 192, 224, 256, 320]
 /** Kbit/s that the encoders make something good of; libopus takes at most 256 for each channel. */
-const RANGES = { aac: [32, 320], opus: [16, 320] } as const
+export const RANGES = { aac: [32, 320], opus: [16, 320] } as const
 const DEFAULT_LENGTH = 30
 
 /** What is wrong with a bitrate of a codec; null when nothing is. */

@@ -26,7 +26,7 @@ const image = (head: string, size = 32) => {
   return bytes
 }
 const PNG = image('\x89PNG\r\n\x1a\n')
-const refusal = (code: 'unsupported_image' | 'internal', retryable = false): CoverAnswer => ({
+const refusal = (code: 'unsupported_image' | 'image_too_large' | 'internal', retryable = false): CoverAnswer => ({
   ok: false,
   error: { code, message: 'The image cannot be read', retryable },
 })
@@ -238,6 +238,11 @@ describe('errors', () => {
     expect(await refused(track_cover_upload.upload_url)).toEqual([400, 'unsupported_image'])
     expect(await db.select().from(tracks).get()).toMatchObject({ cover_path: null, cover_job_id: null })
     expect(await storedFiles('uploads/')).toEqual([])
+  })
+
+  it('is 413 when it has too many pixels, as when it has too many bytes', async () => {
+    startTranscoder({ cover: () => refusal('image_too_large') })
+    expect(await refused(url)).toEqual([413, 'image_too_large'])
   })
 
   it('is tried again after a passing fault, and 503 after one that is not', async () => {
