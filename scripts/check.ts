@@ -49,6 +49,7 @@ const steps: Record<string, () => boolean> = {
   lint: run('oxlint', '--type-aware', '--deny-warnings'),
   citations: run('node', 'scripts/citations.ts'),
   ...Object.fromEntries(projects.map((project) => [`types of ${project}`, run('tsc', '-p', project)])),
+  'generated docs': run('node', 'scripts/docs.ts', '--check'),
   'binding types': run('wrangler', 'types', '--check', '--include-runtime=false', '--strict-vars=false'),
   migrations: () => migrationsAreSafe() && schemaIsMigrated(),
   build: run('node', 'scripts/build.ts'),

@@ -1,0 +1,180 @@
+import { readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+
+import * as z from 'zod'
+
+import { Environment } from '../container/settings.ts'
+import { CATALOGUE, CODEC_FILES } from '../src/contract/catalogue.ts'
+import { ERRORS, TRACK_ERRORS } from '../src/contract/errors.ts'
+import { FILE_ERRORS, SERVICE_ERRORS, WARNINGS } from '../src/contract/job.ts'
+import { limitsOf } from '../src/contract/limit.ts'
+import { MP3_BITRATES, RANGES } from '../src/resources/variant_settings.ts'
+import { root, SETTINGS } from './settings.ts'
+
+/**
+ * `npm run docs`: writes the tables of docs/errors.md, limits.md, settings.md and variants.md from the code that they describe.
+ * With `--check` nothing is written: it fails when a table is stale, or when README.md has grown too long to be read at once.
+ */
+
+const README_LINES = 150
+
+const read = (path: string) => readFileSync(join(root, path), 'utf8')
+const code = (text: string) => (text ? `\`${text}\`` : '')
+const number = (value: number) => value.toLocaleString('en')
+
+/** A table as oxfmt lays it out, so that writing and formatting agree. */
+function table(head: string[], rows: string[][]): string {
+  const cells = [head, ...rows].map((row) => row.map((cell) => cell.replaceAll('|', '\\|')))
+  const widths = head.map((_, at) => Math.max(3, ...cells.map((row) => row[at]!.length)))
+  const line = (row: string[]) => `| ${row.map((cell, at) => cell.padEnd(widths[at]!)).join(' | ')} |`
+  const [first, ...rest] = cells
+  return [line(first!), line(widths.map((width) => '-'.repeat(width))), ...rest.map(line)].join('\n')
+}
+
+const meanings = (codes: Record<string, string>) =>
+  table(
+    ['`code`', 'Meaning'],
+    Object.entries(codes).map(([name, meaning]) => [code(name), meaning]),
+  )
+
+/** `NAME = "value" # meaning` in a part of wrangler.toml; the meaning is the comment behind the line. */
+function wranglerLines(from: string, to: string, line: RegExp): Record<string, string>[] {
+  const part = read('wrangler.toml').split(from)[1]!.split(to)[0]!
+  const lines = part.trim().split('\n')
+  return lines.map((text) => {
+    const { groups } = line.exec(text.trim()) ?? {}
+    if (!groups) throw new Error(`wrangler.toml: say behind it with a comment what this is: ${text}`)
+    return groups
+  })
+}
+const vars = wranglerLines('[vars]\n', '\n\n', /^(?<name>\w+) = "(?<standard>.*?)" # (?<meaning>.+)$/)
+const secrets = wranglerLines('required = [\n', ']', /^"(?<name>\w+)", # (?<meaning>.+)$/)
+const setting = ({ name, standard, meaning }: Record<string, string | undefined>) => [
+  code(name ?? ''),
+  code(standard ?? ''),
+  (meaning ?? '').replace(/https?:\/\/\S+/, '`$&`'),
+]
+
+function transcoderSettings(): string[][] {
+  const { properties = {} } = z.toJSONSchema(Environment, { io: 'output' })
+  return Object.entries(properties).map(([name, property]) => {
+    const { default: standard, description } = property as { default?: string | number; description?: string }
+    if (!description) throw new Error(`container/settings.ts does not say what ${name} is`)
+    return setting({ name, standard: String(standard ?? ''), meaning: description })
+  })
+}
+
+const UNITS: [string, number, string][] = [
+  ['bytes', 1e9, 'GB'],
+  ['bytes', 1e6, 'MB'],
+  ['bytes', 1024, 'KiB'],
+  ['pixels', 1e6, 'megapixels'],
+  ['seconds', 3600, 'h'],
+  ['seconds', 60, 'min'],
+]
+
+/** A number with its unit, and where there is one, in a unit that people think in. */
+function amount(value: number, unit: string): string {
+  const better = UNITS.find(([of, size]) => of === unit && value >= size)
+  return `${number(value)} ${unit}${better ? ` (${value / better[1]} ${better[2]})` : ''}`
+}
+
+const VARIANTS: Record<string, string> = {
+  'aac-160': 'everything; plays everywhere and comes first in play views',
+  'mp3-128': 'everything',
+  'opus-96': 'everything; the smallest',
+  lossless: 'lossless sources only',
+  preview: 'the first 30 s, faded',
+  waveform: "peaks in BBC audiowaveform's format, version 2",
+  analysis: 'loudness (EBU R 128), peaks and technical facts',
+  original: 'the file itself, as it was uploaded',
+}
+
+function catalogue(): string {
+  const rows = CATALOGUE.map(({ index, codec, bitrate, extension }) => {
+    const made = VARIANTS[index]
+    if (!made) throw new Error(`scripts/docs.ts does not say what the variant ${index} is made of`)
+    const format = codec
+      ? `${codec === 'opus' ? 'Opus' : codec.toUpperCase()} in \`.${extension}\``
+      : extension
+        ? extension.toUpperCase()
+        : ''
+    return [code(index), format, bitrate ? `${bitrate} kbit/s` : '', made]
+  })
+  return table(['`index`', 'Format', 'Bitrate', 'Made of'], rows)
+}
+
+function codecs(): string {
+  const bitrates = {
+    aac: RANGES.aac.join(' to '),
+    mp3: MP3_BITRATES.join(', '),
+    opus: `${RANGES.opus.join(' to ')}; 256 at most with one channel`,
+    flac: 'none',
+  }
+  const rows = Object.entries(CODEC_FILES).map(([codec, { extension, content_type }]) => [
+    code(codec),
+    code(`.${extension}`),
+    code(content_type),
+    bitrates[codec as keyof typeof bitrates],
+  ])
+  return table(['`codec`', 'File', 'Type', 'Bitrates, kbit/s'], rows)
+}
+
+const { upload_expired, transcoder_unavailable } = TRACK_ERRORS
+const errors = Object.entries(ERRORS).map(([name, { status, meaning }]) => [String(status), code(name), meaning])
+const standards = Object.fromEntries(vars.map(({ name, standard }) => [name, standard]))
+const limits = limitsOf(standards as Parameters<typeof limitsOf>[0]).map(({ name, value, unit, applies_to }) => [
+  code(name),
+  amount(value, unit),
+  applies_to,
+])
+
+const TABLES: Record<string, Record<string, string>> = {
+  'docs/errors.md': {
+    errors: table(['Status', '`code`', 'Meaning'], errors),
+    'file errors': meanings({ upload_expired, ...FILE_ERRORS }),
+    'service errors': meanings({ ...SERVICE_ERRORS, transcoder_unavailable }),
+    warnings: meanings(WARNINGS),
+  },
+  'docs/limits.md': { limits: table(['Name', 'At most', 'Of'], limits) },
+  'docs/settings.md': {
+    'npm start': table(
+      ['Variable', 'Default', 'Meaning'],
+      Object.entries(SETTINGS).map(([name, rest]) => setting({ name, ...rest })),
+    ),
+    worker: table(['Variable', 'Default', 'Meaning'], vars.map(setting)),
+    secrets: table(
+      ['Secret', 'Meaning'],
+      secrets.map((secret) => setting(secret).filter((_, at) => at !== 1)),
+    ),
+    transcoder: table(['Variable', 'Default', 'Meaning'], transcoderSettings()),
+  },
+  'docs/variants.md': { catalogue: catalogue(), codecs: codecs() },
+}
+
+function fill(page: string, text: string, name: string, content: string): string {
+  const [begin, end] = [`<!-- npm run docs: ${name} -->`, '<!-- end -->']
+  const from = text.indexOf(begin)
+  const to = text.indexOf(end, from)
+  if (from < 0 || to < 0) throw new Error(`${page} has no place for a table: ${begin} … ${end}`)
+  return `${text.slice(0, from + begin.length)}\n\n${content}\n\n${text.slice(to)}`
+}
+
+const checks = process.argv.includes('--check')
+for (const [page, tables] of Object.entries(TABLES)) {
+  const before = read(page)
+  const after = Object.entries(tables).reduce((text, [name, content]) => fill(page, text, name, content), before)
+  if (after === before) continue
+  if (!checks) {
+    writeFileSync(join(root, page), after)
+    console.log(`${page} is written`)
+    continue
+  }
+  console.error(`${page} says something else than the code: run npm run docs`)
+  process.exitCode = 1
+}
+const lines = read('README.md').trimEnd().split('\n').length
+if (checks && lines > README_LINES) {
+  console.error(`README.md has ${lines} lines; at most ${README_LINES}: what goes deeper belongs in docs/`)
+  process.exitCode = 1
+}
