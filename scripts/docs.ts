@@ -12,7 +12,8 @@ import { MP3_BITRATES, RANGES } from '../src/resources/variant_settings.ts'
 import { root, SETTINGS } from './settings.ts'
 
 /**
- * `npm run docs`: writes the tables of docs/errors.md, limits.md, settings.md and variants.md from the code that they describe.
+ * `npm run docs`: writes the tables of docs/errors.md, docs/limits.md, docs/settings.md and docs/variants.md from
+ * the code that they describe.
  * With `--check` nothing is written: it fails when a table is stale, or when README.md has grown too long to be read at once.
  */
 
