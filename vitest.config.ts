@@ -53,6 +53,7 @@ export default defineConfig({
         test: {
           name: 'container',
           include: ['test/container/**/*.test.ts'],
+          setupFiles: ['./test/support/show_logs.ts'],
           environment: 'node',
           testTimeout: 60_000,
           hookTimeout: 60_000,
@@ -62,6 +63,7 @@ export default defineConfig({
         test: {
           name: 'e2e',
           include: ['test/e2e/**/*.test.ts'],
+          setupFiles: ['./test/support/show_logs.ts'],
           environment: 'node',
           testTimeout: 180_000,
           hookTimeout: 180_000,

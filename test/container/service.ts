@@ -8,6 +8,7 @@ import { createInterface } from 'node:readline'
 import { NODE_FLAGS } from '../../container/node_flags.ts'
 import type { JobError, JobResult, JobVariant, TranscodeJob } from '../../src/contract/job.ts'
 import { JobEvent } from '../../src/contract/job.ts'
+import { showLog } from '../support/logs.ts'
 import type { Storage } from './storage.ts'
 
 const ENTRY = new URL('../../container/server.ts', import.meta.url).pathname
@@ -26,6 +27,7 @@ export async function startService(
   const [program, ...args] = wrap(COMMAND)
   const child = spawn(program!, args, { env, stdio: ['ignore', 'pipe', 'inherit'] })
   const logs: Record<string, unknown>[] = []
+  showLog(`the transcoder ${child.pid}`, () => logs.map((line) => `${JSON.stringify(line)}\n`).join(''))
   const exited = new Promise<number | null>((resolve) => child.once('exit', resolve))
   const port = await new Promise<number>((resolve, reject) => {
     // Not at its exit: the reason may still be on its way.

@@ -1,6 +1,12 @@
+import { readFileSync } from 'node:fs'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+
 import { inject } from 'vitest'
 import type { TestProject } from 'vitest/node'
 
+import { showLog } from '../support/logs.ts'
 import { startStack } from '../support/stack.ts'
 
 /** A stack for all files that only use it; those that stop it, or keep its transcoder busy, start one of their own. */
@@ -16,20 +22,26 @@ export interface Shared {
 
 declare module 'vitest' {
   export interface ProvidedContext {
-    stack: { base_url: string; state_dir: string; root_key: string }
+    stack: { base_url: string; state_dir: string; root_key: string; log: string }
   }
 }
 
 /** Vitest's global set-up of the project `e2e`. */
 export default async function startForAll(project: TestProject) {
-  const { base_url, state_dir, root_key, dispose } = await startStack()
-  project.provide('stack', { base_url, state_dir, root_key })
-  return dispose
+  const directory = await mkdtemp(join(tmpdir(), 'tonearm-log-'))
+  const log = join(directory, 'log')
+  const { base_url, state_dir, root_key, dispose } = await startStack({ log })
+  project.provide('stack', { base_url, state_dir, root_key, log })
+  return async () => {
+    await dispose()
+    await rm(directory, { recursive: true })
+  }
 }
 
 /** The stack that all share, with a new organization. */
 export async function joinStack(): Promise<Shared> {
   const stack = inject('stack')
+  showLog('the stack that all share', () => readFileSync(stack.log, 'utf8'))
   const response = await fetch(`${stack.base_url}/v1/organization`, {
     method: 'POST',
     headers: { authorization: `Bearer ${stack.root_key}`, 'content-type': 'application/json' },

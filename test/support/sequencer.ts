@@ -17,6 +17,7 @@ const WAITING = [
  */
 export class WaitingFirst extends BaseSequencer {
   override async sort(specifications: TestSpecification[]): Promise<TestSpecification[]> {
+    // oxlint-disable-next-line unicorn/no-array-sort -- not an array's
     const sorted = await super.sort(specifications)
     const waits = ({ moduleId }: TestSpecification) => WAITING.findIndex((name) => moduleId.includes(`/${name}.`))
     const first = sorted.filter((file) => waits(file) >= 0).toSorted((a, b) => waits(a) - waits(b))

@@ -6,6 +6,8 @@ import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
+import { showLog } from './logs.ts'
+
 /**
  * The whole system as `npm start` runs it: scripts/start.ts on free ports, with a database of its own. It ends with the process that
  * started it, because it watches that (scripts/parent.ts), and therefore also when a test runner is killed.
@@ -39,12 +41,13 @@ type Message = { ready?: Ready; worker?: number; transcoder?: number }
 
 const root = join(import.meta.dirname, '../..')
 
-/** Starts a stack and waits until it is ready; with `state_dir`, on the data of an earlier one. */
-export async function startStack(options: { state_dir?: string } = {}): Promise<Stack> {
+/** Starts a stack and waits until it is ready; with `state_dir`, on the data of an earlier one. `log` names a file for all it prints. */
+export async function startStack(options: { state_dir?: string; log?: string } = {}): Promise<Stack> {
   const state_dir = options.state_dir ?? (await mkdtemp(join(tmpdir(), 'tonearm-stack-')))
   const [PORT, TRANSCODER_PORT] = await freePorts()
   const root_key = randomBytes(24).toString('hex')
-  const child = run({ PORT, TRANSCODER_PORT, STATE_DIR: state_dir, ROOT_KEY: root_key })
+  const child = run({ PORT, TRANSCODER_PORT, STATE_DIR: state_dir, ROOT_KEY: root_key }, options.log)
+  showLog(`the stack on port ${PORT}`, child.output)
   const groups = { worker: 0, transcoder: 0 }
   const ready = await new Promise<Ready>((resolve, reject) => {
     child.process.on('message', (message: Message) => {
@@ -82,19 +85,18 @@ export async function startStack(options: { state_dir?: string } = {}): Promise<
   }
 }
 
-/** Runs scripts/start.ts with an environment, without waiting for anything. `STACK_LOG` names a file for all it prints. */
-export function run(environment: Record<string, string | number>) {
+/** Runs scripts/start.ts with an environment, without waiting for anything. `log` names a file for all it prints. */
+export function run(environment: Record<string, string | number>, log = process.env.STACK_LOG) {
   const env = { ...process.env, VERBOSE: '1', ...environment, PARENT_PID: String(process.pid) } as NodeJS.ProcessEnv
   const child: ChildProcess = spawn(process.execPath, [join(root, 'scripts/start.ts')], {
     env,
     stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
   })
   let text = ''
-  const { STACK_LOG } = process.env
   for (const stream of [child.stdout, child.stderr])
     stream?.setEncoding('utf8').on('data', (part: string) => {
       text += part
-      if (STACK_LOG) appendFileSync(STACK_LOG, part)
+      if (log) appendFileSync(log, part)
     })
   const exited = new Promise<number | null>((resolve) => child.once('close', (code) => resolve(code)))
   return { process: child, exited, output: () => text }
