@@ -1,4 +1,4 @@
-import { and, asc, eq, ne, or, sql } from 'drizzle-orm'
+import { and, asc, eq, notInArray, or, sql } from 'drizzle-orm'
 
 import { collections, playlists, playlistTracks, type playSessions, tracks } from '../adapters/schema.ts'
 import type { Context } from '../context.ts'
@@ -49,7 +49,8 @@ const columns = {
     from track_variants where track_id = ${tracks.id} limit 1
   )`.as('file'),
 }
-const listable = or(ne(tracks.status, 'failed'), playable)
+/** What plays, or will: neither what failed nor what nobody has sent a file for. */
+const listable = or(notInArray(tracks.status, ['failed', 'initializing']), playable)
 
 /** The tracks of a session in playing order; of a playlist, `order` counts its places. */
 async function sessionTracks({ db }: Context, { scope, resource_id }: Row) {

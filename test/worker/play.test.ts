@@ -40,14 +40,15 @@ describe('behaviour', () => {
   })
 
   it('lists the tracks of a collection by their order and renders the first that can play', async () => {
-    await aTrack(key, collection_id, { file_name: 'waiting.mp3' })
+    const coming = await aTrack(key, collection_id, { file_name: 'coming.mp3' })
     const first = await aReadyTrack(key, collection_id, { player_title: 'So What' })
     const failed = await aTrack(key, collection_id)
     await aReadyTrack(key, collection_id, { file_name: 'Blue in Green.flac' })
     await db.update(tracks).set({ status: 'failed' }).where(eq(tracks.id, failed.id))
+    await db.update(tracks).set({ status: 'processing', job_id: 'job' }).where(eq(tracks.id, coming.id))
     const body = await create('collection', { collection_id })
     expect(body.tracks).toMatchObject([
-      { player_title: 'waiting', order: 1, duration: 0 },
+      { player_title: 'coming', order: 1, duration: 0 },
       { player_title: 'So What', order: 2, duration: 12.346 },
       { player_title: 'Blue in Green', order: 4 },
     ])

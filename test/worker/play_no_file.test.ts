@@ -1,0 +1,62 @@
+import { describe, expect, it } from 'vitest'
+
+import { aReadyTrack, aShop, aWaitingTrack, serveTranscoder, upload } from './ready_track.ts'
+import { ok } from './support.ts'
+
+/** A collection and a playlist of two tracks, the first of which nobody has sent a file for, and a session of each kind. */
+async function sessions() {
+  serveTranscoder()
+  const { key, collection_id } = await aShop()
+  const waiting = await aWaitingTrack(key, collection_id)
+  const ready = await aReadyTrack(key, collection_id)
+  const { playlist_id } = await ok('POST', '/v1/playlist', { key, body: { title: 'Mix' } })
+  await ok('PUT', `/v1/playlist/${playlist_id}/track`, { key, body: { track_ids: [waiting, ready] } })
+  const create = (scope: string, id: string) =>
+    ok('POST', `/v1/play_session/${scope}`, { key, body: { [`${scope}_id`]: id } })
+  const created = {
+    collection: await create('collection', collection_id),
+    playlist: await create('playlist', playlist_id),
+    track: await create('track', waiting),
+  }
+  return { key, waiting, ready, created }
+}
+
+const shown = ({ tracks, first_track }: { tracks: { id: string }[]; first_track: { track_id: string } | null }) => [
+  tracks.map(({ id }) => id),
+  first_track?.track_id ?? null,
+]
+
+describe('a track that has no file', () => {
+  it('is in no session, until its upload is there', async () => {
+    const { key, waiting, ready, created } = await sessions()
+    const read = async (scope: keyof typeof created) => {
+      const { play_session_id } = created[scope]
+      const answers = [`/v1/play_session/${play_session_id}`, `/v1/play/${play_session_id}`].map((path) =>
+        ok('GET', path, { key }),
+      )
+      const [mine, listeners] = (await Promise.all(answers)).map(shown)
+      expect(listeners).toEqual(mine)
+      return mine
+    }
+    for (const scope of ['collection', 'playlist'] as const) {
+      expect([scope, shown(created[scope])]).toEqual([scope, [[ready], ready]])
+      expect([scope, await read(scope)]).toEqual([scope, [[ready], ready]])
+    }
+    expect([shown(created.track), await read('track')]).toEqual([
+      [[], null],
+      [[], null],
+    ])
+    await upload(key, waiting)
+    for (const scope of ['collection', 'playlist'] as const) {
+      expect([scope, await read(scope)]).toEqual([scope, [[waiting, ready], waiting]])
+    }
+    expect(await read('track')).toEqual([[waiting], waiting])
+  })
+
+  it('is not one that plays on while another file is awaited for it', async () => {
+    const { key, ready, created } = await sessions()
+    await ok('POST', `/v1/track/${ready}/upload`, { key, body: {} })
+    const { play_session_id } = created.collection
+    expect(shown(await ok('GET', `/v1/play/${play_session_id}`))).toEqual([[ready], ready])
+  })
+})
