@@ -1,6 +1,7 @@
 import { open } from 'node:fs/promises'
 
 import type { JobErrorCode } from '../src/contract/job.ts'
+import { HEAD_BYTES, isText } from '../src/contract/text.ts'
 import { Fault } from './fault.ts'
 
 /** What the first bytes say: the name of ffmpeg's demuxer, or null when they say nothing we know. */
@@ -12,7 +13,6 @@ export type Sniffed = {
   truncated: boolean
 }
 
-const HEAD = 4096
 const WHOLE = { streamed: false, truncated: false }
 
 /** Reads the head of a file and names its demuxer; text, images, archives and other non-audio never reach ffmpeg. */
@@ -30,7 +30,8 @@ export async function sniffFile(path: string): Promise<Sniffed> {
 
 /** Names the demuxer for the first bytes of a file of `size` bytes; `tagged` when an ID3 tag stood before them. */
 export function sniff(head: Buffer, size: number, tagged = false): Sniffed {
-  const demuxer = demuxerOf(head)
+  // UTF-16 begins like a frame of MPEG audio.
+  const demuxer = isText(head) ? undefined : demuxerOf(head)
   if (demuxer) return { demuxer, ...(demuxer === 'wav' ? waveLength(head, size) : WHOLE) }
   if (tagged) return { demuxer: 'mp3', ...WHOLE }
   refuseForeign(head)
@@ -133,11 +134,6 @@ function xmlRoot(text: string): string {
   return /^\s*<([\w-]+)[\s/>]/.exec(bare)?.[1]?.toLowerCase() ?? ''
 }
 
-function isText(head: Buffer): boolean {
-  if (head[0] === 0xff && head[1] === 0xfe) return head[3] === 0
-  return head.every((byte) => byte >= 0x20 || byte === 9 || byte === 10 || byte === 12 || byte === 13)
-}
-
 function waveLength(head: Buffer, size: number) {
   if (ascii(head, 0, 4) !== 'RIFF') return WHOLE
   for (let at = 12; at + 8 <= head.length;) {
@@ -162,6 +158,6 @@ function ascii(bytes: Buffer, from: number, to: number): string {
 }
 
 async function read(file: Awaited<ReturnType<typeof open>>, position: number): Promise<Buffer> {
-  const { buffer, bytesRead } = await file.read(Buffer.alloc(HEAD), 0, HEAD, position)
+  const { buffer, bytesRead } = await file.read(Buffer.alloc(HEAD_BYTES), 0, HEAD_BYTES, position)
   return buffer.subarray(0, bytesRead)
 }

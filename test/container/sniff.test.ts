@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
 
 import { sniff } from '../../container/sniff.ts'
+import { HEAD_BYTES, isText } from '../../src/contract/text.ts'
 import { type Format, makeAudio } from '../support/audio.ts'
 
 const head = (text: string) => Buffer.concat([Buffer.from(text, 'latin1'), Buffer.alloc(64, 1)])
@@ -80,7 +81,27 @@ describe('sniff', () => {
     }
   })
 
-  it('refuses text in UTF-8 too', () => {
-    expect(() => name(Buffer.from('Grüße, {"json": true}\n'))).toThrow('This is text, not audio.')
+  it.each([
+    ['UTF-8', Buffer.from('Grüße, {"json": true}\n')],
+    ['UTF-8 with a mark', Buffer.from('\ufeffTITLE "Album"\r\n')],
+    ['Latin 1', Buffer.from('Grüße\r\n', 'latin1')],
+    ['UTF-16', Buffer.from('\ufeffDear diary 日記 🎵', 'utf16le')],
+    ['UTF-16, high bytes first', Buffer.from('\ufeffDear diary 日記 🎵', 'utf16le').swap16()],
+    ['UTF-16, cut in a character', Buffer.from('\ufeffDear diary 🎵', 'utf16le').subarray(0, -3)],
+  ])('refuses text in %s', (_, text) => {
+    expect(() => name(text)).toThrow('This is text, not audio.')
+  })
+
+  it('takes no sound for text', async () => {
+    const formats = ['wav', 'aiff', 'flac', 'alac', 'm4a', 'adts', 'ogg', 'opus', 'webm', 'mp3'] as const
+    for (const format of formats) {
+      const bytes = await makeAudio(format, { seconds: 0.5 })
+      expect([format, isText(bytes.subarray(0, HEAD_BYTES))]).toEqual([format, false])
+    }
+    // An ID3 tag of nothing but words, MPEG layer I (which begins as UTF-16 does), a kilobyte of text before the samples.
+    const words = Buffer.from(`ID3\x03\0\0\0\0\x0f\x76TIT2\0\0\x07\x6c\0\0\0${'la '.repeat(700)}`, 'latin1')
+    const layerOne = Buffer.concat([Buffer.from([0xff, 0xfe, 0x44, 0x00]), Buffer.alloc(300, 0xdb)])
+    const sphere = Buffer.concat([Buffer.from('NIST_1A\n   1024\n'.padEnd(1024)), Buffer.alloc(3072, 7)])
+    expect([words, layerOne, sphere].map(isText)).toEqual([false, false, false])
   })
 })

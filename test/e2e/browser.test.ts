@@ -82,7 +82,7 @@ test('a new cover is shown', async () => {
 })
 
 test('a dropped file that is no audio says why', async () => {
-  await drop('diary.mp3', Buffer.from('Dear diary').toString('base64'))
+  await drop('diary.mp3', Buffer.from('%PDF-1.7\n\0').toString('base64'))
   const row = page.getByRole('listitem').filter({ hasText: 'diary' })
   await row.getByText('Failed.').waitFor(PATIENCE)
   expect(await row.locator('.note').textContent()).toMatch(/^Failed\. \w+/)

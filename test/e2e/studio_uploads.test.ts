@@ -32,7 +32,7 @@ async function openNew(title: string) {
   await page.getByRole('heading', { name: 'No tracks yet' }).waitFor(PATIENCE)
 }
 const choice = (...names: string[]) =>
-  names.map((name) => ({ name: `${name}.mp3`, mimeType: 'audio/mpeg', buffer: Buffer.from('Dear diary, ') }))
+  names.map((name) => ({ name: `${name}.mp3`, mimeType: 'audio/mpeg', buffer: Buffer.from('%PDF-1.7\n\0') }))
 const add = (...names: string[]) => page.setInputFiles('.thing-text input[type=file]', choice(...names))
 
 /** Whether the browser would ask before it leaves the page. */

@@ -46,7 +46,7 @@ async function open(more: Record<string, string> = {}, options: Parameters<typeo
 
 const input = ({ element }: Uploader) => element.locator('input[type=file][multiple]')
 const notes = { name: 'notes.txt', mimeType: 'text/plain', buffer: Buffer.from('Dear diary') }
-const diary = { name: 'diary.mp3', mimeType: 'audio/mpeg', buffer: Buffer.from('Dear diary, '.repeat(200)) }
+const diary = { name: 'diary.mp3', mimeType: 'audio/mpeg', buffer: Buffer.from('%PDF-1.7\n\0'.repeat(200)) }
 
 const audit = ({ page }: Uploader) => seriousFindings(page)
 

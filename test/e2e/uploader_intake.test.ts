@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest'
 
-import { makeImage } from '../support/audio.ts'
+import { makeAudio, makeImage } from '../support/audio.ts'
 import { expire } from './expired.ts'
 import { must } from './steps.ts'
 import { PATIENCE, type Uploader } from './uploader_page.ts'
@@ -18,15 +18,53 @@ afterAll(() => bench?.dispose())
 
 test('a file that is no audio fails with the reason that the service gives', async () => {
   const uploader = await bench.open()
-  await choose(uploader, await bench.aFile('diary.mp3', Buffer.from('Dear diary, '.repeat(200))))
+  await choose(uploader, await bench.aFile('diary.mp3', Buffer.from('%PDF-1.7\n\0'.repeat(200))))
   await uploader.until('diary.mp3', 'failed')
   const failed = (await uploader.events()).find(({ type }) => type === 'failed')!
-  expect(failed.message).toMatch(/text/)
+  expect(failed.message).toMatch(/document/)
   await uploader.row('diary.mp3').getByText(failed.message!).waitFor()
   const { track } = await must(bench.server.get('/v1/track/{track_id}', { params: { track_id: failed.track_id! } }))
   expect(track.info.error).toMatchObject({ code: failed.code, message: failed.message })
-  // Sending the same text again would not make it audio.
+  // Sending the same document again would not make it audio.
   expect(await uploader.row('diary.mp3').getByRole('button', { name: 'Try again' }).count()).toBe(0)
+})
+
+test('text never leaves the page, whatever its name; the line above the list counts what is ready and what failed', async () => {
+  const uploader = await bench.open()
+  const before = await bench.trackNames()
+  // Of the songs' tracks only the first that is asked for is answered.
+  const held = Promise.withResolvers<void>()
+  let answered = ''
+  await uploader.page.route(/\/v1\/upload\/[^/]+\/track\/[^/]+$/, async (route) => {
+    const url = route.request().url()
+    answered ||= url
+    if (url !== answered) await held.promise
+    await route.continue()
+  })
+  const tagged = await makeAudio('mp3', { seconds: 1 })
+  expect(tagged.toString('latin1', 0, 3)).toBe('ID3')
+  const list = Buffer.from('\ufeff#EXTM3U\r\nsong.mp3\r\n', 'utf16le')
+  await choose(
+    uploader,
+    await bench.aFile('diary.mp3', Buffer.from('Dear diary, '.repeat(1000))),
+    await bench.aFile('list.m3u', list),
+    await bench.aFile('tagged.mp3', tagged),
+    await bench.aSong('second.wav', 1),
+  )
+  for (const name of ['diary.mp3', 'list.m3u']) {
+    await uploader.until(name, 'rejected')
+    await uploader.row(name).getByText('This is text, not audio. Upload the audio file itself.').waitFor()
+  }
+  const line = uploader.element.locator('.total')
+  await line.getByText('1 file ready, 2 failed', { exact: true }).waitFor(PATIENCE)
+  held.resolve()
+  await line.getByText('2 files ready, 2 failed', { exact: true }).waitFor(PATIENCE)
+  expect(await bench.trackNames()).toEqual([...before, 'tagged.mp3', 'second.wav'])
+  const of = async (file: string) => (await uploader.events()).filter(({ name }) => name === file)
+  expect((await of('diary.mp3')).map(({ type, code }) => [type, code])).toEqual([
+    ['file-added', undefined],
+    ['rejected', 'text_file'],
+  ])
 })
 
 test('too large, empty and unwanted files never leave the page, and say why', async () => {

@@ -78,7 +78,7 @@ test('empty, with files above it, sending, paused, failed and done: each state r
 
   bench.line.flow()
   await row(names[1]!).getByRole('button', { name: 'Resume' }).click()
-  await choose(uploader, await bench.aFile('Voice memo.mp3', Buffer.from('Dear diary, '.repeat(20_000))))
+  await choose(uploader, await bench.aFile('Voice memo.mp3', Buffer.from('%PDF-1.7\n\0'.repeat(20_000))))
   for (const name of names) await until(name, 'ready')
   await until('Voice memo.mp3', 'failed')
   await element.getByText('3 files ready').first().waitFor(PATIENCE)

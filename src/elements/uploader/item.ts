@@ -56,6 +56,8 @@ export interface Cover {
 export interface Item {
   readonly id: string
   readonly file: File
+  /** Whether it was looked into: nothing is sent before. */
+  looked: boolean
   state: State
   /** Bytes sent in this attempt. */
   sent: number
@@ -98,6 +100,7 @@ let made = 0
 export const newItem = (file: File): Item => ({
   id: `file-${++made}`,
   file,
+  looked: false,
   state: 'queued',
   sent: 0,
   status: null,

@@ -3,7 +3,7 @@ import { deliver, type Delivery, type Turn } from './deliver.ts'
 import { follow } from './follow.ts'
 import type { Host } from './host.ts'
 import { isSettled, isUnsent, type Item, newItem, type Problem, viewOf } from './item.ts'
-import { isAccepted, isImage } from './rules.ts'
+import { isAccepted, isImage, isTextFile } from './rules.ts'
 import { leave } from './target.ts'
 import { formatSize } from './texts.ts'
 
@@ -26,17 +26,30 @@ export function createQueue(host: Host) {
       items.push(item)
       const refused = refusal(file, host)
       if (refused) {
-        Object.assign(item, { state: 'rejected', problem: refused, retriable: false })
-        host.emit('rejected', { ...viewOf(item), ...refused })
+        reject(item, refused)
       } else {
         host.emit('file-added', viewOf(item))
+        void lookInto(item)
       }
       return item
     })
     told = false
     host.changed()
-    pump()
     return added
+  }
+
+  function reject(item: Item, reason: Problem): void {
+    Object.assign(item, { state: 'rejected', problem: reason, retriable: false })
+    host.emit('rejected', { ...viewOf(item), ...reason })
+  }
+
+  async function lookInto(item: Item): Promise<void> {
+    if ((await isTextFile(item.file)) && isUnsent(item)) {
+      reject(item, { code: 'text_file', message: host.settings().texts.textFile })
+      host.changed(item)
+    }
+    item.looked = true
+    pump()
   }
 
   function pump(): void {
@@ -45,7 +58,11 @@ export function createQueue(host: Host) {
     const waiting = items.filter(({ state }) => state === 'queued')
     const missing = host.missing()
     if (waiting.length > 0 && missing) return halt(missing)
-    for (const item of waiting.slice(0, Math.max(0, host.settings().atOnce - running))) void run(item)
+    for (const item of waiting.slice(0, Math.max(0, host.settings().atOnce - running))) {
+      // Nothing overtakes it: tracks have the order of the list.
+      if (!item.looked) return
+      void run(item)
+    }
   }
 
   async function run(item: Item): Promise<void> {

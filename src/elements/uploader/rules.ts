@@ -1,3 +1,5 @@
+import { HEAD_BYTES, isText } from '../../contract/text.ts'
+
 /** What is taken at all; the service looks at the bytes and has the last word. */
 
 /** Audio, and the containers of sound that browsers call video or do not know. */
@@ -36,3 +38,13 @@ export function parseSize(text: string | null): number | null {
 }
 
 export const isImage = (file: File) => file.type.startsWith('image/')
+
+/** Whether a file is text; no when it cannot be read, which is found out when it is sent. */
+export const isTextFile = (file: File) =>
+  file
+    .slice(0, HEAD_BYTES)
+    .arrayBuffer()
+    .then(
+      (head) => isText(new Uint8Array(head)),
+      () => false,
+    )

@@ -64,9 +64,8 @@ function sentence(items: readonly Item[], held: boolean, texts: Texts): string {
   if (held && unsent.length > 0) return texts.heldNote(items.filter(({ state }) => state === 'uploading').length)
   const counted = items.filter(({ state }) => state !== 'rejected' && state !== 'cancelled')
   const sent = counted.filter((item) => !isUnsent(item) && item.status !== null)
-  if (unsent.length > 0) return texts.total(sent.length, counted.length)
-  const isAllOver = items.every(isOver)
-  return isAllOver ? outcome(items, texts) : texts.total(sent.length, counted.length)
+  const result = unsent.length > 0 ? '' : outcome(items, texts)
+  return result || items.every(isOver) ? result : texts.total(sent.length, counted.length)
 }
 
 function label(target: HTMLButtonElement, shown: boolean, text: string): void {

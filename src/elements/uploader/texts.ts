@@ -62,6 +62,7 @@ export interface Texts {
   tooLargeForService: string
   notAccepted: string
   imageDropped: string
+  textFile: string
   empty: string
   fileChanged: string
   coverKind: string

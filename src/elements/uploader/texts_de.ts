@@ -56,6 +56,7 @@ export const de: Texts = {
   tooLargeForService: 'Zu groß für diesen Dienst.',
   notAccepted: 'Diese Art von Datei wird hier nicht angenommen.',
   imageDropped: 'Das ist ein Bild. Auf einer Datei der Liste abgelegt, wird es deren Cover.',
+  textFile: 'Das ist Text, keine Audiodatei. Bitte die Audiodatei selbst auswählen.',
   empty: 'Diese Datei ist leer.',
   fileChanged: 'Die Datei wurde seit der Auswahl geändert oder verschoben. Bitte neu auswählen.',
   coverKind: 'Ein Cover muss ein Bild in JPEG, PNG, WebP, GIF oder AVIF sein.',

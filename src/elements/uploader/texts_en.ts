@@ -55,6 +55,7 @@ export const en: Texts = {
   tooLargeForService: 'Too large for this service.',
   notAccepted: 'This kind of file is not accepted here.',
   imageDropped: 'This is an image. Drop it on a file of the list to use it as its cover.',
+  textFile: 'This is text, not audio. Upload the audio file itself.',
   empty: 'This file is empty.',
   fileChanged: 'The file was changed or moved since it was chosen. Choose it again.',
   coverKind: 'A cover must be a JPEG, PNG, WebP, GIF or AVIF image.',

@@ -58,6 +58,7 @@ export const es: Texts = {
   tooLargeForService: 'Demasiado grande para este servicio.',
   notAccepted: 'Este tipo de archivo no se acepta aquí.',
   imageDropped: 'Es una imagen. Suéltala sobre un archivo de la lista para usarla como portada.',
+  textFile: 'Esto es texto, no audio. Sube el propio archivo de audio.',
   empty: 'Este archivo está vacío.',
   fileChanged: 'El archivo cambió o se movió desde que lo elegiste. Elígelo de nuevo.',
   coverKind: 'Una portada debe ser una imagen JPEG, PNG, WebP, GIF o AVIF.',

@@ -57,6 +57,7 @@ export const fr: Texts = {
   tooLargeForService: 'Trop volumineux pour ce service.',
   notAccepted: 'Ce type de fichier n’est pas accepté ici.',
   imageDropped: 'C’est une image. Déposez-la sur un fichier de la liste pour en faire sa pochette.',
+  textFile: 'C’est du texte, pas de l’audio. Envoyez le fichier audio lui-même.',
   empty: 'Ce fichier est vide.',
   fileChanged: 'Le fichier a été modifié ou déplacé depuis son choix. Choisissez-le de nouveau.',
   coverKind: 'Une pochette doit être une image JPEG, PNG, WebP, GIF ou AVIF.',

@@ -1,0 +1,24 @@
+/** What counts as text. No zod here: the uploader refuses by the same rule what the transcoder would refuse. */
+
+/** First bytes of a file to judge by. Some formats of sound begin with a whole kilobyte of text (NIST SPHERE). */
+export const HEAD_BYTES = 4096
+
+/** Whether a file begins as no sound does: in whole lines of text. */
+export function isText(head: Uint8Array): boolean {
+  const [a, b] = head
+  if ((a === 0xff && b === 0xfe) || (a === 0xfe && b === 0xff))
+    return isUtf16(head, a === 0xff ? 'utf-16le' : 'utf-16be')
+  return head.every((byte) => byte >= 0x20 || byte === 9 || byte === 10 || byte === 12 || byte === 13)
+}
+
+/** MPEG audio may begin with the same two bytes, but not go on in characters. */
+function isUtf16(head: Uint8Array, encoding: string): boolean {
+  try {
+    // A last character may be cut in two.
+    const text = new TextDecoder(encoding, { fatal: true, ignoreBOM: false }).decode(head, { stream: true })
+    // oxlint-disable-next-line no-control-regex -- what text does not hold
+    return !/[\0-\x08\x0b\x0e-\x1f\ufffe\uffff]/.test(text)
+  } catch {
+    return false
+  }
+}
