@@ -3,7 +3,7 @@ import { join } from 'node:path'
 
 import { afterAll, beforeAll, expect, test } from 'vitest'
 
-import { tone } from '../support/audio.ts'
+import { makeAudio, tone } from '../support/audio.ts'
 import {
   type Album,
   button,
@@ -15,7 +15,7 @@ import {
   type Stage,
   TWO_TRACKS,
 } from './player_setup.ts'
-import { must } from './steps.ts'
+import { bytes, must, send, settle } from './steps.ts'
 
 /** `<tonearm-player>` on a page of another origin with a strict policy: what it plays, and how. */
 
@@ -152,6 +152,63 @@ test('a download is offered when both the page and the session allow it', async 
   }
 })
 
+test('a download leaves the page and its music alone, whatever the storage answers', async () => {
+  const opened = await open({ download: 'mp3-128' })
+  const { page } = opened
+  const context = page.context()
+  const file = /mp3-128\.mp3\?.*response-content-disposition=attachment/
+  await button(opened, 'Play').click()
+  await opened.untilTime(0.2)
+  const goesOn = async () => {
+    const { time } = await opened.state()
+    await opened.untilTime(time + 0.2)
+    expect([page.url(), (await opened.state()).paused]).toEqual([`${stage.host.origin}/`, false])
+  }
+  // The local storage says nothing of an attachment: the browser shows the sound, beside the page.
+  const tab = context.waitForEvent('page', PATIENCE)
+  await button(opened, 'Download').click()
+  const shown = await tab
+  await shown.waitForURL(file, PATIENCE)
+  await goesOn()
+  await shown.close()
+
+  // R2 sends what the URL asks for.
+  await context.route(file, async (route) => {
+    const response = await route.fetch()
+    const disposition = new URL(route.request().url()).searchParams.get('response-content-disposition')!
+    await route.fulfill({ response, headers: { ...response.headers(), 'content-disposition': disposition } })
+  })
+  const arrives = page.waitForEvent('download', PATIENCE)
+  await button(opened, 'Download').click()
+  const download = await arrives
+  expect(download.suggestedFilename()).toBe('First.mp3')
+  expect((await readFile(await download.path())).length).toBeGreaterThan(100_000)
+  await goesOn()
+
+  // And refuses what was not signed so.
+  await context.unroute(file)
+  await context.route(file, (route) =>
+    route.continue({
+      url: route
+        .request()
+        .url()
+        .replace(/(X-Amz-Signature=)./, '$1x'),
+    }),
+  )
+  let tabs = 0
+  context.on('page', () => tabs++)
+  await button(opened, 'Download').click()
+  await page.getByRole('status').getByText('The download failed.').waitFor(PATIENCE)
+  const [error] = await opened.events('error')
+  expect(error?.detail).toEqual({ code: 'download_failed', message: 'The storage answered 403' })
+  await goesOn()
+  expect([tabs, opened.problems]).toEqual([0, []])
+  // What another track has to say is not mixed up with it.
+  await button(opened, 'Next track').click()
+  await page.getByRole('status').waitFor({ state: 'hidden', ...PATIENCE })
+  await opened.close()
+})
+
 test('a session that is not there is an error with a code, and says so', async () => {
   const opened = await stage.open({ 'play-session-id': '000aaaaa-aaaa-4aaa-8aaa-aaaaaaaaaaaa' })
   await opened.until('error')
@@ -161,14 +218,18 @@ test('a session that is not there is an error with a code, and says so', async (
   await opened.close()
 })
 
-test('a session without tracks says so, and looks again when it is to play', async () => {
+test('a session whose only track has no file says so, and plays when that is there', async () => {
   const body = { title: 'Empty' }
   const { collection_id } = await must(stage.server.post('/v1/collection', { body }))
+  const ghost = { collection_id, file_name: 'Ghost.wav' }
+  const { track_id, track_upload } = await must(stage.server.post('/v1/track', { body: ghost }))
   const opened = await stage.open({ 'play-session-id': await stage.aSession({ ...album, collection_id }) })
   await opened.page.getByRole('status').getByText('There is nothing to play here.').waitFor(PATIENCE)
-  const asked = opened.page.waitForRequest(/\/v1\/play\/[^/]+$/, PATIENCE)
+  await send(track_upload, bytes(await makeAudio('wav', { seconds: 4 })))
+  await settle(stage.server, track_id)
   await button(opened, 'Play').click()
-  await asked
+  await opened.untilTime(0.2)
+  expect(await opened.state()).toMatchObject({ title: 'Ghost', paused: false })
   await opened.close()
 })
 

@@ -2,6 +2,7 @@ import { pickLocale } from '../shared/locale.ts'
 import { sheet } from '../shared/sheet.ts'
 import { upgradeProperties } from '../shared/upgrade.ts'
 import { actionsOf } from './actions.ts'
+import { download } from './download.ts'
 import type { PlayerEventMap } from './events.ts'
 import { listenToKeys } from './keyboard.ts'
 import { createLockScreen } from './media_session.ts'
@@ -37,6 +38,7 @@ export class TonearmPlayer extends HTMLElement {
   #frame = 0
   #connected = new AbortController()
   #pending = false
+  #undelivered = false
   #screen = createLockScreen(this)
   #own = new WeakSet<Event>()
 
@@ -167,6 +169,7 @@ export class TonearmPlayer extends HTMLElement {
     const own = { ...readBeginning(this), ...this.#early }
     const begun = [this.getAttribute('track'), this.getAttribute('start')].join()
     const before = this.#playback?.whereItIs()
+    this.#undelivered = false
     this.#close()
     const source = readSource(this, HOME)
     if (!isComplete(source)) return this.#update()
@@ -194,6 +197,7 @@ export class TonearmPlayer extends HTMLElement {
   }
 
   #tell(name: string, detail: object = {}): void {
+    if (name === 'trackchange') this.#undelivered = false
     const event = new CustomEvent(`tonearm-${name}`, { detail, bubbles: true, composed: true })
     this.#own.add(event)
     this.dispatchEvent(event)
@@ -213,6 +217,7 @@ export class TonearmPlayer extends HTMLElement {
         locale,
         waiting: playback?.deck.waiting() ?? false,
         downloadable: this.hasAttribute('download') && state.view?.play_session.is_downloadable === true,
+        undelivered: this.#undelivered,
         duration: this.duration,
         hasNext: playback?.hasNext() ?? false,
       },
@@ -244,14 +249,14 @@ export class TonearmPlayer extends HTMLElement {
   }
 
   async #download(): Promise<void> {
-    const answer = await this.#playback?.download(this.getAttribute('download') ?? '')
-    if (!answer) return
-    if (!answer.ok) return this.#tell('error', { code: answer.code, message: answer.message })
-    // The answer says `attachment`, so the page stays.
-    const link = document.createElement('a')
-    link.href = answer.download.url
-    link.rel = 'noopener'
-    link.click()
+    this.#undelivered = false
+    const playback = this.#playback
+    const answer = await playback?.download(this.getAttribute('download') ?? '')
+    if (!answer || playback !== this.#playback) return
+    const problem = answer.ok ? await download(answer.download.url) : answer
+    this.#undelivered = problem !== null
+    if (problem) this.#tell('error', { code: problem.code, message: problem.message })
+    this.#update()
   }
 }
 

@@ -22,7 +22,7 @@ export interface PlayerEventMap {
   /** A track has come to its end; `last` when nothing follows. */
   'tonearm-ended': CustomEvent<TrackDetail & { last: boolean }>
   'tonearm-trackchange': CustomEvent<TrackDetail>
-  /** `code` is one of the service's, or `no_playable_variant`. */
+  /** `code` is one of the service's, `no_playable_variant`, or `download_failed` when the storage refused a file. */
   'tonearm-error': CustomEvent<{ code: string; message: string }>
   'tonearm-sessionrefresh': CustomEvent<SessionDetail>
   /** The session has ended and cannot be renewed from here: set another `play-session-id` to go on. */

@@ -14,6 +14,8 @@ export interface Model {
   locale: string
   waiting: boolean
   downloadable: boolean
+  /** The last download came to nothing. */
+  undelivered: boolean
   duration: number
   hasNext: boolean
 }
@@ -113,7 +115,7 @@ export function createView(actions: Actions) {
       showVolume(volume, wishes.muted ? 0 : wishes.volume, strings)
       showRates(rate, wishes.rate, strings, model.locale)
 
-      const text = messageOf(state.status, strings)
+      const text = messageOf(state.status, strings) || (model.undelivered ? strings.download_failed : '')
       // Screen readers say again what is written again.
       if (message.textContent !== text) message.textContent = text
       status.hidden = text === ''
