@@ -37,6 +37,7 @@ export const attributesOf = (attributes: Record<string, string | number>) =>
     .map(([name, value]) => `${name}="${escape(String(value))}"`)
     .join(' ')
 
+/** The player fills the frame: above its list are 268 pixels, or 304 and more where it is narrow; the waveform takes the rest. */
 const STYLE = `
   :root { color-scheme: light dark; --ground: light-dark(#fff, #17181c); --text: light-dark(#1c1d21, #eceef2);
     --soft: light-dark(#62646d, #a2a6b1); }
@@ -45,7 +46,9 @@ const STYLE = `
   * { box-sizing: border-box }
   html, body { height: 100%; margin: 0 }
   body { font: 16px/1.5 system-ui, sans-serif; color: var(--text); background: transparent }
-  tonearm-player { display: block; max-width: 100%; height: 100%; --tonearm-list-height: max(72px, 100vh - 244px) }
+  tonearm-player { display: block; max-width: 100%; height: 100%; --tonearm-waveform-height: 100%;
+    --tonearm-list-height: calc(100vh - 268px) }
+  @media (width < 560px) { tonearm-player { --tonearm-list-height: calc(100vh - 304px) } }
   .message { display: grid; place-content: center; gap: 4px; min-height: 100%; padding: 24px; text-align: center;
     background: var(--ground) }
   h1 { font-size: 1.125rem; margin: 0 }

@@ -1,6 +1,7 @@
 import type { Hono } from 'hono'
 
 import { Id } from '../contract/common.ts'
+import { EMBED_HEIGHTS, EMBED_LEAST_WIDTH, EMBED_WIDTH } from '../contract/embed.ts'
 import { COVER_SIZES, type CoverImage } from '../contract/media.ts'
 import { ApiError, invalid, notFound } from '../errors.ts'
 import { findEmbed } from '../resources/embed.ts'
@@ -9,11 +10,6 @@ import { attributesOf, looksOf } from './embed.ts'
 import { limitRate } from './limit_rate.ts'
 import { LISTENER, listenerContext } from './listener.ts'
 import type { AppEnv } from './mount.ts'
-
-/** Pixels of a frame, unless the consumer has less room; in a lower one the player is compact. */
-const WIDTH = 480
-const HEIGHT = 420
-const COMPACT_HEIGHT = 144
 
 /** The room that a consumer has, in one direction; without bound when it does not say. */
 function bound(name: string, value: string | undefined): number {
@@ -50,10 +46,12 @@ export function mountOembed(app: Hono<AppEnv>): void {
     const { id, looks } = parseAddress(url, base)
     const room = { width: bound('maxwidth', maxwidth), height: bound('maxheight', maxheight) }
     await limitRate(c.env, LISTENER, id)
-    const { title, subtitle, cover_image, seconds_left } = await findEmbed(listenerContext(c), id).catch(asNotFound)
-    const compact = looks.layout === 'compact' || room.height < HEIGHT
-    const width = Math.min(WIDTH, room.width)
-    const height = Math.min(compact ? COMPACT_HEIGHT : HEIGHT, room.height)
+    const found = await findEmbed(listenerContext(c), id).catch(asNotFound)
+    const { scope, title, subtitle, cover_image, seconds_left } = found
+    const tooSmall = room.height < EMBED_HEIGHTS[scope] || room.width < EMBED_LEAST_WIDTH
+    const compact = looks.layout === 'compact' || tooSmall
+    const width = Math.min(EMBED_WIDTH, room.width)
+    const height = Math.min(EMBED_HEIGHTS[compact ? 'compact' : scope], room.height)
     const search = new URLSearchParams({ ...looks, ...(compact && { layout: 'compact' }) })
     const src = `${base}/embed/${id}${search.size > 0 ? `?${search.toString()}` : ''}`
     const frame = { src, title, width, height, frameborder: 0, allow: 'autoplay', loading: 'lazy' }

@@ -3,6 +3,7 @@ import { and, eq, or } from 'drizzle-orm'
 import { collections, organizations, playlists, playSessions, tracks } from '../adapters/schema.ts'
 import type { Context } from '../context.ts'
 import type { CoverImage } from '../contract/media.ts'
+import type { PlayScope } from '../contract/play.ts'
 import { notFound } from '../errors.ts'
 import { appearance } from './appearance.ts'
 import { coverImage } from './cover_image.ts'
@@ -10,6 +11,7 @@ import { checkExpiry } from './session.ts'
 
 /** What a page that embeds a play session says of it. */
 export interface Embed {
+  scope: PlayScope
   title: string
   subtitle: string
   cover_image: CoverImage
@@ -56,6 +58,7 @@ export async function findEmbed(context: Context, play_session_id: string): Prom
         }
   const seconds_left = Math.min(COVER_TTL, Math.floor((session.expires_at - now) / 1000))
   return {
+    scope: session.scope,
     title: look.player_title,
     subtitle: look.player_subtitle ?? '',
     cover_image: await coverImage(context, look.cover_path, seconds_left),

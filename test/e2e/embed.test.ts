@@ -20,6 +20,8 @@ let browser: Browser
 let host: HostPage
 let client: Client
 let address: string
+/** Embeds of a single track, also compact, and of a playlist that is longer than any frame. */
+let embeds: Record<'track' | 'compact' | 'playlist', string>
 const { SCREENSHOTS } = process.env
 
 beforeAll(async () => {
@@ -30,9 +32,18 @@ beforeAll(async () => {
   )
   const { track_id } = await upload(client, collection_id, 'Depot.mp3', await makeAudio('mp3', { seconds: 12 }))
   await settle(client, track_id)
-  const params = { scope: 'collection' as const }
-  const { play_session_id } = await must(client.post('/v1/play_session/{scope}', { params, body: { collection_id } }))
-  address = `${stack.base_url}/embed/${play_session_id}`
+  const look = { player_title: 'A title that takes two lines wherever there is little room for it' }
+  await must(client.put('/v1/track/{track_id}', { params: { track_id }, body: look }))
+  const { playlist_id } = await must(client.post('/v1/playlist', { body: { title: 'All night' } }))
+  const places = { track_ids: Array.from({ length: 12 }, () => track_id) }
+  await must(client.put('/v1/playlist/{playlist_id}/track', { params: { playlist_id }, body: places }))
+  const embed = async (scope: 'track' | 'collection' | 'playlist', body: object) => {
+    const session = await must(client.post('/v1/play_session/{scope}', { params: { scope }, body }))
+    return `${stack.base_url}/embed/${session.play_session_id}`
+  }
+  address = await embed('collection', { collection_id })
+  const track = await embed('track', { track_id })
+  embeds = { track, compact: `${track}?layout=compact`, playlist: await embed('playlist', { playlist_id }) }
 })
 afterAll(async () => {
   await browser?.close()
@@ -82,6 +93,83 @@ test.each(['', '?layout=compact&theme=dark', '/../00000000-0000-4000-8000-000000
       await mkdir(SCREENSHOTS, { recursive: true })
       await page.screenshot({ path: join(SCREENSHOTS, `embed${rest.replace(/\W+/g, '-')}.png`) })
     }
+    await page.context().close()
+  },
+)
+
+const WIDTHS = [200, 375, 480, 560, 800]
+
+/** The frame that oEmbed hands out to who has this much room, as wide as that. */
+async function frameFor(what: keyof typeof embeds, width: number) {
+  const about = `${stack.base_url}/oembed?format=json&maxwidth=${width}&url=${encodeURIComponent(embeds[what])}`
+  const { html } = (await (await fetch(about)).json()) as { html: string }
+  return html.replace(/ width="\d+"/, ` width="${width}" id="${what}-${width}"`).replace(' loading="lazy"', '')
+}
+
+/** How a player lies in its frame, in pixels. */
+function measure(html: Element) {
+  const root = document.querySelector('tonearm-player')!.shadowRoot!
+  const box = (selector: string) => root.querySelector(selector)!.getBoundingClientRect()
+  const shown = (selector: string) =>
+    [...root.querySelectorAll(selector)]
+      .filter((each) => each.checkVisibility({ visibilityProperty: true }))
+      .map((each) => each.getBoundingClientRect())
+  const controls = shown('.controls :is(button, select, input)')
+  const apart = (a: DOMRect, b: DOMRect) =>
+    a.right <= b.left || b.right <= a.left || a.bottom <= b.top || b.bottom <= a.top
+  const rows = shown('.list').map(({ height }) => (height - 9) / 40)
+  const last = Math.max(...[...controls, ...shown('.waveform, .list')].map(({ bottom }) => bottom))
+  return {
+    scrolls: html.scrollHeight > innerHeight || html.scrollWidth > innerWidth,
+    fills: box('.base').height === innerHeight,
+    cut: [...controls, ...shown('.titles')].some(({ left, right, top }) => left < 0 || top < 0 || right > innerWidth),
+    overlaps: controls.some((each, i) => controls.slice(i + 1).some((other) => !apart(each, other))),
+    waveform: box('.waveform').height,
+    rows,
+    below: innerHeight - last,
+  }
+}
+
+test.each(['light', 'dark'] as const)(
+  'a frame of the size that is handed out shows the player whole and nothing empty, in %s',
+  async (colorScheme) => {
+    const all: { what: keyof typeof embeds; width: number }[] = [
+      ...WIDTHS.map((width) => ({ what: 'track' as const, width })),
+      ...WIDTHS.map((width) => ({ what: 'playlist' as const, width })),
+      // What a frame of 200 pixels gets in any case.
+      ...[375, 480].map((width) => ({ what: 'compact' as const, width })),
+    ]
+    const frames = await Promise.all(all.map(({ what, width }) => frameFor(what, width)))
+    const { page, problems } = await openTab(browser, { viewport: { width: 860, height: 3600 }, colorScheme })
+    host.show(`<!doctype html><meta name="color-scheme" content="light dark"><title>Blog</title>${frames.join('<br>')}`)
+    await page.goto(host.origin)
+    const picture = async (name: string) =>
+      SCREENSHOTS && (await page.screenshot({ path: join(SCREENSHOTS, `frames-${name}-${colorScheme}.png`) }))
+    for (const { what, width } of all) {
+      const frame = page.frameLocator(`#${what}-${width}`)
+      await frame.getByText('A title that takes').first().waitFor(PATIENCE)
+      const { waveform, rows, below, ...seen } = await frame.locator('html').evaluate(measure)
+      const where = `${what} at ${width}: ${JSON.stringify({ waveform, rows, below })}`
+      expect(seen, where).toEqual({ scrolls: false, fills: true, cut: false, overlaps: false })
+      expect([waveform >= 36, waveform <= 60, below <= 20], where).toEqual([true, true, true])
+      // Whole rows, and enough of them.
+      expect(rows, where).toEqual(what !== 'playlist' || width === 200 ? [] : [width < 560 ? 4 : 5])
+    }
+    await picture('ready')
+    // A message takes its room from the waveform.
+    for (const { what, width } of all.filter(({ width }) => width > 200)) {
+      const frame = page.frameLocator(`#${what}-${width}`)
+      const seen = await frame.locator('html').evaluate((html) => {
+        const status = document.querySelector('tonearm-player')!.shadowRoot!.querySelector<HTMLElement>('.status')!
+        status.hidden = false
+        status.firstElementChild!.textContent =
+          'This track is still being processed. It will play as soon as it is ready.'
+        return [html.scrollHeight <= innerHeight, status.getBoundingClientRect().bottom <= innerHeight]
+      })
+      expect([what, width, ...seen]).toEqual([what, width, true, true])
+    }
+    await picture('message')
+    expect(problems).toEqual([])
     await page.context().close()
   },
 )

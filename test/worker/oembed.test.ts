@@ -39,22 +39,22 @@ describe('oEmbed', () => {
       thumbnail_width: 400,
       thumbnail_height: 400,
       html: expect.stringMatching(
-        new RegExp(`^<iframe src="${address}" title="So &quot;What&quot;" width="480" height="420" .*></iframe>$`),
+        new RegExp(`^<iframe src="${address}" title="So &quot;What&quot;" width="480" height="260" .*></iframe>$`),
       ),
       width: 480,
-      height: 420,
+      height: 260,
     })
   })
 
   it('stays within maxwidth and maxheight, also with its thumbnail', async () => {
     const small = await ok('GET', path({ url: address, maxwidth: '300', maxheight: '160' }))
-    expect(small).toMatchObject({ width: 300, height: 144, thumbnail_width: 80, thumbnail_height: 80 })
+    expect(small).toMatchObject({ width: 300, height: 120, thumbnail_width: 80, thumbnail_height: 80 })
     expect(small.html).toContain(`src="${address}?layout=compact"`)
     const tiny = await ok('GET', path({ url: address, maxwidth: '40', maxheight: '50' }))
     expect(tiny).toMatchObject({ width: 40, height: 50 })
     expect(tiny).not.toHaveProperty('thumbnail_url')
     const roomy = await ok('GET', path({ url: address, maxwidth: '2000', maxheight: '2000' }))
-    expect(roomy).toMatchObject({ width: 480, height: 420 })
+    expect(roomy).toMatchObject({ width: 480, height: 260 })
     for (const wrong of ['maxwidth=0', 'maxwidth=wide', 'maxheight=-1', 'maxheight=1.5']) {
       const body = await refused(400, 'invalid_request', 'GET', `${path({ url: address })}&${wrong}`)
       expect(wrongFields(body)).toEqual([wrong.split('=')[0]])

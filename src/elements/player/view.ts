@@ -52,9 +52,13 @@ export function createView(actions: Actions) {
     element('div', { class: 'art' }, cover),
     element('div', { class: 'titles' }, title, subtitle),
     element('div', { class: 'timeline' }, waveform, element('div', { class: 'times' }, now, whole)),
-    transport,
-    element('div', { class: 'left' }, rate),
-    element('div', { class: 'right' }, mute, volume, download),
+    element(
+      'div',
+      { class: 'controls' },
+      transport,
+      element('div', { class: 'left' }, rate),
+      element('div', { class: 'right' }, mute, volume, download),
+    ),
     status,
     list.root,
   )

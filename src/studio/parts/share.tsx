@@ -87,13 +87,13 @@ export function Share({ scope, id, title }: Properties) {
         </div>
         <Message>{problem}</Message>
       </Form>
-      {made && <Codes made={made} title={title} downloadable={downloadable} />}
+      {made && <Codes made={made} scope={scope} title={title} downloadable={downloadable} />}
       <LastingEmbed scope={scope} id={id} />
     </div>
   )
 }
 
-function Codes({ made, title, downloadable }: { made: Made; title: string; downloadable: boolean }) {
+function Codes({ made, scope, title, downloadable }: Omit<Properties, 'id'> & { made: Made; downloadable: boolean }) {
   const { play_session_id, expires_at } = made
   const address = `${location.origin}/embed/${play_session_id}`
   const section = useRef<HTMLElement>(null)
@@ -109,7 +109,7 @@ function Codes({ made, title, downloadable }: { made: Made; title: string; downl
         </a>
       </p>
       <Copyable label="Link" value={address} />
-      <Copyable label="Frame" value={iframeCode(address, title)} />
+      <Copyable label="Frame" value={iframeCode(address, title, scope)} />
       <Copyable
         label="Player element"
         value={playerCode(location.origin, {

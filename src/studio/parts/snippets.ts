@@ -1,3 +1,6 @@
+import { EMBED_HEIGHTS, EMBED_WIDTH } from '../../contract/embed.ts'
+import type { PlayScope } from '../api.ts'
+
 /** HTML to copy into a page. */
 
 const escape = (text: string) =>
@@ -9,8 +12,8 @@ const attributes = (values: Record<string, string>) =>
     .join(' ')
 
 /** A frame with the embed page. */
-export const iframeCode = (src: string, title: string) =>
-  `<iframe ${attributes({ src, title, width: '480', height: '420', frameborder: '0', allow: 'autoplay', loading: 'lazy' })}></iframe>`
+export const iframeCode = (src: string, title: string, scope: PlayScope) =>
+  `<iframe ${attributes({ src, title, width: String(EMBED_WIDTH), height: String(EMBED_HEIGHTS[scope]), frameborder: '0', allow: 'autoplay', loading: 'lazy' })}></iframe>`
 
 /** The module, and the element it defines. */
 export const elementCode = (origin: string, element: 'player' | 'uploader', values: Record<string, string>) =>

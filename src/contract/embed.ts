@@ -1,0 +1,12 @@
+import type { PlayScope } from './play.ts'
+
+/** Pixels of a frame with the embed page, wherever one is handed out. What a player fills at that size is measured in test/e2e/embed.test.ts. */
+export const EMBED_WIDTH = 480
+export const EMBED_HEIGHTS: Record<PlayScope | 'compact', number> = {
+  track: 260,
+  collection: 480,
+  playlist: 480,
+  compact: 120,
+}
+/** In a frame that is narrower, the player is compact. */
+export const EMBED_LEAST_WIDTH = 330
