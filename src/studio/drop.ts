@@ -3,13 +3,16 @@ export function acceptDrops(veil: HTMLElement, onFiles: (files: File[]) => void)
   const ended = new AbortController()
   const { signal } = ended
   const hasFiles = (event: DragEvent) => event.dataTransfer?.types.includes('Files') ?? false
+  // What is being typed there must not be taken away by another page.
+  const hasDialog = () => document.querySelector('dialog[open]') !== null
   const show = (shown: boolean) => veil.classList.toggle('shown', shown)
   window.addEventListener(
     'dragover',
     (event) => {
       if (!hasFiles(event)) return
       event.preventDefault()
-      show(true)
+      if (hasDialog() && event.dataTransfer) event.dataTransfer.dropEffect = 'none'
+      else show(true)
     },
     { signal },
   )
@@ -21,7 +24,7 @@ export function acceptDrops(veil: HTMLElement, onFiles: (files: File[]) => void)
       if (!hasFiles(event)) return
       event.preventDefault()
       show(false)
-      onFiles([...(event.dataTransfer?.files ?? [])])
+      if (!hasDialog()) onFiles([...(event.dataTransfer?.files ?? [])])
     },
     { signal },
   )

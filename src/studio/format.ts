@@ -31,11 +31,48 @@ const minute = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeSty
 export const date = (timestamp: string) => day.format(new Date(timestamp))
 export const dateTime = (timestamp: string) => minute.format(new Date(timestamp))
 
+type Fault = Pick<Failure, 'message' | 'errors'>
+
 /** A fault as a sentence, with the fields that are wrong. */
-export function explain(failure: Pick<Failure, 'message' | 'errors'>): string {
-  const fields = (failure.errors ?? []).map(({ path, message }) => `${path} ${message}`).join('; ')
-  return fields && !failure.message.includes(fields) ? `${failure.message}: ${fields}` : failure.message
+export function explain({ message, errors = [] }: Fault): string {
+  if (errors.length === 0) return message
+  return sentence(errors.map((error) => `${labelOf(error.path)} ${inWords(error.message)}`).join('; '))
 }
+
+/** What is wrong with a form: by field, and under `other` what concerns none of them. */
+export type Faults = Partial<Record<string, string>>
+
+/** A fault, told apart by the fields of a form: each has its own part of it, in a sentence. */
+export function faultsOf(failure: Fault, fields: readonly string[]): Faults {
+  const faults: Faults = {}
+  const rest = (failure.errors ?? []).filter(({ path, message }) => {
+    const field = fieldOf(path)
+    if (!fields.includes(field)) return true
+    faults[field] ??= sentence(inWords(message))
+    return false
+  })
+  if (rest.length > 0 || Object.keys(faults).length === 0) faults.other = explain({ ...failure, errors: rest })
+  return faults
+}
+
+/** `allowed_origins.0` → `allowed_origins`. */
+const fieldOf = (path: string) => path.split('.')[0] ?? ''
+
+/** `player_subtitle` → `subtitle`. */
+const labelOf = (path: string) =>
+  fieldOf(path)
+    .replace(/^player_/, '')
+    .replaceAll('_', ' ')
+
+/** The limits and kinds that zod tells, as people say them. */
+const inWords = (message: string) =>
+  message
+    .replace(/^Too (big|small): expected \w+ to (?:be|have) [<>]=?(-?[\d.]+)/, (_, kind, limit) =>
+      kind === 'big' ? `must be at most ${limit}` : `must be at least ${limit}`,
+    )
+    .replace(/^Invalid input: expected (int|number)\b.*/, 'must be a number')
+
+const sentence = (text: string) => `${text.charAt(0).toUpperCase()}${text.slice(1)}${/[.!?]$/.test(text) ? '' : '.'}`
 
 /** A track's name: its title, else the file's name. */
 export const nameOf = (track: Pick<Listed, 'player_title' | 'file_name'>) =>

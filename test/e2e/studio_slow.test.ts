@@ -116,7 +116,7 @@ test('what the service refused is not sent with the next change, so that this on
   // As somebody types it whose browser has another idea of length.
   await subtitle.evaluate((field) => field.removeAttribute('maxlength'))
   await subtitle.fill('x'.repeat(256))
-  await page.getByRole('alert').getByText('player_subtitle').waitFor(PATIENCE)
+  await page.getByRole('alert').getByText('Must be at most 255 characters.').waitFor(PATIENCE)
   expect(await page.getByRole('button', { name: 'Try again' }).count()).toBe(0)
   await page.getByLabel('Player color', { exact: true }).fill('#2980B9')
   await page.getByText('Saved', { exact: true }).waitFor(PATIENCE)

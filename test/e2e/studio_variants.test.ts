@@ -67,7 +67,7 @@ test('what is wrong with a new variant is said at its field', async () => {
   expect(await field('Index').getAttribute('aria-invalid')).toBe('true')
   await field('Index').fill('mp3-128')
   await create()
-  await expect.poll(() => noteOf('Bitrate in kbit/s'), PATIENCE).toMatch(/^must be one of 32, .* for mp3$/)
+  await expect.poll(() => noteOf('Bitrate in kbit/s'), PATIENCE).toMatch(/^Must be one of 32, .* for mp3\.$/)
   expect(await noteOf('Index')).toMatch(/^What players ask for/)
   await field('Bitrate in kbit/s').fill('64')
   await create()

@@ -2,12 +2,12 @@ import { useState } from 'preact/hooks'
 
 import { announce } from '../announce.ts'
 import type { Listed, Playlist } from '../api.ts'
-import { explain, nameOf, plural } from '../format.ts'
+import { explain, type Faults, faultsOf, nameOf, plural } from '../format.ts'
 import { useAll } from '../state/all.ts'
 import { useClient } from '../state/client.ts'
 import { useOnce } from '../state/once.ts'
 import { Button } from './button.tsx'
-import { Dialog } from './dialog.tsx'
+import { Dialog, DISCARD } from './dialog.tsx'
 import { TextField } from './field.tsx'
 import { Form } from './form.tsx'
 import { Loading, Message, Problem } from './states.tsx'
@@ -17,23 +17,23 @@ export function AddToPlaylist({ track, onClose }: { track: Listed; onClose: () =
   const client = useClient()
   const { entries, loading, problem } = useAll('/v1/playlist', ({ playlists }) => playlists)
   const [title, setTitle] = useState('')
-  const [message, setMessage] = useState('')
+  const [faults, setFaults] = useState<Faults>({})
   const [adding, once] = useOnce()
 
   async function add({ id, title }: Pick<Playlist, 'id' | 'title'>) {
     const params = { playlist_id: id }
     const answer = await client.post('/v1/playlist/{playlist_id}/track', { params, body: { track_ids: [track.id] } })
-    if (!answer.ok) return setMessage(explain(answer))
+    if (!answer.ok) return setFaults({ other: explain(answer) })
     announce(`Added to ${title}`)
     onClose()
   }
   async function make() {
     const made = await client.post('/v1/playlist', { body: { title: title.trim() } })
     if (made.ok) await add(made.playlist)
-    else setMessage(explain(made))
+    else setFaults(faultsOf(made, ['title']))
   }
   return (
-    <Dialog title={`Add “${nameOf(track)}” to a playlist`} onClose={onClose}>
+    <Dialog title={`Add “${nameOf(track)}” to a playlist`} asks={title.trim() !== '' && DISCARD} onClose={onClose}>
       {loading && <Loading />}
       {problem && <Problem failure={problem} />}
       <ul class="choices">
@@ -47,12 +47,12 @@ export function AddToPlaylist({ track, onClose }: { track: Listed; onClose: () =
         ))}
       </ul>
       <Form class="inline-form" onSubmit={() => once(make)}>
-        <TextField label="New playlist" value={title} onInput={setTitle} required />
+        <TextField label="New playlist" value={title} onInput={setTitle} error={faults.title} required />
         <Button type="submit" disabled={title.trim() === ''}>
           Create and add
         </Button>
       </Form>
-      <Message>{message}</Message>
+      <Message>{faults.other}</Message>
     </Dialog>
   )
 }

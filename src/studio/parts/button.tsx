@@ -19,7 +19,7 @@ interface Properties {
 /** A button; while what it began is under way, it cannot be pressed again. */
 export function Button({ onClick, children, icon, kind = '', small, type = 'button', disabled, label }: Properties) {
   const [busy, once] = useOnce()
-  const sending = useContext(Sending) && type === 'submit'
+  const sending = useContext(Sending)
   const classes = ['button', kind, small && 'small', !children && 'bare'].filter(Boolean).join(' ')
   return (
     <button

@@ -6,7 +6,7 @@ import { useAll } from '../state/all.ts'
 import { useTracks } from '../state/tracks.ts'
 import { isPlayable } from '../state/views.ts'
 import { Button } from './button.tsx'
-import { Dialog } from './dialog.tsx'
+import { Cancel, Dialog, DISCARD } from './dialog.tsx'
 import { Check, SelectField, TextField } from './field.tsx'
 import { Loading, Message, Problem } from './states.tsx'
 
@@ -24,7 +24,7 @@ export function ChooseTracks({ onChoose, onClose }: Properties) {
   const [failure, setFailure] = useState<Failure>()
   const current = collection_id || entries[0]?.id
   return (
-    <Dialog title="Add tracks" onClose={onClose} wide>
+    <Dialog title="Add tracks" asks={chosen.length > 0 && DISCARD} onClose={onClose} wide>
       {loading && <Loading />}
       {problem && <Problem failure={problem} />}
       {!loading && !problem && !current && <p class="soft">There is no collection yet to choose tracks of.</p>}
@@ -41,7 +41,7 @@ export function ChooseTracks({ onChoose, onClose }: Properties) {
       )}
       <Message>{failure && explain(failure)}</Message>
       <div class="actions end">
-        <Button onClick={onClose}>Cancel</Button>
+        <Cancel />
         <Button
           kind="primary"
           disabled={chosen.length === 0}

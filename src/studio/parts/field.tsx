@@ -18,7 +18,7 @@ export function Field({ label, hint, error, children }: FieldProperties) {
       <label for={id}>{label}</label>
       {children(id, note ? `${id}-note` : undefined)}
       {note && (
-        <p class={error ? 'error' : 'hint'} id={`${id}-note`}>
+        <p key={note} class={error ? 'error' : 'hint'} role={error ? 'alert' : undefined} id={`${id}-note`}>
           {note}
         </p>
       )}
@@ -33,35 +33,24 @@ interface TextProperties {
   hint?: ComponentChildren
   required?: boolean
   placeholder?: string
-  multiline?: boolean
+  maxLength?: number
   error?: string | undefined
 }
 
-export const TextField = ({ label, value, onInput, hint, error, multiline, ...rest }: TextProperties) => (
+export const TextField = ({ label, value, onInput, hint, error, ...rest }: TextProperties) => (
   <Field label={label} hint={hint} error={error}>
-    {(id, described) =>
-      multiline ? (
-        <textarea
-          id={id}
-          aria-describedby={described}
-          rows={2}
-          value={value}
-          onInput={(event) => onInput(event.currentTarget.value)}
-          {...rest}
-        />
-      ) : (
-        <input
-          id={id}
-          aria-describedby={described}
-          aria-invalid={error ? true : undefined}
-          maxLength={255}
-          autocomplete="off"
-          value={value}
-          onInput={(event) => onInput(event.currentTarget.value)}
-          {...rest}
-        />
-      )
-    }
+    {(id, described) => (
+      <input
+        id={id}
+        aria-describedby={described}
+        aria-invalid={error ? true : undefined}
+        maxLength={255}
+        autocomplete="off"
+        value={value}
+        onInput={(event) => onInput(event.currentTarget.value)}
+        {...rest}
+      />
+    )}
   </Field>
 )
 

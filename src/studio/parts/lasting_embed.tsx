@@ -1,30 +1,25 @@
 import { useState } from 'preact/hooks'
 
 import type { PlayScope } from '../api.ts'
-import { explain } from '../format.ts'
+import { type Faults, faultsOf } from '../format.ts'
+import { sitesOf } from '../sites.ts'
 import { useClient } from '../state/client.ts'
 import { Button } from './button.tsx'
 import { Copyable } from './copyable.tsx'
-import { TextField } from './field.tsx'
 import { Form } from './form.tsx'
+import { SitesField } from './sites_field.tsx'
 import { playerCode } from './snippets.ts'
 import { Message } from './states.tsx'
-
-/** What people write, one origin after the other, as the service takes it. */
-export const originsOf = (text: string): string[] =>
-  text
-    .split(/[\s,]+/)
-    .filter(Boolean)
-    .map((origin) => origin.toLowerCase().replace(/\/+$/, ''))
 
 /** Makes a player key that opens one thing on the pages of one site: its players make their own sessions, for as long as it lives. */
 export function LastingEmbed({ scope, id }: { scope: PlayScope; id: string }) {
   const client = useClient()
-  const [origins, setOrigins] = useState('')
+  const [sites, setSites] = useState('')
   const [secret, setSecret] = useState('')
-  const [problem, setProblem] = useState('')
+  const [faults, setFaults] = useState<Faults>({})
   async function create() {
-    const allowed = originsOf(origins)
+    const { origins: allowed, fault } = sitesOf(sites)
+    if (fault) return setFaults({ allowed_origins: fault })
     const body = {
       title: `Player on ${allowed[0] ?? 'any site'}`.slice(0, 255),
       type: 'player' as const,
@@ -32,7 +27,7 @@ export function LastingEmbed({ scope, id }: { scope: PlayScope; id: string }) {
       ...(allowed.length > 0 && { allowed_origins: allowed }),
     }
     const answer = await client.post('/v1/api_key', { body })
-    setProblem(answer.ok ? '' : explain(answer))
+    setFaults(answer.ok ? {} : faultsOf(answer, ['allowed_origins']))
     if (answer.ok) setSecret(answer.secret)
   }
   return (
@@ -43,17 +38,11 @@ export function LastingEmbed({ scope, id }: { scope: PlayScope; id: string }) {
         with it.
       </p>
       <Form onSubmit={create}>
-        <TextField
-          label="Sites"
-          value={origins}
-          onInput={setOrigins}
-          placeholder="https://www.example.com"
-          hint="Origins, with spaces between them. Empty: any site."
-        />
+        <SitesField value={sites} onInput={setSites} error={faults.allowed_origins} />
         <div class="actions">
           <Button type="submit">Create player key</Button>
         </div>
-        <Message>{problem}</Message>
+        <Message>{faults.other}</Message>
       </Form>
       {secret && (
         <Copyable

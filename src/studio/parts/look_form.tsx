@@ -4,7 +4,7 @@ import { isPassing } from '../../client/failure.ts'
 import { isHex } from '../../elements/shared/color.ts'
 import { announce } from '../announce.ts'
 import type { Failure, PlayScope } from '../api.ts'
-import { explain } from '../format.ts'
+import { explain, type Faults, faultsOf } from '../format.ts'
 import { useClient } from '../state/client.ts'
 import { useStore } from '../state/store.ts'
 import { forgetViews, sessionFor, viewChanges } from '../state/views.ts'
@@ -40,10 +40,12 @@ const DELAY = 500
 export function LookForm({ scope, id, values, placeholder, save }: Properties) {
   const [look, setLook] = useState<Look>(values)
   const [state, setState] = useState<'saved' | 'saving' | 'failed' | 'idle'>('idle')
-  const [problem, setProblem] = useState('')
+  const [faults, setFaults] = useState<Faults>({})
   const pending = useRef<Look>({})
   const timer = useRef(0)
   const saved = useRef<Promise<unknown>>(Promise.resolve())
+
+  const name = 'player_title' in values ? 'player_title' : 'title'
 
   /** One change is sent after the other; what could not be saved goes with the next one, unless it was refused. */
   function flush(): Promise<Failure | undefined> {
@@ -54,7 +56,7 @@ export function LookForm({ scope, id, values, placeholder, save }: Properties) {
       if (Object.values(changes).every((value) => value === undefined)) return
       setState('saving')
       const failure = await save(changes)
-      setProblem(failure ? explain(failure) : '')
+      setFaults(failure ? faultsOf(failure, [name, 'player_subtitle']) : {})
       if (!failure) {
         setState('saved')
         forgetViews()
@@ -72,9 +74,9 @@ export function LookForm({ scope, id, values, placeholder, save }: Properties) {
     // A title that is being typed anew is not saved as nothing, nor as what it was before.
     if (changes.title?.trim() === '') {
       pending.current.title = undefined
-      return setProblem('A title is needed.')
+      return setFaults({ title: 'A title is needed.' })
     }
-    setProblem('')
+    setFaults({})
     Object.assign(pending.current, changes)
     clearTimeout(timer.current)
     timer.current = setTimeout(() => void flush(), DELAY)
@@ -82,7 +84,6 @@ export function LookForm({ scope, id, values, placeholder, save }: Properties) {
   // What was changed last is saved, too, when the page is left.
   useEffect(() => () => void flush().then((failure) => failure && announce(explain(failure))), [])
 
-  const name = 'player_title' in values ? 'player_title' : 'title'
   return (
     <div class="look">
       <form class="card" aria-label="Look" onSubmit={(event) => event.preventDefault()}>
@@ -90,12 +91,14 @@ export function LookForm({ scope, id, values, placeholder, save }: Properties) {
           label="Title"
           value={look[name] ?? ''}
           onInput={(text) => change({ [name]: name === 'player_title' ? text || null : text })}
+          error={faults[name]}
           {...(placeholder && { placeholder })}
         />
         <TextField
           label="Subtitle"
           value={look.player_subtitle ?? ''}
           onInput={(text) => change({ player_subtitle: text || null })}
+          error={faults.player_subtitle}
           hint="An artist, an author, a date. What lies below inherits it."
         />
         <ColorField
@@ -122,7 +125,7 @@ export function LookForm({ scope, id, values, placeholder, save }: Properties) {
         <p class="soft saved" role="status">
           {state === 'saving' ? 'Saving …' : state === 'saved' ? 'Saved' : 'Changes are saved as you make them.'}
         </p>
-        <Message>{problem}</Message>
+        <Message>{faults.other}</Message>
         {state === 'failed' && (
           <div class="actions">
             <Button small onClick={flush}>

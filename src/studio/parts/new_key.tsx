@@ -1,15 +1,16 @@
 import { useState } from 'preact/hooks'
 
-import type { ApiKey, Failure, KeyType } from '../api.ts'
-import { explain } from '../format.ts'
+import type { ApiKey, KeyType } from '../api.ts'
+import { type Faults, faultsOf } from '../format.ts'
+import { sitesOf } from '../sites.ts'
 import { useAll } from '../state/all.ts'
 import { useClient } from '../state/client.ts'
 import { Button } from './button.tsx'
-import { Dialog } from './dialog.tsx'
+import { Cancel, Dialog, DISCARD } from './dialog.tsx'
 import { Check, SelectField, TextField } from './field.tsx'
 import { Form } from './form.tsx'
-import { originsOf } from './lasting_embed.tsx'
-import { Secret } from './secret.tsx'
+import { LOSES_SECRET, Secret } from './secret.tsx'
+import { SitesField } from './sites_field.tsx'
 import { Message } from './states.tsx'
 
 const TYPES = [
@@ -31,10 +32,10 @@ export function NewKey({ onMade, onClose }: { onMade: () => void; onClose: () =>
   const [title, setTitle] = useState('')
   const [type, setType] = useState<KeyType>('player')
   const [bound, setBound] = useState('')
-  const [origins, setOrigins] = useState('')
+  const [sites, setSites] = useState('')
   const [downloadable, setDownloadable] = useState(false)
   const [made, setMade] = useState<Made>()
-  const [problem, setProblem] = useState<Failure>()
+  const [faults, setFaults] = useState<Faults>({})
 
   const options: [string, string][] = [
     ['', type === 'uploader' ? 'Any collection' : 'Everything'],
@@ -45,26 +46,38 @@ export function NewKey({ onMade, onClose }: { onMade: () => void; onClose: () =>
   ]
   async function create() {
     const [field, id] = type === 'server' ? [] : bound.split(' ')
-    const allowed = originsOf(origins)
+    const { origins: allowed, fault } = sitesOf(type === 'server' ? '' : sites)
+    if (fault) return setFaults({ allowed_origins: fault })
     const body = {
       title: title.trim(),
       type,
       ...(field && id && { [field]: id }),
-      ...(type !== 'server' && allowed.length > 0 && { allowed_origins: allowed }),
+      ...(allowed.length > 0 && { allowed_origins: allowed }),
       ...(type === 'player' && { is_downloadable: downloadable }),
     }
     const answer = await client.post('/v1/api_key', { body })
-    if (!answer.ok) return setProblem(answer)
+    if (!answer.ok) return setFaults(faultsOf(answer, ['title', 'allowed_origins']))
     setMade(answer)
     onMade()
   }
   return (
-    <Dialog title={made ? `The secret of ${made.api_key.title}` : 'New key'} onClose={onClose}>
+    <Dialog
+      title={made ? `The secret of ${made.api_key.title}` : 'New key'}
+      asks={made ? LOSES_SECRET : (title + sites).trim() !== '' && DISCARD}
+      onClose={onClose}
+    >
       {made ? (
         <Secret {...made} onClose={onClose} />
       ) : (
         <Form onSubmit={create}>
-          <TextField label="Title" value={title} onInput={setTitle} required placeholder="Player on my site" />
+          <TextField
+            label="Title"
+            value={title}
+            onInput={setTitle}
+            error={faults.title}
+            required
+            placeholder="Player on my site"
+          />
           <SelectField
             label="Kind"
             value={type}
@@ -77,22 +90,15 @@ export function NewKey({ onMade, onClose }: { onMade: () => void; onClose: () =>
           {type !== 'server' && (
             <>
               <SelectField label="Opens" value={bound} options={options} onChange={setBound} />
-              <TextField
-                label="Sites"
-                value={origins}
-                onInput={setOrigins}
-                multiline
-                placeholder="https://www.example.com"
-                hint="Origins whose pages may use it. Empty: any site."
-              />
+              <SitesField value={sites} onInput={setSites} error={faults.allowed_origins} />
             </>
           )}
           {type === 'player' && (
             <Check label="Listeners may download" checked={downloadable} onChange={setDownloadable} />
           )}
-          <Message>{problem && explain(problem)}</Message>
+          <Message>{faults.other}</Message>
           <div class="actions end">
-            <Button onClick={onClose}>Cancel</Button>
+            <Cancel />
             <Button type="submit" kind="primary" disabled={title.trim() === ''}>
               Create key
             </Button>

@@ -1,35 +1,38 @@
 import { useState } from 'preact/hooks'
 
 import type { Failure } from '../api.ts'
-import { explain } from '../format.ts'
+import { type Faults, faultsOf } from '../format.ts'
 import { Button } from './button.tsx'
-import { Dialog } from './dialog.tsx'
+import { Cancel, Dialog, DISCARD } from './dialog.tsx'
 import { TextField } from './field.tsx'
 import { Form } from './form.tsx'
 import { Message } from './states.tsx'
 
 interface Properties {
   title: string
-  label: string
-  action: string
   /** Answers why it did not work. */
-  make: (name: string) => Promise<Failure | undefined>
+  make: (title: string) => Promise<Failure | undefined>
   onClose: () => void
 }
 
-/** Asks for the name of something new. */
-export function NewThing({ title, label, action, make, onClose }: Properties) {
+/** Asks for the title of something new. */
+export function NewThing({ title, make, onClose }: Properties) {
   const [name, setName] = useState('')
-  const [problem, setProblem] = useState<Failure>()
+  const [faults, setFaults] = useState<Faults>({})
+  const given = name.trim()
+  async function create() {
+    const failure = await make(given)
+    setFaults(failure ? faultsOf(failure, ['title']) : {})
+  }
   return (
-    <Dialog title={title} onClose={onClose}>
-      <Form onSubmit={() => make(name.trim()).then((failure) => setProblem(failure))}>
-        <TextField label={label} value={name} onInput={setName} required />
-        <Message>{problem && explain(problem)}</Message>
+    <Dialog title={title} asks={given !== '' && DISCARD} onClose={onClose}>
+      <Form onSubmit={create}>
+        <TextField label="Title" value={name} onInput={setName} error={faults.title} required />
+        <Message>{faults.other}</Message>
         <div class="actions end">
-          <Button onClick={onClose}>Cancel</Button>
-          <Button type="submit" kind="primary" disabled={name.trim() === ''}>
-            {action}
+          <Cancel />
+          <Button type="submit" kind="primary" disabled={given === ''}>
+            Create
           </Button>
         </div>
       </Form>

@@ -4,10 +4,10 @@ import type { ApiKey } from '../api.ts'
 import { explain } from '../format.ts'
 import { useClient } from '../state/client.ts'
 import { Button } from './button.tsx'
-import { Dialog } from './dialog.tsx'
+import { Cancel, Dialog } from './dialog.tsx'
 import { SelectField } from './field.tsx'
 import { Form } from './form.tsx'
-import { Secret } from './secret.tsx'
+import { LOSES_SECRET, Secret } from './secret.tsx'
 import { Message } from './states.tsx'
 
 /** Seconds that the old secret goes on working. */
@@ -34,7 +34,7 @@ export function RotateKey({ api_key, onClose }: { api_key: ApiKey; onClose: () =
     if (answer.ok) setSecret(answer.secret)
   }
   return (
-    <Dialog title={`A new secret for ${api_key.title}`} onClose={onClose}>
+    <Dialog title={`A new secret for ${api_key.title}`} asks={secret !== '' && LOSES_SECRET} onClose={onClose}>
       {secret ? (
         <Secret secret={secret} api_key={api_key} onClose={onClose} />
       ) : (
@@ -42,7 +42,7 @@ export function RotateKey({ api_key, onClose }: { api_key: ApiKey; onClose: () =
           <SelectField label="The old secret ends" value={grace} options={GRACE} onChange={setGrace} />
           <Message>{problem}</Message>
           <div class="actions end">
-            <Button onClick={onClose}>Cancel</Button>
+            <Cancel />
             <Button type="submit" kind="primary">
               Make new secret
             </Button>

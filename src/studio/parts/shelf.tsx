@@ -59,9 +59,7 @@ export function Shelf<T>({ kind, title, list, create, card, empty, children }: P
         </Empty>
       )}
       <ul class="cards">{entries.map(card)}</ul>
-      {making && (
-        <NewThing title={`New ${kind}`} label="Title" action="Create" make={make} onClose={() => setMaking(false)} />
-      )}
+      {making && <NewThing title={`New ${kind}`} make={make} onClose={() => setMaking(false)} />}
     </>
   )
 }

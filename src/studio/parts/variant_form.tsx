@@ -1,11 +1,11 @@
 import { useState } from 'preact/hooks'
 
 import type { Failure, Variant } from '../api.ts'
-import { explain } from '../format.ts'
+import { type Faults, faultsOf } from '../format.ts'
 import { useClient } from '../state/client.ts'
 import { FORMATS } from '../variant.ts'
 import { Button } from './button.tsx'
-import { Dialog } from './dialog.tsx'
+import { Cancel, Dialog, DISCARD } from './dialog.tsx'
 import { NumberField, SelectField, TextField } from './field.tsx'
 import { Form } from './form.tsx'
 import { Message } from './states.tsx'
@@ -40,9 +40,6 @@ const NEW = {
 }
 type Values = typeof NEW
 
-/** The fields that the form shows a fault at; any other is shown below them. */
-const SHOWN = new Set(Object.keys(NEW))
-
 const textOf = (value: number | null) => (value === null ? '' : String(value))
 const numberOf = (text: string) => (text === '' ? undefined : Number(text))
 
@@ -66,11 +63,9 @@ const settingsOf = ({ name, type, codec, bitrate, channels, start, length }: Val
   ...(type === 'preview' && { start: numberOf(start), length: numberOf(length) }),
 })
 
-/** Faults by field; of an index that is taken the service says so by its code alone. */
-function faultsOf({ code, message, errors = [] }: Failure): Record<string, string> {
-  if (code === 'variant_exists') return { index: message }
-  return Object.fromEntries(errors.filter(({ path }) => SHOWN.has(path)).map(({ path, message: text }) => [path, text]))
-}
+/** Of an index that is taken the service says so by its code alone. */
+const refusedFor = (failure: Failure): Faults =>
+  failure.code === 'variant_exists' ? { index: failure.message } : faultsOf(failure, Object.keys(NEW))
 
 interface Properties {
   /** Null for a new one. */
@@ -82,12 +77,13 @@ interface Properties {
 /** Defines a variant, or changes one. What sessions and keys decide by stays as it is: index and kind. */
 export function VariantForm({ variant, onSaved, onClose }: Properties) {
   const client = useClient()
-  const [values, setValues] = useState(variant ? valuesOf(variant) : NEW)
-  const [problem, setProblem] = useState<Failure>()
-  const faults = problem ? faultsOf(problem) : {}
+  const before = variant ? valuesOf(variant) : NEW
+  const [values, setValues] = useState(before)
+  const [faults, setFaults] = useState<Faults>({})
+  const changed = Object.entries(before).some(([name, value]) => values[name as keyof Values] !== value)
   const field = (name: keyof Values) => ({ value: values[name], error: faults[name], onInput: setter(name) })
   const choice = (name: keyof Values) => ({ value: values[name], error: faults[name], onChange: setter(name) })
-  const setter = (name: keyof Values) => (value: string) => setValues((before) => ({ ...before, [name]: value }))
+  const setter = (name: keyof Values) => (value: string) => setValues((all) => ({ ...all, [name]: value }))
 
   async function save() {
     const settings = settingsOf(values)
@@ -96,11 +92,11 @@ export function VariantForm({ variant, onSaved, onClose }: Properties) {
     const answer = variant
       ? await client.put('/v1/variant/{variant_id}', { params: { variant_id: variant.id }, body: settings })
       : await client.post('/v1/variant', { body: { ...settings, type, ...(index && { index }) } })
-    setProblem(answer.ok ? undefined : answer)
+    setFaults(answer.ok ? {} : refusedFor(answer))
     if (answer.ok) onSaved(answer.variant.name)
   }
   return (
-    <Dialog title={variant ? `Edit ${variant.name}` : 'New variant'} onClose={onClose}>
+    <Dialog title={variant ? `Edit ${variant.name}` : 'New variant'} asks={changed && DISCARD} onClose={onClose}>
       <Form noValidate onSubmit={save}>
         <TextField label="Name" {...field('name')} required placeholder="MP3 320" />
         {!variant && (
@@ -126,9 +122,9 @@ export function VariantForm({ variant, onSaved, onClose }: Properties) {
           </div>
         )}
         {variant && <p class="hint">Tracks keep the files that they have until they are processed again.</p>}
-        <Message>{problem && Object.keys(faults).length === 0 && explain(problem)}</Message>
+        <Message>{faults.other}</Message>
         <div class="actions end">
-          <Button onClick={onClose}>Cancel</Button>
+          <Cancel />
           <Button type="submit" kind="primary">
             {variant ? 'Save' : 'Create variant'}
           </Button>

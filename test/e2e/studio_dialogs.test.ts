@@ -1,0 +1,180 @@
+import type { Browser, Page } from 'playwright-core'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+
+import { type Client, createClient } from '../../src/client/index.ts'
+import { launchBrowser } from '../support/browser.ts'
+import { joinStack, type Shared } from './shared_stack.ts'
+import { must } from './steps.ts'
+import { choose, openTab, PATIENCE, signIn, visit } from './studio_steps.ts'
+
+/** The studio's dialogs, by keyboard: where the focus is, what Enter does, and that nothing is lost unasked. */
+
+let stack: Shared
+let browser: Browser
+let client: Client
+let page: Page
+let problems: string[]
+
+beforeAll(async () => {
+  ;[stack, browser] = await Promise.all([joinStack(), launchBrowser()])
+  client = createClient({ base_url: stack.base_url, api_key: stack.api_key })
+  ;({ page, problems } = await openTab(browser))
+  await signIn(page, stack)
+})
+afterAll(async () => {
+  await browser?.close()
+  await stack?.dispose()
+})
+
+const dialog = (name: string | RegExp) => page.getByRole('dialog', { name })
+const question = () => dialog('Discard what you entered?')
+const press = (key: string) => page.keyboard.press(key)
+const type = (text: string) => page.keyboard.type(text)
+/** What has the focus: the label of a field, or what a button says. */
+const focused = () =>
+  page.evaluate(() => {
+    const element = document.activeElement as HTMLInputElement | null
+    return element?.labels?.[0]?.textContent || element?.ariaLabel || element?.textContent
+  })
+const expectFocus = (what: string) => expect.poll(focused, PATIENCE).toBe(what)
+const open = (name: string) => page.getByRole('button', { name, exact: true }).first().click()
+
+test.each([
+  ['#/collections', 'Collections', 'New collection', 'Title'],
+  ['#/playlists', 'Playlists', 'New playlist', 'Title'],
+  ['#/keys', 'Keys', 'New key', 'Title'],
+  ['#/variants', 'Variants', 'New variant', 'Name'],
+])(
+  '%s: typing begins in the first field, nothing typed is lost unasked, and Enter creates',
+  async (route, heading, name, field) => {
+    await visit(page, route, heading)
+    await open(name)
+    await expectFocus(field)
+    // Nothing was typed, so nothing is asked.
+    await press('Escape')
+    await dialog(name).waitFor({ state: 'detached' })
+
+    await open(name)
+    await expectFocus(field)
+    await type('Morning mix')
+    // However it is closed, also twice in a row: browsers let no page stop the second Escape.
+    const ways = [
+      () => press('Escape'),
+      () => press('Escape'),
+      () => dialog(name).getByRole('button', { name: 'Close' }).click(),
+      () => dialog(name).getByRole('button', { name: 'Cancel' }).click(),
+      () => page.evaluate(() => history.back()),
+    ]
+    for (const close of ways) {
+      await close()
+      await question().waitFor()
+      await expectFocus('Keep editing')
+      await press('Escape')
+      await question().waitFor({ state: 'detached' })
+      await expectFocus(field)
+    }
+    expect(await dialog(name).getByLabel(field, { exact: true }).inputValue()).toBe('Morning mix')
+    expect(new URL(page.url()).hash).toBe(route)
+
+    await dialog(name).getByRole('button', { name: 'Close' }).click()
+    await question().getByRole('button', { name: 'Discard' }).click()
+    await dialog(name).waitFor({ state: 'detached' })
+
+    // Without waiting for anything, as fast fingers do.
+    await open(name)
+    await type('Morning mix')
+    await press('Enter')
+    if (name === 'New key')
+      await dialog('The secret of Morning mix').getByRole('button', { name: 'Done' }).click(PATIENCE)
+    await dialog(/./).waitFor({ state: 'detached' })
+    await page.getByText('Morning mix').first().waitFor(PATIENCE)
+  },
+)
+
+test('a confirmation begins on Cancel', async () => {
+  await visit(page, '#/keys', 'Keys')
+  await choose(page, 'More for Morning mix', 'Revoke key …')
+  await expectFocus('Cancel')
+  await press('Enter')
+  await dialog('Revoke this key?').waitFor({ state: 'detached' })
+  expect((await must(client.get('/v1/api_key'))).count).toBe(2)
+})
+
+test('sites are taken as people write them; what is none is said at the field, once', async () => {
+  await open('New key')
+  await type('Shop')
+  // Files that are dropped now would lead to another page.
+  let made = 0
+  page.on('request', (request) => request.url().endsWith('/v1/collection') && request.method() === 'POST' && made++)
+  const dataTransfer = await page.evaluateHandle(() => {
+    const data = new DataTransfer()
+    data.items.add(new File(['Dear diary, '], 'song.mp3', { type: 'audio/mpeg' }))
+    return data
+  })
+  for (const event of ['dragover', 'drop']) await page.dispatchEvent('dialog', event, { dataTransfer })
+  expect(await page.locator('#drop-veil.shown').count()).toBe(0)
+  const sites = page.getByLabel('Sites')
+  await sites.fill('www.example.com, example')
+  await press('Enter')
+  await expectFocus('Sites')
+  const said = '“example” is not the address of a site. Write it like www.example.com.'
+  expect(await page.getByText(said).count()).toBe(1)
+  expect(await sites.getAttribute('aria-invalid')).toBe('true')
+  const note = await sites.getAttribute('aria-describedby')
+  expect(await page.locator(`[id="${note}"]`).textContent()).toBe(said)
+  await sites.fill('www.example.com, http://localhost:3000/shop')
+  await press('Enter')
+  await dialog('The secret of Shop').waitFor(PATIENCE)
+  await page.getByRole('button', { name: 'Done' }).click()
+  const { api_keys } = await must(client.get('/v1/api_key'))
+  const allowed_origins = ['https://www.example.com', 'http://localhost:3000']
+  expect(api_keys[0]).toMatchObject({ title: 'Shop', allowed_origins })
+  expect(made).toBe(0)
+})
+
+test('what the service refuses of a field is said there', async () => {
+  await open('New key')
+  const title = page.getByLabel('Title', { exact: true })
+  // As somebody types it whose browser has another idea of length.
+  await title.evaluate((field) => field.removeAttribute('maxlength'))
+  await title.fill('x'.repeat(256))
+  await press('Enter')
+  await dialog('New key').getByText('Must be at most 255 characters.').waitFor(PATIENCE)
+  await expectFocus('Title')
+  expect(await dialog('New key').getByRole('alert').allTextContents()).toEqual(['Must be at most 255 characters.'])
+  await title.fill('Slow')
+  // The browser itself notes each answer that is a refusal.
+  problems.length = 0
+})
+
+test('while a key is being made nothing closes its dialog, and its secret is asked for before it goes', async () => {
+  const held = Promise.withResolvers<void>()
+  await page.route('**/v1/api_key', async (route) => {
+    await held.promise
+    await route.continue()
+  })
+  const sent = page.waitForRequest('**/v1/api_key')
+  await press('Enter')
+  await sent
+  await expect.poll(() => page.locator('form[aria-busy=true]').count(), PATIENCE).toBe(1)
+  const asksToLeave = () => page.evaluate(() => !dispatchEvent(new Event('beforeunload', { cancelable: true })))
+  expect(await asksToLeave()).toBe(true)
+  await press('Escape')
+  await press('Escape')
+  await dialog('New key').getByRole('button', { name: 'Close' }).click()
+  expect(await dialog('New key').getByRole('button', { name: 'Cancel' }).isDisabled()).toBe(true)
+  expect(await question().count()).toBe(0)
+  held.resolve()
+  const shown = dialog('The secret of Slow')
+  await shown.getByText(/^ta_pk_/).waitFor(PATIENCE)
+  // Pressed once more than needed, Enter does nothing.
+  await press('Enter')
+  await press('Escape')
+  await dialog('Have you kept the secret?').getByRole('button', { name: 'Back to the secret' }).click()
+  await shown.getByText(/^ta_pk_/).waitFor()
+  expect(await asksToLeave()).toBe(true)
+  await shown.getByRole('button', { name: 'Done' }).click()
+  await shown.waitFor({ state: 'detached' })
+  expect(await asksToLeave()).toBe(false)
+  expect(problems).toEqual([])
+})

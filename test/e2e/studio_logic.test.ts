@@ -1,0 +1,75 @@
+import { describe, expect, test } from 'vitest'
+
+import { explain, faultsOf } from '../../src/studio/format.ts'
+import { sitesOf } from '../../src/studio/sites.ts'
+
+/** What the studio decides without a browser. */
+
+describe('sites', () => {
+  test.each([
+    ['', []],
+    ['www.example.com', ['https://www.example.com']],
+    ['https://www.example.com/', ['https://www.example.com']],
+    ['HTTPS://Www.Example.com/shop?page=2#top', ['https://www.example.com']],
+    ['example.com, other.org', ['https://example.com', 'https://other.org']],
+    ['example.com;\n other.org https://example.com:443/', ['https://example.com', 'https://other.org']],
+    ['http://localhost:3000', ['http://localhost:3000']],
+    ['localhost:3000 127.0.0.1:8787/embed', ['http://localhost:3000', 'http://127.0.0.1:8787']],
+    ['http://intranet:8080', ['http://intranet:8080']],
+    ['www.example.com:8443', ['https://www.example.com:8443']],
+    ['müller.de', ['https://xn--mller-kva.de']],
+  ])('%s is taken', (text, origins) => {
+    expect(sitesOf(text)).toEqual({ origins })
+  })
+
+  test.each([
+    'example',
+    'ftp://example.com',
+    'me@example.com',
+    'example..com',
+    'https://',
+    '*.example.com',
+    'a.com:99999',
+  ])('%s is refused by name, whatever stands beside it', (word) => {
+    const { origins, fault } = sitesOf(`www.example.com ${word}`)
+    expect(origins).toEqual([])
+    expect(fault).toContain(`“${word}”`)
+  })
+
+  test('more than the service takes are refused', () => {
+    const many = Array.from({ length: 51 }, (_, i) => `www${i}.example.com`)
+    expect(sitesOf(many.slice(1).join(' ')).origins).toHaveLength(50)
+    expect(sitesOf(many.join(' '))).toEqual({ origins: [], fault: 'At most 50 sites can be named.' })
+  })
+})
+
+describe('faults', () => {
+  const long = 'Too big: expected string to have <=255 characters'
+  const errors = [
+    { path: 'player_subtitle', message: long },
+    { path: 'allowed_origins.0', message: 'must be an origin' },
+  ]
+  const message = `player_subtitle: ${long}`
+
+  test('each field gets its own part in a sentence, and the rest stands once, without names of the API', () => {
+    expect(faultsOf({ message, errors }, ['allowed_origins'])).toEqual({
+      allowed_origins: 'Must be an origin.',
+      other: 'Subtitle must be at most 255 characters.',
+    })
+    expect(faultsOf({ message, errors }, ['player_subtitle', 'allowed_origins']).other).toBeUndefined()
+  })
+
+  test('a fault without fields is said as it is', () => {
+    expect(faultsOf({ message: 'The service cannot be reached' }, ['title'])).toEqual({
+      other: 'The service cannot be reached',
+    })
+  })
+
+  test.each([
+    ['Too small: expected number to be >=1', 'Bitrate must be at least 1.'],
+    ['Invalid input: expected int, received number', 'Bitrate must be a number.'],
+    ['must be one of 32, 40 for mp3', 'Bitrate must be one of 32, 40 for mp3.'],
+  ])('%s', (text, said) => {
+    expect(explain({ message: `bitrate: ${text}`, errors: [{ path: 'bitrate', message: text }] })).toBe(said)
+  })
+})
