@@ -1,3 +1,4 @@
+import type { TargetedMouseEvent } from 'preact'
 import { useEffect, useState } from 'preact/hooks'
 
 /** What the address shows. Hashes, because the page is one static file, and so that the back button works. */
@@ -17,6 +18,15 @@ export const href = (page: string, id = '', tab = '') => `#/${[page, id, tab].fi
 
 export const go = (page: string, id = '', tab = '') => {
   location.hash = href(page, id, tab)
+}
+
+/** A link that leads to where somebody came from goes back there, so that it stands as it was left. */
+export function goBack(event: TargetedMouseEvent<HTMLAnchorElement>): void {
+  const { navigation } = window
+  const before = navigation?.entries()[(navigation.currentEntry?.index ?? 0) - 1]
+  if (event.ctrlKey || event.metaKey || event.shiftKey || before?.url !== event.currentTarget.href) return
+  event.preventDefault()
+  history.back()
 }
 
 /** The route, as it changes. */

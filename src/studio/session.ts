@@ -17,4 +17,5 @@ export function takeKey(): string | null {
 }
 
 export const keepKey = (key: string) => sessionStorage.setItem(STORED, key)
-export const forgetKey = () => sessionStorage.removeItem(STORED)
+/** Whatever else is kept for this tab belongs to what the key opened. */
+export const forgetKey = () => sessionStorage.clear()

@@ -14,7 +14,8 @@ import { TrackPage } from './pages/track.tsx'
 import { VariantsPage } from './pages/variants.tsx'
 import { Button } from './parts/button.tsx'
 import { Empty } from './parts/states.tsx'
-import { go, href, type Route, useRoute } from './route.ts'
+import { go, href, useRoute } from './route.ts'
+import { useScroll } from './scroll.ts'
 import { useConnection } from './state/client.ts'
 import { upload } from './state/uploads.ts'
 
@@ -61,7 +62,7 @@ export function Shell({ onSignOut }: { onSignOut: () => void }) {
     })
   }, [connection, route.page, route.id])
 
-  useNewPage(route, main.current)
+  useScroll(route, main.current)
   return (
     <>
       <a class="skip" href="#main" onClick={(event) => skipTo(event, main.current)}>
@@ -96,19 +97,6 @@ export function Shell({ onSignOut }: { onSignOut: () => void }) {
       <Dock />
     </>
   )
-}
-
-/** After a change of the page, reading begins at its top: for the eyes, and for screen readers. */
-function useNewPage({ page, id }: Route, main: HTMLElement | null): void {
-  const first = useRef(true)
-  useEffect(() => {
-    if (first.current) {
-      first.current = false
-      return
-    }
-    scrollTo(0, 0)
-    main?.focus({ preventScroll: true })
-  }, [page, id])
 }
 
 /** A hash of its own would be taken for a page. */

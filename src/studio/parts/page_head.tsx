@@ -6,7 +6,7 @@ import { COVER_ACCEPT } from '../../elements/uploader/rules.ts'
 import { announce } from '../announce.ts'
 import type { CoverImage, Failure, UploadHandle } from '../api.ts'
 import { explain } from '../format.ts'
-import { href } from '../route.ts'
+import { goBack, href } from '../route.ts'
 import { FileButton } from './button.tsx'
 import { Icon } from './icon.tsx'
 import { Message } from './states.tsx'
@@ -38,7 +38,7 @@ export function PageHead({ back, title, note, cover, handle, onCover, children }
   }
   return (
     <div class="thing-head">
-      <a class="back" href={back.href}>
+      <a class="back" href={back.href} onClick={goBack}>
         <Icon name="back" />
         {back.label}
       </a>
