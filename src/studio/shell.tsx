@@ -1,10 +1,9 @@
 import type { ComponentType } from 'preact'
 import { useEffect, useRef } from 'preact/hooks'
 
-import { announce, byId } from './announce.ts'
+import { byId } from './announce.ts'
 import { Dock } from './dock.tsx'
 import { acceptDrops } from './drop.ts'
-import { explain } from './format.ts'
 import { CollectionPage } from './pages/collection.tsx'
 import { CollectionsPage } from './pages/collections.tsx'
 import { KeysPage } from './pages/keys.tsx'
@@ -14,10 +13,10 @@ import { TrackPage } from './pages/track.tsx'
 import { VariantsPage } from './pages/variants.tsx'
 import { Button } from './parts/button.tsx'
 import { Empty } from './parts/states.tsx'
-import { go, href, useRoute } from './route.ts'
+import { href, useRoute } from './route.ts'
 import { useScroll } from './scroll.ts'
 import { useConnection } from './state/client.ts'
-import { upload } from './state/uploads.ts'
+import { upload, uploadAsCollection } from './state/uploads.ts'
 
 export interface PageProperties {
   id: string
@@ -50,15 +49,9 @@ export function Shell({ onSignOut }: { onSignOut: () => void }) {
   const Page = PAGES[route.page] ?? NotFound
 
   useEffect(() => {
-    const { client, api_key } = connection
     return acceptDrops(byId('drop-veil'), (files) => {
-      if (route.page === 'collection') return upload(api_key, route.id, files)
-      void (async () => {
-        const made = await client.post('/v1/collection', { body: { title: 'New collection' } })
-        if (!made.ok) return announce(explain(made))
-        upload(api_key, made.collection_id, files)
-        go('collection', made.collection_id)
-      })()
+      if (route.page === 'collection') upload(connection.api_key, route.id, files)
+      else void uploadAsCollection(connection, files)
     })
   }, [connection, route.page, route.id])
 

@@ -162,6 +162,7 @@ test('a page that waits for a track outlives a failure, says so meanwhile, and t
   const body = { collection_id: collection, file_name: 'late.mp3' }
   const { track_id, track_upload } = await must(client.post('/v1/track', { body }))
   await visit(page, `#/track/${track_id}/look`, 'late')
+  await page.getByRole('button', { name: 'Choose the file' }).waitFor()
   await page.getByLabel('Subtitle').fill('Typed meanwhile')
   let [slow, failed] = [false, 0]
   await page.route(`**/v1/track/${track_id}`, async (route) => {

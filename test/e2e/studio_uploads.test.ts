@@ -1,4 +1,8 @@
-import type { Browser, Page } from 'playwright-core'
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+
+import type { Browser, Page, Route } from 'playwright-core'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 
 import { type Client, createClient } from '../../src/client/index.ts'
@@ -35,6 +39,13 @@ const choice = (...names: string[]) =>
   names.map((name) => ({ name: `${name}.mp3`, mimeType: 'audio/mpeg', buffer: Buffer.from('%PDF-1.7\n\0') }))
 const add = (...names: string[]) => page.setInputFiles('.thing-text input[type=file]', choice(...names))
 
+/** Chooses another file by a button of a row. */
+async function chooseFor(button: string, name: string) {
+  const chooser = page.waitForEvent('filechooser')
+  await page.getByRole('button', { name: button }).click()
+  await (await chooser).setFiles(choice(name)[0]!)
+}
+
 /** Whether the browser would ask before it leaves the page. */
 const asks = () =>
   page.evaluate(() => {
@@ -42,6 +53,76 @@ const asks = () =>
     dispatchEvent(event)
     return event.defaultPrevented
   })
+
+test('on the empty home files are chosen without a collection, which is made of them', async () => {
+  await page.getByRole('button', { name: 'Choose files' }).waitFor(PATIENCE)
+  await page.setInputFiles('.empty input[type=file]', choice('one', 'two'))
+  await page.getByRole('heading', { level: 1, name: 'New collection' }).waitFor(PATIENCE)
+  await expect.poll(async () => (await namesOf(page)).toSorted(), PATIENCE).toEqual(['one', 'two'])
+})
+
+test('an upload that a reload interrupted says so, and its file is chosen again for the same track', async () => {
+  await openNew('Interrupted')
+  const held = Promise.withResolvers<void>()
+  const hold = (route: Route) => void held.promise.then(() => route.abort().catch(() => {}))
+  await page.route('**/uploads/**', hold)
+  const sent = page.waitForRequest(/\/uploads\//, PATIENCE)
+  await add('song')
+  await sent
+  const row = page.locator('.track')
+  const listed = async () =>
+    (await must(client.get('/v1/collection/{collection_id}/track', { params: { collection_id: collection } }))).tracks
+  const [track] = await listed()
+
+  // While it is on its way it has one row, also for whoever comes back to the page.
+  await visit(page, '#/keys', 'Keys')
+  await page.goBack()
+  await expect.poll(() => row.allTextContents(), PATIENCE).toEqual([expect.stringContaining('Starting')])
+  await page.getByText('1 track', { exact: true }).waitFor(PATIENCE)
+  expect(await row.count()).toBe(1)
+  // Another tab cannot know whose it is.
+  const { page: other } = await openTab(browser)
+  await signIn(other, stack)
+  await visit(other, `#/collection/${collection}`, 'Interrupted')
+  await other.locator('.track').getByText('Waiting for its file').waitFor(PATIENCE)
+  await other.getByRole('button', { name: 'Choose the file: song.mp3' }).waitFor()
+  await other.context().close()
+
+  page.once('dialog', (dialog) => void dialog.accept())
+  await page.reload()
+  held.resolve()
+  await row.getByText('The upload was interrupted. Choose song.mp3 again to send it.').waitFor(PATIENCE)
+  await page.unrouteAll({ behavior: 'ignoreErrors' })
+  await chooseFor('Choose the file: song.mp3', 'other')
+  await expect.poll(() => row.getAttribute('data-status'), PATIENCE).toBe('failed')
+  await row.getByText(/text/).waitFor(PATIENCE)
+  expect(await listed()).toMatchObject([{ id: track?.id, file_name: 'other.mp3' }])
+})
+
+test('a file that was changed since it was chosen is chosen again, not tried again', async () => {
+  await openNew('Changed')
+  const directory = await mkdtemp(join(tmpdir(), 'tonearm-changed-'))
+  const path = join(directory, 'song.mp3')
+  await writeFile(path, 'Dear diary, ')
+  const held = Promise.withResolvers<void>()
+  await page.route('**/v1/upload/*/track', async (route) => {
+    await held.promise
+    await route.continue()
+  })
+  const asked = page.waitForRequest('**/v1/upload/*/track')
+  await page.setInputFiles('.thing-text input[type=file]', path)
+  await asked
+  await writeFile(path, 'Dear diary, today I changed.')
+  held.resolve()
+  await page.getByText('The file was changed or moved since it was chosen.').waitFor(PATIENCE)
+  expect(await page.getByRole('button', { name: /^Try again/ }).count()).toBe(0)
+  await chooseFor('Choose the file: song.mp3', 'song')
+  const row = page.locator('.track')
+  await expect.poll(() => row.getAttribute('data-status'), PATIENCE).toBe('failed')
+  await row.getByText(/text/).waitFor(PATIENCE)
+  expect(await row.count()).toBe(1)
+  await rm(directory, { recursive: true })
+})
 
 test('uploads into a collection end when it is deleted, and the page can be left', async () => {
   await openNew('Short-lived')

@@ -42,7 +42,8 @@ export function CollectionPage({ id, tab }: PageProperties) {
 
   useEffect(() => {
     if (arrival?.collection_id !== id) return
-    const { track_id } = arrival
+    const { track_id, track } = arrival
+    if (track) return list.put(track)
     void (async () => {
       const answer = await client.get('/v1/track/{track_id}', { params: { track_id } })
       if (answer.ok) list.put(answer.track)

@@ -1,14 +1,18 @@
+import { DEFAULT_ACCEPT } from '../../elements/uploader/rules.ts'
 import type { Collection } from '../api.ts'
 import { plural } from '../format.ts'
+import { FileButton } from '../parts/button.tsx'
 import { CoverCard } from '../parts/cover_card.tsx'
 import { Shelf } from '../parts/shelf.tsx'
 import { href } from '../route.ts'
 import { useAll } from '../state/all.ts'
-import { useClient } from '../state/client.ts'
+import { useClient, useConnection } from '../state/client.ts'
+import { uploadAsCollection } from '../state/uploads.ts'
 
 /** All collections, newest first. */
 export function CollectionsPage() {
-  const client = useClient()
+  const connection = useConnection()
+  const { client } = connection
   return (
     <Shelf
       kind="collection"
@@ -20,9 +24,20 @@ export function CollectionsPage() {
       }}
       card={(collection) => <Card key={collection.id} collection={collection} />}
       empty="Nothing here yet"
+      action={
+        <FileButton
+          accept={DEFAULT_ACCEPT}
+          multiple
+          kind="primary"
+          icon="upload"
+          onFiles={(files) => uploadAsCollection(connection, files)}
+        >
+          Choose files
+        </FileButton>
+      }
     >
-      A collection holds tracks: an album, a podcast, a sample pack. Make one, or drop audio files anywhere on this
-      page.
+      A collection holds tracks: an album, a podcast, a sample pack. Choose audio files or drop them anywhere on this
+      page, and they become one.
     </Shelf>
   )
 }

@@ -14,12 +14,13 @@ import { PageHead, Tabs } from '../parts/page_head.tsx'
 import { Share } from '../parts/share.tsx'
 import { NotLoaded, NotRenewed } from '../parts/states.tsx'
 import { TrackDetails } from '../parts/track_details.tsx'
-import { replaceFile } from '../parts/track_list.tsx'
 import { go, href } from '../route.ts'
 import type { PageProperties } from '../shell.tsx'
 import { useClient, useLoad } from '../state/client.ts'
 import { playTrack } from '../state/now_playing.ts'
 import { repeat } from '../state/repeat.ts'
+import { useStore } from '../state/store.ts'
+import { sendFor, sentOf, uploadChanges, wasInterrupted } from '../state/uploads.ts'
 import { forgetViews, isPlayable, usePlayView } from '../state/views.ts'
 import { useTitle } from '../title.ts'
 
@@ -88,9 +89,11 @@ function Head({ client, track, reload, set }: HeadProperties) {
     [client, collection_id],
   )
   const params = { track_id: track.id }
+  useStore(uploadChanges)
+  const sent = sentOf(track)
   const info = infoOf(track)
   const states: Record<Track['status'], string> = {
-    initializing: 'Waiting for its file',
+    initializing: wasInterrupted(track.id) ? 'The upload was interrupted' : 'Waiting for its file',
     processing: info.progress ? `Processing ${percent(info.progress)}` : 'In line',
     fallback_processing: `Damaged; trying again ${percent(info.progress ?? 0)}`,
     ready: clock(track.duration),
@@ -106,7 +109,7 @@ function Head({ client, track, reload, set }: HeadProperties) {
     const file = await chooseFile(DEFAULT_ACCEPT)
     if (!file) return
     announce(`Uploading ${file.name}`)
-    const replaced = await replaceFile(client, track.id, file)
+    const replaced = await sendFor(client, track, file)
     announce(replaced.ok ? `${file.name} is there` : explain(replaced))
     if (replaced.ok) set(replaced)
   }
@@ -122,7 +125,9 @@ function Head({ client, track, reload, set }: HeadProperties) {
     <PageHead
       back={{ href: href('collection', track.collection_id), label: 'Collection' }}
       title={nameOf(track)}
-      note={[track.player_subtitle, states[track.status]].filter(Boolean).join(' · ')}
+      note={[track.player_subtitle, sent === null ? states[track.status] : `Uploading ${percent(sent)}`]
+        .filter(Boolean)
+        .join(' · ')}
       // What cannot be played yet has no play view, and so the cover of its collection.
       cover={isPlayable(track) ? view?.cover_image : shared.answer?.cover_image}
       handle={async () => {
@@ -142,7 +147,15 @@ function Head({ client, track, reload, set }: HeadProperties) {
       >
         Play
       </Button>
-      <Button onClick={reprocess}>Process again</Button>
+      {track.status === 'initializing' ? (
+        sent === null && (
+          <Button icon="upload" onClick={replace}>
+            Choose the file
+          </Button>
+        )
+      ) : (
+        <Button onClick={reprocess}>Process again</Button>
+      )}
       <Menu
         label={`More for ${nameOf(track)}`}
         items={[

@@ -20,12 +20,14 @@ interface Properties<T> {
   create: (title: string) => Promise<{ ok: true; id: string } | Failure>
   card: (entry: T) => ComponentChildren
   empty: string
+  /** What can be done as long as there is none, if not to make one. */
+  action?: ComponentChildren
   /** What one is for: shown as long as there is none. */
   children: ComponentChildren
 }
 
 /** All collections or playlists as cards, and a button that makes another. */
-export function Shelf<T>({ kind, title, list, create, card, empty, children }: Properties<T>) {
+export function Shelf<T>({ kind, title, list, create, card, empty, action, children }: Properties<T>) {
   const { entries, count, loading, problem, reload } = list
   const [making, setMaking] = useState(false)
   useTitle(title)
@@ -37,8 +39,9 @@ export function Shelf<T>({ kind, title, list, create, card, empty, children }: P
     go(kind, made.id)
     return undefined
   }
+  const isEmpty = !loading && !problem && entries.length === 0
   const button = (
-    <Button kind="primary" icon="plus" onClick={() => setMaking(true)}>
+    <Button kind={isEmpty && action ? '' : 'primary'} icon="plus" onClick={() => setMaking(true)}>
       New {kind}
     </Button>
   )
@@ -53,8 +56,8 @@ export function Shelf<T>({ kind, title, list, create, card, empty, children }: P
       </div>
       {problem && <Problem failure={problem} retry={reload} />}
       {loading && <Loading kind="cards" rows={6} />}
-      {!loading && !problem && entries.length === 0 && (
-        <Empty title={empty} action={button}>
+      {isEmpty && (
+        <Empty title={empty} action={action ?? button}>
           {children}
         </Empty>
       )}

@@ -1,17 +1,16 @@
 import { useRef, useState } from 'preact/hooks'
 
-import { uploadFile } from '../../client/index.ts'
+import type { Item } from '../../elements/uploader/item.ts'
 import { DEFAULT_ACCEPT } from '../../elements/uploader/rules.ts'
 import { announce } from '../announce.ts'
-import type { Client, Failure, Listed } from '../api.ts'
+import type { Failure, Listed } from '../api.ts'
 import { explain, nameOf } from '../format.ts'
 import { go } from '../route.ts'
 import { useClient } from '../state/client.ts'
 import { playTrack } from '../state/now_playing.ts'
 import { useStore } from '../state/store.ts'
 import type { Tracks } from '../state/tracks.ts'
-import { queueOf, stoppedBy, uploadChanges, uploadsTo } from '../state/uploads.ts'
-import { forgetTrack } from '../state/views.ts'
+import { arrivals, itemFor, queueOf, sendFor, stoppedBy, uploadChanges, uploadsTo } from '../state/uploads.ts'
 import { AddToPlaylist } from './add_to_playlist.tsx'
 import { FileButton } from './button.tsx'
 import { chooseFile } from './choose_file.ts'
@@ -64,13 +63,16 @@ export function TrackList({ collection_id, list, onFiles }: Properties) {
     if (answer.ok) list.put(answer.track)
     tell(answer, 'Processing again')
   }
-  async function replace(track: Listed) {
+  async function replace({ id }: Pick<Listed, 'id'>, begun?: Item) {
     const file = await chooseFile(DEFAULT_ACCEPT)
     if (!file) return
+    if (begun) {
+      queueOf(collection_id)?.remove(begun)
+      // Until now, its row was that of the file.
+      arrivals.set({ collection_id, track_id: id })
+    }
     announce(`Uploading ${file.name}`)
-    const replaced = await replaceFile(client, track.id, file)
-    if (replaced.ok) list.put(replaced.track)
-    tell(replaced, `${file.name} is there`)
+    tell(await sendFor(client, { id, collection_id }, file), `${file.name} is there`)
   }
   async function remove(track: Listed) {
     const name = nameOf(track)
@@ -92,6 +94,17 @@ export function TrackList({ collection_id, list, onFiles }: Properties) {
     { label: 'Delete track …', danger: true, onSelect: () => remove(track) },
   ]
 
+  /** The row of a file on its way; at a place of its own once the list knows its track. */
+  const rowOf = (item: Item, index?: number) => (
+    <UploadRow
+      key={item.id}
+      item={item}
+      collection_id={collection_id}
+      look={index === undefined ? undefined : lookOf(index)}
+      onChoose={(track_id) => replace({ id: track_id }, item)}
+    />
+  )
+
   if (loading && tracks.length === 0) return <Loading rows={5} />
   if (problem && tracks.length === 0) return <Problem failure={problem} retry={list.reload} />
   return (
@@ -111,38 +124,28 @@ export function TrackList({ collection_id, list, onFiles }: Properties) {
         </Empty>
       ) : (
         <ul class="tracks" ref={place} aria-label="Tracks">
-          {tracks.map((track, index) => (
-            <TrackRow
-              key={track.id}
-              track={track}
-              detail={list.details.get(track.id)}
-              place={index + 1}
-              handle={handle(index, nameOf(track))}
-              look={lookOf(index)}
-              onPlay={() => playTrack(client, 'collection', collection_id, track.id)}
-              menu={menuOf(track, index)}
-              onRetry={() => reprocess(track)}
-              onReplace={() => replace(track)}
-            />
-          ))}
-          {uploads.map((item) => (
-            <UploadRow key={item.id} item={item} collection_id={collection_id} />
-          ))}
+          {tracks.map((track, index) => {
+            const item = itemFor(track)
+            if (item) return rowOf(item, index)
+            return (
+              <TrackRow
+                key={track.id}
+                track={track}
+                detail={list.details.get(track.id)}
+                place={index + 1}
+                handle={handle(index, nameOf(track))}
+                look={lookOf(index)}
+                onPlay={() => playTrack(client, 'collection', collection_id, track.id)}
+                menu={menuOf(track, index)}
+                onRetry={() => reprocess(track)}
+                onReplace={() => replace(track)}
+              />
+            )
+          })}
+          {uploads.filter(({ target }) => !tracks.some(({ id }) => id === target?.track_id)).map((item) => rowOf(item))}
         </ul>
       )}
       {adding && <AddToPlaylist track={adding} onClose={() => setAdding(null)} />}
     </>
   )
-}
-
-/** Sends another file for a track; what it plays stays until the new one is ready. Answers the track as it is then. */
-export async function replaceFile(client: Client, track_id: string, file: File) {
-  const params = { track_id }
-  const renewed = await client.post('/v1/track/{track_id}/upload', { params, body: { file_name: file.name } })
-  if (!renewed.ok) return renewed
-  const sent = await uploadFile(renewed.track_upload, file)
-  if (!sent.ok) return sent
-  const done = await client.post('/v1/track/{track_id}/upload_complete', { params })
-  forgetTrack(track_id)
-  return done
 }

@@ -4,6 +4,7 @@ import { clock, failureOf, infoOf, nameOf, percent, signed } from '../format.ts'
 import { href } from '../route.ts'
 import { nowPlaying } from '../state/now_playing.ts'
 import { useStore } from '../state/store.ts'
+import { sentOf, wasInterrupted } from '../state/uploads.ts'
 import { isPlayable, usePlayView, useTrackInfo } from '../state/views.ts'
 import { useVisible } from '../state/visible.ts'
 import { Button } from './button.tsx'
@@ -40,6 +41,7 @@ export function TrackRow({ track, detail, place, handle, look, onPlay, menu, onR
   const current = now?.track_id === track.id
   const loudness = info.loudness?.integrated_lufs
   const subtitle = track.player_subtitle || track.file_name
+  const sent = sentOf(track)
   const warnings = (info.warnings?.length ?? 0) + (info.failed_variants?.length ?? 0)
 
   return (
@@ -69,7 +71,7 @@ export function TrackRow({ track, detail, place, handle, look, onPlay, menu, onR
         </a>
         <span class="soft">{subtitle}</span>
       </span>
-      {track.status === 'ready' || track.status === 'incomplete' ? (
+      {sent === null && (track.status === 'ready' || track.status === 'incomplete') ? (
         <>
           <span class="thumb-place">{view && <Thumb levels={view.levels.levels} current={current} />}</span>
           <span class="loudness soft" title="Integrated loudness (EBU R 128)">
@@ -85,53 +87,79 @@ export function TrackRow({ track, detail, place, handle, look, onPlay, menu, onR
           </span>
         </>
       ) : (
-        <State track={track} known={known} onRetry={onRetry} onReplace={onReplace} />
+        <State track={track} known={known} sent={sent} onRetry={onRetry} onReplace={onReplace} />
       )}
       <Menu label={`More for ${name}`} items={menu} />
     </li>
   )
 }
 
+interface StateProperties extends Pick<Properties, 'track' | 'onRetry' | 'onReplace'> {
+  known: Track | undefined
+  sent: number | null
+}
+
 /** What is happening to a track that is not done, or why it failed. */
-function State({
-  track,
-  known,
-  onRetry,
-  onReplace,
-}: Pick<Properties, 'track' | 'onRetry' | 'onReplace'> & { known: Track | undefined }) {
+function State({ track, known, sent, onRetry, onReplace }: StateProperties) {
   const info = infoOf(known)
-  if (track.status === 'failed') {
+  const choose = onReplace && (
+    <Button small icon="upload" label={`Choose the file: ${track.file_name}`} onClick={onReplace}>
+      Choose the file
+    </Button>
+  )
+  if (sent === null && track.status === 'initializing') {
+    return (
+      <span class={wasInterrupted(track.id) ? 'state failed' : 'state'}>
+        {wasInterrupted(track.id) ? (
+          <span class="note">
+            <strong>The upload was interrupted.</strong> Choose {track.file_name} again to send it.
+          </span>
+        ) : (
+          <span class="note">Waiting for its file</span>
+        )}
+        {choose}
+      </span>
+    )
+  }
+  if (sent === null && track.status === 'failed') {
     const code = info.error?.code ?? ''
     // Where no file came, there is none to try again.
-    const repeats = code === '' || (mayHelpToRepeat(code) && code !== 'upload_expired')
+    const came = code !== 'upload_expired'
+    const repeats = came && (code === '' || mayHelpToRepeat(code))
     const act = repeats ? onRetry : onReplace
     return (
       <span class="state failed">
         <span class="note">
           <strong>Failed.</strong> {failureOf(info)}
         </span>
-        {act && (
-          <Button small onClick={act}>
-            {repeats ? 'Try again' : 'Replace file'}
-          </Button>
-        )}
+        {came
+          ? act && (
+              <Button small onClick={act}>
+                {repeats ? 'Try again' : 'Replace file'}
+              </Button>
+            )
+          : choose}
       </span>
     )
   }
   const progress = info.progress ?? 0
-  const waiting = track.status === 'initializing'
-  const text = waiting
-    ? 'Waiting for its file'
-    : progress === 0
-      ? 'In line'
-      : `${track.status === 'processing' ? 'Processing' : 'Damaged; trying again'} ${percent(progress)}`
+  const text =
+    sent !== null
+      ? `Uploading ${percent(sent)}`
+      : progress === 0
+        ? 'In line'
+        : `${track.status === 'processing' ? 'Processing' : 'Damaged; trying again'} ${percent(progress)}`
   return (
     <span class="state">
       <span class="note">
         {text}
         {isPlayable(track) && ' · plays already'}
       </span>
-      {!waiting && <progress max="1" value={progress} aria-label={`Processing of ${nameOf(track)}`} />}
+      <progress
+        max="1"
+        value={sent ?? progress}
+        aria-label={`${sent === null ? 'Processing' : 'Upload'} of ${nameOf(track)}`}
+      />
     </span>
   )
 }

@@ -3,14 +3,29 @@ import { statusOf } from '../../elements/uploader/status.ts'
 import { queueOf, texts } from '../state/uploads.ts'
 import { Button } from './button.tsx'
 
+interface Properties {
+  item: Item
+  collection_id: string
+  /** Of a row at a place of its own. */
+  look: string | undefined
+  /** Asks for another file in its place. */
+  onChoose: (track_id: string) => unknown
+}
+
 /** A file on its way into a collection: its progress, and what can be done about it. */
-export function UploadRow({ item, collection_id }: { item: Item; collection_id: string }) {
+export function UploadRow({ item, collection_id, look, onChoose }: Properties) {
   const { text, isProblem } = statusOf(item, texts)
   const { name } = item.file
   const queue = queueOf(collection_id)
   const bar = item.state === 'uploading' || item.state === 'waiting' || item.state === 'queued'
+  // It cannot be read any more, however often it is tried.
+  const lost = item.problem?.code === 'file_changed' ? item.target : null
   return (
-    <li class="track upload" data-status={isProblem ? 'failed' : 'uploading'}>
+    <li
+      class={`track upload ${look ?? ''}`}
+      data-row={look === undefined ? undefined : ''}
+      data-status={isProblem ? 'failed' : 'uploading'}
+    >
       <span class="track-text">
         <span class="name">{name}</span>
         <span class={isProblem ? 'note failed' : 'note'}>{text}</span>
@@ -27,7 +42,12 @@ export function UploadRow({ item, collection_id }: { item: Item; collection_id: 
             {texts.resume}
           </Button>
         )}
-        {item.retriable && (item.state === 'failed' || item.state === 'cancelled') && (
+        {lost && (
+          <Button small label={texts.of('Choose the file', name)} onClick={() => onChoose(lost.track_id)}>
+            Choose the file
+          </Button>
+        )}
+        {item.retriable && !lost && (item.state === 'failed' || item.state === 'cancelled') && (
           <Button small label={texts.of(texts.retry, name)} onClick={() => queue?.retry(item)}>
             {texts.retry}
           </Button>

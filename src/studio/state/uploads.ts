@@ -1,25 +1,46 @@
 import { connect } from '../../elements/uploader/connection.ts'
 import { createGuard } from '../../elements/uploader/guard.ts'
 import type { Host } from '../../elements/uploader/host.ts'
-import { type FileView, isUnsent, type Item, type Problem } from '../../elements/uploader/item.ts'
+import { type FileView, fractionOf, isUnsent, type Item, type Problem } from '../../elements/uploader/item.ts'
 import { createQueue, type Queue } from '../../elements/uploader/queue.ts'
 import { DEFAULT_ACCEPT } from '../../elements/uploader/rules.ts'
+import { sendFile } from '../../elements/uploader/stall.ts'
 import { en } from '../../elements/uploader/texts_en.ts'
 import { announce } from '../announce.ts'
+import type { Client, Listed, Track } from '../api.ts'
+import { explain } from '../format.ts'
+import { go } from '../route.ts'
+import type { Connection } from './client.ts'
 import { createStore } from './store.ts'
+import { forgetTrack } from './views.ts'
 
 /** Uploads go on while other pages are looked at: the uploader's engine, one queue for each collection. */
 
 /** Files whose bytes travel at the same time: more would only share the same line. */
 const AT_ONCE = 3
+const STORED = 'tonearm.unfinished'
+
+interface Sending {
+  collection_id: string
+  fraction: number
+  controller: AbortController
+}
 
 const queues = new Map<string, Queue>()
+/** By track, the files that are sent for tracks that there were before. */
+const sendings = new Map<string, Sending>()
 const guard = createGuard()
 
-/** Counts the changes of all queues. */
+/** Counts the changes of all uploads. */
 export const uploadChanges = createStore(0)
-/** The track whose bytes have just arrived. */
-export const arrivals = createStore<{ collection_id: string; track_id: string } | null>(null)
+interface Arrival {
+  collection_id: string
+  track_id: string
+  /** As it is now, where that is known. */
+  track?: Track
+}
+/** The track whose bytes have just arrived, or that a file was chosen for. */
+export const arrivals = createStore<Arrival | null>(null)
 
 /** The texts of the states that files go through, and of what stops them. */
 export const texts = {
@@ -38,6 +59,36 @@ export const queueOf = (collection_id: string): Queue | undefined => queues.get(
 export const stoppedBy = (collection_id: string): Problem | null =>
   uploadsTo(collection_id).some(isUnsent) ? (queues.get(collection_id)?.state().problem ?? null) : null
 
+/** How much of a track's file has been sent from here, 0–1; null when it is not being sent from here. */
+export function sentOf({ id, collection_id }: Pick<Listed, 'id' | 'collection_id'>): number | null {
+  const item = itemFor({ id, collection_id })
+  return sendings.get(id)?.fraction ?? (item && isUnsent(item) ? fractionOf(item) : null)
+}
+
+/** The file on its way into a collection that a track was made for. */
+export const itemFor = ({ id, collection_id }: Pick<Listed, 'id' | 'collection_id'>): Item | undefined =>
+  uploadsTo(collection_id).find(({ target }) => target?.track_id === id)
+
+/** Tracks whose files this tab began to send, and did not send to their end. After a reload they are all that is known of them. */
+const unfinished = new Set<string>(JSON.parse(sessionStorage.getItem(STORED) ?? '[]'))
+const keepUnfinished = () => sessionStorage.setItem(STORED, JSON.stringify([...unfinished]))
+function begin(track_id: string) {
+  unfinished.add(track_id)
+  keepUnfinished()
+}
+function finish(track_id: string) {
+  if (unfinished.delete(track_id)) keepUnfinished()
+}
+export const wasInterrupted = (track_id: string): boolean => unfinished.has(track_id)
+
+/** Sends files into a collection that is made for them, and shows it. */
+export async function uploadAsCollection({ client, api_key }: Connection, files: File[]): Promise<void> {
+  const made = await client.post('/v1/collection', { body: { title: 'New collection' } })
+  if (!made.ok) return announce(explain(made))
+  upload(api_key, made.collection_id, files)
+  go('collection', made.collection_id)
+}
+
 /** Sends files into a collection, with the key that is signed in. */
 export function upload(api_key: string, collection_id: string, files: File[]): void {
   let queue = queues.get(collection_id)
@@ -50,6 +101,35 @@ export function upload(api_key: string, collection_id: string, files: File[]): v
   queue.add(files)
 }
 
+/** Sends a file for a track that there is already; what it plays stays until the new one is ready. Answers the track as it is then. */
+export async function sendFor(client: Client, track: Pick<Listed, 'id' | 'collection_id'>, file: File) {
+  const { id, collection_id } = track
+  sendings.get(id)?.controller.abort()
+  const sending: Sending = { collection_id, fraction: 0, controller: new AbortController() }
+  const { signal } = sending.controller
+  const params = { track_id: id }
+  async function send() {
+    const renewed = await client.post('/v1/track/{track_id}/upload', { params, body: { file_name: file.name }, signal })
+    if (!renewed.ok) return renewed
+    const sent = await sendFile(renewed.track_upload, file, signal, (fraction) => {
+      sending.fraction = fraction
+      changed()
+    })
+    if (!sent.ok) return sent
+    finish(id)
+    return client.post('/v1/track/{track_id}/upload_complete', { params })
+  }
+  sendings.set(id, sending)
+  begin(id)
+  changed()
+  const answer = await send()
+  if (answer.ok) arrivals.set({ collection_id, track_id: id, track: answer.track })
+  if (sendings.get(id) === sending) sendings.delete(id)
+  forgetTrack(id)
+  changed()
+  return answer
+}
+
 /** Ends the uploads into a collection that is deleted, or all of them when somebody signs out. */
 export function endUploads(collection_id?: string): void {
   for (const [id, queue] of queues) {
@@ -57,6 +137,14 @@ export function endUploads(collection_id?: string): void {
     queue.remove(...queue.items)
     queues.delete(id)
   }
+  for (const sending of sendings.values()) {
+    if (collection_id === undefined || sending.collection_id === collection_id) sending.controller.abort()
+  }
+}
+
+function changed(): void {
+  guard(sendings.size > 0 || [...queues.values()].some(({ items }) => items.some(isUnsent)))
+  uploadChanges.set(uploadChanges.get() + 1)
 }
 
 function openQueue(api_key: string, collection_id: string): Queue {
@@ -74,16 +162,16 @@ function openQueue(api_key: string, collection_id: string): Queue {
     missing: () => null,
     emit(name, detail) {
       if (name === 'error') announce((detail as Problem).message)
-      if (name !== 'upload-complete') return
       const { id, track_id } = detail as FileView
+      if (name === 'upload-start' && track_id) begin(track_id)
+      if (name !== 'upload-complete') return
       // From here on the collection's page follows the track; taken out at once, the file is not followed by the queue as well.
       queue.remove(...queue.items.filter((item) => item.id === id))
-      if (track_id) arrivals.set({ collection_id, track_id })
+      if (!track_id) return
+      finish(track_id)
+      arrivals.set({ collection_id, track_id })
     },
-    changed() {
-      guard([...queues.values()].some(({ items }) => items.some(isUnsent)))
-      uploadChanges.set(uploadChanges.get() + 1)
-    },
+    changed,
   }
   const queue = createQueue(host)
   return queue
