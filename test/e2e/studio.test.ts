@@ -107,6 +107,8 @@ test('a collection is made, and three files dropped on it are uploaded and proce
   expect(followed).toEqual([])
   expect(await rowOf(page, 'first').locator('.duration').textContent()).toBe('0:12')
   await expect.poll(() => rowOf(page, 'third').locator('.loudness').textContent(), PATIENCE).toMatch(/^−\d+\.\d LUFS$/)
+  // Neither a tag nor a subtitle: the file's name is not said again.
+  expect(await rowOf(page, 'third').locator('.track-text').textContent()).toBe('third')
 })
 
 test('title, subtitle and color are saved as they are typed, and a player shows them', async () => {

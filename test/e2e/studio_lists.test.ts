@@ -22,9 +22,11 @@ const SHAPES = { first: 'sin(t)', second: 'abs(sin(t/2))', third: '1' }
 beforeAll(async () => {
   ;[stack, browser] = await Promise.all([joinStack(), launchBrowser()])
   client = createClient({ base_url: stack.base_url, api_key: stack.api_key })
-  collection = (await must(client.post('/v1/collection', { body: { title: 'Demo tape' } }))).collection_id
+  const body = { title: 'Demo tape', player_subtitle: 'Various' }
+  collection = (await must(client.post('/v1/collection', { body }))).collection_id
   for (const [name, shape] of Object.entries(SHAPES)) {
-    const song = await makeAudio('mp3', { seconds: 12, expression: `0.5*sin(2*PI*330*t)*${shape}` })
+    const flags = name === 'first' ? ['-metadata', 'artist=Ines Calder'] : []
+    const song = await makeAudio('mp3', { seconds: 12, expression: `0.5*sin(2*PI*330*t)*${shape}` }, flags)
     const { track_id } = await upload(client, collection, `${name}.mp3`, song)
     expect(await settle(client, track_id)).toMatchObject({ status: 'ready' })
   }
@@ -53,6 +55,12 @@ test('each row shows its waveform: a fading tone looks unlike a steady one', asy
   await rowOf(page, 'third').locator('canvas').waitFor(PATIENCE)
   await rowOf(page, 'second').locator('canvas').waitFor(PATIENCE)
   await expect.poll(async () => (await inkOf('second')) < 0.9 * (await inkOf('third')), PATIENCE).toBe(true)
+})
+
+test('below its title a row names the artist of the file, else the subtitle that players show', async () => {
+  const below = (name: string) => rowOf(page, name).locator('.track-text .soft').textContent()
+  await expect.poll(() => below('first'), PATIENCE).toBe('Ines Calder')
+  expect(await below('second')).toBe('Various')
 })
 
 test('rows are moved by keyboard, by menu and by dragging, and the service knows the order', async () => {

@@ -40,7 +40,9 @@ export function TrackRow({ track, detail, place, handle, look, onPlay, menu, onR
   const name = nameOf(track)
   const current = now?.track_id === track.id
   const loudness = info.loudness?.integrated_lufs
-  const subtitle = track.player_subtitle || track.file_name
+  // As the file says, else as players show it.
+  const artist = info.tags?.artist ?? info.tags?.album_artist
+  const subtitle = artist || view?.track.player_subtitle || track.player_subtitle
   const sent = sentOf(track)
   const warnings = (info.warnings?.length ?? 0) + (info.failed_variants?.length ?? 0)
 
@@ -69,7 +71,7 @@ export function TrackRow({ track, detail, place, handle, look, onPlay, menu, onR
         <a class="name" href={href('track', track.id)}>
           {name}
         </a>
-        <span class="soft">{subtitle}</span>
+        {subtitle && <span class="soft">{subtitle}</span>}
       </span>
       {sent === null && (track.status === 'ready' || track.status === 'incomplete') ? (
         <>
