@@ -45,6 +45,8 @@ const server = createServer((request, response) => {
 })
 // A stream of a long job stays open as long as the job takes.
 server.requestTimeout = 60_000
+// Longer than callers keep idle connections, so that no request meets one that is just being closed.
+server.keepAliveTimeout = 120_000
 server.listen(settings.port, settings.host, () => {
   const { port } = server.address() as AddressInfo
   log('started', { host: settings.host, port, pid: process.pid, ffmpeg: tools.version, confined })
