@@ -8,6 +8,7 @@ import type * as z from 'zod'
 import type { JobSource } from '../src/contract/job.ts'
 import { Fault } from './fault.ts'
 import { openRequest } from './http.ts'
+import { diskFault } from './space.ts'
 
 type Source = z.infer<typeof JobSource>
 
@@ -71,7 +72,7 @@ export async function download(source: Source, path: string, options: DownloadOp
         problem = lied()
       } catch (error) {
         options.signal.throwIfAborted()
-        if (error instanceof Fault || isDiskError(error)) throw error
+        if (error instanceof Fault || diskFault(error)) throw error
         problem = state.stalled ? stalled(patience) : unreachable()
       }
       fruitless = state.have > before ? 0 : fruitless + 1
@@ -189,8 +190,4 @@ function unreachable(): Fault {
 
 function lied(): Fault {
   return new Fault('source_length', 'The source has another length than the job says.')
-}
-
-function isDiskError(error: unknown): boolean {
-  return error instanceof Error && 'code' in error && error.code === 'ENOSPC'
 }

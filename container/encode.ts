@@ -154,7 +154,7 @@ async function attempt(request: EncodeRequest & { measures: Measure[]; seconds?:
 }
 
 // Not behind spaces, where the source's tags stand.
-const DISK_FULL = /^\S.*No space left on device\.?$/m
+const DISK_FULL = /^\S.*(?:No space left on device|Disk quota exceeded)\.?$/m
 
 function refuseShort(pcm: PcmSummary, { source }: EncodeRequest): void {
   if (pcm.frames / source.sampleRate < SHORTEST) throw new Fault('too_short', 'The audio is shorter than 50 ms.')

@@ -1,6 +1,7 @@
 import type { JobError, JobEvent, JobResult, TranscodeJob } from '../src/contract/job.ts'
 import { Fault } from './fault.ts'
 import { log } from './log.ts'
+import { diskFault } from './space.ts'
 
 type Listener = (event: JobEvent) => void
 type Work = (job: TranscodeJob, signal: AbortSignal, emit: Listener) => Promise<JobResult>
@@ -146,11 +147,8 @@ function cancelled(): JobError {
 }
 
 function toJobError(thrown: unknown): JobError {
-  if (thrown instanceof Fault)
-    return { code: thrown.code as JobError['code'], message: thrown.message, retryable: thrown.retryable }
-  if (thrown instanceof Error && 'code' in thrown && thrown.code === 'ENOSPC') {
-    return { code: 'disk_full', message: 'The disk is full.', retryable: true }
-  }
+  const fault = thrown instanceof Fault ? thrown : diskFault(thrown)
+  if (fault) return { code: fault.code as JobError['code'], message: fault.message, retryable: fault.retryable }
   return { code: 'internal', message: 'The transcoder failed.', retryable: true }
 }
 

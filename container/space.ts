@@ -49,6 +49,15 @@ const MARGIN = 1024 ** 3
 /** Fails when the disk cannot take a job's files. */
 export async function reserveSpace(directory: string, needed: number): Promise<void> {
   const disk = await statfs(directory)
-  if (needed > disk.blocks * disk.bsize) throw new Fault('file_too_large', 'The file is too large for the transcoder.')
+  if (needed > disk.blocks * disk.bsize) throw tooLarge()
   if (needed > disk.bavail * disk.bsize) throw new Fault('disk_full', 'The transcoder has not enough free disk.', true)
+}
+
+const tooLarge = () => new Fault('file_too_large', 'The file is too large for the transcoder.')
+
+/** What it means that the system takes no more bytes of a file: the disk or a quota is full, or this is all that a file may have. */
+export function diskFault(thrown: unknown): Fault | null {
+  const code = thrown instanceof Error && 'code' in thrown && thrown.code
+  if (code === 'EFBIG') return tooLarge()
+  return code === 'ENOSPC' || code === 'EDQUOT' ? new Fault('disk_full', 'The disk is full.', true) : null
 }
