@@ -17,6 +17,7 @@ export default defineConfig({
     maxWorkers: 5,
     sequence: { sequencer: WaitingFirst },
     silent: 'passed-only',
+    globalSetup: ['./test/support/skipped.ts'],
     projects: [
       {
         plugins: [

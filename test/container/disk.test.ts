@@ -1,18 +1,20 @@
 import { execFileSync } from 'node:child_process'
-import { type FileHandle, mkdtemp, open } from 'node:fs/promises'
+import { type FileHandle, mkdtemp, open, rm, statfs, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 
 import { afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
 
+import { download } from '../../container/download.ts'
+import { diskFault, reserveSpace } from '../../container/space.ts'
 import { makeAudio, noise } from '../support/audio.ts'
+import { noMounts, ownMounts } from './machine.ts'
 import { childrenOf, encoderOf, PATIENCE } from './processes.ts'
 import { collect, newJob, post, runJob, type Service } from './service.ts'
 import { setStage, SLOW, type Stage } from './stage.ts'
 
 /*
- * The service on a disk of its own: a tmpfs in a private mount namespace, which root may make, and every other user in a user
- * namespace. The script makes it smaller or larger on request, as a neighbour that fills the disk or leaves it does. No mount
- * is seen outside, and all are gone with the service.
+ * The service on a disk of its own: a tmpfs in a private mount namespace. The script makes it smaller or larger on request, as a
+ * neighbour that fills the disk or leaves it does. No mount is seen outside, and all are gone with the service.
  */
 const DISK = `
 mount -t tmpfs -o mode=1777,size=$1 tmpfs "$SERVICE_ROOT$WORK_DIR" || exit 9
@@ -45,11 +47,10 @@ async function startOnDisk(size: number, environment: Record<string, string> = {
   const workDir = await mkdtemp(join(stage.scratch, 'disk-'))
   const control = join(stage.scratch, 'control')
   execFileSync('mkfifo', [control])
-  const user = process.getuid?.() === 0 ? [] : ['--user', '--map-root-user']
-  const unshare = ['unshare', ...user, '--mount', 'sh', '-c', DISK, 'sh', String(size), control]
+  const onDisk = [...ownMounts, 'sh', '-c', DISK, 'sh', String(size), control]
   const service = await stage.start(
     { SERVICE_ROOT: '', ...process.env, ...environment, WORK_DIR: workDir },
-    (command) => [...unshare, ...command],
+    (command) => [...onDisk, ...command],
   )
   const pipe = await open(control, 'w')
   pipes.push(pipe)
@@ -73,6 +74,8 @@ function namespacesOf({ pid }: Service): string[] {
 }
 
 describe('a disk', () => {
+  beforeEach(({ skip }) => skip(noMounts !== null, noMounts ?? ''))
+
   it('that fills up in mid-job ends in disk_full, and the same job succeeds once there is room', async () => {
     const { service, resize } = await startOnDisk(2 * GIGABYTE, await stage.fakeFfmpeg(SLOW))
     const job = newJob(stage.storage, stage.storage.serve('song', audio))
@@ -109,5 +112,58 @@ describe('a disk', () => {
     expect((await runJob(service, job)).error).toMatchObject({ code: 'file_too_large', retryable: false })
     await resize(2 * GIGABYTE)
     expect((await runJob(service, job)).result).toBeDefined()
+  })
+})
+
+/** The same without any right: /dev/full refuses every byte as a full disk does, and a process may limit its own files. */
+describe('a service that gets no room', () => {
+  it('in mid-job ends it in disk_full, and the same job succeeds once there is room', async () => {
+    const full = join(stage.scratch, 'full')
+    await writeFile(full, '')
+    // Without a PATH there are no layers, of which Landlock would keep ffmpeg from the device.
+    const script = `case "$*" in *filter_complex*) [ -e "${full}" ] && /bin/ln -s /dev/full mp3-128.mp3;; esac; exec "$REAL" "$@"`
+    const service = await stage.start({ ...(await stage.fakeFfmpeg(script)), PATH: stage.scratch })
+    const job = stage.newLightJob()
+    expect((await runJob(service, job)).error).toMatchObject({ code: 'disk_full', retryable: true })
+    expect(await service.leftovers()).toEqual([])
+    expect(await childrenOf(service.pid, /ffmpeg/)).toEqual([])
+    await rm(full)
+    expect((await runJob(service, job)).result?.failed).toEqual([])
+    expect(await service.leftovers()).toEqual([])
+  })
+
+  it('in the download ends the job in disk_full', async () => {
+    const { source } = stage.newLightJob()
+    const thrown = await download(source, '/dev/full', { signal: new AbortController().signal }).catch(diskFault)
+    expect(thrown).toMatchObject({ code: 'disk_full', retryable: true })
+  })
+
+  it('for a source as large as this one ends the job in file_too_large', async () => {
+    // In units of 512 bytes: the source's first piece, and a part of its second.
+    const limited = ['sh', '-c', 'ulimit -S -f 3072; exec "$@"', 'sh']
+    const service = await stage.start({}, (command) => [...limited, ...command])
+    const long = await makeAudio('wav', { seconds: 30, expression: noise })
+    const job = newJob(stage.storage, stage.storage.serve('long', long))
+    expect((await runJob(service, job)).error).toMatchObject({ code: 'file_too_large', retryable: false })
+    expect(await service.leftovers()).toEqual([])
+    expect((await runJob(service, stage.newLightJob())).result).toBeDefined()
+  })
+
+  it('for a source on its whole disk does not begin', async () => {
+    const service = await stage.start()
+    const job = stage.newLightJob()
+    const huge = { ...job, source: { ...job.source, size: 2 ** 50 } }
+    expect((await runJob(service, huge)).error).toMatchObject({ code: 'file_too_large', retryable: false })
+    expect(stage.storage.requests).toEqual([])
+  })
+
+  it('because others have it does not begin', async () => {
+    // Our own checkout takes some.
+    const { blocks, bavail, bsize } = await statfs(import.meta.dirname)
+    const between = ((blocks + bavail) / 2) * bsize
+    await expect(reserveSpace(import.meta.dirname, between)).rejects.toMatchObject({
+      code: 'disk_full',
+      retryable: true,
+    })
   })
 })

@@ -85,7 +85,7 @@ describe('a long source', () => {
   it('plays while the rest is not even begun, which a consumer that comes back hears too', async () => {
     const stage = await setStage(await makeAudio('mp3', signal))
     // In the job's directory, because ffmpeg's user may see no other.
-    const wait = 'case "$*" in *-filter_complex*) while [ ! -e go ]; do sleep 0.1; done;; esac; exec $REAL "$@"'
+    const wait = 'case "$*" in *-filter_complex*) while [ ! -e go ]; do sleep 0.1; done;; esac; exec "$REAL" "$@"'
     const slow = await stage.start(await stage.fakeFfmpeg(wait))
     const job = { ...stage.newLightJob(), early: { url: stage.storage.url('early'), from_duration: 10 } }
     try {

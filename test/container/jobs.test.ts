@@ -57,7 +57,7 @@ describe('attaching', () => {
   it('tells the one who comes late how far it is and that it fell back', async () => {
     const slow = await stage.start(
       await stage.fakeFfmpeg(
-        'case "$*" in *-xerror*) exit 1;; *filter_complex*) exec $REAL -re "$@";; esac; exec $REAL "$@"',
+        'case "$*" in *-xerror*) exit 1;; *filter_complex*) exec "$REAL" -re "$@";; esac; exec "$REAL" "$@"',
       ),
     )
     const job = stage.newLightJob()
@@ -127,7 +127,7 @@ describe('ffmpeg', () => {
 
   it.each(['KILL', 'SEGV'])('hit by SIG%s in every pass is a failure that may be tried again', async (signal) => {
     const doomed = await stage.start(
-      await stage.fakeFfmpeg(`case "$*" in *filter_complex*) kill -${signal} $$;; esac; exec $REAL "$@"`),
+      await stage.fakeFfmpeg(`case "$*" in *filter_complex*) kill -${signal} $$;; esac; exec "$REAL" "$@"`),
     )
     const job = stage.newLightJob()
     const { error, fallback } = await collect(await post(doomed, job, job.job_id))
@@ -140,7 +140,7 @@ describe('ffmpeg', () => {
 
   it('that hangs in both passes ends in timed_out, and nothing of it stays', async () => {
     const hung = await stage.start({
-      ...(await stage.fakeFfmpeg('case "$*" in *filter_complex*) sleep 1000;; esac; exec $REAL "$@"')),
+      ...(await stage.fakeFfmpeg('case "$*" in *filter_complex*) sleep 1000;; esac; exec "$REAL" "$@"')),
       FFMPEG_TIMEOUT: '0.3',
     })
     const job = stage.newLightJob()
@@ -153,7 +153,7 @@ describe('ffmpeg', () => {
 
   it('whose blame is unclear is run once for every variant, and the good ones are kept', async () => {
     const broken = await stage.start(
-      await stage.fakeFfmpeg('case "$*" in *filter_complex*libopus*) exit 1;; esac; exec $REAL "$@"'),
+      await stage.fakeFfmpeg('case "$*" in *filter_complex*libopus*) exit 1;; esac; exec "$REAL" "$@"'),
     )
     const job = newJob(stage.storage, stage.storage.serve('unclear', audio))
     const { result, fallback } = await succeed(broken, job)
@@ -178,7 +178,7 @@ describe('what a file says of itself', () => {
     const arguments_ = join(workDir, 'arguments')
     await writeFile(arguments_, '')
     await chmod(arguments_, 0o666)
-    const fake = await stage.fakeFfmpeg(`printf '%s\\n' "$@" >> ${arguments_}; exec $REAL "$@"`)
+    const fake = await stage.fakeFfmpeg(`printf '%s\\n' "$@" >> "${arguments_}"; exec "$REAL" "$@"`)
     const recording = await stage.start({ ...fake, WORK_DIR: workDir })
     const tagged = await makeAudio('flac', { seconds: 1 }, ['-metadata', `title=${EVIL}`])
     const damaged = tagged.subarray(0, tagged.length - 2000)

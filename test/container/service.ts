@@ -4,6 +4,7 @@ import { chmod, mkdtemp, readdir, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
+import { fileURLToPath } from 'node:url'
 
 import { NODE_FLAGS } from '../../container/node_flags.ts'
 import type { JobError, JobResult, JobVariant, TranscodeJob } from '../../src/contract/job.ts'
@@ -11,7 +12,7 @@ import { JobEvent } from '../../src/contract/job.ts'
 import { showLog } from '../support/logs.ts'
 import type { Storage } from './storage.ts'
 
-const ENTRY = new URL('../../container/server.ts', import.meta.url).pathname
+const ENTRY = fileURLToPath(new URL('../../container/server.ts', import.meta.url))
 
 // `npm run test:image` names a program that starts the one inside an image, which sees the same /tmp and runs as another user.
 const COMMAND = process.env.SERVICE_COMMAND ? [process.env.SERVICE_COMMAND] : [process.execPath, ...NODE_FLAGS, ENTRY]

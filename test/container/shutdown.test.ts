@@ -65,7 +65,7 @@ describe('the end of the service', () => {
 
   it('by SIGKILL takes ffmpeg along, and the next start cleans up and does the job', async () => {
     // One that would not notice by its output that nobody reads it.
-    const endless = 'case "$*" in *filter_complex*) while :; do sleep 0.1; done;; esac; exec $REAL "$@"'
+    const endless = 'case "$*" in *filter_complex*) while :; do sleep 0.1; done;; esac; exec "$REAL" "$@"'
     const slow = await stage.start(await stage.fakeFfmpeg(endless))
     const job = stage.newLightJob()
     const stream = await post(slow, job, job.job_id)

@@ -8,7 +8,7 @@ import { lightVariants, newJob, type Service, startService } from './service.ts'
 import { startStorage } from './storage.ts'
 
 /** Real-time speed in the strict pass, so that there is a middle of the job to act in. */
-export const SLOW = 'case "$*" in *-xerror*) exec $REAL -re "$@";; esac; exec $REAL "$@"'
+export const SLOW = 'case "$*" in *-xerror*) exec "$REAL" -re "$@";; esac; exec "$REAL" "$@"'
 
 /** A storage, a scratch directory and as many services as a test starts; all of it ends with `strike`. */
 export async function setStage(audio: Buffer) {
@@ -41,7 +41,7 @@ export async function setStage(audio: Buffer) {
     /** Environment for an ffmpeg that behaves as the shell script says; `$REAL` is the real one. */
     async fakeFfmpeg(script: string): Promise<Record<string, string>> {
       const path = join(scratch, `ffmpeg-${names++}`)
-      await writeFile(path, `#!/bin/sh\nREAL=${process.env.FFMPEG_PATH ?? tools.ffmpeg}\n${script}\n`)
+      await writeFile(path, `#!/bin/sh\nREAL='${process.env.FFMPEG_PATH ?? tools.ffmpeg}'\n${script}\n`)
       await chmod(path, 0o755)
       return { FFMPEG_PATH: path, FFPROBE_PATH: process.env.FFPROBE_PATH ?? tools.ffprobe }
     },
