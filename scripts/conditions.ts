@@ -1,0 +1,79 @@
+import { spawnSync } from 'node:child_process'
+import { existsSync, mkdirSync } from 'node:fs'
+import { delimiter, join } from 'node:path'
+
+import { root } from './settings.ts'
+
+/** What the tests must pass under; `npm run matrix` joins them with `+`. */
+export const CONDITIONS: Record<string, string> = {
+  docker: "root with Docker's default capabilities and no namespaces",
+  shm: '64 MB of /dev/shm',
+  ipv4: 'no IPv6, no network',
+  user: 'an ordinary user',
+  home: 'HOME is not writable',
+  path: 'a path with spaces and letters beyond ASCII',
+  tmpdir: 'TMPDIR elsewhere',
+  locale: 'Arabic: another language, other digits, right to left',
+  east: 'a clock 14 hours ahead of UTC',
+  west: 'a clock 9½ hours behind UTC',
+  core: 'one core',
+  busy: 'a load of 4 beside',
+  'ffmpeg-4.1':
+    'ffmpeg 4.1 on the PATH, from .cache/tools/ffmpeg-4.1; what npm installs for the other rows is of its month',
+  'ffmpeg-5.1': "ffmpeg 5.1 on the PATH, Debian 12's",
+  'ffmpeg-7.1': "ffmpeg 7.1 on the PATH, Debian 13's",
+  chromium: "a Chromium on the PATH, Debian 12's",
+}
+
+/** Every condition once, in as few runs as do not hide each other's faults. */
+export const ROWS = [
+  'docker+shm+ipv4',
+  'user+home+path+tmpdir+locale+east',
+  'core+west',
+  'busy+ffmpeg-5.1+chromium',
+  'ffmpeg-7.1',
+]
+
+/** What a row needs besides its conditions: an empty directory of its own. */
+export type Place = { conditions: string[]; directory: string }
+
+/** Where a row's clone lies. */
+export const cloneOf = ({ conditions, directory }: Place): string =>
+  join(directory, conditions.includes('path') ? 'mit Größe und 音/tonearm' : 'tonearm')
+
+/** The environment of a row's commands: this one without what npm put into it. */
+export function environmentOf({ conditions, directory }: Place): NodeJS.ProcessEnv {
+  const has = (condition: string) => conditions.includes(condition)
+  const ours = Object.entries(process.env).filter(([name]) => !/^(npm_(?!config_registry)|INIT_CWD$|NODE$)/.test(name))
+  const tools = conditions.filter((condition) => condition in TOOLS || condition === 'ffmpeg-4.1').map(toolDirectory)
+  const path = (process.env.PATH ?? '').split(delimiter).filter((one) => !one.includes('node_modules'))
+  const env: NodeJS.ProcessEnv = { ...Object.fromEntries(ours), PATH: [...tools, ...path].join(delimiter) }
+  if (has('user')) Object.assign(env, { HOME: join(directory, 'home'), npm_config_cache: join(directory, 'npm') })
+  // There and readable, but not even root makes a file in it.
+  if (has('home')) env.HOME = '/sys'
+  if (has('tmpdir')) env.TMPDIR = join(directory, 'elsewhere')
+  if (has('locale')) Object.assign(env, { LANG: 'ar_EG.UTF-8', LC_ALL: 'ar_EG.UTF-8', LANGUAGE: 'ar' })
+  if (has('east')) env.TZ = 'Pacific/Kiritimati'
+  if (has('west')) env.TZ = 'Pacific/Marquesas'
+  for (const name of [env.HOME, env.TMPDIR, env.npm_config_cache]) if (name) mkdirSync(name, { recursive: true })
+  return env
+}
+
+const ffmpeg = ['usr/bin/ffmpeg', 'usr/bin/ffprobe']
+const TOOLS: Record<string, string[]> = {
+  'ffmpeg-5.1': ['bookworm', 'ffmpeg', ...ffmpeg],
+  'ffmpeg-7.1': ['trixie', 'ffmpeg', ...ffmpeg],
+  chromium: ['bookworm', 'chromium', 'usr/lib/chromium/chromium'],
+}
+
+/** A directory for the PATH, unpacked from Debian's packages at its first use. */
+function toolDirectory(name: string): string {
+  const directory = join(root, '.cache/tools', name)
+  if (existsSync(directory)) return directory
+  const [suite, name_, ...programs] = TOOLS[name] ?? []
+  if (!suite || !name_) throw new Error(`Put ffmpeg and ffprobe into ${directory}`)
+  const args = [suite, name_, directory, ...programs]
+  const { status } = spawnSync(join(root, 'scripts/debian_tool.sh'), args, { stdio: ['ignore', 'ignore', 'inherit'] })
+  if (status === 0) return directory
+  throw new Error(`${name}: scripts/debian_tool.sh cannot unpack it here. Put its programs into ${directory}`)
+}

@@ -1,0 +1,36 @@
+#!/bin/sh
+# Unpacks a Debian package and all that it needs into a directory, and makes its programs start from there: for versions that this
+# machine does not have. Nothing is installed and nobody has to be root; it takes apt-get, Debian's keys and the network.
+#   scripts/debian_tool.sh SUITE PACKAGE DIRECTORY PROGRAM…     scripts/debian_tool.sh trixie ffmpeg /opt/ffmpeg-7.1 usr/bin/ffmpeg usr/bin/ffprobe
+set -eu
+suite=$1 package=$2
+mkdir -p "$3"
+to=$(cd "$3" && pwd)
+shift 3
+state=$(mktemp -d)
+trap 'rm -rf "$state"' EXIT
+mkdir -p "$state/lists/partial" "$state/archives/partial" "$state/parts"
+: >"$state/status"
+keys=/usr/share/keyrings/debian-archive-keyring.gpg
+echo "deb [signed-by=$keys] ${DEBIAN_MIRROR:-http://deb.debian.org/debian} $suite main" >"$state/sources.list"
+apt() {
+  apt-get -q -o Dir::State="$state" -o Dir::State::status="$state/status" -o Dir::Cache="$state" \
+    -o Dir::Etc::sourcelist="$state/sources.list" -o Dir::Etc::sourceparts="$state/parts" -o Debug::NoLocking=1 \
+    -o APT::Sandbox::User="$(id -un)" -o APT::Install-Recommends=0 -o Acquire::Check-Valid-Until=0 "$@"
+}
+apt update
+apt install -y --download-only "$package"
+for archive in "$state"/archives/*.deb; do dpkg-deb -x "$archive" "$to/root"; done
+
+libraries=$(find "$to/root/lib" "$to/root/usr/lib" -name '*.so*' -printf '%h\n' | sort -u | paste -sd:)
+loader=$(find "$to/root" -name 'ld-linux-*' | head -1)
+# Under the loader of its own Debian a program may be newer than this machine. Chromium, which starts itself again by
+# /proc/self/exe, is content with the machine's own loader only: with a package of this machine's release.
+case $(. /etc/os-release && echo "$VERSION_CODENAME") in
+  "$suite") start="LD_LIBRARY_PATH='$libraries' exec" ;;
+  *) start="exec '$loader' --library-path '$libraries'" ;;
+esac
+for program; do
+  printf '#!/bin/sh\n%s "%s" "$@"\n' "$start" "$to/root/$program" >"$to/${program##*/}"
+  chmod 755 "$to/${program##*/}"
+done

@@ -1,0 +1,126 @@
+import { spawn, spawnSync } from 'node:child_process'
+import { chmodSync, createWriteStream, mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { parseArgs } from 'node:util'
+
+import { type Child, startChild } from './child.ts'
+import { cloneOf, CONDITIONS, environmentOf, type Place, ROWS } from './conditions.ts'
+import { root } from './settings.ts'
+
+/**
+ * `npm run matrix`: the tests on machines that are not like this one. Each row is a clean clone of what is committed, in which `npm ci`
+ * and `npm test` run under the row's conditions, 7 minutes of two cores each.
+ *   npm run matrix                                          all rows
+ *   npm run matrix -- user+path west                        these two
+ *   npm run matrix -- docker --tests "confine disk"         with only the test files that vitest finds under these names
+ *   npm run matrix -- --list
+ */
+
+type Row = { name: string; passed: number; failed: string[]; skipped: string[]; minutes: number }
+
+const { values, positionals } = parseArgs({
+  allowPositionals: true,
+  options: { tests: { type: 'string', default: '' }, list: { type: 'boolean', default: false } },
+})
+const base = mkdtempSync(join(tmpdir(), 'tonearm-matrix-'))
+chmodSync(base, 0o755)
+let running: Child | undefined
+process.on('exit', () => rmSync(base, { recursive: true, force: true }))
+for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const)
+  process.on(signal, () => void Promise.resolve(running?.stop()).then(() => process.exit(130)))
+
+async function runRow(name: string): Promise<Row> {
+  const place: Place = { conditions: name.split('+'), directory: mkdtempSync(join(base, 'row-')) }
+  const clone = cloneOf(place)
+  const results = join(place.directory, 'results.json')
+  const env = environmentOf(place)
+  run('git', 'clone', '--quiet', '--no-hardlinks', root, clone)
+  if (place.conditions.includes('user') && process.getuid?.() === 0) run('chown', '-R', '12345:12345', place.directory)
+  chmodSync(place.directory, 0o755)
+
+  mkdirSync(join(root, '.cache/matrix'), { recursive: true })
+  const log = createWriteStream(join(root, `.cache/matrix/${name}.log`))
+  console.log(`${name}: ${String(log.path)}`)
+  const skipped: string[] = []
+  const began = Date.now()
+  const onLine = (line: string) => {
+    log.write(`${line}\n`)
+    if (line.startsWith('skipped: ')) skipped.push(line.slice(9))
+  }
+  const step = async (conditions: string[], ...command: string[]) => {
+    const machine = [join(root, 'scripts/machine.sh'), conditions.join('+')]
+    running = startChild({ command: ['sh', '-c', 'cd "$0" && exec "$@"', clone, ...machine, ...command], env, onLine })
+    const code = await running.exited
+    await running.stop()
+    return code
+  }
+  const spinners = place.conditions.includes('busy') ? [1, 2, 3, 4].map(spin) : []
+  try {
+    // The registry is out of reach behind the loopback.
+    const installed = await step(
+      place.conditions.filter((one) => one !== 'ipv4'),
+      'npm',
+      'ci',
+    )
+    const reporters = ['--reporter=default', '--reporter=json', `--outputFile.json=${results}`]
+    const tests = values.tests.split(' ').filter(Boolean)
+    const code = installed === 0 ? await step(place.conditions, 'npm', 'test', '--', ...reporters, ...tests) : installed
+    return { name, skipped, minutes: (Date.now() - began) / 60_000, ...countOf(results, code) }
+  } finally {
+    for (const spinner of spinners) spinner.kill()
+    log.end()
+    rmSync(place.directory, { recursive: true, force: true })
+  }
+}
+
+function run(program: string, ...args: string[]): void {
+  const { status } = spawnSync(program, args, { stdio: ['ignore', 'ignore', 'inherit'] })
+  if (status !== 0) throw new Error(`${program} ${args.join(' ')} ended with ${status}`)
+}
+
+/** Keeps a core busy until we are gone, however we go. */
+function spin() {
+  return spawn(process.execPath, ['-e', 'const us = process.ppid; while (process.ppid === us);'], { stdio: 'ignore' })
+}
+
+type Report = { numPassedTests: number; testResults: { assertionResults: { status: string; fullName: string }[] }[] }
+
+function countOf(file: string, code: number | string): Pick<Row, 'passed' | 'failed'> {
+  try {
+    const { numPassedTests, testResults } = JSON.parse(readFileSync(file, 'utf8')) as Report
+    const tests = testResults.flatMap((one) => one.assertionResults)
+    const failed = tests.filter(({ status }) => status === 'failed').map(({ fullName }) => fullName)
+    // A file that cannot be read, or an error between tests.
+    return {
+      passed: numPassedTests,
+      failed: code !== 0 && failed.length === 0 ? [`npm test ended with ${code}`] : failed,
+    }
+  } catch {
+    return { passed: 0, failed: [`npm ci && npm test ended with ${code}`] }
+  }
+}
+
+function print(rows: Row[]): void {
+  const width = Math.max(...rows.map(({ name }) => name.length))
+  console.log(`\n${'row'.padEnd(width)}  passed  failed  skipped  minutes`)
+  for (const { name, passed, failed, skipped, minutes } of rows) {
+    const numbers = [`${passed}`.padStart(6), `${failed.length}`.padStart(6), `${skipped.length}`.padStart(7)]
+    console.log(`${name.padEnd(width)}  ${numbers.join('  ')}  ${minutes.toFixed(1).padStart(7)}`)
+    for (const one of failed) console.log(`  failed: ${one}`)
+    for (const one of skipped) console.log(`  skipped: ${one}`)
+  }
+}
+
+const wanted = positionals.length > 0 ? positionals : ROWS
+const unknown = wanted.flatMap((name) => name.split('+')).filter((condition) => !(condition in CONDITIONS))
+if (unknown.length > 0) throw new Error(`No such condition: ${unknown.join(', ')}. npm run matrix -- --list`)
+if (values.list) {
+  for (const [name, what] of Object.entries(CONDITIONS)) console.log(`${name.padEnd(10)}  ${what}`)
+  console.log(`\nRows:\n${ROWS.join('\n')}`)
+} else {
+  const rows: Row[] = []
+  for (const name of wanted) rows.push(await runRow(name))
+  print(rows)
+  process.exitCode = rows.every(({ failed }) => failed.length === 0) ? 0 : 1
+}
