@@ -19,6 +19,8 @@ const wranglerEnv = ({ stateDir, secrets }: Settings): NodeJS.ProcessEnv => ({
   // Any other `wrangler dev` on the machine would make ours reload.
   WRANGLER_REGISTRY_PATH: join(stateDir, 'registry'),
   WRANGLER_LOG_PATH: join(stateDir, 'logs'),
+  // Wrangler does not start where it cannot make a directory below HOME.
+  XDG_CONFIG_HOME: join(stateDir, 'config'),
   NO_COLOR: '1',
   FORCE_COLOR: '0',
 })

@@ -197,7 +197,8 @@ test('a key is minted and shown once; its player plays for good on the page it w
   expect(await page.content()).not.toContain(secret)
 
   const { page: shop, problems: faults } = await openTab(browser)
-  host.show(`<!doctype html><title>Shop</title>${code}`)
+  // In the language of the page; without one it would be the browser’s.
+  host.show(`<!doctype html><html lang="en"><title>Shop</title>${code}`)
   // What is pressed before the player has a session is not forgotten.
   const session = Promise.withResolvers<void>()
   await shop.route('**/v1/play_session/*', async (route) => {
