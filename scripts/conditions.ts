@@ -1,6 +1,6 @@
 import { spawnSync } from 'node:child_process'
 import { existsSync, mkdirSync } from 'node:fs'
-import { delimiter, join } from 'node:path'
+import { basename, delimiter, join } from 'node:path'
 
 import { root } from './settings.ts'
 
@@ -22,14 +22,14 @@ export const CONDITIONS: Record<string, string> = {
     'ffmpeg 4.1 on the PATH, from .cache/tools/ffmpeg-4.1; what npm installs for the other rows is of its month',
   'ffmpeg-5.1': "ffmpeg 5.1 on the PATH, Debian 12's",
   'ffmpeg-7.1': "ffmpeg 7.1 on the PATH, Debian 13's",
-  chromium: "a Chromium on the PATH, Debian 12's",
+  chromium: "a Chromium on the PATH, Debian's of this release",
 }
 
 /** Every condition once, in as few runs as do not hide each other's faults. */
 export const ROWS = [
   'docker+shm+ipv4',
   'user+home+path+tmpdir+locale+east',
-  'core+west',
+  'core+west+ffmpeg-4.1',
   'busy+ffmpeg-5.1+chromium',
   'ffmpeg-7.1',
 ]
@@ -45,7 +45,10 @@ export const cloneOf = ({ conditions, directory }: Place): string =>
 export function environmentOf({ conditions, directory }: Place): NodeJS.ProcessEnv {
   const has = (condition: string) => conditions.includes(condition)
   const ours = Object.entries(process.env).filter(([name]) => !/^(npm_(?!config_registry)|INIT_CWD$|NODE$)/.test(name))
-  const tools = conditions.filter((condition) => condition in TOOLS || condition === 'ffmpeg-4.1').map(toolDirectory)
+  const tools = conditions.filter((condition) => condition in TOOLS).map(toolDirectory)
+  const packages = join(cloneOf({ conditions, directory }), 'node_modules')
+  const npms = ['ffmpeg', 'ffprobe'].map((name) => join(packages, `@${name}-installer/linux-x64`))
+  if (has('ffmpeg-4.1')) tools.push(...npms)
   const path = (process.env.PATH ?? '').split(delimiter).filter((one) => !one.includes('node_modules'))
   const env: NodeJS.ProcessEnv = { ...Object.fromEntries(ours), PATH: [...tools, ...path].join(delimiter) }
   if (has('user')) Object.assign(env, { HOME: join(directory, 'home'), npm_config_cache: join(directory, 'npm') })
@@ -60,20 +63,19 @@ export function environmentOf({ conditions, directory }: Place): NodeJS.ProcessE
 }
 
 const ffmpeg = ['usr/bin/ffmpeg', 'usr/bin/ffprobe']
-const TOOLS: Record<string, string[]> = {
+export const TOOLS: Record<string, string[]> = {
   'ffmpeg-5.1': ['bookworm', 'ffmpeg', ...ffmpeg],
   'ffmpeg-7.1': ['trixie', 'ffmpeg', ...ffmpeg],
-  chromium: ['bookworm', 'chromium', 'usr/lib/chromium/chromium'],
+  chromium: ['-', 'chromium', 'usr/lib/chromium/chromium'],
 }
 
 /** A directory for the PATH, unpacked from Debian's packages at its first use. */
-function toolDirectory(name: string): string {
-  const directory = join(root, '.cache/tools', name)
-  if (existsSync(directory)) return directory
-  const [suite, name_, ...programs] = TOOLS[name] ?? []
-  if (!suite || !name_) throw new Error(`Put ffmpeg and ffprobe into ${directory}`)
-  const args = [suite, name_, directory, ...programs]
-  const { status } = spawnSync(join(root, 'scripts/debian_tool.sh'), args, { stdio: ['ignore', 'ignore', 'inherit'] })
+export function toolDirectory(condition: string): string {
+  const directory = join(root, '.cache/tools', condition)
+  const [suite = '', name = '', ...programs] = TOOLS[condition] ?? []
+  if (programs.every((program) => existsSync(join(directory, basename(program))))) return directory
+  const script = [join(root, 'scripts/debian_tool.sh'), suite, name, directory, ...programs]
+  const { status } = spawnSync('sh', script, { stdio: ['ignore', 'ignore', 'inherit'] })
   if (status === 0) return directory
-  throw new Error(`${name}: scripts/debian_tool.sh cannot unpack it here. Put its programs into ${directory}`)
+  throw new Error(`${condition} cannot be unpacked here (scripts/debian_tool.sh). Put its programs into ${directory}`)
 }

@@ -1,9 +1,12 @@
 #!/bin/sh
 # Unpacks a Debian package and all that it needs into a directory, and makes its programs start from there: for versions that this
 # machine does not have. Nothing is installed and nobody has to be root; it takes apt-get, Debian's keys and the network.
-#   scripts/debian_tool.sh SUITE PACKAGE DIRECTORY PROGRAM…     scripts/debian_tool.sh trixie ffmpeg /opt/ffmpeg-7.1 usr/bin/ffmpeg usr/bin/ffprobe
+#   scripts/debian_tool.sh SUITE PACKAGE DIRECTORY PROGRAM…     (SUITE - is this machine's)
+#   scripts/debian_tool.sh trixie ffmpeg /opt/ffmpeg-7.1 usr/bin/ffmpeg usr/bin/ffprobe
 set -eu
+own=$(. /etc/os-release && echo "$VERSION_CODENAME")
 suite=$1 package=$2
+[ "$suite" != - ] || suite=$own
 mkdir -p "$3"
 to=$(cd "$3" && pwd)
 shift 3
@@ -22,11 +25,11 @@ apt update
 apt install -y --download-only "$package"
 for archive in "$state"/archives/*.deb; do dpkg-deb -x "$archive" "$to/root"; done
 
-libraries=$(find "$to/root/lib" "$to/root/usr/lib" -name '*.so*' -printf '%h\n' | sort -u | paste -sd:)
+libraries=$(find "$to/root/lib" "$to/root/usr/lib" -name '*.so*' -printf '%h\n' 2>/dev/null | sort -u | paste -sd:)
 loader=$(find "$to/root" -name 'ld-linux-*' | head -1)
 # Under the loader of its own Debian a program may be newer than this machine. Chromium, which starts itself again by
 # /proc/self/exe, is content with the machine's own loader only: with a package of this machine's release.
-case $(. /etc/os-release && echo "$VERSION_CODENAME") in
+case $own in
   "$suite") start="LD_LIBRARY_PATH='$libraries' exec" ;;
   *) start="exec '$loader' --library-path '$libraries'" ;;
 esac

@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 
 import { type Child, startChild } from './child.ts'
-import { cloneOf, CONDITIONS, environmentOf, type Place, ROWS } from './conditions.ts'
+import { cloneOf, CONDITIONS, environmentOf, type Place, ROWS, toolDirectory, TOOLS } from './conditions.ts'
 import { root } from './settings.ts'
 
 /**
@@ -119,6 +119,11 @@ if (values.list) {
   for (const [name, what] of Object.entries(CONDITIONS)) console.log(`${name.padEnd(10)}  ${what}`)
   console.log(`\nRows:\n${ROWS.join('\n')}`)
 } else {
+  // What a row lacks is said before the first one has run.
+  for (const name of wanted) {
+    run('sh', join(root, 'scripts/machine.sh'), name, 'true')
+    for (const condition of name.split('+')) if (condition in TOOLS) toolDirectory(condition)
+  }
   const rows: Row[] = []
   for (const name of wanted) rows.push(await runRow(name))
   print(rows)
