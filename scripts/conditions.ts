@@ -8,7 +8,7 @@ import { root } from './settings.ts'
 export const CONDITIONS: Record<string, string> = {
   docker: "root with Docker's default capabilities and no namespaces",
   shm: '64 MB of /dev/shm',
-  ipv4: 'no IPv6, no network',
+  ipv4: 'no IPv6, and nobody in the network',
   user: 'an ordinary user',
   home: 'HOME is not writable',
   path: 'a path with spaces and letters beyond ASCII',

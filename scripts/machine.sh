@@ -3,7 +3,7 @@
 #   scripts/machine.sh docker+shm+ipv4 npm test
 #   docker  root as Docker has it: 14 capabilities, no mounts, no namespaces
 #   shm     64 MB of /dev/shm, as Docker has it
-#   ipv4    no IPv6, and no network but the loopback
+#   ipv4    no IPv6, and a network that leads nowhere
 #   user    an ordinary user, whom /etc/passwd does not know
 #   core    one core
 # Linux with util-linux; all but `core` take root, and `ipv4` takes iproute2. Nothing of it is seen outside, or left behind.
@@ -35,7 +35,15 @@ set -- setpriv --inh-caps=-all "$@"
 
 inside='
 case $0 in *+shm+*) mount -t tmpfs -o size=64m,mode=1777 tmpfs /dev/shm ;; esac
-case $0 in *+ipv4+*) ip link set lo up && echo 1 >/proc/sys/net/ipv6/conf/all/disable_ipv6 ;; esac
+case $0 in *+ipv4+*)
+  ip link set lo up
+  # To nowhere. Without it browsers call themselves offline, and uploads wait.
+  ip link add eth0 type veth peer name eth1
+  ip address add 192.0.2.1/24 dev eth0
+  ip link set eth0 up
+  ip link set eth1 up
+  echo 1 >/proc/sys/net/ipv6/conf/all/disable_ipv6 ;;
+esac
 case $0 in *+docker+*) echo 0 >/proc/sys/user/max_user_namespaces ;; esac
 exec "$@"'
 set -- sh -euc "$inside" "$conditions" "$@"

@@ -57,7 +57,7 @@ async function runRow(name: string): Promise<Row> {
   }
   const spinners = place.conditions.includes('busy') ? [1, 2, 3, 4].map(spin) : []
   try {
-    // The registry is out of reach behind the loopback.
+    // The registry is out of reach there.
     const installed = await step(
       place.conditions.filter((one) => one !== 'ipv4'),
       'npm',
