@@ -14,8 +14,10 @@ state=$(mktemp -d)
 trap 'rm -rf "$state"' EXIT
 mkdir -p "$state/lists/partial" "$state/archives/partial" "$state/parts"
 : >"$state/status"
+# The mirror that this machine uses, whatever its release.
+mirror=${DEBIAN_MIRROR:-$(apt-get indextargets --format "\$(SITE)" | head -1)}
 keys=/usr/share/keyrings/debian-archive-keyring.gpg
-echo "deb [signed-by=$keys] ${DEBIAN_MIRROR:-http://deb.debian.org/debian} $suite main" >"$state/sources.list"
+echo "deb [signed-by=$keys] $mirror $suite main" >"$state/sources.list"
 apt() {
   apt-get -q -o Dir::State="$state" -o Dir::State::status="$state/status" -o Dir::Cache="$state" \
     -o Dir::Etc::sourcelist="$state/sources.list" -o Dir::Etc::sourceparts="$state/parts" -o Debug::NoLocking=1 \

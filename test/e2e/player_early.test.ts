@@ -1,17 +1,18 @@
 import { afterAll, beforeAll, expect, test, vi } from 'vitest'
 
 import { type Format, makeAudio, type Signal } from '../support/audio.ts'
-import { startStack } from '../support/stack.ts'
+import { startStack, type Stack } from '../support/stack.ts'
 import { names, type Opened, PATIENCE, setUp, type Stage } from './player_setup.ts'
 import { bytes, must, send, settle } from './steps.ts'
 
 /** Tracks that the service is still working on: they play as soon as there is anything to play, and better once there is more. */
 
 let stage: Stage
+let stack: Stack
 
 beforeAll(async () => {
   // Its long files would keep others waiting.
-  stage = await setUp(startStack)
+  stage = await setUp(async () => (stack = await startStack()))
 })
 afterAll(() => stage?.dispose())
 
@@ -58,9 +59,13 @@ async function stepBack({ events }: Opened): Promise<number> {
 
 test('a track that is being processed plays as soon as it is ready', async () => {
   const { session, track_id, track_upload } = await aTrack('New.wav')
+  // Nothing is processed before the player has said that it is.
+  process.kill(stack.transcoder(), 'SIGSTOP')
+  await send(track_upload, bytes(await makeAudio('wav', { seconds: 6 })))
+  await must(stage.server.post('/v1/track/{track_id}/upload_complete', { params: { track_id } }))
   const opened = await stage.open({ 'play-session-id': session, autoplay: '' })
   await opened.page.getByRole('status').getByText('still being processed').waitFor(PATIENCE)
-  await send(track_upload, bytes(await makeAudio('wav', { seconds: 6 })))
+  process.kill(stack.transcoder(), 'SIGCONT')
   await settle(stage.server, track_id)
   await opened.until('ready')
   await opened.untilTime(0.3)

@@ -95,7 +95,7 @@ test('an upload that a reload interrupted says so, and its file is chosen again 
   await page.unrouteAll({ behavior: 'ignoreErrors' })
   await chooseFor('Choose the file: song.mp3', 'other')
   await expect.poll(() => row.getAttribute('data-status'), PATIENCE).toBe('failed')
-  await row.getByText(/text/).waitFor(PATIENCE)
+  await row.getByText(/document/).waitFor(PATIENCE)
   expect(await listed()).toMatchObject([{ id: track?.id, file_name: 'other.mp3' }])
 })
 
@@ -103,7 +103,7 @@ test('a file that was changed since it was chosen is chosen again, not tried aga
   await openNew('Changed')
   const directory = await mkdtemp(join(tmpdir(), 'tonearm-changed-'))
   const path = join(directory, 'song.mp3')
-  await writeFile(path, 'Dear diary, ')
+  await writeFile(path, '%PDF-1.7\n\0')
   const held = Promise.withResolvers<void>()
   await page.route('**/v1/upload/*/track', async (route) => {
     await held.promise
@@ -112,14 +112,14 @@ test('a file that was changed since it was chosen is chosen again, not tried aga
   const asked = page.waitForRequest('**/v1/upload/*/track')
   await page.setInputFiles('.thing-text input[type=file]', path)
   await asked
-  await writeFile(path, 'Dear diary, today I changed.')
+  await writeFile(path, '%PDF-1.7\n\0, changed')
   held.resolve()
   await page.getByText('The file was changed or moved since it was chosen.').waitFor(PATIENCE)
   expect(await page.getByRole('button', { name: /^Try again/ }).count()).toBe(0)
   await chooseFor('Choose the file: song.mp3', 'song')
   const row = page.locator('.track')
   await expect.poll(() => row.getAttribute('data-status'), PATIENCE).toBe('failed')
-  await row.getByText(/text/).waitFor(PATIENCE)
+  await row.getByText(/document/).waitFor(PATIENCE)
   expect(await row.count()).toBe(1)
   await rm(directory, { recursive: true })
 })
