@@ -13,8 +13,8 @@ const secret = () => randomBytes(16).toString('hex')
 
 export default defineConfig({
   test: {
-    // Many tests wait for a process, a lease or a queue: two cores serve five files.
-    maxWorkers: 5,
+    // Many tests wait for a process, a lease or a queue: two cores serve four files.
+    maxWorkers: 4,
     sequence: { sequencer: WaitingFirst },
     silent: 'passed-only',
     globalSetup: ['./test/support/skipped.ts'],

@@ -11,6 +11,8 @@ import { bytes, must, send, settle, upload } from './steps.ts'
 
 /** The player with five covers, in every look. With `SCREENSHOTS=<directory>` it leaves the pictures of docs/images there. */
 
+const { SCREENSHOTS } = process.env
+
 let stage: Stage
 let collection_id: string
 let play_session_id: string
@@ -22,7 +24,7 @@ beforeAll(async () => {
   const track_ids: string[] = []
   for (const [i, { title, png }] of (await drawCovers()).entries()) {
     const expression = `(random(0)-0.5)*abs(sin(t*${0.21 + i / 20})*sin(t*${1.7 + i / 3}))*(0.35+0.6*abs(sin(t/${7 + i})))`
-    const audio = await makeAudio('mp3', { seconds: 30 + i * 7, expression })
+    const audio = await makeAudio('mp3', { seconds: SCREENSHOTS ? 30 + i * 7 : 4 + i, expression })
     const { track_id, track_cover_upload } = await upload(stage.server, collection_id, `${title}.mp3`, audio)
     await send(track_cover_upload, bytes(png), { 'content-type': 'image/png' })
     track_ids.push(track_id)
@@ -47,7 +49,6 @@ async function untilShown({ page }: Opened): Promise<void> {
   })
 }
 
-const { SCREENSHOTS } = process.env
 const shoot = ({ page }: Opened) => page.locator('tonearm-player').screenshot({ omitBackground: true })
 
 /** Leaves pictures, one above the other. */

@@ -1,29 +1,25 @@
 import { BaseSequencer, type TestSpecification } from 'vitest/node'
 
-/** Files that mostly wait, for the end of a session, a restart, a silent storage. Others use the cores meanwhile. */
-const WAITING = [
-  'e2e/player_session',
-  'e2e/player_early',
-  'e2e/restart',
-  'container/transfer',
-  'container/jobs',
-  'e2e/studio_states',
-  'container/upload',
-]
+/** Files that mostly wait, for the end of a session, a restart, a silent storage: they begin first. */
+const WAITING = ['e2e/player_early', 'e2e/restart', 'e2e/player_session', 'container/transfer']
+
+/** Of the Worker's, those that take longest. */
+const LONG = ['worker/fuzz', 'worker/contract', 'worker/rows_deep']
 
 /**
- * Files that wait begin first. Then e2e, whose tracks are processed one after the other, and container take turns. The Worker's come
- * last, in a row, because only then do they share their runtimes.
+ * Keeps the cores busy: files that wait begin first; beside them run the Worker's, which never wait, in a row, because only then do they
+ * share their runtimes. Then e2e, whose tracks are processed one after the other, and container take turns.
  */
 export class WaitingFirst extends BaseSequencer {
   override async sort(specifications: TestSpecification[]): Promise<TestSpecification[]> {
     // oxlint-disable-next-line unicorn/no-array-sort -- not an array's
     const sorted = await super.sort(specifications)
-    const waits = ({ moduleId }: TestSpecification) => WAITING.findIndex((name) => moduleId.includes(`/${name}.`))
-    const first = sorted.filter((file) => waits(file) >= 0).toSorted((a, b) => waits(a) - waits(b))
-    const rest = sorted.filter((file) => waits(file) < 0)
+    const named = (names: string[]) =>
+      names.flatMap((name) => sorted.filter(({ moduleId }) => moduleId.includes(`/${name}.`)))
+    const first = [...named(WAITING), ...named(LONG)]
+    const rest = sorted.filter((file) => !first.includes(file))
     const of = (...names: string[]) => rest.filter(({ project }) => names.includes(project.name))
-    return [...first, ...alternate(of('e2e'), of('container')), ...of('contract', 'worker')]
+    return [...first, ...of('worker', 'contract'), ...alternate(of('e2e'), of('container'))]
   }
 }
 

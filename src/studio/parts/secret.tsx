@@ -1,4 +1,4 @@
-import { useEffect, useRef } from 'preact/hooks'
+import { useLayoutEffect, useRef } from 'preact/hooks'
 
 import type { ApiKey } from '../api.ts'
 import { Button } from './button.tsx'
@@ -16,9 +16,9 @@ export const LOSES_SECRET = {
 /** A secret, this one time, and what to do with it. */
 export function Secret({ secret, api_key, onClose }: { secret: string; api_key: ApiKey; onClose: () => void }) {
   const { type, collection_id, track_id, playlist_id } = api_key
-  // The button that made it is gone, and the focus with it.
+  // The button that made it is gone, and the focus with it. At once, so that a key pressed now meets no other button.
   const told = useRef<HTMLParagraphElement>(null)
-  useEffect(() => told.current?.focus(), [])
+  useLayoutEffect(() => told.current?.focus(), [])
   const bound = Object.entries({ collection: collection_id, track: track_id, playlist: playlist_id }).find(
     ([, id]) => id,
   )
