@@ -12,6 +12,8 @@ export interface Child {
   /** The last lines it wrote, for when it fails. */
   tail: string[]
   exited: Promise<number | string>
+  /** After its end, when all it wrote has been read. */
+  closed: Promise<unknown>
   /** Ends it and its whole group: SIGINT, and SIGKILL for what is left after a few seconds. */
   stop: () => Promise<void>
 }
@@ -38,9 +40,10 @@ export function startChild({ command, env, onLine }: ChildOptions): Child {
     })
   }
   const exited = exitOf(child)
+  const closed = new Promise((resolve) => child.once('close', resolve))
   if (!child.pid) throw new Error(`${program} cannot be started`)
   const pid = child.pid
-  return { pid, tail, exited, stop: () => stopGroup(pid) }
+  return { pid, tail, exited, closed, stop: () => stopGroup(pid) }
 }
 
 function exitOf(child: ChildProcess): Promise<number | string> {

@@ -19,7 +19,7 @@ export const CONDITIONS: Record<string, string> = {
   core: 'one core',
   busy: 'a load of 4 beside',
   'ffmpeg-4.1':
-    'ffmpeg 4.1 on the PATH, from .cache/tools/ffmpeg-4.1; what npm installs for the other rows is of its month',
+    "npm's ffmpeg, built in the month of 4.1, on the PATH; other rows without an ffmpeg find it in node_modules",
   'ffmpeg-5.1': "ffmpeg 5.1 on the PATH, Debian 12's",
   'ffmpeg-7.1': "ffmpeg 7.1 on the PATH, Debian 13's",
   chromium: "a Chromium on the PATH, Debian's of this release",
@@ -47,7 +47,7 @@ export function environmentOf({ conditions, directory }: Place): NodeJS.ProcessE
   const ours = Object.entries(process.env).filter(([name]) => !/^(npm_(?!config_registry)|INIT_CWD$|NODE$)/.test(name))
   const tools = conditions.filter((condition) => condition in TOOLS).map(toolDirectory)
   const packages = join(cloneOf({ conditions, directory }), 'node_modules')
-  const npms = ['ffmpeg', 'ffprobe'].map((name) => join(packages, `@${name}-installer/linux-x64`))
+  const npms = ['ffmpeg', 'ffprobe'].map((name) => join(packages, `@${name}-installer/linux-${process.arch}`))
   if (has('ffmpeg-4.1')) tools.push(...npms)
   const path = (process.env.PATH ?? '').split(delimiter).filter((one) => !one.includes('node_modules'))
   const env: NodeJS.ProcessEnv = { ...Object.fromEntries(ours), PATH: [...tools, ...path].join(delimiter) }

@@ -50,7 +50,7 @@ set -- sh -euc "$inside" "$conditions" "$@"
 if has docker; then
   # Docker's seccomp profile refuses user namespaces. So does the last one that this is in, with every user as outside.
   map='0 0 4294967295'
-  (until echo "$map" >/proc/$$/gid_map; do sleep 0.05; done 2>/dev/null && echo "$map" >/proc/$$/uid_map) &
-  set -- sh -euc 'until [ "$(id -u)" = 0 ]; do sleep 0.05; done; exec "$@"' sh "$@"
+  (until echo "$map" >/proc/$$/gid_map; do [ -d /proc/$$ ] && sleep 0.05 || exit 1; done 2>/dev/null && echo "$map" >/proc/$$/uid_map) &
+  set -- sh -euc 'for try in $(seq 200); do [ "$(id -u)" = 0 ] && exec "$@"; sleep 0.05; done; exit 1' sh "$@"
 fi
 exec unshare --mount $(has ipv4 && echo --net) $(has docker && echo --user) "$@"

@@ -1,4 +1,4 @@
-import { spawn, spawnSync } from 'node:child_process'
+import { spawnSync } from 'node:child_process'
 import { chmodSync, createWriteStream, mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -7,6 +7,7 @@ import { parseArgs } from 'node:util'
 import { type Child, startChild } from './child.ts'
 import { cloneOf, CONDITIONS, environmentOf, type Place, ROWS, toolDirectory, TOOLS } from './conditions.ts'
 import { root } from './settings.ts'
+import { spin } from './spin.ts'
 
 /**
  * `npm run matrix`: the tests on machines that are not like this one. Each row is a clean clone of what is committed, in which `npm ci`
@@ -53,6 +54,7 @@ async function runRow(name: string): Promise<Row> {
     running = startChild({ command: ['sh', '-c', 'cd "$0" && exec "$@"', clone, ...machine, ...command], env, onLine })
     const code = await running.exited
     await running.stop()
+    await running.closed
     return code
   }
   const spinners = place.conditions.includes('busy') ? [1, 2, 3, 4].map(spin) : []
@@ -77,11 +79,6 @@ async function runRow(name: string): Promise<Row> {
 function run(program: string, ...args: string[]): void {
   const { status } = spawnSync(program, args, { stdio: ['ignore', 'ignore', 'inherit'] })
   if (status !== 0) throw new Error(`${program} ${args.join(' ')} ended with ${status}`)
-}
-
-/** Keeps a core busy until we are gone, however we go. */
-function spin() {
-  return spawn(process.execPath, ['-e', 'const us = process.ppid; while (process.ppid === us);'], { stdio: 'ignore' })
 }
 
 type Report = { numPassedTests: number; testResults: { assertionResults: { status: string; fullName: string }[] }[] }

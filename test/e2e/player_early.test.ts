@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, test, vi } from 'vitest'
+import { afterAll, beforeAll, expect, onTestFinished, test, vi } from 'vitest'
 
 import { type Format, makeAudio, type Signal } from '../support/audio.ts'
 import { startStack, type Stack } from '../support/stack.ts'
@@ -61,6 +61,7 @@ test('a track that is being processed plays as soon as it is ready', async () =>
   const { session, track_id, track_upload } = await aTrack('New.wav')
   // Nothing is processed before the player has said that it is.
   process.kill(stack.transcoder(), 'SIGSTOP')
+  onTestFinished(() => void process.kill(stack.transcoder(), 'SIGCONT'))
   await send(track_upload, bytes(await makeAudio('wav', { seconds: 6 })))
   await must(stage.server.post('/v1/track/{track_id}/upload_complete', { params: { track_id } }))
   const opened = await stage.open({ 'play-session-id': session, autoplay: '' })

@@ -86,7 +86,7 @@ export async function startStack(options: { state_dir?: string; log?: string } =
 }
 
 /** Runs scripts/start.ts with an environment, without waiting for anything. `log` names a file for all it prints. */
-export function run(environment: Record<string, string | number>, log = process.env.STACK_LOG) {
+export function run(environment: Record<string, string | number>, log?: string) {
   const env = { ...process.env, VERBOSE: '1', ...environment, PARENT_PID: String(process.pid) } as NodeJS.ProcessEnv
   const child: ChildProcess = spawn(process.execPath, [join(root, 'scripts/start.ts')], {
     env,

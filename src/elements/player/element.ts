@@ -250,10 +250,14 @@ export class TonearmPlayer extends HTMLElement {
 
   async #download(): Promise<void> {
     this.#undelivered = false
-    const playback = this.#playback
+    // What was said before is said anew.
+    this.#update()
+    const [playback, track] = [this.#playback, this.track]
+    const isLate = () => playback !== this.#playback || track?.id !== this.track?.id
     const answer = await playback?.download(this.getAttribute('download') ?? '')
-    if (!answer || playback !== this.#playback) return
+    if (!answer || isLate()) return
     const problem = answer.ok ? await download(answer.download.url) : answer
+    if (isLate()) return
     this.#undelivered = problem !== null
     if (problem) this.#tell('error', { code: problem.code, message: problem.message })
     this.#update()

@@ -47,6 +47,7 @@ export function createQueue(host: Host) {
     if ((await isTextFile(item.file)) && isUnsent(item)) {
       reject(item, { code: 'text_file', message: host.settings().texts.textFile })
       host.changed(item)
+      settle()
     }
     item.looked = true
     pump()
