@@ -29,6 +29,8 @@ function originOf(word: string): string | null {
   const full = SCHEME.test(word)
   // A single word is rather a slip than a site.
   if (!full && !local && !/^[^/:]+\./.test(word)) return null
-  const url = URL.parse(full ? word : `${local ? 'http' : 'https'}://${word}`)
-  return url && url.username === '' && ORIGIN.test(url.origin) ? url.origin : null
+  const address = full ? word : `${local ? 'http' : 'https'}://${word}`
+  if (!URL.canParse(address)) return null
+  const { username, origin } = new URL(address)
+  return username === '' && ORIGIN.test(origin) ? origin : null
 }

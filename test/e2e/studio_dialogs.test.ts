@@ -37,6 +37,8 @@ const focused = () =>
     return element?.labels?.[0]?.textContent || element?.ariaLabel || element?.textContent
   })
 const expectFocus = (what: string) => expect.poll(focused, PATIENCE).toBe(what)
+/** Sends a form by its button, which has the focus then. */
+const create = () => dialog('New key').getByRole('button', { name: 'Create key' }).click()
 const open = (name: string) => page.getByRole('button', { name, exact: true }).first().click()
 
 test.each([
@@ -115,7 +117,7 @@ test('sites are taken as people write them; what is none is said at the field, o
   expect(await page.locator('#drop-veil.shown').count()).toBe(0)
   const sites = page.getByLabel('Sites')
   await sites.fill('www.example.com, example')
-  await press('Enter')
+  await create()
   await expectFocus('Sites')
   const said = '“example” is not the address of a site. Write it like www.example.com.'
   expect(await page.getByText(said).count()).toBe(1)
@@ -138,7 +140,7 @@ test('what the service refuses of a field is said there', async () => {
   // As somebody types it whose browser has another idea of length.
   await title.evaluate((field) => field.removeAttribute('maxlength'))
   await title.fill('x'.repeat(256))
-  await press('Enter')
+  await create()
   await dialog('New key').getByText('Must be at most 255 characters.').waitFor(PATIENCE)
   await expectFocus('Title')
   expect(await dialog('New key').getByRole('alert').allTextContents()).toEqual(['Must be at most 255 characters.'])

@@ -57,10 +57,15 @@ test('each row shows its waveform: a fading tone looks unlike a steady one', asy
   await expect.poll(async () => (await inkOf('second')) < 0.9 * (await inkOf('third')), PATIENCE).toBe(true)
 })
 
-test('below its title a row names the artist of the file, else the subtitle that players show', async () => {
+test('below its title a row says what was written for it, else the artist of the file, else what players show', async () => {
   const below = (name: string) => rowOf(page, name).locator('.track-text .soft').textContent()
   await expect.poll(() => below('first'), PATIENCE).toBe('Ines Calder')
   expect(await below('second')).toBe('Various')
+  const first = { params: { track_id: (await listed())[0]!.id } }
+  await must(client.put('/v1/track/{track_id}', { ...first, body: { player_subtitle: 'Live' } }))
+  await visit(page, '#/keys', 'Keys')
+  await page.goBack()
+  await expect.poll(() => below('first'), PATIENCE).toBe('Live')
 })
 
 test('rows are moved by keyboard, by menu and by dragging, and the service knows the order', async () => {

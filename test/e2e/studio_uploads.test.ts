@@ -124,6 +124,59 @@ test('a file that was changed since it was chosen is chosen again, not tried aga
   await rm(directory, { recursive: true })
 })
 
+test('an upload that is cancelled was not interrupted; a file that is chosen for its track ends with the track', async () => {
+  await openNew('Cancelled')
+  const held = Promise.withResolvers<void>()
+  await page.route('**/uploads/**', (route) => void held.promise.then(() => route.abort().catch(() => {})))
+  const sending = () => page.waitForRequest(/\/uploads\//, PATIENCE)
+  const ended = () =>
+    page.waitForEvent('requestfailed', { predicate: (r) => r.url().includes('/uploads/'), ...PATIENCE })
+  let sent = sending()
+  await add('song')
+  await sent
+  let over = ended()
+  await page.getByRole('button', { name: 'Cancel: song.mp3' }).click()
+  await over
+  const row = page.locator('.track')
+  await visit(page, '#/keys', 'Keys')
+  await page.goBack()
+  await row.getByText('Waiting for its file').waitFor(PATIENCE)
+  // Text is refused before anything of it is sent.
+  const chooser = page.waitForEvent('filechooser')
+  await page.getByRole('button', { name: 'Choose the file: song.mp3' }).click()
+  await (await chooser).setFiles({ name: 'song.mp3', mimeType: 'audio/mpeg', buffer: Buffer.from('Dear diary, ') })
+  await page.locator('#announcer').getByText('This is text, not audio.').waitFor(PATIENCE)
+
+  // On a track's own page another file takes the place of the one on its way.
+  sent = sending()
+  await add('second')
+  await sent
+  const { tracks } = await must(
+    client.get('/v1/collection/{collection_id}/track', { params: { collection_id: collection } }),
+  )
+  await visit(page, `#/track/${tracks[1]!.id}`, 'second')
+  over = ended()
+  sent = sending()
+  const another = page.waitForEvent('filechooser')
+  await choose(page, 'More for second', 'Replace the file …')
+  await (await another).setFiles(choice('other')[0]!)
+  await Promise.all([over, sent])
+  await visit(page, `#/collection/${collection}`, 'Cancelled')
+  await row.getByRole('progressbar', { name: 'Upload of' }).waitFor(PATIENCE)
+  expect(await row.count()).toBe(2)
+  expect(await page.getByRole('button', { name: /^Cancel/ }).count()).toBe(0)
+  expect(await asks()).toBe(true)
+  over = ended()
+  await choose(page, 'More for other', 'Delete track …')
+  await page.getByRole('button', { name: 'Delete track', exact: true }).click()
+  await over
+  await expect.poll(asks, PATIENCE).toBe(false)
+  expect(await page.locator('#announcer').textContent()).toBe('other deleted')
+  expect(await page.evaluate(() => sessionStorage.getItem('tonearm.unfinished'))).toBe('[]')
+  held.resolve()
+  await page.unrouteAll({ behavior: 'ignoreErrors' })
+})
+
 test('uploads into a collection end when it is deleted, and the page can be left', async () => {
   await openNew('Short-lived')
   const held = Promise.withResolvers<void>()

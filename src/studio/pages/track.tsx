@@ -20,7 +20,7 @@ import { useClient, useLoad } from '../state/client.ts'
 import { playTrack } from '../state/now_playing.ts'
 import { repeat } from '../state/repeat.ts'
 import { useStore } from '../state/store.ts'
-import { sendFor, sentOf, uploadChanges, wasInterrupted } from '../state/uploads.ts'
+import { endSending, sendFor, sentOf, uploadChanges, wasInterrupted } from '../state/uploads.ts'
 import { forgetViews, isPlayable, usePlayView } from '../state/views.ts'
 import { useTitle } from '../title.ts'
 
@@ -110,6 +110,7 @@ function Head({ client, track, reload, set }: HeadProperties) {
     if (!file) return
     announce(`Uploading ${file.name}`)
     const replaced = await sendFor(client, track, file)
+    if (!replaced.ok && replaced.code === 'aborted') return
     announce(replaced.ok ? `${file.name} is there` : explain(replaced))
     if (replaced.ok) set(replaced)
   }
@@ -118,6 +119,7 @@ function Head({ client, track, reload, set }: HeadProperties) {
     if (!(await confirmed({ title: 'Delete this track?', text, action: 'Delete track' }))) return
     const answer = await client.delete('/v1/track/{track_id}', { params })
     if (!answer.ok) return announce(explain(answer))
+    endSending(track)
     announce(`${nameOf(track)} deleted`)
     go('collection', track.collection_id)
   }

@@ -10,7 +10,7 @@ import { useClient } from '../state/client.ts'
 import { playTrack } from '../state/now_playing.ts'
 import { useStore } from '../state/store.ts'
 import type { Tracks } from '../state/tracks.ts'
-import { arrivals, itemFor, queueOf, sendFor, stoppedBy, uploadChanges, uploadsTo } from '../state/uploads.ts'
+import { endSending, itemFor, queueOf, sendFor, stoppedBy, uploadChanges, uploadsTo } from '../state/uploads.ts'
 import { AddToPlaylist } from './add_to_playlist.tsx'
 import { FileButton } from './button.tsx'
 import { chooseFile } from './choose_file.ts'
@@ -56,21 +56,19 @@ export function TrackList({ collection_id, list, onFiles }: Properties) {
     saved.current = save()
   }
   const { handle, lookOf, moveTo } = useReorder(place, tracks.length, move)
-  const tell = (answer: { ok: true } | Failure, done: string) => announce(answer.ok ? done : explain(answer))
+  function tell(answer: { ok: true } | (Omit<Failure, 'code' | 'status'> & { code: string }), done: string) {
+    if (answer.ok) announce(done)
+    else if (answer.code !== 'aborted') announce(explain(answer))
+  }
 
   async function reprocess({ id }: Listed) {
     const answer = await client.post('/v1/track/{track_id}/reprocess', { params: { track_id: id } })
     if (answer.ok) list.put(answer.track)
     tell(answer, 'Processing again')
   }
-  async function replace({ id }: Pick<Listed, 'id'>, begun?: Item) {
+  async function replace({ id }: Pick<Listed, 'id'>) {
     const file = await chooseFile(DEFAULT_ACCEPT)
     if (!file) return
-    if (begun) {
-      queueOf(collection_id)?.remove(begun)
-      // Until now, its row was that of the file.
-      arrivals.set({ collection_id, track_id: id })
-    }
     announce(`Uploading ${file.name}`)
     tell(await sendFor(client, { id, collection_id }, file), `${file.name} is there`)
   }
@@ -79,7 +77,10 @@ export function TrackList({ collection_id, list, onFiles }: Properties) {
     const text = `${name} and its files will be gone, also from playlists.`
     if (!(await confirmed({ title: 'Delete this track?', text, action: 'Delete track' }))) return
     const answer = await client.delete('/v1/track/{track_id}', { params: { track_id: track.id } })
-    if (answer.ok) list.drop(track.id)
+    if (answer.ok) {
+      endSending(track)
+      list.drop(track.id)
+    }
     tell(answer, `${name} deleted`)
   }
   const menuOf = (track: Listed, index: number): MenuItem[] => [
@@ -101,7 +102,7 @@ export function TrackList({ collection_id, list, onFiles }: Properties) {
       item={item}
       collection_id={collection_id}
       look={index === undefined ? undefined : lookOf(index)}
-      onChoose={(track_id) => replace({ id: track_id }, item)}
+      onChoose={(track_id) => replace({ id: track_id })}
     />
   )
 

@@ -3,7 +3,7 @@ import { createGuard } from '../../elements/uploader/guard.ts'
 import type { Host } from '../../elements/uploader/host.ts'
 import { type FileView, fractionOf, isUnsent, type Item, type Problem } from '../../elements/uploader/item.ts'
 import { createQueue, type Queue } from '../../elements/uploader/queue.ts'
-import { DEFAULT_ACCEPT } from '../../elements/uploader/rules.ts'
+import { DEFAULT_ACCEPT, isTextFile } from '../../elements/uploader/rules.ts'
 import { sendFile } from '../../elements/uploader/stall.ts'
 import { en } from '../../elements/uploader/texts_en.ts'
 import { announce } from '../announce.ts'
@@ -73,6 +73,7 @@ export const itemFor = ({ id, collection_id }: Pick<Listed, 'id' | 'collection_i
 const unfinished = new Set<string>(JSON.parse(sessionStorage.getItem(STORED) ?? '[]'))
 const keepUnfinished = () => sessionStorage.setItem(STORED, JSON.stringify([...unfinished]))
 function begin(track_id: string) {
+  if (unfinished.has(track_id)) return
   unfinished.add(track_id)
   keepUnfinished()
 }
@@ -104,7 +105,12 @@ export function upload(api_key: string, collection_id: string, files: File[]): v
 /** Sends a file for a track that there is already; what it plays stays until the new one is ready. Answers the track as it is then. */
 export async function sendFor(client: Client, track: Pick<Listed, 'id' | 'collection_id'>, file: File) {
   const { id, collection_id } = track
-  sendings.get(id)?.controller.abort()
+  // Of an empty file the service says why it fails.
+  if (file.size > 0 && (await isTextFile(file)))
+    return { ok: false, code: 'text_file', message: texts.textFile } as const
+  // Until now, its row was that of the other file.
+  if (itemFor(track)) arrivals.set({ collection_id, track_id: id })
+  endSending(track)
   const sending: Sending = { collection_id, fraction: 0, controller: new AbortController() }
   const { signal } = sending.controller
   const params = { track_id: id }
@@ -117,7 +123,7 @@ export async function sendFor(client: Client, track: Pick<Listed, 'id' | 'collec
     })
     if (!sent.ok) return sent
     finish(id)
-    return client.post('/v1/track/{track_id}/upload_complete', { params })
+    return client.post('/v1/track/{track_id}/upload_complete', { params, signal })
   }
   sendings.set(id, sending)
   begin(id)
@@ -130,15 +136,25 @@ export async function sendFor(client: Client, track: Pick<Listed, 'id' | 'collec
   return answer
 }
 
+/** Ends what is sent for a track from here: it is deleted, or gets another file. */
+export function endSending(track: Pick<Listed, 'id' | 'collection_id'>): void {
+  const item = itemFor(track)
+  if (item) queues.get(track.collection_id)?.remove(item)
+  sendings.get(track.id)?.controller.abort()
+  finish(track.id)
+}
+
 /** Ends the uploads into a collection that is deleted, or all of them when somebody signs out. */
 export function endUploads(collection_id?: string): void {
+  // Nothing of it is kept for the next one who signs in.
+  if (collection_id === undefined) unfinished.clear()
   for (const [id, queue] of queues) {
     if (collection_id !== undefined && id !== collection_id) continue
     queue.remove(...queue.items)
     queues.delete(id)
   }
-  for (const sending of sendings.values()) {
-    if (collection_id === undefined || sending.collection_id === collection_id) sending.controller.abort()
+  for (const [id, sending] of sendings) {
+    if (collection_id === undefined || sending.collection_id === collection_id) endSending({ ...sending, id })
   }
 }
 
@@ -163,7 +179,9 @@ function openQueue(api_key: string, collection_id: string): Queue {
     emit(name, detail) {
       if (name === 'error') announce((detail as Problem).message)
       const { id, track_id } = detail as FileView
-      if (name === 'upload-start' && track_id) begin(track_id)
+      // A file that is tried again for the same track does not start again.
+      if ((name === 'upload-start' || name === 'upload-progress') && track_id) begin(track_id)
+      if (name === 'cancelled' && track_id) finish(track_id)
       if (name !== 'upload-complete') return
       // From here on the collection's page follows the track; taken out at once, the file is not followed by the queue as well.
       queue.remove(...queue.items.filter((item) => item.id === id))
