@@ -68,7 +68,7 @@ test('a click on the waveform and the keyboard both seek', async () => {
   await expect.poll(position).toBeCloseTo(SECONDS / 2 + 5, 0)
   await dock().getByRole('button', { name: 'Play', exact: true }).click()
   await untilPlaying(page, SECONDS / 2 + 5.5)
-  expect(await slider.getAttribute('aria-valuetext')).toMatch(/^2\d seconds of 30 seconds$/)
+  await expect.poll(() => slider.getAttribute('aria-valuetext')).toMatch(/^2\d seconds of 30 seconds$/)
 })
 
 test('a new cover is shown', async () => {
