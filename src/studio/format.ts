@@ -4,9 +4,10 @@ import type { Listed, Track } from './api.ts'
 /** `75.4` → `1:15`, `3700` → `1:01:40`. */
 export { clock } from '../elements/shared/clock.ts'
 
-/** `4230` → `1 h 11 min`, `200` → `3 min`. */
+/** `4230` → `1 h 11 min`, `200` → `3 min`, `20` → `20 s`. */
 export function length(seconds: number): string {
-  const minutes = Math.max(1, Math.round(seconds / 60))
+  if (seconds < 59.5) return `${Math.max(1, Math.round(seconds))} s`
+  const minutes = Math.round(seconds / 60)
   return minutes < 60 ? `${minutes} min` : `${Math.floor(minutes / 60)} h ${minutes % 60} min`
 }
 

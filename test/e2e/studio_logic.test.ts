@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 
-import { explain, faultsOf } from '../../src/studio/format.ts'
+import { explain, faultsOf, length } from '../../src/studio/format.ts'
 import { sitesOf } from '../../src/studio/sites.ts'
 
 /** What the studio decides without a browser. */
@@ -41,6 +41,18 @@ describe('sites', () => {
     expect(sitesOf(many.slice(1).join(' ')).origins).toHaveLength(50)
     expect(sitesOf(many.join(' '))).toEqual({ origins: [], fault: 'At most 50 sites can be named.' })
   })
+})
+
+test.each([
+  [0.3, '1 s'],
+  [20, '20 s'],
+  [59.4, '59 s'],
+  [59.6, '1 min'],
+  [200, '3 min'],
+  [3599, '1 h 0 min'],
+  [4230, '1 h 11 min'],
+])('%d seconds are %s', (seconds, said) => {
+  expect(length(seconds)).toBe(said)
 })
 
 describe('faults', () => {
