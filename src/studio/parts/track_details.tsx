@@ -115,7 +115,7 @@ function Files({ track, skipped }: { track: Track; skipped: { index: string; rea
               <tr>
                 <th>Variant</th>
                 <th>Format</th>
-                <th class="number">Bitrate</th>
+                <th class="number">This file’s bitrate</th>
                 <th class="number">Size</th>
               </tr>
             </thead>
@@ -126,7 +126,7 @@ function Files({ track, skipped }: { track: Track; skipped: { index: string; rea
                     {find(index)?.name ?? index} <code class="soft">{index}</code>
                   </th>
                   <td data-label="Format">{formatOf(find(index)?.format)}</td>
-                  <td data-label="Bitrate" class="number">
+                  <td data-label="This file’s bitrate" class="number">
                     {bitrate > 0 ? `${bitrate} kbit/s` : '–'}
                   </td>
                   <td data-label="Size" class="number">
