@@ -8,5 +8,7 @@ export const EMBED_HEIGHTS: Record<PlayScope | 'compact', number> = {
   playlist: 480,
   compact: 120,
 }
+/** The height for a session that lists so many tracks: a list of one looks like a track. */
+export const embedHeight = (scope: PlayScope, tracks: number) => EMBED_HEIGHTS[tracks === 1 ? 'track' : scope]
 /** In a frame that is narrower, the player is compact. */
 export const EMBED_LEAST_WIDTH = 330

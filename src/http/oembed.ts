@@ -1,10 +1,11 @@
 import type { Hono } from 'hono'
 
 import { Id } from '../contract/common.ts'
-import { EMBED_HEIGHTS, EMBED_LEAST_WIDTH, EMBED_WIDTH } from '../contract/embed.ts'
+import { EMBED_HEIGHTS, EMBED_LEAST_WIDTH, EMBED_WIDTH, embedHeight } from '../contract/embed.ts'
 import { COVER_SIZES, type CoverImage } from '../contract/media.ts'
 import { ApiError, invalid, notFound } from '../errors.ts'
 import { findEmbed } from '../resources/embed.ts'
+import { sessionTracks } from '../resources/session_view.ts'
 import { baseUrl } from './base_url.ts'
 import { attributesOf, looksOf } from './embed.ts'
 import { limitRate } from './limit_rate.ts'
@@ -46,12 +47,14 @@ export function mountOembed(app: Hono<AppEnv>): void {
     const { id, looks } = parseAddress(url, base)
     const room = { width: bound('maxwidth', maxwidth), height: bound('maxheight', maxheight) }
     await limitRate(c.env, LISTENER, id)
-    const found = await findEmbed(listenerContext(c), id).catch(asNotFound)
-    const { scope, title, subtitle, cover_image, seconds_left } = found
-    const tooSmall = room.height < EMBED_HEIGHTS[scope] || room.width < EMBED_LEAST_WIDTH
+    const context = listenerContext(c)
+    const found = await findEmbed(context, id).catch(asNotFound)
+    const { title, subtitle, cover_image, seconds_left } = found
+    const full = embedHeight(found.scope, (await sessionTracks(context, found, 2)).length)
+    const tooSmall = room.height < full || room.width < EMBED_LEAST_WIDTH
     const compact = looks.layout === 'compact' || tooSmall
     const width = Math.min(EMBED_WIDTH, room.width)
-    const height = Math.min(EMBED_HEIGHTS[compact ? 'compact' : scope], room.height)
+    const height = Math.min(compact ? EMBED_HEIGHTS.compact : full, room.height)
     const search = new URLSearchParams({ ...looks, ...(compact && { layout: 'compact' }) })
     const src = `${base}/embed/${id}${search.size > 0 ? `?${search.toString()}` : ''}`
     const frame = { src, title, width, height, frameborder: 0, allow: 'autoplay', loading: 'lazy' }

@@ -12,6 +12,7 @@ import { checkExpiry } from './session.ts'
 /** What a page that embeds a play session says of it. */
 export interface Embed {
   scope: PlayScope
+  resource_id: string
   title: string
   subtitle: string
   cover_image: CoverImage
@@ -59,6 +60,7 @@ export async function findEmbed(context: Context, play_session_id: string): Prom
   const seconds_left = Math.min(COVER_TTL, Math.floor((session.expires_at - now) / 1000))
   return {
     scope: session.scope,
+    resource_id: session.resource_id,
     title: look.player_title,
     subtitle: look.player_subtitle ?? '',
     cover_image: await coverImage(context, look.cover_path, seconds_left),

@@ -53,7 +53,11 @@ const columns = {
 const listable = or(notInArray(tracks.status, ['failed', 'initializing']), playable)
 
 /** The tracks of a session in playing order; of a playlist, `order` counts its places. */
-async function sessionTracks({ db }: Context, { scope, resource_id }: Row) {
+export async function sessionTracks(
+  { db }: Context,
+  { scope, resource_id }: Pick<Row, 'scope' | 'resource_id'>,
+  limit = MAX_SESSION_TRACKS,
+) {
   if (scope === 'playlist') {
     const playlist = { theme: playlists.theme, ...look(playlists) }
     const rows = await db
@@ -64,7 +68,7 @@ async function sessionTracks({ db }: Context, { scope, resource_id }: Row) {
       .innerJoin(collections, eq(collections.id, tracks.collection_id))
       .where(and(eq(playlistTracks.playlist_id, resource_id), listable))
       .orderBy(asc(playlistTracks.position))
-      .limit(MAX_SESSION_TRACKS)
+      .limit(limit)
     return rows.map(({ track, place, ...row }) => ({ ...row, track: { ...track, order: place + 1 } }))
   }
   const inScope = scope === 'track' ? eq(tracks.id, resource_id) : eq(tracks.collection_id, resource_id)
@@ -74,7 +78,7 @@ async function sessionTracks({ db }: Context, { scope, resource_id }: Row) {
     .innerJoin(collections, eq(collections.id, tracks.collection_id))
     .where(and(inScope, listable))
     .orderBy(asc(tracks.order))
-    .limit(MAX_SESSION_TRACKS)
+    .limit(limit)
   return rows.map((row) => ({ ...row, playlist: null }))
 }
 

@@ -20,8 +20,8 @@ let browser: Browser
 let host: HostPage
 let client: Client
 let address: string
-/** Embeds of a single track, also compact, and of a playlist that is longer than any frame. */
-let embeds: Record<'track' | 'compact' | 'playlist', string>
+/** Embeds of a single track, alone, compact and as a collection, and of a playlist that is longer than any frame. */
+let embeds: Record<'track' | 'compact' | 'collection' | 'playlist', string>
 const { SCREENSHOTS } = process.env
 
 beforeAll(async () => {
@@ -43,7 +43,12 @@ beforeAll(async () => {
   }
   address = await embed('collection', { collection_id })
   const track = await embed('track', { track_id })
-  embeds = { track, compact: `${track}?layout=compact`, playlist: await embed('playlist', { playlist_id }) }
+  embeds = {
+    track,
+    compact: `${track}?layout=compact`,
+    collection: address,
+    playlist: await embed('playlist', { playlist_id }),
+  }
 })
 afterAll(async () => {
   await browser?.close()
@@ -136,6 +141,7 @@ test.each(['light', 'dark'] as const)(
     const all: { what: keyof typeof embeds; width: number }[] = [
       ...WIDTHS.map((width) => ({ what: 'track' as const, width })),
       ...WIDTHS.map((width) => ({ what: 'playlist' as const, width })),
+      { what: 'collection', width: 480 },
       // What a frame of 200 pixels gets in any case.
       ...[375, 480].map((width) => ({ what: 'compact' as const, width })),
     ]

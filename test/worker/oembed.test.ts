@@ -9,12 +9,14 @@ import { call, db, ok, refused, UNKNOWN_ID, wrongFields } from './support.ts'
 
 /** `GET /oembed`, as https://oembed.com describes it. */
 
+let key: string
+let collection_id: string
 let address: string
 let play_session_id: string
 let track_id: string
 
 beforeEach(async () => {
-  const { key, collection_id } = await aShop()
+  ;({ key, collection_id } = await aShop())
   track_id = await aReadyTrack(key, collection_id, { player_title: 'So "What"', player_subtitle: 'Miles Davis' })
   ;({ play_session_id } = await ok('POST', '/v1/play_session/track', { key, body: { track_id } }))
   address = `https://tonearm.test/embed/${play_session_id}`
@@ -59,6 +61,30 @@ describe('oEmbed', () => {
       const body = await refused(400, 'invalid_request', 'GET', `${path({ url: address })}&${wrong}`)
       expect(wrongFields(body)).toEqual([wrong.split('=')[0]])
     }
+  })
+
+  it('gives a list of one track the frame of a track, and all others that of a list', async () => {
+    const { playlist_id } = await ok('POST', '/v1/playlist', { key, body: { title: 'Mix' } })
+    const heights = async () => {
+      const lists = [
+        ['collection', { collection_id }],
+        ['playlist', { playlist_id }],
+      ] as const
+      const answers = lists.map(async ([scope, body]) => {
+        const session = await ok('POST', `/v1/play_session/${scope}`, { key, body })
+        const { height } = await ok('GET', path({ url: `https://tonearm.test/embed/${session.play_session_id}` }))
+        return height as number
+      })
+      return Promise.all(answers)
+    }
+    expect(await heights()).toEqual([260, 480])
+    await ok('PUT', `/v1/playlist/${playlist_id}/track`, { key, body: { track_ids: [track_id] } })
+    // Not in the session's list before its file has come.
+    const waiting = await ok('POST', '/v1/track', { key, body: { collection_id, file_name: 'later.wav' } })
+    expect(await heights()).toEqual([260, 260])
+    await db.update(tracks).set({ status: 'processing' }).where(eq(tracks.id, waiting.track_id))
+    await ok('PUT', `/v1/playlist/${playlist_id}/track`, { key, body: { track_ids: [track_id, track_id] } })
+    expect(await heights()).toEqual([480, 480])
   })
 
   it('keeps the looks of the address', async () => {

@@ -20,6 +20,7 @@ interface Properties {
 interface Made {
   play_session_id: string
   expires_at: string
+  tracks: readonly unknown[]
 }
 
 /** Seconds that a session may live (specification §8), as people say it. */
@@ -94,7 +95,7 @@ export function Share({ scope, id, title }: Properties) {
 }
 
 function Codes({ made, scope, title, downloadable }: Omit<Properties, 'id'> & { made: Made; downloadable: boolean }) {
-  const { play_session_id, expires_at } = made
+  const { play_session_id, expires_at, tracks } = made
   const address = `${location.origin}/embed/${play_session_id}`
   const section = useRef<HTMLElement>(null)
   // Often below what can be seen.
@@ -109,7 +110,7 @@ function Codes({ made, scope, title, downloadable }: Omit<Properties, 'id'> & { 
         </a>
       </p>
       <Copyable label="Link" value={address} />
-      <Copyable label="Frame" value={iframeCode(address, title, scope)} />
+      <Copyable label="Frame" value={iframeCode(address, title, scope, tracks.length)} />
       <Copyable
         label="Player element"
         value={playerCode(location.origin, {

@@ -1,4 +1,4 @@
-import { EMBED_HEIGHTS, EMBED_WIDTH } from '../../contract/embed.ts'
+import { EMBED_WIDTH, embedHeight } from '../../contract/embed.ts'
 import type { PlayScope } from '../api.ts'
 
 /** HTML to copy into a page. */
@@ -11,9 +11,9 @@ const attributes = (values: Record<string, string>) =>
     .map(([name, value]) => (value === '' ? name : `${name}="${escape(value)}"`))
     .join(' ')
 
-/** A frame with the embed page. */
-export const iframeCode = (src: string, title: string, scope: PlayScope) =>
-  `<iframe ${attributes({ src, title, width: String(EMBED_WIDTH), height: String(EMBED_HEIGHTS[scope]), frameborder: '0', allow: 'autoplay', loading: 'lazy' })}></iframe>`
+/** A frame with the embed page of a session that lists so many tracks. */
+export const iframeCode = (src: string, title: string, scope: PlayScope, tracks: number) =>
+  `<iframe ${attributes({ src, title, width: String(EMBED_WIDTH), height: String(embedHeight(scope, tracks)), frameborder: '0', allow: 'autoplay', loading: 'lazy' })}></iframe>`
 
 /** The module, and the element it defines. */
 export const elementCode = (origin: string, element: 'player' | 'uploader', values: Record<string, string>) =>
