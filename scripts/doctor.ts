@@ -9,27 +9,28 @@ import { SETTINGS } from './settings.ts'
 import { check, countFaults, expect, need } from './verdict.ts'
 
 /**
- * `npm run doctor -- --url … --key …`: walks a deployment's main path with a second of sound, says what is wrong and what to do, and
+ * `TONEARM_KEY=… npm run doctor -- --url …`: walks a deployment's main path with a second of sound, says what is wrong and what to do, and
  * deletes what it made. Without arguments it looks at what `npm start` runs. The key must be a server key.
  */
 
 /** Milliseconds: a container has to start first. */
 const PATIENCE = 300_000
 const CLOCK_SKEW = 60_000
+const ELSEWHERE = 'give the PORT and STATE_DIR that npm start has: PORT=9000 STATE_DIR=.wrangler/other npm run doctor'
 
 const { values } = readArguments()
 const base_url = (values.url ?? `http://localhost:${process.env.PORT || SETTINGS.PORT.standard}`).replace(/\/+$/, '')
 const { origin, hostname } = new URL(base_url)
 const isLocal = hostname === 'localhost' || hostname.startsWith('127.')
-const api_key = values.key ?? process.env.TONEARM_KEY ?? localKey()
+const api_key = process.env.TONEARM_KEY || localKey()
 const client = createClient({ base_url, api_key })
 
 function readArguments() {
   try {
-    return parseArgs({ options: { url: { type: 'string' }, key: { type: 'string' } } })
+    return parseArgs({ options: { url: { type: 'string' } } })
   } catch {
     console.error(
-      'Usage: npm run doctor -- [--url https://audio.example.com] [--key ta_sk_…]   (or TONEARM_KEY, PORT, STATE_DIR)',
+      'Usage: [TONEARM_KEY=ta_sk_…] [PORT=…] [STATE_DIR=…] npm run doctor [-- --url https://audio.example.com]',
     )
     process.exit(2)
   }
@@ -104,7 +105,7 @@ async function tryEverything(collection_id: string, cover_url: string): Promise<
 async function examine(): Promise<void> {
   const health = await check(
     'health',
-    isLocal ? 'run npm start' : 'run npm run deploy; npx wrangler tail',
+    isLocal ? `run npm start; if it is not at ${base_url}, ${ELSEWHERE}` : 'run npm run deploy; npx wrangler tail',
     async () => {
       const response = await ask(`${base_url}/health`)
       expect(response.ok, `${response.status} ${await response.text()}`)
@@ -120,7 +121,9 @@ async function examine(): Promise<void> {
       expect(skew < CLOCK_SKEW, `${Math.round(skew / 1000)} s away from the service's`)
       return ['', true]
     })
-  const advice = 'give a server key with --key; POST /v1/organization with the root key answers one (docs/deploy.md)'
+  const advice = isLocal
+    ? ELSEWHERE
+    : 'give a server key in TONEARM_KEY; POST /v1/organization with the root key answers one (docs/deploy.md)'
   const created = await check('key and database', advice, async () => {
     expect(api_key, 'there is no key')
     return ['', await need(client.post('/v1/collection', { body: { title: 'Doctor (may be deleted)' } }))]
