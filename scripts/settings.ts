@@ -12,7 +12,8 @@ export const SETTINGS = {
   STATE_DIR: { standard: '.wrangler/state', meaning: 'where database and files lie' },
   ROOT_KEY: {
     standard: '',
-    meaning: "the operator's key, which creates organizations; else that of `.dev.vars`, made at first",
+    meaning:
+      "the operator's key, which creates organizations; without it, the one that the first start writes to `.dev.vars`",
   },
   VERBOSE: { standard: '', meaning: '`1` shows every line of wrangler and transcoder' },
 } as const

@@ -31,7 +31,7 @@ export const ERRORS = {
   track_not_uploaded: { status: 409, meaning: 'The track has no file yet that could be processed again.' },
   last_server_key: {
     status: 409,
-    meaning: 'The last server key without an end can be neither revoked nor given one.',
+    meaning: 'The last server key that never expires cannot be revoked or given `expires_at`.',
   },
   playlist_full: { status: 409, meaning: 'The playlist would have too many tracks.' },
   request_in_flight: { status: 409, meaning: 'The first request with this `Idempotency-Key` is still running.' },

@@ -78,7 +78,7 @@ const keepsADoor = ({ principal }: Context, { id, type }: Row) =>
 const lastServerKey = (done: string) =>
   new ApiError(
     'last_server_key',
-    `This is the last server key that does not end; create another one before you ${done}`,
+    `This is the last server key that never expires; create another one before you ${done}`,
   )
 
 export const apiKeyHandlers: Handlers<typeof apiKeyOperations> = {
