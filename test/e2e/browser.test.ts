@@ -6,7 +6,7 @@ import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 
 import { makeAudio, makeImage } from '../support/audio.ts'
-import { launchBrowser } from '../support/browser.ts'
+import { closePages, joinBrowser } from '../support/browser.ts'
 import { joinStack, type Shared } from './shared_stack.ts'
 import { untilPlaying } from './studio_steps.ts'
 
@@ -27,13 +27,13 @@ beforeAll(async () => {
   const song = makeAudio('wav', { seconds: SECONDS, expression: '0.5*sin(2*PI*330*t)*abs(sin(t/3))' })
   await writeFile(join(directory, 'song.wav'), await song)
   await writeFile(join(directory, 'cover.png'), await makeImage('png'))
-  ;[stack, browser] = await Promise.all([joinStack(), launchBrowser()])
+  ;[stack, browser] = await Promise.all([joinStack(), joinBrowser()])
   page = await browser.newPage({ viewport: { width: 1200, height: 900 } })
   page.on('pageerror', (error) => problems.push(String(error)))
   page.on('console', (message) => message.type() === 'error' && problems.push(message.text()))
 })
 afterAll(async () => {
-  await browser?.close()
+  await closePages()
   await stack?.dispose()
   if (directory) await rm(directory, { recursive: true, force: true })
 })

@@ -6,7 +6,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 
 import { type Client, createClient } from '../../src/client/index.ts'
 import { makeAudio } from '../support/audio.ts'
-import { launchBrowser } from '../support/browser.ts'
+import { closePages, joinBrowser } from '../support/browser.ts'
 import { type HostPage, startHostPage } from '../support/host_page.ts'
 import { seriousFindings } from './axe.ts'
 import { joinStack, type Shared } from './shared_stack.ts'
@@ -25,7 +25,7 @@ let embeds: Record<'track' | 'compact' | 'collection' | 'playlist', string>
 const { SCREENSHOTS } = process.env
 
 beforeAll(async () => {
-  ;[stack, browser, host] = await Promise.all([joinStack(), launchBrowser(), startHostPage()])
+  ;[stack, browser, host] = await Promise.all([joinStack(), joinBrowser(), startHostPage()])
   client = createClient({ base_url: stack.base_url, api_key: stack.api_key })
   const { collection_id } = await must(
     client.post('/v1/collection', { body: { title: 'Night bus', player_subtitle: 'Ines Calder' } }),
@@ -51,7 +51,7 @@ beforeAll(async () => {
   }
 })
 afterAll(async () => {
-  await browser?.close()
+  await closePages()
   await host?.close()
   await stack?.dispose()
 })

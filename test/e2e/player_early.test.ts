@@ -83,7 +83,7 @@ test(
   { timeout: LONG },
   async () => {
     // 64 kbit/s, because a session plays nothing early that is better than its variants.
-    const signal: Signal = { seconds: 320, rate: 16_000, channels: 1 }
+    const signal: Signal = { seconds: 301, rate: 8000, channels: 1 }
     const { track_id, session } = await aLongTrack('mp3', signal, ['-b:a', '64k'])
     const heard = await stage.open({ 'play-session-id': session, autoplay: '' })
     const paused = await stage.open({ 'play-session-id': session, start: '1:40' })
@@ -114,7 +114,7 @@ test(
 )
 
 test('a first file that is final already plays on untouched, and its levels come', { timeout: LONG }, async () => {
-  const signal: Signal = { seconds: 320, rate: 8000, channels: 1 }
+  const signal: Signal = { seconds: 301, rate: 8000, channels: 1 }
   const { track_id, session } = await aLongTrack('wav', signal, [], { variants: ['lossless'] })
   const opened = await stage.open({ 'play-session-id': session, autoplay: '' })
   await opened.untilTime(0.5)

@@ -3,7 +3,7 @@ import type { Browser, BrowserContextOptions, Page } from 'playwright-core'
 import { type Client, createClient } from '../../src/client/index.ts'
 import type { TonearmPlayer } from '../../src/elements/player/index.ts'
 import { makeAudio, type Signal, tone } from '../support/audio.ts'
-import { launchBrowser } from '../support/browser.ts'
+import { closePages, joinBrowser } from '../support/browser.ts'
 import { type HostPage, startHostPage } from '../support/host_page.ts'
 import { joinStack, type Shared } from './shared_stack.ts'
 import { must, settle, upload } from './steps.ts'
@@ -67,7 +67,7 @@ export const strictPolicy = (service: string) =>
 
 /** `start` for tests that need a stack of their own. */
 export async function setUp(start: () => Promise<Shared> = joinStack): Promise<Stage> {
-  const [stack, browser, host] = await Promise.all([start(), launchBrowser(), startHostPage()])
+  const [stack, browser, host] = await Promise.all([start(), joinBrowser(), startHostPage()])
   const server = createClient({ base_url: stack.base_url, api_key: stack.api_key })
 
   async function anAlbum(signals: Record<string, Signal>): Promise<Album> {
@@ -100,7 +100,7 @@ export async function setUp(start: () => Promise<Shared> = joinStack): Promise<S
   }
 
   async function dispose(): Promise<void> {
-    await browser.close()
+    await closePages()
     await Promise.all([stack.dispose(), host.close()])
   }
   return { stack, browser, host, server, anAlbum, aSession, open, dispose }
@@ -205,6 +205,6 @@ export async function openReady(
 
 /** A swelling tone, which every waveform tells from others, and a short track behind it. */
 export const TWO_TRACKS: Record<string, Signal> = {
-  First: { seconds: 30, expression: '0.5*sin(2*PI*330*t)*abs(sin(t/3))' },
+  First: { seconds: 30, rate: 16_000, channels: 1, expression: '0.5*sin(2*PI*330*t)*abs(sin(t/3))' },
   Second: { seconds: 4, expression: tone(440, -6) },
 }

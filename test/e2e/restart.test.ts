@@ -20,7 +20,7 @@ beforeAll(async () => {
   client = connect()
   collection_id = (await must(client.post('/v1/collection', { body: { title: 'Restart' } }))).collection_id
   // Long enough to be in the middle of it.
-  audio = await makeAudio('flac', { seconds: 30 })
+  audio = await makeAudio('flac', { seconds: 20 })
 })
 afterAll(() => stack?.dispose())
 

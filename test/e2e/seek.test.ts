@@ -2,7 +2,7 @@ import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 
 import { createClient } from '../../src/client/index.ts'
-import { launchBrowser } from '../support/browser.ts'
+import { closePages, joinBrowser } from '../support/browser.ts'
 import { decodeInPage, listenFrom, openListeningPage } from '../support/hearing.ts'
 import { chirp, chirps, lateness, likeness, sample } from '../support/signal.ts'
 import { wavFile } from '../support/wav.ts'
@@ -50,7 +50,7 @@ let urls: Record<string, string>
 let duration: number
 
 beforeAll(async () => {
-  ;[stack, browser] = await Promise.all([joinStack(), launchBrowser()])
+  ;[stack, browser] = await Promise.all([joinStack(), joinBrowser()])
   const server = createClient({ base_url: stack.base_url, api_key: stack.api_key })
   const { collection_id } = await must(server.post('/v1/collection', { body: { title: 'Seeking' } }))
   const wav = wavFile(sample([left, right], { ...SOURCE, bits: 16 }))
@@ -62,7 +62,7 @@ beforeAll(async () => {
   urls = Object.fromEntries(view.variants.map(({ variant, url }) => [variant.index, url]))
 })
 afterAll(async () => {
-  await browser?.close()
+  await closePages()
   await stack?.dispose()
 })
 beforeEach(async () => {

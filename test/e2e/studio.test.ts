@@ -7,7 +7,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 
 import { createClient } from '../../src/client/index.ts'
 import { makeAudio, makeImage } from '../support/audio.ts'
-import { launchBrowser } from '../support/browser.ts'
+import { closePages, joinBrowser } from '../support/browser.ts'
 import { type HostPage, startHostPage } from '../support/host_page.ts'
 import { joinStack, type Shared } from './shared_stack.ts'
 import { must } from './steps.ts'
@@ -32,11 +32,11 @@ beforeAll(async () => {
     await writeFile(join(directory, name), await makeAudio('mp3', { seconds: 12, expression }))
   }
   await writeFile(join(directory, 'cover.png'), await makeImage('png'))
-  ;[stack, browser, host] = await Promise.all([joinStack(), launchBrowser(), startHostPage()])
+  ;[stack, browser, host] = await Promise.all([joinStack(), joinBrowser(), startHostPage()])
   ;({ page, problems } = await openTab(browser, { permissions: ['clipboard-read', 'clipboard-write'] }))
 })
 afterAll(async () => {
-  await browser?.close()
+  await closePages()
   await host?.close()
   await stack?.dispose()
   if (directory) await rm(directory, { recursive: true, force: true })

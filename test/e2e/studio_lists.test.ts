@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 
 import { type Client, createClient } from '../../src/client/index.ts'
 import { makeAudio } from '../support/audio.ts'
-import { launchBrowser } from '../support/browser.ts'
+import { closePages, joinBrowser } from '../support/browser.ts'
 import { joinStack, type Shared } from './shared_stack.ts'
 import { must, settle, upload } from './steps.ts'
 import { choose, namesOf, openTab, PATIENCE, rowOf, signIn, untilPlaying, visit } from './studio_steps.ts'
@@ -20,7 +20,7 @@ let problems: string[]
 const SHAPES = { first: 'sin(t)', second: 'abs(sin(t/2))', third: '1' }
 
 beforeAll(async () => {
-  ;[stack, browser] = await Promise.all([joinStack(), launchBrowser()])
+  ;[stack, browser] = await Promise.all([joinStack(), joinBrowser()])
   client = createClient({ base_url: stack.base_url, api_key: stack.api_key })
   const body = { title: 'Demo tape', player_subtitle: 'Various' }
   collection = (await must(client.post('/v1/collection', { body }))).collection_id
@@ -35,7 +35,7 @@ beforeAll(async () => {
   await visit(page, `#/collection/${collection}`, 'Demo tape')
 })
 afterAll(async () => {
-  await browser?.close()
+  await closePages()
   await stack?.dispose()
 })
 

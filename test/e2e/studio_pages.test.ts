@@ -5,7 +5,7 @@ import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 
 import { createClient } from '../../src/client/index.ts'
-import { launchBrowser } from '../support/browser.ts'
+import { closePages, joinBrowser } from '../support/browser.ts'
 import { seriousFindings } from './axe.ts'
 import { joinStack, type Shared } from './shared_stack.ts'
 import { fillShop, type Place, type Places } from './studio_shop.ts'
@@ -19,12 +19,12 @@ let places: Places
 const { SCREENSHOTS } = process.env
 
 beforeAll(async () => {
-  ;[stack, browser] = await Promise.all([joinStack(), launchBrowser()])
+  ;[stack, browser] = await Promise.all([joinStack(), joinBrowser()])
   const client = createClient({ base_url: stack.base_url, api_key: stack.api_key })
   places = await fillShop(client)
 }, 300_000)
 afterAll(async () => {
-  await browser?.close()
+  await closePages()
   await stack?.dispose()
 })
 

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 
 import { type Client, createClient } from '../../src/client/index.ts'
 import { makeAudio } from '../support/audio.ts'
-import { launchBrowser } from '../support/browser.ts'
+import { closePages, joinBrowser } from '../support/browser.ts'
 import { joinStack, type Shared } from './shared_stack.ts'
 import { must, send, settle, upload } from './steps.ts'
 import { choose, openTab, PATIENCE, rowOf, signIn, untilPlaying, visit } from './studio_steps.ts'
@@ -18,7 +18,7 @@ let collection: string
 let playlist: string
 
 beforeAll(async () => {
-  ;[stack, browser] = await Promise.all([joinStack(), launchBrowser()])
+  ;[stack, browser] = await Promise.all([joinStack(), joinBrowser()])
   client = createClient({ base_url: stack.base_url, api_key: stack.api_key })
   collection = (await must(client.post('/v1/collection', { body: { title: 'Demo tape' } }))).collection_id
   playlist = (await must(client.post('/v1/playlist', { body: { title: 'Mix' } }))).playlist_id
@@ -30,7 +30,7 @@ beforeAll(async () => {
   await signIn(page, stack)
 })
 afterAll(async () => {
-  await browser?.close()
+  await closePages()
   await stack?.dispose()
 })
 

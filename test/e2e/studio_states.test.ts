@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 
 import { type Client, createClient } from '../../src/client/index.ts'
 import { makeAudio, makeImage } from '../support/audio.ts'
-import { launchBrowser } from '../support/browser.ts'
+import { closePages, joinBrowser } from '../support/browser.ts'
 import { seriousFindings } from './axe.ts'
 import { joinStack, type Shared } from './shared_stack.ts'
 import { must } from './steps.ts'
@@ -18,12 +18,12 @@ let client: Client
 let places: Places
 
 beforeAll(async () => {
-  ;[stack, browser] = await Promise.all([joinStack(), launchBrowser()])
+  ;[stack, browser] = await Promise.all([joinStack(), joinBrowser()])
   client = createClient({ base_url: stack.base_url, api_key: stack.api_key })
   places = await fillShop(client)
 }, 300_000)
 afterAll(async () => {
-  await browser?.close()
+  await closePages()
   await stack?.dispose()
 })
 

@@ -6,7 +6,7 @@ import type { Browser, Page, Route } from 'playwright-core'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 
 import { type Client, createClient } from '../../src/client/index.ts'
-import { launchBrowser } from '../support/browser.ts'
+import { closePages, joinBrowser } from '../support/browser.ts'
 import { joinStack, type Shared } from './shared_stack.ts'
 import { must } from './steps.ts'
 import { choose, namesOf, openTab, PATIENCE, signIn, visit } from './studio_steps.ts'
@@ -20,13 +20,13 @@ let page: Page
 let collection: string
 
 beforeAll(async () => {
-  ;[stack, browser] = await Promise.all([joinStack(), launchBrowser()])
+  ;[stack, browser] = await Promise.all([joinStack(), joinBrowser()])
   client = createClient({ base_url: stack.base_url, api_key: stack.api_key })
   ;({ page } = await openTab(browser))
   await signIn(page, stack)
 })
 afterAll(async () => {
-  await browser?.close()
+  await closePages()
   await stack?.dispose()
 })
 

@@ -3,7 +3,7 @@ import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
 
 import { createClient } from '../../src/client/index.ts'
 import { makeAudio } from '../support/audio.ts'
-import { launchBrowser } from '../support/browser.ts'
+import { closePages, joinBrowser } from '../support/browser.ts'
 import { seriousFindings } from './axe.ts'
 import { joinStack, type Shared } from './shared_stack.ts'
 import { must } from './steps.ts'
@@ -19,7 +19,7 @@ let song: { name: string; mimeType: string; buffer: Buffer }
 let opened: Uploader[] = []
 
 beforeAll(async () => {
-  ;[stack, browser] = await Promise.all([joinStack(), launchBrowser()])
+  ;[stack, browser] = await Promise.all([joinStack(), joinBrowser()])
   const server = createClient({ base_url: stack.base_url, api_key: stack.api_key })
   const { collection_id } = await must(server.post('/v1/collection', { body: { title: 'Inbox' } }))
   const about = { title: 'Shop', type: 'uploader' as const, collection_id }
@@ -33,7 +33,7 @@ afterEach(async () => {
   opened = []
 })
 afterAll(async () => {
-  await browser?.close()
+  await closePages()
   await shop?.close()
   await stack?.dispose()
 })

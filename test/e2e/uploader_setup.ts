@@ -6,7 +6,7 @@ import type { Browser, BrowserContextOptions } from 'playwright-core'
 
 import { type Client, createClient } from '../../src/client/index.ts'
 import { makeAudio } from '../support/audio.ts'
-import { launchBrowser } from '../support/browser.ts'
+import { closePages, joinBrowser } from '../support/browser.ts'
 import { type Line, openLine } from './line.ts'
 import { joinStack, type Shared } from './shared_stack.ts'
 import { must } from './steps.ts'
@@ -48,7 +48,7 @@ const HEAVY = 25_000_000
 
 /** Starts everything; `start` for tests that need a stack of their own. */
 export async function setUp(start: () => Promise<Shared> = joinStack): Promise<Bench> {
-  const [stack, browser, line] = await Promise.all([start(), launchBrowser(), openLine()])
+  const [stack, browser, line] = await Promise.all([start(), joinBrowser(), openLine()])
   const directory = await mkdtemp(join(tmpdir(), 'tonearm-uploader-'))
   const server = createClient({ base_url: stack.base_url, api_key: stack.api_key })
   const { collection_id } = await must(server.post('/v1/collection', { body: { title: 'Inbox' } }))
@@ -87,7 +87,7 @@ export async function setUp(start: () => Promise<Shared> = joinStack): Promise<B
   }
 
   async function dispose(): Promise<void> {
-    await browser.close()
+    await closePages()
     await shop.close()
     await line.close()
     await stack.dispose()

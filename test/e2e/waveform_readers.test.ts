@@ -7,7 +7,7 @@ import { afterAll, beforeAll, beforeEach, expect, test, vi } from 'vitest'
 
 import { createClient } from '../../src/client/index.ts'
 import { makeAudio } from '../support/audio.ts'
-import { launchBrowser } from '../support/browser.ts'
+import { closePages, joinBrowser } from '../support/browser.ts'
 import { joinStack, type Shared } from './shared_stack.ts'
 import { must, settle, upload } from './steps.ts'
 
@@ -42,12 +42,12 @@ let seen: Awaited<ReturnType<typeof aPlayView>>
 const problems: string[] = []
 
 beforeAll(async () => {
-  const started = Promise.all([joinStack(), launchBrowser(), snippets(), aSource()])
+  const started = Promise.all([joinStack(), joinBrowser(), snippets(), aSource()])
   ;[stack, browser, script] = await started
   seen = await aPlayView((await started)[3])
 })
 afterAll(async () => {
-  await browser?.close()
+  await closePages()
   await stack?.dispose()
 })
 beforeEach(async () => {

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import type { BrowserContextOptions, Page } from 'playwright-core'
 
 import type { TonearmWaveform } from '../../src/elements/waveform/index.ts'
-import { launchBrowser } from '../support/browser.ts'
+import { closePages, joinBrowser } from '../support/browser.ts'
 import { startHostPage } from '../support/host_page.ts'
 
 /** A page that has `<tonearm-waveform>` alone, without any service: the module is all that it needs. */
@@ -19,7 +19,7 @@ export interface Waveforms {
 }
 
 export async function setUp(): Promise<Waveforms> {
-  const [browser, host] = await Promise.all([launchBrowser(), startHostPage()])
+  const [browser, host] = await Promise.all([joinBrowser(), startHostPage()])
   return {
     async open(body, options = {}) {
       const context = await browser.newContext({ viewport: { width: 600, height: 300 }, ...options })
@@ -37,7 +37,7 @@ export async function setUp(): Promise<Waveforms> {
       return page
     },
     async dispose() {
-      await browser.close()
+      await closePages()
       await host.close()
     },
   }

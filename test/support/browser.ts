@@ -40,8 +40,19 @@ interface Found {
   env?: Record<string, string>
 }
 
-/** Starts a headless Chromium; the caller closes it. */
-export async function launchBrowser(): Promise<Browser> {
+let running: Promise<Browser> | undefined
+
+/** A headless Chromium, which the test files of a process share; whoever joins closes what it opened, by `closePages`. */
+export function joinBrowser(): Promise<Browser> {
+  return (running ??= launchBrowser())
+}
+
+export async function closePages(): Promise<void> {
+  const browser = await running
+  await Promise.all(browser?.contexts().map((context) => context.close()) ?? [])
+}
+
+async function launchBrowser(): Promise<Browser> {
   const found = await findChromium()
   return await chromium.launch({
     executablePath: found.path,

@@ -7,8 +7,8 @@ const WAITING = ['e2e/player_early', 'e2e/restart', 'e2e/player_session', 'conta
 const LONG = ['worker/fuzz', 'worker/contract', 'worker/rows_deep']
 
 /**
- * Keeps the cores busy: files that wait begin first; beside them run the Worker's, which never wait, in a row, because only then do they
- * share their runtimes. Then e2e, whose tracks are processed one after the other, and container take turns.
+ * Keeps the cores busy: files that wait begin first, and beside them the Worker's, which never wait. Files of a project stand in a row,
+ * because only then do they share their processes.
  */
 export class WaitingFirst extends BaseSequencer {
   override async sort(specifications: TestSpecification[]): Promise<TestSpecification[]> {
@@ -19,12 +19,6 @@ export class WaitingFirst extends BaseSequencer {
     const first = [...named(WAITING), ...named(LONG)]
     const rest = sorted.filter((file) => !first.includes(file))
     const of = (...names: string[]) => rest.filter(({ project }) => names.includes(project.name))
-    return [...first, ...of('worker', 'contract'), ...alternate(of('e2e'), of('container'))]
+    return [...first, ...of('worker'), ...of('e2e'), ...of('container'), ...of('contract')]
   }
-}
-
-/** Both lists as one, in which each is spread evenly. */
-function alternate<T>(some: T[], others: T[]): T[] {
-  const placed = [some, others].flatMap((list) => list.map((item, at) => ({ item, place: (at + 0.5) / list.length })))
-  return placed.toSorted((a, b) => a.place - b.place).map(({ item }) => item)
 }

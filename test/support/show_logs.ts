@@ -1,4 +1,4 @@
-import { beforeEach } from 'vitest'
+import { afterAll, beforeEach } from 'vitest'
 
 import { logs } from './logs.ts'
 
@@ -16,3 +16,6 @@ beforeEach(({ onTestFailed }) => {
     }
   })
 })
+
+// The next file of this process has its own.
+afterAll(() => logs.clear())
