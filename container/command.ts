@@ -46,8 +46,8 @@ export function copyArguments(command: Omit<Command, 'encodes' | 'measures'>, co
 
 function inputArguments({ pass, source, sniffed, maxDuration }: Omit<Command, 'encodes' | 'measures'>): string[] {
   const strict = pass === 'strict'
-  // ffmpeg 7.1's own decoder puts as many zeros as samples into a 16 kHz file. A build without libspeex makes the tolerant pass of it.
-  const decoder = strict && source.codec === 'speex' ? [`-c:${source.stream}`, 'libspeex'] : []
+  // ffmpeg 7.1's own decoder puts as many zeros as samples into a 16 kHz file. Without libspeex there is none that can be relied on.
+  const decoder = source.codec === 'speex' ? [`-c:${source.stream}`, 'libspeex'] : []
   return [
     '-hide_banner',
     '-nostdin',

@@ -150,11 +150,16 @@ async function attempt(request: EncodeRequest & { measures: Measure[]; seconds?:
     throw new Fault('too_long', `The audio is longer than ${maxDuration} seconds.`)
   }
   if (exit.code !== 0 && DISK_FULL.test(exit.stderr)) throw new Fault('disk_full', 'The disk is full.', true)
+  if (exit.code !== 0 && NO_DECODER.test(exit.stderr)) {
+    throw new Fault('unsupported_format', `Audio encoded as ${source.codec} cannot be decoded here.`)
+  }
   return { exit, pcm }
 }
 
 // Not behind spaces, where the source's tags stand.
 const DISK_FULL = /^\S.*(?:No space left on device|Disk quota exceeded)\.?$/m
+// Every version says it in other words.
+const NO_DECODER = /^(?:\[.*\] )?(?:Unknown decoder '|Decoder \(codec |Decoding requested, but no decoder found for)/m
 
 function refuseShort(pcm: PcmSummary, { source }: EncodeRequest): void {
   if (pcm.frames / source.sampleRate < SHORTEST) throw new Fault('too_short', 'The audio is shorter than 50 ms.')

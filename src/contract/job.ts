@@ -22,7 +22,7 @@ export const FILE_ERRORS = {
   playlist_file: 'names other files and holds no audio itself: M3U, PLS, HLS, DASH, ffconcat, SDP',
   archive_file: 'ZIP, RAR and the like',
   document_file: 'PDF, an office document, a program',
-  unsupported_format: 'nothing that we know',
+  unsupported_format: 'nothing that we know, or that the ffmpeg here can decode',
   no_audio: 'a known container without an audio stream, such as a silent video',
   too_many_streams: 'more than 64 streams',
   unsupported_sample_rate: 'outside 1 to 768 kHz',

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 
 import { afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
 
-import { makeAudio, noise } from '../support/audio.ts'
+import { ffmpeg, lavfi, makeAudio, noise } from '../support/audio.ts'
 import { childrenOf, encoderOf } from './processes.ts'
 import { collect, eventsOf, newJob, post, type Service, succeed } from './service.ts'
 import { setStage, SLOW, type Stage } from './stage.ts'
@@ -149,6 +149,21 @@ describe('ffmpeg', () => {
     expect(error).toMatchObject({ code: 'timed_out' })
     expect(await childrenOf(hung.pid, /./)).toEqual([])
     expect(await hung.leftovers()).toEqual([])
+  })
+
+  it('without libspeex says of Speex that it cannot be decoded here, not that it is damaged', async () => {
+    const without = await stage.start(
+      await stage.fakeFfmpeg(
+        'for a; do shift; [ "$a" = libspeex ] && a=libnone; set -- "$@" "$a"; done; exec "$REAL" "$@"',
+      ),
+    )
+    const speex = await ffmpeg([...lavfi({ seconds: 1, rate: 16000, channels: 1 }), '-c:a', 'libspeex', '-f', 'ogg'])
+    const job = newJob(stage.storage, stage.storage.serve('speex', speex))
+    for (const pass of ['strict', 'tolerant'] as const) {
+      const { error, fallback } = await collect(await post(without, { ...job, pass }, job.job_id))
+      const message = 'Audio encoded as speex cannot be decoded here.'
+      expect([fallback, error]).toEqual([undefined, { code: 'unsupported_format', message, retryable: false }])
+    }
   })
 
   it('whose blame is unclear is run once for every variant, and the good ones are kept', async () => {

@@ -1,4 +1,4 @@
-import { ffmpeg, makeAudio, makeImage } from '../audio.ts'
+import { ffmpeg, lavfi, makeAudio, makeImage } from '../audio.ts'
 import { headerOnly, withBytes, withId3 } from '../damage.ts'
 import type { Row } from './row.ts'
 
@@ -22,6 +22,14 @@ export const BAD: Row[] = [
   fails('a concat script', 'playlist_file', () => Buffer.from("ffconcat version 1.0\nfile 'src'\n")),
   fails('random bytes', 'unsupported_format', () =>
     Buffer.from(Array.from({ length: 50_000 }, (_, i) => (i * i * 7919) >> 5)),
+  ),
+  fails('speech in SMV, which ffmpeg knows and cannot decode', 'unsupported_format', async () =>
+    Buffer.from(
+      (await ffmpeg([...lavfi({ seconds: 1 }), '-c:a', 'pcm_s16le', '-f', 'mov']))
+        .toString('latin1')
+        .replace('sowt', 'ssmv'),
+      'latin1',
+    ),
   ),
   fails('a video without sound', 'no_audio', () =>
     ffmpeg(['-f', 'lavfi', '-i', 'color=s=64x64:d=0.2', '-f', 'matroska']),
