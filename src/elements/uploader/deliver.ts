@@ -5,6 +5,7 @@ import { type Meaning, meaningOfCall, meaningOfUpload } from './failures.ts'
 import type { Host } from './host.ts'
 import { type Item, type Problem, viewOf } from './item.ts'
 import { problemOf } from './problem.ts'
+import { headOf } from './rules.ts'
 import { sendFile } from './stall.ts'
 import { hasArrived, isFresh, leave, makeTarget } from './target.ts'
 
@@ -74,7 +75,8 @@ async function tryOnce(item: Item, host: Host, inOrder: Turn, signal: AbortSigna
   // The page may have cancelled it just now.
   if (signal.aborted || !target) return ABORTED
   void sendCover(item, host)
-  if (!(await isReadable(item.file))) {
+  // One that was changed or deleted since it was chosen can be read no more.
+  if (!(await headOf(item.file, 1))) {
     return { ok: false, meaning: 'final', problem: { code: 'file_changed', message: texts.fileChanged } }
   }
   // The bytes may all be there, and only the answer was lost.
@@ -96,13 +98,3 @@ const refusedBy = ({ status, message }: Failure): Problem => ({ code: `storage_$
 /** The end of a session that was opened here is no obstacle: the next attempt opens another. */
 const meaningOfMaking = (failure: Failure, host: Host): Meaning =>
   failure.status === 410 && host.connection().renews ? 'stale' : meaningOfCall(failure)
-
-/** A file that was changed or deleted since it was chosen can be read no more. */
-const isReadable = (file: File) =>
-  file
-    .slice(0, 1)
-    .arrayBuffer()
-    .then(
-      () => true,
-      () => false,
-    )

@@ -1,3 +1,4 @@
+import { pause } from '../../client/pause.ts'
 import { HEAD_BYTES, isText } from '../../contract/text.ts'
 
 /** What is taken at all; the service looks at the bytes and has the last word. */
@@ -39,12 +40,23 @@ export function parseSize(text: string | null): number | null {
 
 export const isImage = (file: File) => file.type.startsWith('image/')
 
-/** Whether a file is text; no when it cannot be read, which is found out when it is sent. */
-export const isTextFile = (file: File) =>
-  file
-    .slice(0, HEAD_BYTES)
+/** A drive that is slow, or gone, may leave a read without an end. In milliseconds. */
+const PATIENCE = 15_000
+
+/** The first bytes of a file; null when they cannot be read, or not soon. */
+export async function headOf(file: File, bytes: number): Promise<Uint8Array | null> {
+  const read = file
+    .slice(0, bytes)
     .arrayBuffer()
-    .then(
-      (head) => isText(new Uint8Array(head)),
-      () => false,
-    )
+    .catch(() => null)
+  const limit = new AbortController()
+  const head = await Promise.race([read, pause(PATIENCE, limit.signal)])
+  limit.abort()
+  return head ? new Uint8Array(head) : null
+}
+
+/** Whether a file is text; no when it cannot be read, which is found out when it is sent. */
+export async function isTextFile(file: File): Promise<boolean> {
+  const head = await headOf(file, HEAD_BYTES)
+  return head !== null && isText(head)
+}
