@@ -28,14 +28,9 @@ export function looksOf(search: URLSearchParams): Record<string, string> {
   return Object.fromEntries(given) as Record<string, string>
 }
 
-const ENTITIES: Record<string, string> = { '&': '&amp;', '"': '&quot;', '<': '&lt;', '>': '&gt;' }
-const escape = (text: string) => text.replace(/[&"<>]/g, (sign) => ENTITIES[sign] ?? sign)
-
-/** Attributes as HTML, in one line. */
-export const attributesOf = (attributes: Record<string, string | number>) =>
-  Object.entries(attributes)
-    .map(([name, value]) => `${name}="${escape(String(value))}"`)
-    .join(' ')
+/** Attributes of an element, each behind a space. */
+export const attributesOf = (attributes: Record<string, string | number>): Html[] =>
+  Object.entries(attributes).map(([name, value]) => html` ${name}="${value}"`)
 
 /** The player fills the frame: above its list are 268 pixels, or 304 and more where it is narrow; the waveform takes the rest. */
 const STYLE = `
@@ -132,7 +127,7 @@ export function mountEmbed(app: Hono<AppEnv>): void {
         <link rel="alternate" type="application/json+oembed" href="${oembed}" title="${title}" />
         <script type="module" src="${PLAYER}"></script>`
       const attributes = attributesOf({ 'base-url': base, 'play-session-id': id.data, ...looks })
-      const player = html`<tonearm-player ${raw(attributes)}></tonearm-player>
+      const player = html`<tonearm-player${attributes}></tonearm-player>
         <noscript>
           <div class="message">
             <h1>${title}</h1>

@@ -1,4 +1,5 @@
 import type { Hono } from 'hono'
+import { html } from 'hono/html'
 
 import { Id } from '../contract/common.ts'
 import { EMBED_HEIGHTS, EMBED_LEAST_WIDTH, EMBED_WIDTH, embedHeight } from '../contract/embed.ts'
@@ -67,7 +68,7 @@ export function mountOembed(app: Hono<AppEnv>): void {
       provider_url: base,
       cache_age: Math.min(seconds_left, 600),
       ...thumbnail(cover_image, Math.min(room.width, room.height)),
-      html: `<iframe ${attributesOf(frame)}></iframe>`,
+      html: String(await html`<iframe${attributesOf(frame)}></iframe>`),
       width,
       height,
     })
