@@ -1,6 +1,7 @@
 import { useEffect, useMemo, useState } from 'preact/hooks'
 
 import { connect, REFUSED } from './api.ts'
+import { forgetScroll } from './scroll.ts'
 import { forgetKey, keepKey, takeKey } from './session.ts'
 import { Shell } from './shell.tsx'
 import { SignIn } from './sign_in.tsx'
@@ -19,6 +20,7 @@ function Root({ first }: { first: string | null }) {
 
   function end(reason = '') {
     forgetKey()
+    forgetScroll()
     endUploads()
     stopPlaying()
     forgetViews(true)

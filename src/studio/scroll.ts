@@ -1,5 +1,6 @@
 import { useLayoutEffect, useRef } from 'preact/hooks'
 
+import { newTicket } from '../client/ticket.ts'
 import type { Route } from './route.ts'
 
 /**
@@ -12,6 +13,11 @@ const places: Record<string, number> = JSON.parse(sessionStorage.getItem(STORED)
 /** The entry that is shown, and what ends putting it back to its place. */
 let entry = ''
 let restoring: AbortController | null = null
+
+/** When somebody signs out, their lists are nobody's any more. */
+export function forgetScroll(): void {
+  for (const key of Object.keys(places)) delete places[key]
+}
 
 /** Called once, before anything is shown. */
 export function keepScroll(): void {
@@ -39,10 +45,19 @@ export function useScroll({ page, id, tab }: Route, main: HTMLElement | null): v
 /** Takes note of the entry that is shown now; answers where it was scrolled to, when it has been seen before. */
 function arrive(): number | undefined {
   restoring?.abort()
-  const known = (history.state as { entry?: string } | null)?.entry
-  entry = known ?? crypto.getRandomValues(new Uint32Array(2)).join('')
-  if (!known) history.replaceState({ entry }, '')
-  return known === undefined ? undefined : (places[entry] ?? 0)
+  entry = keyOf()
+  const place = places[entry]
+  places[entry] ??= scrollY
+  return place
+}
+
+/** What an entry is known by. A link to the page itself may take its state away, but not its key, which older browsers do not give. */
+function keyOf(): string {
+  const { navigation } = window
+  const state = history.state as { entry?: string } | null
+  const key = navigation?.currentEntry?.key ?? state?.entry ?? newTicket()
+  if (!navigation && !state?.entry) history.replaceState({ entry: key }, '')
+  return key
 }
 
 /** Scrolls to where the page was left as soon as it is long enough again, unless somebody scrolls meanwhile. */

@@ -171,7 +171,22 @@ test('a long list: all tracks are shown, and only what is looked at is read', as
   }
   await page.reload()
   await expect.poll(position, PATIENCE).toBe(left)
-  await page.getByRole('link', { name: 'Keys' }).click()
-  await expect.poll(position, PATIENCE).toBe(0)
+  // A link to the list itself takes its entry's state away, in browsers that keep to HTML, 7.4.2.3.3. Chromium leaves it.
+  await page.evaluate(() => history.replaceState(null, ''))
+  const toKeys = async () => {
+    await page.getByRole('link', { name: 'Keys' }).click()
+    await expect.poll(position, PATIENCE).toBe(0)
+  }
+  await toKeys()
+  await page.goBack()
+  await expect.poll(position, PATIENCE).toBe(left)
+  await toKeys()
+
+  // Nothing of it is left for whoever signs in next.
+  await page.getByRole('button', { name: 'Sign out' }).click()
+  await page.getByLabel('Server key').waitFor(PATIENCE)
+  await page.reload()
+  const stored = await page.evaluate(() => sessionStorage.getItem('tonearm.scrolled'))
+  expect(Math.max(0, ...Object.values<number>(JSON.parse(stored!)))).toBe(0)
   await page.context().close()
 })

@@ -9,7 +9,7 @@ import { type Client, createClient } from '../../src/client/index.ts'
 import { closePages, joinBrowser } from '../support/browser.ts'
 import { joinStack, type Shared } from './shared_stack.ts'
 import { must } from './steps.ts'
-import { choose, namesOf, openTab, PATIENCE, signIn, visit } from './studio_steps.ts'
+import { choose, namesOf, openTab, PATIENCE, rowOf, signIn, visit } from './studio_steps.ts'
 
 /** What becomes of uploads in the studio when something concerns them all. */
 
@@ -90,13 +90,34 @@ test('an upload that a reload interrupted says so, and its file is chosen again 
 
   page.once('dialog', (dialog) => void dialog.accept())
   await page.reload()
-  held.resolve()
   await row.getByText('The upload was interrupted. Choose song.mp3 again to send it.').waitFor(PATIENCE)
-  await page.unrouteAll({ behavior: 'ignoreErrors' })
+
+  // Signing out ends what is on its way; whoever signs in next knows nothing of it, nor of what was interrupted.
+  const second = page.waitForRequest(/\/uploads\//, PATIENCE)
+  await add('second')
+  await second
+  const over = page.waitForEvent('requestfailed', { predicate: (r) => r.url().includes('/uploads/'), ...PATIENCE })
+  await page.getByRole('button', { name: 'Sign out' }).click()
+  await over
+  expect(await asks()).toBe(false)
+  await page.getByLabel('Server key').fill(stack.api_key)
+  await page.getByRole('button', { name: 'Sign in' }).click()
+  await row.getByText('Waiting for its file').nth(1).waitFor(PATIENCE)
+
+  // A file that was chosen again can be interrupted again.
+  const again = page.waitForRequest(/\/uploads\//, PATIENCE)
   await chooseFor('Choose the file: song.mp3', 'other')
-  await expect.poll(() => row.getAttribute('data-status'), PATIENCE).toBe('failed')
-  await row.getByText(/document/).waitFor(PATIENCE)
-  expect(await listed()).toMatchObject([{ id: track?.id, file_name: 'other.mp3' }])
+  await again
+  page.once('dialog', (dialog) => void dialog.accept())
+  await page.reload()
+  held.resolve()
+  await row.getByText('The upload was interrupted. Choose other.mp3 again to send it.').waitFor(PATIENCE)
+  await page.unrouteAll({ behavior: 'ignoreErrors' })
+  await chooseFor('Choose the file: other.mp3', 'third')
+  const ended = rowOf(page, 'third')
+  await expect.poll(() => ended.getAttribute('data-status'), PATIENCE).toBe('failed')
+  await ended.getByText(/document/).waitFor(PATIENCE)
+  expect(await listed()).toMatchObject([{ id: track?.id, file_name: 'third.mp3' }, { file_name: 'second.mp3' }])
 })
 
 test('a file that was changed since it was chosen is chosen again, not tried again', async () => {
@@ -173,6 +194,20 @@ test('an upload that is cancelled was not interrupted; a file that is chosen for
   await expect.poll(asks, PATIENCE).toBe(false)
   expect(await page.locator('#announcer').textContent()).toBe('other deleted')
   expect(await page.evaluate(() => sessionStorage.getItem('tonearm.unfinished'))).toBe('[]')
+
+  // It ends with the track also when that is deleted on its own page.
+  await visit(page, `#/track/${tracks[0]!.id}`, 'song')
+  sent = sending()
+  const last = page.waitForEvent('filechooser')
+  await page.getByRole('button', { name: 'Choose the file' }).click()
+  await (await last).setFiles(choice('last')[0]!)
+  await sent
+  over = ended()
+  await choose(page, 'More for song', 'Delete track …')
+  await page.getByRole('button', { name: 'Delete track', exact: true }).click()
+  await over
+  await page.getByRole('heading', { name: 'No tracks yet' }).waitFor(PATIENCE)
+  await expect.poll(asks, PATIENCE).toBe(false)
   held.resolve()
   await page.unrouteAll({ behavior: 'ignoreErrors' })
 })
