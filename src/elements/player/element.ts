@@ -253,11 +253,9 @@ export class TonearmPlayer extends HTMLElement {
     // What was said before is said anew.
     this.#update()
     const [playback, track] = [this.#playback, this.track]
-    const isLate = () => playback !== this.#playback || track?.id !== this.track?.id
-    const answer = await playback?.download(this.getAttribute('download') ?? '')
-    if (!answer || isLate()) return
-    const problem = answer.ok ? await download(answer.download.url) : answer
-    if (isLate()) return
+    if (!playback) return
+    const problem = await download(() => playback.download(this.getAttribute('download') ?? ''))
+    if (playback !== this.#playback || track?.id !== this.track?.id) return
     this.#undelivered = problem !== null
     if (problem) this.#tell('error', { code: problem.code, message: problem.message })
     this.#update()
