@@ -1,7 +1,7 @@
 import { mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
 
-import type { Browser, Page } from 'playwright-core'
+import type { Browser, Locator, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 
 import { createClient } from '../../src/client/index.ts'
@@ -79,8 +79,13 @@ describe.each(Object.keys(MODES) as (keyof typeof MODES)[])('%s', (mode) => {
     await row.getByRole('button', { name: /^Play A song/ }).click(PATIENCE)
     await page.locator('.dock').getByRole('button', { name: 'Pause' }).waitFor(PATIENCE)
     await judge(page, 'playing')
+    const painted = paintedPlace(row.getByRole('menu', { includeHidden: true }))
     await row.getByRole('button', { name: /^More for A song/ }).click()
     await page.getByRole('menuitem', { name: 'Details' }).waitFor()
+    // Not in a corner of the window first.
+    const menu = row.getByRole('menu')
+    const { x, y } = (await menu.boundingBox())!
+    expect([await painted, x >= 8, y >= 8]).toEqual([{ x, y }, true, true])
     await judge(page, 'menu')
     await page.getByRole('menuitem', { name: 'Add to a playlist …' }).click()
     await page.getByRole('button', { name: /^Mix/ }).waitFor(PATIENCE)
@@ -100,6 +105,18 @@ test('on a phone every control can be tapped: none lies under another or is smal
   }
   await page.context().close()
 })
+
+/** Where an element is when it is painted first: sizes are observed after animation frames and before painting. */
+const paintedPlace = (element: Locator) =>
+  element.evaluate(
+    (target) =>
+      new Promise<{ x: number; y: number }>((resolve) => {
+        new ResizeObserver(() => {
+          const { x, y, width } = target.getBoundingClientRect()
+          if (width > 0) resolve({ x, y })
+        }).observe(target)
+      }),
+  )
 
 /** What cannot be tapped at its middle when it is scrolled to, or is smaller than WCAG 2.2 §2.5.8 wants. */
 const untappable = (page: Page): Promise<string[]> =>

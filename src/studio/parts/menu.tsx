@@ -52,7 +52,8 @@ export function Menu({ label, items, icon = 'more' }: { label: string; items: Me
         popover="auto"
         role="menu"
         aria-label={label}
-        onToggle={(event) => event.newState === 'open' && place()}
+        // Before it is painted; `toggle` comes later.
+        onBeforeToggle={(event) => event.newState === 'open' && requestAnimationFrame(place)}
         onKeyDown={move}
       >
         {items.map(({ label: text, onSelect, danger }) => (
