@@ -1,9 +1,9 @@
 import { readFileSync } from 'node:fs'
-import { mkdtemp, rm } from 'node:fs/promises'
+import { mkdtemp, readFile, rename, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
-import { inject } from 'vitest'
+import { inject, vi } from 'vitest'
 import type { TestProject } from 'vitest/node'
 
 import { showLog } from '../support/logs.ts'
@@ -20,28 +20,42 @@ export interface Shared {
   dispose: () => Promise<void>
 }
 
+type Started = Pick<Shared, 'base_url' | 'state_dir' | 'root_key'> & { problem?: string }
+
 declare module 'vitest' {
   export interface ProvidedContext {
-    stack: { base_url: string; state_dir: string; root_key: string; log: string }
+    /** Of the stack that all share: what it printed (`log`), and where it is, once it is ready (`started`). */
+    stack: { log: string; started: string }
   }
 }
 
-/** Vitest's global set-up of the project `e2e`. */
+/** Vitest's global set-up of the project `e2e`. Files that need no stack, or one of their own, begin while it starts. */
 export default async function startForAll(project: TestProject) {
-  const directory = await mkdtemp(join(tmpdir(), 'tonearm-log-'))
-  const log = join(directory, 'log')
-  const { base_url, state_dir, root_key, dispose } = await startStack({ log })
-  project.provide('stack', { base_url, state_dir, root_key, log })
+  const directory = await mkdtemp(join(tmpdir(), 'tonearm-shared-'))
+  const [log, started] = [join(directory, 'log'), join(directory, 'started')]
+  const starting = startStack({ log }).catch((error: Error) => ({
+    problem: error.message,
+    dispose: async () => undefined,
+  }))
+  const written = starting.then(async (stack) => {
+    await writeFile(`${started}.new`, JSON.stringify(stack))
+    await rename(`${started}.new`, started)
+  })
+  project.provide('stack', { log, started })
   return async () => {
-    await dispose()
+    await written
+    await (await starting).dispose()
     await rm(directory, { recursive: true })
   }
 }
 
 /** The stack that all share, with a new organization. */
 export async function joinStack(): Promise<Shared> {
-  const stack = inject('stack')
-  showLog('the stack that all share', () => readFileSync(stack.log, 'utf8'))
+  const { log, started } = inject('stack')
+  showLog('the stack that all share', () => readFileSync(log, 'utf8'))
+  const read = async () => JSON.parse(await readFile(started, 'utf8')) as Started
+  const stack = await vi.waitFor(read, { timeout: 90_000, interval: 50 })
+  if (stack.problem) throw new Error(stack.problem)
   const response = await fetch(`${stack.base_url}/v1/organization`, {
     method: 'POST',
     headers: { authorization: `Bearer ${stack.root_key}`, 'content-type': 'application/json' },
