@@ -33,20 +33,23 @@ declare module 'vitest' {
 export default async function startForAll(project: TestProject) {
   const directory = await mkdtemp(join(tmpdir(), 'tonearm-shared-'))
   const [log, started] = [join(directory, 'log'), join(directory, 'started')]
-  const starting = startStack({ log }).catch((error: Error) => ({
-    problem: error.message,
-    dispose: async () => undefined,
-  }))
-  const written = starting.then(async (stack) => {
-    await writeFile(`${started}.new`, JSON.stringify(stack))
-    await rename(`${started}.new`, started)
-  })
+  const dispose = startShared(log, started)
   project.provide('stack', { log, started })
   return async () => {
-    await written
-    await (await starting).dispose()
+    await (
+      await dispose
+    )()
     await rm(directory, { recursive: true })
   }
+}
+
+/** Writes what came of it into a file; answers what ends it. */
+async function startShared(log: string, started: string): Promise<() => Promise<void>> {
+  const nothing = async () => undefined
+  const stack = await startStack({ log }).catch((error: Error) => ({ problem: error.message, dispose: nothing }))
+  await writeFile(`${started}.new`, JSON.stringify(stack))
+  await rename(`${started}.new`, started)
+  return stack.dispose
 }
 
 /** The stack that all share, with a new organization. */
