@@ -1,8 +1,9 @@
 import { transcode } from './transcode/bench.ts'
+import { worker } from './worker/bench.ts'
 
 /** `npm run bench`: lists the benches. `npm run bench -- <name> [options]`: runs one. */
 
-const benches: Record<string, { about: string; run: (args: string[]) => Promise<void> }> = { transcode }
+const benches: Record<string, { about: string; run: (args: string[]) => Promise<void> }> = { transcode, worker }
 
 const [name, ...args] = process.argv.slice(2)
 const bench = name === undefined ? undefined : benches[name]

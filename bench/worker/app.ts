@@ -1,0 +1,137 @@
+import { randomBytes } from 'node:crypto'
+
+import { unstable_readConfig } from 'wrangler'
+
+import type { Bundle } from './bundle.ts'
+import { type Config, file, socket, startWorkerd, type Value } from './workerd.ts'
+
+/** The Worker with the bindings of wrangler.toml, each of which leads to another process. */
+
+export type Addresses = {
+  d1: string
+  r2: string
+  /** Takes the messages of all queues. */
+  queue: string
+  transcoder: string
+}
+
+/** What is read of wrangler.toml; wrangler's own types need packages that are not there. */
+type Settings = {
+  compatibility_date: string
+  compatibility_flags: string[]
+  vars: Record<string, string>
+  secrets: { required: string[] }
+  d1_databases: { binding: string }[]
+  r2_buckets: { binding: string }[]
+  queues: { producers: { binding: string; queue: string }[] }
+  durable_objects: { bindings: { name: string; class_name: string }[] }
+  ratelimits: { name: string }[]
+  assets?: { binding?: string }
+}
+
+const config: Settings = unstable_readConfig({ config: 'wrangler.toml' }, { hideWarnings: true })
+
+/** As long as a real one. */
+const S3_ENDPOINT = 'https://0123456789abcdef0123456789abcdef.r2.cloudflarestorage.com'
+export const S3_BUCKET = config.vars.S3_BUCKET!
+const secrets = Object.fromEntries(config.secrets.required.map((name) => [name, randomBytes(24).toString('hex')]))
+export const ROOT_KEY = secrets.ROOT_KEY ?? ''
+
+/** Cloudflare answers this at the place itself; the simulator's would be a trip to another process. */
+const RATE_LIMIT = 'export default () => ({ limit: () => Promise.resolve({ success: true }) })'
+
+const service = (name: string, url: string, headers: Value[] = []): Value => ({
+  name,
+  external: { address: url.replace('http://', ''), http: { injectRequestHeaders: headers } },
+})
+
+const modules = (bundle: Bundle): Value => Object.keys(bundle).map((name) => ({ name, esModule: file(name) }))
+
+/** The Worker as one service; `queue` leads to the service `queue:{queue}`. */
+function worker(bundle: Bundle, { transcoder }: Addresses): Value {
+  const texts = { ...config.vars, ...secrets, S3_ENDPOINT, TRANSCODER_URL: transcoder }
+  const bindings: Value[] = [
+    ...Object.entries(texts).map(([name, text]) => ({ name, text })),
+    ...config.d1_databases.map(({ binding }) => ({
+      name: binding,
+      wrapped: { moduleName: 'cloudflare-internal:d1-api', innerBindings: [{ name: 'fetcher', service: 'd1' }] },
+    })),
+    ...config.r2_buckets.map(({ binding }) => ({ name: binding, r2Bucket: 'r2' })),
+    ...config.queues.producers.map(({ binding, queue }) => ({ name: binding, queue: `queue:${queue}` })),
+    ...config.durable_objects.bindings.map(({ name, class_name }) => ({ name, durableObjectNamespace: class_name })),
+    ...config.ratelimits.map(({ name }) => ({ name, wrapped: { moduleName: 'bench:rate-limit' } })),
+    ...(config.assets?.binding ? [{ name: config.assets.binding, service: 'internet' }] : []),
+  ]
+  return {
+    modules: modules(bundle),
+    compatibilityDate: config.compatibility_date,
+    compatibilityFlags: config.compatibility_flags,
+    bindings,
+    durableObjectNamespaces: config.durable_objects.bindings.map(({ class_name }) => ({
+      className: class_name,
+      uniqueKey: class_name,
+    })),
+    durableObjectStorage: { inMemory: null },
+    globalOutbound: 'internet',
+  }
+}
+
+const peers = ({ d1, r2, queue }: Addresses): Value[] => [
+  service('d1', d1),
+  service('r2', r2),
+  ...config.queues.producers.map((producer) =>
+    service(`queue:${producer.queue}`, queue, [{ name: 'queue', value: producer.queue }]),
+  ),
+  // Nothing but this machine: the played transcoder.
+  { name: 'internet', network: { allow: ['local'] } },
+]
+
+const extensions: Value[] = [{ modules: [{ name: 'bench:rate-limit', internal: true, esModule: RATE_LIMIT }] }]
+
+/** So many isolates of the Worker in one process, each behind a socket of its own: `0`, `1`, … */
+export function startApp(bundle: Bundle, addresses: Addresses, isolates = 1) {
+  const names = Array.from({ length: isolates }, (_, at) => String(at))
+  const services = names.map((name): Value => ({ name, worker: worker(bundle, addresses) }))
+  const setting: Config = {
+    services: [...services, ...peers(addresses)],
+    sockets: names.map((name) => socket(name)),
+    extensions,
+  }
+  return startWorkerd(setting, bundle)
+}
+
+/** A Worker without bindings, in so many isolates. */
+export function startPlain(bundle: Bundle, isolates = 1) {
+  const names = Array.from({ length: isolates }, (_, at) => String(at))
+  const services = names.map((name): Value => ({
+    name,
+    worker: { modules: modules(bundle), compatibilityDate: config.compatibility_date },
+  }))
+  return startWorkerd({ services, sockets: names.map((name) => socket(name)) }, bundle)
+}
+
+/** The Worker with the clock of `clock.ts` behind the socket `0`, and the driver behind `driver`, with a bucket that nobody counts. */
+export function startCounted(bundle: Bundle, driver: Bundle, addresses: Addresses, r2: string) {
+  const setting: Config = {
+    services: [
+      { name: '0', worker: worker(bundle, addresses) },
+      ...peers(addresses),
+      service('own-r2', r2),
+      {
+        name: 'driver',
+        worker: {
+          modules: modules(driver),
+          compatibilityDate: config.compatibility_date,
+          compatibilityFlags: ['service_binding_extra_handlers', 'experimental'],
+          bindings: [
+            { name: 'APP', service: '0' },
+            { name: 'MEDIA', r2Bucket: 'own-r2' },
+          ],
+        },
+      },
+    ],
+    sockets: [socket('0'), socket('driver')],
+    extensions,
+  }
+  return startWorkerd(setting, { ...bundle, ...driver })
+}

@@ -1,0 +1,44 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { gzipSync } from 'node:zlib'
+
+import { build } from 'esbuild'
+
+import { buildPublic } from '../../scripts/build.ts'
+
+/** Modules by name; the first one is the entry. */
+export type Bundle = Record<string, string>
+
+const root = join(import.meta.dirname, '../..')
+
+/** The Worker as `npm run deploy` would upload it. */
+export async function bundleWorker(): Promise<Bundle> {
+  await buildPublic()
+  const directory = await mkdtemp(join(tmpdir(), 'tonearm-bench-bundle-'))
+  try {
+    const flags = ['deploy', '--dry-run', '--containers-rollout=none', '--outdir', directory]
+    const env = { ...process.env, WRANGLER_SEND_METRICS: 'false', WRANGLER_LOG: 'error' }
+    const child = spawn('wrangler', flags, { cwd: root, env, stdio: ['ignore', 'ignore', 'inherit'] })
+    const [code] = await once(child, 'exit')
+    if (code !== 0) throw new Error(`wrangler deploy --dry-run ended with ${code}`)
+    const names = (await readdir(directory, { recursive: true })).filter((name) => name.endsWith('.js'))
+    const ordered = names.toSorted((a, b) => Number(b === 'index.js') - Number(a === 'index.js'))
+    const modules = ordered.map(async (name) => [name, await readFile(join(directory, name), 'utf8')] as const)
+    return Object.fromEntries(await Promise.all(modules))
+  } finally {
+    await rm(directory, { recursive: true, force: true })
+  }
+}
+
+/** A small Worker that is part of the bench. */
+export async function bundleScript(path: string, name = 'index.js', external: string[] = []): Promise<Bundle> {
+  const options = { bundle: true, minify: true, format: 'esm', write: false, logLevel: 'error' } as const
+  const { outputFiles } = await build({ ...options, entryPoints: [join(import.meta.dirname, path)], external })
+  return { [name]: outputFiles[0]!.text }
+}
+
+/** KiB as wrangler counts them. */
+export const gzippedSize = (bundle: Bundle) => gzipSync(Object.values(bundle).join('')).byteLength / 1024

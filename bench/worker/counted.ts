@@ -1,0 +1,140 @@
+import type { Counts } from './meter.ts'
+import { aCollection, aReadyTrack, aSession, aWaitingTrack, copies, type Shop, tableOf, view } from './seed.ts'
+import type { System } from './system.ts'
+
+/** What is counted, not timed: exact, however busy the machine is. */
+
+const HOUR = 3600_000
+const DAY = 24 * HOUR
+
+/** The most of each count that one of several requests took. */
+async function most(system: System, requests: (() => Promise<unknown>)[]): Promise<Counts> {
+  const counts: Counts[] = []
+  for (const request of requests) counts.push(await system.meter.during(request))
+  const names = Object.keys(counts[0]!) as (keyof Counts)[]
+  return Object.fromEntries(names.map((name) => [name, Math.max(...counts.map((one) => one[name]))])) as Counts
+}
+
+/** Of a play view that was just asked for. */
+export async function countWarm(system: System, path: string): Promise<Counts> {
+  await system.call('GET', path)
+  return most(
+    system,
+    Array.from({ length: 10 }, () => () => system.call('GET', path)),
+  )
+}
+
+/** Of play views none of which was asked for before; `first` are asked for before they are. */
+export async function countViews(system: System, paths: string[], first: string[] = []): Promise<Counts> {
+  for (const path of first) await system.call('GET', path)
+  return most(
+    system,
+    paths.map((path) => () => system.call('GET', path)),
+  )
+}
+
+/** Of `POST /v1/play_session`, with a key that is known. */
+export async function countCreate(
+  system: System,
+  shop: Shop,
+  scope: 'track' | 'collection',
+  id: string,
+): Promise<Counts> {
+  const create = () => aSession(system, shop, scope, id)
+  await create()
+  return most(system, [create, create, create])
+}
+
+/** Of a track from its `POST` until it is ready, after so many seconds of work. */
+export async function countReady(system: System, shop: Shop, collection_id: string, seconds: number): Promise<Counts> {
+  return system.meter.during(() => aReadyTrack(system, shop, collection_id, seconds))
+}
+
+/** Rows written per session from its `POST` until it is swept. */
+export async function countLife(system: System, shop: Shop, track_id: string): Promise<number> {
+  const sessions = 20
+  // What lies there already is swept first.
+  await system.at(2 * DAY, () => sweepAll(system))
+  const made = await system.meter.during(async () => {
+    for (let at = 0; at < sessions; at++) await aSession(system, shop, 'track', track_id)
+  })
+  const swept = await system.at(2 * DAY, () => sweepAll(system))
+  return (made.written + swept.written) / sessions
+}
+
+/** Ticks until one writes nothing. */
+async function sweepAll(system: System): Promise<Counts> {
+  return system.meter.during(async () => {
+    while ((await system.meter.during(system.tick)).written > 0);
+  })
+}
+
+/** Ticks of the cron after which a million sessions counts as never gone, and the rest is reckoned. */
+const MOST_TICKS = 20
+
+/** How a million sessions that ended in the course of a day go away; `sessions` may be fewer, and the rest is reckoned. */
+export async function countSweep(system: System, shop: Shop, track_id: string, sessions: number) {
+  const hours = 24
+  let table = ''
+  for (let hour = 0; hour < hours; hour++) {
+    const id = await system.at(-(hour + 28) * HOUR, () => aSession(system, shop, 'track', track_id))
+    table = await tableOf(system, id)
+    await copies(system, id, Math.round(sessions / hours) - 1)
+  }
+  const left = async () => {
+    const [row] = await system.simulator.query(`select count(*) as sessions from "${table}"`)
+    return Number(row!.sessions)
+  }
+  const before = await left()
+  system.meter.slowest.duration = 0
+  let [ticks, rest] = [0, before]
+  const counts = await system.meter.during(async () => {
+    // Sessions that live stay, so it has ended when a tick takes none away.
+    for (let was = before + 1; rest < was && ticks < MOST_TICKS; ticks++) {
+      was = rest
+      await system.tick()
+      rest = await left()
+    }
+  })
+  const gone = before - rest
+  const isOver = ticks < MOST_TICKS
+  await system.simulator.query(`delete from "${table}"`)
+  return {
+    // The last tick found nothing more; a tick is a minute, and takes a batch whose size does not depend on what is left.
+    minutes: isOver ? Math.max(1, ticks - 1) * (1_000_000 / sessions) : (1_000_000 / gone) * ticks,
+    read: counts.read / gone,
+    written: counts.written / gone,
+    slowest: system.meter.slowest.duration,
+  }
+}
+
+const OFFSETS = [0, 250, 299, 300, 1000, 0.1, 0.25, 0.4, 0.5, 0.77, 0.99]
+
+/** Rows read by pages of 50 of a collection with so many tracks: the first page's, and the most. */
+export async function countLists(
+  system: System,
+  shop: Shop,
+  tracks: number,
+): Promise<{ first: number; worst: number }> {
+  const collection_id = await aCollection(system, shop)
+  const { id } = await aWaitingTrack(system, shop, collection_id)
+  await copies(system, id, tracks - 1)
+  const path = `/v1/collection/${collection_id}/track?limit=50`
+  const pages = OFFSETS.map((offset) => Math.floor(offset < 1 ? offset * tracks : offset))
+  await system.call('GET', path, shop.key)
+  const read: number[] = []
+  for (const offset of pages) {
+    const counts = await system.meter.during(() => system.call('GET', `${path}&offset=${offset}`, shop.key))
+    read.push(counts.read)
+  }
+  return { first: read[0]!, worst: Math.max(...read) }
+}
+
+/** Sessions and tracks all of which are known once each has been asked for, and the views that were not. */
+export function pairs(sessions: string[], tracks: string[]): { known: string[]; unasked: string[] } {
+  const pair = (session: string, at: number) => view(session, tracks[at % tracks.length]!)
+  return {
+    known: sessions.map((session, at) => pair(session, at)),
+    unasked: tracks.slice(1).flatMap((_, away) => sessions.map((session, at) => pair(session, at + away + 1))),
+  }
+}

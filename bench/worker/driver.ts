@@ -1,0 +1,24 @@
+/** A Worker beside the counted one: hands it messages and ticks of the cron, and puts objects into its bucket. */
+
+type Driven = {
+  APP: {
+    queue: (queue: string, messages: object[]) => Promise<unknown>
+    scheduled: (event: { cron: string }) => Promise<unknown>
+  }
+  MEDIA: { put: (key: string, value: string) => Promise<unknown> }
+}
+
+export default {
+  async fetch(request: Request, { APP, MEDIA }: Driven): Promise<Response> {
+    const { pathname } = new URL(request.url)
+    const [, kind = '', ...rest] = decodeURIComponent(pathname).split('/')
+    const name = rest.join('/')
+    if (kind === 'object') {
+      await MEDIA.put(name, await request.text())
+      return Response.json({})
+    }
+    if (kind === 'cron') return Response.json((await APP.scheduled({ cron: '* * * * *' })) ?? null)
+    const message = { id: crypto.randomUUID(), timestamp: new Date(), attempts: 1, body: await request.json() }
+    return Response.json(await APP.queue(name, [message]))
+  },
+}

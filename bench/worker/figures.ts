@@ -1,0 +1,175 @@
+import { startApp, startPlain } from './app.ts'
+import { bundleScript, gzippedSize } from './bundle.ts'
+import { countCreate, countLife, countLists, countReady, countSweep, countViews, countWarm, pairs } from './counted.ts'
+import { type Ratio, runRounds, type Target } from './load.ts'
+import { aCollection, aReadyTrack, aSession, aShop, copies, requireView, view } from './seed.ts'
+import { startUp } from './startup.ts'
+import type { System } from './system.ts'
+
+/** What is measured, part by part, and the goals (the only place where these stand). */
+
+export type Plan = {
+  rounds: number
+  /** About as long is one target's turn in a round. */
+  seconds: number
+  /** Processes that are started with 20 isolates each. */
+  starts: number
+  /** Views that are each of another session and track. */
+  cold: number
+  /** Sessions that have ended. */
+  sessions: number
+  /** Of the collection whose pages are counted. */
+  tracks: number
+}
+
+export type Figure = { name: string; value: string; goal: string; met: boolean }
+type Part = (system: System, plan: Plan, say: (text: string) => void) => Promise<Figure[]>
+
+const show = (value: number) => (value >= 100 ? value.toFixed(0) : value >= 10 ? value.toFixed(1) : value.toFixed(2))
+
+function most(name: string, value: number, goal: number, unit = ''): Figure {
+  return { name, value: `${show(value)}${unit}`, goal: `≤ ${goal.toLocaleString('en')}${unit}`, met: value <= goal }
+}
+
+function times(name: string, { value, interval }: Ratio, goal: number, direction: '≤' | '≥' = '≤'): Figure {
+  const shown = `${show(value)}× [${interval.map(show).join('–')}]`
+  return { name, value: shown, goal: `${direction} ${goal}×`, met: direction === '≤' ? value <= goal : value >= goal }
+}
+
+async function plainHono(): Promise<Target> {
+  const plain = await startPlain(await bundleScript('plain_hono.ts'))
+  return { name: 'Hono', pid: plain.pid, url: plain.url('0'), path: '/' }
+}
+
+/** A process of the Worker for one target, so that none finds what another one has left in memory. */
+async function target(system: System, name: string, rest: Omit<Target, 'name' | 'pid' | 'url'>): Promise<Target> {
+  const app = await startApp(system.bundle, system.addresses)
+  return { name, pid: app.pid, url: app.url('0'), ...rest }
+}
+
+/** Sessions and tracks of which every pair is asked for once. */
+const KNOWN = { sessions: 200, tracks: 100 }
+const COUNTED = 20
+
+const play: Part = async (system, plan, say) => {
+  const shop = await aShop(system)
+  const collection_id = await aCollection(system, shop)
+  const known_id = await aReadyTrack(system, shop, collection_id, 1)
+  const cold_id = await aReadyTrack(system, shop, collection_id, 1)
+  const known_session = await aSession(system, shop, 'collection', collection_id)
+  const cold_session = await aSession(system, shop, 'collection', collection_id)
+  say(`copying ${plan.cold} sessions and tracks …`)
+  const known = pairs(await copies(system, known_session, KNOWN.sessions), await copies(system, known_id, KNOWN.tracks))
+  const cold_tracks = await copies(system, cold_id, plan.cold)
+  const cold = (await copies(system, cold_session, plan.cold)).map((session, at) => view(session, cold_tracks[at]!))
+  const warm = view(known_session, known_id)
+  await requireView(system, warm)
+  await requireView(system, cold[0]!)
+
+  const counts = {
+    warm: await countWarm(system, warm),
+    known: await countViews(system, known.unasked.slice(0, COUNTED), known.known),
+    cold: await countViews(system, cold.slice(-COUNTED)),
+  }
+  const knownTarget = await target(system, 'known', { path: known.unasked })
+  knownTarget.prepare = async () => {
+    for (const path of known.known) await (await fetch(`${knownTarget.url}${path}`)).arrayBuffer()
+  }
+  const targets = [
+    await plainHono(),
+    await target(system, 'warm', { path: warm }),
+    knownTarget,
+    await target(system, 'cold', { path: cold }),
+  ]
+  const ratios = await runRounds(targets, plan.rounds, plan.seconds, say)
+  return [
+    times('play view, warm: CPU', ratios('warm').cpu, 1.2),
+    times('play view, warm: throughput', ratios('warm').rate, 0.85, '≥'),
+    most('play view, warm: D1 trips', counts.warm.trips, 0),
+    times('play view, session and track known: CPU', ratios('known').cpu, 5),
+    most('play view, session and track known: D1 trips', counts.known.trips, 0),
+    times('play view, cold: CPU', ratios('cold').cpu, 10),
+    most('play view, cold: D1 trips', counts.cold.trips, 1),
+    most('play view, cold: rows read', counts.cold.read, 4),
+  ]
+}
+
+const create: Part = async (system, plan, say) => {
+  const shop = await aShop(system)
+  const [small, large] = [await aCollection(system, shop), await aCollection(system, shop)]
+  const track_id = await aReadyTrack(system, shop, small, 1)
+  await copies(system, await aReadyTrack(system, shop, large, 1), 999)
+  const track = await countCreate(system, shop, 'track', track_id)
+  const collection = await countCreate(system, shop, 'collection', large)
+  const post = (name: string, scope: 'track' | 'collection', id: string) =>
+    target(system, name, {
+      path: `/v1/play_session/${scope}`,
+      method: 'POST',
+      headers: { authorization: `Bearer ${shop.key}`, 'content-type': 'application/json' },
+      body: JSON.stringify({ [`${scope}_id`]: id, expires_in: 3600 }),
+    })
+  const targets = [
+    await plainHono(),
+    await post('1 track', 'track', track_id),
+    await post('1,000 tracks', 'collection', large),
+  ]
+  const ratios = await runRounds(targets, plan.rounds, plan.seconds, say)
+  return [
+    times('POST play_session, 1 track: CPU', ratios('1 track').cpu, 25),
+    most('POST play_session, 1 track: D1 trips', track.trips, 1),
+    times('POST play_session, 1,000 tracks: CPU', ratios('1,000 tracks').cpu, 100),
+    most('POST play_session, 1,000 tracks: D1 trips', collection.trips, 1),
+  ]
+}
+
+const sessions: Part = async (system, plan, say) => {
+  const shop = await aShop(system)
+  const track_id = await aReadyTrack(system, shop, await aCollection(system, shop), 1)
+  const life = await countLife(system, shop, track_id)
+  say(`copying ${plan.sessions.toLocaleString('en')} sessions that have ended …`)
+  const sweep = await countSweep(system, shop, track_id, plan.sessions)
+  const costs = `${show(sweep.read)} rows read, ${show(sweep.written)} written each; slowest statement ${show(sweep.slowest)} ms`
+  return [
+    most('rows written per session, made and swept', life, 2),
+    most(`1,000,000 ended sessions gone (${costs})`, sweep.minutes, 10, ' min'),
+  ]
+}
+
+const ready: Part = async (system, _plan, say) => {
+  const shop = await aShop(system)
+  const collection_id = await aCollection(system, shop)
+  // The first track of a collection makes the counts of its lists.
+  await aReadyTrack(system, shop, collection_id, 1)
+  say('following jobs of 10 s and of 3 min …')
+  const [short, long] = [10, 180].map((seconds) => () => countReady(system, shop, collection_id, seconds))
+  return [
+    most('rows written until a track is ready, 10 s of work', (await short!()).written, 45),
+    most('rows written until a track is ready, 3 min of work', (await long!()).written, 70),
+  ]
+}
+
+const start: Part = async (system, plan, say) => {
+  const shop = await aShop(system)
+  const collection_id = await aCollection(system, shop)
+  const track_id = await aReadyTrack(system, shop, collection_id, 1)
+  const path = view(await aSession(system, shop, 'track', track_id), track_id)
+  say(`starting ${plan.starts} times 20 isolates …`)
+  const found = await startUp(system.bundle, system.addresses, path, plan.starts)
+  return [
+    most('start-up of an isolate: CPU', found.start, 15, ' ms'),
+    most('bundle, gzipped', gzippedSize(system.bundle), 100, ' KB'),
+    most('first play view of a fresh isolate: CPU', found.view, 8, ' ms'),
+  ]
+}
+
+const lists: Part = async (system, plan, say) => {
+  say(`copying ${plan.tracks.toLocaleString('en')} tracks …`)
+  const pages = await countLists(system, await aShop(system), plan.tracks)
+  return [
+    most('list of tracks, first page of 50: rows read', pages.first, 52),
+    most('list of tracks, worst page: rows read', pages.worst, 854),
+  ]
+}
+
+/** In this order: `lists` leaves uploads behind that a sweep would look for. */
+export const parts: Record<string, Part> = { play, create, sessions, ready, start, lists }

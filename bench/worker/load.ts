@@ -1,0 +1,84 @@
+import autocannon from 'autocannon'
+
+import { threadSeconds } from '../process.ts'
+import { interval, median } from './statistics.ts'
+
+/** Requests over 8 connections, in rounds in which every target has its turn, forwards and then backwards. */
+
+const CONNECTIONS = 8
+
+export type Target = {
+  name: string
+  pid: number
+  url: string
+  /** The same path each time, or paths that are asked for once. */
+  path: string | string[]
+  method?: 'GET' | 'POST'
+  headers?: Record<string, string>
+  body?: string
+  /** What must be done before each of its turns. */
+  prepare?: () => Promise<void>
+}
+
+/** One target's turn: CPU seconds a request, and requests a second. */
+type Turn = { cpu: number; rate: number }
+
+/** Runs the rounds; answers how to find the medians of a target's figures, divided by those of the first target in the same round. */
+export async function runRounds(targets: Target[], rounds: number, seconds: number, say: (text: string) => void) {
+  const runners: Awaited<ReturnType<typeof warmUp>>[] = []
+  for (const target of targets) runners.push(await warmUp(target, rounds, seconds))
+  for (let round = 0; round < rounds; round++) {
+    for (const { take } of round % 2 === 0 ? runners : runners.toReversed()) await take()
+    const costs = runners.map(({ name, turns }) => `${name} ${(turns.at(-1)!.cpu * 1e6).toFixed(0)}`)
+    say(`round ${round + 1} of ${rounds}, CPU µs a request: ${costs.join(', ')}`)
+  }
+  return (name: string) => {
+    const own = runners.find((runner) => runner.name === name)!.turns
+    const ratio = (figure: keyof Turn) => {
+      const ratios = own.map((turn, round) => turn[figure] / runners[0]!.turns[round]![figure])
+      return { value: median(ratios), interval: interval(ratios) }
+    }
+    return { cpu: ratio('cpu'), rate: ratio('rate'), milliseconds: median(own.map(({ cpu }) => cpu * 1000)) }
+  }
+}
+
+export type Ratio = { value: number; interval: [low: number, high: number] }
+
+/** Lets a target compile its code, and finds out how many requests it answers in a turn. */
+async function warmUp(target: Target, rounds: number, seconds: number) {
+  const { path } = target
+  let asked = 0
+  const next = Array.isArray(path) ? () => path[asked++]! : undefined
+  const first = await turn(target, 10 * CONNECTIONS, next)
+  const most = Array.isArray(path) ? Math.floor((path.length - asked) / (rounds + 2)) : Infinity
+  const amount = (rate: number, seconds: number) => Math.max(CONNECTIONS, Math.ceil(Math.min(most, rate * seconds)))
+  const second = await turn(target, amount(first.rate, 2 * seconds), next)
+  const turns: Turn[] = []
+  const take = async () => turns.push(await turn(target, amount(second.rate, seconds), next))
+  return { name: target.name, turns, take }
+}
+
+async function turn(target: Target, amount: number, next: (() => string) | undefined): Promise<Turn> {
+  const { name, pid, url, path, method = 'GET', headers = {}, body, prepare } = target
+  await prepare?.()
+  const before = { cpu: threadSeconds(pid), at: performance.now() }
+  let last = before.at
+  const options = {
+    url: next ? url : `${url}${String(path)}`,
+    connections: CONNECTIONS,
+    amount,
+    method,
+    headers,
+    ...(body && { body }),
+    ...(next && { requests: [{ setupRequest: (request: autocannon.Request) => ({ ...request, path: next() }) }] }),
+  }
+  const { non2xx, errors } = await new Promise<autocannon.Result>((resolve, reject) => {
+    const instance = autocannon(options, (error, result) => (error ? reject(error as Error) : resolve(result)))
+    instance.on('response', () => {
+      last = performance.now()
+    })
+  })
+  if (non2xx + errors > 0) throw new Error(`${name}: ${non2xx} answers without success, ${errors} errors`)
+  const cpu = threadSeconds(pid) - before.cpu
+  return { cpu: cpu / amount, rate: amount / ((last - before.at) / 1000) }
+}

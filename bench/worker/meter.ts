@@ -1,0 +1,122 @@
+import { createServer, type IncomingHttpHeaders, type IncomingMessage, type ServerResponse } from 'node:http'
+import type { AddressInfo } from 'node:net'
+
+import type { Meta } from './simulator.ts'
+
+/** Proxies before the simulators that count exactly what passes, and the other end of the queues. */
+
+export type Counts = {
+  /** Requests to D1; a batch is one. */
+  trips: number
+  statements: number
+  read: number
+  written: number
+  /** R2 operations by their price. */
+  a: number
+  b: number
+  messages: number
+}
+
+const none: Counts = { trips: 0, statements: 0, read: 0, written: 0, a: 0, b: 0, messages: 0 }
+const CLASS_A = ['put', 'list', 'createMultipartUpload', 'uploadPart', 'completeMultipartUpload']
+const CLASS_B = ['head', 'get']
+
+export type Message = { queue: string; body: unknown }
+
+export async function startMeter(d1: string, r2: string) {
+  const counts = { ...none }
+  /** Messages that nobody has delivered yet. */
+  const messages: Message[] = []
+  /** Milliseconds of the slowest statement since it was last set to 0. */
+  const slowest = { duration: 0 }
+
+  const database = await listen(async (request, body, response) => {
+    const answer = await pass(d1, request, body, response)
+    const results = JSON.parse(answer.toString()) as { meta: Meta }[] | { error: string }
+    counts.trips++
+    for (const { meta } of Array.isArray(results) ? results : []) {
+      counts.statements++
+      counts.read += meta.rows_read
+      counts.written += meta.rows_written
+      slowest.duration = Math.max(slowest.duration, meta.duration)
+    }
+  })
+  const bucket = await listen(async (request, body, response) => {
+    const method = bucketMethod(request.headers, body)
+    if (CLASS_A.includes(method)) counts.a++
+    if (CLASS_B.includes(method)) counts.b++
+    await pass(r2, request, body, response)
+  })
+  const queues = await listen(async (request, body, response) => {
+    const queue = String(request.headers.queue)
+    if (request.url !== '/message') throw new Error(`the bench knows no ${request.url} of a queue`)
+    counts.messages++
+    messages.push({ queue, body: JSON.parse(body.toString()) })
+    response.end('{}')
+  })
+  return {
+    d1: database.url,
+    r2: bucket.url,
+    queue: queues.url,
+    messages,
+    slowest,
+    /** What passed while something ran. */
+    async during(run: () => Promise<unknown>): Promise<Counts> {
+      const before = { ...counts }
+      await run()
+      const passed = Object.entries(before).map(([name, count]) => [name, counts[name as keyof Counts] - count])
+      return Object.fromEntries(passed) as Counts
+    },
+    close() {
+      for (const server of [database, bucket, queues]) server.close()
+    },
+  }
+}
+
+export type Meter = Awaited<ReturnType<typeof startMeter>>
+
+/** Every request of R2's binding names its method: those that read in a header, the others in front of the body. */
+function bucketMethod(headers: IncomingHttpHeaders, body: Buffer): string {
+  const size = Number(headers['cf-r2-metadata-size'] ?? 0)
+  const text = headers['cf-r2-request'] ?? body.subarray(0, size).toString()
+  return (JSON.parse(String(text)) as { method: string }).method
+}
+
+const OWN_HEADERS = ['host', 'connection', 'content-length', 'transfer-encoding']
+
+async function pass(url: string, request: IncomingMessage, body: Buffer, response: ServerResponse): Promise<Buffer> {
+  const headers = Object.entries(request.headers).filter(([name]) => !OWN_HEADERS.includes(name)) as [string, string][]
+  const { method = 'GET' } = request
+  const init = { method, headers, ...(body.length > 0 && { body: new Uint8Array(body) }) }
+  const answer = await fetch(`${url}${request.url}`, init)
+  const bytes = Buffer.from(await answer.arrayBuffer())
+  const passed = [...answer.headers].filter(([name]) => !OWN_HEADERS.includes(name))
+  response.writeHead(answer.status, Object.fromEntries(passed)).end(bytes)
+  return bytes
+}
+
+type Handler = (request: IncomingMessage, body: Buffer, response: ServerResponse) => Promise<void>
+
+/** A server on a free port of 127.0.0.1. */
+export async function listen(handle: Handler) {
+  const answer = async (request: IncomingMessage, response: ServerResponse) => {
+    const chunks: Buffer[] = []
+    for await (const chunk of request as AsyncIterable<Buffer>) chunks.push(chunk)
+    await handle(request, Buffer.concat(chunks), response)
+  }
+  const server = createServer((request, response) => {
+    answer(request, response).catch((error: unknown) => {
+      console.error(error)
+      response.destroy()
+    })
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  const { port } = server.address() as AddressInfo
+  return {
+    url: `http://127.0.0.1:${port}`,
+    close() {
+      server.closeAllConnections()
+      server.close()
+    },
+  }
+}

@@ -1,0 +1,124 @@
+import { S3_BUCKET } from './app.ts'
+import type { System } from './system.ts'
+
+/**
+ * What the benches ask for. The first of each kind is made through the interface and its queues, then its rows are copied: so nothing
+ * here knows what a table looks like, only that ids are UUIDs whose last 12 digits mean nothing.
+ */
+
+export type Shop = Awaited<ReturnType<typeof aShop>>
+
+/** An organization with its key. */
+export async function aShop({ call, root }: System) {
+  const { secret } = await call<{ secret: string }>('POST', '/v1/organization', root, { name: 'Bench' })
+  return { key: secret }
+}
+
+export async function aCollection({ call }: System, { key }: Shop): Promise<string> {
+  const { collection_id } = await call('POST', '/v1/collection', key, { title: 'Kind of Blue' })
+  return collection_id as string
+}
+
+/** A track that waits for its upload, and the object that its upload makes. */
+export async function aWaitingTrack({ call }: System, { key }: Shop, collection_id: string) {
+  const body = { collection_id, file_name: '01 So What.flac' }
+  const created = await call<{ track_id: string; track_upload: { upload_url: string } }>('POST', '/v1/track', key, body)
+  const path = decodeURIComponent(new URL(created.track_upload.upload_url).pathname)
+  return { id: created.track_id, object: path.split(`/${S3_BUCKET}/`)[1]! }
+}
+
+/** A track that went all the way: the upload, R2's event, and a job of so many seconds of work. */
+export async function aReadyTrack(system: System, shop: Shop, collection_id: string, seconds: number): Promise<string> {
+  const { id, object } = await aWaitingTrack(system, shop, collection_id)
+  await system.putObject(object, 'fLaC')
+  system.transcoder.work.seconds = seconds
+  const event = { action: 'PutObject', bucket: S3_BUCKET, object: { key: object, size: 4, eTag: 'etag' } }
+  await system.hurrying(() => system.deliver('tonearm-ingest', event))
+  const { track } = await system.call<{ track: { status: string } }>('GET', `/v1/track/${id}`, shop.key)
+  if (track.status !== 'ready') throw new Error(`the track is ${track.status} after its job`)
+  return id
+}
+
+export async function aSession({ call }: System, { key }: Shop, scope: 'track' | 'collection', id: string) {
+  const body = { [`${scope}_id`]: id, expires_in: 3600 }
+  const { play_session_id } = await call('POST', `/v1/play_session/${scope}`, key, body)
+  return play_session_id as string
+}
+
+/** Id of the i-th copy, from 1. */
+const copyId = (id: string, i: number) => `${id.slice(0, 24)}${i.toString(16).padStart(12, '0')}`
+
+/** Copies a thing's row, and those of other tables that belong to it; answers the ids of the copies. */
+export async function copies(system: System, id: string, count: number): Promise<string[]> {
+  const own = await tableOf(system, id)
+  const foreign = `${own.replace(/s$/, '')}_id`
+  for (const [table, columns] of await tables(system)) {
+    const key = table === own ? 'id' : foreign
+    if (columns.includes(key)) await copyRow(system, table, columns, key, id, count)
+  }
+  return Array.from({ length: count }, (_, at) => copyId(id, at + 1))
+}
+
+/** The table that has a row with this id. */
+export async function tableOf(system: System, id: string): Promise<string> {
+  for (const [table, columns] of await tables(system)) {
+    if (!columns.includes('id')) continue
+    if ((await system.simulator.query(`select 1 from "${table}" where id = ?`, id)).length > 0) return table
+  }
+  throw new Error(`no table has a row with the id ${id}`)
+}
+
+/** Names of all tables with those of their columns. */
+async function tables({ simulator: { query } }: System): Promise<[string, string[]][]> {
+  const found = await query(
+    `select name from sqlite_master where type = 'table' and name not like '\\_cf%' escape '\\'`,
+  )
+  const names = found.map(({ name }) => String(name))
+  return Promise.all(
+    names.map(async (name): Promise<[string, string[]]> => {
+      const columns = await query(`pragma table_info("${name}")`)
+      return [name, columns.map((column) => String(column.name))]
+    }),
+  )
+}
+
+/** Rows in one statement: D1 ends those that take longer than 30 s. */
+const AT_ONCE = 50_000
+
+async function copyRow(
+  { simulator: { query } }: System,
+  table: string,
+  columns: string[],
+  key: string,
+  id: string,
+  count: number,
+): Promise<void> {
+  const changed: Record<string, string> = {
+    [key]: `substr("${key}", 1, 24) || printf('%012x', i)`,
+    // Lists are ordered by these, without two of a kind.
+    order: '"order" + i',
+    seq: 'seq + i',
+  }
+  const values = columns.map((column) => changed[column] ?? `"${column}"`)
+  const names = columns.map((column) => `"${column}"`)
+  for (let from = 1; from <= count; from += AT_ONCE) {
+    const to = Math.min(count, from + AT_ONCE - 1)
+    await query(`with recursive n(i) as (select ${from} union all select i + 1 from n where i < ${to})
+      insert into "${table}" (${names.join(', ')}) select ${values.join(', ')} from "${table}", n where "${key}" = '${id}'`)
+  }
+}
+
+/** The path of a play view. */
+export const view = (play_session_id: string, track_id: string) => `/v1/play/${play_session_id}/${track_id}`
+
+/** A view must be the one that was promised: 4 files, 3 squares, 320 levels. */
+export async function requireView({ call }: System, path: string): Promise<void> {
+  const found = await call<{ variants: unknown[]; cover_image: object | null; levels: { levels: unknown[] } }>(
+    'GET',
+    path,
+  )
+  const urls = JSON.stringify([found.variants, found.cover_image]).match(/X-Amz-Signature=/g)?.length
+  if (urls !== 7 || found.levels.levels.length !== 320) {
+    throw new Error(`the play view has ${urls} signed URLs and ${found.levels.levels.length} levels, not 7 and 320`)
+  }
+}

@@ -1,0 +1,17 @@
+/** Medians, and how far they can be trusted. */
+
+export function median(values: number[]): number {
+  const sorted = values.toSorted((a, b) => a - b)
+  const middle = sorted.length / 2
+  return (sorted[Math.ceil(middle) - 1]! + sorted[Math.floor(middle)]!) / 2
+}
+
+const RESAMPLES = 2000
+
+/** The 95 % interval of a median by the bootstrap: of medians of as many values, drawn with replacement. */
+export function interval(values: number[]): [low: number, high: number] {
+  const medians = Array.from({ length: RESAMPLES }, () =>
+    median(values.map(() => values[Math.floor(Math.random() * values.length)]!)),
+  ).toSorted((a, b) => a - b)
+  return [medians[Math.floor(RESAMPLES * 0.025)]!, medians[Math.floor(RESAMPLES * 0.975)]!]
+}

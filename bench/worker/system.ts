@@ -1,0 +1,113 @@
+import { readdir, readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+
+import { type Addresses, ROOT_KEY, startCounted } from './app.ts'
+import { bundleScript, bundleWorker } from './bundle.ts'
+import { startMeter } from './meter.ts'
+import { type Simulator, startSimulator } from './simulator.ts'
+import { startTranscoder } from './transcoder.ts'
+
+/**
+ * All that the benches of the Worker need: simulators with the migrated database, the Worker that is counted (its requests to them
+ * pass the meter, its queues and its clock are in our hands), and the addresses for those that are timed, which go straight.
+ */
+
+const MIGRATIONS = join(import.meta.dirname, '../../drizzle')
+/** How much faster the clock goes while a job runs. */
+const HURRY = 20
+
+export async function startSystem() {
+  const [bundle, clock, driver] = await Promise.all([
+    bundleWorker(),
+    bundleScript('clock.ts', 'clock.js', ['./index.js']),
+    bundleScript('driver.ts', 'driver.js'),
+  ])
+  const simulator = await startSimulator()
+  await migrate(simulator)
+  const meter = await startMeter(simulator.url('d1'), simulator.url('r2'))
+  const transcoder = await startTranscoder(HURRY)
+  const straight: Addresses = {
+    d1: simulator.url('d1'),
+    r2: simulator.url('r2'),
+    queue: meter.queue,
+    transcoder: transcoder.url,
+  }
+  const counted = await startCounted({ ...clock, ...bundle }, driver, { ...straight, ...meter }, simulator.url('r2'))
+
+  const drive = async (path: string, body: unknown) => {
+    const response = await fetch(`${counted.url('driver')}${path}`, { method: 'POST', body: JSON.stringify(body) })
+    const answer = (await response.json()) as { outcome: string; retryMessages?: unknown[] } | null
+    if (answer?.outcome === 'exception' || answer?.retryMessages?.length) {
+      throw new Error(`${path} went wrong: ${JSON.stringify(answer)}`)
+    }
+  }
+  const setClock = async (setting: { ahead: number; times: number }) => {
+    await (await fetch(counted.url('0'), { headers: { 'bench-clock': JSON.stringify(setting) } })).text()
+  }
+
+  /** Calls the counted Worker; anything but success is a fault of the bench. */
+  async function call<T = Record<string, unknown>>(method: string, path: string, key = '', body?: object): Promise<T> {
+    const headers = {
+      ...(key && { authorization: `Bearer ${key}` }),
+      ...(body && { 'content-type': 'application/json' }),
+    }
+    const init = { method, headers, ...(body && { body: JSON.stringify(body) }) }
+    const response = await fetch(`${counted.url('0')}${path}`, init)
+    const text = await response.text()
+    if (!response.ok) throw new Error(`${method} ${path} answered ${response.status} ${text}`)
+    return JSON.parse(text) as T
+  }
+
+  return {
+    bundle,
+    simulator,
+    meter,
+    transcoder,
+    addresses: straight,
+    call,
+    root: ROOT_KEY,
+    putObject: (key: string, bytes: string) => drive(`/object/${encodeURIComponent(key)}`, bytes),
+    /** Hands a message to its consumer, and then all that come of it. */
+    async deliver(queue: string, body: unknown) {
+      await drive(`/queue/${queue}`, body)
+      for (let next = meter.messages.shift(); next; next = meter.messages.shift()) {
+        await drive(`/queue/${next.queue}`, next.body)
+      }
+    },
+    /** One tick of the cron. */
+    tick: () => drive('/cron', null),
+    /** Runs something with the clock moved, in milliseconds. */
+    async at<T>(ahead: number, run: () => Promise<T>): Promise<T> {
+      await setClock({ ahead, times: 1 })
+      const result = await run()
+      await setClock({ ahead: 0, times: 1 })
+      return result
+    },
+    /** Runs something with the Worker's clock as fast as the played transcoder's. */
+    async hurrying<T>(run: () => Promise<T>): Promise<T> {
+      await setClock({ ahead: 0, times: HURRY })
+      const result = await run()
+      await setClock({ ahead: 0, times: 1 })
+      return result
+    },
+    async stop() {
+      await counted.stop()
+      await simulator.stop()
+      meter.close()
+      transcoder.close()
+    },
+  }
+}
+
+export type System = Awaited<ReturnType<typeof startSystem>>
+
+async function migrate(simulator: Simulator): Promise<void> {
+  const names = (await readdir(MIGRATIONS)).filter((name) => name.endsWith('.sql')).toSorted()
+  for (const name of names) {
+    const text = await readFile(join(MIGRATIONS, name), 'utf8')
+    for (const part of text.split('--> statement-breakpoint')) {
+      const statement = part.replace(/^--.*$/gm, '').trim()
+      if (statement) await simulator.query(statement)
+    }
+  }
+}

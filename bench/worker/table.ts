@@ -1,0 +1,28 @@
+import type { Figure } from './figures.ts'
+
+/** More than this of the machine, and the ratios are not to be quoted. */
+const NOISE = 0.03
+
+/** The figures as text that fits a terminal. */
+export function table(figures: Figure[], others: number): string {
+  const rows = [
+    ['', '', 'goal', ''],
+    ...figures.map(({ name, value, goal, met }) => [name, value, goal, met ? 'met' : 'MISSED']),
+  ]
+  const widths = [0, 1, 2, 3].map((column) => Math.max(...rows.map((row) => row[column]!.length)))
+  const missed = figures.filter(({ met }) => !met).length
+  return [
+    '× is the median of ratios to plain Hono in the same round, with its 95 % interval',
+    '',
+    ...rows.map((row) =>
+      row
+        .map((cell, column) => cell.padEnd(widths[column]!))
+        .join('  ')
+        .trimEnd(),
+    ),
+    '',
+    missed === 0 ? 'Every goal is met.' : `${missed} of ${figures.length} goals are missed.`,
+    `machine used by others: ${(others * 100).toFixed(0)} %`,
+    ...(others > NOISE ? ['Other programs ran: do not quote what is timed. Counts are exact.'] : []),
+  ].join('\n')
+}

@@ -1,0 +1,54 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+
+import type { JobEvent, TranscodeJob } from '../../src/contract/job.ts'
+import { listen } from './meter.ts'
+
+/** Milliseconds between two events of progress, as container/progress.ts has it. */
+const PROGRESS_EVERY = 500
+
+/**
+ * A transcoder that does nothing for as long as a job is said to take, tells of its progress as the real one does, and says that all
+ * was made. Its clock goes `times` faster, like that of the Worker that is counted.
+ */
+export async function startTranscoder(times: number) {
+  const work = { seconds: 0 }
+  /** Objects that the real one would have put into the bucket, and sources that it would have read. */
+  const made = { files: 0, sources: 0 }
+  const server = await listen(async (_request, body, response) => {
+    const job = JSON.parse(body.toString()) as TranscodeJob
+    const say = (event: JobEvent) => response.write(`${JSON.stringify(event)}\n`)
+    const began = performance.now()
+    const passed = () => (performance.now() - began) * times
+    response.writeHead(200, { 'content-type': 'application/x-ndjson' })
+    for (let at = 0; at < work.seconds * 1000; at += PROGRESS_EVERY) {
+      say({ type: 'progress', fraction: at / (work.seconds * 1000) })
+      await sleep(Math.max(0, (at + PROGRESS_EVERY - passed()) / times))
+    }
+    made.sources++
+    made.files += job.variants.length + Object.keys(job.cover ?? {}).length
+    say(result(job))
+    response.end()
+  })
+  return { ...server, work, made }
+}
+
+const DURATION = 241.5
+
+const result = (job: TranscodeJob): JobEvent => ({
+  type: 'result',
+  result: {
+    duration: DURATION,
+    levels: Array.from({ length: 320 }, (_, at) => Math.round(500 + 499 * Math.sin(at)) / 1000),
+    info: { codec: 'flac', sample_rate: 44100, channels: 2, bit_depth: 16, bitrate: 914 },
+    warnings: [],
+    variants: job.variants.map(({ index }) => ({ index, size: 4_000_000, bitrate: 128, duration: DURATION })),
+    skipped: [],
+    failed: [],
+    cover: job.cover && {
+      image_colors: [
+        { hex: '#AA3300', area: 0.75, lightness: 0.33, saturation: 1 },
+        { hex: '#113355', area: 0.25, lightness: 0.2, saturation: 0.7 },
+      ],
+    },
+  },
+})
