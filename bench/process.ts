@@ -1,4 +1,5 @@
 import { readdirSync, readFileSync, readlinkSync, statSync } from 'node:fs'
+import { availableParallelism } from 'node:os'
 import { join } from 'node:path'
 
 /** What Linux says of processes in `/proc`. CPU times have a resolution of 10 ms where nothing else is said. */
@@ -29,6 +30,21 @@ export function machineSeconds(): number {
     .slice(1)
     .map(Number)
   return (user! + nice! + system! + irq! + softirq! + steal!) / TICKS
+}
+
+/** Answers when called which part of the machine, 0–1, programs other than this one and these children have taken since. */
+export function watchOthers(children: () => number[]): () => number {
+  const clocks = () => ({
+    own: [process.pid, ...children()].reduce((sum, pid) => sum + cpuSeconds(pid), 0),
+    machine: machineSeconds(),
+    at: performance.now() / 1000,
+  })
+  const before = clocks()
+  return () => {
+    const now = clocks()
+    const others = now.machine - before.machine - (now.own - before.own)
+    return Math.max(0, others) / ((now.at - before.at) * availableParallelism())
+  }
 }
 
 export type Peaks = {

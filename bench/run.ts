@@ -1,9 +1,10 @@
+import { cost } from './cost/bench.ts'
 import { transcode } from './transcode/bench.ts'
 import { worker } from './worker/bench.ts'
 
 /** `npm run bench`: lists the benches. `npm run bench -- <name> [options]`: runs one. */
 
-const benches: Record<string, { about: string; run: (args: string[]) => Promise<void> }> = { transcode, worker }
+const benches: Record<string, { about: string; run: (args: string[]) => Promise<void> }> = { transcode, worker, cost }
 
 const [name, ...args] = process.argv.slice(2)
 const bench = name === undefined ? undefined : benches[name]
@@ -16,6 +17,6 @@ if (bench) {
   const isUnknown = name !== undefined && name !== '--help'
   if (isUnknown) console.error(`There is no bench ${name}.\n`)
   console.log('npm run bench -- <name> [--help]\n')
-  for (const [known, { about }] of Object.entries(benches)) console.log(`  ${known}   ${about}`)
+  for (const [known, { about }] of Object.entries(benches)) console.log(`  ${known.padEnd(9)}   ${about}`)
   process.exitCode = isUnknown ? 1 : 0
 }

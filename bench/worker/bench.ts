@@ -1,11 +1,11 @@
-import { availableParallelism } from 'node:os'
 import { parseArgs } from 'node:util'
 
-import { cpuSeconds, machineSeconds } from '../process.ts'
+import { watchOthers } from '../process.ts'
+import { withEnding } from './ending.ts'
 import { parts, type Plan } from './figures.ts'
-import { startSystem, type System } from './system.ts'
+import { startSystem } from './system.ts'
 import { table } from './table.ts'
-import { runningPids, stopAll } from './workerd.ts'
+import { runningPids } from './workerd.ts'
 
 const HELP = `npm run bench -- worker [options]
 
@@ -39,40 +39,14 @@ export const worker = {
       throw new Error('This bench reads CPU times from /proc, so it runs on Linux only.')
     const say = (text: string) => console.error(text)
     say('Wants a quiet machine. Building and starting …')
-    await withSystem(async (system) => {
+    await withEnding(async () => {
+      const system = await startSystem()
       const figures = []
-      const began = clocks()
+      const shareOfOthers = watchOthers(runningPids)
       for (const name of names) figures.push(...(await parts[name]!(system, values.quick ? QUICK : FULL, say)))
-      const others = shareOfOthers(began)
+      const others = shareOfOthers()
       console.log(values.json ? JSON.stringify({ others, figures }, null, 2) : table(figures, others))
       process.exitCode = figures.every(({ met }) => met) ? 0 : 1
     })
   },
-}
-
-/** Starts the system, lets it be used, and ends it and everything else, also on Ctrl-C. */
-export async function withSystem(use: (system: System) => Promise<void>): Promise<void> {
-  const end = () => void stopAll().finally(() => process.exit(130))
-  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.once(signal, end)
-  try {
-    const system = await startSystem()
-    await use(system)
-    await system.stop()
-  } finally {
-    await stopAll()
-  }
-}
-
-type Clocks = { own: number; machine: number; at: number }
-const clocks = (): Clocks => ({
-  own: [process.pid, ...runningPids()].reduce((sum, pid) => sum + cpuSeconds(pid), 0),
-  machine: machineSeconds(),
-  at: performance.now(),
-})
-
-/** Part of the machine that other programs took since then, 0–1. */
-function shareOfOthers(before: Clocks): number {
-  const now = clocks()
-  const others = now.machine - before.machine - (now.own - before.own)
-  return Math.max(0, others) / (((now.at - before.at) / 1000) * availableParallelism())
 }

@@ -8,6 +8,7 @@ import { gzipSync } from 'node:zlib'
 import { build } from 'esbuild'
 
 import { buildPublic } from '../../scripts/build.ts'
+import { atEnd } from './ending.ts'
 
 /** Modules by name; the first one is the entry. */
 export type Bundle = Record<string, string>
@@ -18,19 +19,17 @@ const root = join(import.meta.dirname, '../..')
 export async function bundleWorker(): Promise<Bundle> {
   await buildPublic()
   const directory = await mkdtemp(join(tmpdir(), 'tonearm-bench-bundle-'))
-  try {
-    const flags = ['deploy', '--dry-run', '--containers-rollout=none', '--outdir', directory]
-    const env = { ...process.env, WRANGLER_SEND_METRICS: 'false', WRANGLER_LOG: 'error' }
-    const child = spawn('wrangler', flags, { cwd: root, env, stdio: ['ignore', 'ignore', 'inherit'] })
-    const [code] = await once(child, 'exit')
-    if (code !== 0) throw new Error(`wrangler deploy --dry-run ended with ${code}`)
-    const names = (await readdir(directory, { recursive: true })).filter((name) => name.endsWith('.js'))
-    const ordered = names.toSorted((a, b) => Number(b === 'index.js') - Number(a === 'index.js'))
-    const modules = ordered.map(async (name) => [name, await readFile(join(directory, name), 'utf8')] as const)
-    return Object.fromEntries(await Promise.all(modules))
-  } finally {
-    await rm(directory, { recursive: true, force: true })
-  }
+  atEnd(() => rm(directory, { recursive: true, force: true }))
+  const flags = ['deploy', '--dry-run', '--containers-rollout=none', '--outdir', directory]
+  const env = { ...process.env, WRANGLER_SEND_METRICS: 'false', WRANGLER_LOG: 'error' }
+  const child = spawn('wrangler', flags, { cwd: root, env, stdio: ['ignore', 'ignore', 'inherit'] })
+  atEnd(() => child.kill())
+  const [code] = await once(child, 'exit')
+  if (code !== 0) throw new Error(`wrangler deploy --dry-run ended with ${code}`)
+  const names = (await readdir(directory, { recursive: true })).filter((name) => name.endsWith('.js'))
+  const ordered = names.toSorted((a, b) => Number(b === 'index.js') - Number(a === 'index.js'))
+  const modules = ordered.map(async (name) => [name, await readFile(join(directory, name), 'utf8')] as const)
+  return Object.fromEntries(await Promise.all(modules))
 }
 
 /** A small Worker that is part of the bench. */

@@ -54,19 +54,12 @@ export async function countReady(system: System, shop: Shop, collection_id: stri
 export async function countLife(system: System, shop: Shop, track_id: string): Promise<number> {
   const sessions = 20
   // What lies there already is swept first.
-  await system.at(2 * DAY, () => sweepAll(system))
+  await system.sweep(2 * DAY)
   const made = await system.meter.during(async () => {
     for (let at = 0; at < sessions; at++) await aSession(system, shop, 'track', track_id)
   })
-  const swept = await system.at(2 * DAY, () => sweepAll(system))
+  const swept = await system.sweep(2 * DAY)
   return (made.written + swept.written) / sessions
-}
-
-/** Ticks until one writes nothing. */
-async function sweepAll(system: System): Promise<Counts> {
-  return system.meter.during(async () => {
-    while ((await system.meter.during(system.tick)).written > 0);
-  })
 }
 
 /** Ticks of the cron after which a million sessions counts as never gone, and the rest is reckoned. */
@@ -77,7 +70,7 @@ export async function countSweep(system: System, shop: Shop, track_id: string, s
   const hours = 24
   let table = ''
   for (let hour = 0; hour < hours; hour++) {
-    const id = await system.at(-(hour + 28) * HOUR, () => aSession(system, shop, 'track', track_id))
+    const id = await system.ago((hour + 28) * HOUR, () => aSession(system, shop, 'track', track_id))
     table = await tableOf(system, id)
     await copies(system, id, Math.round(sessions / hours) - 1)
   }

@@ -1,6 +1,7 @@
 import { createServer, type IncomingHttpHeaders, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 
+import { atEnd } from './ending.ts'
 import type { Meta } from './simulator.ts'
 
 /** Proxies before the simulators that count exactly what passes, and the other end of the queues. */
@@ -55,9 +56,9 @@ export async function startMeter(d1: string, r2: string) {
     response.end('{}')
   })
   return {
-    d1: database.url,
-    r2: bucket.url,
-    queue: queues.url,
+    d1: database,
+    r2: bucket,
+    queue: queues,
     messages,
     slowest,
     /** What passed while something ran. */
@@ -66,9 +67,6 @@ export async function startMeter(d1: string, r2: string) {
       await run()
       const passed = Object.entries(before).map(([name, count]) => [name, counts[name as keyof Counts] - count])
       return Object.fromEntries(passed) as Counts
-    },
-    close() {
-      for (const server of [database, bucket, queues]) server.close()
     },
   }
 }
@@ -97,7 +95,7 @@ async function pass(url: string, request: IncomingMessage, body: Buffer, respons
 
 type Handler = (request: IncomingMessage, body: Buffer, response: ServerResponse) => Promise<void>
 
-/** A server on a free port of 127.0.0.1. */
+/** A server on a free port of 127.0.0.1; answers its address. */
 export async function listen(handle: Handler) {
   const answer = async (request: IncomingMessage, response: ServerResponse) => {
     const chunks: Buffer[] = []
@@ -112,11 +110,9 @@ export async function listen(handle: Handler) {
   })
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   const { port } = server.address() as AddressInfo
-  return {
-    url: `http://127.0.0.1:${port}`,
-    close() {
-      server.closeAllConnections()
-      server.close()
-    },
-  }
+  atEnd(() => {
+    server.closeAllConnections()
+    server.close()
+  })
+  return `http://127.0.0.1:${port}`
 }

@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 
+import { atEnd } from './ending.ts'
 import { type Config, file, MINIFLARE, socket, startWorkerd, type Value } from './workerd.ts'
 
 /**
@@ -19,6 +20,7 @@ const NAME = 'bench'
 
 export async function startSimulator() {
   const state = await mkdtemp(join(tmpdir(), 'tonearm-bench-state-'))
+  atEnd(() => rm(state, { recursive: true, force: true }))
   const { services, extensions } = await simulators(state)
   const files: Record<string, string> = {}
   const onFile = (modules: Module[]) =>
@@ -45,10 +47,6 @@ export async function startSimulator() {
   return {
     ...workerd,
     query: (sql: string, ...params: (string | number)[]) => query(workerd.url('d1'), sql, params),
-    async stop() {
-      await workerd.stop()
-      await rm(state, { recursive: true, force: true })
-    },
   }
 }
 

@@ -15,6 +15,7 @@ import { startTranscoder } from './transcoder.ts'
 const MIGRATIONS = join(import.meta.dirname, '../../drizzle')
 /** How much faster the clock goes while a job runs. */
 const HURRY = 20
+const MOST_TICKS = 100
 
 export async function startSystem() {
   const [bundle, clock, driver] = await Promise.all([
@@ -58,6 +59,14 @@ export async function startSystem() {
     return JSON.parse(text) as T
   }
 
+  async function at<T>(setting: { ahead: number; times: number }, run: () => Promise<T>): Promise<T> {
+    await setClock(setting)
+    const result = await run()
+    await setClock({ ahead: 0, times: 1 })
+    return result
+  }
+  const tick = () => drive('/cron', null)
+
   return {
     bundle,
     simulator,
@@ -66,6 +75,8 @@ export async function startSystem() {
     addresses: straight,
     call,
     root: ROOT_KEY,
+    /** Of the counted Worker. */
+    pid: counted.pid,
     putObject: (key: string, bytes: string) => drive(`/object/${encodeURIComponent(key)}`, bytes),
     /** Hands a message to its consumer, and then all that come of it. */
     async deliver(queue: string, body: unknown) {
@@ -75,27 +86,23 @@ export async function startSystem() {
       }
     },
     /** One tick of the cron. */
-    tick: () => drive('/cron', null),
-    /** Runs something with the clock moved, in milliseconds. */
-    async at<T>(ahead: number, run: () => Promise<T>): Promise<T> {
-      await setClock({ ahead, times: 1 })
-      const result = await run()
-      await setClock({ ahead: 0, times: 1 })
-      return result
-    },
+    tick,
+    /** Ticks at a later time, in milliseconds from now, until one finds nothing to do. */
+    sweep: (ahead: number) =>
+      at({ ahead, times: 1 }, async () => {
+        const counts = await meter.during(async () => {
+          for (let ticks = 1; (await meter.during(tick)).written > 0; ticks++) {
+            if (ticks === MOST_TICKS) throw new Error(`the sweep still writes after ${ticks} ticks`)
+          }
+        })
+        // Of jobs that are none of this bench's business.
+        meter.messages.length = 0
+        return counts
+      }),
+    /** Runs something some milliseconds ago. */
+    ago: <T>(milliseconds: number, run: () => Promise<T>) => at({ ahead: -milliseconds, times: 1 }, run),
     /** Runs something with the Worker's clock as fast as the played transcoder's. */
-    async hurrying<T>(run: () => Promise<T>): Promise<T> {
-      await setClock({ ahead: 0, times: HURRY })
-      const result = await run()
-      await setClock({ ahead: 0, times: 1 })
-      return result
-    },
-    async stop() {
-      await counted.stop()
-      await simulator.stop()
-      meter.close()
-      transcoder.close()
-    },
+    hurrying: <T>(run: () => Promise<T>) => at({ ahead: 0, times: HURRY }, run),
   }
 }
 

@@ -14,7 +14,7 @@ export async function startTranscoder(times: number) {
   const work = { seconds: 0 }
   /** Objects that the real one would have put into the bucket, and sources that it would have read. */
   const made = { files: 0, sources: 0 }
-  const server = await listen(async (_request, body, response) => {
+  const url = await listen(async (_request, body, response) => {
     const job = JSON.parse(body.toString()) as TranscodeJob
     const say = (event: JobEvent) => response.write(`${JSON.stringify(event)}\n`)
     const began = performance.now()
@@ -29,7 +29,7 @@ export async function startTranscoder(times: number) {
     say(result(job))
     response.end()
   })
-  return { ...server, work, made }
+  return { url, work, made }
 }
 
 const DURATION = 241.5

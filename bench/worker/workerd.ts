@@ -7,6 +7,8 @@ import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import type { Readable } from 'node:stream'
 
+import { atEnd } from './ending.ts'
+
 /** Bare `workerd serve`, as wrangler brings it along: no Node, no proxy and no simulator in the process that is measured. */
 
 const require = createRequire(createRequire(import.meta.url).resolve('wrangler/package.json'))
@@ -46,7 +48,6 @@ export type Workerd = {
 /** All that has been started and not stopped. */
 const running = new Set<Workerd>()
 export const runningPids = () => [...running].map(({ pid }) => pid)
-export const stopAll = () => Promise.all([...running].map((workerd) => workerd.stop()))
 
 /** Starts workerd on free ports of 127.0.0.1; `files` are those that `file` names. Ready when every socket listens. */
 export async function startWorkerd(config: Config, files: Record<string, Uint8Array | string> = {}): Promise<Workerd> {
@@ -73,6 +74,7 @@ export async function startWorkerd(config: Config, files: Record<string, Uint8Ar
     },
   }
   running.add(workerd)
+  atEnd(workerd.stop)
   await listening(child, ports, config.sockets.length)
   if (ports.size < config.sockets.length) {
     await workerd.stop()

@@ -1,0 +1,154 @@
+import { parseArgs } from 'node:util'
+
+import { threadSeconds } from '../process.ts'
+import { withEnding } from '../worker/ending.ts'
+import type { Counts } from '../worker/meter.ts'
+import { aCollection, aReadyTrack, aSession, aShop, copies, view } from '../worker/seed.ts'
+import { startSystem, type System } from '../worker/system.ts'
+import { INSTANCE, type Item, OPERATIONS_PER_MESSAGE, PRICES, type Use } from './prices.ts'
+
+const HELP = `npm run bench -- cost [--json]
+
+What 1,000,000 plays and 1,000 uploads cost: rows, requests and operations of one of each are counted, and multiplied with list
+prices. Linux only. CPU is this machine's.`
+
+/** What cannot be counted here. */
+const ASSUMED = {
+  /** Of a collection of 100 tracks; the others are played in a session that is there already. */
+  sessions_per_play: 0.2,
+  /** The audio in one range, and a cover. */
+  files_per_play: 2,
+  /** Questions for the status of a track until it is ready. */
+  status_per_upload: 5,
+  /** Seconds of one vCPU for four minutes of music. */
+  work: 10,
+  /** Seconds for which a container stays that has nothing to do (`src/adapters/transcoder.ts`). */
+  idle: 60,
+}
+const DAY = 24 * 3600_000
+const REPEATS = 50
+
+/** From counted runs and list prices. */
+export const cost = {
+  about: 'what 1,000,000 plays and 1,000 uploads cost, from counted runs and list prices',
+  async run(args: string[]): Promise<void> {
+    const options = { help: { type: 'boolean', default: false }, json: { type: 'boolean', default: false } } as const
+    const { values } = parseArgs({ args, options })
+    if (values.help) return console.log(HELP)
+    await withEnding(async () => {
+      const system = await startSystem()
+      console.error('counting …')
+      const bills = { ...(await plays(system)), ...(await uploads(system)) }
+      console.log(
+        values.json ? JSON.stringify({ assumed: ASSUMED, bills }, null, 2) : Object.entries(bills).map(bill).join('\n'),
+      )
+    })
+  },
+}
+
+type Counted = Counts & { cpu: number }
+
+/** Counts and CPU milliseconds of what the Worker does. */
+async function count(system: System, run: () => Promise<unknown>): Promise<Counted> {
+  const before = threadSeconds(system.pid)
+  const counts = await system.meter.during(run)
+  return { ...counts, cpu: (threadSeconds(system.pid) - before) * 1000 }
+}
+
+const use = ({ read, written, a, b, messages, cpu }: Counted, requests: number): Use => ({
+  'Workers requests': requests,
+  'Workers CPU, ms': cpu,
+  'D1 rows read': read,
+  'D1 rows written': written,
+  'R2 class A': a,
+  'R2 class B': b,
+  'Queue operations': messages * OPERATIONS_PER_MESSAGE,
+})
+
+/** Several uses, each so many times. */
+function sum(...parts: [times: number, use: Use][]): Use {
+  const total: Use = {}
+  for (const [times, part] of parts) {
+    for (const [item, amount] of Object.entries(part) as [Item, number][]) {
+      total[item] = (total[item] ?? 0) + times * amount
+    }
+  }
+  return total
+}
+
+/** Views of sessions and tracks that no isolate knows: the dearest case. */
+async function plays(system: System) {
+  const shop = await aShop(system)
+  const collection_id = await aCollection(system, shop)
+  const track_id = await aReadyTrack(system, shop, collection_id, 1)
+  const [first, ...tracks] = await copies(system, track_id, 99)
+  const session = () => aSession(system, shop, 'collection', collection_id)
+  const warm = await session()
+  await system.call('GET', view(warm, first!))
+  await system.sweep(2 * DAY)
+
+  const ids: string[] = []
+  const made = await count(system, async () => {
+    for (let at = 0; at < REPEATS; at++) ids.push(await session())
+  })
+  const viewed = await count(system, async () => {
+    for (const [at, id] of ids.entries()) await system.call('GET', view(id, tracks[at]!))
+  })
+  const swept = await count(system, () => system.sweep(2 * DAY))
+  const share = 1 / REPEATS
+  const play = sum(
+    [ASSUMED.sessions_per_play * share, sum([1, use(made, REPEATS)], [1, { ...use(swept, 0), 'Workers CPU, ms': 0 }])],
+    [share, use(viewed, REPEATS)],
+    [ASSUMED.files_per_play, { 'R2 class B': 1 }],
+  )
+  return { '1,000,000 plays': sum([1_000_000, play]) }
+}
+
+/** Uploads of four minutes of music, and what is swept of them a week later. */
+async function uploads(system: System) {
+  const shop = await aShop(system)
+  const collection_id = await aCollection(system, shop)
+  await aReadyTrack(system, shop, collection_id, 1)
+  await system.sweep(8 * DAY)
+  const before = { ...system.transcoder.made }
+  let id = ''
+  const counted = await count(system, async () => {
+    id = await aReadyTrack(system, shop, collection_id, ASSUMED.work)
+  })
+  const status = await count(system, () => system.call('GET', `/v1/track/${id}`, shop.key))
+  const swept = await count(system, () => system.sweep(8 * DAY))
+  const upload = sum(
+    // Its `POST`, R2's event, which the bench has brought itself, the job, and the last question for the status.
+    [1, use({ ...counted, messages: counted.messages + 1 }, 2)],
+    [ASSUMED.status_per_upload - 1, use(status, 1)],
+    [1, { ...use(swept, 0), 'Workers CPU, ms': 0 }],
+    [1, { 'R2 class A': 1 + system.transcoder.made.files - before.files }],
+    [1, { 'R2 class B': system.transcoder.made.sources - before.sources }],
+  )
+  const container = (seconds: number): Use => ({
+    'Container CPU, vCPU s': ASSUMED.work,
+    'Container memory, GiB s': seconds * INSTANCE.memory,
+    'Container disk, GB s': seconds * INSTANCE.disk,
+  })
+  return {
+    '1,000 uploads, one after the other': sum([1000, upload], [1000, container(ASSUMED.work)]),
+    '1,000 uploads, each alone': sum([1000, upload], [1000, container(ASSUMED.work + ASSUMED.idle)]),
+  }
+}
+
+/** A use with its prices, the dearest first. */
+function bill([name, amounts]: [string, Use]): string {
+  const lines = (Object.entries(amounts) as [Item, number][])
+    .map(([item, amount]) => ({ item, amount, dollars: amount * PRICES[item] }))
+    .filter(({ amount }) => amount > 0)
+    .toSorted((a, b) => b.dollars - a.dollars)
+  const total = lines.reduce((all, { dollars }) => all + dollars, 0)
+  return [
+    `${name}: $${total.toFixed(2)}, of which ${lines[0]!.item} ${((lines[0]!.dollars / total) * 100).toFixed(0)} %`,
+    ...lines.map(
+      ({ item, amount, dollars }) =>
+        `  ${item.padEnd(24)}${Math.round(amount).toLocaleString('en').padStart(14)}  $${dollars.toFixed(3)}`,
+    ),
+    '',
+  ].join('\n')
+}

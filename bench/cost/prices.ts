@@ -1,0 +1,28 @@
+/**
+ * Cloudflare's list prices in dollars, from developers.cloudflare.com (workers, d1, r2, queues and containers, each /pricing), as of
+ * November 2026. What an account has free of charge is left out.
+ */
+const MILLION = 1_000_000
+
+export const PRICES = {
+  'Workers requests': 0.3 / MILLION,
+  'Workers CPU, ms': 0.02 / MILLION,
+  'D1 rows read': 0.001 / MILLION,
+  'D1 rows written': 1 / MILLION,
+  'R2 class A': 4.5 / MILLION,
+  'R2 class B': 0.36 / MILLION,
+  'Queue operations': 0.4 / MILLION,
+  'Container CPU, vCPU s': 0.00002,
+  'Container memory, GiB s': 0.0000025,
+  'Container disk, GB s': 0.00000007,
+}
+
+export type Item = keyof typeof PRICES
+/** How much of each is used. */
+export type Use = Partial<Record<Item, number>>
+
+/** Written, delivered and deleted. */
+export const OPERATIONS_PER_MESSAGE = 3
+
+/** `instance_type` of the container in wrangler.toml: standard-2. */
+export const INSTANCE = { memory: 6, disk: 12 }
