@@ -62,39 +62,38 @@ export async function countLife(system: System, shop: Shop, track_id: string): P
   return (made.written + swept.written) / sessions
 }
 
-/** Ticks of the cron after which a million sessions counts as never gone, and the rest is reckoned. */
+const ENDED = 1_000_000
+/** Ticks of the cron that are waited for; from what is left then the rest is reckoned. */
 const MOST_TICKS = 20
 
-/** How a million sessions that ended in the course of a day go away; `sessions` may be fewer, and the rest is reckoned. */
-export async function countSweep(system: System, shop: Shop, track_id: string, sessions: number) {
+/** How a million sessions that ended in the course of a day go away, in minutes: the cron ticks once in each. */
+export async function countSweep(system: System, shop: Shop, track_id: string) {
   const hours = 24
   let table = ''
   for (let hour = 0; hour < hours; hour++) {
     const id = await system.ago((hour + 28) * HOUR, () => aSession(system, shop, 'track', track_id))
     table = await tableOf(system, id)
-    await copies(system, id, Math.round(sessions / hours) - 1)
+    await copies(system, id, Math.ceil(ENDED / hours) - 1)
   }
   const left = async () => {
     const [row] = await system.simulator.query(`select count(*) as sessions from "${table}"`)
     return Number(row!.sessions)
   }
-  const before = await left()
   system.meter.slowest.duration = 0
-  let [ticks, rest] = [0, before]
+  const before = await left()
+  let ticks = 0
+  let rest = before
   const counts = await system.meter.during(async () => {
-    // Sessions that live stay, so it has ended when a tick takes none away.
-    for (let was = before + 1; rest < was && ticks < MOST_TICKS; ticks++) {
-      was = rest
+    for (; rest > before - ENDED && ticks < MOST_TICKS; ticks++) {
       await system.tick()
       rest = await left()
     }
   })
   const gone = before - rest
-  const isOver = ticks < MOST_TICKS
+  // What the other parts measure has nothing to do with these.
   await system.simulator.query(`delete from "${table}"`)
   return {
-    // The last tick found nothing more; a tick is a minute, and takes a batch whose size does not depend on what is left.
-    minutes: isOver ? Math.max(1, ticks - 1) * (1_000_000 / sessions) : (1_000_000 / gone) * ticks,
+    minutes: (ticks * ENDED) / gone,
     read: counts.read / gone,
     written: counts.written / gone,
     slowest: system.meter.slowest.duration,
