@@ -1,11 +1,12 @@
 import { parseArgs } from 'node:util'
 
 import { threadSeconds } from '../process.ts'
+import { config } from '../worker/app.ts'
 import { withEnding } from '../worker/ending.ts'
 import type { Counts } from '../worker/meter.ts'
 import { aCollection, aReadyTrack, aSession, aShop, copies, view } from '../worker/seed.ts'
 import { startSystem, type System } from '../worker/system.ts'
-import { INSTANCE, type Item, OPERATIONS_PER_MESSAGE, PRICES, type Use } from './prices.ts'
+import { INSTANCES, type Item, OPERATIONS_PER_MESSAGE, PRICES, type Use } from './prices.ts'
 
 const HELP = `npm run bench -- cost [--json]
 
@@ -39,9 +40,8 @@ export const cost = {
       const system = await startSystem()
       console.error('counting …')
       const bills = { ...(await plays(system)), ...(await uploads(system)) }
-      console.log(
-        values.json ? JSON.stringify({ assumed: ASSUMED, bills }, null, 2) : Object.entries(bills).map(bill).join('\n'),
-      )
+      if (values.json) return console.log(JSON.stringify({ assumed: ASSUMED, bills }, null, 2))
+      console.log([...Object.entries(bills).map(bill), assumed].join('\n'))
     })
   },
 }
@@ -64,6 +64,9 @@ const use = ({ read, written, a, b, messages, cpu }: Counted, requests: number):
   'R2 class B': b,
   'Queue operations': messages * OPERATIONS_PER_MESSAGE,
 })
+
+const assumed = `Assumed: ${ASSUMED.sessions_per_play} sessions of 100 tracks and ${ASSUMED.files_per_play} files from R2 a play, every view of a session and track that
+no isolate knows; ${ASSUMED.work} s of work an upload, ${ASSUMED.status_per_upload} questions for its status, and a container that sleeps after ${ASSUMED.idle} s.`
 
 /** Several uses, each so many times. */
 function sum(...parts: [times: number, use: Use][]): Use {
@@ -125,10 +128,11 @@ async function uploads(system: System) {
     [1, { 'R2 class A': 1 + system.transcoder.made.files - before.files }],
     [1, { 'R2 class B': system.transcoder.made.sources - before.sources }],
   )
+  const instance = INSTANCES[config.containers[0]!.instance_type]!
   const container = (seconds: number): Use => ({
     'Container CPU, vCPU s': ASSUMED.work,
-    'Container memory, GiB s': seconds * INSTANCE.memory,
-    'Container disk, GB s': seconds * INSTANCE.disk,
+    'Container memory, GiB s': seconds * instance.memory,
+    'Container disk, GB s': seconds * instance.disk,
   })
   return {
     '1,000 uploads, one after the other': sum([1000, upload], [1000, container(ASSUMED.work)]),

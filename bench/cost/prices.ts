@@ -1,6 +1,6 @@
 /**
- * Cloudflare's list prices in dollars, from developers.cloudflare.com (workers, d1, r2, queues and containers, each /pricing), as of
- * November 2026. What an account has free of charge is left out.
+ * Cloudflare's list prices in dollars, from developers.cloudflare.com/workers/platform/pricing and r2/pricing as of 2026: to be read
+ * again before they are quoted. What an account has free of charge is left out, and so is storage.
  */
 const MILLION = 1_000_000
 
@@ -24,5 +24,11 @@ export type Use = Partial<Record<Item, number>>
 /** Written, delivered and deleted. */
 export const OPERATIONS_PER_MESSAGE = 3
 
-/** `instance_type` of the container in wrangler.toml: standard-2. */
-export const INSTANCE = { memory: 6, disk: 12 }
+/** What the container's `instance_type` in wrangler.toml stands for: GiB of memory, GB of disk. */
+export const INSTANCES: Record<string, { memory: number; disk: number }> = {
+  basic: { memory: 1, disk: 4 },
+  'standard-1': { memory: 4, disk: 8 },
+  'standard-2': { memory: 6, disk: 12 },
+  'standard-3': { memory: 8, disk: 16 },
+  'standard-4': { memory: 12, disk: 20 },
+}

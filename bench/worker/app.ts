@@ -27,9 +27,10 @@ type Settings = {
   durable_objects: { bindings: { name: string; class_name: string }[] }
   ratelimits: { name: string }[]
   assets?: { binding?: string }
+  containers: { instance_type: string }[]
 }
 
-const config: Settings = unstable_readConfig({ config: 'wrangler.toml' }, { hideWarnings: true })
+export const config: Settings = unstable_readConfig({ config: 'wrangler.toml' }, { hideWarnings: true })
 
 /** As long as a real one. */
 const S3_ENDPOINT = 'https://0123456789abcdef0123456789abcdef.r2.cloudflarestorage.com'

@@ -9,8 +9,8 @@ import { runningPids } from './workerd.ts'
 
 const HELP = `npm run bench -- worker [options]
 
-  --quick       fewer rounds and rows: half a minute less exact
-  --only NAME   one part of it: ${Object.keys(parts).join(', ')}
+  --quick       fewer rounds and rows: two minutes instead of eight, on a quiet machine less
+  --only NAMES  some of its parts: ${Object.keys(parts).join(', ')}
   --json        all figures as JSON
 
 It wants Linux and a quiet machine: ratios stand up to other programs far better than times, but not well. Counts are exact.

@@ -4,7 +4,10 @@ const endings: (() => unknown)[] = []
 
 export const atEnd = (end: () => unknown) => void endings.push(end)
 
-async function endAll(): Promise<void> {
+let ending: Promise<void> | undefined
+const endAll = () => (ending ??= endEach())
+
+async function endEach(): Promise<void> {
   for (let end = endings.pop(); end; end = endings.pop()) await end()
 }
 

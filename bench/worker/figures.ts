@@ -23,7 +23,10 @@ export type Plan = {
 export type Figure = { name: string; value: string; goal: string; met: boolean }
 type Part = (system: System, plan: Plan, say: (text: string) => void) => Promise<Figure[]>
 
-const show = (value: number) => (value >= 100 ? value.toFixed(0) : value >= 10 ? value.toFixed(1) : value.toFixed(2))
+function show(value: number): string {
+  if (Number.isInteger(value) || value >= 100) return value.toFixed(0)
+  return value.toFixed(value >= 10 ? 1 : 2)
+}
 
 function most(name: string, value: number, goal: number, unit = ''): Figure {
   return { name, value: `${show(value)}${unit}`, goal: `≤ ${goal.toLocaleString('en')}${unit}`, met: value <= goal }
@@ -36,13 +39,12 @@ function times(name: string, { value, interval }: Ratio, goal: number, direction
 
 async function plainHono(): Promise<Target> {
   const plain = await startPlain(await bundleScript('plain_hono.ts'))
-  return { name: 'Hono', pid: plain.pid, url: plain.url('0'), path: '/' }
+  return { name: 'Hono', workerd: plain, path: '/' }
 }
 
 /** A process of the Worker for one target, so that none finds what another one has left in memory. */
-async function target(system: System, name: string, rest: Omit<Target, 'name' | 'pid' | 'url'>): Promise<Target> {
-  const app = await startApp(system.bundle, system.addresses)
-  return { name, pid: app.pid, url: app.url('0'), ...rest }
+async function target(system: System, name: string, rest: Omit<Target, 'name' | 'workerd'>): Promise<Target> {
+  return { name, workerd: await startApp(system.bundle, system.addresses), ...rest }
 }
 
 /** Sessions and tracks of which every pair is asked for once. */
@@ -71,7 +73,7 @@ const play: Part = async (system, plan, say) => {
   }
   const knownTarget = await target(system, 'known', { path: known.unasked })
   knownTarget.prepare = async () => {
-    for (const path of known.known) await (await fetch(`${knownTarget.url}${path}`)).arrayBuffer()
+    for (const path of known.known) await (await fetch(`${knownTarget.workerd.url('0')}${path}`)).arrayBuffer()
   }
   const targets = [
     await plainHono(),

@@ -2,6 +2,7 @@ import autocannon from 'autocannon'
 
 import { threadSeconds } from '../process.ts'
 import { interval, median } from './statistics.ts'
+import type { Workerd } from './workerd.ts'
 
 /** Requests over 8 connections, in rounds in which every target has its turn, forwards and then backwards. */
 
@@ -9,8 +10,8 @@ const CONNECTIONS = 8
 
 export type Target = {
   name: string
-  pid: number
-  url: string
+  /** A process of its own, whose socket `0` is asked; it ends after the rounds. */
+  workerd: Workerd
   /** The same path each time, or paths that are asked for once. */
   path: string | string[]
   method?: 'GET' | 'POST'
@@ -32,6 +33,7 @@ export async function runRounds(targets: Target[], rounds: number, seconds: numb
     const costs = runners.map(({ name, turns }) => `${name} ${(turns.at(-1)!.cpu * 1e6).toFixed(0)}`)
     say(`round ${round + 1} of ${rounds}, CPU µs a request: ${costs.join(', ')}`)
   }
+  await Promise.all(targets.map(({ workerd }) => workerd.stop()))
   return (name: string) => {
     const own = runners.find((runner) => runner.name === name)!.turns
     const ratio = (figure: keyof Turn) => {
@@ -59,7 +61,9 @@ async function warmUp(target: Target, rounds: number, seconds: number) {
 }
 
 async function turn(target: Target, amount: number, next: (() => string) | undefined): Promise<Turn> {
-  const { name, pid, url, path, method = 'GET', headers = {}, body, prepare } = target
+  const { name, workerd, path, method = 'GET', headers = {}, body, prepare } = target
+  const { pid } = workerd
+  const url = workerd.url('0')
   await prepare?.()
   const before = { cpu: threadSeconds(pid), at: performance.now() }
   let last = before.at

@@ -45,6 +45,9 @@ export type Workerd = {
   stop: () => Promise<void>
 }
 
+/** Lines that a process wrote, for when it does not start. */
+const TAIL = 20
+
 /** All that has been started and not stopped. */
 const running = new Set<Workerd>()
 export const runningPids = () => [...running].map(({ pid }) => pid)
@@ -60,7 +63,10 @@ export async function startWorkerd(config: Config, files: Record<string, Uint8Ar
   const child = spawn(WORKERD, flags, { cwd: directory, stdio: ['ignore', 'pipe', 'pipe', 'pipe'] })
   const said: string[] = []
   for (const stream of [child.stdout!, child.stderr!])
-    createInterface({ input: stream }).on('line', (line) => said.push(line))
+    createInterface({ input: stream }).on('line', (line) => {
+      said.push(line)
+      if (said.length > TAIL) said.shift()
+    })
   const exited = once(child, 'exit')
   const ports = new Map<string, number>()
   const workerd: Workerd = {
@@ -78,7 +84,7 @@ export async function startWorkerd(config: Config, files: Record<string, Uint8Ar
   await listening(child, ports, config.sockets.length)
   if (ports.size < config.sockets.length) {
     await workerd.stop()
-    throw new Error(`workerd did not start:\n${said.slice(-20).join('\n')}`)
+    throw new Error(`workerd did not start:\n${said.join('\n')}`)
   }
   return workerd
 }
