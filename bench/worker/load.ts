@@ -4,9 +4,9 @@ import { threadSeconds } from '../process.ts'
 import { interval, median } from './statistics.ts'
 import type { Workerd } from './workerd.ts'
 
-/** Requests over 8 connections, in rounds in which every target has its turn, forwards and then backwards. */
+/** Requests over 16 connections, enough to keep workerd busy, in rounds in which every target has its turn, forwards and then backwards. */
 
-const CONNECTIONS = 8
+const CONNECTIONS = 16
 
 export type Target = {
   name: string
@@ -46,17 +46,24 @@ export async function runRounds(targets: Target[], rounds: number, seconds: numb
 
 export type Ratio = { value: number; interval: [low: number, high: number] }
 
-/** Lets a target compile its code, and finds out how many requests it answers in a turn. */
+/** Requests that every target has answered before it is measured: the code that is slow has to be compiled just as well. */
+const WARM_UP = 400
+
+/** Warms a target up, which also shows how many requests it answers in a turn. */
 async function warmUp(target: Target, rounds: number, seconds: number) {
   const { path } = target
   let asked = 0
   const next = Array.isArray(path) ? () => path[asked++]! : undefined
-  const first = await turn(target, 10 * CONNECTIONS, next)
-  const most = Array.isArray(path) ? Math.floor((path.length - asked) / (rounds + 2)) : Infinity
-  const amount = (rate: number, seconds: number) => Math.max(CONNECTIONS, Math.ceil(Math.min(most, rate * seconds)))
-  const second = await turn(target, amount(first.rate, 2 * seconds), next)
+  const most = Array.isArray(path) ? Math.floor((path.length - 2 * WARM_UP) / rounds) : Infinity
+  const cold = await turn(target, WARM_UP / 2, next)
+  const warm = await turn(
+    target,
+    Array.isArray(path) ? WARM_UP : Math.max(WARM_UP, Math.ceil(cold.rate * seconds)),
+    next,
+  )
+  const amount = Math.max(CONNECTIONS, Math.ceil(Math.min(most, warm.rate * seconds)))
   const turns: Turn[] = []
-  const take = async () => turns.push(await turn(target, amount(second.rate, seconds), next))
+  const take = async () => turns.push(await turn(target, amount, next))
   return { name: target.name, turns, take }
 }
 
@@ -66,7 +73,7 @@ async function turn(target: Target, amount: number, next: (() => string) | undef
   const url = workerd.url('0')
   await prepare?.()
   const before = { cpu: threadSeconds(pid), at: performance.now() }
-  let last = before.at
+  let [answers, last] = [0, before.at]
   const options = {
     url: next ? url : `${url}${String(path)}`,
     connections: CONNECTIONS,
@@ -79,10 +86,11 @@ async function turn(target: Target, amount: number, next: (() => string) | undef
   const { non2xx, errors } = await new Promise<autocannon.Result>((resolve, reject) => {
     const instance = autocannon(options, (error, result) => (error ? reject(error as Error) : resolve(result)))
     instance.on('response', () => {
+      answers++
       last = performance.now()
     })
   })
   if (non2xx + errors > 0) throw new Error(`${name}: ${non2xx} answers without success, ${errors} errors`)
   const cpu = threadSeconds(pid) - before.cpu
-  return { cpu: cpu / amount, rate: amount / ((last - before.at) / 1000) }
+  return { cpu: cpu / answers, rate: answers / ((last - before.at) / 1000) }
 }

@@ -3,6 +3,8 @@ import type { Figure } from './figures.ts'
 /** More than this of the machine, and the ratios are not to be quoted. */
 const NOISE = 0.03
 
+export const percent = (part: number) => `${(part * 100).toFixed(0)} %`
+
 /** The figures as text that fits a terminal. */
 export function table(figures: Figure[], others: number): string {
   const rows = [
@@ -22,7 +24,7 @@ export function table(figures: Figure[], others: number): string {
     ),
     '',
     missed === 0 ? 'Every goal is met.' : `${missed} of ${figures.length} goals are missed.`,
-    `machine used by others: ${(others * 100).toFixed(0)} %`,
+    `machine used by others: ${percent(others)}`,
     ...(others > NOISE ? ['Other programs ran: do not quote what is timed. Counts are exact.'] : []),
   ].join('\n')
 }
