@@ -53,8 +53,8 @@ const steps: Record<string, () => boolean> = {
   'binding types': run('wrangler', 'types', '--check', '--include-runtime=false', '--strict-vars=false'),
   migrations: () => migrationsAreSafe() && schemaIsMigrated(),
   build: run('node', 'scripts/build.ts'),
-  'size of the elements': run('node', 'scripts/size.ts'),
   'deploy dry run': run('wrangler', 'deploy', '--dry-run', '--containers-rollout=none', '--outdir', 'dist/worker'),
+  sizes: run('node', 'scripts/size.ts'),
 }
 
 const failed: string[] = []
