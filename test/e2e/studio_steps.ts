@@ -2,6 +2,7 @@ import type { Browser, BrowserContextOptions, Locator, Page } from 'playwright-c
 import { expect } from 'vitest'
 
 import type { TonearmPlayer } from '../../src/elements/player/element.ts'
+import { showLog } from '../support/logs.ts'
 import type { Shared } from './shared_stack.ts'
 
 /** The steps of tests that work in the studio. */
@@ -19,9 +20,14 @@ export async function openTab(browser: Browser, options: BrowserContextOptions =
   const context = await browser.newContext({ viewport: { width: 1200, height: 900 }, ...options })
   const page = await context.newPage()
   const problems: string[] = []
+  let faults = ''
+  showLog('what went wrong on the service’s side', () => faults)
   page.on('pageerror', (error) => problems.push(String(error)))
   page.on('console', (message) => {
     if (message.type() === 'error') problems.push(`${message.text()} ${message.location().url}`)
+  })
+  page.on('response', async (response) => {
+    if (response.status() >= 500) faults += `${response.url()}: ${await response.text().catch(String)}\n`
   })
   return { page, problems }
 }
