@@ -44,7 +44,9 @@ export default defineConfig({
           include: ['test/worker/**/*.test.ts'],
           setupFiles: ['./test/worker/setup.ts'],
           isolate: false,
-          testTimeout: 30_000,
+          // Against a hang only: what takes 15 s takes minutes on busy cores.
+          testTimeout: 180_000,
+          hookTimeout: 60_000,
         },
       },
       {
@@ -57,7 +59,7 @@ export default defineConfig({
           setupFiles: ['./test/support/show_logs.ts'],
           environment: 'node',
           isolate: false,
-          testTimeout: 60_000,
+          testTimeout: 180_000,
           hookTimeout: 60_000,
         },
       },

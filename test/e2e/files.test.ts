@@ -1,10 +1,10 @@
 import sharp from 'sharp'
-import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 
 import { type Client, createClient } from '../../src/client/index.ts'
 import { corrupt, type ImageFormat, makeAudio, makeImage, truncate } from '../support/audio.ts'
 import { joinStack, type Shared } from './shared_stack.ts'
-import { bytes, must, play, send, settle, upload } from './steps.ts'
+import { bytes, must, play, send, settle, untilCovered, upload } from './steps.ts'
 
 /** What people upload that is not simply good audio: wrong files, broken files, pictures. */
 
@@ -91,14 +91,7 @@ async function sendCover(handle: Parameters<typeof send>[0], format: ImageFormat
 
 /** Waits for a track's own or inherited cover, and looks at it: red on the left, blue on the right. */
 async function expectCover(track_id: string) {
-  const view = await vi.waitFor(
-    async () => {
-      const { view: seen } = await play(server, listener, track_id)
-      expect(seen.track.image_colors).not.toEqual([])
-      return seen
-    },
-    { timeout: 60_000, interval: 500 },
-  )
+  const view = await untilCovered(server, track_id)
   for (const [type, size] of Object.entries({ icon: 80, small: 200, regular: 400 })) {
     const response = await fetch(view.cover_image[type as 'icon'].url)
     const picture = sharp(Buffer.from(await response.arrayBuffer()))

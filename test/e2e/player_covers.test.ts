@@ -7,7 +7,7 @@ import { makeAudio } from '../support/audio.ts'
 import { seriousFindings } from './axe.ts'
 import { drawCovers } from './player_covers.ts'
 import { type Opened, PATIENCE, setUp, type Stage } from './player_setup.ts'
-import { bytes, must, send, settle, upload } from './steps.ts'
+import { bytes, must, send, settle, untilCovered, upload } from './steps.ts'
 
 /** The player with five covers, in every look. With `SCREENSHOTS=<directory>` it leaves the pictures of docs/images there. */
 
@@ -30,6 +30,7 @@ beforeAll(async () => {
     track_ids.push(track_id)
   }
   await Promise.all(track_ids.map((id) => settle(stage.server, id)))
+  await Promise.all(track_ids.map((id) => untilCovered(stage.server, id)))
   play_session_id = await stage.aSession({ collection_id, track_ids: [] }, { is_downloadable: true })
 })
 afterAll(() => stage?.dispose())

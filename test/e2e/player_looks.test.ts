@@ -5,7 +5,7 @@ import { makeAudio, makeImage } from '../support/audio.ts'
 import { seriousFindings } from './axe.ts'
 import { randomColors } from './player_random.ts'
 import { button, openReady, position, setUp, type Stage, TWO_TRACKS } from './player_setup.ts'
-import { bytes, must, send, settle, upload } from './steps.ts'
+import { bytes, must, send, settle, untilCovered, upload } from './steps.ts'
 
 /** How the player looks and reads, to whoever looks and however they do. */
 
@@ -123,6 +123,7 @@ test('cover and color of a track are shown', async () => {
   const body = { player_color: '#C8452C', player_title: '<b>Red</b>', player_subtitle: 'A subtitle' }
   await must(stage.server.put('/v1/track/{track_id}', { params: { track_id }, body }))
   await settle(stage.server, track_id)
+  await untilCovered(stage.server, track_id)
   const session = await stage.aSession({ collection_id, track_ids: [] })
   const opened = await open({ 'play-session-id': session, theme: 'light' }, { reducedMotion: 'reduce' })
   await opened.page.getByText('<b>Red</b>').first().waitFor()

@@ -68,3 +68,13 @@ export const keys = (value: object) =>
     .filter((key) => key !== 'api_request_id')
     .toSorted()
 export const words = (text: string) => text.split(' ').toSorted()
+
+/** Waits until a track has its own or an inherited cover, and answers its play view. */
+export async function untilCovered(client: Client, track_id: string) {
+  const look = async () => {
+    const { view } = await play(client, client, track_id)
+    expect(view.track.image_colors).not.toEqual([])
+    return view
+  }
+  return await vi.waitFor(look, { timeout: 90_000, interval: 300 })
+}

@@ -116,5 +116,5 @@ describe('limits', () => {
     else expect([limited.body.code, limited.headers.get('retry-after')]).toEqual(['rate_limited', '60'])
     expect((await call('GET', '/v1/limits', { key: other.key })).status).toBe(200)
     expect(operations.listLimits.access).toContain('server')
-  }, 30_000)
+  })
 })
