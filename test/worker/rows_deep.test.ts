@@ -60,7 +60,6 @@ describe('a deep page', () => {
       const most = await expectSamePages(shop, table, `/v1/${table.slice(0, -1)}`)
       expect(most).toBeLessThanOrEqual(1200)
     },
-    60_000,
   )
 
   it('of a million tracks with holes is the one that OFFSET finds, for at most 1,200 rows', async () => {
