@@ -1,13 +1,13 @@
 import { and, eq, or } from 'drizzle-orm'
 
-import { collections, organizations, playlists, playSessions, tracks } from '../adapters/schema.ts'
+import { collections, organizations, playlists, tracks } from '../adapters/schema.ts'
 import type { Context } from '../context.ts'
 import type { CoverImage } from '../contract/media.ts'
 import type { PlayScope } from '../contract/play.ts'
 import { notFound } from '../errors.ts'
 import { appearance } from './appearance.ts'
 import { coverImage } from './cover_image.ts'
-import { checkExpiry } from './session.ts'
+import { checkExpiry, playSessionsOf } from './session.ts'
 
 /** What a page that embeds a play session says of it. */
 export interface Embed {
@@ -26,6 +26,7 @@ const COVER_TTL = 3600
 /** What a session plays, in one statement. Public: its id is the secret (specification §5). */
 export async function findEmbed(context: Context, play_session_id: string): Promise<Embed> {
   const { db, now } = context
+  const playSessions = playSessionsOf(play_session_id, now)
   const { scope, resource_id } = playSessions
   const row = await db
     .select({

@@ -1,8 +1,9 @@
 import { and, eq } from 'drizzle-orm'
 
-import { newId } from '../adapters/id.ts'
+import { newHourlyId } from '../adapters/id.ts'
 import { attachment, signUrl } from '../adapters/media.ts'
-import { playlistTracks, playSessions, tracks } from '../adapters/schema.ts'
+import { playSessions } from '../adapters/play_sessions.ts'
+import { playlistTracks, tracks } from '../adapters/schema.ts'
 import type { Context, Handlers } from '../context.ts'
 import { CATALOGUE } from '../contract/catalogue.ts'
 import type { playOperations, PlayScope } from '../contract/play.ts'
@@ -10,7 +11,7 @@ import { ApiError, invalid, notFound } from '../errors.ts'
 import { findCollection } from './collection.ts'
 import { findPlayback, notReady, playback } from './playback.ts'
 import { findPlaylist } from './playlist.ts'
-import { checkExpiry, timestamp } from './session.ts'
+import { checkExpiry, playSessionsOf, timestamp } from './session.ts'
 import { sessionView, toPlaySession } from './session_view.ts'
 import { findTrack } from './track.ts'
 import { checkVariants } from './variant.ts'
@@ -72,6 +73,7 @@ async function inBinding({ db, principal }: Context, scope: PlayScope, id: strin
 export const playHandlers: Handlers<typeof playOperations> = {
   async createPlaySession({ params, body }, context) {
     const { variants, collection_id, track_id, playlist_id, is_downloadable = false, expires_in, ...rest } = body
+    const expires_at = context.now + Math.floor(expires_in) * 1000
     const session = await context.db
       .insert(playSessions)
       .values({
@@ -79,12 +81,12 @@ export const playHandlers: Handlers<typeof playOperations> = {
         ...rest,
         variants: await chosenVariants(context, variants),
         resource_id: await findResource(context, params.scope, { collection_id, track_id, playlist_id }),
-        id: newId(),
+        id: newHourlyId(expires_at),
         organization_id: context.principal.organization_id,
         scope: params.scope,
         // Both the request and the key must say so; a server key always does.
         is_downloadable: is_downloadable && (context.principal.kind === 'server' || context.principal.is_downloadable),
-        expires_at: context.now + Math.floor(expires_in) * 1000,
+        expires_at,
         created_at: context.now,
       })
       .returning()
@@ -93,22 +95,19 @@ export const playHandlers: Handlers<typeof playOperations> = {
   },
 
   async getPlaySession({ params }, context) {
+    const table = playSessionsOf(params.play_session_id, context.now)
     const session = await context.db
       .select()
-      .from(playSessions)
-      .where(
-        and(
-          eq(playSessions.id, params.play_session_id),
-          eq(playSessions.organization_id, context.principal.organization_id),
-        ),
-      )
+      .from(table)
+      .where(and(eq(table.id, params.play_session_id), eq(table.organization_id, context.principal.organization_id)))
       .get()
     if (session && !(await inBinding(context, session.scope, session.resource_id))) throw notFound('play session')
     return sessionView(context, checkExpiry('play session', session, context.now))
   },
 
   async playSession({ params }, context) {
-    const row = await context.db.select().from(playSessions).where(eq(playSessions.id, params.play_session_id)).get()
+    const table = playSessionsOf(params.play_session_id, context.now)
+    const row = await context.db.select().from(table).where(eq(table.id, params.play_session_id)).get()
     const session = checkExpiry('play session', row, context.now)
     // The id is the secret: whoever has it reads on behalf of the organization that gave it away.
     const principal = { ...context.principal, organization_id: session.organization_id }

@@ -1,7 +1,7 @@
 import { and, eq, or, sql } from 'drizzle-orm'
 
 import { signUrl } from '../adapters/media.ts'
-import { collections, organizations, playlists, playSessions, tracks, trackVariants } from '../adapters/schema.ts'
+import { collections, organizations, playlists, tracks, trackVariants } from '../adapters/schema.ts'
 import type { Context } from '../context.ts'
 import { PLAYBACK_TTL } from '../contract/common.ts'
 import type { Playback } from '../contract/play.ts'
@@ -9,7 +9,7 @@ import { ApiError, notFound } from '../errors.ts'
 import { appearance } from './appearance.ts'
 import { coverImage } from './cover_image.ts'
 import { allowsEarly, bestQuality } from './early.ts'
-import { checkExpiry } from './session.ts'
+import { checkExpiry, playSessionsOf } from './session.ts'
 
 /** A track can be played when it has files, whatever its status: also while it is processed again. */
 export const playable = sql<number>`exists (select 1 from track_variants where track_id = ${tracks.id})`
@@ -25,13 +25,13 @@ const files = sql<string>`(
   select json_group_array(json_object('index', "index", 'path', path, 'bitrate', bitrate, 'is_early', is_early)) from ${trackVariants} where track_id = ${tracks.id}
 )`
 
-const inPlaylist = sql`exists (
-  select 1 from playlist_tracks where track_id = ${tracks.id} and playlist_id = ${playSessions.resource_id}
-)`
-
 /** Session, track and all that the track inherits from, in one statement. Public: the two ids are the secret. */
 export async function findPlayback(context: Context, play_session_id: string, track_id: string) {
   const { db, now } = context
+  const playSessions = playSessionsOf(play_session_id, now)
+  const inPlaylist = sql`exists (
+    select 1 from playlist_tracks where track_id = ${tracks.id} and playlist_id = ${playSessions.resource_id}
+  )`
   const row = await db
     .select({
       session: playSessions,

@@ -1,6 +1,7 @@
 import { and, asc, eq, notInArray, or, sql } from 'drizzle-orm'
 
-import { collections, playlists, playlistTracks, type playSessions, tracks } from '../adapters/schema.ts'
+import type { playSessions } from '../adapters/play_sessions.ts'
+import { collections, playlists, playlistTracks, tracks } from '../adapters/schema.ts'
 import type { Context } from '../context.ts'
 import { MAX_SESSION_TRACKS } from '../contract/common.ts'
 import type { PlaySession } from '../contract/play.ts'
