@@ -9,7 +9,7 @@ const SHARD = '000'
 
 /**
  * A new id of something that ends: behind the shard stand 20 bits with the hour of its end, counted since 1970 (until 2089), so that
- * ids lie in the order in which they end (docs/decisions/0026). 90 random bits stay. The UUID's version is 8, the one for layouts of
+ * ids lie in the order in which they end (docs/decisions/0027). 90 random bits stay. The UUID's version is 8, the one for layouts of
  * one's own (RFC 9562 §5.8), and tells such an id from one of `newId`.
  */
 export function newHourlyId(expires_at: number): string {

@@ -297,7 +297,7 @@ export const playSessionColumns = () => ({
   created_at: created_at(),
 })
 
-/** Sessions from before there was play_sessions.ts: they play until they end, and no more are added (docs/decisions/0026). */
+/** Sessions from before there was play_sessions.ts: they play until they end, and no more are added (docs/decisions/0027). */
 export const formerPlaySessions = sqliteTable('play_sessions', playSessionColumns(), (t) => [
   index('play_sessions_expiry').on(t.expires_at),
 ])

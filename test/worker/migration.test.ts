@@ -17,20 +17,21 @@ afterEach(makeStorage)
 const apply = async (chosen: typeof env.TEST_MIGRATIONS) => {
   await env.DB.batch(chosen.flatMap(({ queries }) => queries).map((text) => env.DB.prepare(text)))
 }
-/** Storage as it is before the migration of this number. */
-async function storageBefore(number: string) {
+/** Storage as it is before a migration; its name without the number. */
+async function storageBefore(migration: string) {
   await reset()
-  const at = env.TEST_MIGRATIONS.findIndex(({ name }) => name.startsWith(number))
+  const at = env.TEST_MIGRATIONS.findIndex(({ name }) => name.endsWith(`_${migration}.sql`))
+  expect(at).toBeGreaterThan(0)
   await apply(env.TEST_MIGRATIONS.slice(0, at))
   return () => apply(env.TEST_MIGRATIONS.slice(at))
 }
 
-const insert = (table: string, row: Record<string, string | number>) => {
+/** A row, in parts. */
+const insert = (table: string, ...parts: Record<string, string | number>[]) => {
+  const row = Object.assign({}, ...parts) as Record<string, string | number>
   const names = Object.keys(row).map((name) => `"${name}"`)
-  return query(
-    `insert into ${table} (${names.join(', ')}) values (${names.map(() => '?').join(', ')})`,
-    ...Object.values(row),
-  )
+  const places = names.map(() => '?').join(', ')
+  return query(`insert into ${table} (${names.join(', ')}) values (${places})`, ...Object.values(row))
 }
 const uuid = (i: number) => `000${i}f00d-1111-4111-8111-111111111111`
 const HOUR = 3600_000
@@ -40,43 +41,37 @@ async function anOldShop() {
   const [organization_id, collection_id, track_id] = [uuid(1), uuid(2), uuid(3)]
   const key = newSecret('server')
   const now = Date.now()
-  const made = { organization_id, created_at: now, seq: 1 }
+  const made = { organization_id, created_at: now }
   const look = { metadata: '{}', theme: '[]', cover_colors: '[]' }
   await insert('organizations', { id: organization_id, name: 'Old', theme: '[]', seq: 1, created_at: now })
   await insert('api_keys', {
     ...made,
+    seq: 1,
     id: uuid(4),
     type: 'server',
     title: 'Old',
     hash: await sha256(key),
     hint: 'ta_sk_',
   })
-  await insert('collections', { ...made, ...look, id: collection_id, title: 'Old' })
-  await insert('tracks', {
-    ...{
-      id: track_id,
-      organization_id,
-      collection_id,
-      index: 'old',
-      file_name: 'So What.mp3',
-      order: 1,
-      created_at: now,
-    },
-    ...{ metadata: '{}', cover_colors: '[]', status: 'ready', upload_path: 'uploads/old', upload_expires_at: 0 },
-    ...{ awaiting_upload: 0, next_check_at: 0, info: '{}', duration: 12.346, levels: '[0.5]' },
-  })
-  await insert('track_variants', {
-    ...{ track_id, index: 'aac-160', path: 'media/old/aac-160.m4a', size: 5, bitrate: 160, duration: 12.346 },
-  })
+  await insert('collections', { ...made, seq: 1, ...look, id: collection_id, title: 'Old' })
+  await insert(
+    'tracks',
+    { ...made, id: track_id, collection_id, index: 'old', file_name: 'So What.mp3', order: 1, status: 'ready' },
+    { metadata: '{}', cover_colors: '[]', info: '{}', duration: 12.346, levels: '[0.5]' },
+    { upload_path: 'uploads/old', upload_expires_at: 0, awaiting_upload: 0, next_check_at: 0 },
+  )
+  const file = { path: 'media/old/aac-160.m4a', size: 5, bitrate: 160, duration: 12.346 }
+  await insert('track_variants', file, { track_id, index: 'aac-160' })
   const session = async (i: number, scope: string, resource_id: string, expires_at: number) => {
-    await insert('play_sessions', {
-      ...{ id: uuid(i), organization_id, scope, resource_id, metadata: '{"a":1}', variants: '["aac-160"]' },
-      ...{ is_downloadable: 1, expires_at, created_at: now },
-    })
+    const chosen = { metadata: '{"a":1}', variants: '["aac-160"]', is_downloadable: 1 }
+    await insert('play_sessions', { ...made, ...chosen, id: uuid(i), scope, resource_id, expires_at })
     return uuid(i)
   }
   return {
-    ...{ key, organization_id, collection_id, track_id },
+    key,
+    organization_id,
+    collection_id,
+    track_id,
     ofTrack: await session(5, 'track', track_id, now + HOUR),
     ofCollection: await session(6, 'collection', collection_id, now + 23 * HOUR),
     expired: await session(7, 'track', track_id, now - HOUR),
@@ -85,7 +80,7 @@ async function anOldShop() {
 }
 
 it('plays on: sessions of the version before, until they end', async () => {
-  const migrate = await storageBefore('0003')
+  const migrate = await storageBefore('hourly_play_sessions')
   const { key, collection_id, track_id, ofTrack, ofCollection, expired, gone } = await anOldShop()
   await migrate()
   for (const id of [ofTrack, ofCollection]) {
