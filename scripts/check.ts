@@ -30,6 +30,27 @@ function schemaIsMigrated(): boolean {
   return same
 }
 
+/** What SQL must not be written like, and what instead. The linter has no rule for calls. */
+const BANNED_SQL = [
+  { pattern: /\.insert\([^()]*\)\s*\.select\(/, instead: 'insertFrom, which names the columns' },
+  { pattern: /constraint failed/i, instead: 'a guard in the statement: the words of SQLite are no interface' },
+]
+
+function sqlIsSafe(): boolean {
+  const files = readdirSync('src', { recursive: true, encoding: 'utf8' }).filter((file) => /\.tsx?$/.test(file))
+  const faults = files.flatMap((file) => {
+    const text = readFileSync(`src/${file}`, 'utf8')
+    return BANNED_SQL.flatMap(({ pattern, instead }) => {
+      const at = file === INSERT_FROM ? -1 : text.search(pattern)
+      return at < 0 ? [] : [`src/${file}:${text.slice(0, at).split('\n').length} needs ${instead}`]
+    })
+  })
+  for (const fault of faults) console.error(fault)
+  return faults.length === 0
+}
+/** The one place that may: `insertFrom`. */
+const INSERT_FROM = 'adapters/database.ts'
+
 const projects = [
   'src',
   'src/client',
@@ -47,6 +68,7 @@ const projects = [
 const steps: Record<string, () => boolean> = {
   format: run('oxfmt', '--check'),
   lint: run('oxlint', '--type-aware', '--deny-warnings'),
+  'SQL in the code': sqlIsSafe,
   citations: run('node', 'scripts/citations.ts'),
   ...Object.fromEntries(projects.map((project) => [`types of ${project}`, run('tsc', '-p', project)])),
   'generated docs': run('node', 'scripts/docs.ts', '--check'),

@@ -281,21 +281,23 @@ export const uploadSessions = sqliteTable(
   (t) => [index('upload_sessions_expiry').on(t.expires_at), index('upload_sessions_collection').on(t.collection_id)],
 )
 
-export const playSessions = sqliteTable(
-  'play_sessions',
-  {
-    id: text().primaryKey(),
-    organization_id: text().notNull(),
-    scope: text().$type<PlayScope>().notNull(),
-    /** Of the collection, track or playlist, as `scope` says. */
-    resource_id: text().notNull(),
-    creator_id: text(),
-    organization_index: text(),
-    metadata: json<Json>().notNull(),
-    variants: json<string[]>().notNull(),
-    is_downloadable: flag().notNull(),
-    expires_at: integer().notNull(),
-    created_at: created_at(),
-  },
-  (t) => [index('play_sessions_expiry').on(t.expires_at)],
-)
+/** Of a play session, which never changes. */
+export const playSessionColumns = () => ({
+  id: text().primaryKey(),
+  organization_id: text().notNull(),
+  scope: text().$type<PlayScope>().notNull(),
+  /** Of the collection, track or playlist, as `scope` says. */
+  resource_id: text().notNull(),
+  creator_id: text(),
+  organization_index: text(),
+  metadata: json<Json>().notNull(),
+  variants: json<string[]>().notNull(),
+  is_downloadable: flag().notNull(),
+  expires_at: integer().notNull(),
+  created_at: created_at(),
+})
+
+/** Sessions from before there was play_sessions.ts: they play until they end, and no more are added (docs/decisions/0027). */
+export const formerPlaySessions = sqliteTable('play_sessions', playSessionColumns(), (t) => [
+  index('play_sessions_expiry').on(t.expires_at),
+])

@@ -6,7 +6,7 @@ import { EMBED_HEIGHTS, EMBED_LEAST_WIDTH, EMBED_WIDTH, embedHeight } from '../c
 import { COVER_SIZES, type CoverImage } from '../contract/media.ts'
 import { ApiError, invalid, notFound } from '../errors.ts'
 import { findEmbed } from '../resources/embed.ts'
-import { sessionTracks } from '../resources/session_view.ts'
+import { countTracks } from '../resources/session_view.ts'
 import { baseUrl } from './base_url.ts'
 import { attributesOf, looksOf } from './embed.ts'
 import { limitRate } from './limit_rate.ts'
@@ -51,7 +51,7 @@ export function mountOembed(app: Hono<AppEnv>): void {
     const context = listenerContext(c)
     const found = await findEmbed(context, id).catch(asNotFound)
     const { title, subtitle, cover_image, seconds_left } = found
-    const full = embedHeight(found.scope, (await sessionTracks(context, found, 2)).length)
+    const full = embedHeight(found.scope, await countTracks(context, found, 2))
     const tooSmall = room.height < full || room.width < EMBED_LEAST_WIDTH
     const compact = looks.layout === 'compact' || tooSmall
     const width = Math.min(EMBED_WIDTH, room.width)

@@ -1,5 +1,6 @@
 import { and, eq, ne, sql } from 'drizzle-orm'
 
+import { insertFrom } from '../adapters/database.ts'
 import { tracks, trackVariants } from '../adapters/schema.ts'
 import type { System } from '../context.ts'
 import type { MadeVariant } from '../contract/job.ts'
@@ -29,12 +30,12 @@ export async function writeEarly(system: System, { job, track, renditions, own, 
       .from(trackVariants)
       .where(and(ofTrack, ne(trackVariants.path, path), free)),
     db.delete(trackVariants).where(and(ofTrack, free)),
-    db
-      .insert(trackVariants)
-      .select(
-        sql`select ${track.id}, ${made.index}, ${path}, ${made.size}, ${made.bitrate}, ${made.duration}, ${variant_id}, 1 where ${free}`,
-      )
-      .returning({ path: trackVariants.path }),
+    insertFrom(
+      db,
+      trackVariants,
+      { ...made, track_id: track.id, path, variant_id, is_early: true },
+      sql`(select 1) where ${free}`,
+    ).returning({ path: trackVariants.path }),
     db
       .update(tracks)
       .set({ duration: Math.round(made.duration * 1000) / 1000 })

@@ -1,5 +1,6 @@
 import { and, eq, isNull, sql } from 'drizzle-orm'
 
+import { insertFrom } from '../adapters/database.ts'
 import { tracks, trackVariants, variants } from '../adapters/schema.ts'
 import { jobs } from '../adapters/work_schema.ts'
 import type { System } from '../context.ts'
@@ -51,10 +52,20 @@ export async function finishTranscode(system: System, work: Work, result: JobRes
     db.select({ id: variants.id }).from(variants).where(eq(variants.organization_id, track.organization_id)),
     db.update(jobs).set({ state: 'done' }).where(holds(job)),
     db.delete(trackVariants).where(and(eq(trackVariants.track_id, track.id), stillMine)),
-    db.insert(trackVariants).select(sql`
-      select ${track.id}, value ->> 'index', value ->> 'path', value ->> 'size', value ->> 'bitrate', value ->> 'duration',
-        value ->> 'variant_id', 0
-      from json_each(${JSON.stringify(files)}) where ${stillMine} and ${defined}`),
+    insertFrom(
+      db,
+      trackVariants,
+      {
+        track_id: track.id,
+        index: sql`value ->> 'index'`,
+        path: sql`value ->> 'path'`,
+        size: sql`value ->> 'size'`,
+        bitrate: sql`value ->> 'bitrate'`,
+        duration: sql`value ->> 'duration'`,
+        variant_id: sql`value ->> 'variant_id'`,
+      },
+      sql`json_each(${JSON.stringify(files)}) where ${stillMine} and ${defined}`,
+    ),
     db
       .update(tracks)
       .set({

@@ -20,12 +20,22 @@ interface Covered extends Level {
   cover_path: string | null
   cover_colors: ImageColor[]
 }
-export interface Appearances {
+interface Named extends Settings {
+  player_title: string | null
+  file_name: string
+}
+export interface Lettered {
+  organization: Settings & Pick<Level, 'is_theme_overridable'>
+  collection: Settings & { is_theme_overridable: boolean | 0 | 1 }
+  /** Of a playlist's session: stands between the collection and the organization. */
+  playlist: Settings | null
+  track: Named
+}
+export interface Appearances extends Lettered {
   organization: Level & { theme: string[] }
   collection: Covered & { theme: string[] }
-  /** Of a playlist's session: stands between the collection and the organization. */
   playlist: (Settings & Pick<Covered, 'cover_path' | 'cover_colors'> & { theme: string[] }) | null
-  track: Covered & { player_title: string | null; file_name: string }
+  track: Covered & Named
 }
 
 const channels = (hex: string) => [1, 3, 5].map((at) => Number.parseInt(hex.slice(at, at + 2), 16) / 255)
@@ -78,28 +88,46 @@ export const shown = <T extends Settings & Parameters<typeof imageColors>[0] & {
   player_subtitle: row.player_subtitle ?? organization.player_subtitle ?? '',
 })
 
-/** What a track looks like, with everything it inherits. */
-export function appearance({ organization, collection, playlist, track }: Appearances) {
-  const themes = [
-    organization.is_theme_overridable && collection.is_theme_overridable && { ...track, colors: track.cover_colors },
-    organization.is_theme_overridable && { ...collection, colors: imageColors(collection) },
-    organization.is_theme_overridable && playlist && { ...playlist, colors: imageColors(playlist) },
-    { ...organization, colors: themeColors(organization.theme) },
-  ].filter((level) => level !== false && level !== null)
-  // An organization has no cover of its own, so its `false` keeps tracks from having covers but leaves the collection's.
-  const covers = [
-    organization.is_cover_overridable && collection.is_cover_overridable && track.cover_path,
-    collection.cover_path,
-    playlist?.cover_path,
-  ]
+/** Title, subtitle and color of a track, with what it inherits: all that lists show. */
+export function lettering({ organization, collection, playlist, track }: Lettered) {
+  const themed = organization.is_theme_overridable
   const subtitles = [track, collection, playlist, organization].map((level) => level?.player_subtitle ?? null)
-  const player_color = themes.find((level) => level.player_color)?.player_color ?? DEFAULT_PLAYER_COLOR
   return {
     player_title: track.player_title ?? track.file_name.replace(/\.[^.]*$/, ''),
     player_subtitle: subtitles.find((subtitle) => subtitle !== null) ?? null,
-    player_color,
-    image_colors: themes.find((level) => level.colors.length > 0)?.colors ?? [],
-    is_dark: isDark(player_color),
-    cover_path: covers.find(Boolean) || null,
+    player_color:
+      (themed &&
+        ((collection.is_theme_overridable && track.player_color) ||
+          collection.player_color ||
+          playlist?.player_color)) ||
+      organization.player_color ||
+      DEFAULT_PLAYER_COLOR,
+  }
+}
+
+/** The cover of the nearest level that has one, and may. */
+export const coverPath = ({ organization, collection, playlist, track }: Appearances): string | null =>
+  // An organization has no cover of its own, so its `false` keeps tracks from having covers but leaves the collection's.
+  (organization.is_cover_overridable && collection.is_cover_overridable && track.cover_path) ||
+  collection.cover_path ||
+  playlist?.cover_path ||
+  null
+
+/** What a track looks like, with everything it inherits. */
+export function appearance(levels: Appearances) {
+  const { organization, collection, playlist, track } = levels
+  const themed = organization.is_theme_overridable
+  const palettes = [
+    themed && collection.is_theme_overridable && track.cover_colors,
+    themed && imageColors(collection),
+    themed && playlist && imageColors(playlist),
+    themeColors(organization.theme),
+  ]
+  const letters = lettering(levels)
+  return {
+    ...letters,
+    image_colors: palettes.find((colors) => colors && colors.length > 0) || [],
+    is_dark: isDark(letters.player_color),
+    cover_path: coverPath(levels),
   }
 }

@@ -1,4 +1,4 @@
-import type { playSessions } from '../adapters/schema.ts'
+import type { playSessions } from '../adapters/play_sessions.ts'
 import type { Context } from '../context.ts'
 import { CATALOGUE } from '../contract/catalogue.ts'
 import type { Variant } from '../contract/variant.ts'

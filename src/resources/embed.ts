@@ -1,13 +1,14 @@
 import { and, eq, or } from 'drizzle-orm'
 
-import { collections, organizations, playlists, playSessions, tracks } from '../adapters/schema.ts'
+import { playSessions } from '../adapters/play_sessions.ts'
+import { collections, organizations, playlists, tracks } from '../adapters/schema.ts'
 import type { Context } from '../context.ts'
 import type { CoverImage } from '../contract/media.ts'
 import type { PlayScope } from '../contract/play.ts'
 import { notFound } from '../errors.ts'
-import { appearance } from './appearance.ts'
+import { type Appearances, coverPath, lettering } from './appearance.ts'
 import { coverImage } from './cover_image.ts'
-import { checkExpiry } from './session.ts'
+import { checkExpiry, playSessionsOf } from './session.ts'
 
 /** What a page that embeds a play session says of it. */
 export interface Embed {
@@ -23,6 +24,8 @@ export interface Embed {
 /** Seconds that a cover's links work at most. */
 const COVER_TTL = 3600
 
+const lookOf = (levels: Appearances) => ({ ...lettering(levels), cover_path: coverPath(levels) })
+
 /** What a session plays, in one statement. Public: its id is the secret (specification §5). */
 export async function findEmbed(context: Context, play_session_id: string): Promise<Embed> {
   const { db, now } = context
@@ -35,7 +38,7 @@ export async function findEmbed(context: Context, play_session_id: string): Prom
       playlist: playlists,
       organization: organizations,
     })
-    .from(playSessions)
+    .from(playSessionsOf(play_session_id, now))
     .leftJoin(tracks, and(eq(scope, 'track'), eq(tracks.id, resource_id)))
     .leftJoin(
       collections,
@@ -51,7 +54,7 @@ export async function findEmbed(context: Context, play_session_id: string): Prom
   if (!organization || !list || (session.scope === 'track' && !track)) throw notFound('play session')
   const look =
     track && collection
-      ? appearance({ organization, collection, playlist: null, track })
+      ? lookOf({ organization, collection, playlist: null, track })
       : {
           player_title: list.title,
           player_subtitle: list.player_subtitle ?? organization.player_subtitle,

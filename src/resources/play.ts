@@ -1,18 +1,18 @@
-import { and, eq } from 'drizzle-orm'
+import { and, eq, getTableColumns, type Placeholder, type SQL, sql } from 'drizzle-orm'
 
-import { newId } from '../adapters/id.ts'
+import { insertFrom } from '../adapters/database.ts'
+import { newHourlyId } from '../adapters/id.ts'
 import { attachment, signUrl } from '../adapters/media.ts'
-import { playlistTracks, playSessions, tracks } from '../adapters/schema.ts'
-import type { Context, Handlers } from '../context.ts'
+import { playSessions } from '../adapters/play_sessions.ts'
+import { tracks } from '../adapters/schema.ts'
+import { batch, written } from '../adapters/statement.ts'
+import type { Context, Handlers, Principal } from '../context.ts'
 import { CATALOGUE } from '../contract/catalogue.ts'
 import type { playOperations, PlayScope } from '../contract/play.ts'
 import { ApiError, invalid, notFound } from '../errors.ts'
-import { findCollection } from './collection.ts'
 import { findPlayback, notReady, playback } from './playback.ts'
-import { findPlaylist } from './playlist.ts'
-import { checkExpiry, timestamp } from './session.ts'
-import { sessionView, toPlaySession } from './session_view.ts'
-import { findTrack } from './track.ts'
+import { checkExpiry, playSessionsOf, timestamp } from './session.ts'
+import { bindView, sessionView, toPlaySession, toView } from './session_view.ts'
 import { checkVariants } from './variant.ts'
 
 /** The default transcodes, AAC first: what a session plays when its creator chose nothing (docs/decisions/0019). */
@@ -36,66 +36,92 @@ async function chosenVariants(context: Context, variants: string[] = []): Promis
   return usual.length > 0 ? usual : allowed
 }
 
-/** The id of what is to be played, which must exist, be the caller's, and lie inside what its key is bound to. */
-async function findResource(context: Context, scope: PlayScope, body: Record<`${PlayScope}_id`, string | undefined>) {
-  const path = `${scope}_id` as const
-  const id = body[path]
-  if (!id) throw invalid(path, `is required when the scope is ${scope}`)
-  if (scope === 'collection') await findCollection(context, id)
-  else if (scope === 'track') await findTrack(context, id)
-  else await findPlaylist(context, id)
-  if (!(await inBinding(context, scope, id))) throw notFound(scope)
-  return id
+/** Whether a track (`collection`, `playlist`) lies in both; null is any. */
+const within = sql`(${sql.placeholder('collection')} is null or tracks.collection_id = ${sql.placeholder('collection')})
+  and (${sql.placeholder('playlist')} is null or exists (
+    select 1 from playlist_tracks where track_id = tracks.id and playlist_id = ${sql.placeholder('playlist')}))`
+
+/** Writes a session if what it plays exists, is the caller's, and lies inside what its key is bound to. */
+const insertSession = (resources: SQL, condition = sql`true`) =>
+  written((db) => {
+    const values = Object.keys(getTableColumns(playSessions)).map((name) => [name, sql.placeholder(name)])
+    const { resource_id: _, ...row } = Object.fromEntries(values) as Record<
+      keyof typeof playSessions.$inferInsert,
+      Placeholder
+    >
+    const source = sql`${resources} where id = ${sql.placeholder('resource_id')}
+      and organization_id = ${sql.placeholder('organization_id')} and ${condition}`
+    return insertFrom(db, playSessions, { ...row, resource_id: sql`id` }, source).returning({ id: playSessions.id })
+  })
+const insertOf: Record<PlayScope, ReturnType<typeof written>> = {
+  collection: insertSession(sql`collections`),
+  // Those of a deleted collection are gone, though their rows may take a moment.
+  track: insertSession(
+    sql`tracks`,
+    sql`exists (select 1 from collections where id = tracks.collection_id) and ${within}`,
+  ),
+  playlist: insertSession(sql`playlists`),
 }
 
-/** Whether a resource is, or lies in, the one that the caller's key is bound to. */
-async function inBinding({ db, principal }: Context, scope: PlayScope, id: string): Promise<boolean> {
-  const { binding } = principal
-  if (!binding || (binding.scope === scope && binding.id === id)) return true
-  if (scope !== 'track' || binding.scope === 'track') return false
-  const found =
-    binding.scope === 'collection'
-      ? await db
-          .select({ id: tracks.id })
-          .from(tracks)
-          .where(and(eq(tracks.id, id), eq(tracks.collection_id, binding.id)))
-          .get()
-      : await db
-          .select({ id: playlistTracks.id })
-          .from(playlistTracks)
-          .where(and(eq(playlistTracks.track_id, id), eq(playlistTracks.playlist_id, binding.id)))
-          .limit(1)
-          .get()
-  return found !== undefined
+/** What a track must lie in besides, to lie in what a key is bound to; null when nothing of this scope does, whatever it is. */
+function boundTo({ binding }: Principal, scope: PlayScope, id: string) {
+  const anything = { collection: null, playlist: null }
+  if (!binding || (binding.scope === scope && binding.id === id)) return anything
+  if (scope !== 'track' || binding.scope === 'track') return null
+  return { ...anything, [binding.scope]: binding.id }
 }
+
+/** Whether what a session plays is, or lies in, what the caller's key is bound to. */
+async function inBinding({ db, principal }: Context, scope: PlayScope, id: string): Promise<boolean> {
+  const bound = boundTo(principal, scope, id)
+  if (!bound || Object.values(bound).every((owner) => owner === null)) return bound !== null
+  const [rows] = await batch(db, [trackWithin(db, { id, ...bound })])
+  return rows!.length > 0
+}
+const trackWithin = written((db) =>
+  db
+    .select({ id: tracks.id })
+    .from(tracks)
+    .where(and(eq(tracks.id, sql.placeholder('id')), within)),
+)
 
 export const playHandlers: Handlers<typeof playOperations> = {
-  async createPlaySession({ params, body }, context) {
-    const { variants, collection_id, track_id, playlist_id, is_downloadable = false, expires_in, ...rest } = body
-    const session = await context.db
-      .insert(playSessions)
-      .values({
-        metadata: {},
-        ...rest,
-        variants: await chosenVariants(context, variants),
-        resource_id: await findResource(context, params.scope, { collection_id, track_id, playlist_id }),
-        id: newId(),
-        organization_id: context.principal.organization_id,
-        scope: params.scope,
-        // Both the request and the key must say so; a server key always does.
-        is_downloadable: is_downloadable && (context.principal.kind === 'server' || context.principal.is_downloadable),
-        expires_at: context.now + Math.floor(expires_in) * 1000,
-        created_at: context.now,
-      })
-      .returning()
-      .get()
-    return { ...(await sessionView(context, session)), expires_at: timestamp(session.expires_at) }
+  async createPlaySession({ params: { scope }, body }, context) {
+    const { db, principal, now } = context
+    const variants = await chosenVariants(context, body.variants)
+    const resource_id = body[`${scope}_id`]
+    if (!resource_id) throw invalid(`${scope}_id`, `is required when the scope is ${scope}`)
+    const bound = boundTo(principal, scope, resource_id)
+    if (!bound) throw notFound(scope)
+    const { creator_id = null, organization_index = null, metadata = {}, is_downloadable = false } = body
+    const expires_at = now + Math.floor(body.expires_in) * 1000
+    const session = {
+      id: newHourlyId(expires_at),
+      organization_id: principal.organization_id,
+      scope,
+      resource_id,
+      creator_id,
+      organization_index,
+      metadata,
+      variants,
+      // Both the request and the key must say so; a server key always does.
+      is_downloadable: is_downloadable && (principal.kind === 'server' || principal.is_downloadable),
+      expires_at,
+      created_at: now,
+    }
+    const [inserted, ...view] = await batch(db, [
+      insertOf[scope](db, { ...session, ...bound }),
+      ...bindView(context, session),
+    ])
+    if (inserted!.length === 0) throw notFound(scope)
+    return { ...(await toView(context, session, view)), expires_at: timestamp(expires_at) }
   },
 
   async getPlaySession({ params }, context) {
+    const table = playSessionsOf(params.play_session_id, context.now)
     const session = await context.db
       .select()
-      .from(playSessions)
+      .from(table)
       .where(
         and(
           eq(playSessions.id, params.play_session_id),
@@ -108,11 +134,10 @@ export const playHandlers: Handlers<typeof playOperations> = {
   },
 
   async playSession({ params }, context) {
-    const row = await context.db.select().from(playSessions).where(eq(playSessions.id, params.play_session_id)).get()
-    const session = checkExpiry('play session', row, context.now)
+    const table = playSessionsOf(params.play_session_id, context.now)
+    const row = await context.db.select().from(table).where(eq(playSessions.id, params.play_session_id)).get()
     // The id is the secret: whoever has it reads on behalf of the organization that gave it away.
-    const principal = { ...context.principal, organization_id: session.organization_id }
-    return sessionView({ ...context, principal }, session)
+    return sessionView(context, checkExpiry('play session', row, context.now))
   },
 
   async playTrack({ params }, context) {

@@ -1,7 +1,5 @@
-import { and, eq, or, sql } from 'drizzle-orm'
-
 import { signUrl } from '../adapters/media.ts'
-import { collections, organizations, playlists, playSessions, tracks, trackVariants } from '../adapters/schema.ts'
+import { type PlayRow, playRows } from '../adapters/play_rows.ts'
 import type { Context } from '../context.ts'
 import { PLAYBACK_TTL } from '../contract/common.ts'
 import type { Playback } from '../contract/play.ts'
@@ -9,10 +7,7 @@ import { ApiError, notFound } from '../errors.ts'
 import { appearance } from './appearance.ts'
 import { coverImage } from './cover_image.ts'
 import { allowsEarly, bestQuality } from './early.ts'
-import { checkExpiry } from './session.ts'
-
-/** A track can be played when it has files, whatever its status: also while it is processed again. */
-export const playable = sql<number>`exists (select 1 from track_variants where track_id = ${tracks.id})`
+import { checkExpiry, playSessionsOf } from './session.ts'
 
 interface File {
   index: string
@@ -21,48 +16,19 @@ interface File {
   is_early: 0 | 1
 }
 
-const files = sql<string>`(
-  select json_group_array(json_object('index', "index", 'path', path, 'bitrate', bitrate, 'is_early', is_early)) from ${trackVariants} where track_id = ${tracks.id}
-)`
-
-const inPlaylist = sql`exists (
-  select 1 from playlist_tracks where track_id = ${tracks.id} and playlist_id = ${playSessions.resource_id}
-)`
-
-/** Session, track and all that the track inherits from, in one statement. Public: the two ids are the secret. */
-export async function findPlayback(context: Context, play_session_id: string, track_id: string) {
+/** What a session plays of a track. Public: the two ids are the secret. */
+export async function findPlayback(context: Context, session_id: string, track_id: string) {
   const { db, now } = context
-  const row = await db
-    .select({
-      session: playSessions,
-      track: tracks,
-      collection: collections,
-      playlist: playlists,
-      organization: organizations,
-      files: files.as('files'),
-    })
-    .from(playSessions)
-    .leftJoin(
-      tracks,
-      and(
-        eq(tracks.id, track_id),
-        eq(tracks.organization_id, playSessions.organization_id),
-        or(
-          and(eq(playSessions.scope, 'track'), eq(tracks.id, playSessions.resource_id)),
-          and(eq(playSessions.scope, 'collection'), eq(tracks.collection_id, playSessions.resource_id)),
-          and(eq(playSessions.scope, 'playlist'), inPlaylist),
-        ),
-      ),
-    )
-    .leftJoin(collections, eq(collections.id, tracks.collection_id))
-    .leftJoin(playlists, and(eq(playSessions.scope, 'playlist'), eq(playlists.id, playSessions.resource_id)))
-    .leftJoin(organizations, eq(organizations.id, playSessions.organization_id))
-    .where(eq(playSessions.id, play_session_id))
-    .get()
-  const session = checkExpiry('play session', row?.session, now)
+  return playable(context, await playRows(playSessionsOf(session_id, now)).get(db, { session_id, track_id }))
+}
+
+/** The same of rows that are read already. */
+export async function playable(context: Context, row: PlayRow | undefined) {
+  const { now } = context
+  const session = checkExpiry('play session', row?.session ?? undefined, now)
   if (!row?.track || !row.collection || !row.organization) throw notFound('track')
   const { track, collection, playlist, organization } = row
-  const made = JSON.parse(row.files) as File[]
+  const made = JSON.parse(track.files) as File[]
   const [file] = made
   if (!file) throw notReady(track.status)
   // An early file never stands beside others.

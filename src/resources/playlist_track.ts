@@ -1,7 +1,7 @@
 import { and, asc, eq, gte, inArray, lt, type SQL, sql } from 'drizzle-orm'
 import type { BatchItem } from 'drizzle-orm/batch'
 
-import type { Database } from '../adapters/database.ts'
+import { type Database, insertFrom } from '../adapters/database.ts'
 import { newId } from '../adapters/id.ts'
 import { playlists, playlistTracks, tracks } from '../adapters/schema.ts'
 import type { Context } from '../context.ts'
@@ -94,10 +94,17 @@ async function checkTracks({ db, principal }: Context, track_ids: string[]): Pro
 /** Places for tracks from `position` on; a track that was deleted in this moment is left out. */
 function insertPlaces(db: Database, playlist_id: string, track_ids: string[], position: SQL, signed: SQL) {
   const places = track_ids.map((track_id, at) => ({ id: newId(), track_id, at: (at + 1) / (track_ids.length + 1) }))
-  return db.insert(playlistTracks).select(sql`
-    select value ->> 'id', ${playlist_id}, value ->> 'track_id', ${position} - 1 + (value ->> 'at')
-    from json_each(${JSON.stringify(places)})
-    where ${signed} and exists (select 1 from tracks where id = value ->> 'track_id')`)
+  return insertFrom(
+    db,
+    playlistTracks,
+    {
+      id: sql`value ->> 'id'`,
+      playlist_id,
+      track_id: sql`value ->> 'track_id'`,
+      position: sql`${position} - 1 + (value ->> 'at')`,
+    },
+    sql`json_each(${JSON.stringify(places)}) where ${signed} and exists (select 1 from tracks where id = value ->> 'track_id')`,
+  )
 }
 
 /** Replaces all tracks; of two that do so at once, one wins whole. */

@@ -1,9 +1,10 @@
 import { and, eq, sql } from 'drizzle-orm'
 
+import { insertFrom } from '../adapters/database.ts'
 import { jobs, reprocesses } from '../adapters/work_schema.ts'
 import type { Context, Handlers } from '../context.ts'
 import type { Reprocess, reprocessOperations } from '../contract/reprocess.ts'
-import { describeError, notFound } from '../errors.ts'
+import { notFound } from '../errors.ts'
 import { insertJob, sendJob } from '../pipeline/job.ts'
 import { ownVariants, renditions, settingsOf } from '../pipeline/rendition.ts'
 import { findCollection } from './collection.ts'
@@ -37,37 +38,30 @@ export const reprocessHandlers: Handlers<typeof reprocessOperations> = {
       wanted,
       cursor: '',
       waiting: [],
-      // Null, and so refused, when the collection was deleted in this moment.
-      total: sql`(select coalesce((select count from list_counts
-        where list = ${`tracks:${collection_id}`} and level = 0 and bucket = 0), 0) from collections where id = ${collection_id})`,
+      total: sql`coalesce((select count from list_counts
+        where list = ${`tracks:${collection_id}`} and level = 0 and bucket = 0), 0)`,
       done: 0,
       failed: 0,
       started_at: now,
       finished_at: null,
     }
     const outdated = sql`state = 'done' or wanted <> ${JSON.stringify(wanted)} or "all" < ${Number(all)}`
-    const [, begun] = await db
-      .batch([
-        job.insert,
-        db
-          .insert(reprocesses)
-          .values({ ...row, collection_id, organization_id })
-          .onConflictDoUpdate({ target: reprocesses.collection_id, set: row, setWhere: outdated })
-          .returning(),
-        db
-          .delete(jobs)
-          .where(
-            and(
-              eq(jobs.id, job.id),
-              sql`not exists (select 1 from reprocesses where collection_id = ${collection_id} and job_id = ${job.id})`,
-            ),
+    // No row when the collection was deleted in this moment.
+    const source = sql`collections where id = ${collection_id}`
+    const [, begun] = await db.batch([
+      job.insert,
+      insertFrom(db, reprocesses, { ...row, collection_id, organization_id }, source)
+        .onConflictDoUpdate({ target: reprocesses.collection_id, set: row, setWhere: outdated })
+        .returning(),
+      db
+        .delete(jobs)
+        .where(
+          and(
+            eq(jobs.id, job.id),
+            sql`not exists (select 1 from reprocesses where collection_id = ${collection_id} and job_id = ${job.id})`,
           ),
-      ])
-      .catch((error: unknown) => {
-        throw describeError(error).includes('NOT NULL constraint failed: reprocesses.total')
-          ? notFound('collection')
-          : error
-      })
+        ),
+    ])
     if (begun.length > 0) await sendJob(context, job)
     const current = begun[0] ?? (await find(context, collection_id))
     if (!current) throw notFound('collection')

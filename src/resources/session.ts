@@ -1,7 +1,12 @@
+import { EXPIRED_FOR, playSessionTable } from '../adapters/play_sessions.ts'
 import { notFound, sessionExpired } from '../errors.ts'
 
-/** How long an expired session still answers 410 before it is gone (docs/architecture.md#sessions), in milliseconds. */
-export const EXPIRED_FOR = 24 * 3600 * 1000
+/** The table of a play session. 404 without a query when its id tells that it ended long ago. */
+export function playSessionsOf(id: string, now: number) {
+  const table = playSessionTable(id, now)
+  if (!table) throw notFound('play session')
+  return table
+}
 
 /** The session if it lives; 410 for a day after its end, then 404 like one that never was. */
 export function checkExpiry<T extends { expires_at: number }>(what: string, session: T | undefined, now: number): T {

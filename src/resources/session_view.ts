@@ -1,15 +1,18 @@
-import { and, asc, eq, notInArray, or, sql } from 'drizzle-orm'
+import { eq, sql } from 'drizzle-orm'
 
-import { collections, playlists, playlistTracks, type playSessions, tracks } from '../adapters/schema.ts'
+import { firstPlayRows, type PlayRow } from '../adapters/play_rows.ts'
+import type { playSessions } from '../adapters/play_sessions.ts'
+import { organizations, playlists } from '../adapters/schema.ts'
+import { type ListedRow, sessionList } from '../adapters/session_list.ts'
+import { batch, statement } from '../adapters/statement.ts'
 import type { Context } from '../context.ts'
 import { MAX_SESSION_TRACKS } from '../contract/common.ts'
 import type { PlaySession } from '../contract/play.ts'
-import { ApiError } from '../errors.ts'
-import { appearance, type Appearances } from './appearance.ts'
-import { allowsEarly, bestQuality, type EarlyFile } from './early.ts'
-import { findOrganization } from './organization.ts'
+import { ApiError, notFound } from '../errors.ts'
+import { lettering } from './appearance.ts'
+import { allowsEarly, bestQuality } from './early.ts'
 import { findPlayback, playable, playback } from './playback.ts'
-import { timestamp } from './session.ts'
+import { playSessionsOf, timestamp } from './session.ts'
 
 type Row = typeof playSessions.$inferSelect
 
@@ -20,108 +23,87 @@ export const toPlaySession = (row: Row): PlaySession => ({
   expires_at: timestamp(row.expires_at),
 })
 
-/** What `appearance` reads, and no more: these rows are read a thousand at a time, and metadata may be big. */
-const look = (table: typeof tracks | typeof collections | typeof playlists) => ({
-  player_color: table.player_color,
-  player_subtitle: table.player_subtitle,
-  cover_path: table.cover_path,
-  cover_colors: table.cover_colors,
-})
-const overridable = (table: typeof tracks | typeof collections) => ({
-  is_theme_overridable: table.is_theme_overridable,
-  is_cover_overridable: table.is_cover_overridable,
-})
-const columns = {
-  track: {
-    id: tracks.id,
-    index: tracks.index,
-    duration: tracks.duration,
-    order: tracks.order,
-    file_name: tracks.file_name,
-    player_title: tracks.player_title,
-    ...look(tracks),
-    ...overridable(tracks),
+/** What all tracks of a list inherit from. */
+const { id, player_color, player_subtitle, is_theme_overridable } = organizations
+const owners = statement(
+  {
+    organization: { id, player_color, player_subtitle, is_theme_overridable },
+    playlist: { id: playlists.id, player_color: playlists.player_color, player_subtitle: playlists.player_subtitle },
   },
-  collection: { theme: collections.theme, ...look(collections), ...overridable(collections) },
-  /** One of its files tells enough: an early one never stands beside others. */
-  file: sql<string | null>`(
-    select json_object('index', "index", 'bitrate', bitrate, 'is_early', is_early)
-    from track_variants where track_id = ${tracks.id} limit 1
-  )`.as('file'),
-}
-/** What plays, or will: neither what failed nor what nobody has sent a file for. */
-const listable = or(notInArray(tracks.status, ['failed', 'initializing']), playable)
+  (from) =>
+    from
+      .from(organizations)
+      .leftJoin(playlists, eq(playlists.id, sql.placeholder('resource_id')))
+      .where(eq(organizations.id, sql.placeholder('organization_id'))),
+)
 
-/** The tracks of a session in playing order; of a playlist, `order` counts its places. */
-export async function sessionTracks(
+const toRows = (list: { list: { entry: string } | null }[]) =>
+  JSON.parse(`[${list.map((row) => row.list?.entry).join(',')}]`) as ListedRow[]
+
+/** How many tracks a session lists, up to a limit. */
+export async function countTracks(
   { db }: Context,
   { scope, resource_id }: Pick<Row, 'scope' | 'resource_id'>,
-  limit = MAX_SESSION_TRACKS,
+  limit: number,
 ) {
-  if (scope === 'playlist') {
-    const playlist = { theme: playlists.theme, ...look(playlists) }
-    const rows = await db
-      .select({ ...columns, place: playlistTracks.position, playlist })
-      .from(playlistTracks)
-      .innerJoin(playlists, eq(playlists.id, playlistTracks.playlist_id))
-      .innerJoin(tracks, eq(tracks.id, playlistTracks.track_id))
-      .innerJoin(collections, eq(collections.id, tracks.collection_id))
-      .where(and(eq(playlistTracks.playlist_id, resource_id), listable))
-      .orderBy(asc(playlistTracks.position))
-      .limit(limit)
-    return rows.map(({ track, place, ...row }) => ({ ...row, track: { ...track, order: place + 1 } }))
-  }
-  const inScope = scope === 'track' ? eq(tracks.id, resource_id) : eq(tracks.collection_id, resource_id)
-  const rows = await db
-    .select(columns)
-    .from(tracks)
-    .innerJoin(collections, eq(collections.id, tracks.collection_id))
-    .where(and(inScope, listable))
-    .orderBy(asc(tracks.order))
-    .limit(limit)
-  return rows.map((row) => ({ ...row, playlist: null }))
+  const [list] = await batch(db, [sessionList[scope].bind(db, { resource_id, limit })])
+  return toRows(sessionList[scope].decode(list!)).length
 }
 
-/** The session's tracks as listeners see them, and the first that plays already. */
-export async function sessionView(context: Context, session: Row) {
-  const organization = await findOrganization(context)
-  const rows = await sessionTracks(context, session)
-  const first = await firstPlayable(context, session, rows)
+/** What a view is made of, to be run in one batch. */
+export function bindView({ db, now }: Context, { id: session_id, scope, resource_id, organization_id }: Row) {
+  return [
+    owners.bind(db, { organization_id, resource_id }),
+    sessionList[scope].bind(db, { resource_id, limit: MAX_SESSION_TRACKS }),
+    firstPlayRows[scope](playSessionsOf(session_id, now)).bind(db, { session_id, resource_id }),
+  ]
+}
+
+/** The session's tracks as listeners see them, and the first that plays already, from the rows of `bindView`. */
+export async function toView(context: Context, session: Row, [owner, list, first]: Record<string, unknown>[][]) {
+  const { scope } = session
+  const [{ organization, playlist } = {}] = owners.decode(owner!)
+  if (!organization) throw notFound('organization')
+  const rows = toRows(sessionList[scope].decode(list!))
+  const [found] = firstPlayRows[scope](playSessionsOf(session.id, context.now)).decode(first!)
+  const track_id = await firstPlayable(context, session, rows)
   return {
     play_session_id: session.id,
     play_session: toPlaySession(session),
-    tracks: rows.map(({ track, collection, playlist }) => ({
+    tracks: rows.map((track) => ({
       ...track,
-      ...seen({ track, collection, playlist, organization }),
+      ...lettering({ track, collection: track.collection, playlist: playlist ?? null, organization }),
     })),
-    first_track: first === null ? null : await viewOf(context, session, first),
+    first_track: track_id === null ? null : await viewOf(context, session, track_id, found),
   }
 }
 
+/** The same of a session that is read. */
+export const sessionView = async (context: Context, session: Row) =>
+  toView(context, session, await batch(context.db, bindView(context, session)))
+
 /** The first track that plays in this session. */
-async function firstPlayable(context: Context, session: Row, rows: { file: string | null; track: { id: string } }[]) {
+async function firstPlayable(context: Context, session: Row, rows: ListedRow[]) {
   let best: number | undefined
-  for (const { file, track } of rows) {
+  for (const { file, id } of rows) {
     if (file === null) continue
-    const { is_early, ...early } = JSON.parse(file) as EarlyFile & { is_early: 0 | 1 }
-    if (!is_early) return track.id
+    if (!file.is_early) return id
     best ??= await bestQuality(context, session)
-    if (allowsEarly(session, early, best)) return track.id
+    if (allowsEarly(session, file, best)) return id
   }
   return null
 }
 
-/** Its play view; null when it was deleted in this moment, or cannot be finished. */
-async function viewOf(context: Context, session: Row, track_id: string) {
+/** Its play view; null when it was deleted in this moment, or cannot be finished. An early file's is read now. */
+async function viewOf(context: Context, session: Row, track_id: string, found: PlayRow | undefined) {
   try {
-    return await playback(context, await findPlayback(context, session.id, track_id))
+    const isFound = found?.track?.id === track_id
+    return await playback(
+      context,
+      isFound ? await playable(context, found) : await findPlayback(context, session.id, track_id),
+    )
   } catch (error) {
     if (error instanceof ApiError) return null
     throw error
   }
-}
-
-const seen = (levels: Appearances) => {
-  const { player_title, player_subtitle, player_color } = appearance(levels)
-  return { player_title, player_subtitle, player_color }
 }

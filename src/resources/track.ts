@@ -1,5 +1,6 @@
 import { and, eq, getTableColumns, sql } from 'drizzle-orm'
 
+import { insertFrom } from '../adapters/database.ts'
 import { newId, randomBase62 } from '../adapters/id.ts'
 import { headObject, trackPath, uploadPath } from '../adapters/media.ts'
 import { collections, tracks, trackVariants } from '../adapters/schema.ts'
@@ -7,7 +8,7 @@ import { jobs } from '../adapters/work_schema.ts'
 import type { Context, Handlers } from '../context.ts'
 import { UPLOAD_TTL } from '../contract/common.ts'
 import type { trackOperations } from '../contract/track.ts'
-import { ApiError, describeError, notFound } from '../errors.ts'
+import { ApiError, notFound } from '../errors.ts'
 import { ingest, startProcessing } from '../pipeline/ingest.ts'
 import { sendJob } from '../pipeline/job.ts'
 import { removeFromPlaylists } from '../pipeline/playlist_order.ts'
@@ -83,29 +84,29 @@ export async function insertTrack(context: Context, { file_size, content_type, .
   const { db, principal, now } = context
   checkFacts(context.env, { file_size, content_type })
   const own = { id: newId(), organization_id: principal.organization_id, collection_id: values.collection_id }
-  const row = await db
-    .insert(tracks)
-    .values({
+  const row = await insertFrom(
+    db,
+    tracks,
+    {
       ...values,
       ...own,
       metadata: values.metadata ?? {},
       index: randomBase62(12),
       file_name: safeFileName(values.file_name),
       file_name_original: values.file_name,
-      // Null, and so refused, when the collection was deleted in this moment.
-      order: sql`(select coalesce((select max("order") from tracks where collection_id = c.id), 0) + 1
-        from collections c where c.id = ${values.collection_id})`,
+      order: sql`coalesce((select max("order") from tracks where collection_id = collections.id), 0) + 1`,
       cover_colors: [],
       status: 'initializing',
       ...awaitUpload(uploadPath(own), now),
       created_at: now,
       info: {},
-    })
+    },
+    // No row when the collection was deleted in this moment.
+    sql`collections where id = ${values.collection_id}`,
+  )
     .returning()
     .get()
-    .catch((error: unknown) => {
-      throw describeError(error).includes('NOT NULL constraint failed: tracks.order') ? notFound('collection') : error
-    })
+  if (!row) throw notFound('collection')
   return {
     row,
     path: trackPath(row),

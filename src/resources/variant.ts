@@ -1,11 +1,12 @@
 import { and, eq, sql } from 'drizzle-orm'
 
+import { insertFrom } from '../adapters/database.ts'
 import { newId } from '../adapters/id.ts'
 import { variants } from '../adapters/schema.ts'
 import type { Context, Handlers } from '../context.ts'
 import { CATALOGUE, toRendition } from '../contract/catalogue.ts'
 import { MAX_VARIANT_INDEX, MAX_VARIANTS, type variantOperations } from '../contract/variant.ts'
-import { ApiError, describeError, invalid, notFound } from '../errors.ts'
+import { ApiError, invalid, notFound } from '../errors.ts'
 import { sendJob } from '../pipeline/job.ts'
 import { purgeJob } from '../pipeline/purge.ts'
 import { ownVariants } from '../pipeline/rendition.ts'
@@ -69,28 +70,21 @@ export const variantHandlers: Handlers<typeof variantOperations> = {
     const settings = variantSettings({ type }, body)
     if (TAKEN.has(index)) throw exists(index)
     const { organization_id } = principal
-    const row = await db
-      .insert(variants)
-      .values({
-        id: newId(),
-        organization_id,
-        index,
-        name,
-        ...settings,
-        // Null, and so refused, when the organization has as many as it may.
-        seq: sql`(select case when count(*) < ${MAX_VARIANTS} then coalesce(max(seq), 0) + 1 end
-          from variants where organization_id = ${organization_id})`,
-        created_at: now,
-      })
+    const row = await insertFrom(
+      db,
+      variants,
+      { id: newId(), organization_id, index, name, ...settings, seq: sql`last + 1`, created_at: now },
+      sql`(select count(*) as count, coalesce(max(seq), 0) as last from variants where organization_id = ${organization_id})
+        where count < ${MAX_VARIANTS}`,
+    )
+      .onConflictDoNothing({ target: [variants.organization_id, variants.index] })
       .returning()
       .get()
-      .catch((error: unknown) => {
-        const fault = describeError(error)
-        if (fault.includes('UNIQUE constraint failed: variants.organization_id')) throw exists(index)
-        if (!fault.includes('NOT NULL constraint failed: variants.seq')) throw error
-        const message = `An organization may have ${MAX_VARIANTS} variants of its own; delete one first`
-        throw new ApiError('variants_full', message)
-      })
+    if (!row) {
+      if ((await ownVariants(db, organization_id)).length < MAX_VARIANTS) throw exists(index)
+      const message = `An organization may have ${MAX_VARIANTS} variants of its own; delete one first`
+      throw new ApiError('variants_full', message)
+    }
     return { variant_id: row.id, variant: toRendition(row) }
   },
 

@@ -11,7 +11,12 @@ import type { Shared } from './shared_stack.ts'
 const HOUR = 3600_000
 
 /** Ends a session now, or some hours ago. */
-export function expire({ state_dir }: Shared, table: 'upload_sessions' | 'play_sessions', id: string, hours = 0): void {
+export function expire(
+  { state_dir }: Shared,
+  table: 'upload_sessions' | 'hourly_play_sessions',
+  id: string,
+  hours = 0,
+): void {
   for (const file of readdirSync(state_dir, { recursive: true, encoding: 'utf8' })) {
     if (!/d1.*\.sqlite$/.test(file) || file.includes('metadata')) continue
     const database = new DatabaseSync(join(state_dir, file), { timeout: 10_000 })

@@ -98,7 +98,7 @@ test('play while the service cannot be reached begins where the page said, once 
 
 test('play in a session that had expired before it began: another one begins by itself', async () => {
   const old = await stage.aSession(album)
-  expire(stage.stack, 'play_sessions', old, 1)
+  expire(stage.stack, 'hourly_play_sessions', old, 1)
   const opened = await stage.open({ 'play-session-id': old, track: '2' })
   await opened.until('sessionexpired')
   await opened.call('play')

@@ -2,7 +2,8 @@ import { exports } from 'cloudflare:workers'
 import { eq } from 'drizzle-orm'
 import { beforeEach, describe, expect, it } from 'vitest'
 
-import { collections, playSessions } from '../../src/adapters/schema.ts'
+import { playSessions } from '../../src/adapters/play_sessions.ts'
+import { collections } from '../../src/adapters/schema.ts'
 import { aReadyTrack, aShop } from './fixtures.ts'
 import { db, ok, UNKNOWN_ID } from './support.ts'
 

@@ -6,7 +6,7 @@ import { call } from './support.ts'
 interface Meta {
   meta?: { rows_read?: number; rows_written?: number }
 }
-const total = { read: 0, written: 0, statements: 0 }
+const total = { read: 0, written: 0, statements: 0, trips: 0 }
 
 // Drizzle's selects hide D1's `meta`, so it is taken where every statement of every binding passes (docs/architecture.md#d1).
 const session = Object.getPrototypeOf(env.DB.withSession()) as {
@@ -15,6 +15,7 @@ const session = Object.getPrototypeOf(env.DB.withSession()) as {
 const send = session._send
 session._send = async function metered(...args) {
   const result = await send.apply(this, args)
+  total.trips++
   for (const { meta } of [result].flat()) {
     total.statements++
     total.read += meta?.rows_read ?? 0
@@ -23,7 +24,7 @@ session._send = async function metered(...args) {
   return result
 }
 
-/** Rows that D1 read and wrote while something ran. */
+/** Rows that D1 read and wrote while something ran, and how often it was asked. */
 export async function rowsDuring<T>(run: () => Promise<T>) {
   const before = { ...total }
   const result = await run()
@@ -31,6 +32,7 @@ export async function rowsDuring<T>(run: () => Promise<T>) {
     read: total.read - before.read,
     written: total.written - before.written,
     statements: total.statements - before.statements,
+    trips: total.trips - before.trips,
     result,
   }
 }

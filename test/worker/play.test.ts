@@ -1,8 +1,9 @@
 import { eq } from 'drizzle-orm'
 import { beforeEach, describe, expect, it } from 'vitest'
 
-import { collections, playSessions, tracks } from '../../src/adapters/schema.ts'
-import { aReadyTrack, aShop, runSweep } from './fixtures.ts'
+import { playSessions } from '../../src/adapters/play_sessions.ts'
+import { collections, tracks } from '../../src/adapters/schema.ts'
+import { aReadyTrack, aShop } from './fixtures.ts'
 import { isSignedFor, signedParts } from './signature.ts'
 import { aCollection, aTrack, db, ok, refused, UNKNOWN_ID, wrongFields } from './support.ts'
 
@@ -190,14 +191,6 @@ describe('errors', () => {
     await all(410, 'session_expired')
     await endAgo(id, 24 * HOUR)
     await all(404, 'not_found')
-  })
-
-  it('is swept away when a day has passed since its end', async () => {
-    const [gone, stays] = [await create('collection', { collection_id }), await create('collection', { collection_id })]
-    await endAgo(gone.play_session_id, 25 * HOUR)
-    await endAgo(stays.play_session_id, 23 * HOUR)
-    await runSweep()
-    expect((await db.select().from(playSessions)).map(({ id }) => id)).toEqual([stays.play_session_id])
   })
 })
 

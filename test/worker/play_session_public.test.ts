@@ -1,7 +1,7 @@
 import { eq } from 'drizzle-orm'
 import { expect, it } from 'vitest'
 
-import { playSessions } from '../../src/adapters/schema.ts'
+import { playSessions } from '../../src/adapters/play_sessions.ts'
 import { aReadyTrack, aShop } from './fixtures.ts'
 import { db, ok, refused, UNKNOWN_ID } from './support.ts'
 

@@ -90,7 +90,7 @@ describe('a replayed answer', () => {
     expect(signed(second)).not.toBe(signed(first))
     laterBy(1)
     expect((await send()).body.code).toBe('session_expired')
-    expect(await query('select id from play_sessions')).toHaveLength(1)
+    expect(await query('select id from hourly_play_sessions')).toHaveLength(1)
   })
 
   it('belongs to the key that sent the first request', async () => {

@@ -1,0 +1,121 @@
+import { reset } from 'cloudflare:test'
+import { env, exports } from 'cloudflare:workers'
+import { getTableColumns } from 'drizzle-orm'
+import { afterEach, expect, it } from 'vitest'
+
+import { playSessions } from '../../src/adapters/play_sessions.ts'
+import { newSecret, sha256 } from '../../src/adapters/secret.ts'
+import { runSweep } from './fixtures.ts'
+import { query } from './ready_track.ts'
+import { makeStorage } from './storage.ts'
+import { ok, refused } from './support.ts'
+
+/** A database that is in use, brought up to date: what was written by earlier versions is read by this one. */
+
+afterEach(makeStorage)
+
+const apply = async (chosen: typeof env.TEST_MIGRATIONS) => {
+  await env.DB.batch(chosen.flatMap(({ queries }) => queries).map((text) => env.DB.prepare(text)))
+}
+/** Storage as it is before a migration; its name without the number. */
+async function storageBefore(migration: string) {
+  await reset()
+  const at = env.TEST_MIGRATIONS.findIndex(({ name }) => name.endsWith(`_${migration}.sql`))
+  expect(at).toBeGreaterThan(0)
+  await apply(env.TEST_MIGRATIONS.slice(0, at))
+  return () => apply(env.TEST_MIGRATIONS.slice(at))
+}
+
+/** A row, in parts. */
+const insert = (table: string, ...parts: Record<string, string | number>[]) => {
+  const row = Object.assign({}, ...parts) as Record<string, string | number>
+  const names = Object.keys(row).map((name) => `"${name}"`)
+  const places = names.map(() => '?').join(', ')
+  return query(`insert into ${table} (${names.join(', ')}) values (${places})`, ...Object.values(row))
+}
+const uuid = (i: number) => `000${i}f00d-1111-4111-8111-111111111111`
+const HOUR = 3600_000
+
+/** A shop as version 0.1 wrote it, with sessions of all ages. */
+async function anOldShop() {
+  const [organization_id, collection_id, track_id] = [uuid(1), uuid(2), uuid(3)]
+  const key = newSecret('server')
+  const now = Date.now()
+  const made = { organization_id, created_at: now }
+  const look = { metadata: '{}', theme: '[]', cover_colors: '[]' }
+  await insert('organizations', { id: organization_id, name: 'Old', theme: '[]', seq: 1, created_at: now })
+  await insert('api_keys', {
+    ...made,
+    seq: 1,
+    id: uuid(4),
+    type: 'server',
+    title: 'Old',
+    hash: await sha256(key),
+    hint: 'ta_sk_',
+  })
+  await insert('collections', { ...made, seq: 1, ...look, id: collection_id, title: 'Old' })
+  await insert(
+    'tracks',
+    { ...made, id: track_id, collection_id, index: 'old', file_name: 'So What.mp3', order: 1, status: 'ready' },
+    { metadata: '{}', cover_colors: '[]', info: '{}', duration: 12.346, levels: '[0.5]' },
+    { upload_path: 'uploads/old', upload_expires_at: 0, awaiting_upload: 0, next_check_at: 0 },
+  )
+  const file = { path: 'media/old/aac-160.m4a', size: 5, bitrate: 160, duration: 12.346 }
+  await insert('track_variants', file, { track_id, index: 'aac-160' })
+  const session = async (i: number, scope: string, resource_id: string, expires_at: number) => {
+    const chosen = { metadata: '{"a":1}', variants: '["aac-160"]', is_downloadable: 1 }
+    await insert('play_sessions', { ...made, ...chosen, id: uuid(i), scope, resource_id, expires_at })
+    return uuid(i)
+  }
+  return {
+    key,
+    organization_id,
+    collection_id,
+    track_id,
+    ofTrack: await session(5, 'track', track_id, now + HOUR),
+    ofCollection: await session(6, 'collection', collection_id, now + 23 * HOUR),
+    expired: await session(7, 'track', track_id, now - HOUR),
+    gone: await session(8, 'track', track_id, now - 25 * HOUR),
+  }
+}
+
+it('plays on: sessions of the version before, until they end', async () => {
+  const migrate = await storageBefore('hourly_play_sessions')
+  const { key, collection_id, track_id, ofTrack, ofCollection, expired, gone } = await anOldShop()
+  await migrate()
+  for (const id of [ofTrack, ofCollection]) {
+    const read = await ok('GET', `/v1/play_session/${id}`, { key })
+    expect(read).toMatchObject({
+      play_session: { id, metadata: { a: 1 }, variants: ['aac-160'], is_downloadable: true },
+      tracks: [{ id: track_id, player_title: 'So What' }],
+      first_track: { track_id, variants: [{ path: 'media/old/aac-160.m4a' }] },
+    })
+    expect((await ok('GET', `/v1/play/${id}`)).tracks).toEqual(read.tracks)
+    const view = await ok('GET', `/v1/play/${id}/${track_id}`)
+    expect(view).toMatchObject({ track: { duration: 12.346 }, levels: { levels: [0.5] } })
+    expect(await ok('GET', `/v1/play/${id}/${track_id}/aac-160/download`)).toMatchObject({ track_id })
+    expect((await exports.default.fetch(`https://tonearm.test/embed/${id}`)).status).toBe(200)
+  }
+  await refused(410, 'session_expired', 'GET', `/v1/play/${expired}/${track_id}`)
+  await refused(404, 'not_found', 'GET', `/v1/play/${gone}/${track_id}`)
+
+  const { play_session_id } = await ok('POST', '/v1/play_session/collection', { key, body: { collection_id } })
+  await runSweep()
+  const former = await query<{ id: string }>('select id from play_sessions order by id')
+  expect(former.map(({ id }) => id)).toEqual([ofTrack, ofCollection, expired])
+  expect(await query('select id from hourly_play_sessions')).toEqual([{ id: play_session_id }])
+})
+
+it('has play sessions as the code describes them: drizzle-kit does not compare this table', async () => {
+  const found = await query(
+    'select name, lower(type) as type, "notnull", pk from pragma_table_info(?)',
+    'hourly_play_sessions',
+  )
+  const described = Object.values(getTableColumns(playSessions)).map((column) => ({
+    name: column.name,
+    type: column.getSQLType(),
+    notnull: Number(column.notNull),
+    pk: Number(column.primary),
+  }))
+  expect(found).toEqual(described)
+})

@@ -1,0 +1,116 @@
+import { exports } from 'cloudflare:workers'
+import { beforeEach, expect, it, vi } from 'vitest'
+
+import { newHourlyId } from '../../src/adapters/id.ts'
+import { playSessions } from '../../src/adapters/play_sessions.ts'
+import { aReadyTrack, aShop, runSweep, stopTime } from './fixtures.ts'
+import { quiet, rowsDuring, rowsOf } from './meter.ts'
+import { query } from './ready_track.ts'
+import { db, ok } from './support.ts'
+
+/** How play sessions end: what their ids answer in the hours afterwards, and what it costs to be rid of them (docs/decisions/0027). */
+
+const HOUR = 3600_000
+const DAY = 24 * HOUR
+const NOW = Date.UTC(2026, 10, 22, 12, 10)
+
+let key: string
+let collection_id: string
+beforeEach(async () => {
+  ;({ key, collection_id } = await aShop())
+  stopTime()
+  vi.setSystemTime(NOW)
+})
+const create = (body: object = {}) =>
+  ok('POST', '/v1/play_session/collection', { key, body: { collection_id, ...body } })
+const left = async () => (await db.select({ id: playSessions.id }).from(playSessions)).map(({ id }) => id)
+
+/** Sessions that ended in these hours, `count` of them in each. */
+async function seedHours(hours: number[], count: number) {
+  for (const hour of hours) {
+    const first = newHourlyId(hour * HOUR).slice(0, 8)
+    await query(`insert into hourly_play_sessions
+      (id, organization_id, scope, resource_id, metadata, variants, is_downloadable, expires_at, created_at)
+      with recursive n(i) as (select 1 union all select i + 1 from n where i < ${count})
+      select printf('${first}-0000-8000-8000-%012x', i), '', 'track', '', '{}', '[]', 0, ${hour * HOUR}, 0 from n`)
+  }
+}
+
+it('has a UUID of version 8 as its id, with the hour of its end behind the shard', async () => {
+  const { play_session_id, expires_at } = await create({ expires_in: 3000 })
+  expect(expires_at).toBe('2026-11-22T13:00:00.000Z')
+  expect(play_session_id).toMatch(/^00079c15-[0-9a-f]{4}-8[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/)
+  const sooner = await create({ expires_in: 2999 })
+  expect(sooner.play_session_id).toMatch(/^00079c14-/)
+  const again = await create({ expires_in: 2999 })
+  expect(again.play_session_id.slice(9)).not.toBe(sooner.play_session_id.slice(9))
+})
+
+it('plays to its end, is 410 for exactly a day, then 404, and from the next full hour on without a query', async () => {
+  const track_id = await aReadyTrack(key, collection_id)
+  const { play_session_id: id, expires_at } = await create({ is_downloadable: true })
+  const end = Date.parse(expires_at)
+  const pages = [
+    `/v1/play/${id}`,
+    `/v1/play/${id}/${track_id}`,
+    `/v1/play/${id}/${track_id}/aac-160/download`,
+    `/embed/${id}`,
+  ]
+  const answers = async (time: number) => {
+    vi.setSystemTime(time)
+    const { statements, result } = await rowsDuring(() =>
+      Promise.all(pages.map(async (path) => (await exports.default.fetch(`https://tonearm.test${path}`)).status)),
+    )
+    return [[...new Set(result)], statements > 0]
+  }
+  await quiet()
+  expect(await answers(end - 1)).toEqual([[200], true])
+  expect(await answers(end)).toEqual([[410], true])
+  expect(await answers(end + DAY - 1)).toEqual([[410], true])
+  expect(await answers(end + DAY)).toEqual([[404], true])
+  const hour = Math.ceil(end / HOUR) * HOUR
+  expect(await answers(hour + DAY - 1)).toEqual([[404], true])
+  expect(await answers(hour + DAY)).toEqual([[404], false])
+  expect(await answers(hour + 400 * DAY)).toEqual([[404], false])
+})
+
+it('is one row written, and one more when it is swept away in the hour after its day', async () => {
+  await create()
+  await quiet()
+  const { written, body } = await rowsOf('POST', '/v1/play_session/collection', { key, body: { collection_id } })
+  expect(written).toBe(1)
+  const hour = Math.ceil(Date.parse(body.expires_at) / HOUR) * HOUR
+  vi.setSystemTime(hour + DAY - 1)
+  expect((await rowsDuring(runSweep)).written).toBe(0)
+  expect(await left()).toHaveLength(2)
+  vi.setSystemTime(hour + DAY)
+  expect((await rowsDuring(runSweep)).written).toBe(2)
+  expect(await left()).toEqual([])
+})
+
+it('goes with 50,000 others of many hours in one sweep, and none that is alive or answers 410 yet', async () => {
+  const now = Math.floor(NOW / HOUR)
+  await seedHours([now - 10_000, now - 300, now - 299, now - 30, now - 25], 10_000)
+  await seedHours([now - 24, now - 1, now, now + 1, now + 24], 3)
+  const sweeping = await rowsDuring(runSweep)
+  expect(sweeping.written).toBe(50_000)
+  // Each is found, noted, found again and deleted.
+  expect(sweeping.read).toBeLessThan(4 * 50_000 + 100)
+  const hours = (await left()).map((id) => Number.parseInt(id.slice(3, 8), 16) - now)
+  expect(hours.toSorted((a, b) => a - b)).toEqual([-24, -1, 0, 1, 24].flatMap((hour) => [hour, hour, hour]))
+  expect((await rowsDuring(runSweep)).read).toBeLessThan(20)
+})
+
+it('is swept as thoroughly as old answers and ended jobs, however many there are', async () => {
+  const many = (table: string, columns: string, values: string) =>
+    query(`insert into ${table} (${columns}) with recursive n(i) as (select 1 union all select i + 1 from n where i < 12000)
+      select ${values} from n`)
+  await many('idempotency_keys', 'id, request_hash, created_at', `'key' || i, '', ${NOW - DAY - 1}`)
+  const job = 'id, organization_id, payload, state, lease_until, nudge_at, created_at'
+  await many('jobs', job, `'job' || i, '', '{}', iif(i % 2, 'done', 'failed'), 0, 0, ${NOW - 7 * DAY - 1}`)
+  await query(`insert into idempotency_keys (id, request_hash, created_at) values ('kept', '', ${NOW - DAY})`)
+  await query(`insert into jobs (${job}) values ('kept', '', '{}', 'done', 0, 0, ${NOW - 7 * DAY})`)
+  await runSweep()
+  expect(await query('select id from idempotency_keys')).toEqual([{ id: 'kept' }])
+  expect(await query('select id from jobs')).toEqual([{ id: 'kept' }])
+})

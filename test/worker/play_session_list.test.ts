@@ -1,0 +1,180 @@
+import { beforeEach, describe, expect, it } from 'vitest'
+
+import { aReadyTrack, aShop, stopTime } from './fixtures.ts'
+import { quiet, rowsOf } from './meter.ts'
+import { query } from './ready_track.ts'
+import { seed } from './seed.ts'
+import { anOrganization, ok, refused } from './support.ts'
+
+/** How a play session is made and listed: in how many trips, guarded by what, and what stands in long lists. */
+
+let shop: Awaited<ReturnType<typeof aShop>>
+beforeEach(async () => {
+  shop = await aShop()
+})
+const create = (scope: string, id: string, key = shop.key) =>
+  ok('POST', `/v1/play_session/${scope}`, { key, body: { [`${scope}_id`]: id } })
+const aPlaylist = async (track_ids: string[]) => {
+  const { playlist_id } = await ok('POST', '/v1/playlist', {
+    key: shop.key,
+    body: { title: 'P', player_subtitle: 'list' },
+  })
+  await ok('PUT', `/v1/playlist/${playlist_id}/track`, { key: shop.key, body: { track_ids } })
+  return playlist_id as string
+}
+const aBoundKey = async (field: string, id: string) =>
+  (await ok('POST', '/v1/api_key', { key: shop.key, body: { title: 'Bound', type: 'player', [field]: id } })).secret
+const sessions = async () => (await query('select id from hourly_play_sessions')).length
+
+const HOSTILE = '\u0001"\\\u{1f3b5}</script>é'
+const fill = (text: string) => text.repeat(255).slice(0, 254)
+
+interface Seeded {
+  id: string
+  index: string
+  duration: number
+  order: number
+  status: string
+  file_name: string
+  player_title: string | null
+  player_subtitle: string | null
+  player_color: string | null
+}
+
+/** 1,300 tracks: with and without title, subtitle and color, some without files, some failed; the texts as long as may be. */
+async function manyTracks(): Promise<Seeded[]> {
+  await seed('tracks', 1, 1300, shop)
+  await query(
+    `update tracks set duration = "order" / 7.0, file_name = ?1 || "order" || '.a.mp3',
+      player_title = iif("order" % 2, null, iif("order" % 4, ?1, '')),
+      player_subtitle = iif("order" % 3, null, iif("order" % 6, ?1, '')),
+      player_color = iif("order" % 5, null, printf('#%06X', "order")),
+      status = iif("order" % 11 = 0, 'failed', iif("order" % 13 = 0, 'initializing', status))`,
+    fill(HOSTILE),
+  )
+  await query(`insert into track_variants (track_id, "index", path, size, bitrate, duration)
+    select id, 'aac-160', 'media/' || id, 5, 160, 1 from tracks where "order" % 22 = 0 or "order" > 105`)
+  return query<Seeded>('select * from tracks order by "order"')
+}
+
+/** What a listener sees of a row, as docs/architecture.md#inheritance says. */
+const seen = ({ id, index, duration, order, ...row }: Seeded, above: { subtitle: string | null; color: string }) => ({
+  id,
+  index,
+  duration: expect.closeTo(duration, 9),
+  order,
+  player_title: row.player_title ?? row.file_name.replace(/\.mp3$/, ''),
+  player_subtitle: row.player_subtitle ?? above.subtitle,
+  player_color: row.player_color ?? above.color,
+})
+const listed = (rows: Seeded[]) =>
+  rows.filter(({ status, order }) => !['failed', 'initializing'].includes(status) || order % 22 === 0 || order > 105)
+
+describe('a list of 1,000 tracks', () => {
+  it('of a collection has exactly the fields of each, in order, and the first that plays', async () => {
+    const rows = await manyTracks()
+    const look = { player_subtitle: 'of the collection', player_color: '#abcdef' }
+    await ok('PUT', `/v1/collection/${shop.collection_id}`, { key: shop.key, body: look })
+    const view = await create('collection', shop.collection_id)
+    const expected = listed(rows).slice(0, 1000)
+    const above = { subtitle: look.player_subtitle, color: look.player_color }
+    expect(view.tracks).toEqual(expected.map((row) => seen(row, above)))
+    // Those before have no file, or not yet.
+    expect(expected[0]!.order).toBeLessThan(106)
+    expect(view.first_track).toMatchObject({ track_id: rows[5]!.id, variants: [{ path: `media/${rows[5]!.id}` }] })
+    const again = await ok('GET', `/v1/play/${view.play_session_id}`)
+    expect(again.tracks).toEqual(view.tracks)
+    expect(again.first_track.track).toEqual(view.first_track.track)
+    // Nothing is inherited past what may not be overridden; the organization's subtitle is not asked for.
+    const organization = { is_theme_overridable: false, player_color: '#123456' }
+    await ok('PUT', `/v1/organization/${shop.organization_id}`, { key: shop.key, body: organization })
+    const { tracks } = await ok('GET', `/v1/play/${view.play_session_id}`)
+    const forced = expected.map((row) => ({ ...seen(row, above), player_color: '#123456' }))
+    expect(tracks).toEqual(forced)
+  })
+
+  it('of a playlist counts its places and looks like the playlist', async () => {
+    const rows = await manyTracks()
+    const places = rows.slice(100, 1100).map((_, at, all) => all[(at * 7) % 1000]!)
+    const view = await create('playlist', await aPlaylist(places.map(({ id }) => id)))
+    const inOrder = places.map((row, at) => ({ ...row, place: at + 1 }))
+    const expected = inOrder.filter((row) => listed([row]).length > 0)
+    const above = { subtitle: 'list', color: '#2B3440' }
+    expect(view.tracks).toEqual(expected.map((row) => ({ ...seen(row, above), order: row.place })))
+    expect(view.first_track.track_id).toBe(expected[0]!.id)
+  })
+})
+
+describe('making one', () => {
+  it.each(['track', 'collection', 'playlist'] as const)('of a %s takes one trip, and two to read', async (scope) => {
+    const track_id = await aReadyTrack(shop.key, shop.collection_id)
+    const ids = { track: track_id, collection: shop.collection_id, playlist: await aPlaylist([track_id]) }
+    stopTime()
+    await create(scope, ids[scope])
+    await quiet()
+    const body = { [`${scope}_id`]: ids[scope] }
+    const made = await rowsOf('POST', `/v1/play_session/${scope}`, { key: shop.key, body })
+    expect(made).toMatchObject({ trips: 1, written: 1, body: { first_track: { track_id } } })
+    const read = await rowsOf('GET', `/v1/play/${made.body.play_session_id}`)
+    expect(read).toMatchObject({
+      trips: 2,
+      written: 0,
+      body: { tracks: [{ id: track_id }], first_track: { track_id } },
+    })
+  })
+
+  it('reads two rows for each track of a long list, and a few more', async () => {
+    await manyTracks()
+    await create('collection', shop.collection_id)
+    await quiet()
+    const { play_session_id } = await create('collection', shop.collection_id)
+    const { read } = await rowsOf('GET', `/v1/play/${play_session_id}`)
+    // Of 1,300 some are passed over; the last of them are not looked at.
+    expect(read).toBeLessThan(2 * 1150 + 60)
+  })
+
+  it('writes nothing for what another organization has, or what lies in a deleted collection', async () => {
+    const track_id = await aReadyTrack(shop.key, shop.collection_id)
+    const ids = { track: track_id, collection: shop.collection_id, playlist: await aPlaylist([track_id]) }
+    const other = await anOrganization()
+    for (const [scope, id] of Object.entries(ids)) {
+      const path = `/v1/play_session/${scope}`
+      await refused(404, 'not_found', 'POST', path, { key: other.key, body: { [`${scope}_id`]: id } })
+    }
+    await query('delete from collections')
+    for (const scope of ['track', 'collection'] as const) {
+      const path = `/v1/play_session/${scope}`
+      await refused(404, 'not_found', 'POST', path, { key: shop.key, body: { [`${scope}_id`]: ids[scope] } })
+    }
+    expect(await sessions()).toBe(0)
+  })
+
+  it('writes nothing for what lies outside of what its key is bound to', async () => {
+    const [inside, outside] = [
+      await aReadyTrack(shop.key, shop.collection_id),
+      await aReadyTrack(
+        shop.key,
+        (await ok('POST', '/v1/collection', { key: shop.key, body: { title: 'B' } })).collection_id,
+      ),
+    ]
+    const playlist = await aPlaylist([inside])
+    const keys = [
+      await aBoundKey('collection_id', shop.collection_id),
+      await aBoundKey('playlist_id', playlist),
+      await aBoundKey('track_id', inside),
+    ]
+    for (const [at, key] of keys.entries()) {
+      expect((await create('track', inside, key)).first_track.track_id).toBe(inside)
+      expect(await sessions()).toBe(at + 1)
+      const body = { track_id: outside }
+      await refused(404, 'not_found', 'POST', '/v1/play_session/track', { key, body })
+    }
+    const wholes = [{ collection_id: shop.collection_id }, { playlist_id: playlist }]
+    for (const [at, body] of wholes.entries()) {
+      const path = `/v1/play_session/${at === 0 ? 'collection' : 'playlist'}`
+      await refused(404, 'not_found', 'POST', path, { key: keys[2], body })
+      await refused(404, 'not_found', 'POST', path, { key: keys[1 - at], body })
+    }
+    expect(await sessions()).toBe(keys.length)
+  })
+})
