@@ -3,7 +3,7 @@ import { index, integer, primaryKey, real, sqliteTable, text, uniqueIndex } from
 
 import type { KeyType } from '../contract/api_key.ts'
 import type { ImageColor } from '../contract/color.ts'
-import type { AudioCodec } from '../contract/job.ts'
+import type { AudioCodec } from '../contract/facts.ts'
 import type { PlayScope } from '../contract/play.ts'
 import type { TrackStatus } from '../contract/track.ts'
 

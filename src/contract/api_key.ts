@@ -1,6 +1,7 @@
 import * as z from 'zod'
 
-import { Id, MAX_SESSION_VARIANTS, ok, Page, RequiredText, Timestamp } from './common.ts'
+import { Id, ok, Page, RequiredText, Timestamp } from './common.ts'
+import { MAX_ORIGINS, MAX_SESSION_VARIANTS, MAX_STRING } from './facts.ts'
 import { defineOperations } from './operation.ts'
 
 export const KeyType = z.enum(['server', 'player', 'uploader'])
@@ -33,7 +34,7 @@ export type ApiKey = z.infer<typeof ApiKey>
 
 const Origin = z
   .string()
-  .max(255)
+  .max(MAX_STRING)
   .regex(
     /^https?:\/\/[a-z0-9.-]+(:\d{1,5})?$/,
     'must be an origin like https://example.com, in lower case and without a path',
@@ -44,7 +45,7 @@ export const ApiKeyUpdate = z.strictObject({
   title: RequiredText.optional(),
   variants: z.array(z.string().max(64)).min(1).max(MAX_SESSION_VARIANTS).nullable().optional(),
   is_downloadable: z.boolean().optional(),
-  allowed_origins: z.array(Origin).min(1).max(50).nullable().optional(),
+  allowed_origins: z.array(Origin).min(1).max(MAX_ORIGINS).nullable().optional(),
   expires_at: z.iso.datetime({ offset: true }).nullable().optional(),
 })
 

@@ -1,6 +1,7 @@
 import * as z from 'zod'
 
 import { ImageColor } from './color.ts'
+import { CODECS, MAX_BITRATE } from './facts.ts'
 
 /**
  * What the queue consumer asks of the transcoder, and what the transcoder answers (docs/architecture.md#how-audio-flows).
@@ -72,9 +73,7 @@ export const JobError = z.object({
 })
 export type JobError = z.infer<typeof JobError>
 
-/** The encoders of audio variants; the container (file format) follows from the codec. */
-export const AudioCodec = z.enum(['aac', 'mp3', 'opus', 'flac'])
-export type AudioCodec = z.infer<typeof AudioCodec>
+export const AudioCodec = codesOf(CODECS)
 
 /** Most channels of a variant, where it shall have fewer than its source; lossy variants never have more than two. */
 const channels = z.int().min(1).max(2).optional()
@@ -86,12 +85,18 @@ const output = { index: z.string().regex(/^[a-z0-9-]{1,40}$/), url: signedUrl, c
 
 /** One file to make, and the signed `PUT` URL it goes to. Units: kbit/s, seconds. */
 export const JobVariant = z.discriminatedUnion('kind', [
-  z.object({ ...output, kind: z.literal('audio'), codec: AudioCodec, bitrate: z.int().min(0).max(320), channels }),
+  z.object({
+    ...output,
+    kind: z.literal('audio'),
+    codec: AudioCodec,
+    bitrate: z.int().min(0).max(MAX_BITRATE),
+    channels,
+  }),
   z.object({
     ...output,
     kind: z.literal('preview'),
     codec: AudioCodec,
-    bitrate: z.int().min(0).max(320),
+    bitrate: z.int().min(0).max(MAX_BITRATE),
     channels,
     start: z.number().min(0),
     length: z.number().positive(),
@@ -129,9 +134,6 @@ export const TranscodeJob = z.object({
   early: EarlyOutput.nullable().default(null),
 })
 export type TranscodeJob = z.infer<typeof TranscodeJob>
-
-/** Pixels of a cover. */
-export const MAX_COVER_PIXELS = 40_000_000
 
 export const CoverJob = z.object({ version: z.literal(1), source: JobSource, outputs: CoverOutputs })
 export type CoverJob = z.infer<typeof CoverJob>

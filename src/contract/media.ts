@@ -1,6 +1,7 @@
 import * as z from 'zod'
 
 import { Timestamp } from './common.ts'
+import type { CoverSize } from './facts.ts'
 
 /** Where to send a file, and how (specification §2, UploadHandle). Audio: `PUT` the bytes. Covers: `POST` the image. */
 export const UploadHandle = z.object({
@@ -11,10 +12,6 @@ export const UploadHandle = z.object({
   expires_at: Timestamp,
 })
 export type UploadHandle = z.infer<typeof UploadHandle>
-
-/** Pixels of the three squares (specification §2, Cover image). */
-export const COVER_SIZES = { icon: 80, small: 200, regular: 400 } as const
-export type CoverSize = keyof typeof COVER_SIZES
 
 const square = <const T extends CoverSize>(type: T) =>
   z.object({ type: z.literal(type), width: z.int(), height: z.int(), url: z.url() })

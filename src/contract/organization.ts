@@ -1,7 +1,8 @@
 import * as z from 'zod'
 
 import { HexColor, ImageColor } from './color.ts'
-import { Id, MAX_THEME_COLORS, ok, Page, RequiredText, Text } from './common.ts'
+import { Id, ok, Page, RequiredText, Text } from './common.ts'
+import { MAX_THEME_COLORS } from './facts.ts'
 import { defineOperations } from './operation.ts'
 
 export const Theme = z.array(HexColor).max(MAX_THEME_COLORS)

@@ -1,6 +1,7 @@
 import * as z from 'zod'
 
-import { Id, MAX_SESSION_TTL, MAX_SESSION_VARIANTS, Metadata, ok, Text, Timestamp } from './common.ts'
+import { Id, Metadata, ok, Text, Timestamp } from './common.ts'
+import { MAX_SESSION_TTL, MAX_SESSION_VARIANTS } from './facts.ts'
 import { CoverImage } from './media.ts'
 import { defineOperations } from './operation.ts'
 import { ListedTrack, Track } from './track.ts'

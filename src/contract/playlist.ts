@@ -2,12 +2,10 @@ import * as z from 'zod'
 
 import { Collection, CollectionCreate, CollectionUpdate } from './collection.ts'
 import { Id, ok, oneFilter, Page, RequiredText } from './common.ts'
+import { MAX_PLAYLIST_TRACKS } from './facts.ts'
 import { CoverImage, UploadHandle } from './media.ts'
 import { defineOperations } from './operation.ts'
 import { ListedTrack } from './track.ts'
-
-/** Tracks that a playlist holds at most. */
-export const MAX_PLAYLIST_TRACKS = 1000
 
 /** What a collection has and a playlist has not: nothing lies below it that could override. */
 const OVERRIDES = { is_cover_overridable: true, is_theme_overridable: true } as const

@@ -1,6 +1,7 @@
 import * as z from 'zod'
 
 import { Id, ok, Page, RequiredText } from './common.ts'
+import { CODECS, MAX_BITRATE, MAX_PREVIEW, MAX_PREVIEW_START, MAX_VARIANT_INDEX } from './facts.ts'
 import { AudioCodec } from './job.ts'
 import { defineOperations } from './operation.ts'
 
@@ -12,7 +13,7 @@ export const Variant = z.object({
   id: z.uuid(),
   name: z.string(),
   type: z.enum(['transcode', 'preview', 'waveform', 'analysis', 'original']),
-  format: z.enum(['m4a', 'mp3', 'opus', 'flac', 'json', 'source']),
+  format: z.enum([...Object.values(CODECS).map(({ format }) => format), 'json', 'source']),
   bitrate: z.int(),
   index: z.string(),
   codec: AudioCodec.nullable(),
@@ -23,20 +24,12 @@ export const Variant = z.object({
 })
 export type Variant = z.infer<typeof Variant>
 
-/** Variants of its own that an organization may have, beside the catalogue's. */
-export const MAX_VARIANTS = 20
-/** Longest `index` of a variant, which is also a file's name. */
-export const MAX_VARIANT_INDEX = 40
-/** Longest preview, and its latest start, in seconds. */
-export const MAX_PREVIEW = 600
-export const MAX_PREVIEW_START = 43_200
-
 /** What may be changed later; `index` and `type` may not, because sessions and keys decide by them who hears what. */
 export const VariantUpdate = z.strictObject({
   name: RequiredText.optional(),
   codec: AudioCodec.optional(),
   /** Kbit/s; which ones depends on the codec. FLAC has none. */
-  bitrate: z.int().min(0).max(320).optional(),
+  bitrate: z.int().min(0).max(MAX_BITRATE).optional(),
   /** `null`: as many as the source has, two at most in a lossy codec. */
   channels: z.literal([1, 2]).nullable().optional(),
   start: z.number().min(0).max(MAX_PREVIEW_START).optional(),

@@ -2,7 +2,7 @@ import { and, asc, eq, notInArray, or, sql } from 'drizzle-orm'
 
 import { collections, playlists, playlistTracks, type playSessions, tracks } from '../adapters/schema.ts'
 import type { Context } from '../context.ts'
-import { MAX_SESSION_TRACKS } from '../contract/common.ts'
+import { MAX_SESSION_TRACKS } from '../contract/facts.ts'
 import type { PlaySession } from '../contract/play.ts'
 import { ApiError } from '../errors.ts'
 import { appearance, type Appearances } from './appearance.ts'
