@@ -5,9 +5,8 @@ import * as z from 'zod'
 
 import { Environment } from '../container/settings.ts'
 import { CATALOGUE } from '../src/contract/catalogue.ts'
-import { ERRORS, TRACK_ERRORS } from '../src/contract/errors.ts'
+import { ERRORS, FILE_ERRORS, SERVICE_ERRORS, TRACK_ERRORS, WARNINGS } from '../src/contract/errors.ts'
 import { codecOf, CODECS, type AudioCodec } from '../src/contract/facts.ts'
-import { FILE_ERRORS, SERVICE_ERRORS, WARNINGS } from '../src/contract/job.ts'
 import { limitsOf } from '../src/contract/limit.ts'
 import { root, SETTINGS } from './settings.ts'
 

@@ -75,7 +75,6 @@ export const apiKeyOperations = defineOperations({
     access: ['server'],
     query: Page,
     response: ok({ count: z.int(), api_keys: z.array(ApiKey) }),
-    errors: [400, 401, 403],
   },
   createApiKey: {
     method: 'post',
@@ -85,7 +84,7 @@ export const apiKeyOperations = defineOperations({
     access: ['server'],
     body: ApiKeyCreate,
     response: withSecret,
-    errors: [400, 401, 403, 404],
+    errors: ['not_found', 'unknown_variant'],
   },
   getApiKey: {
     method: 'get',
@@ -95,7 +94,6 @@ export const apiKeyOperations = defineOperations({
     access: ['server'],
     params,
     response: one,
-    errors: [401, 403, 404],
   },
   updateApiKey: {
     method: 'put',
@@ -106,7 +104,7 @@ export const apiKeyOperations = defineOperations({
     params,
     body: ApiKeyUpdate,
     response: one,
-    errors: [400, 401, 403, 404, 409],
+    errors: ['unknown_variant', 'last_server_key'],
   },
   rotateApiKey: {
     method: 'post',
@@ -117,7 +115,6 @@ export const apiKeyOperations = defineOperations({
     params,
     body: z.strictObject({ grace_seconds: GraceSeconds }),
     response: withSecret,
-    errors: [400, 401, 403, 404],
   },
   revokeApiKey: {
     method: 'delete',
@@ -127,6 +124,6 @@ export const apiKeyOperations = defineOperations({
     access: ['server'],
     params,
     response: ok({ api_key_id: z.uuid(), deleted_api_key: ApiKey }),
-    errors: [401, 403, 404, 409],
+    errors: ['last_server_key'],
   },
 })

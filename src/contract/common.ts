@@ -1,6 +1,6 @@
 import * as z from 'zod'
 
-import { ERRORS } from './errors.ts'
+import { type ErrorCode as Code, ERRORS } from './errors.ts'
 import { MAX_METADATA_BYTES, MAX_METADATA_DEPTH, MAX_PAGE, MAX_STRING } from './facts.ts'
 
 /** What every resource's schemas are made of (specification §2 and §4). Its limits are in facts.ts (docs/architecture.md#limits). */
@@ -46,12 +46,11 @@ export const ok = <const T extends z.ZodRawShape>(shape: T) =>
   z.object({ ok: z.literal(true), api_request_id: z.uuid().optional(), ...shape })
 
 /** Codes of the error envelope; OpenAPI tells what each means. */
-export const ErrorCode = z.enum(Object.keys(ERRORS) as (keyof typeof ERRORS)[]).describe(
+export const ErrorCode = z.enum(Object.keys(ERRORS) as Code[]).describe(
   Object.entries(ERRORS)
     .map(([code, { status, meaning }]) => `- \`${code}\` (${status}): ${meaning}`)
     .join('\n'),
 )
-export type ErrorCode = z.infer<typeof ErrorCode>
 
 /** The error envelope (specification §7); `code` and `errors` are additive. */
 export const ErrorBody = z.object({

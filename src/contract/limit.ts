@@ -49,6 +49,5 @@ export const limitOperations = defineOperations({
     tag: 'Limits',
     access: ['root', 'server', 'player', 'uploader'],
     response: ok({ limits: z.array(Limit) }),
-    errors: [401],
   },
 })

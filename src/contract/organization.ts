@@ -43,7 +43,6 @@ export const organizationOperations = defineOperations({
     access: ['root'],
     query: Page,
     response: ok({ count: z.int(), organizations: z.array(Organization) }),
-    errors: [400, 401, 403],
   },
   createOrganization: {
     method: 'post',
@@ -59,7 +58,6 @@ export const organizationOperations = defineOperations({
       /** The server key. Shown once: only its hash is stored. */
       secret: z.string(),
     }),
-    errors: [400, 401, 403],
   },
   getOrganization: {
     method: 'get',
@@ -69,7 +67,6 @@ export const organizationOperations = defineOperations({
     access: ['server'],
     params,
     response: one,
-    errors: [401, 403, 404],
   },
   updateOrganization: {
     method: 'put',
@@ -80,7 +77,6 @@ export const organizationOperations = defineOperations({
     params,
     body: OrganizationUpdate,
     response: one,
-    errors: [400, 401, 403, 404],
   },
   deleteOrganization: {
     method: 'delete',
@@ -90,6 +86,5 @@ export const organizationOperations = defineOperations({
     access: ['root'],
     params,
     response: ok({ organization_id: z.uuid(), deleted_organization: Organization }),
-    errors: [401, 403, 404],
   },
 })

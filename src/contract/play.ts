@@ -101,7 +101,7 @@ export const playOperations = defineOperations({
     params: z.object({ scope: PlayScope }),
     body: PlaySessionCreate,
     response: ok({ ...session, expires_at: Timestamp }),
-    errors: [400, 401, 403, 404],
+    errors: ['unknown_variant'],
   },
   getPlaySession: {
     method: 'get',
@@ -111,7 +111,7 @@ export const playOperations = defineOperations({
     access: ['server', 'player'],
     params: z.object({ play_session_id: Id }),
     response: ok(session),
-    errors: [401, 403, 404, 410],
+    errors: ['session_expired'],
   },
   playSession: {
     method: 'get',
@@ -121,7 +121,7 @@ export const playOperations = defineOperations({
     access: [],
     params: z.object({ play_session_id: Id }),
     response: ok({ ...session, play_session: ListenersSession }),
-    errors: [404, 410],
+    errors: ['session_expired'],
   },
   playTrack: {
     method: 'get',
@@ -135,7 +135,7 @@ export const playOperations = defineOperations({
       ...playback,
       play_session: ListenersSession,
     }),
-    errors: [404, 409, 410],
+    errors: ['track_not_ready', 'session_expired'],
   },
   downloadTrack: {
     method: 'get',
@@ -149,6 +149,6 @@ export const playOperations = defineOperations({
       track_id: z.uuid(),
       download: z.object({ variant: z.string(), url: z.url() }),
     }),
-    errors: [403, 404, 409, 410],
+    errors: ['download_not_allowed', 'track_not_ready', 'session_expired'],
   },
 })

@@ -51,7 +51,6 @@ export const playlistOperations = defineOperations({
     access: ['server'],
     query: oneFilter(Page.extend({ creator_id: Id.optional(), organization_index: RequiredText.optional() })),
     response: ok({ count: z.int(), playlists: z.array(Playlist) }),
-    errors: [400, 401, 403],
   },
   createPlaylist: {
     method: 'post',
@@ -61,7 +60,6 @@ export const playlistOperations = defineOperations({
     access: ['server'],
     body: PlaylistCreate,
     response: one.extend({ playlist_cover_upload: UploadHandle }),
-    errors: [400, 401, 403],
   },
   getPlaylist: {
     method: 'get',
@@ -71,7 +69,6 @@ export const playlistOperations = defineOperations({
     access: ['server'],
     params,
     response: one,
-    errors: [401, 403, 404],
   },
   updatePlaylist: {
     method: 'put',
@@ -82,7 +79,6 @@ export const playlistOperations = defineOperations({
     params,
     body: PlaylistUpdate,
     response: one,
-    errors: [400, 401, 403, 404],
   },
   deletePlaylist: {
     method: 'delete',
@@ -92,7 +88,6 @@ export const playlistOperations = defineOperations({
     access: ['server'],
     params,
     response: ok({ playlist_id: z.uuid(), deleted_playlist: Playlist }),
-    errors: [401, 403, 404],
   },
   getPlaylistCover: {
     method: 'get',
@@ -102,7 +97,6 @@ export const playlistOperations = defineOperations({
     access: ['server'],
     params,
     response: ok({ playlist_id: z.uuid(), cover_image: CoverImage }),
-    errors: [401, 403, 404],
   },
   createPlaylistCover: {
     method: 'post',
@@ -112,7 +106,6 @@ export const playlistOperations = defineOperations({
     access: ['server'],
     params,
     response: one.extend({ playlist_cover_upload: UploadHandle }),
-    errors: [401, 403, 404],
   },
   listPlaylistTracks: {
     method: 'get',
@@ -123,7 +116,6 @@ export const playlistOperations = defineOperations({
     params,
     query: Page,
     response: ok({ count: z.int(), version: z.int(), tracks: z.array(PlaylistTrack) }),
-    errors: [400, 401, 403, 404],
   },
   replacePlaylistTracks: {
     method: 'put',
@@ -135,7 +127,7 @@ export const playlistOperations = defineOperations({
     headers,
     body: z.strictObject({ track_ids: TrackIds }),
     response: one,
-    errors: [400, 401, 403, 404, 412],
+    errors: ['version_mismatch'],
   },
   insertPlaylistTracks: {
     method: 'post',
@@ -147,7 +139,7 @@ export const playlistOperations = defineOperations({
     headers,
     body: z.strictObject({ track_ids: TrackIds.min(1), position: Position.optional() }),
     response: one,
-    errors: [400, 401, 403, 404, 412],
+    errors: ['playlist_full', 'version_mismatch'],
   },
   movePlaylistTrack: {
     method: 'put',
@@ -159,7 +151,7 @@ export const playlistOperations = defineOperations({
     headers,
     body: z.strictObject({ position: Position }),
     response: one,
-    errors: [400, 401, 403, 404, 412],
+    errors: ['version_mismatch'],
   },
   removePlaylistTrack: {
     method: 'delete',
@@ -170,6 +162,6 @@ export const playlistOperations = defineOperations({
     params: placeParams,
     headers,
     response: one,
-    errors: [401, 403, 404, 412],
+    errors: ['version_mismatch'],
   },
 })

@@ -33,7 +33,6 @@ export const reprocessOperations = defineOperations({
     params,
     body: z.strictObject({ all: z.boolean().default(false) }),
     response: ok({ collection_id: z.uuid(), reprocess: Reprocess }),
-    errors: [400, 401, 403, 404],
   },
   getCollectionReprocess: {
     method: 'get',
@@ -43,6 +42,5 @@ export const reprocessOperations = defineOperations({
     access: ['server'],
     params,
     response: ok({ collection_id: z.uuid(), reprocess: Reprocess.nullable() }),
-    errors: [401, 403, 404],
   },
 })

@@ -85,7 +85,7 @@ export const trackOperations = defineOperations({
     access: ['server'],
     body: TrackCreate,
     response: one.extend({ track_upload: UploadHandle, track_cover_upload: UploadHandle }),
-    errors: [400, 401, 403, 404],
+    errors: ['not_found', 'file_too_large'],
   },
   getTrack: {
     method: 'get',
@@ -95,7 +95,6 @@ export const trackOperations = defineOperations({
     access: ['server'],
     params,
     response: one,
-    errors: [401, 403, 404],
   },
   updateTrack: {
     method: 'put',
@@ -106,7 +105,6 @@ export const trackOperations = defineOperations({
     params,
     body: TrackUpdate,
     response: one,
-    errors: [400, 401, 403, 404],
   },
   deleteTrack: {
     method: 'delete',
@@ -116,7 +114,6 @@ export const trackOperations = defineOperations({
     access: ['server'],
     params,
     response: ok({ track_id: z.uuid(), deleted_track: Track }),
-    errors: [401, 403, 404],
   },
   completeTrackUpload: {
     method: 'post',
@@ -126,7 +123,6 @@ export const trackOperations = defineOperations({
     access: ['server'],
     params,
     response: one,
-    errors: [401, 403, 404],
   },
   renewTrackUpload: {
     method: 'post',
@@ -137,7 +133,7 @@ export const trackOperations = defineOperations({
     params,
     body: z.strictObject({ file_name: RequiredText.optional(), ...UploadFacts }),
     response: one.extend({ track_upload: UploadHandle }),
-    errors: [400, 401, 403, 404],
+    errors: ['file_too_large'],
   },
   reprocessTrack: {
     method: 'post',
@@ -147,6 +143,6 @@ export const trackOperations = defineOperations({
     access: ['server'],
     params,
     response: one,
-    errors: [401, 403, 404, 409],
+    errors: ['track_not_uploaded'],
   },
 })

@@ -16,6 +16,5 @@ export const trackVariantOperations = defineOperations({
     access: ['server'],
     params: z.object({ track_id: Id }),
     response: ok({ track_id: z.uuid(), variants: z.array(TrackVariant) }),
-    errors: [401, 403, 404],
   },
 })

@@ -37,7 +37,7 @@ export const uploadOperations = defineOperations({
       upload_session: UploadSession.pick({ id: true, collection_id: true, expires_at: true }),
       expires_at: Timestamp,
     }),
-    errors: [400, 401, 403, 404],
+    errors: ['not_found'],
   },
   getUploadSession: {
     method: 'get',
@@ -47,7 +47,7 @@ export const uploadOperations = defineOperations({
     access: ['server', 'uploader'],
     params,
     response: ok({ upload_session_id: z.uuid(), upload_session: UploadSession }),
-    errors: [401, 403, 404, 410],
+    errors: ['session_expired'],
   },
   createSessionTrack: {
     method: 'post',
@@ -72,7 +72,7 @@ export const uploadOperations = defineOperations({
       track_upload: UploadHandle,
       track_cover_upload: UploadHandle,
     }),
-    errors: [400, 401, 403, 404, 410],
+    errors: ['session_expired', 'file_too_large'],
   },
   getSessionTrack: {
     method: 'get',
@@ -98,6 +98,6 @@ export const uploadOperations = defineOperations({
         error: z.object({ code: z.string(), message: z.string() }).nullable(),
       }),
     }),
-    errors: [401, 403, 404, 410],
+    errors: ['session_expired'],
   },
 })

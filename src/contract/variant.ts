@@ -63,7 +63,6 @@ export const variantOperations = defineOperations({
     access: ['server', 'player'],
     query: Page,
     response: ok({ count: z.int(), variants: z.array(Variant) }),
-    errors: [400, 401, 403],
   },
   createVariant: {
     method: 'post',
@@ -73,7 +72,7 @@ export const variantOperations = defineOperations({
     access: ['server'],
     body: VariantCreate,
     response: one,
-    errors: [400, 401, 403, 409],
+    errors: ['variant_exists', 'variants_full'],
   },
   getVariant: {
     method: 'get',
@@ -83,7 +82,6 @@ export const variantOperations = defineOperations({
     access: ['server', 'player'],
     params,
     response: one,
-    errors: [401, 403, 404],
   },
   updateVariant: {
     method: 'put',
@@ -94,7 +92,7 @@ export const variantOperations = defineOperations({
     params,
     body: VariantUpdate,
     response: one,
-    errors: [400, 401, 403, 404, 409],
+    errors: ['default_variant'],
   },
   deleteVariant: {
     method: 'delete',
@@ -104,6 +102,6 @@ export const variantOperations = defineOperations({
     access: ['server'],
     params,
     response: ok({ variant_id: z.uuid(), deleted_variant: Variant }),
-    errors: [401, 403, 404, 409],
+    errors: ['default_variant'],
   },
 })

@@ -4,9 +4,10 @@ import { ApiKey } from '../contract/api_key.ts'
 import { Collection } from '../contract/collection.ts'
 import { ImageColor } from '../contract/color.ts'
 import { ErrorBody } from '../contract/common.ts'
+import { ERRORS } from '../contract/errors.ts'
 import { Limit } from '../contract/limit.ts'
 import { CoverImage, UploadHandle } from '../contract/media.ts'
-import type { Operation, Operations } from '../contract/operation.ts'
+import { errorsOf, type Operation, type Operations } from '../contract/operation.ts'
 import { Organization } from '../contract/organization.ts'
 import { Levels, Playback, PlaybackVariant, PlayedTrack, PlaySession, SessionTrack } from '../contract/play.ts'
 import { Playlist, PlaylistTrack } from '../contract/playlist.ts'
@@ -40,20 +41,6 @@ const NAMED = {
   UploadHandle,
   UploadSession,
   Variant,
-}
-
-const STATUS_TEXT = {
-  400: 'The parameters or the body are not valid',
-  401: 'The API key is missing or not valid',
-  403: 'The key or the session does not allow this',
-  404: 'Not found',
-  409: 'Not possible in the present state',
-  410: 'The session has expired',
-  412: 'It has changed since: the version does not match If-Match',
-  413: 'Too large',
-  415: 'The body is not sent as JSON',
-  422: 'This Idempotency-Key was used with another request',
-  429: 'Too many requests; see Retry-After',
 }
 
 type Json = Record<string, unknown>
@@ -110,9 +97,7 @@ const IDEMPOTENCY_KEY = {
 const content = (schema: Json) => ({ 'application/json': { schema } })
 
 function describe(name: string, operation: Operation): Json {
-  const errors = [...operation.errors, 429 as const]
-  if (operation.body) errors.push(413, 415)
-  if (operation.method === 'post') errors.push(400, 409, 413, 422)
+  const refusals = Object.groupBy(errorsOf(operation), (code) => ERRORS[code].status)
   const { access } = operation
   const keys = access.length > 0 ? `Keys: ${access.join(', ')}.` : 'Public: the id of the play session is the secret.'
   return {
@@ -133,9 +118,12 @@ function describe(name: string, operation: Operation): Json {
     responses: {
       200: { description: 'Success', content: content(toSchema(operation.response, 'input')) },
       ...Object.fromEntries(
-        [...new Set(errors)].map((status) => [
+        Object.entries(refusals).map(([status, codes]) => [
           status,
-          { description: STATUS_TEXT[status], content: content({ $ref: ref('Error') }) },
+          {
+            description: codes.map((code) => `\`${code}\`: ${ERRORS[code].meaning}`).join('\n\n'),
+            content: content({ $ref: ref('Error') }),
+          },
         ]),
       ),
     },
