@@ -1,6 +1,6 @@
 import * as z from 'zod'
 
-import { Id, ok, Page, RequiredText, Timestamp } from './common.ts'
+import { Id, named, ok, Page, RequiredText, Timestamp } from './common.ts'
 import { MAX_ORIGINS, MAX_SESSION_VARIANTS, MAX_STRING } from './facts.ts'
 import { defineOperations } from './operation.ts'
 
@@ -11,7 +11,7 @@ export type KeyType = z.infer<typeof KeyType>
  * A key (specification §5). `server` gives full access to its organization; `player` and `uploader` are for browsers and apps and
  * may be bound to one resource.
  */
-export const ApiKey = z.object({
+export const ApiKey = named('ApiKey', {
   id: z.uuid(),
   title: z.string(),
   type: KeyType,

@@ -1,7 +1,7 @@
 import * as z from 'zod'
 
 import { HexColor, ImageColor } from './color.ts'
-import { Id, Metadata, ok, oneFilter, Page, RequiredText, Text } from './common.ts'
+import { Id, Metadata, named, ok, oneFilter, Page, RequiredText, Text } from './common.ts'
 import { UploadHandle } from './media.ts'
 import { defineOperations } from './operation.ts'
 import { Theme } from './organization.ts'
@@ -11,7 +11,7 @@ import { ListedTrack, TrackStatus } from './track.ts'
  * A container of tracks (specification §2, Collection). `player_color` and `player_subtitle` are the effective ones: the
  * organization's where the collection sets none. `image_colors` are the theme's, else the cover's palette.
  */
-export const Collection = z.object({
+export const Collection = named('Collection', {
   id: z.uuid(),
   creator_id: z.uuid().nullable(),
   organization_index: z.string(),

@@ -41,6 +41,9 @@ export const oneFilter = <T extends z.ZodObject>(query: T) =>
     'takes one filter at a time',
   )
 
+/** A schema that OpenAPI knows by its name. */
+export const named = <const T extends z.ZodRawShape>(id: string, shape: T) => z.object(shape).meta({ id })
+
 /** The success envelope (specification §2). */
 export const ok = <const T extends z.ZodRawShape>(shape: T) =>
   z.object({ ok: z.literal(true), api_request_id: z.uuid().optional(), ...shape })
@@ -53,7 +56,7 @@ export const ErrorCode = z.enum(Object.keys(ERRORS) as Code[]).describe(
 )
 
 /** The error envelope (specification §7); `code` and `errors` are additive. */
-export const ErrorBody = z.object({
+export const ErrorBody = named('Error', {
   ok: z.literal(false),
   message: z.string(),
   code: ErrorCode,

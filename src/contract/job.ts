@@ -1,8 +1,9 @@
 import * as z from 'zod'
 
 import { ImageColor } from './color.ts'
-import { FILE_ERRORS, SERVICE_ERRORS, type WARNINGS } from './errors.ts'
+import { FILE_ERRORS, SERVICE_ERRORS } from './errors.ts'
 import { CODECS, MAX_BITRATE } from './facts.ts'
+import { FailedVariant, SkippedVariant, SourceInfo, Warning } from './info.ts'
 
 /**
  * What the queue consumer asks of the transcoder, and what the transcoder answers (docs/architecture.md#how-audio-flows).
@@ -16,8 +17,6 @@ import { CODECS, MAX_BITRATE } from './facts.ts'
 const codesOf = <const T extends object>(table: T) => z.enum(Object.keys(table) as (keyof T & string)[])
 
 const JobErrorCode = codesOf({ ...FILE_ERRORS, ...SERVICE_ERRORS })
-
-export type Warning = { code: keyof typeof WARNINGS; message: string }
 
 export const JobError = z.object({
   // A transcoder that was deployed later may know more codes.
@@ -124,13 +123,12 @@ export const JobResult = z.object({
   duration: z.number().positive(),
   /** 320 numbers 0–1: RMS per bucket over the loudest bucket's, 3 decimals; all 0 for silence. */
   levels: z.array(z.number().min(0).max(1)).length(320),
-  /** Technical facts for `track.info`: codec, sample_rate, channels, bit_depth, bitrate, loudness, tags, … */
-  info: z.record(z.string(), z.json()),
-  warnings: z.array(z.object({ code: z.string(), message: z.string() })),
+  info: SourceInfo.partial(),
+  warnings: z.array(Warning),
   variants: z.array(MadeVariant),
   /** Variants that do not exist for this source (FLAC of a lossy one): neither made nor an error. */
-  skipped: z.array(z.object({ index: z.string(), reason: z.string() })),
-  failed: z.array(z.object({ index: z.string(), message: z.string() })),
+  skipped: z.array(SkippedVariant),
+  failed: z.array(FailedVariant),
   /** The embedded cover, when the job asked for it and the file has one that can be read. */
   cover: CoverResult.nullable(),
 })

@@ -1,11 +1,11 @@
 import * as z from 'zod'
 
-import { ok } from './common.ts'
+import { named, ok } from './common.ts'
 import * as limits from './facts.ts'
 import { defineOperations } from './operation.ts'
 
 /** One limit of the service: what it bounds, its number, and the number's unit. */
-export const Limit = z.object({ name: z.string(), value: z.number(), unit: z.string(), applies_to: z.string() })
+export const Limit = named('Limit', { name: z.string(), value: z.number(), unit: z.string(), applies_to: z.string() })
 
 export type Limit = z.infer<typeof Limit>
 

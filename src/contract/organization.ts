@@ -1,14 +1,14 @@
 import * as z from 'zod'
 
 import { HexColor, ImageColor } from './color.ts'
-import { Id, ok, Page, RequiredText, Text } from './common.ts'
+import { Id, named, ok, Page, RequiredText, Text } from './common.ts'
 import { MAX_THEME_COLORS } from './facts.ts'
 import { defineOperations } from './operation.ts'
 
 export const Theme = z.array(HexColor).max(MAX_THEME_COLORS)
 
 /** The top-level entity (specification §2, Organization). `theme` is what was set, `image_colors` its returned form. */
-export const Organization = z.object({
+export const Organization = named('Organization', {
   id: z.uuid(),
   name: z.string(),
   image_colors: z.array(ImageColor),

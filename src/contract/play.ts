@@ -1,6 +1,6 @@
 import * as z from 'zod'
 
-import { Id, Metadata, ok, Text, Timestamp } from './common.ts'
+import { Id, Metadata, named, ok, Text, Timestamp } from './common.ts'
 import { MAX_SESSION_TTL, MAX_SESSION_VARIANTS } from './facts.ts'
 import { CoverImage } from './media.ts'
 import { defineOperations } from './operation.ts'
@@ -10,7 +10,7 @@ export const PlayScope = z.enum(['collection', 'track', 'playlist'])
 export type PlayScope = z.infer<typeof PlayScope>
 
 /** A time-limited session for playing one resource (specification §2, PlaySession). It never changes. */
-export const PlaySession = z.object({
+export const PlaySession = named('PlaySession', {
   id: z.uuid(),
   creator_id: z.uuid().nullable(),
   organization_index: z.string(),
@@ -33,7 +33,7 @@ export const SessionTrack = Track.pick({
   player_title: true,
   player_subtitle: true,
   player_color: true,
-})
+}).meta({ id: 'SessionTrack' })
 
 /**
  * A track as listeners see it: effective title, subtitle, color and image colors (docs/architecture.md#inheritance). It has the fields
@@ -44,13 +44,13 @@ export const PlayedTrack = ListedTrack.extend({
   is_dark: z.boolean(),
   /** The track is still being processed and plays from a first file; the real variants replace it. */
   is_preliminary: z.boolean(),
-})
+}).meta({ id: 'PlayedTrack' })
 
 /** 320 numbers 0–1: RMS per bucket over the loudest bucket's; empty until known. */
-export const Levels = z.object({ levels: z.array(z.number()) })
+export const Levels = named('Levels', { levels: z.array(z.number()) })
 
 /** One playable file (specification §2, Playback variant): exactly these keys. */
-export const PlaybackVariant = z.object({
+export const PlaybackVariant = named('PlaybackVariant', {
   path: z.string(),
   url: z.url(),
   variant: z.object({ index: z.string() }),
@@ -64,7 +64,7 @@ const playback = {
   levels: Levels,
   variants: z.array(PlaybackVariant),
 }
-export const Playback = z.object(playback)
+export const Playback = z.object(playback).meta({ id: 'Playback' })
 export type Playback = z.infer<typeof Playback>
 
 export const PlaySessionCreate = z.strictObject({

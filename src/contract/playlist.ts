@@ -11,11 +11,13 @@ import { ListedTrack } from './track.ts'
 const OVERRIDES = { is_cover_overridable: true, is_theme_overridable: true } as const
 
 /** Tracks of any of the organization's collections, in an order of their own (docs/architecture.md#playlists). */
-export const Playlist = Collection.omit(OVERRIDES).extend({
-  track_count: z.int(),
-  /** Rises with every change of the tracks; send it as `If-Match` to change only what you have seen. */
-  version: z.int(),
-})
+export const Playlist = Collection.omit(OVERRIDES)
+  .extend({
+    track_count: z.int(),
+    /** Rises with every change of the tracks; send it as `If-Match` to change only what you have seen. */
+    version: z.int(),
+  })
+  .meta({ id: 'Playlist' })
 export type Playlist = z.infer<typeof Playlist>
 
 /** A place in a playlist. */
@@ -23,7 +25,7 @@ export const PlaylistTrack = ListedTrack.extend({
   playlist_track_id: z.uuid(),
   /** 0, 1, 2, … */
   position: z.int(),
-})
+}).meta({ id: 'PlaylistTrack' })
 
 export const PlaylistUpdate = CollectionUpdate.omit(OVERRIDES)
 export const PlaylistCreate = CollectionCreate.omit(OVERRIDES)

@@ -1,10 +1,15 @@
 import * as z from 'zod'
 
-import { Id, ok } from './common.ts'
+import { Id, named, ok } from './common.ts'
 import { defineOperations } from './operation.ts'
 
 /** A file that a track has. `index` is that of `GET /v1/variant`; bytes, kbit/s (0 where it has no meaning), seconds. */
-export const TrackVariant = z.object({ index: z.string(), size: z.int(), bitrate: z.int(), duration: z.number() })
+export const TrackVariant = named('TrackVariant', {
+  index: z.string(),
+  size: z.int(),
+  bitrate: z.int(),
+  duration: z.number(),
+})
 export type TrackVariant = z.infer<typeof TrackVariant>
 
 export const trackVariantOperations = defineOperations({

@@ -1,12 +1,13 @@
 import * as z from 'zod'
 
-import { Id, Metadata, ok, RequiredText, Text, Timestamp } from './common.ts'
+import { Id, Metadata, named, ok, RequiredText, Text, Timestamp } from './common.ts'
+import { TrackError } from './info.ts'
 import { UploadHandle } from './media.ts'
 import { defineOperations } from './operation.ts'
 import { Track, UploadFacts } from './track.ts'
 
 /** A time-limited batch session in which tracks are created for one collection (specification §2, UploadSession). */
-export const UploadSession = z.object({
+export const UploadSession = named('UploadSession', {
   id: z.uuid(),
   creator_id: z.uuid().nullable(),
   collection_id: z.uuid(),
@@ -95,7 +96,7 @@ export const uploadOperations = defineOperations({
         /** 0–1 while processing. */
         progress: z.number().nullable(),
         /** Why it failed. */
-        error: z.object({ code: z.string(), message: z.string() }).nullable(),
+        error: TrackError.omit({ attempt: true }).nullable(),
       }),
     }),
     errors: ['session_expired'],

@@ -1,6 +1,6 @@
 import * as z from 'zod'
 
-import { Id, ok, Page, RequiredText } from './common.ts'
+import { Id, named, ok, Page, RequiredText } from './common.ts'
 import { CODECS, MAX_BITRATE, MAX_PREVIEW, MAX_PREVIEW_START, MAX_VARIANT_INDEX } from './facts.ts'
 import { AudioCodec } from './job.ts'
 import { defineOperations } from './operation.ts'
@@ -9,7 +9,7 @@ import { defineOperations } from './operation.ts'
  * A kind of rendition (specification §2, Variant). `bitrate` in kbit/s, 0 where it has no meaning. The last four are additive: null
  * where they have no meaning, and `channels` also where the source decides.
  */
-export const Variant = z.object({
+export const Variant = named('Variant', {
   id: z.uuid(),
   name: z.string(),
   type: z.enum(['transcode', 'preview', 'waveform', 'analysis', 'original']),

@@ -1,47 +1,7 @@
 import * as z from 'zod'
 
-import { ApiKey } from '../contract/api_key.ts'
-import { Collection } from '../contract/collection.ts'
-import { ImageColor } from '../contract/color.ts'
-import { ErrorBody } from '../contract/common.ts'
 import { ERRORS } from '../contract/errors.ts'
-import { Limit } from '../contract/limit.ts'
-import { CoverImage, UploadHandle } from '../contract/media.ts'
 import { errorsOf, type Operation, type Operations } from '../contract/operation.ts'
-import { Organization } from '../contract/organization.ts'
-import { Levels, Playback, PlaybackVariant, PlayedTrack, PlaySession, SessionTrack } from '../contract/play.ts'
-import { Playlist, PlaylistTrack } from '../contract/playlist.ts'
-import { Reprocess } from '../contract/reprocess.ts'
-import { ListedTrack, Track } from '../contract/track.ts'
-import { TrackVariant } from '../contract/track_variant.ts'
-import { UploadSession } from '../contract/upload.ts'
-import { Variant } from '../contract/variant.ts'
-
-/** Schemas that stand once under `components` and are referred to by name. */
-const NAMED = {
-  ApiKey,
-  Collection,
-  CoverImage,
-  Error: ErrorBody,
-  ImageColor,
-  Levels,
-  Limit,
-  ListedTrack,
-  Organization,
-  Playback,
-  PlaybackVariant,
-  PlayedTrack,
-  Playlist,
-  PlaylistTrack,
-  PlaySession,
-  Reprocess,
-  SessionTrack,
-  Track,
-  TrackVariant,
-  UploadHandle,
-  UploadSession,
-  Variant,
-}
 
 type Json = Record<string, unknown>
 
@@ -52,25 +12,24 @@ function tidy(context: { jsonSchema: Json }): void {
   if (schema.format === 'date-time') delete schema.pattern
 }
 
-const registry = z.registry<{ id: string }>()
-for (const [id, schema] of Object.entries(NAMED)) registry.add(schema, { id })
+const COMPONENTS = '#/components/schemas/'
+const ref = (id: string) => COMPONENTS + id
 
-const ref = (id: string) => `#/components/schemas/${id}`
-
+/** A schema; those in it that have a name (`.meta({ id })`) are referred to. */
 function toSchema(schema: z.ZodType, io: 'input' | 'output'): Json {
-  // The schema itself is put beside the named ones, so that it may refer to them.
-  const own = z.registry<{ id: string }>()
-  for (const [id, named] of Object.entries(NAMED)) own.add(named, { id })
-  own.add(schema, { id: '_' })
-  const { schemas } = z.toJSONSchema(own, { io, uri: ref, override: tidy, unrepresentable: 'any' })
-  const { $schema: _schema, $id: _id, ...rest } = schemas['_'] as Json
-  return rest
+  const settings = { io, override: tidy, unrepresentable: 'any' } as const
+  const { $schema: _schema, $defs: _defs, ...rest } = z.toJSONSchema(schema, settings)
+  return JSON.parse(JSON.stringify(rest).replaceAll('#/$defs/', COMPONENTS)) as Json
 }
 
+/** The schemas that have a name. */
 function components(): Json {
-  const { schemas } = z.toJSONSchema(registry, { io: 'input', uri: ref, override: tidy, unrepresentable: 'any' })
+  const settings = { io: 'input', uri: ref, override: tidy, unrepresentable: 'any' } as const
+  const { schemas } = z.toJSONSchema(z.globalRegistry, settings)
   return Object.fromEntries(
-    Object.entries(schemas).map(([id, { $schema: _schema, $id: _id, ...schema }]) => [id, schema]),
+    Object.entries(schemas)
+      .toSorted(([a], [b]) => a.localeCompare(b))
+      .map(([id, { $schema: _schema, $id: _id, ...schema }]) => [id, schema]),
   )
 }
 

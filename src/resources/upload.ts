@@ -79,10 +79,7 @@ export const uploadHandlers: Handlers<typeof uploadOperations> = {
     const session = await findUploadSession(context, params.upload_session_id)
     const track = await refreshTrack(context, params.track_id)
     if (track.upload_session_id !== session.id) throw notFound('track')
-    const { progress = null, error = null } = track.info as {
-      progress?: number
-      error?: { code: string; message: string } | null
-    }
+    const { progress = null, error = null } = track.info
     return { upload_session_id: session.id, track_id: track.id, track: { ...track, progress, error } }
   },
 }
