@@ -1,3 +1,4 @@
+import { CODECS } from '../src/contract/facts.ts'
 import { inputFlags, MAX_ALLOC } from './input.ts'
 import type { Encode } from './plan.ts'
 import type { Source } from './probe.ts'
@@ -138,7 +139,7 @@ function output(i: number, encode: Encode, { tools }: Command): string[] {
 // are few and large. Old versions refuse the option, and the names of builds between versions do not say how old they are.
 function waiting({ codec }: Encode, version: string): string[] {
   const major = Number(/^n?(\d+)\./.exec(version)?.[1] ?? 0)
-  return major >= 7 && codec !== 'flac' ? ['-thread_queue_size', '256'] : []
+  return major >= 7 && !CODECS[codec].lossless ? ['-thread_queue_size', '256'] : []
 }
 
 // From the start of a line: tags of the source are in the text too, behind spaces.
@@ -153,7 +154,7 @@ const GUILTY = [
 /** The encode whose encoder or file format ffmpeg blames for its failure, if it names one. */
 export function blamedEncode(stderr: string, encodes: Encode[]): Encode | undefined {
   const missing = /^(?:\[.*\] )?Unknown encoder '(\w+)'/m.exec(stderr)?.[1]
-  if (missing) return encodes.find((encode) => missing.endsWith(encode.codec === 'mp3' ? 'mp3lame' : encode.codec))
+  if (missing) return encodes.find((encode) => encoder(encode).includes(missing))
   for (const pattern of GUILTY) {
     const found = pattern.exec(stderr)
     if (found) return encodes[Number(found[1])]

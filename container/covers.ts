@@ -1,12 +1,12 @@
 import { mkdtemp, readFile, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 
+import { MAX_COVER_BYTES } from '../src/contract/facts.ts'
 import type { CoverAnswer, CoverJob } from '../src/contract/job.ts'
 import { makeCover } from './cover.ts'
 import { download, type Patience } from './download.ts'
 import { Fault } from './fault.ts'
 import { log } from './log.ts'
-import { MAX_IMAGE_BYTES } from './picture.ts'
 import { COVER_PREFIX } from './space.ts'
 
 type CoverFailure = Extract<CoverAnswer, { ok: false }>['error']
@@ -52,7 +52,8 @@ function toCoverFailure(thrown: unknown): CoverFailure {
 async function fetchAndCut(job: CoverJob, workDir: string, patience: Patience, signal: AbortSignal) {
   const { size } = job.source
   if (size === 0) throw new Fault('unsupported_image', 'The image is empty.')
-  if (size > MAX_IMAGE_BYTES) throw new Fault('image_too_large', 'The image is larger than 10 MB.')
+  if (size > MAX_COVER_BYTES)
+    throw new Fault('image_too_large', `The image is larger than ${MAX_COVER_BYTES / 1e6} MB.`)
   const directory = await mkdtemp(join(workDir, COVER_PREFIX))
   try {
     const path = join(directory, 'src')

@@ -1,6 +1,7 @@
 import { rm, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 
+import { CODECS } from '../src/contract/facts.ts'
 import type { JobEvent, TranscodeJob } from '../src/contract/job.ts'
 import { copyArguments, ffmpegArguments } from './command.ts'
 import type { Tools } from './ffmpeg.ts'
@@ -32,9 +33,9 @@ export type EarlyRequest = {
 
 /** Streams that every browser plays as they are, with the file format to put them into. */
 const COPIES: Record<string, { format: string; type: string }> = {
-  mp3: { format: 'mp3', type: 'audio/mpeg' },
-  aac: { format: 'ipod', type: 'audio/mp4' },
-  flac: { format: 'flac', type: 'audio/flac' },
+  mp3: { format: 'mp3', type: CODECS.mp3.content_type },
+  aac: { format: 'ipod', type: CODECS.aac.content_type },
+  flac: { format: 'flac', type: CODECS.flac.content_type },
 }
 const EARLY_FILE = 'early'
 
@@ -47,7 +48,8 @@ export function startEarly(request: EarlyRequest): Early | null {
   const known = source.duration ?? 0
   if (!job.early || job.pass !== 'strict' || !sniffed.demuxer || known < job.early.from_duration) return null
   const copy = COPIES[source.codec]
-  const encode = encodes.find((one) => one.codec === 'flac' && !one.cut && one.channels === source.channels) ?? null
+  const encode =
+    encodes.find((one) => CODECS[one.codec].lossless && !one.cut && one.channels === source.channels) ?? null
   if (!copy && !(source.lossless && encode)) return null
   const abandoned = new AbortController()
   const signal = AbortSignal.any([request.signal, abandoned.signal])

@@ -1,4 +1,5 @@
-import type { CoverOutputs, CoverResult, Warning } from '../src/contract/job.ts'
+import type { Warning } from '../src/contract/info.ts'
+import type { CoverOutputs, CoverResult } from '../src/contract/job.ts'
 import { makeCover } from './cover.ts'
 import { Fault } from './fault.ts'
 import type { Tools } from './ffmpeg.ts'

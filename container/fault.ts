@@ -1,4 +1,5 @@
-import type { CoverAnswer, JobErrorCode } from '../src/contract/job.ts'
+import type { JobErrorCode } from '../src/contract/errors.ts'
+import type { CoverAnswer } from '../src/contract/job.ts'
 
 type CoverErrorCode = Extract<CoverAnswer, { ok: false }>['error']['code']
 

@@ -1,11 +1,8 @@
-import type * as z from 'zod'
-
-import type { JobResult } from '../src/contract/job.ts'
+import { Analysis, type Loudness, type SourceInfo } from '../src/contract/info.ts'
 import type { Pass } from './command.ts'
 import { silenceAtEnds } from './duration.ts'
 import type { Tools } from './ffmpeg.ts'
 import type { PcmSummary } from './levels.ts'
-import type { Loudness } from './loudness.ts'
 import type { Source } from './probe.ts'
 
 type Facts = {
@@ -19,7 +16,7 @@ type Facts = {
 }
 
 /** The technical facts of a track: what its source was and how loud it is. */
-export function trackInfo(facts: Facts): z.infer<typeof JobResult>['info'] {
+export function sourceInfo(facts: Facts): SourceInfo {
   const { source, pcm, loudness, duration } = facts
   return {
     container: source.container,
@@ -36,24 +33,12 @@ export function trackInfo(facts: Facts): z.infer<typeof JobResult>['info'] {
     chapters: source.chapters.slice(0, 64),
     chapter_count: source.chapterCount,
     has_cover: source.picture !== null,
-    loudness: { ...loudness },
+    loudness,
     silence: silenceAtEnds(pcm, source.sampleRate, duration),
     pass: facts.pass,
     ffmpeg: facts.tools.version,
   }
 }
 
-/** The `analysis` variant: loudness and the few facts a player wants with it. */
-export function analysis({ source, pcm, loudness, duration }: Facts) {
-  return {
-    ...loudness,
-    duration,
-    silence: silenceAtEnds(pcm, source.sampleRate, duration),
-    codec: source.codec,
-    sample_rate: source.sampleRate,
-    channels: source.channels,
-    channel_layout: source.channelLayout,
-    bit_depth: source.bitDepth,
-    bitrate: source.bitrate,
-  }
-}
+export const analysis = (facts: Facts): Analysis =>
+  Analysis.parse({ ...sourceInfo(facts), ...facts.loudness, duration: facts.duration })

@@ -1,22 +1,5 @@
+import type { Loudness } from '../src/contract/info.ts'
 import { isSilent, type PcmSummary } from './levels.ts'
-
-/** Loudness by EBU R 128 and what players derive from it; null where a value does not exist (silence, too short). */
-export type Loudness = {
-  /** LUFS, ITU-R BS.1770 gated. */
-  integrated_lufs: number | null
-  /** LU, EBU Tech 3342. */
-  loudness_range: number | null
-  /** dBTP, four times oversampled; may be above 0. */
-  true_peak_dbtp: number | null
-  sample_peak_dbfs: number | null
-  /** dB to -18 LUFS, ReplayGain 2.0. */
-  replaygain_track_gain: number | null
-  /** Linear, 1 is full scale. */
-  replaygain_track_peak: number | null
-  /** Q7.8 steps of 1/256 dB to -23 LUFS, RFC 7845. */
-  r128_track_gain: number | null
-  is_silent: boolean
-}
 
 /** Reads the summary that ffmpeg's ebur128 filter prints at the end, and adds the sample peak of the PCM. */
 export function loudness(stderr: string, pcm: PcmSummary): Loudness {

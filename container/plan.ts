@@ -1,4 +1,5 @@
-import type { AudioCodec, JobVariant } from '../src/contract/job.ts'
+import { type AudioCodec, codecOf, MP3_BITRATES } from '../src/contract/facts.ts'
+import type { JobVariant } from '../src/contract/job.ts'
 import type { Source } from './probe.ts'
 
 /** One audio file that ffmpeg shall write: `bitrate` in kbit/s (0 for FLAC), `rate` in Hz, `bits` for FLAC only. */
@@ -18,10 +19,6 @@ export type Plan = { encodes: Encode[]; skipped: { index: string; reason: string
 
 type AudioVariant = Extract<JobVariant, { kind: 'audio' | 'preview' }>
 
-const EXTENSIONS = { aac: 'm4a', mp3: 'mp3', opus: 'webm', flac: 'flac' }
-const LADDER = [32, 40, 48, 56, 64, 80, 96, 112, 128, 160, 192, 224, 256, 320]
-const RATES = [16000, 22050, 24000, 32000, 44100, 48000]
-
 /** Decides what to encode for a source: never more channels, and never a higher bitrate than a lossy source has. */
 export function plan(variants: JobVariant[], source: Source): Plan {
   const wanted = variants.filter((variant) => variant.kind === 'audio' || variant.kind === 'preview')
@@ -29,7 +26,7 @@ export function plan(variants: JobVariant[], source: Source): Plan {
   const skipped: Plan['skipped'] = []
   for (const variant of wanted) {
     // Nothing else is ever left out: a session that names a variant must find it. The bitrate of a small source is clamped.
-    if (variant.codec === 'flac' && !source.lossless) {
+    if (codecOf(variant.codec).lossless && !source.lossless) {
       skipped.push({ index: variant.index, reason: `The source is ${source.codec}, which is lossy.` })
     } else encodes.push(encodeOf(variant, source))
   }
@@ -37,15 +34,15 @@ export function plan(variants: JobVariant[], source: Source): Plan {
 }
 
 function encodeOf(variant: AudioVariant, source: Source): Encode {
-  const flac = variant.codec === 'flac'
+  const { bitrates, channels, extension } = codecOf(variant.codec)
   return {
     index: variant.index,
     codec: variant.codec,
-    bitrate: flac ? 0 : bitrateFor(variant.bitrate, source, variant.channels),
+    bitrate: bitrates ? bitrateFor(variant.bitrate, source, variant.channels) : 0,
     rate: rateFor(variant.codec, source.sampleRate),
-    channels: Math.min(source.channels, variant.channels ?? (flac ? source.channels : 2)),
+    channels: Math.min(source.channels, variant.channels ?? channels),
     bits: (source.bitDepth ?? 16) > 16 ? 24 : 16,
-    file: `${variant.index}.${EXTENSIONS[variant.codec]}`,
+    file: `${variant.index}.${extension}`,
     cut: variant.kind === 'preview' ? cut(variant.start, variant.length, source.duration) : null,
   }
 }
@@ -58,21 +55,21 @@ function cut(start: number, length: number, duration: number | null) {
 }
 
 /**
- * Kbit/s for a nominal bitrate. Mono takes half, unless the variant is `channels: 1` itself. A lossy source gets at most the ladder's
+ * Kbit/s for a nominal bitrate. Mono takes half, unless the variant is `channels: 1` itself. A lossy source gets at most MP3's
  * next step above its own (docs/architecture.md#variants).
  */
 export function bitrateFor(bitrate: number, source: Source, channels?: number): number {
   const mono = source.channels === 1
   const target = mono && channels !== 1 ? Math.min(bitrate, Math.max(48, bitrate / 2)) : bitrate
   if (source.lossless || !source.bitrate || source.bitrate >= target) return target
-  const step = LADDER.find((candidate) => candidate >= source.bitrate!) ?? target
+  const step = MP3_BITRATES.find((candidate) => candidate >= source.bitrate!) ?? target
   return Math.min(target, Math.max(step, mono ? 32 : 48))
 }
 
-/** Hz for a codec: the source's own where players take it, the family's base above 48 kHz, never below 16 kHz. */
+/** Hz for a codec: the source's own where it takes that, else the next above; of higher ones, the base of the source's family. */
 export function rateFor(codec: AudioCodec, rate: number): number {
-  if (codec === 'flac') return rate
-  if (codec === 'opus') return 48000
-  if (rate > 48000) return rate % 44100 === 0 ? 44100 : 48000
-  return RATES.find((candidate) => candidate >= rate) ?? 48000
+  const { rates } = codecOf(codec)
+  if (!rates) return rate
+  const base = rate % 44_100 === 0 && rates.includes(44_100) ? 44_100 : rates.at(-1)!
+  return rates.find((candidate) => candidate >= rate) ?? base
 }

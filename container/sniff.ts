@@ -1,6 +1,6 @@
 import { open } from 'node:fs/promises'
 
-import type { JobErrorCode } from '../src/contract/job.ts'
+import type { JobErrorCode } from '../src/contract/errors.ts'
 import { HEAD_BYTES, isText } from '../src/contract/text.ts'
 import { Fault } from './fault.ts'
 

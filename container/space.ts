@@ -2,6 +2,7 @@ import { chmodSync, existsSync, mkdirSync, readdirSync, rmSync, statSync } from 
 import { chmod, chown, mkdir, statfs } from 'node:fs/promises'
 import { join } from 'node:path'
 
+import { CODECS } from '../src/contract/facts.ts'
 import type { TranscodeJob } from '../src/contract/job.ts'
 import { Fault } from './fault.ts'
 
@@ -39,7 +40,7 @@ export function spaceFor({ source, variants, early, max_duration }: TranscodeJob
     if (variant.kind !== 'audio' && variant.kind !== 'preview') return 0
     const seconds = variant.kind === 'preview' ? Math.min(variant.length, max_duration) : max_duration
     // FLAC of noise is as large as its source; a lossy file is larger than that only when the source is tiny.
-    return variant.codec === 'flac' ? source.size : Math.min(source.size, (variant.bitrate * 1000 * seconds) / 8)
+    return CODECS[variant.codec].lossless ? source.size : Math.min(source.size, (variant.bitrate * 1000 * seconds) / 8)
   })
   return made.reduce((sum, bytes) => sum + bytes, source.size * (early ? 2 : 1)) + MARGIN
 }

@@ -10,7 +10,7 @@ import { embeddedCover } from './embedded.ts'
 import { type Encoded, encode, recut } from './encode.ts'
 import { Fault } from './fault.ts'
 import type { Tools } from './ffmpeg.ts'
-import { analysis, trackInfo } from './info.ts'
+import { analysis, sourceInfo } from './info.ts'
 import { levels } from './levels.ts'
 import { loudness } from './loudness.ts'
 import { audioFiles, dataFiles, type OutputFile, uploadAll } from './outputs.ts'
@@ -111,7 +111,7 @@ async function finish(
   return {
     duration,
     levels: levels(encoded.pcm),
-    info: trackInfo(facts),
+    info: sourceInfo(facts),
     warnings: [...decodeWarnings(source, sniffed, encoded), ...embedded.warnings],
     variants,
     skipped: wanted.skipped,

@@ -1,4 +1,4 @@
-import type { Warning } from '../src/contract/job.ts'
+import type { Warning } from '../src/contract/info.ts'
 import type { Encoded } from './encode.ts'
 import { integratedOf } from './loudness.ts'
 import type { Source } from './probe.ts'

@@ -4,6 +4,8 @@ import { dirname, join } from 'node:path'
 import { build as bundle, type Plugin, transform } from 'esbuild'
 import sharp from 'sharp'
 
+import { COVER_SIZES } from '../src/contract/facts.ts'
+
 /**
  * Makes `dist/public`, the Worker's static assets, from the browser code: modules with hashed names, which are kept for a year,
  * `index.html` and `/elements/{name}.js` leading to them, the neutral cover pictures and `_headers`. Only what changed is written: `wrangler dev` watches that directory.
@@ -12,8 +14,6 @@ import sharp from 'sharp'
 const root = join(import.meta.dirname, '..')
 const studio = join(root, 'src/studio')
 const target = join(root, 'dist/public')
-
-const COVERS = { icon: 80, small: 200, regular: 400 }
 
 const HEADERS = `/*
   X-Content-Type-Options: nosniff
@@ -118,7 +118,7 @@ const nameOf = (path: string) => path.slice(target.length + 1)
 /** What a play view shows while there is no cover: the same squares as of a real one. */
 async function drawCovers(): Promise<Files> {
   const drawing = await readFile(join(studio, 'cover.svg'))
-  const squares = Object.entries(COVERS).map(async ([name, size]): Promise<[string, Uint8Array]> => {
+  const squares = Object.entries(COVER_SIZES).map(async ([name, size]): Promise<[string, Uint8Array]> => {
     const jpeg = sharp(drawing, { density: 144 }).resize(size, size).jpeg({ quality: 85, mozjpeg: true })
     return [`cover/${name}.jpg`, await jpeg.toBuffer()]
   })

@@ -4,11 +4,10 @@ import { join } from 'node:path'
 import * as z from 'zod'
 
 import { Environment } from '../container/settings.ts'
-import { CATALOGUE, CODEC_FILES } from '../src/contract/catalogue.ts'
-import { ERRORS, TRACK_ERRORS } from '../src/contract/errors.ts'
-import { FILE_ERRORS, SERVICE_ERRORS, WARNINGS } from '../src/contract/job.ts'
+import { CATALOGUE } from '../src/contract/catalogue.ts'
+import { ERRORS, FILE_ERRORS, SERVICE_ERRORS, TRACK_ERRORS, WARNINGS } from '../src/contract/errors.ts'
+import { codecOf, CODECS, type AudioCodec } from '../src/contract/facts.ts'
 import { limitsOf } from '../src/contract/limit.ts'
-import { MP3_BITRATES, RANGES } from '../src/resources/variant_settings.ts'
 import { root, SETTINGS } from './settings.ts'
 
 /**
@@ -95,29 +94,27 @@ function catalogue(): string {
   const rows = CATALOGUE.map(({ index, codec, bitrate, extension }) => {
     const made = VARIANTS[index]
     if (!made) throw new Error(`scripts/docs.ts does not say what the variant ${index} is made of`)
-    const format = codec
-      ? `${codec === 'opus' ? 'Opus' : codec.toUpperCase()} in \`.${extension}\``
-      : extension
-        ? extension.toUpperCase()
-        : ''
-    return [code(index), format, bitrate ? `${bitrate} kbit/s` : '', made]
+    return [
+      code(index),
+      codec ? CODECS[codec].label : extension.toUpperCase(),
+      bitrate ? `${bitrate} kbit/s` : '',
+      made,
+    ]
   })
   return table(['`index`', 'Format', 'Bitrate', 'Made of'], rows)
 }
 
+function bitrateRange(bitrates: ReturnType<typeof codecOf>['bitrates']): string {
+  if (!bitrates || 'length' in bitrates) return bitrates?.join(', ') ?? 'none'
+  const { least, most, most_mono } = bitrates
+  return `${least} to ${most}${most_mono < most ? `; ${most_mono} at most with one channel` : ''}`
+}
+
 function codecs(): string {
-  const bitrates = {
-    aac: RANGES.aac.join(' to '),
-    mp3: MP3_BITRATES.join(', '),
-    opus: `${RANGES.opus.join(' to ')}; 256 at most with one channel`,
-    flac: 'none',
-  }
-  const rows = Object.entries(CODEC_FILES).map(([codec, { extension, content_type }]) => [
-    code(codec),
-    code(`.${extension}`),
-    code(content_type),
-    bitrates[codec as keyof typeof bitrates],
-  ])
+  const rows = (Object.keys(CODECS) as AudioCodec[]).map((codec) => {
+    const { extension, content_type, bitrates } = codecOf(codec)
+    return [code(codec), code(`.${extension}`), code(content_type), bitrateRange(bitrates)]
+  })
   return table(['`codec`', 'File', 'Type', 'Bitrates, kbit/s'], rows)
 }
 

@@ -1,5 +1,4 @@
-import type { ErrorCode } from './contract/common.ts'
-import { ERRORS } from './contract/errors.ts'
+import { type ErrorCode, ERRORS } from './contract/errors.ts'
 
 /** A fault that the caller is told about. Everything else that is thrown becomes a 500 without detail. */
 export class ApiError extends Error {

@@ -3,7 +3,8 @@ import { index, integer, primaryKey, real, sqliteTable, text, uniqueIndex } from
 
 import type { KeyType } from '../contract/api_key.ts'
 import type { ImageColor } from '../contract/color.ts'
-import type { AudioCodec } from '../contract/job.ts'
+import type { AudioCodec } from '../contract/facts.ts'
+import type { TrackInfo } from '../contract/info.ts'
 import type { PlayScope } from '../contract/play.ts'
 import type { TrackStatus } from '../contract/track.ts'
 
@@ -194,7 +195,7 @@ export const tracks = sqliteTable(
     /** When the sweep looks for the upload next. */
     next_check_at: integer().notNull(),
     created_at: created_at(),
-    info: json<Json>().notNull(),
+    info: json<TrackInfo>().notNull(),
     /** JSON text of 320 numbers; near the end, so that lists do not read it. */
     levels: text().notNull().default('[]'),
     /** The settings of the variants that the last job made, or found not to apply; null: none. Compared to find what is out of date. */

@@ -1,3 +1,4 @@
+import { MAX_PAGE } from '../contract/facts.ts'
 import type { Client } from './client.ts'
 import type { Arguments, OperationAt, Path, Result } from './types.ts'
 
@@ -14,7 +15,7 @@ export async function* pages<P extends ListPath>(
   client: Client,
   path: P,
   options?: Arguments<OperationAt<'get', P>>,
-  limit = 200,
+  limit = MAX_PAGE,
 ): AsyncGenerator<Result<OperationAt<'get', P>>> {
   const get = client.get as unknown as (path: string, options: object) => Promise<Result<OperationAt<'get', P>>>
   const query = (options as { query?: object } | undefined)?.query

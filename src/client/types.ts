@@ -1,6 +1,6 @@
 import type * as z from 'zod'
 
-import type { ErrorCode } from '../contract/common.ts'
+import type { ErrorCode } from '../contract/errors.ts'
 import type { OperationTable } from '../contract/index.ts'
 
 /** Everything here is derived from the operation table, at compile time only: no schema reaches the browser. */

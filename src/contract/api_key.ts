@@ -1,6 +1,7 @@
 import * as z from 'zod'
 
-import { Id, MAX_SESSION_VARIANTS, ok, Page, RequiredText, Timestamp } from './common.ts'
+import { Id, named, ok, Page, RequiredText, Timestamp } from './common.ts'
+import { MAX_ORIGINS, MAX_SESSION_VARIANTS, MAX_STRING } from './facts.ts'
 import { defineOperations } from './operation.ts'
 
 export const KeyType = z.enum(['server', 'player', 'uploader'])
@@ -10,7 +11,7 @@ export type KeyType = z.infer<typeof KeyType>
  * A key (specification §5). `server` gives full access to its organization; `player` and `uploader` are for browsers and apps and
  * may be bound to one resource.
  */
-export const ApiKey = z.object({
+export const ApiKey = named('ApiKey', {
   id: z.uuid(),
   title: z.string(),
   type: KeyType,
@@ -33,7 +34,7 @@ export type ApiKey = z.infer<typeof ApiKey>
 
 const Origin = z
   .string()
-  .max(255)
+  .max(MAX_STRING)
   .regex(
     /^https?:\/\/[a-z0-9.-]+(:\d{1,5})?$/,
     'must be an origin like https://example.com, in lower case and without a path',
@@ -44,7 +45,7 @@ export const ApiKeyUpdate = z.strictObject({
   title: RequiredText.optional(),
   variants: z.array(z.string().max(64)).min(1).max(MAX_SESSION_VARIANTS).nullable().optional(),
   is_downloadable: z.boolean().optional(),
-  allowed_origins: z.array(Origin).min(1).max(50).nullable().optional(),
+  allowed_origins: z.array(Origin).min(1).max(MAX_ORIGINS).nullable().optional(),
   expires_at: z.iso.datetime({ offset: true }).nullable().optional(),
 })
 
@@ -74,7 +75,6 @@ export const apiKeyOperations = defineOperations({
     access: ['server'],
     query: Page,
     response: ok({ count: z.int(), api_keys: z.array(ApiKey) }),
-    errors: [400, 401, 403],
   },
   createApiKey: {
     method: 'post',
@@ -84,7 +84,7 @@ export const apiKeyOperations = defineOperations({
     access: ['server'],
     body: ApiKeyCreate,
     response: withSecret,
-    errors: [400, 401, 403, 404],
+    errors: ['not_found', 'unknown_variant'],
   },
   getApiKey: {
     method: 'get',
@@ -94,7 +94,6 @@ export const apiKeyOperations = defineOperations({
     access: ['server'],
     params,
     response: one,
-    errors: [401, 403, 404],
   },
   updateApiKey: {
     method: 'put',
@@ -105,7 +104,7 @@ export const apiKeyOperations = defineOperations({
     params,
     body: ApiKeyUpdate,
     response: one,
-    errors: [400, 401, 403, 404, 409],
+    errors: ['unknown_variant', 'last_server_key'],
   },
   rotateApiKey: {
     method: 'post',
@@ -116,7 +115,6 @@ export const apiKeyOperations = defineOperations({
     params,
     body: z.strictObject({ grace_seconds: GraceSeconds }),
     response: withSecret,
-    errors: [400, 401, 403, 404],
   },
   revokeApiKey: {
     method: 'delete',
@@ -126,6 +124,6 @@ export const apiKeyOperations = defineOperations({
     access: ['server'],
     params,
     response: ok({ api_key_id: z.uuid(), deleted_api_key: ApiKey }),
-    errors: [401, 403, 404, 409],
+    errors: ['last_server_key'],
   },
 })

@@ -1,4 +1,5 @@
-import type { AudioCodec, JobVariant } from './job.ts'
+import { type AudioCodec, CODECS } from './facts.ts'
+import type { JobVariant } from './job.ts'
 import type { Variant } from './variant.ts'
 
 /** A variant together with the file that it becomes: what the API shows, and what the transcoder is told to make. */
@@ -7,20 +8,16 @@ export interface Rendition extends Variant {
   content_type: string
 }
 
-/** The file that each codec is put into (docs/architecture.md#audio-in-browsers). */
-export const CODEC_FILES = {
-  aac: { format: 'm4a', extension: 'm4a', content_type: 'audio/mp4' },
-  mp3: { format: 'mp3', extension: 'mp3', content_type: 'audio/mpeg' },
-  opus: { format: 'opus', extension: 'webm', content_type: 'audio/webm; codecs=opus' },
-  flac: { format: 'flac', extension: 'flac', content_type: 'audio/flac' },
-} as const satisfies Record<AudioCodec, Partial<Rendition>>
-
 type Described = Pick<Rendition, 'id' | 'index' | 'name' | 'type'>
 
+const fileOf = (codec: AudioCodec) => {
+  const { format, extension, content_type } = CODECS[codec]
+  return { format, extension, content_type }
+}
 const none = { codec: null, channels: null, start: null, length: null }
 const audio = (described: Described, codec: AudioCodec, bitrate: number, cut: object = {}): Rendition => ({
   ...none,
-  ...CODEC_FILES[codec],
+  ...fileOf(codec),
   ...described,
   codec,
   bitrate,
@@ -83,7 +80,7 @@ export const CATALOGUE: readonly Rendition[] = [
 
 /** An organization's variant as the file that it becomes. */
 export function toRendition(variant: Omit<Variant, 'format'> & { codec: AudioCodec }): Rendition {
-  return { ...variant, ...CODEC_FILES[variant.codec] }
+  return { ...variant, ...fileOf(variant.codec) }
 }
 
 /** A variant as the transcoder is told it, with the URL that its file is put to. */

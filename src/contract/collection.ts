@@ -1,7 +1,7 @@
 import * as z from 'zod'
 
 import { HexColor, ImageColor } from './color.ts'
-import { Id, Metadata, ok, oneFilter, Page, RequiredText, Text } from './common.ts'
+import { Id, Metadata, named, ok, oneFilter, Page, RequiredText, Text } from './common.ts'
 import { UploadHandle } from './media.ts'
 import { defineOperations } from './operation.ts'
 import { Theme } from './organization.ts'
@@ -11,7 +11,7 @@ import { ListedTrack, TrackStatus } from './track.ts'
  * A container of tracks (specification §2, Collection). `player_color` and `player_subtitle` are the effective ones: the
  * organization's where the collection sets none. `image_colors` are the theme's, else the cover's palette.
  */
-export const Collection = z.object({
+export const Collection = named('Collection', {
   id: z.uuid(),
   creator_id: z.uuid().nullable(),
   organization_index: z.string(),
@@ -53,7 +53,6 @@ export const collectionOperations = defineOperations({
     access: ['server'],
     query: oneFilter(Page.extend({ creator_id: Id.optional(), organization_index: RequiredText.optional() })),
     response: ok({ count: z.int(), collections: z.array(Collection) }),
-    errors: [400, 401, 403],
   },
   createCollection: {
     method: 'post',
@@ -63,7 +62,6 @@ export const collectionOperations = defineOperations({
     access: ['server'],
     body: CollectionCreate,
     response: one.extend({ collection_cover_upload: UploadHandle }),
-    errors: [400, 401, 403],
   },
   getCollection: {
     method: 'get',
@@ -73,7 +71,6 @@ export const collectionOperations = defineOperations({
     access: ['server'],
     params,
     response: one,
-    errors: [401, 403, 404],
   },
   updateCollection: {
     method: 'put',
@@ -84,7 +81,6 @@ export const collectionOperations = defineOperations({
     params,
     body: CollectionUpdate,
     response: one,
-    errors: [400, 401, 403, 404],
   },
   deleteCollection: {
     method: 'delete',
@@ -94,7 +90,6 @@ export const collectionOperations = defineOperations({
     access: ['server'],
     params,
     response: ok({ collection_id: z.uuid(), deleted_collection: Collection }),
-    errors: [401, 403, 404],
   },
   listCollectionTracks: {
     method: 'get',
@@ -111,7 +106,6 @@ export const collectionOperations = defineOperations({
       }),
     ),
     response: ok({ count: z.int(), tracks: z.array(ListedTrack) }),
-    errors: [400, 401, 403, 404],
   },
   orderCollectionTracks: {
     method: 'put',
@@ -122,6 +116,5 @@ export const collectionOperations = defineOperations({
     params,
     body: z.strictObject({ track_ids: z.array(Id).min(1).max(1000) }),
     response: one,
-    errors: [400, 401, 403, 404],
   },
 })

@@ -1,28 +1,9 @@
 import * as z from 'zod'
 
-import { ERRORS } from './errors.ts'
+import { type ErrorCode as Code, ERRORS } from './errors.ts'
+import { MAX_METADATA_BYTES, MAX_METADATA_DEPTH, MAX_PAGE, MAX_STRING } from './facts.ts'
 
-/** What every resource's schemas are made of (specification §2 and §4), with its limits (docs/architecture.md#limits). */
-
-export const MAX_STRING = 255
-export const MAX_METADATA_BYTES = 16 * 1024
-export const MAX_METADATA_DEPTH = 5
-export const MAX_BODY_BYTES = 64 * 1024
-export const MAX_THEME_COLORS = 12
-export const MAX_SESSION_VARIANTS = 20
-/** Tracks that a play session lists at most. */
-export const MAX_SESSION_TRACKS = 1000
-/** Seconds a play session lives at most, and those a signed playback URL does; players ask for a new play view before. */
-export const MAX_SESSION_TTL = 86_400
-export const PLAYBACK_TTL = 3600
-/** Items on one page of a list. */
-export const MAX_PAGE = 200
-export const MAX_COVER_BYTES = 10_000_000
-/** Requests per minute, as in wrangler.toml's rate limits: of an API key, and of a play session. */
-export const API_RATE = 1200
-export const PLAY_RATE = 600
-/** Seconds an upload handle stays valid (specification §8). */
-export const UPLOAD_TTL = 3600
+/** What every resource's schemas are made of (specification §2 and §4). Its limits are in facts.ts (docs/architecture.md#limits). */
 
 /** Ids are compared in lower case: RFC 9562 §4 says UUIDs are case-insensitive on input. */
 export const Id = z.uuid().toLowerCase()
@@ -60,23 +41,22 @@ export const oneFilter = <T extends z.ZodObject>(query: T) =>
     'takes one filter at a time',
   )
 
-/** Deepest `offset` within a filtered list; without a filter there is no bound. */
-export const MAX_FILTERED_OFFSET = 10_000
+/** A schema that OpenAPI knows by its name. */
+export const named = <const T extends z.ZodRawShape>(id: string, shape: T) => z.object(shape).meta({ id })
 
 /** The success envelope (specification §2). */
 export const ok = <const T extends z.ZodRawShape>(shape: T) =>
   z.object({ ok: z.literal(true), api_request_id: z.uuid().optional(), ...shape })
 
 /** Codes of the error envelope; OpenAPI tells what each means. */
-export const ErrorCode = z.enum(Object.keys(ERRORS) as (keyof typeof ERRORS)[]).describe(
+export const ErrorCode = z.enum(Object.keys(ERRORS) as Code[]).describe(
   Object.entries(ERRORS)
     .map(([code, { status, meaning }]) => `- \`${code}\` (${status}): ${meaning}`)
     .join('\n'),
 )
-export type ErrorCode = z.infer<typeof ErrorCode>
 
 /** The error envelope (specification §7); `code` and `errors` are additive. */
-export const ErrorBody = z.object({
+export const ErrorBody = named('Error', {
   ok: z.literal(false),
   message: z.string(),
   code: ErrorCode,

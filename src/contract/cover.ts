@@ -18,7 +18,6 @@ export const coverOperations = defineOperations({
     access: ['server'],
     params: z.object({ collection_id: Id }),
     response: ok({ collection_id: z.uuid(), cover_image: CoverImage }),
-    errors: [401, 403, 404],
   },
   createCollectionCover: {
     method: 'post',
@@ -28,7 +27,6 @@ export const coverOperations = defineOperations({
     access: ['server'],
     params: z.object({ collection_id: Id }),
     response: ok({ collection_id: z.uuid(), collection: Collection, collection_cover_upload: UploadHandle }),
-    errors: [401, 403, 404],
   },
   createTrackCover: {
     method: 'post',
@@ -38,6 +36,5 @@ export const coverOperations = defineOperations({
     access: ['server'],
     params: z.object({ track_id: Id }),
     response: ok({ track_id: z.uuid(), track: Track, track_cover_upload: UploadHandle }),
-    errors: [401, 403, 404],
   },
 })

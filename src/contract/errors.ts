@@ -1,5 +1,3 @@
-import type { JobErrorCode } from './job.ts'
-
 /**
  * Every code of the error envelope: the status it is answered with, and what it means. The answers, the OpenAPI document and
  * docs/errors.md are made from this table. A code keeps its meaning for ever; the texts may change.
@@ -50,9 +48,59 @@ export const ERRORS = {
   unavailable: { status: 503, meaning: 'Something that the service needs does not answer; try again later.' },
 } as const
 
-/** Why a track failed before or beside its transcode job; all other codes of `info.error` are in job.ts. */
+export type ErrorCode = keyof typeof ERRORS
+
+/** What is wrong with a file for good: `info.error.code` of a failed track. docs/errors.md is made from this table. */
+export const FILE_ERRORS = {
+  empty_file: '0 bytes',
+  file_too_large: "more bytes than allowed, or than the transcoder's disk takes",
+  text_file: 'text of any kind: a web page, XML, a script',
+  image_file: 'a picture',
+  playlist_file: 'names other files and holds no audio itself: M3U, PLS, HLS, DASH, ffconcat, SDP',
+  archive_file: 'ZIP, RAR and the like',
+  document_file: 'PDF, an office document, a program',
+  unsupported_format: 'nothing that we know, or that the ffmpeg here can decode',
+  no_audio: 'a known container without an audio stream, such as a silent video',
+  too_many_streams: 'more than 64 streams',
+  unsupported_sample_rate: 'outside 1 to 768 kHz',
+  unsupported_channels: 'more than 8 channels',
+  no_samples: 'an audio stream that holds no audio at all',
+  too_short: 'less than 50 ms',
+  too_long: 'longer than allowed',
+  decode_failed: 'neither pass gave a playable variant',
+  source_length: 'the file is not as long as it was when it arrived',
+} as const
+
+/** What went wrong beside the file, so that it is tried again before the track fails with it. */
+export const SERVICE_ERRORS = {
+  timed_out: 'decoding took longer than 120 s and twice the audio decoded so far, in both passes',
+  source_unavailable: 'the file could not be read from the bucket (404 and 410 are not tried again)',
+  source_forbidden: 'the bucket refused the signature',
+  source_stalled: 'the bucket sent nothing for too long',
+  source_too_slow: 'the file would not arrive in time',
+  upload_failed: 'the bucket refused a file that was made',
+  disk_full: 'the disk of the transcoder is full',
+  cancelled: 'the transcoder was stopped; not counted as an attempt',
+  internal: 'a fault of the transcoder',
+} as const
+
+/** What can go wrong with a file or a job. */
+export type JobErrorCode = keyof typeof FILE_ERRORS | keyof typeof SERVICE_ERRORS
+
+/** Why a track failed before or beside its transcode job; all other codes of `info.error` are the two above. */
 export const TRACK_ERRORS = {
   upload_expired: 'no file arrived before the upload URL expired',
   transcoder_unavailable: 'the transcoder could not be reached for a long time',
 } as const
 export type TrackErrorCode = JobErrorCode | keyof typeof TRACK_ERRORS
+
+/** What may be lost or sound wrong in a track that plays: codes of `info.warnings`. */
+export const WARNINGS = {
+  truncated: 'the file ends before the end that its header promises',
+  damaged: 'parts could not be decoded; the message says how many seconds are left',
+  duration_mismatch: 'the header promises another length than could be decoded',
+  second_pass: 'the strict pass crashed or took too long, the tolerant one did not',
+  format_changed: 'the format changes within the file; the loudness is that of its last part',
+  cover_failed: 'the picture inside the file could not be used',
+} as const
+export type WarningCode = keyof typeof WARNINGS

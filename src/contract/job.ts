@@ -1,6 +1,9 @@
 import * as z from 'zod'
 
 import { ImageColor } from './color.ts'
+import { FILE_ERRORS, SERVICE_ERRORS } from './errors.ts'
+import { CODECS, MAX_BITRATE } from './facts.ts'
+import { FailedVariant, SkippedVariant, SourceInfo, Warning } from './info.ts'
 
 /**
  * What the queue consumer asks of the transcoder, and what the transcoder answers (docs/architecture.md#how-audio-flows).
@@ -13,54 +16,7 @@ import { ImageColor } from './color.ts'
 
 const codesOf = <const T extends object>(table: T) => z.enum(Object.keys(table) as (keyof T & string)[])
 
-/** What is wrong with a file for good: `info.error.code` of a failed track. docs/errors.md is made from this table. */
-export const FILE_ERRORS = {
-  empty_file: '0 bytes',
-  file_too_large: "more bytes than allowed, or than the transcoder's disk takes",
-  text_file: 'text of any kind: a web page, XML, a script',
-  image_file: 'a picture',
-  playlist_file: 'names other files and holds no audio itself: M3U, PLS, HLS, DASH, ffconcat, SDP',
-  archive_file: 'ZIP, RAR and the like',
-  document_file: 'PDF, an office document, a program',
-  unsupported_format: 'nothing that we know, or that the ffmpeg here can decode',
-  no_audio: 'a known container without an audio stream, such as a silent video',
-  too_many_streams: 'more than 64 streams',
-  unsupported_sample_rate: 'outside 1 to 768 kHz',
-  unsupported_channels: 'more than 8 channels',
-  no_samples: 'an audio stream that holds no audio at all',
-  too_short: 'less than 50 ms',
-  too_long: 'longer than allowed',
-  decode_failed: 'neither pass gave a playable variant',
-  source_length: 'the file is not as long as it was when it arrived',
-} as const
-
-/** What went wrong beside the file, so that it is tried again before the track fails with it. */
-export const SERVICE_ERRORS = {
-  timed_out: 'decoding took longer than 120 s and twice the audio decoded so far, in both passes',
-  source_unavailable: 'the file could not be read from the bucket (404 and 410 are not tried again)',
-  source_forbidden: 'the bucket refused the signature',
-  source_stalled: 'the bucket sent nothing for too long',
-  source_too_slow: 'the file would not arrive in time',
-  upload_failed: 'the bucket refused a file that was made',
-  disk_full: 'the disk of the transcoder is full',
-  cancelled: 'the transcoder was stopped; not counted as an attempt',
-  internal: 'a fault of the transcoder',
-} as const
-
-/** What can go wrong with a file or a job. */
-export const JobErrorCode = codesOf({ ...FILE_ERRORS, ...SERVICE_ERRORS })
-export type JobErrorCode = z.infer<typeof JobErrorCode>
-
-/** What may be lost or sound wrong in a track that plays: codes of `info.warnings`. */
-export const WARNINGS = {
-  truncated: 'the file ends before the end that its header promises',
-  damaged: 'parts could not be decoded; the message says how many seconds are left',
-  duration_mismatch: 'the header promises another length than could be decoded',
-  second_pass: 'the strict pass crashed or took too long, the tolerant one did not',
-  format_changed: 'the format changes within the file; the loudness is that of its last part',
-  cover_failed: 'the picture inside the file could not be used',
-} as const
-export type Warning = { code: keyof typeof WARNINGS; message: string }
+const JobErrorCode = codesOf({ ...FILE_ERRORS, ...SERVICE_ERRORS })
 
 export const JobError = z.object({
   // A transcoder that was deployed later may know more codes.
@@ -72,9 +28,7 @@ export const JobError = z.object({
 })
 export type JobError = z.infer<typeof JobError>
 
-/** The encoders of audio variants; the container (file format) follows from the codec. */
-export const AudioCodec = z.enum(['aac', 'mp3', 'opus', 'flac'])
-export type AudioCodec = z.infer<typeof AudioCodec>
+export const AudioCodec = codesOf(CODECS)
 
 /** Most channels of a variant, where it shall have fewer than its source; lossy variants never have more than two. */
 const channels = z.int().min(1).max(2).optional()
@@ -86,12 +40,18 @@ const output = { index: z.string().regex(/^[a-z0-9-]{1,40}$/), url: signedUrl, c
 
 /** One file to make, and the signed `PUT` URL it goes to. Units: kbit/s, seconds. */
 export const JobVariant = z.discriminatedUnion('kind', [
-  z.object({ ...output, kind: z.literal('audio'), codec: AudioCodec, bitrate: z.int().min(0).max(320), channels }),
+  z.object({
+    ...output,
+    kind: z.literal('audio'),
+    codec: AudioCodec,
+    bitrate: z.int().min(0).max(MAX_BITRATE),
+    channels,
+  }),
   z.object({
     ...output,
     kind: z.literal('preview'),
     codec: AudioCodec,
-    bitrate: z.int().min(0).max(320),
+    bitrate: z.int().min(0).max(MAX_BITRATE),
     channels,
     start: z.number().min(0),
     length: z.number().positive(),
@@ -130,9 +90,6 @@ export const TranscodeJob = z.object({
 })
 export type TranscodeJob = z.infer<typeof TranscodeJob>
 
-/** Pixels of a cover. */
-export const MAX_COVER_PIXELS = 40_000_000
-
 export const CoverJob = z.object({ version: z.literal(1), source: JobSource, outputs: CoverOutputs })
 export type CoverJob = z.infer<typeof CoverJob>
 
@@ -166,13 +123,12 @@ export const JobResult = z.object({
   duration: z.number().positive(),
   /** 320 numbers 0–1: RMS per bucket over the loudest bucket's, 3 decimals; all 0 for silence. */
   levels: z.array(z.number().min(0).max(1)).length(320),
-  /** Technical facts for `track.info`: codec, sample_rate, channels, bit_depth, bitrate, loudness, tags, … */
-  info: z.record(z.string(), z.json()),
-  warnings: z.array(z.object({ code: z.string(), message: z.string() })),
+  info: SourceInfo.partial(),
+  warnings: z.array(Warning),
   variants: z.array(MadeVariant),
   /** Variants that do not exist for this source (FLAC of a lossy one): neither made nor an error. */
-  skipped: z.array(z.object({ index: z.string(), reason: z.string() })),
-  failed: z.array(z.object({ index: z.string(), message: z.string() })),
+  skipped: z.array(SkippedVariant),
+  failed: z.array(FailedVariant),
   /** The embedded cover, when the job asked for it and the file has one that can be read. */
   cover: CoverResult.nullable(),
 })

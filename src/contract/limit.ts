@@ -1,13 +1,11 @@
 import * as z from 'zod'
 
-import * as limits from './common.ts'
-import { MAX_COVER_PIXELS } from './job.ts'
+import { named, ok } from './common.ts'
+import * as limits from './facts.ts'
 import { defineOperations } from './operation.ts'
-import { MAX_PLAYLIST_TRACKS } from './playlist.ts'
-import { MAX_PREVIEW, MAX_VARIANTS } from './variant.ts'
 
 /** One limit of the service: what it bounds, its number, and the number's unit. */
-export const Limit = z.object({ name: z.string(), value: z.number(), unit: z.string(), applies_to: z.string() })
+export const Limit = named('Limit', { name: z.string(), value: z.number(), unit: z.string(), applies_to: z.string() })
 
 export type Limit = z.infer<typeof Limit>
 
@@ -24,14 +22,14 @@ export const limitsOf = (env: { MAX_UPLOAD_BYTES: string; MAX_DURATION_SECONDS: 
   limit('duration', Number(env.MAX_DURATION_SECONDS), 'seconds', 'audio files'),
   limit('upload_ttl', limits.UPLOAD_TTL, 'seconds', 'upload URLs and upload sessions'),
   limit('cover_size', limits.MAX_COVER_BYTES, 'bytes', 'cover images'),
-  limit('cover_pixels', MAX_COVER_PIXELS, 'pixels', 'cover images'),
+  limit('cover_pixels', limits.MAX_COVER_PIXELS, 'pixels', 'cover images'),
   limit('play_session_ttl', limits.MAX_SESSION_TTL, 'seconds', 'expires_in of play sessions'),
   limit('playback_ttl', limits.PLAYBACK_TTL, 'seconds', 'URLs in play views'),
   limit('session_tracks', limits.MAX_SESSION_TRACKS, 'tracks', 'the list of a play session'),
   limit('session_variants', limits.MAX_SESSION_VARIANTS, 'variants', 'play sessions'),
-  limit('playlist_tracks', MAX_PLAYLIST_TRACKS, 'tracks', 'playlists'),
-  limit('variants', MAX_VARIANTS, 'variants', "an organization's own"),
-  limit('preview_length', MAX_PREVIEW, 'seconds', 'previews'),
+  limit('playlist_tracks', limits.MAX_PLAYLIST_TRACKS, 'tracks', 'playlists'),
+  limit('variants', limits.MAX_VARIANTS, 'variants', "an organization's own"),
+  limit('preview_length', limits.MAX_PREVIEW, 'seconds', 'previews'),
   limit('page_size', limits.MAX_PAGE, 'items', 'limit of lists'),
   limit('filtered_offset', limits.MAX_FILTERED_OFFSET, 'items', 'offset of filtered lists'),
   limit('body_size', limits.MAX_BODY_BYTES, 'bytes', 'JSON bodies'),
@@ -50,7 +48,6 @@ export const limitOperations = defineOperations({
     summary: 'List the limits of this service',
     tag: 'Limits',
     access: ['root', 'server', 'player', 'uploader'],
-    response: limits.ok({ limits: z.array(Limit) }),
-    errors: [401],
+    response: ok({ limits: z.array(Limit) }),
   },
 })

@@ -1,9 +1,10 @@
 import * as z from 'zod'
 
-import { Timestamp } from './common.ts'
+import { named, Timestamp } from './common.ts'
+import type { CoverSize } from './facts.ts'
 
 /** Where to send a file, and how (specification §2, UploadHandle). Audio: `PUT` the bytes. Covers: `POST` the image. */
-export const UploadHandle = z.object({
+export const UploadHandle = named('UploadHandle', {
   method: z.enum(['PUT', 'POST']),
   upload_url: z.url(),
   /** Seconds the URL stays valid. */
@@ -12,13 +13,13 @@ export const UploadHandle = z.object({
 })
 export type UploadHandle = z.infer<typeof UploadHandle>
 
-/** Pixels of the three squares (specification §2, Cover image). */
-export const COVER_SIZES = { icon: 80, small: 200, regular: 400 } as const
-export type CoverSize = keyof typeof COVER_SIZES
-
 const square = <const T extends CoverSize>(type: T) =>
   z.object({ type: z.literal(type), width: z.int(), height: z.int(), url: z.url() })
 
 /** A cover in a play view. Without a cover anywhere, the URLs lead to a neutral picture. */
-export const CoverImage = z.object({ icon: square('icon'), small: square('small'), regular: square('regular') })
+export const CoverImage = named('CoverImage', {
+  icon: square('icon'),
+  small: square('small'),
+  regular: square('regular'),
+})
 export type CoverImage = z.infer<typeof CoverImage>

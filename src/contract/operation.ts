@@ -1,10 +1,9 @@
 import type * as z from 'zod'
 
+import { type ErrorCode, ERRORS } from './errors.ts'
+
 /** Who may call an operation (specification §5). An empty list means public: the play session's id is the secret. */
 export type Access = 'root' | 'server' | 'player' | 'uploader'
-
-/** The faults an operation answers beside 200, as in the specification's tables, and ours. */
-export type ErrorStatus = 400 | 401 | 403 | 404 | 409 | 410 | 412 | 413 | 415 | 422 | 429
 
 /**
  * One operation of the interface, as data. The route, the handler's type, the OpenAPI document, the access matrix and its tests,
@@ -22,13 +21,34 @@ export interface Operation {
   headers?: z.ZodObject
   body?: z.ZodObject
   response: z.ZodObject
-  errors: readonly ErrorStatus[]
+  /** Codes beside those that follow from the rest (`errorsOf`). */
+  errors?: readonly ErrorCode[]
 }
 
 export type Operations = Record<string, Operation>
 
 /** Keeps the literal types of a table of operations, so that handlers and client are typed by it. */
 export const defineOperations = <const T extends Operations>(operations: T): T => operations
+
+/** What any part of an operation may be refused for. */
+const REFUSALS = {
+  access: ['unauthorized', 'insufficient_scope', 'origin_not_allowed'],
+  params: ['not_found'],
+  query: ['invalid_request'],
+  headers: ['invalid_request'],
+  body: ['invalid_request', 'invalid_json', 'unknown_field', 'payload_too_large', 'unsupported_media_type'],
+  // Its Idempotency-Key (docs/architecture.md#repeated-requests).
+  post: ['invalid_request', 'payload_too_large', 'request_in_flight', 'idempotency_key_reused'],
+} as const satisfies Record<string, readonly ErrorCode[]>
+
+/** Every code that an operation answers with beside 200, faults of the service apart, by status. */
+export function errorsOf(operation: Operation): ErrorCode[] {
+  const { method, access, errors = [] } = operation
+  const parts = (['params', 'query', 'headers', 'body'] as const).filter((part) => operation[part])
+  const refusals = [...parts, ...(access.length > 0 ? ['access' as const] : []), ...(method === 'post' ? [method] : [])]
+  const codes = new Set<ErrorCode>([...refusals.flatMap((part) => REFUSALS[part]), ...errors, 'rate_limited'])
+  return (Object.keys(ERRORS) as ErrorCode[]).filter((code) => codes.has(code))
+}
 
 type Part<T, K extends string> = T extends { [P in K]: infer S extends z.ZodObject } ? z.output<S> : undefined
 

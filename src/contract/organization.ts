@@ -1,13 +1,14 @@
 import * as z from 'zod'
 
 import { HexColor, ImageColor } from './color.ts'
-import { Id, MAX_THEME_COLORS, ok, Page, RequiredText, Text } from './common.ts'
+import { Id, named, ok, Page, RequiredText, Text } from './common.ts'
+import { MAX_THEME_COLORS } from './facts.ts'
 import { defineOperations } from './operation.ts'
 
 export const Theme = z.array(HexColor).max(MAX_THEME_COLORS)
 
 /** The top-level entity (specification §2, Organization). `theme` is what was set, `image_colors` its returned form. */
-export const Organization = z.object({
+export const Organization = named('Organization', {
   id: z.uuid(),
   name: z.string(),
   image_colors: z.array(ImageColor),
@@ -42,7 +43,6 @@ export const organizationOperations = defineOperations({
     access: ['root'],
     query: Page,
     response: ok({ count: z.int(), organizations: z.array(Organization) }),
-    errors: [400, 401, 403],
   },
   createOrganization: {
     method: 'post',
@@ -58,7 +58,6 @@ export const organizationOperations = defineOperations({
       /** The server key. Shown once: only its hash is stored. */
       secret: z.string(),
     }),
-    errors: [400, 401, 403],
   },
   getOrganization: {
     method: 'get',
@@ -68,7 +67,6 @@ export const organizationOperations = defineOperations({
     access: ['server'],
     params,
     response: one,
-    errors: [401, 403, 404],
   },
   updateOrganization: {
     method: 'put',
@@ -79,7 +77,6 @@ export const organizationOperations = defineOperations({
     params,
     body: OrganizationUpdate,
     response: one,
-    errors: [400, 401, 403, 404],
   },
   deleteOrganization: {
     method: 'delete',
@@ -89,6 +86,5 @@ export const organizationOperations = defineOperations({
     access: ['root'],
     params,
     response: ok({ organization_id: z.uuid(), deleted_organization: Organization }),
-    errors: [401, 403, 404],
   },
 })

@@ -1,6 +1,7 @@
 import * as z from 'zod'
 
-import { Id, MAX_SESSION_TTL, MAX_SESSION_VARIANTS, Metadata, ok, Text, Timestamp } from './common.ts'
+import { Id, Metadata, named, ok, Text, Timestamp } from './common.ts'
+import { MAX_SESSION_TTL, MAX_SESSION_VARIANTS } from './facts.ts'
 import { CoverImage } from './media.ts'
 import { defineOperations } from './operation.ts'
 import { ListedTrack, Track } from './track.ts'
@@ -9,7 +10,7 @@ export const PlayScope = z.enum(['collection', 'track', 'playlist'])
 export type PlayScope = z.infer<typeof PlayScope>
 
 /** A time-limited session for playing one resource (specification §2, PlaySession). It never changes. */
-export const PlaySession = z.object({
+export const PlaySession = named('PlaySession', {
   id: z.uuid(),
   creator_id: z.uuid().nullable(),
   organization_index: z.string(),
@@ -32,7 +33,7 @@ export const SessionTrack = Track.pick({
   player_title: true,
   player_subtitle: true,
   player_color: true,
-})
+}).meta({ id: 'SessionTrack' })
 
 /**
  * A track as listeners see it: effective title, subtitle, color and image colors (docs/architecture.md#inheritance). It has the fields
@@ -43,13 +44,13 @@ export const PlayedTrack = ListedTrack.extend({
   is_dark: z.boolean(),
   /** The track is still being processed and plays from a first file; the real variants replace it. */
   is_preliminary: z.boolean(),
-})
+}).meta({ id: 'PlayedTrack' })
 
 /** 320 numbers 0–1: RMS per bucket over the loudest bucket's; empty until known. */
-export const Levels = z.object({ levels: z.array(z.number()) })
+export const Levels = named('Levels', { levels: z.array(z.number()) })
 
 /** One playable file (specification §2, Playback variant): exactly these keys. */
-export const PlaybackVariant = z.object({
+export const PlaybackVariant = named('PlaybackVariant', {
   path: z.string(),
   url: z.url(),
   variant: z.object({ index: z.string() }),
@@ -63,7 +64,7 @@ const playback = {
   levels: Levels,
   variants: z.array(PlaybackVariant),
 }
-export const Playback = z.object(playback)
+export const Playback = z.object(playback).meta({ id: 'Playback' })
 export type Playback = z.infer<typeof Playback>
 
 export const PlaySessionCreate = z.strictObject({
@@ -100,7 +101,7 @@ export const playOperations = defineOperations({
     params: z.object({ scope: PlayScope }),
     body: PlaySessionCreate,
     response: ok({ ...session, expires_at: Timestamp }),
-    errors: [400, 401, 403, 404],
+    errors: ['unknown_variant'],
   },
   getPlaySession: {
     method: 'get',
@@ -110,7 +111,7 @@ export const playOperations = defineOperations({
     access: ['server', 'player'],
     params: z.object({ play_session_id: Id }),
     response: ok(session),
-    errors: [401, 403, 404, 410],
+    errors: ['session_expired'],
   },
   playSession: {
     method: 'get',
@@ -120,7 +121,7 @@ export const playOperations = defineOperations({
     access: [],
     params: z.object({ play_session_id: Id }),
     response: ok({ ...session, play_session: ListenersSession }),
-    errors: [404, 410],
+    errors: ['session_expired'],
   },
   playTrack: {
     method: 'get',
@@ -134,7 +135,7 @@ export const playOperations = defineOperations({
       ...playback,
       play_session: ListenersSession,
     }),
-    errors: [404, 409, 410],
+    errors: ['track_not_ready', 'session_expired'],
   },
   downloadTrack: {
     method: 'get',
@@ -148,6 +149,6 @@ export const playOperations = defineOperations({
       track_id: z.uuid(),
       download: z.object({ variant: z.string(), url: z.url() }),
     }),
-    errors: [403, 404, 409, 410],
+    errors: ['download_not_allowed', 'track_not_ready', 'session_expired'],
   },
 })

@@ -2,22 +2,22 @@ import * as z from 'zod'
 
 import { Collection, CollectionCreate, CollectionUpdate } from './collection.ts'
 import { Id, ok, oneFilter, Page, RequiredText } from './common.ts'
+import { MAX_PLAYLIST_TRACKS } from './facts.ts'
 import { CoverImage, UploadHandle } from './media.ts'
 import { defineOperations } from './operation.ts'
 import { ListedTrack } from './track.ts'
-
-/** Tracks that a playlist holds at most. */
-export const MAX_PLAYLIST_TRACKS = 1000
 
 /** What a collection has and a playlist has not: nothing lies below it that could override. */
 const OVERRIDES = { is_cover_overridable: true, is_theme_overridable: true } as const
 
 /** Tracks of any of the organization's collections, in an order of their own (docs/architecture.md#playlists). */
-export const Playlist = Collection.omit(OVERRIDES).extend({
-  track_count: z.int(),
-  /** Rises with every change of the tracks; send it as `If-Match` to change only what you have seen. */
-  version: z.int(),
-})
+export const Playlist = Collection.omit(OVERRIDES)
+  .extend({
+    track_count: z.int(),
+    /** Rises with every change of the tracks; send it as `If-Match` to change only what you have seen. */
+    version: z.int(),
+  })
+  .meta({ id: 'Playlist' })
 export type Playlist = z.infer<typeof Playlist>
 
 /** A place in a playlist. */
@@ -25,7 +25,7 @@ export const PlaylistTrack = ListedTrack.extend({
   playlist_track_id: z.uuid(),
   /** 0, 1, 2, … */
   position: z.int(),
-})
+}).meta({ id: 'PlaylistTrack' })
 
 export const PlaylistUpdate = CollectionUpdate.omit(OVERRIDES)
 export const PlaylistCreate = CollectionCreate.omit(OVERRIDES)
@@ -53,7 +53,6 @@ export const playlistOperations = defineOperations({
     access: ['server'],
     query: oneFilter(Page.extend({ creator_id: Id.optional(), organization_index: RequiredText.optional() })),
     response: ok({ count: z.int(), playlists: z.array(Playlist) }),
-    errors: [400, 401, 403],
   },
   createPlaylist: {
     method: 'post',
@@ -63,7 +62,6 @@ export const playlistOperations = defineOperations({
     access: ['server'],
     body: PlaylistCreate,
     response: one.extend({ playlist_cover_upload: UploadHandle }),
-    errors: [400, 401, 403],
   },
   getPlaylist: {
     method: 'get',
@@ -73,7 +71,6 @@ export const playlistOperations = defineOperations({
     access: ['server'],
     params,
     response: one,
-    errors: [401, 403, 404],
   },
   updatePlaylist: {
     method: 'put',
@@ -84,7 +81,6 @@ export const playlistOperations = defineOperations({
     params,
     body: PlaylistUpdate,
     response: one,
-    errors: [400, 401, 403, 404],
   },
   deletePlaylist: {
     method: 'delete',
@@ -94,7 +90,6 @@ export const playlistOperations = defineOperations({
     access: ['server'],
     params,
     response: ok({ playlist_id: z.uuid(), deleted_playlist: Playlist }),
-    errors: [401, 403, 404],
   },
   getPlaylistCover: {
     method: 'get',
@@ -104,7 +99,6 @@ export const playlistOperations = defineOperations({
     access: ['server'],
     params,
     response: ok({ playlist_id: z.uuid(), cover_image: CoverImage }),
-    errors: [401, 403, 404],
   },
   createPlaylistCover: {
     method: 'post',
@@ -114,7 +108,6 @@ export const playlistOperations = defineOperations({
     access: ['server'],
     params,
     response: one.extend({ playlist_cover_upload: UploadHandle }),
-    errors: [401, 403, 404],
   },
   listPlaylistTracks: {
     method: 'get',
@@ -125,7 +118,6 @@ export const playlistOperations = defineOperations({
     params,
     query: Page,
     response: ok({ count: z.int(), version: z.int(), tracks: z.array(PlaylistTrack) }),
-    errors: [400, 401, 403, 404],
   },
   replacePlaylistTracks: {
     method: 'put',
@@ -137,7 +129,7 @@ export const playlistOperations = defineOperations({
     headers,
     body: z.strictObject({ track_ids: TrackIds }),
     response: one,
-    errors: [400, 401, 403, 404, 412],
+    errors: ['version_mismatch'],
   },
   insertPlaylistTracks: {
     method: 'post',
@@ -149,7 +141,7 @@ export const playlistOperations = defineOperations({
     headers,
     body: z.strictObject({ track_ids: TrackIds.min(1), position: Position.optional() }),
     response: one,
-    errors: [400, 401, 403, 404, 412],
+    errors: ['playlist_full', 'version_mismatch'],
   },
   movePlaylistTrack: {
     method: 'put',
@@ -161,7 +153,7 @@ export const playlistOperations = defineOperations({
     headers,
     body: z.strictObject({ position: Position }),
     response: one,
-    errors: [400, 401, 403, 404, 412],
+    errors: ['version_mismatch'],
   },
   removePlaylistTrack: {
     method: 'delete',
@@ -172,6 +164,6 @@ export const playlistOperations = defineOperations({
     params: placeParams,
     headers,
     response: one,
-    errors: [401, 403, 404, 412],
+    errors: ['version_mismatch'],
   },
 })

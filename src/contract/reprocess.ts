@@ -1,13 +1,13 @@
 import * as z from 'zod'
 
-import { Id, ok, Timestamp } from './common.ts'
+import { Id, named, ok, Timestamp } from './common.ts'
 import { defineOperations } from './operation.ts'
 
 /**
  * How far a collection's tracks are brought up to date. `done` counts those that were up to date already and those that are now,
  * `failed` those that some variant could not be made of; each of them says why in its `info`.
  */
-export const Reprocess = z.object({
+export const Reprocess = named('Reprocess', {
   state: z.enum(['running', 'done']),
   /** Whether every track is made again, or only those that lack a variant as it is defined now. */
   all: z.boolean(),
@@ -33,7 +33,6 @@ export const reprocessOperations = defineOperations({
     params,
     body: z.strictObject({ all: z.boolean().default(false) }),
     response: ok({ collection_id: z.uuid(), reprocess: Reprocess }),
-    errors: [400, 401, 403, 404],
   },
   getCollectionReprocess: {
     method: 'get',
@@ -43,6 +42,5 @@ export const reprocessOperations = defineOperations({
     access: ['server'],
     params,
     response: ok({ collection_id: z.uuid(), reprocess: Reprocess.nullable() }),
-    errors: [401, 403, 404],
   },
 })

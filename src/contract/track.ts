@@ -1,7 +1,8 @@
 import * as z from 'zod'
 
 import { HexColor, ImageColor } from './color.ts'
-import { Id, Metadata, ok, RequiredText, Text } from './common.ts'
+import { Id, Metadata, named, ok, RequiredText, Text } from './common.ts'
+import { TrackInfo } from './info.ts'
 import { UploadHandle } from './media.ts'
 import { defineOperations } from './operation.ts'
 
@@ -17,7 +18,7 @@ export const TrackStatus = z.enum([
 export type TrackStatus = z.infer<typeof TrackStatus>
 
 /** One audio file in a collection (specification §2, Track). `duration` in seconds from decoded samples, 0 until known. */
-export const Track = z.object({
+export const Track = named('Track', {
   id: z.uuid(),
   organization_id: z.uuid(),
   collection_id: z.uuid(),
@@ -26,8 +27,7 @@ export const Track = z.object({
   duration: z.number(),
   file_name: z.string(),
   file_name_original: z.string().nullable(),
-  /** Technical facts; `progress` (0–1; 0 while it waits) while processing, `error` {code, message, attempt} when failed, `warnings`. */
-  info: z.record(z.string(), z.unknown()),
+  info: TrackInfo,
   organization_index: z.string().nullable(),
   order: z.number(),
   metadata: z.record(z.string(), z.unknown()),
@@ -48,7 +48,7 @@ export const ListedTrack = Track.omit({
   file_name_original: true,
   info: true,
   organization_index: true,
-})
+}).meta({ id: 'ListedTrack' })
 
 /** `file_size` (bytes) and `content_type` are additive: when given they are signed into the upload URL. */
 export const UploadFacts = {
@@ -85,7 +85,7 @@ export const trackOperations = defineOperations({
     access: ['server'],
     body: TrackCreate,
     response: one.extend({ track_upload: UploadHandle, track_cover_upload: UploadHandle }),
-    errors: [400, 401, 403, 404],
+    errors: ['not_found', 'file_too_large'],
   },
   getTrack: {
     method: 'get',
@@ -95,7 +95,6 @@ export const trackOperations = defineOperations({
     access: ['server'],
     params,
     response: one,
-    errors: [401, 403, 404],
   },
   updateTrack: {
     method: 'put',
@@ -106,7 +105,6 @@ export const trackOperations = defineOperations({
     params,
     body: TrackUpdate,
     response: one,
-    errors: [400, 401, 403, 404],
   },
   deleteTrack: {
     method: 'delete',
@@ -116,7 +114,6 @@ export const trackOperations = defineOperations({
     access: ['server'],
     params,
     response: ok({ track_id: z.uuid(), deleted_track: Track }),
-    errors: [401, 403, 404],
   },
   completeTrackUpload: {
     method: 'post',
@@ -126,7 +123,6 @@ export const trackOperations = defineOperations({
     access: ['server'],
     params,
     response: one,
-    errors: [401, 403, 404],
   },
   renewTrackUpload: {
     method: 'post',
@@ -137,7 +133,7 @@ export const trackOperations = defineOperations({
     params,
     body: z.strictObject({ file_name: RequiredText.optional(), ...UploadFacts }),
     response: one.extend({ track_upload: UploadHandle }),
-    errors: [400, 401, 403, 404],
+    errors: ['file_too_large'],
   },
   reprocessTrack: {
     method: 'post',
@@ -147,6 +143,6 @@ export const trackOperations = defineOperations({
     access: ['server'],
     params,
     response: one,
-    errors: [401, 403, 404, 409],
+    errors: ['track_not_uploaded'],
   },
 })

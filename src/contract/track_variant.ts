@@ -1,10 +1,15 @@
 import * as z from 'zod'
 
-import { Id, ok } from './common.ts'
+import { Id, named, ok } from './common.ts'
 import { defineOperations } from './operation.ts'
 
 /** A file that a track has. `index` is that of `GET /v1/variant`; bytes, kbit/s (0 where it has no meaning), seconds. */
-export const TrackVariant = z.object({ index: z.string(), size: z.int(), bitrate: z.int(), duration: z.number() })
+export const TrackVariant = named('TrackVariant', {
+  index: z.string(),
+  size: z.int(),
+  bitrate: z.int(),
+  duration: z.number(),
+})
 export type TrackVariant = z.infer<typeof TrackVariant>
 
 export const trackVariantOperations = defineOperations({
@@ -16,6 +21,5 @@ export const trackVariantOperations = defineOperations({
     access: ['server'],
     params: z.object({ track_id: Id }),
     response: ok({ track_id: z.uuid(), variants: z.array(TrackVariant) }),
-    errors: [401, 403, 404],
   },
 })

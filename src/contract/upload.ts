@@ -1,12 +1,13 @@
 import * as z from 'zod'
 
-import { Id, Metadata, ok, RequiredText, Text, Timestamp } from './common.ts'
+import { Id, Metadata, named, ok, RequiredText, Text, Timestamp } from './common.ts'
+import { TrackError } from './info.ts'
 import { UploadHandle } from './media.ts'
 import { defineOperations } from './operation.ts'
 import { Track, UploadFacts } from './track.ts'
 
 /** A time-limited batch session in which tracks are created for one collection (specification §2, UploadSession). */
-export const UploadSession = z.object({
+export const UploadSession = named('UploadSession', {
   id: z.uuid(),
   creator_id: z.uuid().nullable(),
   collection_id: z.uuid(),
@@ -37,7 +38,7 @@ export const uploadOperations = defineOperations({
       upload_session: UploadSession.pick({ id: true, collection_id: true, expires_at: true }),
       expires_at: Timestamp,
     }),
-    errors: [400, 401, 403, 404],
+    errors: ['not_found'],
   },
   getUploadSession: {
     method: 'get',
@@ -47,7 +48,7 @@ export const uploadOperations = defineOperations({
     access: ['server', 'uploader'],
     params,
     response: ok({ upload_session_id: z.uuid(), upload_session: UploadSession }),
-    errors: [401, 403, 404, 410],
+    errors: ['session_expired'],
   },
   createSessionTrack: {
     method: 'post',
@@ -72,7 +73,7 @@ export const uploadOperations = defineOperations({
       track_upload: UploadHandle,
       track_cover_upload: UploadHandle,
     }),
-    errors: [400, 401, 403, 404, 410],
+    errors: ['session_expired', 'file_too_large'],
   },
   getSessionTrack: {
     method: 'get',
@@ -95,9 +96,9 @@ export const uploadOperations = defineOperations({
         /** 0–1 while processing. */
         progress: z.number().nullable(),
         /** Why it failed. */
-        error: z.object({ code: z.string(), message: z.string() }).nullable(),
+        error: TrackError.omit({ attempt: true }).nullable(),
       }),
     }),
-    errors: [401, 403, 404, 410],
+    errors: ['session_expired'],
   },
 })

@@ -1,6 +1,7 @@
 import * as z from 'zod'
 
-import { Id, ok, Page, RequiredText } from './common.ts'
+import { Id, named, ok, Page, RequiredText } from './common.ts'
+import { CODECS, MAX_BITRATE, MAX_PREVIEW, MAX_PREVIEW_START, MAX_VARIANT_INDEX } from './facts.ts'
 import { AudioCodec } from './job.ts'
 import { defineOperations } from './operation.ts'
 
@@ -8,11 +9,11 @@ import { defineOperations } from './operation.ts'
  * A kind of rendition (specification §2, Variant). `bitrate` in kbit/s, 0 where it has no meaning. The last four are additive: null
  * where they have no meaning, and `channels` also where the source decides.
  */
-export const Variant = z.object({
+export const Variant = named('Variant', {
   id: z.uuid(),
   name: z.string(),
   type: z.enum(['transcode', 'preview', 'waveform', 'analysis', 'original']),
-  format: z.enum(['m4a', 'mp3', 'opus', 'flac', 'json', 'source']),
+  format: z.enum([...Object.values(CODECS).map(({ format }) => format), 'json', 'source']),
   bitrate: z.int(),
   index: z.string(),
   codec: AudioCodec.nullable(),
@@ -23,20 +24,12 @@ export const Variant = z.object({
 })
 export type Variant = z.infer<typeof Variant>
 
-/** Variants of its own that an organization may have, beside the catalogue's. */
-export const MAX_VARIANTS = 20
-/** Longest `index` of a variant, which is also a file's name. */
-export const MAX_VARIANT_INDEX = 40
-/** Longest preview, and its latest start, in seconds. */
-export const MAX_PREVIEW = 600
-export const MAX_PREVIEW_START = 43_200
-
 /** What may be changed later; `index` and `type` may not, because sessions and keys decide by them who hears what. */
 export const VariantUpdate = z.strictObject({
   name: RequiredText.optional(),
   codec: AudioCodec.optional(),
   /** Kbit/s; which ones depends on the codec. FLAC has none. */
-  bitrate: z.int().min(0).max(320).optional(),
+  bitrate: z.int().min(0).max(MAX_BITRATE).optional(),
   /** `null`: as many as the source has, two at most in a lossy codec. */
   channels: z.literal([1, 2]).nullable().optional(),
   start: z.number().min(0).max(MAX_PREVIEW_START).optional(),
@@ -70,7 +63,6 @@ export const variantOperations = defineOperations({
     access: ['server', 'player'],
     query: Page,
     response: ok({ count: z.int(), variants: z.array(Variant) }),
-    errors: [400, 401, 403],
   },
   createVariant: {
     method: 'post',
@@ -80,7 +72,7 @@ export const variantOperations = defineOperations({
     access: ['server'],
     body: VariantCreate,
     response: one,
-    errors: [400, 401, 403, 409],
+    errors: ['variant_exists', 'variants_full'],
   },
   getVariant: {
     method: 'get',
@@ -90,7 +82,6 @@ export const variantOperations = defineOperations({
     access: ['server', 'player'],
     params,
     response: one,
-    errors: [401, 403, 404],
   },
   updateVariant: {
     method: 'put',
@@ -101,7 +92,7 @@ export const variantOperations = defineOperations({
     params,
     body: VariantUpdate,
     response: one,
-    errors: [400, 401, 403, 404, 409],
+    errors: ['default_variant'],
   },
   deleteVariant: {
     method: 'delete',
@@ -111,6 +102,6 @@ export const variantOperations = defineOperations({
     access: ['server'],
     params,
     response: ok({ variant_id: z.uuid(), deleted_variant: Variant }),
-    errors: [401, 403, 404, 409],
+    errors: ['default_variant'],
   },
 })

@@ -4,7 +4,7 @@ import { bodyLimit } from 'hono/body-limit'
 import { openDatabase } from '../adapters/database.ts'
 import { verifyCoverGrant } from '../adapters/token.ts'
 import type { System } from '../context.ts'
-import { MAX_COVER_BYTES } from '../contract/common.ts'
+import { isCover, MAX_COVER_BYTES } from '../contract/facts.ts'
 import { ApiError } from '../errors.ts'
 import { cutCover, startCover } from '../pipeline/cover.ts'
 import { claimJob, releaseJob, sendJob } from '../pipeline/job.ts'
@@ -13,16 +13,6 @@ import type { AppEnv } from './mount.ts'
 
 /** Room for the multipart frame around the file. */
 const MAX_REQUEST_BYTES = MAX_COVER_BYTES + 100_000
-
-/** First bytes of what we accept (docs/architecture.md#covers); the transcoder looks again and decodes. */
-const MAGIC: readonly RegExp[] = [
-  /^\xff\xd8\xff/, // jpeg
-  // oxlint-disable-next-line no-control-regex -- the format's own
-  /^\x89PNG\r\n\x1a\n/,
-  /^GIF8[79]a/,
-  /^RIFF[\s\S]{4}WEBP/,
-  /^[\s\S]{4}ftypavi[fs]/,
-]
 
 async function readImage(request: Request): Promise<Uint8Array> {
   const type = request.headers.get('content-type') ?? ''
@@ -39,8 +29,8 @@ async function readImage(request: Request): Promise<Uint8Array> {
     image = new Uint8Array(await request.arrayBuffer())
   }
   if (image.length > MAX_COVER_BYTES) throw imageTooLarge()
-  const head = String.fromCharCode(...image.subarray(0, 16))
-  if (!MAGIC.some((magic) => magic.test(head))) {
+  // The transcoder looks again, and decodes.
+  if (!isCover(image)) {
     throw new ApiError('unsupported_image', 'A cover must be a JPEG, PNG, WebP, GIF or AVIF image')
   }
   return image

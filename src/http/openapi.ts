@@ -1,60 +1,7 @@
 import * as z from 'zod'
 
-import { ApiKey } from '../contract/api_key.ts'
-import { Collection } from '../contract/collection.ts'
-import { ImageColor } from '../contract/color.ts'
-import { ErrorBody } from '../contract/common.ts'
-import { Limit } from '../contract/limit.ts'
-import { CoverImage, UploadHandle } from '../contract/media.ts'
-import type { Operation, Operations } from '../contract/operation.ts'
-import { Organization } from '../contract/organization.ts'
-import { Levels, Playback, PlaybackVariant, PlayedTrack, PlaySession, SessionTrack } from '../contract/play.ts'
-import { Playlist, PlaylistTrack } from '../contract/playlist.ts'
-import { Reprocess } from '../contract/reprocess.ts'
-import { ListedTrack, Track } from '../contract/track.ts'
-import { TrackVariant } from '../contract/track_variant.ts'
-import { UploadSession } from '../contract/upload.ts'
-import { Variant } from '../contract/variant.ts'
-
-/** Schemas that stand once under `components` and are referred to by name. */
-const NAMED = {
-  ApiKey,
-  Collection,
-  CoverImage,
-  Error: ErrorBody,
-  ImageColor,
-  Levels,
-  Limit,
-  ListedTrack,
-  Organization,
-  Playback,
-  PlaybackVariant,
-  PlayedTrack,
-  Playlist,
-  PlaylistTrack,
-  PlaySession,
-  Reprocess,
-  SessionTrack,
-  Track,
-  TrackVariant,
-  UploadHandle,
-  UploadSession,
-  Variant,
-}
-
-const STATUS_TEXT = {
-  400: 'The parameters or the body are not valid',
-  401: 'The API key is missing or not valid',
-  403: 'The key or the session does not allow this',
-  404: 'Not found',
-  409: 'Not possible in the present state',
-  410: 'The session has expired',
-  412: 'It has changed since: the version does not match If-Match',
-  413: 'Too large',
-  415: 'The body is not sent as JSON',
-  422: 'This Idempotency-Key was used with another request',
-  429: 'Too many requests; see Retry-After',
-}
+import { ERRORS } from '../contract/errors.ts'
+import { errorsOf, type Operation, type Operations } from '../contract/operation.ts'
 
 type Json = Record<string, unknown>
 
@@ -65,25 +12,24 @@ function tidy(context: { jsonSchema: Json }): void {
   if (schema.format === 'date-time') delete schema.pattern
 }
 
-const registry = z.registry<{ id: string }>()
-for (const [id, schema] of Object.entries(NAMED)) registry.add(schema, { id })
+const COMPONENTS = '#/components/schemas/'
+const ref = (id: string) => COMPONENTS + id
 
-const ref = (id: string) => `#/components/schemas/${id}`
-
+/** A schema; those in it that have a name (`.meta({ id })`) are referred to. */
 function toSchema(schema: z.ZodType, io: 'input' | 'output'): Json {
-  // The schema itself is put beside the named ones, so that it may refer to them.
-  const own = z.registry<{ id: string }>()
-  for (const [id, named] of Object.entries(NAMED)) own.add(named, { id })
-  own.add(schema, { id: '_' })
-  const { schemas } = z.toJSONSchema(own, { io, uri: ref, override: tidy, unrepresentable: 'any' })
-  const { $schema: _schema, $id: _id, ...rest } = schemas['_'] as Json
-  return rest
+  const settings = { io, override: tidy, unrepresentable: 'any' } as const
+  const { $schema: _schema, $defs: _defs, ...rest } = z.toJSONSchema(schema, settings)
+  return JSON.parse(JSON.stringify(rest).replaceAll('#/$defs/', COMPONENTS)) as Json
 }
 
+/** The schemas that have a name. */
 function components(): Json {
-  const { schemas } = z.toJSONSchema(registry, { io: 'input', uri: ref, override: tidy, unrepresentable: 'any' })
+  const settings = { io: 'input', uri: ref, override: tidy, unrepresentable: 'any' } as const
+  const { schemas } = z.toJSONSchema(z.globalRegistry, settings)
   return Object.fromEntries(
-    Object.entries(schemas).map(([id, { $schema: _schema, $id: _id, ...schema }]) => [id, schema]),
+    Object.entries(schemas)
+      .toSorted(([a], [b]) => a.localeCompare(b))
+      .map(([id, { $schema: _schema, $id: _id, ...schema }]) => [id, schema]),
   )
 }
 
@@ -110,9 +56,7 @@ const IDEMPOTENCY_KEY = {
 const content = (schema: Json) => ({ 'application/json': { schema } })
 
 function describe(name: string, operation: Operation): Json {
-  const errors = [...operation.errors, 429 as const]
-  if (operation.body) errors.push(413, 415)
-  if (operation.method === 'post') errors.push(400, 409, 413, 422)
+  const refusals = Object.groupBy(errorsOf(operation), (code) => ERRORS[code].status)
   const { access } = operation
   const keys = access.length > 0 ? `Keys: ${access.join(', ')}.` : 'Public: the id of the play session is the secret.'
   return {
@@ -133,9 +77,12 @@ function describe(name: string, operation: Operation): Json {
     responses: {
       200: { description: 'Success', content: content(toSchema(operation.response, 'input')) },
       ...Object.fromEntries(
-        [...new Set(errors)].map((status) => [
+        Object.entries(refusals).map(([status, codes]) => [
           status,
-          { description: STATUS_TEXT[status], content: content({ $ref: ref('Error') }) },
+          {
+            description: codes.map((code) => `\`${code}\`: ${ERRORS[code].meaning}`).join('\n\n'),
+            content: content({ $ref: ref('Error') }),
+          },
         ]),
       ),
     },

@@ -24,7 +24,7 @@ export const trackOf = ({ id, payload }: Job) =>
 function filesOf({ job, renditions, own, base }: Work, result: JobResult) {
   if (job.payload.kind !== 'transcode') throw new Error('not a transcode job')
   const { source_path, source_size } = job.payload
-  const bitrate = typeof result.info.bitrate === 'number' ? Math.round(result.info.bitrate) : 0
+  const bitrate = Math.round(result.info.bitrate ?? 0)
   const made = result.variants.flatMap((file) => {
     const rendition = renditions.find(({ index }) => index === file.index)
     const variant_id = own.find(({ index }) => index === file.index)?.id ?? null

@@ -1,12 +1,10 @@
 import type { ImageColor } from '../contract/color.ts'
+import { DEFAULT_COLOR } from '../contract/facts.ts'
 
 /**
  * How a track looks to listeners (docs/architecture.md#inheritance): track → collection → organization for color, theme and
  * cover; what lies below an `is_*_overridable: false` is ignored. Subtitle and title are always the nearest.
  */
-
-/** The color when nobody set one. */
-export const DEFAULT_PLAYER_COLOR = '#2B3440'
 
 interface Settings {
   player_color: string | null
@@ -84,7 +82,7 @@ export const shown = <T extends Settings & Parameters<typeof imageColors>[0] & {
   ...row,
   organization_index: row.organization_index ?? '',
   image_colors: imageColors(row),
-  player_color: row.player_color ?? organization.player_color ?? DEFAULT_PLAYER_COLOR,
+  player_color: row.player_color ?? organization.player_color ?? DEFAULT_COLOR,
   player_subtitle: row.player_subtitle ?? organization.player_subtitle ?? '',
 })
 
@@ -101,7 +99,7 @@ export function lettering({ organization, collection, playlist, track }: Lettere
           collection.player_color ||
           playlist?.player_color)) ||
       organization.player_color ||
-      DEFAULT_PLAYER_COLOR,
+      DEFAULT_COLOR,
   }
 }
 

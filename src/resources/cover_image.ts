@@ -1,6 +1,7 @@
 import { signUrl } from '../adapters/media.ts'
 import type { Context } from '../context.ts'
-import { COVER_SIZES, type CoverImage, type CoverSize } from '../contract/media.ts'
+import { COVER_SIZES, type CoverSize } from '../contract/facts.ts'
+import type { CoverImage } from '../contract/media.ts'
 
 /** The three squares below a storage prefix, signed for some seconds, or the neutral picture's when there is none. */
 export async function coverImage(

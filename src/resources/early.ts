@@ -1,6 +1,7 @@
 import type { playSessions } from '../adapters/play_sessions.ts'
 import type { Context } from '../context.ts'
 import { CATALOGUE } from '../contract/catalogue.ts'
+import { CODECS } from '../contract/facts.ts'
 import type { Variant } from '../contract/variant.ts'
 import { ownVariants } from '../pipeline/rendition.ts'
 
@@ -16,7 +17,7 @@ type Known = Pick<Variant, 'index' | 'type' | 'codec' | 'channels' | 'bitrate'>
 function quality({ type, codec, channels, bitrate }: Known): number {
   if (type === 'original') return Infinity
   if (type !== 'transcode' || channels === 1) return -1
-  return codec === 'flac' ? Infinity : bitrate
+  return codec && CODECS[codec].lossless ? Infinity : bitrate
 }
 
 /** The most that a session may hear, in kbit/s. */

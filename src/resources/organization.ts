@@ -4,11 +4,12 @@ import { newId } from '../adapters/id.ts'
 import { apiKeys, organizations } from '../adapters/schema.ts'
 import { newSecret, secretHint, sha256 } from '../adapters/secret.ts'
 import type { Context, Handlers } from '../context.ts'
+import { DEFAULT_COLOR } from '../contract/facts.ts'
 import type { Organization, organizationOperations } from '../contract/organization.ts'
 import { notFound } from '../errors.ts'
 import { sendJob } from '../pipeline/job.ts'
 import { purgeJobs } from '../pipeline/purge.ts'
-import { DEFAULT_PLAYER_COLOR, themeColors } from './appearance.ts'
+import { themeColors } from './appearance.ts'
 import { openPage } from './page.ts'
 
 type Row = typeof organizations.$inferSelect
@@ -16,7 +17,7 @@ type Row = typeof organizations.$inferSelect
 const toOrganization = (row: Row): Organization => ({
   ...row,
   image_colors: themeColors(row.theme),
-  player_color: row.player_color ?? DEFAULT_PLAYER_COLOR,
+  player_color: row.player_color ?? DEFAULT_COLOR,
   player_subtitle: row.player_subtitle ?? '',
 })
 

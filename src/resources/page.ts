@@ -3,7 +3,8 @@ import type { SQLiteTable } from 'drizzle-orm/sqlite-core'
 
 import type { Database } from '../adapters/database.ts'
 import { listCounts } from '../adapters/work_schema.ts'
-import { MAX_FILTERED_OFFSET, type Page } from '../contract/common.ts'
+import type { Page } from '../contract/common.ts'
+import { MAX_FILTERED_OFFSET } from '../contract/facts.ts'
 import { invalid } from '../errors.ts'
 
 /**

@@ -1,7 +1,7 @@
 import { signUrl } from '../adapters/media.ts'
 import { type PlayRow, playRows } from '../adapters/play_rows.ts'
 import type { Context } from '../context.ts'
-import { PLAYBACK_TTL } from '../contract/common.ts'
+import { PLAYBACK_TTL } from '../contract/facts.ts'
 import type { Playback } from '../contract/play.ts'
 import { ApiError, notFound } from '../errors.ts'
 import { appearance } from './appearance.ts'

@@ -3,7 +3,7 @@ import { and, eq } from 'drizzle-orm'
 import { newId } from '../adapters/id.ts'
 import { uploadSessions } from '../adapters/schema.ts'
 import type { Context, Handlers } from '../context.ts'
-import { UPLOAD_TTL } from '../contract/common.ts'
+import { UPLOAD_TTL } from '../contract/facts.ts'
 import type { uploadOperations } from '../contract/upload.ts'
 import { notFound } from '../errors.ts'
 import { findCollection } from './collection.ts'
@@ -79,10 +79,7 @@ export const uploadHandlers: Handlers<typeof uploadOperations> = {
     const session = await findUploadSession(context, params.upload_session_id)
     const track = await refreshTrack(context, params.track_id)
     if (track.upload_session_id !== session.id) throw notFound('track')
-    const { progress = null, error = null } = track.info as {
-      progress?: number
-      error?: { code: string; message: string } | null
-    }
+    const { progress = null, error = null } = track.info
     return { upload_session_id: session.id, track_id: track.id, track: { ...track, progress, error } }
   },
 }

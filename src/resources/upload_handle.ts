@@ -2,7 +2,7 @@ import { signUrl } from '../adapters/media.ts'
 import { signCoverGrant } from '../adapters/token.ts'
 import type { CoverOwner } from '../adapters/work_schema.ts'
 import type { Context } from '../context.ts'
-import { UPLOAD_TTL } from '../contract/common.ts'
+import { UPLOAD_TTL } from '../contract/facts.ts'
 import type { UploadHandle } from '../contract/media.ts'
 import { ApiError } from '../errors.ts'
 

@@ -1,4 +1,5 @@
 import type { Failure } from '../client/index.ts'
+import type { TrackInfo } from '../contract/info.ts'
 import type { Listed, Track } from './api.ts'
 
 /** `75.4` → `1:15`, `3700` → `1:01:40`. */
@@ -79,38 +80,7 @@ const sentence = (text: string) => `${text.charAt(0).toUpperCase()}${text.slice(
 export const nameOf = (track: Pick<Listed, 'player_title' | 'file_name'>) =>
   track.player_title || track.file_name.replace(/\.[^.]*$/, '')
 
-interface Reason {
-  code?: string
-  message?: string
-}
-interface Loudness {
-  integrated_lufs?: number | null
-  loudness_range?: number | null
-  true_peak_dbtp?: number | null
-  replaygain_track_gain?: number | null
-}
-
-/** `track.info` as far as the studio shows it; the transcoder writes it (container/info.ts). */
-export interface Info {
-  progress?: number
-  error?: Reason
-  warnings?: Reason[]
-  failed_variants?: { index: string; message: string }[]
-  skipped_variants?: { index: string; reason: string }[]
-  loudness?: Loudness
-  container?: string
-  codec?: string
-  sample_rate?: number
-  channels?: number
-  channel_layout?: string
-  bit_depth?: number | null
-  bitrate?: number
-  lossless?: boolean
-  size?: number
-  tags?: Record<string, string>
-  pass?: string
-}
-export const infoOf = (track: Pick<Track, 'info'> | undefined): Info => track?.info ?? {}
+export const infoOf = (track: Pick<Track, 'info'> | undefined): TrackInfo => track?.info ?? {}
 
 /** Why a track failed: `info.error.message`, written for people. */
-export const failureOf = (info: Info) => info.error?.message ?? 'This file could not be processed.'
+export const failureOf = (info: TrackInfo) => info.error?.message ?? 'This file could not be processed.'

@@ -1,5 +1,5 @@
-/** As many as the service takes (contract/api_key.ts). */
-const MOST = 50
+import { MAX_ORIGINS } from '../contract/facts.ts'
+
 /** An origin as the service takes it. */
 const ORIGIN = /^https?:\/\/[a-z\d-]+(\.[a-z\d-]+)*(:\d+)?$/
 const SCHEME = /^[a-z][a-z\d+.-]*:\/\//i
@@ -20,7 +20,9 @@ export function sitesOf(text: string): Sites {
     if (!origin) return { origins: [], fault: `“${word}” is not the address of a site. Write it like www.example.com.` }
     origins.add(origin)
   }
-  return origins.size > MOST ? { origins: [], fault: `At most ${MOST} sites can be named.` } : { origins: [...origins] }
+  return origins.size > MAX_ORIGINS
+    ? { origins: [], fault: `At most ${MAX_ORIGINS} sites can be named.` }
+    : { origins: [...origins] }
 }
 
 /** `www.example.com/shop` → `https://www.example.com`; null for what is no site. */

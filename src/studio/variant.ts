@@ -1,10 +1,9 @@
+import { CATALOGUE } from '../contract/catalogue.ts'
+import { CODECS } from '../contract/facts.ts'
 import type { Variant } from './api.ts'
 
-export const FORMATS: Record<string, string> = {
-  m4a: 'AAC in M4A',
-  mp3: 'MP3',
-  opus: 'Opus in WebM',
-  flac: 'FLAC',
+const FORMATS: Record<string, string> = {
+  ...Object.fromEntries(Object.values(CODECS).map(({ format, label }) => [format, label])),
   json: 'JSON',
   source: 'as uploaded',
 }
@@ -12,8 +11,7 @@ export const FORMATS: Record<string, string> = {
 /** A format as people know it. */
 export const formatOf = (format: string | undefined) => (format ? (FORMATS[format] ?? format) : '–')
 
-/** The default variants have fixed ids (contract/catalogue.ts), all alike but for their end. */
-export const isDefault = ({ id }: Variant) => id.startsWith('00000000-0000-4000-8000-')
+export const isDefault = ({ id }: Variant) => CATALOGUE.some((variant) => variant.id === id)
 
 /** Bytes of a minute of sound, without the few of the container; null where they depend on the sound. */
 export const minuteOf = ({ bitrate }: Variant) => (bitrate > 0 ? (bitrate * 1000 * 60) / 8 : null)

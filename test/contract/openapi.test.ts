@@ -1,8 +1,9 @@
 import { Validator } from '@seriousme/openapi-schema-validator'
 import { describe, expect, it } from 'vitest'
 
+import { ERRORS } from '../../src/contract/errors.ts'
 import { operations } from '../../src/contract/index.ts'
-import type { Operation } from '../../src/contract/operation.ts'
+import { errorsOf, type Operation } from '../../src/contract/operation.ts'
 import { openApiDocument } from '../../src/http/openapi.ts'
 
 /** The document at `GET /openapi.json`; that the Worker serves exactly this is told by `test/worker/openapi.test.ts`. */
@@ -73,9 +74,7 @@ describe.each(table)('%s', (name, operation) => {
   it('is there under its own name, with every status that it answers', () => {
     const { operationId, responses, security } = described(operation)
     expect(operationId).toBe(name)
-    const ofBody = operation.body ? [413, 415] : []
-    const ofPost = operation.method === 'post' ? [400, 409, 413, 422] : []
-    const statuses = new Set([200, ...operation.errors, 429, ...ofBody, ...ofPost])
+    const statuses = new Set([200, ...errorsOf(operation).map((code) => ERRORS[code].status)])
     expect(new Set(Object.keys(responses).map(Number))).toEqual(statuses)
     for (const [status, response] of Object.entries(responses)) {
       if (status !== '200') expect(json(response)).toEqual({ $ref: '#/components/schemas/Error' })

@@ -1,7 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 
-import { TRACK_ERRORS } from '../../src/contract/errors.ts'
-import { FILE_ERRORS, SERVICE_ERRORS } from '../../src/contract/job.ts'
+import { FILE_ERRORS, SERVICE_ERRORS, TRACK_ERRORS } from '../../src/contract/errors.ts'
 import { connect } from '../../src/elements/uploader/connection.ts'
 import { mayHelpToRepeat } from '../../src/elements/uploader/failures.ts'
 import type { Host } from '../../src/elements/uploader/host.ts'

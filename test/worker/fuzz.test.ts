@@ -1,6 +1,8 @@
 import { describe, expect, it } from 'vitest'
 
 import { ErrorCode } from '../../src/contract/common.ts'
+import type { OperationName } from '../../src/contract/index.ts'
+import { errorsOf } from '../../src/contract/operation.ts'
 import { aWorld } from './callers.ts'
 import { all, type Attempt, attemptsAt } from './fuzz_attempt.ts'
 import { sample, seeded } from './fuzz_input.ts'
@@ -13,12 +15,14 @@ const ENOUGH = 200
 
 /** What is wrong with an answer; nothing when all is well. */
 function faultOf(
+  name: OperationName,
   { valid, refusals = [400] }: Attempt,
   { status, body }: Awaited<ReturnType<typeof call>>,
 ): string | null {
   if (status >= 500) return 'crashed'
   if (status === 200) return valid === false ? 'took what its schema does not' : null
   if (body.ok !== false || !ErrorCode.safeParse(body.code).success || !body.message) return 'has no error envelope'
+  if (!errorsOf(all[name]!).includes(body.code)) return `is ${body.code}, of which the table says nothing`
   if (valid !== false) return null
   // -400: the JSON itself is broken, so no field is to blame.
   if (refusals[0] === -400) return status === 400 ? null : 'refused otherwise than told'
@@ -60,7 +64,7 @@ describe('malformed input', () => {
               ...((text ?? all[name]!.body) && { body: text ?? toJson(body) }),
               ...(attempt.headers && { headers: attempt.headers }),
             })
-            const fault = faultOf(attempt, answer)
+            const fault = faultOf(name, attempt, answer)
             if (fault)
               faults.push({
                 name,

@@ -3,7 +3,7 @@ import { env, exports } from 'cloudflare:workers'
 import { expect } from 'vitest'
 
 import { openDatabase } from '../../src/adapters/database.ts'
-import type { ErrorCode } from '../../src/contract/common.ts'
+import type { ErrorCode } from '../../src/contract/errors.ts'
 import worker from '../../src/index.ts'
 
 /** The real D1, for what the interface does not show or cannot bring about (time that has passed). */

@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, it } from 'vitest'
 
-import { MAX_VARIANTS } from '../../src/contract/variant.ts'
+import { MAX_VARIANTS } from '../../src/contract/facts.ts'
 import { anOrganization, call, ok, refused, wrongFields } from './support.ts'
 
 /** Variants that an organization defines on top of the catalogue. What becomes of them in tracks is told by variant_files.test.ts. */

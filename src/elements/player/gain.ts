@@ -1,15 +1,10 @@
+import type { Analysis, Loudness } from '../../contract/info.ts'
 import type { Deck } from './deck.ts'
 import type { View } from './service.ts'
 import type { Wishes } from './state.ts'
 import type { Current } from './turn.ts'
 
 /** Loudness normalization by the volume alone. */
-
-/** What the `analysis` variant says of a track, as far as it is needed here. */
-export interface Loudness {
-  integrated_lufs?: number | null
-  true_peak_dbtp?: number | null
-}
 
 /** LUFS, as ReplayGain 2.0: low enough that nearly everything published is made softer, which volume can do. */
 const TARGET = -18
@@ -19,7 +14,7 @@ const PEAK_LIMIT = -1
 const PATIENCE = 800
 
 /** The linear gain that brings a track to -18 LUFS without its true peak passing -1 dBTP; 1 where loudness is not known. */
-export function gainOf({ integrated_lufs, true_peak_dbtp }: Loudness): number {
+export function gainOf({ integrated_lufs, true_peak_dbtp }: Partial<Loudness>): number {
   if (typeof integrated_lufs !== 'number') return 1
   // Without a known peak nothing is lifted.
   const room = typeof true_peak_dbtp === 'number' ? PEAK_LIMIT - true_peak_dbtp : 0
@@ -69,7 +64,7 @@ export function createGain(deck: Deck, wishes: Wishes, signal: AbortSignal) {
 async function readGain(url: string, signal: AbortSignal): Promise<number> {
   try {
     const response = await fetch(url, { signal })
-    return response.ok ? gainOf((await response.json()) as Loudness) : 1
+    return response.ok ? gainOf((await response.json()) as Partial<Analysis>) : 1
   } catch {
     return 1
   }

@@ -1,3 +1,4 @@
+import { DEFAULT_COLOR } from '../../contract/facts.ts'
 import { contrast, inkOn, isHex, mix, readable } from '../shared/color.ts'
 
 /** The colors of a player; every pair that meets has the contrast that WCAG 2.2 asks for (1.4.3 text, 1.4.11 controls). */
@@ -19,9 +20,7 @@ export interface Palette {
 
 const TEXT = 4.5
 const CONTROL = 3
-/** The service's color of what has none of its own. */
-const FALLBACK = '#2B3440'
-/** The same on a dark ground, where the part that was played would else be as grey as the rest. */
+/** The default color on a dark ground, where the part that was played would else be as grey as the rest. */
 const FALLBACK_ON_DARK = '#C2CBD8'
 
 /** A color of a cover as play views give it; fractions of 0–1, lightness and saturation of HSL. */
@@ -34,18 +33,18 @@ interface CoverColor {
 
 /** The color for a player: the one that was chosen for the track, else the strongest of its cover's. */
 export function ownColor(chosen: string | null | undefined, cover: readonly CoverColor[] = []): string {
-  if (isHex(chosen) && chosen.toUpperCase() !== FALLBACK) return chosen
+  if (isHex(chosen) && chosen.toUpperCase() !== DEFAULT_COLOR) return chosen
   // Greys and what is nearly black or white say nothing; of the others, a small strong spot counts like a large dull field.
   const strength = ({ area, lightness, saturation }: CoverColor) =>
     saturation * (1 - Math.abs(2 * lightness - 1)) * Math.sqrt(area)
   const strong = cover.filter(({ lightness, saturation }) => saturation >= 0.25 && lightness > 0.12 && lightness < 0.9)
-  return strong.toSorted((a, b) => strength(b) - strength(a))[0]?.hex ?? FALLBACK
+  return strong.toSorted((a, b) => strength(b) - strength(a))[0]?.hex ?? DEFAULT_COLOR
 }
 
 /** The palette for any color, on a light or a dark ground that takes a breath of the cover's first color. */
 export function palette(color: string | null | undefined, tint: string | null | undefined, dark: boolean): Palette {
-  const hasOwn = isHex(color) && color.toUpperCase() !== FALLBACK
-  const own = hasOwn ? color : dark ? FALLBACK_ON_DARK : FALLBACK
+  const hasOwn = isHex(color) && color.toUpperCase() !== DEFAULT_COLOR
+  const own = hasOwn ? color : dark ? FALLBACK_ON_DARK : DEFAULT_COLOR
   const base = dark ? '#151518' : '#ffffff'
   const surface = mix(base, isHex(tint) ? tint : own, dark ? 0.1 : 0.035)
   const strong = dark ? '#f6f6f8' : '#141417'

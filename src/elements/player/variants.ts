@@ -1,3 +1,5 @@
+import { CODECS } from '../../contract/facts.ts'
+
 /** Which of a track's files to play. */
 
 export interface Entry {
@@ -6,18 +8,9 @@ export interface Entry {
   variant: { index: string }
 }
 
-// A file name's ending says what is inside; `canPlayType` wants the codec too.
-const MEDIA_TYPES: Record<string, string> = {
-  m4a: 'audio/mp4; codecs="mp4a.40.2"',
-  mp4: 'audio/mp4; codecs="mp4a.40.2"',
-  mp3: 'audio/mpeg',
-  webm: 'audio/webm; codecs="opus"',
-  opus: 'audio/ogg; codecs="opus"',
-  ogg: 'audio/ogg',
-  aac: 'audio/aac',
-  flac: 'audio/flac',
-  wav: 'audio/wav',
-}
+const PLAY_TYPES = new Map<string, string>(
+  Object.values(CODECS).map(({ extension, play_type }) => [extension, play_type]),
+)
 
 /** The file that plays while a long track is still being processed: as good as any, and gone soon. */
 export const EARLY = 'early'
@@ -35,7 +28,7 @@ export function candidates<T extends Entry>(
   canPlay: (type: string) => boolean,
 ): T[] {
   const usable = entries.filter(({ path, variant: { index } }) => {
-    const type = MEDIA_TYPES[extensionOf(path)]
+    const type = PLAY_TYPES.get(extensionOf(path))
     return type ? canPlay(type) : index === EARLY || (index === 'original' && wanted.includes(index))
   })
   const rank = ({ variant: { index } }: T) => {

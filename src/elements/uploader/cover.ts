@@ -1,9 +1,10 @@
+import { MAX_COVER_BYTES } from '../../contract/facts.ts'
 import { delayAfter, isOffline, MAX_ATTEMPTS, OFFLINE_DELAY, wait } from './backoff.ts'
 import { meaningOfCall } from './failures.ts'
 import type { Host } from './host.ts'
 import { type Cover, type Item, type Problem, viewOf } from './item.ts'
 import { problemOf } from './problem.ts'
-import { COVER_ACCEPT, isAccepted, MAX_COVER_BYTES } from './rules.ts'
+import { COVER_ACCEPT, isAccepted } from './rules.ts'
 import { sendFile } from './stall.ts'
 
 /** Takes a picture as the cover of a file's track. It is sent as soon as there is a track to send it to. */

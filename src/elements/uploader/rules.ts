@@ -1,4 +1,5 @@
 import { pause } from '../../client/pause.ts'
+import { COVER_TYPES } from '../../contract/facts.ts'
 import { HEAD_BYTES, isText } from '../../contract/text.ts'
 
 /** What is taken at all; the service looks at the bytes and has the last word. */
@@ -8,8 +9,7 @@ export const DEFAULT_ACCEPT =
   'audio/*,.mp3,.m4a,.aac,.flac,.wav,.aif,.aiff,.aifc,.ogg,.oga,.opus,.caf,.wma,.mka,.mp4,.mov,.webm,.mkv'
 
 /** The picture formats of covers (docs/architecture.md#covers). Named one by one, so that phones convert theirs. */
-export const COVER_ACCEPT = 'image/jpeg,image/png,image/webp,image/gif,image/avif'
-export const MAX_COVER_BYTES = 10_000_000
+export const COVER_ACCEPT = Object.keys(COVER_TYPES).join(',')
 
 /** Whether a file matches an `accept` list, as `<input type=file>` understands one (HTML, §4.10.5.1.17). */
 export function isAccepted(file: { name: string; type: string }, accept: string): boolean {

@@ -1,13 +1,9 @@
 import { useState } from 'preact/hooks'
 
+import { DEFAULT_COLOR, MAX_THEME_COLORS } from '../../contract/facts.ts'
 import { isHex } from '../../elements/shared/color.ts'
 import { Button } from './button.tsx'
 import { Field } from './field.tsx'
-
-/** The service's color of what has none of its own, which it shows in the place of none. */
-export const DEFAULT_COLOR = '#2B3440'
-/** As the service takes (GET /v1/limits, theme_colors). */
-const MOST = 12
 
 interface ColorProperties {
   label: string
@@ -79,7 +75,7 @@ export function ThemeField({ colors, onChange }: { colors: string[]; onChange: (
             />
           </span>
         ))}
-        {colors.length < MOST && (
+        {colors.length < MAX_THEME_COLORS && (
           <Button small icon="plus" onClick={() => onChange([...colors, colors.at(-1) ?? DEFAULT_COLOR])}>
             Add a color
           </Button>

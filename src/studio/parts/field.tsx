@@ -1,6 +1,8 @@
 import type { ComponentChildren } from 'preact'
 import { useId } from 'preact/hooks'
 
+import { MAX_STRING } from '../../contract/facts.ts'
+
 interface FieldProperties {
   label: string
   hint?: ComponentChildren
@@ -44,7 +46,7 @@ export const TextField = ({ label, value, onInput, hint, error, ...rest }: TextP
         id={id}
         aria-describedby={described}
         aria-invalid={error ? true : undefined}
-        maxLength={255}
+        maxLength={MAX_STRING}
         autocomplete="off"
         value={value}
         onInput={(event) => onInput(event.currentTarget.value)}

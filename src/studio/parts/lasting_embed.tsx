@@ -1,5 +1,6 @@
 import { useState } from 'preact/hooks'
 
+import { MAX_STRING } from '../../contract/facts.ts'
 import type { PlayScope } from '../api.ts'
 import { type Faults, faultsOf } from '../format.ts'
 import { sitesOf } from '../sites.ts'
@@ -21,7 +22,7 @@ export function LastingEmbed({ scope, id }: { scope: PlayScope; id: string }) {
     const { origins: allowed, fault } = sitesOf(sites)
     if (fault) return setFaults({ allowed_origins: fault })
     const body = {
-      title: `Player on ${allowed[0] ?? 'any site'}`.slice(0, 255),
+      title: `Player on ${allowed[0] ?? 'any site'}`.slice(0, MAX_STRING),
       type: 'player' as const,
       [`${scope}_id`]: id,
       ...(allowed.length > 0 && { allowed_origins: allowed }),

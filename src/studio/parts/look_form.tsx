@@ -1,6 +1,7 @@
 import { useEffect, useRef, useState } from 'preact/hooks'
 
 import { isPassing } from '../../client/failure.ts'
+import { DEFAULT_COLOR } from '../../contract/facts.ts'
 import { isHex } from '../../elements/shared/color.ts'
 import { announce } from '../announce.ts'
 import type { Failure, PlayScope } from '../api.ts'
@@ -9,7 +10,7 @@ import { useClient } from '../state/client.ts'
 import { useStore } from '../state/store.ts'
 import { forgetViews, sessionFor, viewChanges } from '../state/views.ts'
 import { Button } from './button.tsx'
-import { ColorField, DEFAULT_COLOR, ThemeField } from './color_field.tsx'
+import { ColorField, ThemeField } from './color_field.tsx'
 import { Check, TextField } from './field.tsx'
 import { Message } from './states.tsx'
 

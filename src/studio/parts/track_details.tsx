@@ -1,7 +1,8 @@
 import type { ComponentChildren } from 'preact'
 
+import type { TrackInfo } from '../../contract/info.ts'
 import type { Track } from '../api.ts'
-import { bytes, clock, infoOf, type Info, signed } from '../format.ts'
+import { bytes, clock, infoOf, signed } from '../format.ts'
 import { useAll } from '../state/all.ts'
 import { useClient, useLoad } from '../state/client.ts'
 import { formatOf } from '../variant.ts'
@@ -14,9 +15,9 @@ type Fact = readonly [term: string, value: ComponentChildren]
 export function TrackDetails({ track }: { track: Track }) {
   const info = infoOf(track)
   const problems = [
-    ...(info.error ? [info.error.message ?? 'It could not be processed.'] : []),
+    ...(info.error ? [info.error.message] : []),
     ...(info.failed_variants ?? []).map(({ index, message }) => `${index}: ${message}`),
-    ...(info.warnings ?? []).map(({ message }) => message ?? ''),
+    ...(info.warnings ?? []).map(({ message }) => message),
   ]
   return (
     <div class="details">
@@ -51,18 +52,18 @@ export function TrackDetails({ track }: { track: Track }) {
   )
 }
 
-function loudnessOf({ loudness = {} }: Info): Fact[] {
+function loudnessOf({ loudness }: TrackInfo): Fact[] {
   const show = (value: number | null | undefined, unit: string) =>
     typeof value === 'number' ? signed(value, unit) : '–'
   return [
-    ['Integrated', show(loudness.integrated_lufs, 'LUFS')],
-    ['Range', show(loudness.loudness_range, 'LU')],
-    ['True peak', show(loudness.true_peak_dbtp, 'dBTP')],
-    ['ReplayGain', show(loudness.replaygain_track_gain, 'dB')],
+    ['Integrated', show(loudness?.integrated_lufs, 'LUFS')],
+    ['Range', show(loudness?.loudness_range, 'LU')],
+    ['True peak', show(loudness?.true_peak_dbtp, 'dBTP')],
+    ['ReplayGain', show(loudness?.replaygain_track_gain, 'dB')],
   ]
 }
 
-function sourceOf(track: Track, info: Info): Fact[] {
+function sourceOf(track: Track, info: TrackInfo): Fact[] {
   const known: [string, string | false | undefined][] = [
     ['File', track.file_name],
     ['Duration', track.duration > 0 && clock(track.duration)],

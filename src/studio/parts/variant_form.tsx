@@ -1,27 +1,22 @@
 import { useState } from 'preact/hooks'
 
+import { type AudioCodec, CODECS } from '../../contract/facts.ts'
 import type { Failure, Variant } from '../api.ts'
 import { type Faults, faultsOf } from '../format.ts'
 import { useClient } from '../state/client.ts'
-import { FORMATS } from '../variant.ts'
 import { Button } from './button.tsx'
 import { Cancel, Dialog, DISCARD } from './dialog.tsx'
 import { NumberField, SelectField, TextField } from './field.tsx'
 import { Form } from './form.tsx'
 import { Message } from './states.tsx'
 
-type Codec = NonNullable<Variant['codec']>
-
 const TYPES = [
   ['transcode', 'Listening'],
   ['preview', 'Preview: a part of the track'],
 ] as const
-const CODECS = [
-  ['aac', FORMATS.m4a],
-  ['mp3', FORMATS.mp3],
-  ['opus', FORMATS.opus],
-  ['flac', `${FORMATS.flac}, lossless`],
-] as [Codec, string][]
+const CODEC_NAMES = Object.entries(CODECS).map(
+  ([codec, { label, lossless }]) => [codec, lossless ? `${label}, lossless` : label] as const,
+)
 const CHANNELS = [
   ['', 'As the source'],
   ['1', 'Mono'],
@@ -40,6 +35,7 @@ const NEW = {
 }
 type Values = typeof NEW
 
+const hasBitrate = (codec: string) => CODECS[codec as AudioCodec].bitrates !== null
 const textOf = (value: number | null) => (value === null ? '' : String(value))
 const numberOf = (text: string) => (text === '' ? undefined : Number(text))
 
@@ -57,8 +53,8 @@ const valuesOf = ({ name, index, type, codec, bitrate, channels, start, length }
 /** What can be changed later, as the service takes it. */
 const settingsOf = ({ name, type, codec, bitrate, channels, start, length }: Values) => ({
   name: name.trim(),
-  codec: codec as Codec,
-  ...(codec !== 'flac' && { bitrate: numberOf(bitrate) }),
+  codec: codec as AudioCodec,
+  ...(hasBitrate(codec) && { bitrate: numberOf(bitrate) }),
   channels: (numberOf(channels) ?? null) as 1 | 2 | null,
   ...(type === 'preview' && { start: numberOf(start), length: numberOf(length) }),
 })
@@ -111,8 +107,8 @@ export function VariantForm({ variant, onSaved, onClose }: Properties) {
           </>
         )}
         <div class="pair">
-          <SelectField label="Codec" {...choice('codec')} options={CODECS} />
-          {values.codec !== 'flac' && <NumberField label="Bitrate in kbit/s" {...field('bitrate')} />}
+          <SelectField label="Codec" {...choice('codec')} options={CODEC_NAMES} />
+          {hasBitrate(values.codec) && <NumberField label="Bitrate in kbit/s" {...field('bitrate')} />}
         </div>
         <SelectField label="Channels" {...choice('channels')} options={CHANNELS} />
         {values.type === 'preview' && (

@@ -1,0 +1,86 @@
+import * as z from 'zod'
+
+import type { WarningCode } from './errors.ts'
+
+/** What is known of a track's source: the transcoder writes it, the API shows it, players and the studio read it. */
+
+/** Loudness by EBU R 128 and what players derive from it; null where a value does not exist (silence, too short). */
+export const Loudness = z.object({
+  /** LUFS, ITU-R BS.1770 gated. */
+  integrated_lufs: z.number().nullable(),
+  /** LU, EBU Tech 3342. */
+  loudness_range: z.number().nullable(),
+  /** dBTP, four times oversampled; may be above 0. */
+  true_peak_dbtp: z.number().nullable(),
+  sample_peak_dbfs: z.number().nullable(),
+  /** dB to -18 LUFS, ReplayGain 2.0. */
+  replaygain_track_gain: z.number().nullable(),
+  /** Linear, 1 is full scale. */
+  replaygain_track_peak: z.number().nullable(),
+  /** Q7.8 steps of 1/256 dB to -23 LUFS, RFC 7845. */
+  r128_track_gain: z.number().nullable(),
+  is_silent: z.boolean(),
+})
+export type Loudness = z.infer<typeof Loudness>
+
+/** What may be lost or sound wrong; a transcoder that was deployed later may know more codes. */
+export const Warning = z.object({ code: z.string(), message: z.string() })
+export type Warning = z.infer<typeof Warning> & { code: WarningCode }
+
+/** Bytes, Hz, kbit/s, seconds. */
+export const SourceInfo = z.looseObject({
+  container: z.string(),
+  codec: z.string(),
+  profile: z.string().nullable(),
+  sample_rate: z.number(),
+  channels: z.int(),
+  channel_layout: z.string(),
+  /** Of a lossless source. */
+  bit_depth: z.number().nullable(),
+  bitrate: z.number().nullable(),
+  lossless: z.boolean(),
+  size: z.number(),
+  tags: z.record(z.string(), z.string()),
+  chapters: z.array(z.object({ start: z.number(), title: z.string().nullable() })),
+  chapter_count: z.int(),
+  has_cover: z.boolean(),
+  loudness: Loudness,
+  /** Below -60 dBFS, before the first and behind the last sound. */
+  silence: z.object({ start: z.number(), end: z.number() }),
+  pass: z.enum(['strict', 'tolerant']),
+  /** Its version. */
+  ffmpeg: z.string(),
+})
+export type SourceInfo = z.infer<typeof SourceInfo>
+
+/** The variant `analysis`: loudness and the few facts that a player wants with it. */
+export const Analysis = Loudness.extend({
+  duration: z.number(),
+  ...SourceInfo.pick({
+    silence: true,
+    codec: true,
+    sample_rate: true,
+    channels: true,
+    channel_layout: true,
+    bit_depth: true,
+    bitrate: true,
+  }).shape,
+})
+export type Analysis = z.infer<typeof Analysis>
+
+export const FailedVariant = z.object({ index: z.string(), message: z.string() })
+export const SkippedVariant = z.object({ index: z.string(), reason: z.string() })
+export const TrackError = z.object({ code: z.string(), message: z.string(), attempt: z.int() })
+
+/** `track.info`: facts of the source once they are known, and how the processing goes. More fields may come. */
+export const TrackInfo = SourceInfo.partial()
+  .extend({
+    /** 0–1 while it is processed; 0 while it waits. */
+    progress: z.number().optional(),
+    error: TrackError.optional(),
+    warnings: z.array(Warning).optional(),
+    failed_variants: z.array(FailedVariant).optional(),
+    skipped_variants: z.array(SkippedVariant).optional(),
+  })
+  .meta({ id: 'TrackInfo' })
+export type TrackInfo = z.infer<typeof TrackInfo>
