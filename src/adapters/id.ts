@@ -6,6 +6,9 @@ const BASE62 = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'
  */
 export const newId = () => `000${crypto.randomUUID().slice(3)}`
 
+/** Whether `newId` can have made an id: others are not looked for, so that guessing costs the database nothing. */
+export const isNewId = (id: string) => /^000[\da-f]{5}-[\da-f]{4}-4[\da-f]{3}-[89ab][\da-f]{3}-[\da-f]{12}$/.test(id)
+
 /** Random base62 text without modulo bias: 12 characters are 71 bits, 43 are 256. */
 export function randomBase62(length: number): string {
   let text = ''

@@ -15,6 +15,8 @@ export const MAX_SESSION_TRACKS = 1000
 /** Seconds a play session lives at most, and those a signed playback URL does; players ask for a new play view before. */
 export const MAX_SESSION_TTL = 86_400
 export const PLAYBACK_TTL = 3600
+/** Seconds for which the same public view may be given again, and so the most by which its text is late (docs/decisions/0027). */
+export const PLAY_REUSE = 30
 /** Items on one page of a list. */
 export const MAX_PAGE = 200
 export const MAX_COVER_BYTES = 10_000_000

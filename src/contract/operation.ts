@@ -22,6 +22,10 @@ export interface Operation {
   headers?: z.ZodObject
   body?: z.ZodObject
   response: z.ZodObject
+  /** Seconds for which an isolate may give the same answer again to whoever asks for the same URL (docs/decisions/0027). */
+  reuse?: number
+  /** Nothing that it changes is to be seen in an answer that is given again. */
+  unseen?: true
   errors: readonly ErrorStatus[]
 }
 

@@ -1,6 +1,6 @@
 import * as z from 'zod'
 
-import { Id, MAX_SESSION_TTL, MAX_SESSION_VARIANTS, Metadata, ok, Text, Timestamp } from './common.ts'
+import { Id, MAX_SESSION_TTL, MAX_SESSION_VARIANTS, Metadata, ok, PLAY_REUSE, Text, Timestamp } from './common.ts'
 import { CoverImage } from './media.ts'
 import { defineOperations } from './operation.ts'
 import { ListedTrack, Track } from './track.ts'
@@ -100,6 +100,7 @@ export const playOperations = defineOperations({
     params: z.object({ scope: PlayScope }),
     body: PlaySessionCreate,
     response: ok({ ...session, expires_at: Timestamp }),
+    unseen: true,
     errors: [400, 401, 403, 404],
   },
   getPlaySession: {
@@ -120,6 +121,7 @@ export const playOperations = defineOperations({
     access: [],
     params: z.object({ play_session_id: Id }),
     response: ok({ ...session, play_session: ListenersSession }),
+    reuse: PLAY_REUSE,
     errors: [404, 410],
   },
   playTrack: {
@@ -134,6 +136,7 @@ export const playOperations = defineOperations({
       ...playback,
       play_session: ListenersSession,
     }),
+    reuse: PLAY_REUSE,
     errors: [404, 409, 410],
   },
   downloadTrack: {

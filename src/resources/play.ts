@@ -1,17 +1,19 @@
 import { and, eq } from 'drizzle-orm'
 
-import { newId } from '../adapters/id.ts'
-import { attachment, signUrl } from '../adapters/media.ts'
+import { isNewId, newId } from '../adapters/id.ts'
+import { attachment } from '../adapters/media.ts'
+import { viewSigner } from '../adapters/presign.ts'
 import { playlistTracks, playSessions, tracks } from '../adapters/schema.ts'
 import type { Context, Handlers } from '../context.ts'
 import { CATALOGUE } from '../contract/catalogue.ts'
+import { PLAY_REUSE } from '../contract/common.ts'
 import type { playOperations, PlayScope } from '../contract/play.ts'
 import { ApiError, invalid, notFound } from '../errors.ts'
 import { findCollection } from './collection.ts'
 import { findPlayback, notReady, playback } from './playback.ts'
 import { findPlaylist } from './playlist.ts'
 import { checkExpiry, timestamp } from './session.ts'
-import { sessionView, toPlaySession } from './session_view.ts'
+import { sessionView } from './session_view.ts'
 import { findTrack } from './track.ts'
 import { checkVariants } from './variant.ts'
 
@@ -108,24 +110,32 @@ export const playHandlers: Handlers<typeof playOperations> = {
   },
 
   async playSession({ params }, context) {
-    const row = await context.db.select().from(playSessions).where(eq(playSessions.id, params.play_session_id)).get()
+    const { play_session_id } = params
+    if (!isNewId(play_session_id)) throw notFound('play session')
+    const row = await context.db.select().from(playSessions).where(eq(playSessions.id, play_session_id)).get()
     const session = checkExpiry('play session', row, context.now)
     // The id is the secret: whoever has it reads on behalf of the organization that gave it away.
     const principal = { ...context.principal, organization_id: session.organization_id }
-    return sessionView({ ...context, principal }, session)
+    const view = await sessionView({ ...context, principal }, session)
+    const until = Math.min(session.expires_at, context.now + PLAY_REUSE * 1000)
+    // While nothing plays finally, a player looks again and again.
+    if (view.first_track?.track.is_preliminary === false) context.mayReuse(session.organization_id, until)
+    return view
   },
 
   async playTrack({ params }, context) {
     const found = await findPlayback(context, params.play_session_id, params.play_track_id)
+    const { session, is_preliminary, until } = found
+    if (!is_preliminary) context.mayReuse(session.organization_id, until)
     return {
-      play_session_id: found.session.id,
-      play_session: toPlaySession(found.session),
+      play_session_id: session.id,
+      play_session: { ...session, expires_at: timestamp(session.expires_at) },
       ...(await playback(context, found)),
     }
   },
 
   async downloadTrack({ params }, context) {
-    const { session, track, files, is_preliminary, seconds_left } = await findPlayback(
+    const { session, track, files, is_preliminary } = await findPlayback(
       context,
       params.play_session_id,
       params.play_track_id,
@@ -139,10 +149,8 @@ export const playHandlers: Handlers<typeof playOperations> = {
     if (!file) throw notFound('variant')
     const extension = /\.[a-z0-9]+$/.exec(file.path)?.[0]
     const name = file.index === 'original' ? track.file_name : `${track.file_name.replace(/\.[^.]*$/, '')}${extension}`
-    const url = await signUrl(context.env, 'GET', file.path, {
-      expires_in: seconds_left,
-      query: { 'response-content-disposition': attachment(name) },
-    })
+    const sign = await viewSigner(context.env, context.now, session.expires_at)
+    const url = await sign(file.path, { 'response-content-disposition': attachment(name) })
     return { play_session_id: session.id, track_id: track.id, download: { variant: file.index, url } }
   },
 }

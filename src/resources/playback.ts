@@ -1,9 +1,13 @@
-import { and, eq, or, sql } from 'drizzle-orm'
+import { sql } from 'drizzle-orm'
 
-import { signUrl } from '../adapters/media.ts'
-import { collections, organizations, playlists, playSessions, tracks, trackVariants } from '../adapters/schema.ts'
+import { isNewId } from '../adapters/id.ts'
+import type { KeptTrack } from '../adapters/memory.ts'
+import { findPlayRows, type PlayedSession } from '../adapters/play_rows.ts'
+import { viewSigner } from '../adapters/presign.ts'
+import { tracks } from '../adapters/schema.ts'
+import type { PlayedFile } from '../adapters/track_files.ts'
 import type { Context } from '../context.ts'
-import { PLAYBACK_TTL } from '../contract/common.ts'
+import { PLAY_REUSE } from '../contract/common.ts'
 import type { Playback } from '../contract/play.ts'
 import { ApiError, notFound } from '../errors.ts'
 import { appearance } from './appearance.ts'
@@ -14,55 +18,54 @@ import { checkExpiry } from './session.ts'
 /** A track can be played when it has files, whatever its status: also while it is processed again. */
 export const playable = sql<number>`exists (select 1 from track_variants where track_id = ${tracks.id})`
 
-interface File {
-  index: string
-  path: string
-  bitrate: number
-  is_early: 0 | 1
+/** A playlist has its own look, and a track its place in it; elsewhere the track itself tells where it belongs. */
+const keyOf = ({ scope, resource_id }: PlayedSession, track_id: string) =>
+  scope === 'playlist' ? `${resource_id}/${track_id}` : track_id
+
+const plays = ({ organization_id, scope, resource_id }: PlayedSession, { track }: KeptTrack) =>
+  track.organization_id === organization_id &&
+  (scope === 'playlist' || resource_id === (scope === 'track' ? track.id : track.collection_id))
+
+/** A session and a track that it plays, each undefined where there is none: remembered, or in one statement. */
+async function findRows({ env, db, memory, now }: Context, session_id: string, track_id: string) {
+  if (!isNewId(session_id)) return {}
+  const known = memory.sessions.get(session_id, now)
+  if (known && !isNewId(track_id)) return { session: known }
+  const kept = known && memory.tracks.get(keyOf(known, track_id), now)
+  if (known && kept && plays(known, kept)) return { session: known, played: kept }
+  const { changes } = memory
+  const row = await findPlayRows(db, session_id, track_id)
+  if (!row?.session) return {}
+  const { session, track, collection, playlist, organization } = row
+  const remembers = env.REUSE_ANSWERS === 'true'
+  const { expires_at: until, organization_id } = session
+  if (remembers) memory.sessions.set(session_id, session, { organization_id, bytes: 2000, until })
+  if (!track || !collection || !organization) return { session }
+  const played: KeptTrack = {
+    track,
+    collection,
+    playlist,
+    organization,
+    files: JSON.parse(track.files) as PlayedFile[],
+    levels: JSON.parse(track.levels) as number[],
+    urls: new Map(),
+    until: now + PLAY_REUSE * 1000,
+  }
+  // One that does not play yet, or not finally, is looked at anew each time.
+  if (remembers && changes === memory.changes && played.files[0]?.is_early === 0) {
+    // With room for the URLs.
+    const bytes = 4 * JSON.stringify(row).length + 20_000
+    memory.tracks.set(keyOf(session, track_id), played, { organization_id, bytes, until: played.until })
+  }
+  return { session, played }
 }
 
-const files = sql<string>`(
-  select json_group_array(json_object('index', "index", 'path', path, 'bitrate', bitrate, 'is_early', is_early)) from ${trackVariants} where track_id = ${tracks.id}
-)`
-
-const inPlaylist = sql`exists (
-  select 1 from playlist_tracks where track_id = ${tracks.id} and playlist_id = ${playSessions.resource_id}
-)`
-
-/** Session, track and all that the track inherits from, in one statement. Public: the two ids are the secret. */
+/** What a session plays of a track. Public: the two ids are the secret. */
 export async function findPlayback(context: Context, play_session_id: string, track_id: string) {
-  const { db, now } = context
-  const row = await db
-    .select({
-      session: playSessions,
-      track: tracks,
-      collection: collections,
-      playlist: playlists,
-      organization: organizations,
-      files: files.as('files'),
-    })
-    .from(playSessions)
-    .leftJoin(
-      tracks,
-      and(
-        eq(tracks.id, track_id),
-        eq(tracks.organization_id, playSessions.organization_id),
-        or(
-          and(eq(playSessions.scope, 'track'), eq(tracks.id, playSessions.resource_id)),
-          and(eq(playSessions.scope, 'collection'), eq(tracks.collection_id, playSessions.resource_id)),
-          and(eq(playSessions.scope, 'playlist'), inPlaylist),
-        ),
-      ),
-    )
-    .leftJoin(collections, eq(collections.id, tracks.collection_id))
-    .leftJoin(playlists, and(eq(playSessions.scope, 'playlist'), eq(playlists.id, playSessions.resource_id)))
-    .leftJoin(organizations, eq(organizations.id, playSessions.organization_id))
-    .where(eq(playSessions.id, play_session_id))
-    .get()
-  const session = checkExpiry('play session', row?.session, now)
-  if (!row?.track || !row.collection || !row.organization) throw notFound('track')
-  const { track, collection, playlist, organization } = row
-  const made = JSON.parse(row.files) as File[]
+  const rows = await findRows(context, play_session_id, track_id)
+  const session = checkExpiry('play session', rows.session, context.now)
+  if (!rows.played) throw notFound('track')
+  const { track, files: made, levels, urls } = rows.played
   const [file] = made
   if (!file) throw notReady(track.status)
   // An early file never stands beside others.
@@ -71,11 +74,14 @@ export async function findPlayback(context: Context, play_session_id: string, tr
   return {
     session,
     track,
-    appearance: appearance({ track, collection, playlist, organization }),
+    levels,
+    urls,
+    appearance: appearance(rows.played),
     /** The session's variants that this track has, in the session's order; of a preliminary one, its early file. */
     files: is_preliminary ? made : session.variants.flatMap((index) => made.filter((file) => file.index === index)),
     is_preliminary,
-    seconds_left: Math.min(PLAYBACK_TTL, Math.floor((session.expires_at - now) / 1000)),
+    /** How long this may be said again. */
+    until: Math.min(session.expires_at, rows.played.until),
   }
 }
 
@@ -90,16 +96,18 @@ export const notReady = (status: string) =>
 
 /** Everything a player needs for one track. Signed URLs never outlive the session. */
 export async function playback(context: Context, found: Awaited<ReturnType<typeof findPlayback>>): Promise<Playback> {
-  const { track, is_preliminary, seconds_left } = found
+  const { session, track, levels, is_preliminary } = found
   const { cover_path, ...look } = found.appearance
-  const sign = (path: string) => signUrl(context.env, 'GET', path, { expires_in: seconds_left })
+  const sign = await viewSigner(context.env, context.now, session.expires_at, found.urls)
+  const [cover_image, ...variants] = await Promise.all([
+    coverImage(context.base_url, cover_path, sign),
+    ...found.files.map(async ({ index, path }) => ({ path, url: await sign(path), variant: { index } })),
+  ])
   return {
     track_id: track.id,
-    cover_image: await coverImage(context, cover_path, seconds_left),
+    cover_image,
     track: { ...track, ...look, track_status_id: track.status, is_preliminary },
-    levels: { levels: JSON.parse(track.levels) as number[] },
-    variants: await Promise.all(
-      found.files.map(async ({ index, path }) => ({ path, url: await sign(path), variant: { index } })),
-    ),
+    levels: { levels },
+    variants,
   }
 }

@@ -87,7 +87,10 @@ export async function startStack(options: { state_dir?: string; log?: string } =
 
 /** Runs scripts/start.ts with an environment, without waiting for anything. `log` names a file for all it prints. */
 export function run(environment: Record<string, string | number>, log?: string) {
-  const env = { ...process.env, VERBOSE: '1', ...environment, PARENT_PID: String(process.pid) } as NodeJS.ProcessEnv
+  // Every answer is made anew and checked: tests end sessions where they are written down, behind the Worker's back.
+  const answers = { CHECK_ANSWERS: 'true', REUSE_ANSWERS: 'false' }
+  const own = { VERBOSE: '1', PARENT_PID: String(process.pid), ...answers }
+  const env = { ...process.env, ...own, ...environment } as NodeJS.ProcessEnv
   const child: ChildProcess = spawn(process.execPath, [join(root, 'scripts/start.ts')], {
     env,
     stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
