@@ -35,6 +35,9 @@ export default defineConfig({
                 S3_ENDPOINT: 'http://localhost:8787/cdn-cgi/local/r2/s3',
                 TRANSCODER_URL: 'http://127.0.0.1:8788',
                 MAX_UPLOAD_BYTES: '1000000',
+                CHECK_ANSWERS: 'true',
+                // Tests change rows behind the Worker's back; reuse.test.ts is about what it remembers.
+                REUSE_ANSWERS: 'false',
               },
             },
           })),

@@ -13,6 +13,9 @@ export type Upload = { body: Uint8Array; url: string; contentType: string; signa
 type Pieces = AsyncGenerator<Uint8Array, void>
 type Body = { size: number; open: () => Pieces }
 
+/** No file is ever written over; its URL is the permission to it, which a cache that others share would not look at. */
+export const CACHE_CONTROL = 'private, max-age=31536000, immutable'
+
 const ATTEMPTS = 3
 /** Bytes that are read at once. */
 const PIECE = 1024 * 1024
@@ -55,7 +58,7 @@ async function send(body: Body, url: string, contentType: string, signal: AbortS
 
 /** Answers the status, 0 when there was none. R2 refuses bodies without Content-Length. */
 async function put(body: Body, url: string, contentType: string, signal: AbortSignal, stallMs: number) {
-  const headers = { 'content-type': contentType, 'content-length': body.size }
+  const headers = { 'content-type': contentType, 'content-length': body.size, 'cache-control': CACHE_CONTROL }
   const request = openRequest(url, { method: 'PUT', headers, signal })
   request.setTimeout(stallMs, () => request.destroy())
   const answer = once(request, 'response', { signal }) as Promise<[IncomingMessage]>

@@ -10,7 +10,7 @@ import type { ELEMENTS } from './build.ts'
  */
 
 /** Bytes of dist/worker/index.js, which a dry run of `wrangler deploy` writes. */
-const WORKER_BUDGET = 104_000
+const WORKER_BUDGET = 107_000
 /** Bytes. */
 const BUDGETS: Record<(typeof ELEMENTS)[number], number> = { player: 45_000, uploader: 40_000, waveform: 4_000 }
 

@@ -1,5 +1,5 @@
 import type { Database } from './adapters/database.ts'
-import type { KeyCache } from './adapters/key_cache.ts'
+import type { Memory } from './adapters/memory.ts'
 import type { Access, Input, Operations, Output } from './contract/operation.ts'
 
 /** The resource that a player or uploader key is bound to. */
@@ -26,14 +26,18 @@ export interface System {
   db: Database
   /** Milliseconds since 1970, taken when the work began. */
   now: number
+  /** After a change of what an organization's listeners see: this isolate gives no older answer from here on. */
+  forget: (organization_id: string) => void
 }
 
 /** Everything a handler may touch. */
 export interface Context extends System {
   principal: Principal
-  keys: KeyCache
+  memory: Memory
   /** Where this service is reached from outside, without a slash at the end. */
   base_url: string
+  /** Says that the answer, which is an organization's, may be given again, in milliseconds since 1970 at most until then. */
+  mayReuse: (organization_id: string, until: number) => void
 }
 
 /** One handler per operation, its input and output typed by the table: a missing or misshapen one does not compile. */

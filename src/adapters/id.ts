@@ -23,6 +23,9 @@ export const hourOf = (id: string) => (id[14] === '8' ? Number.parseInt(id.slice
 /** Where the ids of an hour begin: those of earlier ones sort before it. */
 export const idsBefore = (hour: number) => `${SHARD}${hour.toString(16).padStart(5, '0')}`
 
+/** Whether `newId` or `newHourlyId` can have made an id: others are not looked for, so that guessing costs the database nothing. */
+export const isNewId = (id: string) => /^000[\da-f]{5}-[\da-f]{4}-[48][\da-f]{3}-[89ab][\da-f]{3}-[\da-f]{12}$/.test(id)
+
 /** Random base62 text without modulo bias: 12 characters are 71 bits, 43 are 256. */
 export function randomBase62(length: number): string {
   let text = ''

@@ -31,15 +31,15 @@ interface SignOptions {
   expires_in: number
   /** Headers the client must send exactly so. */
   headers?: Record<string, string>
-  /** Query parameters such as `response-content-disposition`. */
-  query?: Record<string, string>
 }
 
-/** A presigned URL (AWS Signature Version 4, query form) on R2's S3 endpoint, or on wrangler's local one. */
+/**
+ * A presigned URL (AWS Signature Version 4, query form) on R2's S3 endpoint, or on wrangler's local one, for uploads and jobs. What
+ * listeners fetch is signed in presign.ts.
+ */
 export async function signUrl(env: Env, method: 'GET' | 'PUT', path: string, options: SignOptions): Promise<string> {
   const key = path.split('/').map(encodeURIComponent).join('/')
   const url = new URL(`${env.S3_ENDPOINT}/${env.S3_BUCKET}/${key}`)
-  for (const [name, value] of Object.entries(options.query ?? {})) url.searchParams.set(name, value)
   const expires = Math.min(MAX_EXPIRY, Math.max(1, Math.floor(options.expires_in)))
   url.searchParams.set('X-Amz-Expires', String(expires))
   const signed = await new AwsV4Signer({
@@ -53,8 +53,7 @@ export async function signUrl(env: Env, method: 'GET' | 'PUT', path: string, opt
     allHeaders: true,
     headers: options.headers ?? {},
   }).sign()
-  // The signature covers `%20`; a `+` would be read as a plus sign by some.
-  return signed.url.href.replaceAll('+', '%20')
+  return signed.url.href
 }
 
 /** Size and version of an object, or null. */

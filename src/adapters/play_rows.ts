@@ -2,8 +2,9 @@ import { and, eq, getTableColumns, or, type SQL, sql } from 'drizzle-orm'
 
 import type { PlayScope } from '../contract/play.ts'
 import { formerSessions, playSessions } from './play_sessions.ts'
-import { collections, organizations, playlists, tracks, trackVariants } from './schema.ts'
+import { collections, organizations, playlists, tracks } from './schema.ts'
 import { statement } from './statement.ts'
+import { fileList } from './track_files.ts'
 
 /** What a play view shows, from all the tables that it comes from, in one statement. */
 
@@ -16,7 +17,10 @@ const look = ({
   player_color,
   player_subtitle,
 })
-const overridable = ({ is_theme_overridable, is_cover_overridable }: typeof collections | typeof organizations) => ({
+const overridable = ({
+  is_theme_overridable,
+  is_cover_overridable,
+}: typeof tracks | typeof collections | typeof organizations) => ({
   is_theme_overridable,
   is_cover_overridable,
 })
@@ -24,15 +28,27 @@ const cover = ({ cover_path, cover_colors }: typeof collections | typeof playlis
   cover_path,
   cover_colors,
 })
-const { made_with: _made_with, info: _info, ...track } = getTableColumns(tracks)
 
 const fields = {
   session: getTableColumns(playSessions),
   track: {
-    ...track,
-    files: sql<string>`(
-      select json_group_array(json_object('index', "index", 'path', path, 'bitrate', bitrate, 'is_early', is_early)) from ${trackVariants} where track_id = ${tracks.id}
-    )`.as('files'),
+    id: tracks.id,
+    organization_id: tracks.organization_id,
+    collection_id: tracks.collection_id,
+    index: tracks.index,
+    duration: tracks.duration,
+    file_name: tracks.file_name,
+    order: tracks.order,
+    metadata: tracks.metadata,
+    ...overridable(tracks),
+    player_title: tracks.player_title,
+    player_subtitle: tracks.player_subtitle,
+    player_color: tracks.player_color,
+    cover_path: tracks.cover_path,
+    cover_colors: tracks.cover_colors,
+    status: tracks.status,
+    levels: tracks.levels,
+    files: sql<string>`coalesce(${tracks.files}, ${fileList})`.as('files'),
   },
   collection: { ...look(collections), ...cover(collections), ...overridable(collections) },
   playlist: { ...look(playlists), ...cover(playlists) },
@@ -87,3 +103,6 @@ export const firstPlayRows: Record<PlayScope, ReturnType<typeof first>> = {
 }
 
 export type PlayRow = NonNullable<Awaited<ReturnType<ReturnType<typeof playRows>['get']>>>
+export type PlayedSession = NonNullable<PlayRow['session']>
+export type PlayedTrack = NonNullable<PlayRow['track']>
+export type PlayedIn = { [K in 'collection' | 'organization']: NonNullable<PlayRow[K]> } & Pick<PlayRow, 'playlist'>

@@ -7,6 +7,7 @@ import type { AudioCodec } from '../contract/facts.ts'
 import type { TrackInfo } from '../contract/info.ts'
 import type { PlayScope } from '../contract/play.ts'
 import type { TrackStatus } from '../contract/track.ts'
+import type { PlayedFile } from './track_files.ts'
 
 /**
  * The tables. Names are the wire's. Times are milliseconds since 1970.
@@ -200,6 +201,8 @@ export const tracks = sqliteTable(
     levels: text().notNull().default('[]'),
     /** The settings of the variants that the last job made, or found not to apply; null: none. Compared to find what is out of date. */
     made_with: json<string[]>(),
+    /** What play views need of its files, written with them; null: it stands in `track_variants` only. A trigger empties it when one goes. */
+    files: json<PlayedFile[]>(),
   },
   (t) => [
     index('tracks_list').on(t.collection_id, t.order, t.id),

@@ -131,3 +131,6 @@ export const CODECS = {
 export type AudioCodec = keyof typeof CODECS
 /** The same for code that asks about any codec. */
 export const codecOf = (codec: AudioCodec): Codec => CODECS[codec]
+
+/** Seconds for which the same public view may be given again, and so the most by which its text is late (docs/decisions/0028). */
+export const PLAY_REUSE = 30

@@ -21,6 +21,10 @@ export interface Operation {
   headers?: z.ZodObject
   body?: z.ZodObject
   response: z.ZodObject
+  /** Seconds for which an isolate may give the same answer again to whoever asks for the same URL (docs/decisions/0028). */
+  reuse?: number
+  /** Nothing that it changes is to be seen in an answer that is given again. */
+  unseen?: true
   /** Codes beside those that follow from the rest (`errorsOf`). */
   errors?: readonly ErrorCode[]
 }

@@ -1,7 +1,7 @@
 import * as z from 'zod'
 
 import { Id, Metadata, named, ok, Text, Timestamp } from './common.ts'
-import { MAX_SESSION_TTL, MAX_SESSION_VARIANTS } from './facts.ts'
+import { MAX_SESSION_TTL, MAX_SESSION_VARIANTS, PLAY_REUSE } from './facts.ts'
 import { CoverImage } from './media.ts'
 import { defineOperations } from './operation.ts'
 import { ListedTrack, Track } from './track.ts'
@@ -101,6 +101,7 @@ export const playOperations = defineOperations({
     params: z.object({ scope: PlayScope }),
     body: PlaySessionCreate,
     response: ok({ ...session, expires_at: Timestamp }),
+    unseen: true,
     errors: ['unknown_variant'],
   },
   getPlaySession: {
@@ -121,6 +122,7 @@ export const playOperations = defineOperations({
     access: [],
     params: z.object({ play_session_id: Id }),
     response: ok({ ...session, play_session: ListenersSession }),
+    reuse: PLAY_REUSE,
     errors: ['session_expired'],
   },
   playTrack: {
@@ -135,6 +137,7 @@ export const playOperations = defineOperations({
       ...playback,
       play_session: ListenersSession,
     }),
+    reuse: PLAY_REUSE,
     errors: ['track_not_ready', 'session_expired'],
   },
   downloadTrack: {

@@ -1,13 +1,13 @@
 import { type Context, Hono } from 'hono'
 import { HTTPException } from 'hono/http-exception'
-import { requestId } from 'hono/request-id'
 
-import { createKeyCache } from '../adapters/key_cache.ts'
+import type { Memory } from '../adapters/memory.ts'
 import { transcoderServes } from '../adapters/transcoder.ts'
 import type { ErrorBody } from '../contract/common.ts'
 import { operations } from '../contract/index.ts'
 import { ApiError, describeError } from '../errors.ts'
 import { handlers } from '../resources/index.ts'
+import { HEADERS, requestId } from './answer.ts'
 import { baseUrl } from './base_url.ts'
 import { mountCoverUpload } from './cover_upload.ts'
 import { mountEmbed } from './embed.ts'
@@ -15,30 +15,17 @@ import { type AppEnv, honoPath, mount } from './mount.ts'
 import { mountOembed } from './oembed.ts'
 import { openApiDocument } from './openapi.ts'
 
-const CORS = {
-  'access-control-allow-origin': '*',
-  'access-control-expose-headers': 'Retry-After, Idempotency-Replayed',
-}
 const PREFLIGHT = {
-  ...CORS,
+  ...HEADERS,
   'access-control-allow-methods': 'GET, HEAD, POST, PUT, DELETE',
   'access-control-allow-headers': 'Authorization, Content-Type, Idempotency-Key, If-Match',
   'access-control-max-age': '86400',
 }
 
 /** The HTTP side of the service: every operation of the table, and the few routes that are not JSON operations. */
-export function createApp() {
+export function createApp(memory: Memory) {
   const app = new Hono<AppEnv>()
-  // Never the caller's own id: `api_request_id` is a UUID (specification §2).
-  app.use(requestId({ headerName: '' }))
-  app.use('/v1/*', async (c, next) => {
-    if (c.req.method === 'OPTIONS') return new Response(null, { status: 204, headers: PREFLIGHT })
-    await next()
-    for (const [name, value] of Object.entries(CORS)) c.res.headers.set(name, value)
-    // Answers hold signed URLs and private data; nothing on the way may keep them.
-    c.res.headers.set('cache-control', 'no-store')
-    return undefined
-  })
+  app.options('/v1/*', () => new Response(null, { status: 204, headers: PREFLIGHT }))
 
   app.get('/health', async (c) => {
     const ok = await transcoderServes(c.env)
@@ -48,10 +35,10 @@ export function createApp() {
     c.json(openApiDocument(operations, baseUrl(c.env, c.req.url)), 200, { 'access-control-allow-origin': '*' }),
   )
 
-  mount(app, operations, handlers, createKeyCache())
-  mountCoverUpload(app)
-  mountEmbed(app)
-  mountOembed(app)
+  mount(app, operations, handlers, memory)
+  mountCoverUpload(app, memory)
+  mountEmbed(app, memory)
+  mountOembed(app, memory)
 
   const methods = new Map<string, string[]>()
   for (const { method, path } of Object.values(operations)) {
@@ -65,7 +52,6 @@ export function createApp() {
       throw new ApiError('method_not_allowed', message, undefined, { allow: allowed.join(', ') })
     })
   }
-  // Answered, not thrown: a fault that is thrown here passes by the headers of the middleware above.
   app.notFound((c) => answerFault(new ApiError('not_found', 'There is nothing at this path'), c))
   app.onError(answerFault)
   return app
@@ -74,15 +60,15 @@ export function createApp() {
 function answerFault(error: Error, c: Context<AppEnv>): Response {
   const fault = toApiError(error)
   if (fault.status === 500)
-    console.error(JSON.stringify({ event: 'fault', request: c.get('requestId'), error: describeError(error) }))
+    console.error(JSON.stringify({ event: 'fault', request: requestId(c), error: describeError(error) }))
   const body: ErrorBody = {
     ok: false,
     message: fault.message,
     code: fault.code,
-    api_request_id: c.get('requestId'),
+    api_request_id: requestId(c),
     ...(fault.errors && { errors: fault.errors }),
   }
-  return c.json(body, fault.status, fault.headers)
+  return c.json(body, fault.status, { ...HEADERS, ...fault.headers })
 }
 
 function toApiError(error: Error): ApiError {

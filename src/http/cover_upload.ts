@@ -2,12 +2,14 @@ import type { Hono } from 'hono'
 import { bodyLimit } from 'hono/body-limit'
 
 import { openDatabase } from '../adapters/database.ts'
+import type { Memory } from '../adapters/memory.ts'
 import { verifyCoverGrant } from '../adapters/token.ts'
 import type { System } from '../context.ts'
 import { isCover, MAX_COVER_BYTES } from '../contract/facts.ts'
 import { ApiError } from '../errors.ts'
 import { cutCover, startCover } from '../pipeline/cover.ts'
 import { claimJob, releaseJob, sendJob } from '../pipeline/job.ts'
+import { HEADERS, requestId } from './answer.ts'
 import { limitCovers } from './limit_rate.ts'
 import type { AppEnv } from './mount.ts'
 
@@ -43,7 +45,7 @@ const imageTooLarge = () => new ApiError('image_too_large', `A cover must be at 
  * with the field `file`, or the raw image. Answers when the squares are cut; when the transcoder cannot be reached now, a job does
  * it later and the answer is 202.
  */
-export function mountCoverUpload(app: Hono<AppEnv>): void {
+export function mountCoverUpload(app: Hono<AppEnv>, memory: Memory): void {
   const limit = bodyLimit({
     maxSize: MAX_REQUEST_BYTES,
     onError: () => {
@@ -53,10 +55,12 @@ export function mountCoverUpload(app: Hono<AppEnv>): void {
   app.post('/v1/cover_upload/:token', limit, async (c) => {
     const grant = await verifyCoverGrant(c.env, c.req.param('token'))
     await limitCovers(c.env, grant.owner_id)
-    const system: System = { env: c.env, db: openDatabase(c.env.DB), now: Date.now() }
+    const forget = () => memory.forget(grant.organization_id)
+    const system: System = { env: c.env, db: openDatabase(c.env.DB), now: Date.now(), forget }
     const started = await startCover(system, grant, await readImage(c.req.raw))
     const job = await claimJob(system, started.id)
     const outcome = job && (await cutCover(system, job))
+    forget()
     if (outcome?.end === 'done' && outcome.fault) {
       const { code, message } = outcome.fault
       if (code === 'unsupported_image' || code === 'image_too_large') throw new ApiError(code, message)
@@ -67,7 +71,7 @@ export function mountCoverUpload(app: Hono<AppEnv>): void {
       await releaseJob(system, job, outcome.delay, false)
       await sendJob(system, job, outcome.delay)
     }
-    const answer = { ok: true, api_request_id: c.get('requestId'), [`${grant.owner}_id`]: grant.owner_id }
-    return c.json({ ...answer, status: pending ? 'processing' : 'ready' }, pending ? 202 : 200)
+    const answer = { ok: true, api_request_id: requestId(c), [`${grant.owner}_id`]: grant.owner_id }
+    return c.json({ ...answer, status: pending ? 'processing' : 'ready' }, pending ? 202 : 200, HEADERS)
   })
 }

@@ -1,6 +1,7 @@
 import type { Hono } from 'hono'
 import { html, raw } from 'hono/html'
 
+import type { Memory } from '../adapters/memory.ts'
 import { Id } from '../contract/common.ts'
 import { ApiError } from '../errors.ts'
 import { findEmbed } from '../resources/embed.ts'
@@ -108,7 +109,7 @@ function problemOf(error: ApiError): { status: 404 | 410 | 429; title: string; t
 }
 
 /** `GET /embed/{play_session_id}`: a page with a player, for frames on any origin. No key: the session's id is the secret. */
-export function mountEmbed(app: Hono<AppEnv>): void {
+export function mountEmbed(app: Hono<AppEnv>, memory: Memory): void {
   app.get('/embed/:play_session_id', async (c) => {
     const nonce = crypto.randomUUID()
     const looks = looksOf(new URL(c.req.url).searchParams)
@@ -117,7 +118,7 @@ export function mountEmbed(app: Hono<AppEnv>): void {
       const id = Id.safeParse(c.req.param('play_session_id'))
       if (!id.success) throw new ApiError('not_found', 'play session not found')
       await limitRate(c.env, LISTENER, id.data)
-      const { title, subtitle } = await findEmbed(listenerContext(c), id.data)
+      const { title, subtitle } = await findEmbed(listenerContext(c, memory), id.data)
       const base = baseUrl(c.env, c.req.url)
       const address = `${base}/embed/${id.data}`
       const oembed = `${base}/oembed?format=json&url=${encodeURIComponent(address)}`

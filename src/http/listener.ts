@@ -1,7 +1,7 @@
 import type { Context as Request } from 'hono'
 
 import { openDatabase } from '../adapters/database.ts'
-import { createKeyCache } from '../adapters/key_cache.ts'
+import type { Memory } from '../adapters/memory.ts'
 import type { Context, Principal } from '../context.ts'
 import { baseUrl } from './base_url.ts'
 import type { AppEnv } from './mount.ts'
@@ -18,11 +18,13 @@ export const LISTENER: Principal = {
 }
 
 /** What the pages for listeners may touch. */
-export const listenerContext = (c: Request<AppEnv>): Context => ({
+export const listenerContext = (c: Request<AppEnv>, memory: Memory): Context => ({
   env: c.env,
   db: openDatabase(c.env.DB),
   now: Date.now(),
   principal: LISTENER,
-  keys: createKeyCache(),
+  memory,
+  forget: () => undefined,
+  mayReuse: () => undefined,
   base_url: baseUrl(c.env, c.req.url),
 })

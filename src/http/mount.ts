@@ -3,18 +3,21 @@ import type { Hono, MiddlewareHandler } from 'hono'
 import { bodyLimit } from 'hono/body-limit'
 import type * as z from 'zod'
 
-import { openDatabase } from '../adapters/database.ts'
-import type { KeyCache } from '../adapters/key_cache.ts'
+import { type Database, openDatabase, openNearest } from '../adapters/database.ts'
+import type { Memory } from '../adapters/memory.ts'
 import type { Context, Principal } from '../context.ts'
 import type { ErrorCode } from '../contract/errors.ts'
 import { MAX_BODY_BYTES } from '../contract/facts.ts'
 import type { Operation, Operations } from '../contract/operation.ts'
 import { ApiError, notFound } from '../errors.ts'
 import { renewAnswer } from '../resources/replay.ts'
+import { JSON_HEADERS, requestId } from './answer.ts'
 import { authenticate } from './authenticate.ts'
 import { baseUrl } from './base_url.ts'
+import { encoder } from './encode.ts'
 import { once } from './idempotency.ts'
 import { limitRate } from './limit_rate.ts'
+import { keep } from './reuse.ts'
 
 export interface AppEnv {
   Bindings: Env
@@ -100,22 +103,37 @@ function validate(operation: Operation): MiddlewareHandler<AppEnv>[] {
 type Answer = Record<string, unknown>
 type AnyHandler = (input: object, context: Context) => Promise<Answer>
 
+/** Reads what is nearest, and once more on the primary what is not there: it may be a moment old. */
+async function readNearest<T>(d1: D1Database, read: (db: Database) => Promise<T>): Promise<T> {
+  try {
+    return await read(openNearest(d1))
+  } catch (error) {
+    if (error instanceof ApiError && error.status === 404) return read(openDatabase(d1))
+    throw error
+  }
+}
+
 /** The only place where operations meet Hono: authenticates, limits, parses, runs the handler, encodes through the schema. */
 export function mount(
   app: Hono<AppEnv>,
   operations: Operations,
   handlers: Record<string, unknown>,
-  keys: KeyCache,
+  memory: Memory,
 ): void {
+  const forget = (organization_id: string) => memory.forget(organization_id)
   for (const [name, operation] of Object.entries(operations)) {
     const handler = handlers[name] as AnyHandler
+    const encode = encoder(operation.response)
+    const isPublic = operation.access.length === 0
+    const changes = operation.method !== 'get' && !operation.unseen
     const guard: MiddlewareHandler<AppEnv> = async (c, next) => {
-      const principal = await authenticate(c.env, keys, c.req.raw.headers, operation.access)
+      const principal = await authenticate(c.env, memory.keys, c.req.raw.headers, operation.access)
       await limitRate(c.env, principal, c.req.param('play_session_id'))
       c.set('principal', principal)
       return next()
     }
     app.on(operation.method.toUpperCase(), honoPath(operation.path), guard, ...validate(operation), async (c) => {
+      const { env } = c
       const valid = (target: string) => c.req.valid(target as never)
       const input = {
         params: operation.params && valid('param'),
@@ -123,22 +141,40 @@ export function mount(
         headers: operation.headers && valid('header'),
         body: operation.body && valid('json'),
       }
-      const context: Context = {
-        env: c.env,
-        db: openDatabase(c.env.DB),
+      const before = memory.changes
+      let reusable: { organization_id: string; until: number } | undefined
+      const context = (db: Database): Context => ({
+        env,
+        db,
         now: Date.now(),
         principal: c.get('principal'),
-        keys,
-        base_url: baseUrl(c.env, c.req.url),
+        memory,
+        base_url: baseUrl(env, c.req.url),
+        forget,
+        mayReuse: (organization_id, until) => (reusable = { organization_id, until }),
+      })
+      const encoded = (answer: Answer) => encode(answer, requestId(c), env.CHECK_ANSWERS === 'true')
+      const send = (answer: Answer, more: object = {}) =>
+        new Response(JSON.stringify(encoded(answer)), { headers: { ...JSON_HEADERS, ...more } })
+      if (isPublic) {
+        const answer = await readNearest(env.DB, (db) => handler(input, context(db)))
+        const text = JSON.stringify(encoded(answer))
+        const play_session_id = c.req.param('play_session_id')
+        if (operation.reuse && reusable && play_session_id && before === memory.changes)
+          keep(memory, c.req.raw, env, text, { ...reusable, play_session_id })
+        return new Response(text, { headers: JSON_HEADERS })
       }
-      const encode = (output: Answer) =>
-        operation.response.parse({ ...output, ok: true, api_request_id: c.get('requestId') })
-      const key = c.req.header('idempotency-key')
-      if (operation.method !== 'post' || key === undefined) return c.json(encode(await handler(input, context)))
-      const request = `${c.req.path}\n${await c.req.text()}`
-      const run = async () => encode(await handler(input, context))
-      const { answer, replayed } = await once(context, key, request, run, (first) => renewAnswer(first, input, context))
-      return c.json(encode(answer), 200, replayed ? { 'idempotency-replayed': 'true' } : {})
+      const own = context(openDatabase(env.DB))
+      try {
+        const key = c.req.header('idempotency-key')
+        if (operation.method !== 'post' || key === undefined) return send(await handler(input, own))
+        const request = `${c.req.path}\n${await c.req.text()}`
+        const run = async () => encoded(await handler(input, own))
+        const { answer, replayed } = await once(own, key, request, run, (first) => renewAnswer(first, input, own))
+        return send(answer, replayed ? { 'idempotency-replayed': 'true' } : {})
+      } finally {
+        if (changes) forget(own.principal.organization_id)
+      }
     })
   }
 }

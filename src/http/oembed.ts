@@ -1,6 +1,7 @@
 import type { Hono } from 'hono'
 import { html } from 'hono/html'
 
+import type { Memory } from '../adapters/memory.ts'
 import { Id } from '../contract/common.ts'
 import { EMBED_HEIGHTS, EMBED_LEAST_WIDTH, EMBED_WIDTH, embedHeight } from '../contract/embed.ts'
 import { COVER_SIZES } from '../contract/facts.ts'
@@ -40,7 +41,7 @@ function thumbnail(cover: CoverImage, room: number) {
 }
 
 /** `GET /oembed`: how to embed a page of `/embed`, for sites that unfurl links (https://oembed.com, type `rich`). */
-export function mountOembed(app: Hono<AppEnv>): void {
+export function mountOembed(app: Hono<AppEnv>, memory: Memory): void {
   app.get('/oembed', async (c) => {
     c.header('access-control-allow-origin', '*')
     const { url, format = 'json', maxwidth, maxheight } = c.req.query()
@@ -49,7 +50,7 @@ export function mountOembed(app: Hono<AppEnv>): void {
     const { id, looks } = parseAddress(url, base)
     const room = { width: bound('maxwidth', maxwidth), height: bound('maxheight', maxheight) }
     await limitRate(c.env, LISTENER, id)
-    const context = listenerContext(c)
+    const context = listenerContext(c, memory)
     const found = await findEmbed(context, id).catch(asNotFound)
     const { title, subtitle, cover_image, seconds_left } = found
     const full = embedHeight(found.scope, await countTracks(context, found, 2))

@@ -66,7 +66,7 @@ async function work(system: System, message: Message<JobMessage>): Promise<numbe
   if (!job) return null
   let outcome: Outcome
   try {
-    outcome = await runners[job.payload.kind](system, job)
+    outcome = await runners[job.payload.kind](system, job).finally(() => system.forget(job.organization_id))
   } catch (error) {
     await releaseJob(system, job, backoff(message.attempts), true)
     throw error

@@ -10,15 +10,18 @@ import { describeError } from '../errors.ts'
 import { jobRequest, loadWork, type Work } from './ask.ts'
 import { writeEarly } from './early.ts'
 import { failTranscode, finishTranscode, trackOf } from './finish.ts'
-import { holds, type Job, renewLease } from './job.ts'
+import { holds, type Job, LEASE, renewLease } from './job.ts'
 import { backoff, done, MAX_ATTEMPTS, type Outcome } from './outcome.ts'
 
 /** A queue consumer lives 15 minutes (docs/architecture.md#queues); before that, a new message re-attaches to the job. */
 const ATTACHED_FOR = 12 * 60_000
 /** How long a full transcoder is waited for, in milliseconds, before that counts as a fault. */
 const BUSY_FOR = 6 * 3600_000
-/** Milliseconds between two writes of the progress, which also renew the lease. */
-const PROGRESS_EVERY = 2_000
+/** Milliseconds between two renewals of the lease, which is three times as long. */
+const RENEW_EVERY = 10_000
+/** Milliseconds between two writes of the progress, except for a step that a person notices. */
+const PROGRESS_EVERY = 5_000
+const STEP = 0.2
 /** The least progress of a job that runs: 0 is that of one that waits in a queue. */
 const STARTED = 0.001
 
@@ -55,7 +58,8 @@ export async function transcode(system: System, job: Job): Promise<Outcome> {
 async function follow(system: System, work: Work, body: ReadableStream<Uint8Array>): Promise<Outcome> {
   const { job } = work
   const until = Date.now() + ATTACHED_FOR
-  let written = 0
+  let renewed = job.lease_until - LEASE
+  let written = { at: 0, fraction: 0 }
   for await (const event of jobEvents(job, body)) {
     if (event.type === 'result') {
       await finishTranscode(system, work, event.result)
@@ -69,20 +73,28 @@ async function follow(system: System, work: Work, body: ReadableStream<Uint8Arra
       await failTranscode(system, job, event.error.code, event.error.message)
       return done
     }
-    // Neither of these two takes the next progress its turn.
     if (event.type === 'fallback') {
       await fallBack(system, job)
+      written = { at: 0, fraction: 0 }
       continue
     }
     if (event.type === 'early') {
       await writeEarly(system, work, event.file)
       continue
     }
-    if (Date.now() - written < PROGRESS_EVERY) continue
-    written = Date.now()
-    if (!(await renewLease(system, job))) return done
-    if (event.type === 'progress') await writeProgress(system, job, event.fraction)
-    if (Date.now() > until) return { end: 'again', delay: 1 }
+    const now = Date.now()
+    if (now - renewed >= RENEW_EVERY) {
+      renewed = now
+      if (!(await renewLease(system, job))) return done
+    }
+    if (event.type === 'progress') {
+      const { fraction } = event
+      if (now - written.at >= PROGRESS_EVERY || fraction - written.fraction >= STEP) {
+        written = { at: now, fraction }
+        if (!(await writeProgress(system, job, fraction)) && !(await renewLease(system, job))) return done
+      }
+    }
+    if (now > until) return { end: 'again', delay: 1 }
   }
   // The stream ended without an answer: the transcoder died. The second time, perhaps of this file.
   if (job.attempt >= MAX_ATTEMPTS) return giveUp(system, job, 'The transcoder stopped while it worked on this file')
@@ -129,9 +141,15 @@ async function fallBack({ db }: System, job: Job): Promise<void> {
   ])
 }
 
-/** Never less than before: a transcoder that begins again after a fault catches up first. */
-const writeProgress = ({ db }: System, job: Job, progress: number) =>
-  db
+/**
+ * Never less than before: a transcoder that begins again after a fault catches up first. False when the job was lost, or the track is
+ * another's by now.
+ */
+async function writeProgress({ db }: System, job: Job, progress: number): Promise<boolean> {
+  const written = await db
     .update(tracks)
     .set({ progress: sql`max(coalesce(progress, 0), ${Math.max(STARTED, Math.round(progress * 1000) / 1000)})` })
     .where(ofJob(job))
+    .returning({ id: tracks.id })
+  return written.length > 0
+}

@@ -135,7 +135,7 @@ export const apiKeyHandlers: Handlers<typeof apiKeyOperations> = {
         throw lastServerKey('let it end')
       }
       row = updated
-      context.keys.forget(row.id)
+      context.memory.keys.forget(row.id)
     }
     return { api_key_id: row.id, api_key: toApiKey(row) }
   },
@@ -155,7 +155,7 @@ export const apiKeyHandlers: Handlers<typeof apiKeyOperations> = {
       .returning()
       .get()
     if (!row) throw notFound('api key')
-    context.keys.forget(row.id)
+    context.memory.keys.forget(row.id)
     return { api_key_id: row.id, api_key: toApiKey(row), secret }
   },
 
@@ -170,7 +170,7 @@ export const apiKeyHandlers: Handlers<typeof apiKeyOperations> = {
       await findApiKey(context, row.id)
       throw lastServerKey('revoke it')
     }
-    context.keys.forget(row.id)
+    context.memory.keys.forget(row.id)
     return { api_key_id: row.id, deleted_api_key: toApiKey(row) }
   },
 }

@@ -1,17 +1,22 @@
-import type { Handlers } from '../context.ts'
+import { viewSigner } from '../adapters/presign.ts'
+import type { Context, Handlers } from '../context.ts'
 import type { coverOperations } from '../contract/cover.ts'
 import { findCollection, showCollection } from './collection.ts'
 import { coverImage } from './cover_image.ts'
 import { findTrack, showTrack } from './track.ts'
 import { coverUpload } from './upload_handle.ts'
 
-/** Seconds that the links of a cover work. */
-export const COVER_TTL = 3600
+/** Milliseconds that the links of a cover work at most. */
+const COVER_TTL = 3600_000
+
+/** A cover as those who manage it see it. */
+export const ownCover = async ({ env, base_url, now }: Context, cover_path: string | null) =>
+  coverImage(base_url, cover_path, await viewSigner(env, now, now + COVER_TTL))
 
 export const coverHandlers: Handlers<typeof coverOperations> = {
   async getCollectionCover({ params }, context) {
     const { id, cover_path } = await findCollection(context, params.collection_id)
-    return { collection_id: id, cover_image: await coverImage(context, cover_path, COVER_TTL) }
+    return { collection_id: id, cover_image: await ownCover(context, cover_path) }
   },
 
   async createCollectionCover({ params }, context) {

@@ -1,6 +1,7 @@
 import { and, eq, or } from 'drizzle-orm'
 
 import { playSessions } from '../adapters/play_sessions.ts'
+import { viewSigner } from '../adapters/presign.ts'
 import { collections, organizations, playlists, tracks } from '../adapters/schema.ts'
 import type { Context } from '../context.ts'
 import type { CoverImage } from '../contract/media.ts'
@@ -28,7 +29,7 @@ const lookOf = (levels: Appearances) => ({ ...lettering(levels), cover_path: cov
 
 /** What a session plays, in one statement. Public: its id is the secret (specification §5). */
 export async function findEmbed(context: Context, play_session_id: string): Promise<Embed> {
-  const { db, now } = context
+  const { env, db, now, base_url } = context
   const { scope, resource_id } = playSessions
   const row = await db
     .select({
@@ -66,7 +67,7 @@ export async function findEmbed(context: Context, play_session_id: string): Prom
     resource_id: session.resource_id,
     title: look.player_title,
     subtitle: look.player_subtitle ?? '',
-    cover_image: await coverImage(context, look.cover_path, seconds_left),
+    cover_image: await coverImage(base_url, look.cover_path, await viewSigner(env, now, session.expires_at)),
     seconds_left,
   }
 }

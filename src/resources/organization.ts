@@ -81,7 +81,7 @@ export const organizationHandlers: Handlers<typeof organizationOperations> = {
     return { organization_id: row.id, organization: toOrganization(row) }
   },
 
-  async deleteOrganization({ params }, { db, keys, ...system }) {
+  async deleteOrganization({ params }, { db, memory, ...system }) {
     const id = params.organization_id
     // What it owns is many rows and files: they go in the background, but from now on no key opens anything.
     const prefixes = [`uploads/${id}/`, `media/${id}/`]
@@ -93,7 +93,8 @@ export const organizationHandlers: Handlers<typeof organizationOperations> = {
       db.delete(apiKeys).where(eq(apiKeys.organization_id, id)),
       db.delete(organizations).where(eq(organizations.id, id)).returning(),
     ])
-    keys.forgetOrganization(id)
+    memory.keys.forgetOrganization(id)
+    memory.forget(id)
     await sendJob({ db, ...system }, purge)
     if (!row) throw notFound('organization')
     return { organization_id: id, deleted_organization: toOrganization(row) }

@@ -1,13 +1,15 @@
 import { and, eq, getTableColumns, type Placeholder, type SQL, sql } from 'drizzle-orm'
 
 import { insertFrom } from '../adapters/database.ts'
-import { newHourlyId } from '../adapters/id.ts'
-import { attachment, signUrl } from '../adapters/media.ts'
+import { isNewId, newHourlyId } from '../adapters/id.ts'
+import { attachment } from '../adapters/media.ts'
 import { playSessions } from '../adapters/play_sessions.ts'
+import { viewSigner } from '../adapters/presign.ts'
 import { tracks } from '../adapters/schema.ts'
 import { batch, written } from '../adapters/statement.ts'
 import type { Context, Handlers, Principal } from '../context.ts'
 import { CATALOGUE } from '../contract/catalogue.ts'
+import { PLAY_REUSE } from '../contract/facts.ts'
 import type { playOperations, PlayScope } from '../contract/play.ts'
 import { ApiError, invalid, notFound } from '../errors.ts'
 import { findPlayback, notReady, playback } from './playback.ts'
@@ -133,24 +135,32 @@ export const playHandlers: Handlers<typeof playOperations> = {
     return sessionView(context, checkExpiry('play session', session, context.now))
   },
 
-  async playSession({ params }, context) {
-    const table = playSessionsOf(params.play_session_id, context.now)
-    const row = await context.db.select().from(table).where(eq(playSessions.id, params.play_session_id)).get()
+  async playSession({ params: { play_session_id } }, context) {
+    if (!isNewId(play_session_id)) throw notFound('play session')
+    const table = playSessionsOf(play_session_id, context.now)
+    const row = await context.db.select().from(table).where(eq(playSessions.id, play_session_id)).get()
     // The id is the secret: whoever has it reads on behalf of the organization that gave it away.
-    return sessionView(context, checkExpiry('play session', row, context.now))
+    const session = checkExpiry('play session', row, context.now)
+    const view = await sessionView(context, session)
+    const until = Math.min(session.expires_at, context.now + PLAY_REUSE * 1000)
+    // While nothing plays finally, a player looks again and again.
+    if (view.first_track?.track.is_preliminary === false) context.mayReuse(session.organization_id, until)
+    return view
   },
 
   async playTrack({ params }, context) {
     const found = await findPlayback(context, params.play_session_id, params.play_track_id)
+    const { session, is_preliminary, until } = found
+    if (!is_preliminary) context.mayReuse(session.organization_id, until)
     return {
-      play_session_id: found.session.id,
-      play_session: toPlaySession(found.session),
+      play_session_id: session.id,
+      play_session: toPlaySession(session),
       ...(await playback(context, found)),
     }
   },
 
   async downloadTrack({ params }, context) {
-    const { session, track, files, is_preliminary, seconds_left } = await findPlayback(
+    const { session, track, files, is_preliminary } = await findPlayback(
       context,
       params.play_session_id,
       params.play_track_id,
@@ -164,10 +174,8 @@ export const playHandlers: Handlers<typeof playOperations> = {
     if (!file) throw notFound('variant')
     const extension = /\.[a-z0-9]+$/.exec(file.path)?.[0]
     const name = file.index === 'original' ? track.file_name : `${track.file_name.replace(/\.[^.]*$/, '')}${extension}`
-    const url = await signUrl(context.env, 'GET', file.path, {
-      expires_in: seconds_left,
-      query: { 'response-content-disposition': attachment(name) },
-    })
+    const sign = await viewSigner(context.env, context.now, session.expires_at)
+    const url = await sign(file.path, { 'response-content-disposition': attachment(name) })
     return { play_session_id: session.id, track_id: track.id, download: { variant: file.index, url } }
   },
 }

@@ -1,7 +1,10 @@
-import { signUrl } from '../adapters/media.ts'
-import { type PlayRow, playRows } from '../adapters/play_rows.ts'
+import { isNewId } from '../adapters/id.ts'
+import type { KeptTrack } from '../adapters/memory.ts'
+import { type PlayedSession, type PlayRow, playRows } from '../adapters/play_rows.ts'
+import { viewSigner } from '../adapters/presign.ts'
+import type { PlayedFile } from '../adapters/track_files.ts'
 import type { Context } from '../context.ts'
-import { PLAYBACK_TTL } from '../contract/facts.ts'
+import { PLAY_REUSE } from '../contract/facts.ts'
 import type { Playback } from '../contract/play.ts'
 import { ApiError, notFound } from '../errors.ts'
 import { appearance } from './appearance.ts'
@@ -9,26 +12,64 @@ import { coverImage } from './cover_image.ts'
 import { allowsEarly, bestQuality } from './early.ts'
 import { checkExpiry, playSessionsOf } from './session.ts'
 
-interface File {
-  index: string
-  path: string
-  bitrate: number
-  is_early: 0 | 1
+/** A session and a track that it plays, each undefined where there is none. */
+interface Parts {
+  session?: PlayedSession
+  played?: KeptTrack
+}
+
+/** A playlist has its own look, and a track its place in it; elsewhere the track itself tells where it belongs. */
+const keyOf = ({ scope, resource_id }: PlayedSession, track_id: string) =>
+  scope === 'playlist' ? `${resource_id}/${track_id}` : track_id
+
+const plays = ({ organization_id, scope, resource_id }: PlayedSession, { track }: KeptTrack) =>
+  track.organization_id === organization_id &&
+  (scope === 'playlist' || resource_id === (scope === 'track' ? track.id : track.collection_id))
+
+/** What a row holds, as it is remembered. */
+export function partsOf(row: PlayRow | undefined, now: number): Parts {
+  if (!row?.session) return {}
+  const { session, track, collection, playlist, organization } = row
+  if (!track || !collection || !organization) return { session }
+  const files = JSON.parse(track.files) as PlayedFile[]
+  const levels = JSON.parse(track.levels) as number[]
+  const until = now + PLAY_REUSE * 1000
+  return { session, played: { track, collection, playlist, organization, files, levels, urls: new Map(), until } }
+}
+
+/** Remembered, or in one statement. */
+async function findParts({ env, db, memory, now }: Context, session_id: string, track_id: string): Promise<Parts> {
+  if (!isNewId(session_id)) return {}
+  const table = playSessionsOf(session_id, now)
+  const known = memory.sessions.get(session_id, now)
+  if (known && !isNewId(track_id)) return { session: known }
+  const kept = known && memory.tracks.get(keyOf(known, track_id), now)
+  if (known && kept && plays(known, kept)) return { session: known, played: kept }
+  const { changes } = memory
+  const row = await playRows(table).get(db, { session_id, track_id })
+  const parts = partsOf(row, now)
+  const { session, played } = parts
+  if (env.REUSE_ANSWERS !== 'true' || !session) return parts
+  const { expires_at: until, organization_id } = session
+  memory.sessions.set(session_id, session, { organization_id, bytes: 2000, until })
+  // One that does not play yet, or not finally, is looked at anew each time.
+  if (played && changes === memory.changes && played.files[0]?.is_early === 0) {
+    // With room for the URLs.
+    const bytes = 4 * JSON.stringify(row).length + 20_000
+    memory.tracks.set(keyOf(session, track_id), played, { organization_id, bytes, until: played.until })
+  }
+  return parts
 }
 
 /** What a session plays of a track. Public: the two ids are the secret. */
-export async function findPlayback(context: Context, session_id: string, track_id: string) {
-  const { db, now } = context
-  return playable(context, await playRows(playSessionsOf(session_id, now)).get(db, { session_id, track_id }))
-}
+export const findPlayback = async (context: Context, play_session_id: string, track_id: string) =>
+  playable(context, await findParts(context, play_session_id, track_id))
 
-/** The same of rows that are read already. */
-export async function playable(context: Context, row: PlayRow | undefined) {
-  const { now } = context
-  const session = checkExpiry('play session', row?.session ?? undefined, now)
-  if (!row?.track || !row.collection || !row.organization) throw notFound('track')
-  const { track, collection, playlist, organization } = row
-  const made = JSON.parse(track.files) as File[]
+/** The same of what is read already. */
+export async function playable(context: Context, parts: Parts) {
+  const session = checkExpiry('play session', parts.session, context.now)
+  if (!parts.played) throw notFound('track')
+  const { track, files: made, levels, urls, until } = parts.played
   const [file] = made
   if (!file) throw notReady(track.status)
   // An early file never stands beside others.
@@ -37,11 +78,14 @@ export async function playable(context: Context, row: PlayRow | undefined) {
   return {
     session,
     track,
-    appearance: appearance({ track, collection, playlist, organization }),
+    levels,
+    urls,
+    appearance: appearance(parts.played),
     /** The session's variants that this track has, in the session's order; of a preliminary one, its early file. */
     files: is_preliminary ? made : session.variants.flatMap((index) => made.filter((file) => file.index === index)),
     is_preliminary,
-    seconds_left: Math.min(PLAYBACK_TTL, Math.floor((session.expires_at - now) / 1000)),
+    /** How long this may be said again. */
+    until: Math.min(session.expires_at, until),
   }
 }
 
@@ -56,16 +100,18 @@ export const notReady = (status: string) =>
 
 /** Everything a player needs for one track. Signed URLs never outlive the session. */
 export async function playback(context: Context, found: Awaited<ReturnType<typeof findPlayback>>): Promise<Playback> {
-  const { track, is_preliminary, seconds_left } = found
+  const { session, track, levels, is_preliminary } = found
   const { cover_path, ...look } = found.appearance
-  const sign = (path: string) => signUrl(context.env, 'GET', path, { expires_in: seconds_left })
+  const sign = await viewSigner(context.env, context.now, session.expires_at, found.urls)
+  const [cover_image, ...variants] = await Promise.all([
+    coverImage(context.base_url, cover_path, sign),
+    ...found.files.map(async ({ index, path }) => ({ path, url: await sign(path), variant: { index } })),
+  ])
   return {
     track_id: track.id,
-    cover_image: await coverImage(context, cover_path, seconds_left),
+    cover_image,
     track: { ...track, ...look, track_status_id: track.status, is_preliminary },
-    levels: { levels: JSON.parse(track.levels) as number[] },
-    variants: await Promise.all(
-      found.files.map(async ({ index, path }) => ({ path, url: await sign(path), variant: { index } })),
-    ),
+    levels: { levels },
+    variants,
   }
 }

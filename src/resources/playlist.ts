@@ -9,8 +9,7 @@ import { notFound } from '../errors.ts'
 import { sendJob } from '../pipeline/job.ts'
 import { purgeJobs } from '../pipeline/purge.ts'
 import { shown } from './appearance.ts'
-import { COVER_TTL } from './cover.ts'
-import { coverImage } from './cover_image.ts'
+import { ownCover } from './cover.ts'
 import { findOrganization } from './organization.ts'
 import { openPage } from './page.ts'
 import { insertTracks, listTracks, moveTrack, removeTrack, replaceTracks } from './playlist_track.ts'
@@ -106,7 +105,7 @@ export const playlistHandlers: Handlers<typeof playlistOperations> = {
 
   async getPlaylistCover({ params }, context) {
     const { id, cover_path } = await findPlaylist(context, params.playlist_id)
-    return { playlist_id: id, cover_image: await coverImage(context, cover_path, COVER_TTL) }
+    return { playlist_id: id, cover_image: await ownCover(context, cover_path) }
   },
 
   async createPlaylistCover({ params }, context) {

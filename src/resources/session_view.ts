@@ -11,7 +11,7 @@ import type { PlaySession } from '../contract/play.ts'
 import { ApiError, notFound } from '../errors.ts'
 import { lettering } from './appearance.ts'
 import { allowsEarly, bestQuality } from './early.ts'
-import { findPlayback, playable, playback } from './playback.ts'
+import { findPlayback, partsOf, playable, playback } from './playback.ts'
 import { playSessionsOf, timestamp } from './session.ts'
 
 type Row = typeof playSessions.$inferSelect
@@ -100,7 +100,9 @@ async function viewOf(context: Context, session: Row, track_id: string, found: P
     const isFound = found?.track?.id === track_id
     return await playback(
       context,
-      isFound ? await playable(context, found) : await findPlayback(context, session.id, track_id),
+      isFound
+        ? await playable(context, partsOf(found, context.now))
+        : await findPlayback(context, session.id, track_id),
     )
   } catch (error) {
     if (error instanceof ApiError) return null

@@ -38,7 +38,9 @@ describe('a cover', () => {
       expect(status).toBe(200)
       for (const [size, edge] of Object.entries(SIZES)) {
         expect(await sharp(square(size)).metadata(), size).toMatchObject({ format: 'jpeg', width: edge, height: edge })
-        expect(storage.requests.find((request) => request.path === `${name}/${size}`)?.type).toBe('image/jpeg')
+        const cache = 'private, max-age=31536000, immutable'
+        const put = storage.requests.find((request) => request.path === `${name}/${size}`)
+        expect(put).toMatchObject({ type: 'image/jpeg', cache })
       }
       const colors = answer.ok ? answer.result.image_colors : []
       expect(colors.length).toBeGreaterThanOrEqual(2)

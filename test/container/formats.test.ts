@@ -48,11 +48,13 @@ describe.each(SOURCES)('a source in %s', (format, { codec, lossless, slack }) =>
       expect(found, index).toMatchObject({ codec: expectedCodec, channels: 2 })
       expect(Math.abs(found.duration - SECONDS), `${index} lasts ${found.duration}`).toBeLessThan(0.12)
     }
-    const types = Object.fromEntries(
-      storage.requests.filter((r) => r.path.startsWith(job.job_id)).map((r) => [r.path, r.type]),
+    const puts = Object.fromEntries(
+      storage.requests.filter((r) => r.path.startsWith(job.job_id)).map((r) => [r.path, r]),
     )
+    const cache = 'private, max-age=31536000, immutable'
     for (const variant of job.variants) {
-      if (files[variant.index]) expect(types[`${job.job_id}/${variant.index}`]).toBe(variant.content_type)
+      if (files[variant.index])
+        expect(puts[`${job.job_id}/${variant.index}`]).toMatchObject({ type: variant.content_type, cache })
     }
   })
 })

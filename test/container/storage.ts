@@ -24,7 +24,7 @@ type Served = {
   ready: Promise<void>
 }
 
-export type StorageRequest = { method: string; path: string; range: string | undefined; type: string | undefined }
+export type StorageRequest = { method: string; path: string } & Partial<Record<'range' | 'type' | 'cache', string>>
 
 /** A bucket that behaves as R2 does: ranges and ETags on GET, and no PUT without Content-Length. */
 export async function startStorage() {
@@ -39,8 +39,14 @@ export async function startStorage() {
 
   const server = createServer((request, response) => {
     const path = (request.url ?? '').slice(1)
-    const { range, 'content-type': type } = request.headers
-    requests.push({ method: request.method ?? '', path, range, type })
+    const { range, 'content-type': type, 'cache-control': cache } = request.headers
+    requests.push({
+      method: request.method ?? '',
+      path,
+      ...(range && { range }),
+      ...(type && { type }),
+      ...(cache && { cache }),
+    })
     const source = sources.get(path)
     const answered = request.method === 'PUT' ? put(path, request, response) : get(source, request, response)
     // A transfer that breaks off is the business of its other end.

@@ -126,11 +126,15 @@ describe.concurrent('the network', () => {
 })
 
 test.concurrent('a 403 in the middle of playback is healed by a fresh play view, at the same place', async () => {
-  const opened = await stage.open({ 'play-session-id': await stage.aSession(album, { variants: ['lossless'] }) })
+  // URLs of a session that lasts so long change every 16 seconds (docs/decisions/0028).
+  const play_session_id = await stage.aSession(album, { variants: ['lossless'], expires_in: 95 })
+  const opened = await stage.open({ 'play-session-id': play_session_id })
   await opened.until('ready')
   await opened.call('play')
   await opened.untilTime(1)
-  const first = await urlOf(opened)
+  const [first, params] = [await urlOf(opened), { play_session_id, play_track_id: album.track_ids[0]! }]
+  const look = () => must(stage.server.get('/v1/play/{play_session_id}/{play_track_id}', { params }))
+  await expect.poll(async () => (await look()).variants[0]!.url, { timeout: 30_000, interval: 500 }).not.toBe(first)
   // From now on the storage refuses this URL, as if its time were over.
   await opened.page.route(
     (url) => url.href === first,

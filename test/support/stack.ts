@@ -87,9 +87,10 @@ export async function startStack(options: { state_dir?: string; log?: string } =
 
 /** Runs scripts/start.ts with an environment, without waiting for anything. `log` names a file for all it prints. */
 export function run(environment: Record<string, string | number>, log?: string) {
-  // What was asked and what went wrong, for tests that fail (show_logs.ts).
-  const shown = { VERBOSE: '1', WRANGLER_LOG: 'log' }
-  const env = { ...process.env, ...shown, ...environment, PARENT_PID: String(process.pid) } as NodeJS.ProcessEnv
+  // Every answer is made anew and checked: tests end sessions where they are written down, behind the Worker's back. The log is for
+  // tests that fail (show_logs.ts).
+  const own = { VERBOSE: '1', WRANGLER_LOG: 'log', CHECK_ANSWERS: 'true', REUSE_ANSWERS: 'false' }
+  const env = { ...process.env, ...own, ...environment, PARENT_PID: String(process.pid) } as NodeJS.ProcessEnv
   const child: ChildProcess = spawn(process.execPath, [join(root, 'scripts/start.ts')], {
     env,
     stdio: ['ignore', 'pipe', 'pipe', 'ipc'],

@@ -5,6 +5,7 @@ import { expect, onTestFinished, vi } from 'vitest'
 
 import { trackPath, uploadPath } from '../../src/adapters/media.ts'
 import { tracks, trackVariants } from '../../src/adapters/schema.ts'
+import { fileList } from '../../src/adapters/track_files.ts'
 import { jobs } from '../../src/adapters/work_schema.ts'
 import worker from '../../src/index.ts'
 import { insertJob } from '../../src/pipeline/job.ts'
@@ -51,7 +52,15 @@ export async function aReadyTrack(
       .values(files.map((file) => ({ ...file, track_id: id, size: 5, bitrate: 128, duration: 12.346 }))),
     db
       .update(tracks)
-      .set({ ...uploaded(row), status: 'ready', job_id: 'done', duration: 12.346, levels, info: { codec: 'mp3' } })
+      .set({
+        ...uploaded(row),
+        status: 'ready',
+        job_id: 'done',
+        duration: 12.346,
+        levels,
+        info: { codec: 'mp3' },
+        files: fileList,
+      })
       .where(eq(tracks.id, id)),
   ])
   return id as string
@@ -70,7 +79,7 @@ export async function aTrackWithJob() {
   const row = await trackRow(track_id)
   await upload(row)
   const payload = { kind: 'transcode' as const, track_id, source_path: uploadPath(row), source_size: 10 }
-  const job = insertJob({ env, db, now: Date.now() }, organization_id, payload)
+  const job = insertJob({ env, db, now: Date.now(), forget: () => undefined }, organization_id, payload)
   await db.batch([
     job.insert,
     db

@@ -1,6 +1,7 @@
 import { beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest'
 
 import { aTrackWithJob, eventually, trackRow } from './fixtures.ts'
+import { rowsDuring } from './meter.ts'
 import { openStream, result, startTranscoder } from './transcoder.ts'
 
 /** `info.progress`: 0 while the track waits in a queue, above 0 once the transcoder works on it, never falling within a pass. */
@@ -16,7 +17,7 @@ const stored = async () => (await trackRow(work.track_id)).progress
 
 /** Sends a fraction when the last write is long enough ago for the next one. */
 async function send(stream: ReturnType<typeof openStream>, fraction: number, expected: number) {
-  vi.setSystemTime(Date.now() + 3000)
+  vi.setSystemTime(Date.now() + 10_000)
   const before = (await work.job()).lease_until
   stream.send({ type: 'progress', fraction })
   // The lease is renewed first.
@@ -44,6 +45,28 @@ describe('progress', () => {
     await running
     expect(await work.read()).toMatchObject({ status: 'ready', info: expect.not.objectContaining({ progress: 0.25 }) })
     expect(await shown()).toBe(undefined)
+  })
+
+  it('is written every five seconds, and sooner when a person sees the difference', async () => {
+    const stream = openStream()
+    startTranscoder({ transcode: () => stream.response })
+    const running = work.run()
+    await eventually(async () => (await work.job()).attempt === 1)
+    const tell = (...fractions: number[]) =>
+      fractions.forEach((fraction) => stream.send({ type: 'progress', fraction }))
+    const { written } = await rowsDuring(async () => {
+      tell(0.01)
+      await eventually(async () => (await stored()) === 0.01)
+      tell(0.02, 0.05, 0.1, 0.22)
+      await eventually(async () => (await stored()) === 0.22)
+      vi.setSystemTime(Date.now() + 5000)
+      tell(0.23, 0.24, 0.3, 0.45)
+      await eventually(async () => (await stored()) === 0.45)
+    })
+    // 0.01, 0.22, 0.23 and 0.45: the lease is renewed every ten seconds.
+    expect(written).toBe(4)
+    stream.send(result())
+    await running
   })
 
   it('does not fall when the transcoder begins again, and begins anew with the tolerant pass', async () => {

@@ -55,6 +55,10 @@ export function signedParts(href: string) {
   return {
     key: decodeURIComponent(url.pathname).split(`/${env.S3_BUCKET}/`)[1],
     expires: Number(get('X-Amz-Expires')),
+    /** Milliseconds since 1970. */
+    ends:
+      Date.parse(get('X-Amz-Date')!.replace(/(....)(..)(..T..)(..)(..Z)/, '$1-$2-$3:$4:$5')) +
+      Number(get('X-Amz-Expires')) * 1000,
     headers: get('X-Amz-SignedHeaders')?.split(';'),
     disposition: get('response-content-disposition'),
   }
