@@ -4,7 +4,7 @@ import { noise } from '../support/audio.ts'
 import { expire } from './expired.ts'
 import { type Line, openLine } from './line.ts'
 import { type Album, button, names, type Opened, PATIENCE, setUp, type Stage } from './player_setup.ts'
-import { must } from './steps.ts'
+import { must, untilEnded } from './steps.ts'
 
 /** Playback outlives what it began with: signed URLs, sessions, connections. What waits longest begins first; the rest runs meanwhile. */
 
@@ -45,6 +45,7 @@ describe.concurrent('a session of one minute', () => {
     await opened.call('pause')
     const before = await opened.state()
     await untilRefused(await urlOf(opened))
+    await untilEnded(stage.server, session)
     expect(await names(opened)).not.toContain('sessionrefresh')
     await opened.call('seek', 80)
     expect(await opened.state()).toMatchObject({ paused: true, variant: before.variant })
@@ -64,8 +65,7 @@ describe.concurrent('a session of one minute', () => {
     const first = await urlOf(opened)
     await untilRefused(first)
     expect(await urlOf(opened)).not.toBe(first)
-    const { time } = await opened.state()
-    await opened.untilTime(time + 1)
+    await opened.untilTime((await opened.state()).time + 1)
     expect((await opened.events('sessionrefresh')).some(({ detail }) => detail.renewed)).toBe(true)
     expect(await names(opened)).not.toContain('pause')
     const times = (await opened.events('timeupdate')).map(({ detail }) => detail.current_time as number)

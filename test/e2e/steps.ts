@@ -78,3 +78,12 @@ export async function untilCovered(client: Client, track_id: string) {
   }
   return await vi.waitFor(look, { timeout: 90_000, interval: 300 })
 }
+
+/** Waits until a play session has expired. */
+export async function untilEnded(client: Client, play_session_id: string): Promise<void> {
+  const look = async () =>
+    expect(await client.get('/v1/play/{play_session_id}', { params: { play_session_id } })).toMatchObject({
+      status: 410,
+    })
+  await vi.waitFor(look, { timeout: 90_000, interval: 500 })
+}
