@@ -1,24 +1,7 @@
 import type { Database } from './adapters/database.ts'
 import type { Memory } from './adapters/memory.ts'
-import type { Access, Input, Operations, Output } from './contract/operation.ts'
-
-/** The resource that a player or uploader key is bound to. */
-export type Binding = { scope: 'collection' | 'track' | 'playlist'; id: string }
-
-/** Who is calling. `public` has no key: the play session's id in the path is the secret (specification §5). */
-export interface Principal {
-  kind: Access | 'public'
-  /** Empty for `root` and `public`. */
-  organization_id: string
-  api_key_id: string
-  /** Null: all of the organization. */
-  binding: Binding | null
-  /** Variants that a player key may play; null: any. */
-  variants: string[] | null
-  is_downloadable: boolean
-  /** Values of the `Origin` header that are let in; null: any. */
-  allowed_origins: string[] | null
-}
+import type { Input, Operations, Output } from './contract/operation.ts'
+import type { Principal } from './principal.ts'
 
 /** Everything that work on behalf of nobody in particular (queues, cron) may touch. */
 export interface System {

@@ -1,11 +1,11 @@
-import type { Principal } from '../context.ts'
+import type { KeyHolder } from '../principal.ts'
 
 /** Seconds a key is remembered in an isolate: a revoked one works at most this much longer in others. */
 const REMEMBER = 30
 const MOST = 1000
 
 interface Remembered {
-  principal: Principal
+  principal: KeyHolder
   until: number
 }
 
@@ -13,12 +13,12 @@ interface Remembered {
 export function createKeyCache() {
   const keys = new Map<string, Remembered>()
   return {
-    get(hash: string): Principal | undefined {
+    get(hash: string): KeyHolder | undefined {
       const known = keys.get(hash)
       return known && known.until > Date.now() ? known.principal : undefined
     },
     /** `expires_at`: when the secret ends by itself, in milliseconds since 1970. */
-    set(hash: string, principal: Principal, expires_at: number): void {
+    set(hash: string, principal: KeyHolder, expires_at: number): void {
       if (keys.size >= MOST) keys.delete(keys.keys().next().value!)
       keys.set(hash, { principal, until: Math.min(Date.now() + REMEMBER * 1000, expires_at) })
     },

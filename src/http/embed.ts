@@ -4,10 +4,11 @@ import { html, raw } from 'hono/html'
 import type { Memory } from '../adapters/memory.ts'
 import { Id } from '../contract/common.ts'
 import { ApiError } from '../errors.ts'
+import { LISTENER } from '../principal.ts'
 import { findEmbed } from '../resources/embed.ts'
 import { baseUrl } from './base_url.ts'
 import { limitRate } from './limit_rate.ts'
-import { LISTENER, listenerContext } from './listener.ts'
+import { listenerContext } from './listener.ts'
 import type { AppEnv } from './mount.ts'
 
 /** Where the element's module lies; it leads to files whose names hold their hash. */

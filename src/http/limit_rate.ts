@@ -1,5 +1,5 @@
-import type { Principal } from '../context.ts'
 import { ApiError } from '../errors.ts'
+import type { Principal } from '../principal.ts'
 
 /** 429 for a key that calls, or a play session that is read, too often within a minute (wrangler.toml has the numbers). */
 export async function limitRate(env: Env, principal: Principal, play_session_id: string | undefined): Promise<void> {

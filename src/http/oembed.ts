@@ -7,12 +7,13 @@ import { EMBED_HEIGHTS, EMBED_LEAST_WIDTH, EMBED_WIDTH, embedHeight } from '../c
 import { COVER_SIZES } from '../contract/facts.ts'
 import type { CoverImage } from '../contract/media.ts'
 import { ApiError, invalid, notFound } from '../errors.ts'
+import { LISTENER } from '../principal.ts'
 import { findEmbed } from '../resources/embed.ts'
 import { countTracks } from '../resources/session_view.ts'
 import { baseUrl } from './base_url.ts'
 import { attributesOf, looksOf } from './embed.ts'
 import { limitRate } from './limit_rate.ts'
-import { LISTENER, listenerContext } from './listener.ts'
+import { listenerContext } from './listener.ts'
 import type { AppEnv } from './mount.ts'
 
 /** The room that a consumer has, in one direction; without bound when it does not say. */

@@ -6,11 +6,9 @@ import { newSecret, secretHint, sha256 } from '../adapters/secret.ts'
 import type { Context, Handlers } from '../context.ts'
 import type { ApiKey, apiKeyOperations } from '../contract/api_key.ts'
 import { ApiError, invalid, notFound } from '../errors.ts'
-import { findCollection } from './collection.ts'
+import { checkBinding } from './access.ts'
 import { openPage } from './page.ts'
-import { findPlaylist } from './playlist.ts'
 import { timestamp } from './session.ts'
-import { findTrack } from './track.ts'
 import { checkVariants } from './variant.ts'
 
 type Row = typeof apiKeys.$inferSelect
@@ -50,22 +48,6 @@ async function toColumns<T extends Restrictions>(context: Context, { expires_at,
   // An offset can carry a date over the end of the years that a timestamp can be written in.
   if (at !== null && at > MAX_TIME) throw invalid('expires_at', 'must be before the year 10000')
   return { ...rest, expires_at: at }
-}
-
-/** A player key may be bound to one resource, an uploader key to a collection, a server key to none. */
-async function checkBinding(context: Context, type: string, body: Record<string, unknown>): Promise<void> {
-  const bound = (['collection_id', 'track_id', 'playlist_id'] as const).filter((name) => body[name])
-  const allowed = { server: 0, uploader: 1, player: 1 }[type] ?? 0
-  if (bound.length > allowed)
-    throw invalid(bound[allowed]!, `cannot be set for this ${type} key: it takes ${allowed || 'no'} resource`)
-  const [name] = bound
-  if (!name) return
-  const id = body[name] as string
-  if (type === 'uploader' && name !== 'collection_id')
-    throw invalid(name, 'cannot be set for an uploader key; bind it to a collection')
-  if (name === 'collection_id') await findCollection(context, id)
-  else if (name === 'track_id') await findTrack(context, id)
-  else await findPlaylist(context, id)
 }
 
 /** True as long as a server key that does not end stays beside this one: without it nobody could open the organization again. */

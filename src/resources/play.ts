@@ -5,43 +5,15 @@ import { isNewId, newHourlyId } from '../adapters/id.ts'
 import { attachment } from '../adapters/media.ts'
 import { playSessions } from '../adapters/play_sessions.ts'
 import { viewSigner } from '../adapters/presign.ts'
-import { tracks } from '../adapters/schema.ts'
 import { batch, written } from '../adapters/statement.ts'
-import type { Context, Handlers, Principal } from '../context.ts'
-import { CATALOGUE } from '../contract/catalogue.ts'
+import type { Handlers } from '../context.ts'
 import { PLAY_REUSE } from '../contract/facts.ts'
 import type { playOperations, PlayScope } from '../contract/play.ts'
 import { ApiError, invalid, notFound } from '../errors.ts'
+import { boundTo, chosenVariants, mayDownload, mayReach, within } from './access.ts'
 import { findPlayback, notReady, playback } from './playback.ts'
 import { checkExpiry, playSessionsOf, timestamp } from './session.ts'
 import { bindView, sessionView, toPlaySession, toView } from './session_view.ts'
-import { checkVariants } from './variant.ts'
-
-/** The default transcodes, AAC first: what a session plays when its creator chose nothing (docs/decisions/0019). */
-const DEFAULT_VARIANTS = CATALOGUE.filter((v) => v.type === 'transcode').map((v) => v.index)
-
-/** What the session plays: known variants, and of those only what a player key allows. */
-async function chosenVariants(context: Context, variants: string[] = []): Promise<string[]> {
-  const { principal } = context
-  await checkVariants(context, variants)
-  for (const index of variants) {
-    // The uploaded file itself is played by browsers only where their key names it.
-    const allowed = principal.variants ?? (principal.kind === 'player' && index === 'original' ? [] : null)
-    if (allowed && !allowed.includes(index)) {
-      throw new ApiError('insufficient_scope', `This API key may not play the variant ${index}`)
-    }
-  }
-  if (variants.length > 0) return [...new Set(variants)]
-  const { variants: allowed } = principal
-  if (!allowed) return DEFAULT_VARIANTS
-  const usual = DEFAULT_VARIANTS.filter((index) => allowed.includes(index))
-  return usual.length > 0 ? usual : allowed
-}
-
-/** Whether a track (`collection`, `playlist`) lies in both; null is any. */
-const within = sql`(${sql.placeholder('collection')} is null or tracks.collection_id = ${sql.placeholder('collection')})
-  and (${sql.placeholder('playlist')} is null or exists (
-    select 1 from playlist_tracks where track_id = tracks.id and playlist_id = ${sql.placeholder('playlist')}))`
 
 /** Writes a session if what it plays exists, is the caller's, and lies inside what its key is bound to. */
 const insertSession = (resources: SQL, condition = sql`true`) =>
@@ -65,28 +37,6 @@ const insertOf: Record<PlayScope, ReturnType<typeof written>> = {
   playlist: insertSession(sql`playlists`),
 }
 
-/** What a track must lie in besides, to lie in what a key is bound to; null when nothing of this scope does, whatever it is. */
-function boundTo({ binding }: Principal, scope: PlayScope, id: string) {
-  const anything = { collection: null, playlist: null }
-  if (!binding || (binding.scope === scope && binding.id === id)) return anything
-  if (scope !== 'track' || binding.scope === 'track') return null
-  return { ...anything, [binding.scope]: binding.id }
-}
-
-/** Whether what a session plays is, or lies in, what the caller's key is bound to. */
-async function inBinding({ db, principal }: Context, scope: PlayScope, id: string): Promise<boolean> {
-  const bound = boundTo(principal, scope, id)
-  if (!bound || Object.values(bound).every((owner) => owner === null)) return bound !== null
-  const [rows] = await batch(db, [trackWithin(db, { id, ...bound })])
-  return rows!.length > 0
-}
-const trackWithin = written((db) =>
-  db
-    .select({ id: tracks.id })
-    .from(tracks)
-    .where(and(eq(tracks.id, sql.placeholder('id')), within)),
-)
-
 export const playHandlers: Handlers<typeof playOperations> = {
   async createPlaySession({ params: { scope }, body }, context) {
     const { db, principal, now } = context
@@ -107,7 +57,7 @@ export const playHandlers: Handlers<typeof playOperations> = {
       metadata,
       variants,
       // Both the request and the key must say so; a server key always does.
-      is_downloadable: is_downloadable && (principal.kind === 'server' || principal.is_downloadable),
+      is_downloadable: is_downloadable && mayDownload(principal),
       expires_at,
       created_at: now,
     }
@@ -131,7 +81,7 @@ export const playHandlers: Handlers<typeof playOperations> = {
         ),
       )
       .get()
-    if (session && !(await inBinding(context, session.scope, session.resource_id))) throw notFound('play session')
+    if (session && !(await mayReach(context, session.scope, session.resource_id))) throw notFound('play session')
     return sessionView(context, checkExpiry('play session', session, context.now))
   },
 

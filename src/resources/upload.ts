@@ -6,6 +6,7 @@ import type { Context, Handlers } from '../context.ts'
 import { UPLOAD_TTL } from '../contract/facts.ts'
 import type { uploadOperations } from '../contract/upload.ts'
 import { notFound } from '../errors.ts'
+import { mayReach } from './access.ts'
 import { findCollection } from './collection.ts'
 import { checkExpiry, timestamp } from './session.ts'
 import { insertTrack, refreshTrack } from './track.ts'
@@ -17,17 +18,13 @@ async function findUploadSession(context: Context, id: string) {
     .from(uploadSessions)
     .where(and(eq(uploadSessions.id, id), eq(uploadSessions.organization_id, context.principal.organization_id)))
     .get()
-  if (session && !inBinding(context, session.collection_id)) throw notFound('upload session')
+  if (session && !(await mayReach(context, 'collection', session.collection_id))) throw notFound('upload session')
   return checkExpiry('upload session', session, context.now)
 }
 
-/** An uploader key that is bound to a collection sees no other. */
-const inBinding = ({ principal }: Context, collection_id: string) =>
-  principal.kind !== 'uploader' || principal.binding === null || principal.binding.id === collection_id
-
 export const uploadHandlers: Handlers<typeof uploadOperations> = {
   async createUploadSession({ body }, context) {
-    if (!inBinding(context, body.collection_id)) throw notFound('collection')
+    if (!(await mayReach(context, 'collection', body.collection_id))) throw notFound('collection')
     const collection = await findCollection(context, body.collection_id)
     const session = {
       metadata: {},

@@ -1,9 +1,9 @@
 import { afterEach, beforeEach, expect, it, vi } from 'vitest'
 
 import { createKeyCache } from '../../src/adapters/key_cache.ts'
-import type { Principal } from '../../src/context.ts'
+import type { KeyHolder } from '../../src/principal.ts'
 
-const principal = (api_key_id: string): Principal => ({
+const principal = (api_key_id: string): KeyHolder => ({
   kind: 'server',
   organization_id: 'org',
   api_key_id,

@@ -26,7 +26,7 @@ export async function once(
 ): Promise<{ answer: Answer; replayed: boolean }> {
   if (!/^[\x21-\x7e]{1,255}$/.test(key)) throw invalid('idempotency-key', 'must be 1 to 255 printable ASCII characters')
   const { db, env, now, principal } = context
-  const id = await sha256(`${principal.api_key_id}\n${key}`)
+  const id = await sha256(`${principal.kind === 'public' ? '' : principal.api_key_id}\n${key}`)
   const request_hash = await sha256(request)
   const row = { id, request_hash, answer: null, created_at: now }
   const stale = or(
