@@ -8,7 +8,6 @@ import type { Tools } from './ffmpeg.ts'
 import { createPcmMeter, type PcmSummary } from './levels.ts'
 import type { Encode } from './plan.ts'
 import { type Exit, run } from './run.ts'
-import { DAMAGED } from './warnings.ts'
 
 export type EncodeRequest = Omit<Command, 'measures'> & {
   directory: string
@@ -164,6 +163,9 @@ const NO_DECODER = /^(?:\[.*\] )?(?:Unknown decoder '|Decoder \(codec |Decoding 
 function refuseShort(pcm: PcmSummary, { source }: EncodeRequest): void {
   if (pcm.frames / source.sampleRate < SHORTEST) throw new Fault('too_short', 'The audio is shorter than 50 ms.')
 }
+
+/** Why a strict pass ended when its source is to blame. */
+export const DAMAGED = 'The strict pass met damaged audio.'
 
 function whyFailed(exit: Exit): string {
   if (exit.timedOut) return 'The strict pass took too long.'

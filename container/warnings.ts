@@ -1,5 +1,5 @@
 import type { Warning } from '../src/contract/info.ts'
-import type { Encoded } from './encode.ts'
+import { DAMAGED, type Encoded } from './encode.ts'
 import { integratedOf } from './loudness.ts'
 import type { Source } from './probe.ts'
 import type { Sniffed } from './sniff.ts'
@@ -46,6 +46,3 @@ function isDamaged(sniffed: Sniffed, { pass, fallback, stderr }: Encoded): boole
   if (fallback === DAMAGED) return true
   return pass === 'tolerant' && !sniffed.streamed && DECODER_COMPLAINS.test(stderr)
 }
-
-/** Why a strict pass ended when its source is to blame. */
-export const DAMAGED = 'The strict pass met damaged audio.'

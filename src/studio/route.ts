@@ -8,6 +8,8 @@ export interface Route {
   tab: string
 }
 
+export type PageProperties = Omit<Route, 'page'>
+
 /** `#/collection/{id}/look` → its parts. */
 export function parseRoute(hash: string): Route {
   const [page = '', id = '', tab = ''] = hash.replace(/^#\/?/, '').split('/')

@@ -13,15 +13,10 @@ import { TrackPage } from './pages/track.tsx'
 import { VariantsPage } from './pages/variants.tsx'
 import { Button } from './parts/button.tsx'
 import { Empty } from './parts/states.tsx'
-import { href, useRoute } from './route.ts'
+import { href, type PageProperties, useRoute } from './route.ts'
 import { useScroll } from './scroll.ts'
 import { useConnection } from './state/client.ts'
 import { upload, uploadAsCollection } from './state/uploads.ts'
-
-export interface PageProperties {
-  id: string
-  tab: string
-}
 
 const PAGES: Record<string, ComponentType<PageProperties>> = {
   collections: CollectionsPage,

@@ -1,13 +1,7 @@
 import type { Connection } from './connection.ts'
 import type { EventDetails } from './events.ts'
-import type { Item, Problem } from './item.ts'
+import type { Description, Item, Problem } from './item.ts'
 import type { Texts } from './texts.ts'
-
-/** What the page says of a file besides its name; both are kept with the track (specification §4, Upload sessions). */
-export interface Description {
-  organization_index?: string
-  metadata?: Record<string, unknown>
-}
 
 /** How the element's attributes and properties read now. */
 export interface Settings {

@@ -1,7 +1,6 @@
 import type { Client } from '../../client/client.ts'
 import type { UploadHandle } from '../../contract/media.ts'
 import type { TrackStatus } from '../../contract/track.ts'
-import type { Description } from './host.ts'
 
 /**
  * What a file goes through. `waiting` is a pause before another attempt; `uploaded` means that it is there, but that its processing
@@ -23,6 +22,12 @@ export type State =
 export interface Problem {
   code: string
   message: string
+}
+
+/** What the page says of a file besides its name; both are kept with the track (specification §4, Upload sessions). */
+export interface Description {
+  organization_index?: string
+  metadata?: Record<string, unknown>
 }
 
 /** How a file's track is asked for: word for word the same until there is an answer, so that a lost one leaves no second track. */

@@ -3,8 +3,8 @@ import { newTicket } from '../../client/ticket.ts'
 import type { Failure } from '../../client/types.ts'
 import type { Connection } from './connection.ts'
 import { recallCover } from './cover.ts'
-import type { Description, Host } from './host.ts'
-import type { Item, Order, Target } from './item.ts'
+import type { Host } from './host.ts'
+import type { Description, Item, Order, Target } from './item.ts'
 
 /** A URL this close to its end is not begun to be used, in milliseconds. */
 const MARGIN = 60_000

@@ -1,8 +1,3 @@
-import { de } from './texts_de.ts'
-import { en } from './texts_en.ts'
-import { es } from './texts_es.ts'
-import { fr } from './texts_fr.ts'
-
 /** Everything the element says. A page may replace any of it by the property `texts`. */
 export interface Texts {
   /** BCP 47, for numbers. */
@@ -82,11 +77,6 @@ export interface Texts {
   incomplete: string
   failedWithoutReason: string
 }
-
-const languages: Record<string, Texts> = { en, de, fr, es }
-
-/** The texts for a language tag such as `de-AT`; English where there is no translation. */
-export const textsFor = (tag: string): Texts => languages[tag.toLowerCase().split('-')[0] ?? ''] ?? en
 
 const UNITS = ['byte', 'kilobyte', 'megabyte', 'gigabyte']
 
