@@ -1,4 +1,4 @@
-import type { Database } from './adapters/database.ts'
+import { type Database, openDatabase } from './adapters/database.ts'
 import type { Memory } from './adapters/memory.ts'
 import type { Input, Operations, Output } from './contract/operation.ts'
 import type { Principal } from './principal.ts'
@@ -12,6 +12,14 @@ export interface System {
   /** After a change of what an organization's listeners see: this isolate gives no older answer from here on. */
   forget: (organization_id: string) => void
 }
+
+/** As it is when the work begins. */
+export const systemOf = (env: Env, memory: Memory, db = openDatabase(env.DB)): System => ({
+  env,
+  db,
+  now: Date.now(),
+  forget: (organization_id) => memory.forget(organization_id),
+})
 
 /** Everything a handler may touch. */
 export interface Context extends System {

@@ -1,7 +1,5 @@
 import { sql } from 'drizzle-orm'
 
-import { tracks } from './schema.ts'
-
 /** A file as play views need it. */
 export interface PlayedFile {
   index: string
@@ -10,8 +8,8 @@ export interface PlayedFile {
   is_early: 0 | 1
 }
 
-/** The value of `tracks.files`. */
+/** The value of `tracks.files`, where `tracks` is read or written. */
 export const fileList = sql<string>`(
   select json_group_array(json_object('index', "index", 'path', path, 'bitrate', bitrate, 'is_early', is_early))
-  from track_variants where track_id = ${tracks.id}
+  from track_variants where track_id = tracks.id
 )`

@@ -1,6 +1,6 @@
 import type { Context as Request } from 'hono'
 
-import type { AppEnv } from './mount.ts'
+import type { AppEnv } from './context.ts'
 
 /** Pages of any origin may call; answers hold signed URLs and private data, which nothing on the way may keep. */
 export const HEADERS = {

@@ -1,17 +1,16 @@
 import type { Hono } from 'hono'
 import { bodyLimit } from 'hono/body-limit'
 
-import { openDatabase } from '../adapters/database.ts'
 import type { Memory } from '../adapters/memory.ts'
 import { verifyCoverGrant } from '../adapters/token.ts'
-import type { System } from '../context.ts'
+import { systemOf } from '../context.ts'
 import { isCover, MAX_COVER_BYTES } from '../contract/facts.ts'
 import { ApiError } from '../errors.ts'
 import { cutCover, startCover } from '../pipeline/cover.ts'
 import { claimJob, releaseJob, sendJob } from '../pipeline/job.ts'
 import { HEADERS, requestId } from './answer.ts'
+import type { AppEnv } from './context.ts'
 import { limitCovers } from './limit_rate.ts'
-import type { AppEnv } from './mount.ts'
 
 /** Room for the multipart frame around the file. */
 const MAX_REQUEST_BYTES = MAX_COVER_BYTES + 100_000
@@ -55,12 +54,11 @@ export function mountCoverUpload(app: Hono<AppEnv>, memory: Memory): void {
   app.post('/v1/cover_upload/:token', limit, async (c) => {
     const grant = await verifyCoverGrant(c.env, c.req.param('token'))
     await limitCovers(c.env, grant.owner_id)
-    const forget = () => memory.forget(grant.organization_id)
-    const system: System = { env: c.env, db: openDatabase(c.env.DB), now: Date.now(), forget }
+    const system = systemOf(c.env, memory)
     const started = await startCover(system, grant, await readImage(c.req.raw))
     const job = await claimJob(system, started.id)
     const outcome = job && (await cutCover(system, job))
-    forget()
+    system.forget(grant.organization_id)
     if (outcome?.end === 'done' && outcome.fault) {
       const { code, message } = outcome.fault
       if (code === 'unsupported_image' || code === 'image_too_large') throw new ApiError(code, message)

@@ -7,9 +7,8 @@ import { ApiError } from '../errors.ts'
 import { LISTENER } from '../principal.ts'
 import { findEmbed } from '../resources/embed.ts'
 import { baseUrl } from './base_url.ts'
+import { type AppEnv, listenerContext } from './context.ts'
 import { limitRate } from './limit_rate.ts'
-import { listenerContext } from './listener.ts'
-import type { AppEnv } from './mount.ts'
 
 /** Where the element's module lies; it leads to files whose names hold their hash. */
 const PLAYER = '/elements/player.js'

@@ -10,20 +10,14 @@ import type { ErrorCode } from '../contract/errors.ts'
 import { MAX_BODY_BYTES } from '../contract/facts.ts'
 import type { Operation, Operations } from '../contract/operation.ts'
 import { ApiError, notFound } from '../errors.ts'
-import type { Principal } from '../principal.ts'
 import { once } from '../resources/idempotency.ts'
 import { renewAnswer } from '../resources/replay.ts'
 import { JSON_HEADERS, requestId } from './answer.ts'
 import { authenticate } from './authenticate.ts'
-import { baseUrl } from './base_url.ts'
+import { type AppEnv, contextOf } from './context.ts'
 import { encoder } from './encode.ts'
 import { limitRate } from './limit_rate.ts'
 import { keep } from './reuse.ts'
-
-export interface AppEnv {
-  Bindings: Env
-  Variables: { requestId: string; principal: Principal }
-}
 
 /** `/v1/track/{track_id}` as Hono writes it. */
 export const honoPath = (path: string) => path.replace(/\{(\w+)\}/g, ':$1')
@@ -121,7 +115,6 @@ export function mount(
   handlers: Record<string, unknown>,
   memory: Memory,
 ): void {
-  const forget = (organization_id: string) => memory.forget(organization_id)
   for (const [name, operation] of Object.entries(operations)) {
     const handler = handlers[name] as AnyHandler
     const encode = encoder(operation.response)
@@ -144,16 +137,8 @@ export function mount(
       }
       const before = memory.changes
       let reusable: { organization_id: string; until: number } | undefined
-      const context = (db: Database): Context => ({
-        env,
-        db,
-        now: Date.now(),
-        principal: c.get('principal'),
-        memory,
-        base_url: baseUrl(env, c.req.url),
-        forget,
-        mayReuse: (organization_id, until) => (reusable = { organization_id, until }),
-      })
+      const mayReuse: Context['mayReuse'] = (organization_id, until) => (reusable = { organization_id, until })
+      const context = (db: Database) => contextOf(c, c.get('principal'), memory, { db, mayReuse })
       const encoded = (answer: Answer) => encode(answer, requestId(c), env.CHECK_ANSWERS === 'true')
       const send = (answer: Answer, more: object = {}) =>
         new Response(JSON.stringify(encoded(answer)), { headers: { ...JSON_HEADERS, ...more } })
@@ -174,7 +159,7 @@ export function mount(
         const { answer, replayed } = await once(own, key, request, run, (first) => renewAnswer(first, input, own))
         return send(answer, replayed ? { 'idempotency-replayed': 'true' } : {})
       } finally {
-        if (changes) forget(own.principal.organization_id)
+        if (changes) own.forget(own.principal.organization_id)
       }
     })
   }

@@ -11,10 +11,9 @@ import { LISTENER } from '../principal.ts'
 import { findEmbed } from '../resources/embed.ts'
 import { countTracks } from '../resources/session_view.ts'
 import { baseUrl } from './base_url.ts'
+import { type AppEnv, listenerContext } from './context.ts'
 import { attributesOf, looksOf } from './embed.ts'
 import { limitRate } from './limit_rate.ts'
-import { listenerContext } from './listener.ts'
-import type { AppEnv } from './mount.ts'
 
 /** The room that a consumer has, in one direction; without bound when it does not say. */
 function bound(name: string, value: string | undefined): number {
