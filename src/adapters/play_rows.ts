@@ -1,4 +1,4 @@
-import { and, eq, getTableColumns, or, type SQL, sql } from 'drizzle-orm'
+import { and, eq, or, type SQL, sql } from 'drizzle-orm'
 
 import type { PlayScope } from '../contract/play.ts'
 import { formerSessions, playSessions } from './play_sessions.ts'
@@ -30,7 +30,16 @@ const cover = ({ cover_path, cover_colors }: typeof collections | typeof playlis
 })
 
 const fields = {
-  session: getTableColumns(playSessions),
+  // Without what its creator noted: thousands of sessions are remembered.
+  session: {
+    id: playSessions.id,
+    organization_id: playSessions.organization_id,
+    scope: playSessions.scope,
+    resource_id: playSessions.resource_id,
+    variants: playSessions.variants,
+    is_downloadable: playSessions.is_downloadable,
+    expires_at: playSessions.expires_at,
+  },
   track: {
     id: tracks.id,
     organization_id: tracks.organization_id,

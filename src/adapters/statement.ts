@@ -14,7 +14,7 @@ type Data<T> = T extends Column
     : never
 type Row<T extends Record<string, Part>> = { [K in keyof T]: { [C in keyof T[K]]: Data<T[K][C]> } | null }
 
-/** A statement that is written once in an isolate, which takes Drizzle longer than all the rest of a request. It is bound to its placeholders' values. */
+/** A statement that is written once in an isolate, as Drizzle takes longer for it than all the rest of a request; bound to values each time. */
 export function written(build: (db: Database) => { toSQL(): { sql: string; params: unknown[] } }) {
   let text: { sql: string; params: unknown[] } | undefined
   return (db: Database, values: Values): D1PreparedStatement => {
