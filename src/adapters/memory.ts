@@ -16,7 +16,8 @@ export type KeptTrack = PlayedIn & {
 /** An answer without its beginning, which holds the request's id. */
 export interface KeptAnswer {
   rest: string
-  play_session_id: string
+  /** What a caller must know for it. */
+  secret: string
 }
 
 /** What an isolate remembers from one request to the next (docs/decisions/0028). A few tens of megabytes of the 128 that it has. */
@@ -29,6 +30,8 @@ export function createMemory() {
     sessions: createLru<PlayedSession>({ entries: 5000, bytes: 8e6 }),
     tracks,
     answers,
+    /** Clients that tried too many ids, by their address. */
+    guessers: createLru<true>({ entries: 10_000, bytes: 1e6 }),
     /** How often something was forgotten: what was read before that is not to be remembered. */
     changes: 0,
     /** After a change of anything that an organization's listeners see. */

@@ -17,9 +17,11 @@ export const UPLOAD_TTL = 3600
 export const MAX_PAGE = 200
 /** Deepest `offset` within a filtered list; without a filter there is no bound. */
 export const MAX_FILTERED_OFFSET = 10_000
-/** Requests per minute, as in wrangler.toml's rate limits: of an API key, and of a play session. */
+/** Requests per minute, as in wrangler.toml's rate limits (src/http/limit_rate.ts): of a key, of a listener, of an audience, of a guesser. */
 export const API_RATE = 1200
 export const PLAY_RATE = 600
+export const AUDIENCE_RATE = 60_000
+export const MISS_RATE = 60
 /** Tracks that a playlist holds at most. */
 export const MAX_PLAYLIST_TRACKS = 1000
 /** Origins that an API key names at most. */

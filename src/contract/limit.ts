@@ -37,8 +37,20 @@ export const limitsOf = (env: { MAX_UPLOAD_BYTES: string; MAX_DURATION_SECONDS: 
   limit('metadata_size', limits.MAX_METADATA_BYTES, 'bytes', 'metadata, as JSON'),
   limit('metadata_depth', limits.MAX_METADATA_DEPTH, 'levels', 'metadata'),
   limit('theme_colors', limits.MAX_THEME_COLORS, 'colors', 'theme'),
-  limit('api_rate', limits.API_RATE, 'requests per minute', 'one API key, per location'),
-  limit('play_rate', limits.PLAY_RATE, 'requests per minute', 'one play session, per location'),
+  limit('api_rate', limits.API_RATE, 'requests per minute', 'one API key; those of browsers: by one address'),
+  limit('play_rate', limits.PLAY_RATE, 'requests per minute', 'one play session, by one address'),
+  limit(
+    'audience_rate',
+    limits.AUDIENCE_RATE,
+    'requests per minute',
+    "one play session or browsers' key, by everybody",
+  ),
+  limit(
+    'miss_rate',
+    limits.MISS_RATE,
+    'requests per minute',
+    'play sessions and tracks that do not exist, by one address',
+  ),
 ]
 
 export const limitOperations = defineOperations({

@@ -2,7 +2,7 @@ import type * as z from 'zod'
 
 import { type ErrorCode, ERRORS } from './errors.ts'
 
-/** Who may call an operation (specification §5). An empty list means public: the play session's id is the secret. */
+/** Who may call an operation (specification §5). An empty list means public: the parameter `secret` is the permission. */
 export type Access = 'root' | 'server' | 'player' | 'uploader'
 
 /**
@@ -15,7 +15,11 @@ export interface Operation {
   summary: string
   tag: string
   access: readonly Access[]
+  /** Of a public operation: the parameter that only those know who may call it. Calls are limited by it. */
+  secret?: string
   params?: z.ZodObject
+  /** What a parameter names, for a 404, where its own name does not say it. */
+  nouns?: Record<string, string>
   query?: z.ZodObject
   /** Request headers that the operation reads, by their lower-case names. */
   headers?: z.ZodObject

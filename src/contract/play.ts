@@ -90,6 +90,8 @@ const session = {
   first_track: Playback.nullable(),
 }
 const playParams = z.object({ play_session_id: Id, play_track_id: Id })
+/** Whoever has the session's id listens. */
+const listeners = { access: [], secret: 'play_session_id', nouns: { play_track_id: 'track' } } as const
 
 export const playOperations = defineOperations({
   createPlaySession: {
@@ -119,7 +121,7 @@ export const playOperations = defineOperations({
     path: '/v1/play/{play_session_id}',
     summary: 'Get what a play session plays: its tracks and the play view of the first (no key needed)',
     tag,
-    access: [],
+    ...listeners,
     params: z.object({ play_session_id: Id }),
     response: ok({ ...session, play_session: ListenersSession }),
     reuse: PLAY_REUSE,
@@ -130,7 +132,7 @@ export const playOperations = defineOperations({
     path: '/v1/play/{play_session_id}/{play_track_id}',
     summary: 'Get the play view of a track: signed URLs, levels, cover (no key needed)',
     tag,
-    access: [],
+    ...listeners,
     params: playParams,
     response: ok({
       play_session_id: z.uuid(),
@@ -145,7 +147,7 @@ export const playOperations = defineOperations({
     path: '/v1/play/{play_session_id}/{play_track_id}/{variant_index}/download',
     summary: 'Get a signed URL that downloads one variant as a file (no key needed)',
     tag,
-    access: [],
+    ...listeners,
     params: playParams.extend({ variant_index: z.string().max(64) }),
     response: ok({
       play_session_id: z.uuid(),

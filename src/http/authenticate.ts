@@ -4,9 +4,9 @@ import type { Access } from '../contract/operation.ts'
 import { ApiError, insufficientScope, unauthorized } from '../errors.ts'
 import { keyOf, LISTENER, type Principal, ROOT } from '../principal.ts'
 import { readKey } from '../resources/key_holder.ts'
-import { limitGuesses } from './limit_rate.ts'
+import { clientOf, limitGuesses } from './limit_rate.ts'
 
-async function principalOf(env: Env, keys: KeyCache, secret: string, client: string | null): Promise<Principal> {
+async function principalOf(env: Env, keys: KeyCache, secret: string, client: string): Promise<Principal> {
   const hash = await sha256(secret)
   // Hashes are compared, so that the time taken tells nothing of the secret.
   if (env.ROOT_KEY && hash === (await sha256(env.ROOT_KEY))) return ROOT
@@ -17,6 +17,15 @@ async function principalOf(env: Env, keys: KeyCache, secret: string, client: str
   return readKey(env, keys, hash)
 }
 
+/** The list keeps a key from being used on somebody else's page. Browsers leave the Origin out only when they read from their own. */
+function checkOrigin(allowed: string[] | null | undefined, origin: string | null, method: string): void {
+  if (!allowed || (origin ? allowed.includes(origin.toLowerCase()) : method === 'GET' || method === 'HEAD')) return
+  const message = origin
+    ? `This API key may not be used on ${origin.slice(0, 255)}`
+    : 'This API key is for web pages: a change needs the header Origin, with one of its allowed_origins'
+  throw new ApiError('origin_not_allowed', message)
+}
+
 /**
  * Finds out who is calling (specification §5): `Authorization: Bearer <API_KEY>`, scheme in any case (RFC 9110 §11.1). A typo is
  * refused by its checksum without a query, a known key is remembered for a short while.
@@ -24,7 +33,7 @@ async function principalOf(env: Env, keys: KeyCache, secret: string, client: str
 export async function authenticate(
   env: Env,
   keys: KeyCache,
-  headers: Headers,
+  { headers, method }: Request,
   access: readonly Access[],
 ): Promise<Principal> {
   if (access.length === 0) return LISTENER
@@ -32,13 +41,8 @@ export async function authenticate(
   if (!header) throw unauthorized('Send your API key in the header Authorization: Bearer <API_KEY>')
   const secret = /^bearer +(\S+) *$/i.exec(header)?.[1]
   if (!secret) throw unauthorized('The Authorization header must be: Bearer <API_KEY>')
-  const principal = await principalOf(env, keys, secret, headers.get('cf-connecting-ip'))
-  const origin = headers.get('origin')
-  // Only browsers send an Origin; the list keeps a key from being used on somebody else's page.
-  const origins = keyOf(principal)?.allowed_origins
-  if (origins && origin && !origins.includes(origin.toLowerCase())) {
-    throw new ApiError('origin_not_allowed', `This API key may not be used on ${origin.slice(0, 255)}`)
-  }
+  const principal = await principalOf(env, keys, secret, clientOf(headers))
+  checkOrigin(keyOf(principal)?.allowed_origins, headers.get('origin'), method)
   if (!access.includes(principal.kind as Access)) throw insufficientScope(principal.kind)
   return principal
 }

@@ -4,11 +4,10 @@ import { html, raw } from 'hono/html'
 import type { Memory } from '../adapters/memory.ts'
 import { Id } from '../contract/common.ts'
 import { ApiError } from '../errors.ts'
-import { LISTENER } from '../principal.ts'
 import { findEmbed } from '../resources/embed.ts'
 import { baseUrl } from './base_url.ts'
 import { type AppEnv, listenerContext } from './context.ts'
-import { limitRate } from './limit_rate.ts'
+import { limitReading } from './limit_rate.ts'
 
 /** Where the element's module lies; it leads to files whose names hold their hash. */
 const PLAYER = '/elements/player.js'
@@ -117,8 +116,9 @@ export function mountEmbed(app: Hono<AppEnv>, memory: Memory): void {
     try {
       const id = Id.safeParse(c.req.param('play_session_id'))
       if (!id.success) throw new ApiError('not_found', 'play session not found')
-      await limitRate(c.env, LISTENER, id.data)
-      const { title, subtitle } = await findEmbed(listenerContext(c, memory), id.data)
+      const { title, subtitle } = await limitReading(c, memory, id.data, () =>
+        findEmbed(listenerContext(c, memory), id.data),
+      )
       const base = baseUrl(c.env, c.req.url)
       const address = `${base}/embed/${id.data}`
       const oembed = `${base}/oembed?format=json&url=${encodeURIComponent(address)}`

@@ -11,12 +11,11 @@ import { MAX_BODY_BYTES } from '../contract/facts.ts'
 import type { Operation, Operations } from '../contract/operation.ts'
 import { ApiError, notFound } from '../errors.ts'
 import { once } from '../resources/idempotency.ts'
-import { renewAnswer } from '../resources/replay.ts'
 import { JSON_HEADERS, requestId } from './answer.ts'
 import { authenticate } from './authenticate.ts'
 import { type AppEnv, contextOf } from './context.ts'
 import { encoder } from './encode.ts'
-import { limitRate } from './limit_rate.ts'
+import { clientOf, limitKey, limitReading } from './limit_rate.ts'
 import { keep } from './reuse.ts'
 
 /** `/v1/track/{track_id}` as Hono writes it. */
@@ -48,8 +47,9 @@ const requireJson: MiddlewareHandler<AppEnv> = async function requireJson(c, nex
   return next()
 }
 
-/** `play_track_id` is about a track: the words must be those of the handler, which does not find an unknown one. */
-const nounOf = (param: string) => param.replace(/^play_(?=track)|_(id|index)$/g, '').replaceAll('_', ' ')
+/** In the words of the handler, which does not find an unknown one. */
+const nounOf = ({ nouns }: Operation, param: string) =>
+  nouns?.[param] ?? param.replace(/_(id|index)$/, '').replaceAll('_', ' ')
 
 /** zod tells of an absent field as of a wrong type. */
 const messageOf = ({ code, message }: z.core.$ZodIssue) =>
@@ -58,10 +58,12 @@ const messageOf = ({ code, message }: z.core.$ZodIssue) =>
 /** Wrong fields that one answer names at most. */
 const MAX_ERRORS = 50
 
+type Target = 'param' | 'query' | 'header' | 'json'
+
 /** The issues of a failed parse for the error envelope. A malformed id in a path is like an unknown one (docs/decisions/0008). */
-function refuse(target: 'param' | 'query' | 'header' | 'json', error: z.core.$ZodError): never {
-  const ids = error.issues.filter((issue) => target === 'param' && issue.path[0] !== 'scope')
-  if (ids.length > 0) throw notFound(nounOf(String(ids[0]?.path[0])))
+function refuse(operation: Operation, target: Target, error: z.core.$ZodError): never {
+  const ids = error.issues.filter((issue) => target === 'param' && issue.code !== 'invalid_value')
+  if (ids.length > 0) throw notFound(nounOf(operation, String(ids[0]?.path[0])))
   const errors = error.issues.flatMap((issue) => {
     const path = issue.path.map(String)
     const unknown = issue.code === 'unrecognized_keys' ? issue.keys : null
@@ -77,11 +79,11 @@ function refuse(target: 'param' | 'query' | 'header' | 'json', error: z.core.$Zo
 }
 
 function validate(operation: Operation): MiddlewareHandler<AppEnv>[] {
-  const check = (target: 'param' | 'query' | 'header' | 'json', schema: z.ZodObject | undefined) =>
+  const check = (target: Target, schema: z.ZodObject | undefined) =>
     schema
       ? [
           zValidator(target, schema, (result) => {
-            if (!result.success) refuse(target, result.error)
+            if (!result.success) refuse(operation, target, result.error)
           }),
         ]
       : []
@@ -121,8 +123,8 @@ export function mount(
     const isPublic = operation.access.length === 0
     const changes = operation.method !== 'get' && !operation.unseen
     const guard: MiddlewareHandler<AppEnv> = async (c, next) => {
-      const principal = await authenticate(c.env, memory.keys, c.req.raw.headers, operation.access)
-      await limitRate(c.env, principal, c.req.param('play_session_id'))
+      const principal = await authenticate(c.env, memory.keys, c.req.raw, operation.access)
+      await limitKey(c.env, principal, clientOf(c.req.raw.headers))
       c.set('principal', principal)
       return next()
     }
@@ -143,11 +145,13 @@ export function mount(
       const send = (answer: Answer, more: object = {}) =>
         new Response(JSON.stringify(encoded(answer)), { headers: { ...JSON_HEADERS, ...more } })
       if (isPublic) {
-        const answer = await readNearest(env.DB, (db) => handler(input, context(db)))
+        const secret = c.req.param(operation.secret ?? '') ?? ''
+        const answer = await limitReading(c, memory, secret, () =>
+          readNearest(env.DB, (db) => handler(input, context(db))),
+        )
         const text = JSON.stringify(encoded(answer))
-        const play_session_id = c.req.param('play_session_id')
-        if (operation.reuse && reusable && play_session_id && before === memory.changes)
-          keep(memory, c.req.raw, env, text, { ...reusable, play_session_id })
+        if (operation.reuse && reusable && before === memory.changes)
+          keep(memory, c.req.raw, env, text, { ...reusable, secret })
         return new Response(text, { headers: JSON_HEADERS })
       }
       const own = context(openDatabase(env.DB))
@@ -156,7 +160,7 @@ export function mount(
         if (operation.method !== 'post' || key === undefined) return send(await handler(input, own))
         const request = `${c.req.path}\n${await c.req.text()}`
         const run = async () => encoded(await handler(input, own))
-        const { answer, replayed } = await once(own, key, request, run, (first) => renewAnswer(first, input, own))
+        const { answer, replayed } = await once(own, key, request, input, run)
         return send(answer, replayed ? { 'idempotency-replayed': 'true' } : {})
       } finally {
         if (changes) own.forget(own.principal.organization_id)

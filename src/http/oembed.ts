@@ -7,13 +7,12 @@ import { EMBED_HEIGHTS, EMBED_LEAST_WIDTH, EMBED_WIDTH, embedHeight } from '../c
 import { COVER_SIZES } from '../contract/facts.ts'
 import type { CoverImage } from '../contract/media.ts'
 import { ApiError, invalid, notFound } from '../errors.ts'
-import { LISTENER } from '../principal.ts'
 import { findEmbed } from '../resources/embed.ts'
 import { countTracks } from '../resources/session_view.ts'
 import { baseUrl } from './base_url.ts'
 import { type AppEnv, listenerContext } from './context.ts'
 import { attributesOf, looksOf } from './embed.ts'
-import { limitRate } from './limit_rate.ts'
+import { limitReading } from './limit_rate.ts'
 
 /** The room that a consumer has, in one direction; without bound when it does not say. */
 function bound(name: string, value: string | undefined): number {
@@ -49,9 +48,8 @@ export function mountOembed(app: Hono<AppEnv>, memory: Memory): void {
     const base = baseUrl(c.env, c.req.url)
     const { id, looks } = parseAddress(url, base)
     const room = { width: bound('maxwidth', maxwidth), height: bound('maxheight', maxheight) }
-    await limitRate(c.env, LISTENER, id)
     const context = listenerContext(c, memory)
-    const found = await findEmbed(context, id).catch(asNotFound)
+    const found = await limitReading(c, memory, id, () => findEmbed(context, id)).catch(asNotFound)
     const { title, subtitle, cover_image, seconds_left } = found
     const full = embedHeight(found.scope, await countTracks(context, found, 2))
     const tooSmall = room.height < full || room.width < EMBED_LEAST_WIDTH

@@ -1,6 +1,6 @@
 import type { Memory } from '../adapters/memory.ts'
 import { JSON_HEADERS } from './answer.ts'
-import { mayPlay } from './limit_rate.ts'
+import { clientOf, mayRead } from './limit_rate.ts'
 
 /**
  * Answers that are given again, before anything else looks at the request (docs/decisions/0028). An answer is kept under all that it
@@ -18,13 +18,13 @@ export function keep(
   request: Request,
   env: Env,
   text: string,
-  answer: { organization_id: string; play_session_id: string; until: number },
+  answer: { organization_id: string; secret: string; until: number },
 ): void {
   if (env.REUSE_ANSWERS !== 'true' || request.url.includes('?') || !text.startsWith(BEGINNING)) return
   const rest = text.slice(BEGINNING.length + ID_LENGTH)
-  const { organization_id, play_session_id, until } = answer
+  const { organization_id, secret, until } = answer
   const bytes = 2 * (rest.length + request.url.length)
-  memory.answers.set(keyOf(request, env), { rest, play_session_id }, { organization_id, bytes, until })
+  memory.answers.set(keyOf(request, env), { rest, secret }, { organization_id, bytes, until })
 }
 
 /** The answer that is kept for a request, or what others make of it. */
@@ -39,7 +39,7 @@ export function answerAgain(
   const kept = memory.answers.get(keyOf(request, env), Date.now())
   if (!kept) return others()
   // Who asks too often is told so by the others.
-  return mayPlay(env, kept.play_session_id).then((may) => {
+  return mayRead(env, kept.secret, clientOf(request.headers)).then((may) => {
     if (!may) return others()
     const text = method === 'HEAD' ? null : BEGINNING + crypto.randomUUID() + kept.rest
     return new Response(text, { headers: JSON_HEADERS })

@@ -1,17 +1,15 @@
 import { viewSigner } from '../adapters/presign.ts'
 import type { Context, Handlers } from '../context.ts'
 import type { coverOperations } from '../contract/cover.ts'
+import { PLAYBACK_TTL } from '../contract/facts.ts'
 import { findCollection, showCollection } from './collection.ts'
 import { coverImage } from './cover_image.ts'
 import { findTrack, showTrack } from './track.ts'
 import { coverUpload } from './upload_handle.ts'
 
-/** Milliseconds that the links of a cover work at most. */
-const COVER_TTL = 3600_000
-
 /** A cover as those who manage it see it. */
 export const ownCover = async ({ env, base_url, now }: Context, cover_path: string | null) =>
-  coverImage(base_url, cover_path, await viewSigner(env, now, now + COVER_TTL))
+  coverImage(base_url, cover_path, await viewSigner(env, now, now + PLAYBACK_TTL * 1000))
 
 export const coverHandlers: Handlers<typeof coverOperations> = {
   async getCollectionCover({ params }, context) {

@@ -4,6 +4,7 @@ import { playSessions } from '../adapters/play_sessions.ts'
 import { viewSigner } from '../adapters/presign.ts'
 import { collections, organizations, playlists, tracks } from '../adapters/schema.ts'
 import type { Context } from '../context.ts'
+import { PLAYBACK_TTL } from '../contract/facts.ts'
 import type { CoverImage } from '../contract/media.ts'
 import type { PlayScope } from '../contract/play.ts'
 import { notFound } from '../errors.ts'
@@ -21,9 +22,6 @@ export interface Embed {
   /** Seconds until the session or the cover's links end. */
   seconds_left: number
 }
-
-/** Seconds that a cover's links work at most. */
-const COVER_TTL = 3600
 
 const lookOf = (levels: Appearances) => ({ ...lettering(levels), cover_path: coverPath(levels) })
 
@@ -61,7 +59,7 @@ export async function findEmbed(context: Context, play_session_id: string): Prom
           player_subtitle: list.player_subtitle ?? organization.player_subtitle,
           cover_path: list.cover_path,
         }
-  const seconds_left = Math.min(COVER_TTL, Math.floor((session.expires_at - now) / 1000))
+  const seconds_left = Math.min(PLAYBACK_TTL, Math.floor((session.expires_at - now) / 1000))
   return {
     scope: session.scope,
     resource_id: session.resource_id,

@@ -5,13 +5,12 @@ import { sha256 } from '../adapters/secret.ts'
 import { idempotencyKeys } from '../adapters/work_schema.ts'
 import type { Context } from '../context.ts'
 import { ApiError, describeError, invalid } from '../errors.ts'
+import { type Answer, lasting, renewAnswer, type Renewed } from './replay.ts'
 
 /** How long an answer is kept, in milliseconds. */
 export const KEPT_FOR = 24 * 3600 * 1000
 /** A request that takes longer than this has died, and may be taken over. */
 const ABANDONED_AFTER = 60_000
-
-type Answer = Record<string, unknown>
 
 /**
  * Runs a POST once for one `Idempotency-Key` of one API key (docs/architecture.md#repeated-requests): the same request again gets the
@@ -21,8 +20,8 @@ export async function once(
   context: Context,
   key: string,
   request: string,
+  input: Renewed,
   run: () => Promise<Answer>,
-  replay: (answer: Answer) => Promise<Answer>,
 ): Promise<{ answer: Answer; replayed: boolean }> {
   if (!/^[\x21-\x7e]{1,255}$/.test(key)) throw invalid('idempotency-key', 'must be 1 to 255 printable ASCII characters')
   const { db, env, now, principal } = context
@@ -48,7 +47,7 @@ export async function once(
       throw new ApiError('request_in_flight', message, undefined, { 'retry-after': '1' })
     }
     const answer = JSON.parse(await open(env.SIGNING_SECRET, id, first.answer)) as Answer
-    return { answer: await replay(answer), replayed: true }
+    return { answer: await renewAnswer(answer, input, context), replayed: true }
   }
   const mine = and(eq(idempotencyKeys.id, id), eq(idempotencyKeys.created_at, now))
   const answer = await run().catch(async (error: unknown) => {
@@ -61,11 +60,8 @@ export async function once(
 }
 
 async function keep({ db, env }: Context, id: string, mine: SQL | undefined, answer: Answer): Promise<void> {
-  // A play session's view is made anew when it is asked for again.
-  const { play_session_id, expires_at } = answer
-  const kept = play_session_id === undefined ? answer : { play_session_id, expires_at }
   try {
-    const sealed = await seal(env.SIGNING_SECRET, id, JSON.stringify(kept))
+    const sealed = await seal(env.SIGNING_SECRET, id, JSON.stringify(lasting(answer)))
     await db.update(idempotencyKeys).set({ answer: sealed }).where(mine)
   } catch (error) {
     console.error(JSON.stringify({ event: 'answer_not_kept', error: describeError(error) }))

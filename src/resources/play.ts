@@ -13,7 +13,7 @@ import { ApiError, invalid, notFound } from '../errors.ts'
 import { boundTo, chosenVariants, mayDownload, mayReach, within } from './access.ts'
 import { findPlayback, notReady, playback } from './playback.ts'
 import { checkExpiry, playSessionsOf, timestamp } from './session.ts'
-import { bindView, sessionView, toPlaySession, toView } from './session_view.ts'
+import { bindView, sessionView, toView } from './session_view.ts'
 
 /** Writes a session if what it plays exists, is the caller's, and lies inside what its key is bound to. */
 const insertSession = (resources: SQL, condition = sql`true`) =>
@@ -104,7 +104,7 @@ export const playHandlers: Handlers<typeof playOperations> = {
     if (!is_preliminary) context.mayReuse(session.organization_id, until)
     return {
       play_session_id: session.id,
-      play_session: toPlaySession(session),
+      play_session: { ...session, expires_at: timestamp(session.expires_at) },
       ...(await playback(context, found)),
     }
   },

@@ -7,7 +7,18 @@ import { findTrack, renewUpload } from './track.ts'
 import { coverUpload, type Facts } from './upload_handle.ts'
 
 /** An answer as it was given to the first request with an `Idempotency-Key`. */
-type Answer = Record<string, unknown>
+export type Answer = Record<string, unknown>
+
+/** The request that is answered again. */
+export interface Renewed {
+  body?: Facts | undefined
+}
+
+/** What is kept of an answer. A play session's view is made anew when it is asked for again. */
+export const lasting = (answer: Answer): Answer =>
+  answer.play_session_id === undefined
+    ? answer
+    : { play_session_id: answer.play_session_id, expires_at: answer.expires_at }
 
 /** How each handle of an answer is signed anew. */
 const RENEW: Record<string, (context: Context, answer: Answer, facts: Facts) => Promise<UploadHandle>> = {
@@ -34,11 +45,7 @@ const RENEW: Record<string, (context: Context, answer: Answer, facts: Facts) => 
  * A first answer, fit to be given again: URLs in it that have expired are signed anew. What it is about may be gone by now; then
  * the caller is told so.
  */
-export async function renewAnswer(
-  answer: Answer,
-  input: { body?: Facts | undefined },
-  context: Context,
-): Promise<Answer> {
+export async function renewAnswer(answer: Answer, input: Renewed, context: Context): Promise<Answer> {
   if (typeof answer.play_session_id === 'string') {
     const params = { play_session_id: answer.play_session_id }
     const view = await playHandlers.getPlaySession(

@@ -17,7 +17,7 @@ import { playSessionsOf, timestamp } from './session.ts'
 type Row = typeof playSessions.$inferSelect
 
 /** A play session as the API shows it. */
-export const toPlaySession = (row: Row): PlaySession => ({
+const toPlaySession = (row: Row): PlaySession => ({
   ...row,
   organization_index: row.organization_index ?? '',
   expires_at: timestamp(row.expires_at),

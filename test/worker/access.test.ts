@@ -198,4 +198,15 @@ describe('access', () => {
     const { status } = await call('GET', '/v1/variant', { key: secret, headers: { origin: 'https://example.org' } })
     expect(status).toBe(403)
   })
+
+  it('needs the Origin that browsers send with a change, where the key lists origins', async () => {
+    const shop = await aShop()
+    const { collection_id, key } = shop
+    const body = { title: 'Page', type: 'player', allowed_origins: ['https://example.com'] }
+    const { secret } = await ok('POST', '/v1/api_key', { key, body })
+    const play = async (headers: Record<string, string>) =>
+      (await call('POST', '/v1/play_session/collection', { key: secret, body: { collection_id }, headers })).body
+    expect(await play({})).toMatchObject({ code: 'origin_not_allowed', message: expect.stringContaining('Origin') })
+    expect(await play({ origin: 'https://example.com' })).toMatchObject({ ok: true })
+  })
 })

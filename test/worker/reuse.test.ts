@@ -89,8 +89,9 @@ describe.each(Object.entries(operations as Record<string, Operation>).filter(([,
       const path = pathIn(world, operation.path)
       await read(path)
       const limit = vi.fn(async () => ({ success: true }))
-      await read(path, {}, { ...remembering, PLAY_RATE_LIMIT: { limit } })
-      expect(limit.mock.calls).toEqual([[{ key: world.play_session_id }]])
+      const headers = { 'cf-connecting-ip': '192.0.2.1' }
+      await read(path, { headers }, { ...remembering, PLAY_RATE_LIMIT: { limit } })
+      expect(limit.mock.calls).toEqual([[{ key: `${world.play_session_id} 192.0.2.1` }]])
       const refusing = { limit: async () => ({ success: false }) }
       const refused = await read(path, {}, { ...remembering, PLAY_RATE_LIMIT: refusing })
       expect([refused.status, refused.body.code, refused.headers['retry-after']]).toEqual([429, 'rate_limited', '60'])

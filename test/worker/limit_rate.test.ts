@@ -1,0 +1,83 @@
+import { createExecutionContext } from 'cloudflare:test'
+import { env } from 'cloudflare:workers'
+import { expect, it } from 'vitest'
+
+import { newHourlyId } from '../../src/adapters/id.ts'
+import { API_RATE, AUDIENCE_RATE, MISS_RATE, PLAY_RATE } from '../../src/contract/facts.ts'
+import worker from '../../src/index.ts'
+import { aWorld } from './contract_world.ts'
+import { rowsDuring } from './meter.ts'
+import { anOrganization, ok, UNKNOWN_ID } from './support.ts'
+
+/** Who is told to come back later: who asks too often, and nobody beside them. */
+
+/** The platform's limiter, without its minutes. */
+function limiter(most: number): RateLimit {
+  const counts = new Map<string, number>()
+  return {
+    async limit({ key }) {
+      counts.set(key, (counts.get(key) ?? 0) + 1)
+      return { success: counts.get(key)! <= most }
+    },
+  }
+}
+const limited = (): Env => ({
+  ...env,
+  API_RATE_LIMIT: limiter(API_RATE),
+  PLAY_RATE_LIMIT: limiter(PLAY_RATE),
+  AUDIENCE_RATE_LIMIT: limiter(AUDIENCE_RATE),
+  MISS_RATE_LIMIT: limiter(MISS_RATE),
+})
+const read = async (bindings: Env, path: string, client: string, headers: object = {}) => {
+  const request = new Request(`https://tonearm.test${path}`, { headers: { ...headers, 'cf-connecting-ip': client } })
+  const response = await worker.fetch(request, bindings, createExecutionContext())
+  await response.arrayBuffer()
+  return response.status
+}
+
+it('does not count listeners of one session together', async () => {
+  const { play_session_id } = await aWorld()
+  const path = `/v1/play/${play_session_id}`
+  const narrow: Env = { ...limited(), PLAY_RATE_LIMIT: limiter(2), AUDIENCE_RATE_LIMIT: limiter(60) }
+  const byOne = []
+  for (let time = 0; time < 3; time++) byOne.push(await read(narrow, path, '192.0.2.1'))
+  expect(byOne).toEqual([200, 200, 429])
+  // One address for each: the audience's own, wide bound is what ends it.
+  const statuses = []
+  for (let at = 0; at < 60; at++) statuses.push(await read(narrow, path, `198.51.100.${at}`))
+  expect(statuses.slice(0, 57)).toEqual(Array.from({ length: 57 }, () => 200))
+  expect(statuses.slice(57)).toEqual([429, 429, 429])
+})
+
+it('does not count the pages of one player key together, but the servers of one server key', async () => {
+  const { key } = await anOrganization()
+  const { secret: page } = await ok('POST', '/v1/api_key', { key, body: { title: 'Page', type: 'player' } })
+  const bindings = { ...limited(), API_RATE_LIMIT: limiter(1) }
+  const statuses = async (secret: string) => {
+    const authorization = `Bearer ${secret}`
+    const answers = []
+    for (const client of ['192.0.2.1', '192.0.2.2', '192.0.2.2'])
+      answers.push(await read(bindings, '/v1/variant', client, { authorization }))
+    return answers
+  }
+  expect(await statuses(page)).toEqual([200, 200, 429])
+  expect(await statuses(key)).toEqual([200, 429, 429])
+})
+
+it('refuses a client that tries ids, without asking the database, and only that client', async () => {
+  const { play_session_id, track_id } = await aWorld()
+  const bindings = limited()
+  const paths = [
+    (id: string) => `/v1/play/${id}`,
+    (id: string) => `/v1/play/${id}/${track_id}`,
+    (id: string) => `/embed/${id}`,
+  ]
+  const tried = (at: number) => paths[at % paths.length]!(newHourlyId(Date.now() + 3600_000))
+  for (let at = 0; at < MISS_RATE + 1; at++) expect(await read(bindings, tried(at), '192.0.2.66')).toBe(404)
+  for (let at = 0; at < 3; at++) {
+    const { result, statements } = await rowsDuring(() => read(bindings, tried(at), '192.0.2.66'))
+    expect([result, statements]).toEqual([429, 0])
+  }
+  expect(await read(bindings, `/v1/play/${UNKNOWN_ID}`, '192.0.2.67')).toBe(404)
+  expect(await read(bindings, `/v1/play/${play_session_id}`, '192.0.2.67')).toBe(200)
+})
