@@ -53,6 +53,15 @@ export default defineConfig({
         },
       },
       {
+        test: {
+          name: 'browser',
+          include: ['test/browser/**/*.test.ts'],
+          environment: 'node',
+          isolate: false,
+          testTimeout: 60_000,
+        },
+      },
+      {
         test: { name: 'contract', include: ['test/contract/**/*.test.ts'], environment: 'node' },
       },
       {

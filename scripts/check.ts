@@ -60,6 +60,7 @@ const projects = [
   'scripts',
   'bench',
   'src/reference',
+  'test/browser',
   'test/contract',
   'test/worker',
   'test/container',

@@ -1,49 +1,119 @@
-import { deadline } from './deadline.ts'
-import { isPassing, noAnswer, readFailure } from './failure.ts'
-import { pause } from './pause.ts'
+import { isPassing, noAnswer } from './failure.ts'
+import type { Failure } from './types.ts'
 
-const RETRIES = 2
-const FIRST_DELAY = 300
-/** The service answers sooner, or not at all. */
-const PATIENCE = 60_000
-/** Longest `Retry-After` that is waited for, in milliseconds; a longer one is the caller's to decide. */
-const LONGEST_DELAY = 5000
+/** Waiting, and asking again: the one place that knows how. */
 
-type Send = (signal: AbortSignal) => Promise<Response>
+interface SleepOptions {
+  /** Ends it early, as being back on the network does with `online`. */
+  wake?: AbortSignal | undefined
+  online?: boolean
+}
 
-/** Sends a request and reads its answer; again when it was not carried out, or may be carried out twice. */
-export async function withRetries(send: Send, repeatable: boolean, signal?: AbortSignal) {
-  for (let attempt = 0; ; attempt++) {
-    const { result, retryIn } = await once(send, repeatable, attempt, signal)
-    if (retryIn === null || attempt === RETRIES || retryIn > LONGEST_DELAY) return result
-    await pause(retryIn, signal)
-    if (signal?.aborted) return noAnswer(true)
+/** Waits; ends early when a signal aborts. Whether to go on: false when `signal` is aborted. */
+export function sleep(milliseconds: number, signal?: AbortSignal, { wake, online }: SleepOptions = {}) {
+  return new Promise<boolean>((resolve) => {
+    // Not in Node, where there is no such event.
+    const network = online && typeof addEventListener === 'function' ? globalThis : undefined
+    const sources = [signal, wake].filter((source) => source !== undefined)
+    const timer = setTimeout(done, milliseconds)
+    function done() {
+      clearTimeout(timer)
+      network?.removeEventListener('online', done)
+      for (const source of sources) source.removeEventListener('abort', done)
+      resolve(signal?.aborted !== true)
+    }
+    if (sources.some(({ aborted }) => aborted)) return done()
+    network?.addEventListener('online', done)
+    for (const source of sources) source.addEventListener('abort', done)
+  })
+}
+
+/** A signal that aborts with the caller's, and by itself after a time: a connection may be dead without having been closed. */
+export function deadline(milliseconds: number, signal?: AbortSignal) {
+  const controller = new AbortController()
+  const abort = () => controller.abort()
+  let timer = setTimeout(abort, milliseconds)
+  signal?.addEventListener('abort', abort)
+  if (signal?.aborted) abort()
+  return {
+    signal: controller.signal,
+    /** Something was heard: from now on it has so long. */
+    extend(milliseconds: number) {
+      clearTimeout(timer)
+      timer = setTimeout(abort, milliseconds)
+    },
+    end() {
+      clearTimeout(timer)
+      signal?.removeEventListener('abort', abort)
+    },
   }
 }
 
-async function once(send: Send, repeatable: boolean, attempt: number, signal?: AbortSignal) {
-  const delay = FIRST_DELAY * 2 ** attempt * (0.75 + Math.random() / 2)
-  const limit = deadline(PATIENCE, signal)
-  try {
-    const response = await send(limit.signal)
-    const answer: unknown = await response.json().catch(() => undefined)
-    if (response.ok && answer !== undefined) return { result: answer, retryIn: null }
-    // An answer that broke off says no more than none.
-    if (response.ok || signal?.aborted) return unanswered()
-    const { status } = response
-    const retryAfter = Number(response.headers.get('retry-after')) * 1000 || delay
-    const result = readFailure(status, answer)
-    // 429 and 503 were not carried out; another fault of the server may have been. A POST in flight answers 409 with Retry-After.
-    const refused = status === 429 || status === 503 || (status === 409 && response.headers.has('retry-after'))
-    return { result, retryIn: refused ? retryAfter : isPassing(result) && repeatable ? delay : null }
-  } catch {
-    return unanswered()
-  } finally {
-    limit.end()
-  }
+/** Delays that grow, in milliseconds. */
+export interface Backoff {
+  first: number
+  factor: number
+  longest: number
+  /** A fraction by which each is longer or shorter at random, so that not everybody comes back at once. */
+  jitter?: number
+}
 
-  function unanswered() {
-    const aborted = signal?.aborted ?? false
-    return { result: noAnswer(aborted), retryIn: repeatable && !aborted ? delay : null }
+/** The delay after so many attempts, the first of them 0. */
+export const backoff = (attempt: number, { first, factor, longest, jitter = 0 }: Backoff) =>
+  Math.min(longest, first * factor ** attempt) * (1 - jitter + 2 * jitter * Math.random())
+
+/**
+ * Acts until `delayAfter` gives null for an answer, or the signal aborts, and answers the last answer. Else it acts again after the
+ * milliseconds that `delayAfter` gives; attempts count from 0.
+ */
+export async function retry<T>(
+  act: (attempt: number) => Promise<T>,
+  delayAfter: (answer: T, attempt: number) => number | null,
+  signal?: AbortSignal,
+  options?: SleepOptions,
+): Promise<T> {
+  for (let attempt = 0; ; attempt++) {
+    const answer = await act(attempt)
+    const delay = delayAfter(answer, attempt)
+    if (delay === null || !(await sleep(delay, signal, options))) return answer
   }
+}
+
+export interface PollOptions {
+  signal?: AbortSignal | undefined
+  /** Delays between answers. */
+  pace?: Backoff
+  /** Delays between failures in a row. */
+  recovery?: Backoff
+  /** The shortest delay now, for somebody who polls for many. */
+  least?: () => number
+  /** Failures in a row that are borne for want of a connection or for a fault of the service; about half a minute. */
+  maxFailures?: number
+}
+
+const PACE: Backoff = { first: 500, factor: 1.3, longest: 4000 }
+
+/** Asks until an answer is the last word, or a failure: one that may pass only after too many in a row. */
+export async function poll<T extends { ok: true }>(
+  ask: () => Promise<T | Failure>,
+  isLast: (answer: T) => boolean,
+  { signal, pace = PACE, recovery = pace, least = () => 0, maxFailures = 10 }: PollOptions = {},
+): Promise<T | Failure> {
+  let failures = 0
+  let isOver = false
+  const last = await retry(
+    ask,
+    (answer, attempt) => {
+      if (answer.ok) {
+        failures = 0
+        isOver = isLast(answer)
+        return isOver ? null : Math.max(least(), backoff(attempt, pace))
+      }
+      if (answer.code === 'aborted' || !isPassing(answer) || ++failures > maxFailures) return null
+      return Math.max(least(), backoff(failures - 1, recovery))
+    },
+    signal,
+    { online: true },
+  )
+  return signal?.aborted && !isOver ? noAnswer(true) : last
 }

@@ -1,7 +1,6 @@
 import type { Track } from '../contract/track.ts'
 import type { Client } from './client.ts'
-import { isPassing, noAnswer } from './failure.ts'
-import { pause } from './pause.ts'
+import { poll } from './retry.ts'
 import type { Failure } from './types.ts'
 
 export interface WaitOptions {
@@ -10,30 +9,22 @@ export interface WaitOptions {
   signal?: AbortSignal
 }
 
-const FIRST_DELAY = 500
-const LONGEST_DELAY = 4000
-/** Polls that may fail in a row for want of a connection or for a fault of the server, about half a minute. */
-const PATIENCE = 10
-
 /** Polls a track until it is `ready`, `incomplete` or `failed`. */
 export async function waitForTrack(
   client: Client,
   track_id: string,
   { onChange, signal }: WaitOptions = {},
 ): Promise<{ ok: true; track: Track } | Failure> {
-  let misses = 0
-  for (let delay = FIRST_DELAY; ; delay = Math.min(LONGEST_DELAY, delay * 1.3)) {
-    const result = await client.get('/v1/track/{track_id}', { params: { track_id }, ...(signal && { signal }) })
-    if (result.ok) {
-      misses = 0
-      onChange?.(result.track)
-      if (isFinal(result.track)) return { ok: true, track: result.track }
-    } else if (result.code === 'aborted' || !isPassing(result) || ++misses > PATIENCE) {
-      return result
-    }
-    await pause(delay, signal)
-    if (signal?.aborted) return noAnswer(true)
-  }
+  const ask = () => client.get('/v1/track/{track_id}', { params: { track_id }, ...(signal && { signal }) })
+  const last = await poll(
+    ask,
+    ({ track }) => {
+      onChange?.(track)
+      return isFinal(track)
+    },
+    { signal },
+  )
+  return last.ok ? { ok: true, track: last.track } : last
 }
 
 /** Whether nothing more happens to a track by itself. */

@@ -1,6 +1,6 @@
 import { useLayoutEffect, useRef } from 'preact/hooks'
 
-import { newTicket } from '../client/ticket.ts'
+import { randomKey } from '../client/client.ts'
 import type { Route } from './route.ts'
 
 /**
@@ -55,7 +55,7 @@ function arrive(): number | undefined {
 function keyOf(): string {
   const { navigation } = window
   const state = history.state as { entry?: string } | null
-  const key = navigation?.currentEntry?.key ?? state?.entry ?? newTicket()
+  const key = navigation?.currentEntry?.key ?? state?.entry ?? randomKey()
   if (!navigation && !state?.entry) history.replaceState({ entry: key }, '')
   return key
 }

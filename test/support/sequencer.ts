@@ -19,6 +19,6 @@ export class WaitingFirst extends BaseSequencer {
     const first = [...named(WAITING), ...named(LONG)]
     const rest = sorted.filter((file) => !first.includes(file))
     const of = (...names: string[]) => rest.filter(({ project }) => names.includes(project.name))
-    return [...first, ...of('worker'), ...of('e2e'), ...of('container'), ...of('contract')]
+    return [...first, ...of('worker'), ...of('e2e'), ...of('container'), ...of('contract', 'browser')]
   }
 }

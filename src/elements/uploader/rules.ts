@@ -1,4 +1,4 @@
-import { pause } from '../../client/pause.ts'
+import { sleep } from '../../client/retry.ts'
 import { COVER_TYPES } from '../../contract/facts.ts'
 import { HEAD_BYTES, isText } from '../../contract/text.ts'
 
@@ -50,7 +50,7 @@ export async function headOf(file: File, bytes: number): Promise<Uint8Array | nu
     .arrayBuffer()
     .catch(() => null)
   const limit = new AbortController()
-  const head = await Promise.race([read, pause(PATIENCE, limit.signal)])
+  const head = await Promise.race([read, sleep(PATIENCE, limit.signal).then(() => null)])
   limit.abort()
   return head ? new Uint8Array(head) : null
 }

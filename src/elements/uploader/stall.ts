@@ -1,5 +1,5 @@
-import { deadline } from '../../client/deadline.ts'
 import { noAnswer } from '../../client/failure.ts'
+import { deadline } from '../../client/retry.ts'
 import { uploadFile } from '../../client/upload.ts'
 import type { UploadHandle } from '../../contract/media.ts'
 

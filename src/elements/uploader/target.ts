@@ -1,5 +1,5 @@
+import { randomKey } from '../../client/client.ts'
 import { isPassing, noAnswer } from '../../client/failure.ts'
-import { newTicket } from '../../client/ticket.ts'
 import type { Failure } from '../../client/types.ts'
 import type { Connection } from './connection.ts'
 import { recallCover } from './cover.ts'
@@ -60,7 +60,7 @@ async function ask(item: Item, { client, session, forget }: Connection, host: Ho
 
 const orderOf = (file: File, upload_session_id: string, host: Host): Order => ({
   upload_session_id,
-  ticket: newTicket(),
+  ticket: randomKey(),
   // A copy, as it travels: the page may go on using what it gave.
   description: JSON.parse(JSON.stringify({ ...host.settings().describe(file) })) as Description,
 })

@@ -1,5 +1,5 @@
 import { pages } from '../../client/index.ts'
-import { pause } from '../../client/pause.ts'
+import { sleep } from '../../client/retry.ts'
 import type { Client, Failure } from '../api.ts'
 
 /** Milliseconds between two requests: far below the service's limit, 1200 a minute. */
@@ -16,7 +16,7 @@ export async function bringAllUpToDate(client: Client): Promise<{ count: number;
       if (answer.ok) count++
       // One that was deleted meanwhile needs nothing.
       else if (answer.status !== 404) return { count, failure: answer }
-      await pause(PACE)
+      await sleep(PACE)
     }
   }
   return { count }

@@ -1,0 +1,136 @@
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
+
+import type { Failure } from '../../src/client/index.ts'
+import { createLimit } from '../../src/client/limit.ts'
+import { backoff, poll, retry, sleep } from '../../src/client/retry.ts'
+
+/** Waiting, asking again, and how many do so at once. */
+
+beforeEach(() => void vi.useFakeTimers())
+afterEach(() => void vi.useRealTimers())
+
+const failure = (status: number, code: Failure['code'] = 'network'): Failure => ({
+  ok: false,
+  message: '',
+  status,
+  code,
+})
+
+describe('sleep', () => {
+  test('ends by time, and says to go on', async () => {
+    const slept = sleep(1000)
+    await vi.advanceTimersByTimeAsync(999)
+    expect(vi.getTimerCount()).toBe(1)
+    await vi.advanceTimersByTimeAsync(1)
+    expect(await slept).toBe(true)
+  })
+  test('ends early when it is woken, and goes on; aborted it does not', async () => {
+    const [end, wake] = [new AbortController(), new AbortController()]
+    const woken = sleep(1000, end.signal, { wake: wake.signal })
+    wake.abort()
+    expect(await woken).toBe(true)
+    const ended = sleep(1000, end.signal)
+    end.abort()
+    expect([await ended, await sleep(1000, end.signal)]).toEqual([false, false])
+    expect(vi.getTimerCount()).toBe(0)
+  })
+  test('ends when the machine is back on the network, and leaves no listener behind', async () => {
+    const network = new EventTarget()
+    const removed = vi.spyOn(network, 'removeEventListener')
+    for (const name of ['addEventListener', 'removeEventListener'] as const)
+      vi.stubGlobal(name, network[name].bind(network))
+    const slept = sleep(1000, undefined, { online: true })
+    network.dispatchEvent(new Event('online'))
+    expect(await slept).toBe(true)
+    expect([vi.getTimerCount(), removed.mock.calls.length]).toEqual([0, 1])
+    vi.unstubAllGlobals()
+  })
+})
+
+test('delays grow up to the longest, a little at random', () => {
+  const steps = { first: 1000, factor: 2, longest: 5000 }
+  expect([0, 1, 2, 3, 9].map((attempt) => backoff(attempt, steps))).toEqual([1000, 2000, 4000, 5000, 5000])
+  const random = Array.from({ length: 200 }, () => backoff(0, { ...steps, jitter: 0.25 }))
+  expect(Math.min(...random)).toBeGreaterThanOrEqual(750)
+  expect(Math.max(...random)).toBeLessThanOrEqual(1250)
+  expect(new Set(random).size).toBeGreaterThan(100)
+})
+
+test('retry acts until an answer needs no other, and answers the last', async () => {
+  const times: number[] = []
+  const done = retry(
+    async (attempt) => {
+      times.push(Date.now())
+      return attempt
+    },
+    (answer) => (answer < 2 ? 100 * (answer + 1) : null),
+  )
+  await vi.runAllTimersAsync()
+  expect(await done).toBe(2)
+  expect(times.map((time) => time - times[0]!)).toEqual([0, 100, 300])
+})
+
+describe('poll', () => {
+  const ready = { ok: true as const, status: 'ready' }
+  const busy = { ok: true as const, status: 'processing' }
+  const asking = (...answers: (typeof ready | Failure)[]) => {
+    let asked = 0
+    return vi.fn(async () => answers[Math.min(asked++, answers.length - 1)]!)
+  }
+  const isLast = ({ status }: typeof ready) => status === 'ready'
+
+  test('asks until the last word, more and more rarely', async () => {
+    const ask = asking(busy, busy, busy, ready)
+    const answer = poll(ask, isLast, { pace: { first: 500, factor: 2, longest: 1500 } })
+    const began = Date.now()
+    await vi.runAllTimersAsync()
+    expect(await answer).toEqual(ready)
+    expect([ask.mock.calls.length, Date.now() - began]).toEqual([4, 500 + 1000 + 1500])
+  })
+  test('bears failures that may pass, but not too many in a row', async () => {
+    const some = poll(asking(failure(0), failure(503), busy, failure(0), failure(0), ready), isLast, { maxFailures: 2 })
+    const many = poll(asking(failure(0)), isLast, { maxFailures: 2 })
+    await vi.runAllTimersAsync()
+    expect([await some, await many]).toEqual([ready, failure(0)])
+  })
+  test('ends with a refusal, and with the signal', async () => {
+    expect(await poll(asking(failure(404, 'not_found')), isLast)).toEqual(failure(404, 'not_found'))
+    const end = new AbortController()
+    const ask = asking(busy)
+    const answer = poll(ask, isLast, { signal: end.signal })
+    await vi.advanceTimersByTimeAsync(100)
+    end.abort()
+    expect(await answer).toMatchObject({ ok: false, code: 'aborted' })
+    expect([ask.mock.calls.length, vi.getTimerCount()]).toEqual([1, 0])
+  })
+  test('leaves room for others who are polled for', async () => {
+    const began = Date.now()
+    const answer = poll(asking(busy, ready), isLast, { least: () => 3000 })
+    await vi.runAllTimersAsync()
+    await answer
+    expect(Date.now() - began).toBe(3000)
+  })
+})
+
+describe('a limit', () => {
+  async function order(newestFirst: boolean) {
+    const limited = createLimit(2, newestFirst)
+    const begun: number[] = []
+    let [running, most] = [0, 0]
+    const work = (name: number) =>
+      limited(async () => {
+        begun.push(name)
+        most = Math.max(most, ++running)
+        await sleep(10)
+        running--
+        if (name === 2) throw new Error('fails')
+      }).catch(() => {})
+    const all = Promise.all([1, 2, 3, 4, 5].map(work))
+    await vi.runAllTimersAsync()
+    await all
+    return { begun, most }
+  }
+  test('lets so many run, in the order they came, whatever becomes of them', async () =>
+    expect(await order(false)).toEqual({ begun: [1, 2, 3, 4, 5], most: 2 }))
+  test('or the newest first', async () => expect(await order(true)).toEqual({ begun: [1, 2, 5, 4, 3], most: 2 }))
+})
