@@ -1,4 +1,4 @@
--- Play sessions by the hour of their end; see src/adapters/play_sessions.ts. Written by hand: drizzle-kit knows no WITHOUT ROWID.
+-- Play sessions by the hour of their end, see src/adapters/play_sessions.ts. Written by hand: drizzle-kit knows no WITHOUT ROWID.
 --> statement-breakpoint
 CREATE TABLE `hourly_play_sessions` (
 	`id` text PRIMARY KEY NOT NULL,

@@ -1,6 +1,8 @@
 import { spawnSync } from 'node:child_process'
 import { readdirSync, readFileSync } from 'node:fs'
 
+import { faultsOf, readMigrations } from './migrations.ts'
+
 /** `npm run check`: everything that can be judged without running the service. Runs all steps, then fails if one did. */
 
 const env = { ...process.env, WRANGLER_SEND_METRICS: 'false', CLOUDFLARE_CF_FETCH_ENABLED: 'false' }
@@ -19,6 +21,13 @@ function migrationsAreSafe(): boolean {
     .filter((file) => /`__new_|drop table/i.test(readFileSync(`drizzle/${file}`, 'utf8')))
   for (const file of unsafe) console.error(`drizzle/${file} rebuilds or drops a table: see CONTRIBUTING.md#migrations`)
   return unsafe.length === 0
+}
+
+/** D1 takes them as they are written. */
+function migrationsAreTaken(): boolean {
+  const faults = readMigrations('drizzle').flatMap(faultsOf)
+  for (const fault of faults) console.error(fault)
+  return faults.length === 0
 }
 
 /** The migrations say what the schema says: generating one more must give none. */
@@ -74,7 +83,7 @@ const steps: Record<string, () => boolean> = {
   ...Object.fromEntries(projects.map((project) => [`types of ${project}`, run('tsc', '-p', project)])),
   'generated docs': run('node', 'scripts/docs.ts', '--check'),
   'binding types': run('wrangler', 'types', '--check', '--include-runtime=false', '--strict-vars=false'),
-  migrations: () => migrationsAreSafe() && schemaIsMigrated(),
+  migrations: () => migrationsAreSafe() && migrationsAreTaken() && schemaIsMigrated(),
   build: run('node', 'scripts/build.ts'),
   'deploy dry run': run('wrangler', 'deploy', '--dry-run', '--containers-rollout=none', '--outdir', 'dist/worker'),
   sizes: run('node', 'scripts/size.ts'),

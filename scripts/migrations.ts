@@ -1,0 +1,55 @@
+import { readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+
+/** The migrations in `drizzle`, and the form that D1's own splitter of statements takes (docs/architecture.md#d1). */
+export interface Migration {
+  name: string
+  sql: string
+}
+
+export const readMigrations = (directory: string): Migration[] =>
+  readdirSync(directory)
+    .filter((name) => name.endsWith('.sql'))
+    .toSorted()
+    .map((name) => ({ name, sql: readFileSync(join(directory, name), 'utf8') }))
+
+const TRIGGER = /\b(create|drop)\s+trigger\s+(?:if\s+(?:not\s+)?exists\s+)?["'`[]?(\w+)/gi
+
+/** The names of the triggers that a database has after these. */
+export function triggersOf(migrations: Migration[]): string[] {
+  const names = new Set<string>()
+  for (const { sql } of migrations)
+    for (const [, verb = '', name = ''] of withoutComments(sql).matchAll(TRIGGER)) {
+      if (verb.toLowerCase() === 'create') names.add(name)
+      else names.delete(name)
+    }
+  return [...names].toSorted()
+}
+
+const withoutComments = (sql: string) => sql.replace(/^\s*--.*$/gm, '')
+
+/**
+ * What keeps D1 from taking a migration, or from taking it again. It splits a file into statements by itself, and has torn triggers
+ * apart that stood on several lines, had a lower-case `begin`, a CASE, or a semicolon in a comment beside them.
+ */
+export function faultsOf({ name, sql }: Migration): string[] {
+  const hasTrigger = /\bcreate\s+trigger\b/i.test(withoutComments(sql))
+  const faults = sql.split('\n').flatMap((line, at) => {
+    const say = (wrong: boolean, what: string) => (wrong ? [`drizzle/${name}:${at + 1}: ${what}`] : [])
+    if (line.trimStart().startsWith('--'))
+      return say(line.replace(/^--> /, '').includes(';'), 'a comment without semicolons, please')
+    const isTrigger = /\bcreate\s+trigger\b/i.test(line)
+    const isWhole = /^CREATE TRIGGER IF NOT EXISTS \w+ .* BEGIN .*; END;$/.test(line)
+    const isOnce = hasTrigger && /^\s*(alter table|drop|create (?!.*\bif not exists\b))/i.test(line)
+    return [
+      ...say(line.endsWith('\r'), 'lines end with LF only'),
+      ...say(isTrigger && !isWhole, 'a trigger is one line: CREATE TRIGGER IF NOT EXISTS … BEGIN …; END;'),
+      ...say(isTrigger && /\bcase\b/i.test(line), 'no CASE in a trigger: two statements, each with its WHERE'),
+      ...say(
+        !isTrigger && isOnce,
+        'beside triggers only what may run twice: an import repeats a file that was cut off',
+      ),
+    ]
+  })
+  return faults
+}

@@ -1,0 +1,71 @@
+import { createHash } from 'node:crypto'
+import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
+
+import { describe, expect, it } from 'vitest'
+
+import { faultsOf, type Migration, readMigrations, triggersOf } from '../../scripts/migrations.ts'
+
+const migrations = readMigrations(join(import.meta.dirname, '../../drizzle'))
+
+/** What a database says of itself, without the line breaks. */
+function schemaAfter(files: Migration[]): Record<string, string> {
+  const database = new DatabaseSync(':memory:')
+  for (const { sql } of files) database.exec(sql)
+  const rows = database.prepare('select name, sql from sqlite_master where sql is not null').all()
+  database.close()
+  return Object.fromEntries(rows.map(({ name, sql }) => [name, String(sql).replaceAll(/\s+/g, ' ')]))
+}
+
+describe('the migrations', () => {
+  it('are in the form that D1 takes', () => {
+    expect(migrations.flatMap(faultsOf)).toEqual([])
+  })
+
+  // D1 knows a migration by its name: whoever applied these earlier must have what they give today.
+  it('give the schema that they gave when they were first applied', () => {
+    const schema = schemaAfter(migrations.filter(({ name }) => name < '0006'))
+    const text = Object.keys(schema)
+      .toSorted()
+      .map((name) => `${name} ${schema[name]}\n`)
+    expect(createHash('sha256').update(text.join('')).digest('hex')).toBe(
+      'de016837f35c06efd4928d2966519aa675b51087bb2b425f7e3a02d4bed5bb59',
+    )
+  })
+
+  it('name the triggers that the database then has', () => {
+    const schema = schemaAfter(migrations)
+    const triggers = Object.keys(schema).filter((name) => schema[name]?.startsWith('CREATE TRIGGER'))
+    expect(triggersOf(migrations)).toEqual(triggers.toSorted())
+    expect(triggers.length).toBeGreaterThan(10)
+  })
+})
+
+describe('a migration that D1 would tear apart is refused', () => {
+  const good = 'CREATE TRIGGER IF NOT EXISTS t AFTER DELETE ON a BEGIN DELETE FROM b; END;'
+  const cases: [string, string, RegExp | null][] = [
+    ['the right form', `-- Why.\n${good}\nUPDATE a SET b = 1;`, null],
+    ['several lines', good.replace('BEGIN ', 'BEGIN\n  '), /1: a trigger is one line/],
+    ['a lower-case begin', good.replace('BEGIN', 'begin'), /one line/],
+    ['no IF NOT EXISTS', good.replace('IF NOT EXISTS ', ''), /one line/],
+    ['CASE', good.replace('b;', 'b WHERE CASE a WHEN 1 THEN 2 END;'), /no CASE/],
+    ['a semicolon in a comment', `-- One; two.\n${good}`, /1: a comment/],
+    ['CRLF', good.replace(';', ';\r\n'), /LF only/],
+    ['a table beside it that may not be made twice', `CREATE TABLE c (a);\n${good}`, /1: .*run twice/],
+    ['a column beside it', `${good}\nALTER TABLE a ADD b;`, /2: .*run twice/],
+    ['a table that may', `CREATE TABLE IF NOT EXISTS c (a);\n${good}`, null],
+  ]
+  it.each(cases)('%s', (_, sql, fault) => {
+    const faults = faultsOf({ name: '0009_new.sql', sql }).join('\n')
+    if (fault) expect(faults).toMatch(fault)
+    else expect(faults).toBe('')
+  })
+
+  it('a trigger that is dropped later is not counted', () => {
+    const again = [
+      { name: '1', sql: `${good}\n${good.replace(' t ', ' "u" ')}` },
+      { name: '2', sql: 'DROP TRIGGER IF EXISTS t;' },
+    ]
+    expect(triggersOf(again)).toEqual(['u'])
+  })
+})
