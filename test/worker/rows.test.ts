@@ -5,7 +5,7 @@ import { CATALOGUE } from '../../src/contract/catalogue.ts'
 import { type OperationName, operations } from '../../src/contract/index.ts'
 import { aBigShop, grow } from './big_shop.ts'
 import { stopTime } from './fixtures.ts'
-import { quiet, rowsOf } from './meter.ts'
+import { rowsOf } from './meter.ts'
 import { CREATOR, seededId } from './seed.ts'
 
 type Request = [path: string, query?: string]
@@ -58,7 +58,6 @@ describe('rows', () => {
     // still, so that they do not end in the middle.
     stopTime()
     await rowsOf('GET', '/v1/limits', { key: ids.key })
-    await quiet()
     const measure = async () => {
       const rows: Record<string, number> = {}
       for (const [name, requests] of Object.entries(cases) as [OperationName, Request[]][]) {
