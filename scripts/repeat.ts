@@ -36,8 +36,8 @@ const SLOWEST = 30
 const { values, positionals } = parseArgs({ allowPositionals: true, options: { busy: { type: 'boolean' } } })
 const [project = '', count = '1', ...files] = positionals
 const times = Number(count)
-if (!['worker', 'contract', 'container', 'e2e'].includes(project) || !(times >= 1)) {
-  console.error('npm run repeat -- <worker | contract | container | e2e> <times> [--busy] [files…]')
+if (!['worker', 'contract', 'browser', 'container', 'e2e'].includes(project) || !(times >= 1)) {
+  console.error('npm run repeat -- <worker | contract | browser | container | e2e> <times> [--busy] [files…]')
   process.exit(2)
 }
 

@@ -2,8 +2,8 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 
 import { contrast } from '../../src/elements/shared/color.ts'
 import { makeAudio, makeImage } from '../support/audio.ts'
+import { randomColors } from '../support/random.ts'
 import { seriousFindings } from './axe.ts'
-import { randomColors } from './player_random.ts'
 import { button, openReady, position, setUp, type Stage, TWO_TRACKS } from './player_setup.ts'
 import { bytes, must, send, settle, untilCovered, upload } from './steps.ts'
 

@@ -11,7 +11,7 @@ import { pollDelay, statusAfter } from '../../src/elements/player/state.ts'
 import { stringsFor } from '../../src/elements/player/strings.ts'
 import { candidates } from '../../src/elements/player/variants.ts'
 import { contrast } from '../../src/elements/shared/color.ts'
-import { randomColors, randomFrom } from './player_random.ts'
+import { randomColors, randomFrom } from '../support/random.ts'
 
 /** What the player decides without a browser. */
 
