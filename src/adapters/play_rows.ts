@@ -57,10 +57,11 @@ const fields = {
     cover_colors: tracks.cover_colors,
     status: tracks.status,
     levels: tracks.levels,
+    chapters: sql<string>`coalesce(${tracks.info} -> '$.chapters', '[]')`.as('chapters'),
     files: sql<string>`coalesce(${tracks.files}, ${fileList})`.as('files'),
   },
-  collection: { ...look(collections), ...cover(collections), ...overridable(collections) },
-  playlist: { ...look(playlists), ...cover(playlists) },
+  collection: { title: collections.title, ...look(collections), ...cover(collections), ...overridable(collections) },
+  playlist: { title: playlists.title, ...look(playlists), ...cover(playlists) },
   organization: { ...look(organizations), ...overridable(organizations) },
 }
 

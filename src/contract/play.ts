@@ -2,6 +2,7 @@ import * as z from 'zod'
 
 import { Id, Metadata, named, ok, Text, Timestamp } from './common.ts'
 import { MAX_SESSION_TTL, MAX_SESSION_VARIANTS, PLAY_REUSE } from './facts.ts'
+import { SourceInfo } from './info.ts'
 import { CoverImage } from './media.ts'
 import { defineOperations } from './operation.ts'
 import { ListedTrack, Track } from './track.ts'
@@ -56,9 +57,20 @@ export const PlaybackVariant = named('PlaybackVariant', {
   variant: z.object({ index: z.string() }),
 })
 
+/** The collection or playlist that a session plays, as listeners see it. */
+export const PlayedList = named('PlayedList', {
+  scope: z.enum(['collection', 'playlist']),
+  title: z.string(),
+  subtitle: z.string().nullable(),
+})
+
 /** Everything a player needs to render and play one track. */
 const playback = {
   track_id: z.uuid(),
+  /** Null in the session of a single track. */
+  list: PlayedList.nullable(),
+  /** Of the uploaded file; `start` in seconds. */
+  chapters: SourceInfo.shape.chapters,
   cover_image: CoverImage,
   track: PlayedTrack,
   levels: Levels,

@@ -5,7 +5,7 @@ import { viewSigner } from '../adapters/presign.ts'
 import type { PlayedFile } from '../adapters/track_files.ts'
 import type { Context } from '../context.ts'
 import { PLAY_REUSE } from '../contract/facts.ts'
-import type { Playback } from '../contract/play.ts'
+import type { Playback, PlayScope } from '../contract/play.ts'
 import { ApiError, notFound } from '../errors.ts'
 import { appearance } from './appearance.ts'
 import { coverImage } from './cover_image.ts'
@@ -33,8 +33,10 @@ export function partsOf(row: PlayRow | undefined, now: number): Parts {
   if (!track || !collection || !organization) return { session }
   const files = JSON.parse(track.files) as PlayedFile[]
   const levels = JSON.parse(track.levels) as number[]
+  const chapters = JSON.parse(track.chapters) as KeptTrack['chapters']
   const until = now + PLAY_REUSE * 1000
-  return { session, played: { track, collection, playlist, organization, files, levels, urls: new Map(), until } }
+  const urls = new Map<string, string>()
+  return { session, played: { track, collection, playlist, organization, files, levels, chapters, urls, until } }
 }
 
 /** Remembered, or in one statement. */
@@ -69,7 +71,7 @@ export const findPlayback = async (context: Context, play_session_id: string, tr
 export async function playable(context: Context, parts: Parts) {
   const session = checkExpiry('play session', parts.session, context.now)
   if (!parts.played) throw notFound('track')
-  const { track, files: made, levels, urls, until } = parts.played
+  const { track, files: made, levels, chapters, urls, until } = parts.played
   const [file] = made
   if (!file) throw notReady(track.status)
   // An early file never stands beside others.
@@ -79,6 +81,8 @@ export async function playable(context: Context, parts: Parts) {
     session,
     track,
     levels,
+    chapters,
+    list: listOf(session.scope, parts.played),
     urls,
     appearance: appearance(parts.played),
     /** The session's variants that this track has, in the session's order; of a preliminary one, its early file. */
@@ -87,6 +91,13 @@ export async function playable(context: Context, parts: Parts) {
     /** How long this may be said again. */
     until: Math.min(session.expires_at, until),
   }
+}
+
+/** What the tracks are played from, in the words of those who made it. */
+function listOf(scope: PlayScope, { collection, playlist, organization }: KeptTrack): Playback['list'] {
+  const list = scope === 'playlist' ? playlist : collection
+  if (scope === 'track' || !list) return null
+  return { scope, title: list.title, subtitle: list.player_subtitle ?? organization.player_subtitle }
 }
 
 /** 409 for a track that does not play, or not yet. */
@@ -100,7 +111,7 @@ export const notReady = (status: string) =>
 
 /** Everything a player needs for one track. Signed URLs never outlive the session. */
 export async function playback(context: Context, found: Awaited<ReturnType<typeof findPlayback>>): Promise<Playback> {
-  const { session, track, levels, is_preliminary } = found
+  const { session, track, list, levels, chapters, is_preliminary } = found
   const { cover_path, ...look } = found.appearance
   const sign = await viewSigner(context.env, context.now, session.expires_at, found.urls)
   const [cover_image, ...variants] = await Promise.all([
@@ -109,6 +120,8 @@ export async function playback(context: Context, found: Awaited<ReturnType<typeo
   ])
   return {
     track_id: track.id,
+    list,
+    chapters,
     cover_image,
     track: { ...track, ...look, track_status_id: track.status, is_preliminary },
     levels: { levels },

@@ -25,6 +25,7 @@ const playbackAt = (at: string) => ({
   [`${at}cover_image.regular`]: SQUARE,
   // A listed track, `is_dark` and our `is_preliminary`.
   [`${at}track`]: `${LISTED_TRACK} is_dark is_preliminary`,
+  [`${at}list`]: 'scope title subtitle',
   [`${at}levels`]: 'levels',
   [`${at}variants.0`]: 'path url variant',
   [`${at}variants.0.variant`]: 'index',
@@ -32,7 +33,7 @@ const playbackAt = (at: string) => ({
 const SESSION = {
   play_session: PLAY_SESSION,
   'tracks.0': 'id index duration order player_title player_subtitle player_color',
-  first_track: 'track_id cover_image track levels variants',
+  first_track: 'track_id list chapters cover_image track levels variants',
   ...playbackAt('first_track.'),
 }
 
@@ -152,7 +153,7 @@ export const cases: Record<OperationName, Case> = {
   },
   playTrack: {
     keys: {
-      '': `${ENVELOPE} play_session_id track_id play_session cover_image track levels variants`,
+      '': `${ENVELOPE} play_session_id track_id list chapters play_session cover_image track levels variants`,
       play_session: 'id variants is_downloadable expires_at',
       ...playbackAt(''),
     },

@@ -51,6 +51,30 @@ describe('behaviour', () => {
     })
   })
 
+  it('says what it is played from, and the chapters of the file', async () => {
+    const info = {
+      chapters: [
+        { start: 0, title: 'Overture' },
+        { start: 61.5, title: null },
+      ],
+    }
+    await db.update(tracks).set({ info }).where(eq(tracks.id, track_id))
+    await set('organization', { player_subtitle: 'Blue Note' })
+    const { title } = (await ok('GET', `/v1/collection/${shop.collection_id}`, { key: shop.key })).collection
+    const fromCollection = { list: { scope: 'collection', title, subtitle: 'Blue Note' }, chapters: info.chapters }
+    expect(await view()).toMatchObject(fromCollection)
+    const { key } = shop
+    const { playlist_id } = await ok('POST', '/v1/playlist', {
+      key,
+      body: { title: 'Evening', player_subtitle: 'Mixed' },
+    })
+    await ok('POST', `/v1/playlist/${playlist_id}/track`, { key, body: { track_ids: [track_id] } })
+    const of = async (scope: string, id: string) =>
+      (await ok('POST', `/v1/play_session/${scope}`, { key, body: { [`${scope}_id`]: id } })).first_track.list
+    expect(await of('playlist', playlist_id)).toEqual({ scope: 'playlist', title: 'Evening', subtitle: 'Mixed' })
+    expect(await of('track', track_id)).toBeNull()
+  })
+
   it('is the same as the first_track of the session', async () => {
     const { play_session_id, first_track } = await session()
     const seen = await ok('GET', `/v1/play/${play_session_id}/${track_id}`)
