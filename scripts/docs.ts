@@ -3,7 +3,7 @@ import { join } from 'node:path'
 
 import * as z from 'zod'
 
-import { Environment } from '../container/settings.ts'
+import { Environment } from '../container/service/settings.ts'
 import { CATALOGUE } from '../src/contract/catalogue.ts'
 import { ERRORS, FILE_ERRORS, SERVICE_ERRORS, TRACK_ERRORS, WARNINGS } from '../src/contract/errors.ts'
 import { codecOf, CODECS, type AudioCodec } from '../src/contract/facts.ts'
@@ -59,7 +59,7 @@ function transcoderSettings(): string[][] {
   const { properties = {} } = z.toJSONSchema(Environment, { io: 'output' })
   return Object.entries(properties).map(([name, property]) => {
     const { default: standard, description } = property as { default?: string | number; description?: string }
-    if (!description) throw new Error(`container/settings.ts does not say what ${name} is`)
+    if (!description) throw new Error(`container/service/settings.ts does not say what ${name} is`)
     return setting({ name, standard: String(standard ?? ''), meaning: description })
   })
 }

@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 
-import { NODE_FLAGS } from '../container/node_flags.ts'
+import { NODE_FLAGS } from '../container/process/node_flags.ts'
 import { type Child, type ChildOptions, startChild } from './child.ts'
 import { printer, selectTranscoderLine, workerLineSelector } from './log.ts'
 import { root, type Settings } from './settings.ts'
@@ -65,6 +65,6 @@ export function startTranscoder(settings: Settings): Child {
     WORK_DIR: join(settings.stateDir, 'transcoder'),
     PARENT_PID: String(process.pid),
   }
-  const command = [process.execPath, ...NODE_FLAGS, join(root, 'container/server.ts')]
+  const command = [process.execPath, ...NODE_FLAGS, join(root, 'container/service/server.ts')]
   return startChild({ command, env, onLine: printer('transcoder', selectTranscoderLine) })
 }

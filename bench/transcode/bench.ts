@@ -1,8 +1,8 @@
 import { availableParallelism } from 'node:os'
 import { parseArgs } from 'node:util'
 
-import { findTools } from '../../container/ffmpeg.ts'
-import { readSettings } from '../../container/settings.ts'
+import { findTools } from '../../container/process/ffmpeg.ts'
+import { readSettings } from '../../container/service/settings.ts'
 import { newJob } from './job.ts'
 import { table } from './report.ts'
 import { type Round, summarise } from './result.ts'

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 
-import { NODE_FLAGS } from '../../container/node_flags.ts'
+import { NODE_FLAGS } from '../../container/process/node_flags.ts'
 import { cpuSeconds, machineSeconds, type Peaks, watchPeaks } from '../process.ts'
 
 /** What one run took, end to end: seconds by the clock, CPU seconds with all child processes, bytes. */

@@ -5,7 +5,7 @@ import { Readable } from 'node:stream'
 import { JobEvent, type JobResult, type TranscodeJob } from '../../src/contract/job.ts'
 import { type Run, withContestant } from './contestant.ts'
 
-const ENTRY = join(import.meta.dirname, '../../container/server.ts')
+const ENTRY = join(import.meta.dirname, '../../container/service/server.ts')
 
 /** One job on a service that has just started and been asked whether it is healthy: from the request to the result's line. */
 export function runService(job: TranscodeJob, signal: AbortSignal): Promise<Run> {
@@ -23,7 +23,12 @@ export function runService(job: TranscodeJob, signal: AbortSignal): Promise<Run>
 }
 
 async function follow(url: string, job: TranscodeJob, signal: AbortSignal): Promise<JobResult> {
-  const response = await fetch(url, { method: 'POST', body: JSON.stringify(job), signal })
+  const response = await fetch(url, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify(job),
+    signal,
+  })
   if (!response.ok || !response.body) throw new Error(`the service answered ${response.status}`)
   for await (const text of createInterface({ input: Readable.fromWeb(response.body) })) {
     const event = JobEvent.parse(JSON.parse(text))

@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { JobEvent, TranscodeJob } from '../../src/contract/job.ts'
 import { listen } from './meter.ts'
 
-/** Milliseconds between two events of progress, as container/progress.ts has it. */
+/** Milliseconds between two events of progress, as container/audio/progress.ts has it. */
 const PROGRESS_EVERY = 500
 
 /**

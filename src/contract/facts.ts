@@ -81,7 +81,7 @@ export const MAX_BITRATE = 320
 
 /**
  * The encoders of audio variants, each with the file that it is put into (docs/architecture.md#audio-in-browsers). Another one takes an
- * entry here and its ffmpeg arguments in container/command.ts.
+ * entry here and its ffmpeg arguments in container/audio/command.ts.
  */
 export const CODECS = {
   aac: {

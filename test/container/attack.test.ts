@@ -8,7 +8,7 @@ import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { tools } from '../support/audio.ts'
 import { attackFiles } from './attacks.ts'
 import { layCanaryFiles, startCanaryServer } from './canary.ts'
-import { PATIENCE } from './processes.ts'
+import { WAIT } from './processes.ts'
 import { lightVariants, newJob, runJob, type Service, startService } from './service.ts'
 import { startStorage, type Storage } from './storage.ts'
 
@@ -85,9 +85,9 @@ describe('the canaries', () => {
 
   it('sing when an ffmpeg without our limits opens the same files', async () => {
     await bare('ffconcat to a relative path', places.bait, ['-safe', '0'])
-    await vi.waitFor(() => expect(files.opened).toEqual([places.bait]), PATIENCE)
+    await vi.waitFor(() => expect(files.opened).toEqual([places.bait]), WAIT)
     await bare('QuickTime with its audio in a file', places.otherBait, ['-enable_drefs', '1'])
-    await vi.waitFor(() => expect(files.opened).toEqual([places.bait, places.otherBait]), PATIENCE)
+    await vi.waitFor(() => expect(files.opened).toEqual([places.bait, places.otherBait]), WAIT)
     // Without its extension ffmpeg 7.1 takes a playlist for one only when it is told.
     await bare('HLS to HTTP', places.bait, ['-protocol_whitelist', 'file,http,tcp', '-f', 'hls'])
     expect(server.requests).toContain('GET /hls.ts')
@@ -96,6 +96,6 @@ describe('the canaries', () => {
   it('sing when anybody opens them', async () => {
     files.touch(places.absolute)
     files.touch(places.neighbour)
-    await vi.waitFor(() => expect(files.opened.toSorted()).toEqual(Object.values(places).toSorted()), PATIENCE)
+    await vi.waitFor(() => expect(files.opened.toSorted()).toEqual(Object.values(places).toSorted()), WAIT)
   })
 })

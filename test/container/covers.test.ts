@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest'
 
 import { CoverAnswer } from '../../src/contract/job.ts'
 import { type ImageFormat, makeImage, makeRotatedImage, truncate } from '../support/audio.ts'
+import { JSON_BODY } from './service.ts'
 import { shareService } from './shared.ts'
 
 const { storage, service } = await shareService()
@@ -16,7 +17,11 @@ async function cut(image: Buffer, change: { size?: number; status?: number } = {
   const at = (size: string) => storage.url(`${name}/${size}`)
   const outputs = { icon: at('icon'), small: at('small'), regular: at('regular') }
   const job = { version: 1, source: { ...source, size: change.size ?? source.size }, outputs }
-  const response = await fetch(`${service.url}/covers`, { method: 'POST', body: JSON.stringify(job) })
+  const response = await fetch(`${service.url}/covers`, {
+    method: 'POST',
+    headers: JSON_BODY,
+    body: JSON.stringify(job),
+  })
   const answer = CoverAnswer.parse(await response.json())
   const square = (size: string) => storage.files.get(`${name}/${size}`)!
   return { status: response.status, answer, square, name }
@@ -128,7 +133,7 @@ describe('a cover that cannot be used', () => {
   })
 
   it('is told so when the request is none', async () => {
-    const response = await fetch(`${service.url}/covers`, { method: 'POST', body: '{}' })
+    const response = await fetch(`${service.url}/covers`, { method: 'POST', headers: JSON_BODY, body: '{}' })
     expect(response.status).toBe(400)
     expect(await response.json()).toMatchObject({ ok: false, code: 'invalid' })
   })

@@ -4,11 +4,11 @@ import { join } from 'node:path'
 
 import { afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
 
-import { download } from '../../container/download.ts'
-import { diskFault, reserveSpace } from '../../container/space.ts'
+import { diskError, reserveSpace } from '../../container/disk.ts'
+import { download } from '../../container/transfer/download.ts'
 import { makeAudio, noise } from '../support/audio.ts'
 import { noMounts, ownMounts } from './machine.ts'
-import { childrenOf, encoderOf, PATIENCE } from './processes.ts'
+import { childrenOf, encoderOf, WAIT } from './processes.ts'
 import { collect, newJob, post, runJob, type Service } from './service.ts'
 import { setStage, SLOW, type Stage } from './stage.ts'
 
@@ -99,7 +99,7 @@ describe('a disk', () => {
     const long = await makeAudio('wav', { seconds: 30, expression: noise })
     const job = newJob(stage.storage, stage.storage.serve('long', long, { ready: ready.promise }))
     const stream = await post(service, job, job.job_id)
-    await vi.waitFor(() => expect(filesOf(service)).toHaveLength(2), PATIENCE)
+    await vi.waitFor(() => expect(filesOf(service)).toHaveLength(2), WAIT)
     await resize(1.5 * MEGABYTE)
     ready.resolve()
     expect((await collect(stream)).error).toMatchObject({ code: 'disk_full', retryable: true })
@@ -134,7 +134,7 @@ describe('a service that gets no room', () => {
 
   it('in the download ends the job in disk_full', async () => {
     const { source } = stage.newLightJob()
-    const thrown = await download(source, '/dev/full', { signal: new AbortController().signal }).catch(diskFault)
+    const thrown = await download(source, '/dev/full', { signal: new AbortController().signal }).catch(diskError)
     expect(thrown).toMatchObject({ code: 'disk_full', retryable: true })
   })
 

@@ -2,12 +2,12 @@ import { readFileSync } from 'node:fs'
 
 import { describe, expect, it } from 'vitest'
 
-import { NODE_FLAGS } from '../../container/node_flags.ts'
+import { NODE_FLAGS } from '../../container/process/node_flags.ts'
 
 describe('the image', () => {
   it('starts the service with the flags that it has elsewhere', () => {
     const dockerfile = readFileSync(new URL('../../container/Dockerfile', import.meta.url), 'utf8')
     const command = /^CMD (\[.*\])$/m.exec(dockerfile)?.[1]
-    expect(JSON.parse(command ?? 'null')).toEqual(['node', ...NODE_FLAGS, 'container/server.ts'])
+    expect(JSON.parse(command ?? 'null')).toEqual(['node', ...NODE_FLAGS, 'container/service/server.ts'])
   })
 })

@@ -5,7 +5,7 @@ import { afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vite
 
 import { ffmpeg, lavfi, makeAudio, noise } from '../support/audio.ts'
 import { childrenOf, encoderOf } from './processes.ts'
-import { collect, eventsOf, newJob, post, type Service, succeed } from './service.ts'
+import { collect, eventsOf, JSON_BODY, newJob, post, type Service, succeed } from './service.ts'
 import { setStage, SLOW, type Stage } from './stage.ts'
 
 let service: Service
@@ -224,7 +224,7 @@ describe('requests', () => {
       fetch(`${guarded.url}/jobs/${job.job_id}`, {
         method: 'POST',
         body: JSON.stringify(job),
-        headers: { authorization },
+        headers: { ...JSON_BODY, authorization },
       })
     expect((await ask('Bearer wrong')).status).toBe(401)
     expect((await collect(await ask(`Bearer ${secret}`))).result).toBeDefined()

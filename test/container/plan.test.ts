@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest'
 
-import { blamedEncode, ffmpegArguments, MEASURES } from '../../container/command.ts'
-import { bitrateFor, plan, rateFor } from '../../container/plan.ts'
-import type { Source } from '../../container/probe.ts'
+import { blamedEncode, ffmpegArguments, MEASURES } from '../../container/audio/command.ts'
+import { bitrateFor, plan, rateFor } from '../../container/audio/plan.ts'
+import type { Source } from '../../container/audio/probe.ts'
 import type { JobVariant } from '../../src/contract/job.ts'
 
 const cd: Source = {

@@ -25,7 +25,7 @@ export async function isRunning(pid: number): Promise<boolean> {
 }
 
 /** How long a test waits for what another process does. */
-export const PATIENCE = { timeout: 20_000, interval: 20 }
+export const WAIT = { timeout: 20_000, interval: 20 }
 
 /** Waits until a service encodes and answers the process id of its ffmpeg. */
 export async function encoderOf(running: Service): Promise<number> {
@@ -34,6 +34,6 @@ export async function encoderOf(running: Service): Promise<number> {
     const children = await childrenOf(running.pid, /^(?!.*setpriv).*filter_complex/)
     expect(children).toHaveLength(1)
     return children
-  }, PATIENCE)
+  }, WAIT)
   return found[0]!
 }

@@ -6,13 +6,13 @@ import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
 
-import { NODE_FLAGS } from '../../container/node_flags.ts'
+import { NODE_FLAGS } from '../../container/process/node_flags.ts'
 import type { JobError, JobResult, JobVariant, TranscodeJob } from '../../src/contract/job.ts'
 import { JobEvent } from '../../src/contract/job.ts'
 import { showLog } from '../support/logs.ts'
 import type { Storage } from './storage.ts'
 
-const ENTRY = fileURLToPath(new URL('../../container/server.ts', import.meta.url))
+const ENTRY = fileURLToPath(new URL('../../container/service/server.ts', import.meta.url))
 
 // `npm run test:image` names a program that starts the one inside an image, which sees the same /tmp and runs as another user.
 const COMMAND = process.env.SERVICE_COMMAND ? [process.env.SERVICE_COMMAND] : [process.execPath, ...NODE_FLAGS, ENTRY]
@@ -106,9 +106,12 @@ export function lightVariants(storage: Storage, prefix: string): JobVariant[] {
   return catalogue(storage, prefix).filter(({ index }) => ['mp3-128', 'waveform', 'analysis'].includes(index))
 }
 
+export const JSON_BODY = { 'content-type': 'application/json' }
+
 /** Posts a job without waiting for its end. */
 export function post(service: Service, job: unknown, id: string, signal?: AbortSignal): Promise<Response> {
-  return fetch(`${service.url}/jobs/${id}`, { method: 'POST', body: JSON.stringify(job), signal: signal ?? null })
+  const body = JSON.stringify(job)
+  return fetch(`${service.url}/jobs/${id}`, { method: 'POST', headers: JSON_BODY, body, signal: signal ?? null })
 }
 
 /** The events of a stream, each checked against the contract, until it ends. */

@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
 
 import { makeAudio, noise } from '../support/audio.ts'
-import { encoderOf, isRunning, PATIENCE } from './processes.ts'
+import { encoderOf, isRunning, WAIT } from './processes.ts'
 import { collect, post } from './service.ts'
 import { setStage, SLOW, type Stage } from './stage.ts'
 
@@ -31,11 +31,11 @@ describe('the end of the service', () => {
     slow.kill(signal)
     // A second SIGTERM does not wait for the job.
     if (signal === 'SIGTERM') {
-      await vi.waitFor(() => expect(fetch(`${slow.url}/health`)).rejects.toThrow(), PATIENCE)
+      await vi.waitFor(() => expect(fetch(`${slow.url}/health`)).rejects.toThrow(), WAIT)
       slow.kill(signal)
     }
     expect(await slow.exited).toBe(0)
-    await vi.waitFor(async () => expect(await isRunning(encoder)).toBe(false), PATIENCE)
+    await vi.waitFor(async () => expect(await isRunning(encoder)).toBe(false), WAIT)
     expect(await slow.leftovers()).toEqual([])
   })
 
@@ -70,10 +70,10 @@ describe('the end of the service', () => {
     const job = stage.newLightJob()
     const stream = await post(slow, job, job.job_id)
     const encoder = await encoderOf(slow)
-    await vi.waitFor(async () => expect(await slow.leftovers()).toEqual([`job-${job.job_id}`]), PATIENCE)
+    await vi.waitFor(async () => expect(await slow.leftovers()).toEqual([`job-${job.job_id}`]), WAIT)
     slow.kill('SIGKILL')
     await expect(collect(stream)).rejects.toThrow()
-    await vi.waitFor(async () => expect(await isRunning(encoder)).toBe(false), PATIENCE)
+    await vi.waitFor(async () => expect(await isRunning(encoder)).toBe(false), WAIT)
     const next = await stage.start({ WORK_DIR: slow.workDir })
     expect(await next.leftovers()).toEqual([])
     expect((await collect(await post(next, job, job.job_id))).result).toBeDefined()

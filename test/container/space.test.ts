@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 
-import { spaceFor } from '../../container/space.ts'
+import { spaceFor } from '../../container/disk.ts'
 import type { JobVariant, TranscodeJob } from '../../src/contract/job.ts'
 
 /** What a job's files may take on the disk at once. */

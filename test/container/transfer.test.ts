@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 
 import type { TranscodeJob } from '../../src/contract/job.ts'
 import { decode, makeAudio, makeImage, noise } from '../support/audio.ts'
-import { catalogue, lightVariants, newJob, runJob, type Service, startService, succeed } from './service.ts'
+import { catalogue, JSON_BODY, lightVariants, newJob, runJob, type Service, startService, succeed } from './service.ts'
 import { startStorage, type Storage } from './storage.ts'
 
 let storage: Storage
@@ -134,6 +134,7 @@ describe('a redirect', () => {
     const ask = (source: { url: string; size: number }) =>
       fetch(`${service.url}/covers`, {
         method: 'POST',
+        headers: JSON_BODY,
         body: JSON.stringify({ version: 1, source, outputs: { icon, small, regular } }),
       })
     expect(await (await ask(image)).json()).toMatchObject({ ok: false, error: { code: 'upload_failed' } })

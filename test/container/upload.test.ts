@@ -8,9 +8,9 @@ import { promisify } from 'node:util'
 
 import { afterAll, beforeAll, expect, it, vi } from 'vitest'
 
-import { NODE_FLAGS } from '../../container/node_flags.ts'
-import { uploadFile } from '../../container/upload.ts'
-import { PATIENCE } from './processes.ts'
+import { NODE_FLAGS } from '../../container/process/node_flags.ts'
+import { uploadFile } from '../../container/transfer/upload.ts'
+import { WAIT } from './processes.ts'
 import { startStorage, type Storage } from './storage.ts'
 
 /** Uploads by themselves; those of jobs are in transfer.test.ts. */
@@ -118,7 +118,7 @@ it('takes no more memory for a long file than for a short one', async () => {
   await writeFile(path, '')
   const program = `
     import { truncate } from 'node:fs/promises'
-    import { uploadFile } from ${JSON.stringify(join(import.meta.dirname, '../../container/upload.ts'))}
+    import { uploadFile } from ${JSON.stringify(join(import.meta.dirname, '../../container/transfer/upload.ts'))}
     const peaks = []
     for (const megabytes of [8, 512]) {
       await truncate(${JSON.stringify(path)}, megabytes * 1_000_000)
@@ -135,5 +135,5 @@ it('takes no more memory for a long file than for a short one', async () => {
   const [short, long] = JSON.parse(stdout) as [number, number]
   expect(long - short).toBeLessThan(40_000)
   // The last of it may still be on its way.
-  await vi.waitFor(() => expect(taken).toBe(520_000_000), PATIENCE)
+  await vi.waitFor(() => expect(taken).toBe(520_000_000), WAIT)
 })

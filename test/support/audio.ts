@@ -8,7 +8,7 @@ import { promisify } from 'node:util'
 
 import sharp from 'sharp'
 
-import { findTools } from '../../container/ffmpeg.ts'
+import { findTools } from '../../container/process/ffmpeg.ts'
 
 const execute = promisify(execFile)
 

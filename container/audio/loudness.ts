@@ -1,4 +1,4 @@
-import type { Loudness } from '../src/contract/info.ts'
+import type { Loudness } from '../../src/contract/info.ts'
 import { isSilent, type PcmSummary } from './levels.ts'
 
 /** Reads the summary that ffmpeg's ebur128 filter prints at the end, and adds the sample peak of the PCM. */

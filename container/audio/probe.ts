@@ -1,10 +1,10 @@
 import * as z from 'zod'
 
-import { Fault } from './fault.ts'
-import type { Tools } from './ffmpeg.ts'
+import type { Sniffed } from '../../src/contract/sniff.ts'
+import { JobError } from '../job_error.ts'
+import type { Tools } from '../process/ffmpeg.ts'
+import { run } from '../process/run.ts'
 import { inputFlags, MAX_ALLOC } from './input.ts'
-import { run } from './run.ts'
-import type { Sniffed } from './sniff.ts'
 
 const text = z.string().optional()
 const number = z.coerce.number().optional().catch(undefined)
@@ -79,10 +79,11 @@ export async function probe(path: string, sniffed: Sniffed, tools: Tools, signal
   // The first bytes can lie, so a failure gets a second look by ffprobe's own detection.
   if (exit.code !== 0 && sniffed.demuxer) exit = await ask({ ...sniffed, demuxer: null }, FACTS)
   if (/^\S.*exceeds max_streams/m.test(exit.stderr)) {
-    throw new Fault('too_many_streams', 'The file has too many streams. Upload one with a single audio stream.')
+    throw new JobError('too_many_streams', 'The file has too many streams. Upload one with a single audio stream.')
   }
-  if (exit.code !== 0 && sniffed.demuxer) throw new Fault('decode_failed', 'The file is damaged: it cannot be opened.')
-  if (exit.code !== 0) throw new Fault('unsupported_format', 'This is not audio in a format that we know.')
+  if (exit.code !== 0 && sniffed.demuxer)
+    throw new JobError('decode_failed', 'The file is damaged: it cannot be opened.')
+  if (exit.code !== 0) throw new JobError('unsupported_format', 'This is not audio in a format that we know.')
   const guessed = exit.stderr.includes('Estimating duration from bitrate') || sniffed.streamed
   return describe(Probe.parse(JSON.parse(exit.stdout.toString())), guessed)
 }
@@ -90,8 +91,8 @@ export async function probe(path: string, sniffed: Sniffed, tools: Tools, signal
 function describe(found: Probe, guessed: boolean): Source {
   const audio = found.streams.filter((stream) => stream.codec_type === 'audio')
   const stream = audio.find((candidate) => candidate.disposition.default === 1) ?? audio[0]
-  if (!stream) throw new Fault('no_audio', 'The file has no audio in it.')
-  if (!stream.sample_rate || !stream.channels) throw new Fault('decode_failed', 'The audio stream cannot be read.')
+  if (!stream) throw new JobError('no_audio', 'The file has no audio in it.')
+  if (!stream.sample_rate || !stream.channels) throw new JobError('decode_failed', 'The audio stream cannot be read.')
   refuseAbsurd(stream.sample_rate, stream.channels)
   const codec = stream.codec_name ?? 'unknown'
   const pictures = found.streams.filter((candidate) => candidate.disposition.attached_pic === 1)
@@ -129,11 +130,11 @@ const MOST_CHANNELS = 8
 function refuseAbsurd(rate: number, channels: number): void {
   if (rate < RATES.lowest || rate > RATES.highest) {
     const message = `The sample rate is ${rate} Hz; ${RATES.lowest} to ${RATES.highest} Hz are possible.`
-    throw new Fault('unsupported_sample_rate', message)
+    throw new JobError('unsupported_sample_rate', message)
   }
   if (channels > MOST_CHANNELS) {
     const message = `The audio has ${channels} channels; at most ${MOST_CHANNELS} are possible.`
-    throw new Fault('unsupported_channels', message)
+    throw new JobError('unsupported_channels', message)
   }
 }
 

@@ -1,8 +1,8 @@
-import type { Warning } from '../src/contract/info.ts'
+import type { Warning } from '../../src/contract/info.ts'
+import type { Sniffed } from '../../src/contract/sniff.ts'
 import { DAMAGED, type Encoded } from './encode.ts'
 import { integratedOf } from './loudness.ts'
 import type { Source } from './probe.ts'
-import type { Sniffed } from './sniff.ts'
 
 /** Seconds, and share of the audio, by which a header may be wrong without anybody noticing. */
 const TOLERANCE = { seconds: 0.5, share: 0.02 }

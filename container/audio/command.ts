@@ -1,8 +1,8 @@
-import { CODECS } from '../src/contract/facts.ts'
+import { CODECS } from '../../src/contract/facts.ts'
+import type { Sniffed } from '../../src/contract/sniff.ts'
 import { inputFlags, MAX_ALLOC } from './input.ts'
 import type { Encode } from './plan.ts'
 import type { Source } from './probe.ts'
-import type { Sniffed } from './sniff.ts'
 
 export type Pass = 'strict' | 'tolerant'
 

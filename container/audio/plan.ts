@@ -1,5 +1,5 @@
-import { type AudioCodec, codecOf, MP3_BITRATES } from '../src/contract/facts.ts'
-import type { JobVariant } from '../src/contract/job.ts'
+import { type AudioCodec, codecOf, MP3_BITRATES } from '../../src/contract/facts.ts'
+import type { JobVariant } from '../../src/contract/job.ts'
 import type { Source } from './probe.ts'
 
 /** One audio file that ffmpeg shall write: `bitrate` in kbit/s (0 for FLAC), `rate` in Hz, `bits` for FLAC only. */

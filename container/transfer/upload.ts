@@ -3,7 +3,7 @@ import { open, stat } from 'node:fs/promises'
 import type { ClientRequest, IncomingMessage } from 'node:http'
 import { setTimeout as sleep } from 'node:timers/promises'
 
-import { Fault } from './fault.ts'
+import { JobError } from '../job_error.ts'
 import { openRequest } from './http.ts'
 
 /** One signed `PUT`. */
@@ -42,18 +42,18 @@ export async function uploadFile(
   return size
 }
 
-// Tries again after network faults and answers that may pass.
+// Tries again after network errors and answers that may pass.
 async function send(body: Body, url: string, contentType: string, signal: AbortSignal, stallMs = STALL_MS) {
   let problem = ''
   for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
     if (attempt > 0) await sleep(400 * 4 ** (attempt - 1), undefined, { signal })
-    const status = await put(body, url, contentType, AbortSignal.any([signal, patience(body.size)]), stallMs)
+    const status = await put(body, url, contentType, AbortSignal.any([signal, deadline(body.size)]), stallMs)
     signal.throwIfAborted()
     if (status >= 200 && status < 300) return
     problem = status === 0 ? 'did not take the bytes' : `answered ${status}`
     if (status >= 300 && status < 500 && status !== 408 && status !== 429) break
   }
-  throw new Fault('upload_failed', `An output URL ${problem}.`, true)
+  throw new JobError('upload_failed', `An output URL ${problem}.`, true)
 }
 
 /** Answers the status, 0 when there was none. R2 refuses bodies without Content-Length. */
@@ -114,6 +114,6 @@ function written(piece: Uint8Array, request: ClientRequest): Promise<void> {
   })
 }
 
-function patience(size: number): AbortSignal {
+function deadline(size: number): AbortSignal {
   return AbortSignal.timeout(Math.ceil(60_000 + (size / SLOWEST) * 1000))
 }

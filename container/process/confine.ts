@@ -2,9 +2,9 @@ import { existsSync, realpathSync } from 'node:fs'
 import { rm, stat, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 
+import { JOB_PREFIX, makeDirectory } from '../disk.ts'
 import type { Binaries, Tools } from './ffmpeg.ts'
 import { run } from './run.ts'
-import { JOB_PREFIX, makeDirectory } from './space.ts'
 
 /** One more thing that ffmpeg may not do, as a program that takes it away and then becomes ffmpeg. */
 type Layer = { name: string; command: string[] }

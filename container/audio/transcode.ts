@@ -1,15 +1,17 @@
 import { mkdir, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 
-import type { JobEvent, JobResult, TranscodeJob } from '../src/contract/job.ts'
+import type { JobEvent, JobResult, TranscodeJob } from '../../src/contract/job.ts'
+import type { Sniffed } from '../../src/contract/sniff.ts'
+import { reserveSpace, spaceFor } from '../disk.ts'
+import { JobError } from '../job_error.ts'
+import type { Tools } from '../process/ffmpeg.ts'
+import { download, type DownloadLimits } from '../transfer/download.ts'
 import { SOURCE_FILE } from './command.ts'
-import { download, type Patience } from './download.ts'
 import { durationOf } from './duration.ts'
 import { type EarlyRequest, startEarly } from './early.ts'
-import { embeddedCover } from './embedded.ts'
+import { embeddedCover } from './embedded_cover.ts'
 import { type Encoded, encode, recut } from './encode.ts'
-import { Fault } from './fault.ts'
-import type { Tools } from './ffmpeg.ts'
 import { analysis, sourceInfo } from './info.ts'
 import { levels } from './levels.ts'
 import { loudness } from './loudness.ts'
@@ -17,8 +19,7 @@ import { audioFiles, dataFiles, type OutputFile, uploadAll } from './outputs.ts'
 import { type Plan, plan } from './plan.ts'
 import { probe, type Source } from './probe.ts'
 import { createProgress } from './progress.ts'
-import { type Sniffed, sniffFile } from './sniff.ts'
-import { reserveSpace, spaceFor } from './space.ts'
+import { sniffFile } from './sniff.ts'
 import { decodeWarnings } from './warnings.ts'
 import { waveform } from './waveform.ts'
 
@@ -27,13 +28,13 @@ export type TranscodeContext = {
   directory: string
   signal: AbortSignal
   emit: (event: JobEvent) => void
-  patience: Patience
+  limits: DownloadLimits
 }
 
 /** Does one job from download to upload in a directory of its own, which is gone afterwards. */
 export async function transcode(job: TranscodeJob, context: TranscodeContext): Promise<JobResult> {
   const { tools, directory, signal, emit } = context
-  if (job.source.size === 0) throw new Fault('empty_file', 'The file is empty.')
+  if (job.source.size === 0) throw new JobError('empty_file', 'The file is empty.')
   try {
     await mkdir(directory, { recursive: true })
     await reserveSpace(directory, spaceFor(job))
@@ -41,7 +42,7 @@ export async function transcode(job: TranscodeJob, context: TranscodeContext): P
     const path = join(directory, SOURCE_FILE)
     await download(job.source, path, {
       signal,
-      patience: context.patience,
+      limits: context.limits,
       onProgress: (fraction) => progress.downloaded(fraction),
     })
 
@@ -79,11 +80,11 @@ async function encodeAll(request: EarlyRequest, progress: ReturnType<typeof crea
   }
 }
 
-type Work = { source: Source; sniffed: Sniffed; path: string; wanted: Plan; encoded: Encoded }
+type Decoded = { source: Source; sniffed: Sniffed; path: string; wanted: Plan; encoded: Encoded }
 
 async function finish(
   job: TranscodeJob,
-  { source, sniffed, path, wanted, encoded }: Work,
+  { source, sniffed, path, wanted, encoded }: Decoded,
   { tools, directory, signal }: TranscodeContext,
   progress: ReturnType<typeof createProgress>,
 ): Promise<JobResult> {
@@ -128,7 +129,7 @@ function firstPass(job: TranscodeJob, sniffed: Sniffed) {
 // A header can promise twice what is there; four times is a bomb or a mistake.
 function refuseLong(source: Source, maxDuration: number): void {
   if ((source.duration ?? 0) > maxDuration * 4) {
-    throw new Fault('too_long', `The audio is longer than ${maxDuration} seconds.`)
+    throw new JobError('too_long', `The audio is longer than ${maxDuration} seconds.`)
   }
 }
 
@@ -136,5 +137,5 @@ function refuseUnplayable(job: TranscodeJob, wanted: Plan, files: OutputFile[]):
   const audio = new Set(job.variants.filter((variant) => variant.kind === 'audio').map((variant) => variant.index))
   if (!wanted.encodes.some((one) => audio.has(one.index))) return
   if (files.some((file) => audio.has(file.variant.index))) return
-  throw new Fault('decode_failed', 'No playable file could be made of this audio.')
+  throw new JobError('decode_failed', 'No playable file could be made of this audio.')
 }

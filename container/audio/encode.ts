@@ -1,13 +1,13 @@
 import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
 
+import { JobError } from '../job_error.ts'
+import type { Tools } from '../process/ffmpeg.ts'
+import { type Exit, run } from '../process/run.ts'
 import { blamedEncode, type Command, ffmpegArguments, type Measure, MEASURES, type Pass } from './command.ts'
 import type { Early } from './early.ts'
-import { Fault } from './fault.ts'
-import type { Tools } from './ffmpeg.ts'
 import { createPcmMeter, type PcmSummary } from './levels.ts'
 import type { Encode } from './plan.ts'
-import { type Exit, run } from './run.ts'
 
 export type EncodeRequest = Omit<Command, 'measures'> & {
   directory: string
@@ -65,7 +65,7 @@ export async function encode(request: EncodeRequest): Promise<Encoded> {
       fallback = whyFailed(exit)
       request.onFallback(fallback)
     } else {
-      if (exit.timedOut) throw new Fault('timed_out', 'Decoding took longer than it may.', true)
+      if (exit.timedOut) throw new JobError('timed_out', 'Decoding took longer than it may.', true)
       if (pcm.frames > 0) refuseShort(pcm, request)
       const separate = await encodeSeparately({ ...request, pass, encodes }, exit)
       return { ...separate, fallback, failed: [...failed, ...separate.failed] }
@@ -104,10 +104,10 @@ async function makeOne(request: EncodeRequest, whole: Encoded, one: Encode): Pro
 async function encodeSeparately(request: EncodeRequest, before: Exit): Promise<Encoded> {
   const { exit, pcm } = await attempt({ ...request, encodes: [], measures: MEASURES })
   if (exit.code === 0 && pcm.frames === 0)
-    throw new Fault('no_samples', 'The file holds no audio: it ends after its header.')
+    throw new JobError('no_samples', 'The file holds no audio: it ends after its header.')
   if (exit.code !== 0 || pcm.frames === 0) {
-    if (exit.signal && before.signal) throw new Fault('internal', 'The decoder was killed.', true)
-    throw new Fault('decode_failed', 'The audio is damaged or not decodable.')
+    if (exit.signal && before.signal) throw new JobError('internal', 'The decoder was killed.', true)
+    throw new JobError('decode_failed', 'The audio is damaged or not decodable.')
   }
   refuseShort(pcm, request)
   let whole: Encoded = {
@@ -146,11 +146,11 @@ async function attempt(request: EncodeRequest & { measures: Measure[]; seconds?:
   signal.throwIfAborted()
   const pcm = meter.summary()
   if (pcm.frames / source.sampleRate > maxDuration) {
-    throw new Fault('too_long', `The audio is longer than ${maxDuration} seconds.`)
+    throw new JobError('too_long', `The audio is longer than ${maxDuration} seconds.`)
   }
-  if (exit.code !== 0 && DISK_FULL.test(exit.stderr)) throw new Fault('disk_full', 'The disk is full.', true)
+  if (exit.code !== 0 && DISK_FULL.test(exit.stderr)) throw new JobError('disk_full', 'The disk is full.', true)
   if (exit.code !== 0 && NO_DECODER.test(exit.stderr)) {
-    throw new Fault('unsupported_format', `Audio encoded as ${source.codec} cannot be decoded here.`)
+    throw new JobError('unsupported_format', `Audio encoded as ${source.codec} cannot be decoded here.`)
   }
   return { exit, pcm }
 }
@@ -161,7 +161,7 @@ const DISK_FULL = /^\S.*(?:No space left on device|Disk quota exceeded)\.?$/m
 const NO_DECODER = /^(?:\[.*\] )?(?:Unknown decoder '|Decoder \(codec |Decoding requested, but no decoder found for)/m
 
 function refuseShort(pcm: PcmSummary, { source }: EncodeRequest): void {
-  if (pcm.frames / source.sampleRate < SHORTEST) throw new Fault('too_short', 'The audio is shorter than 50 ms.')
+  if (pcm.frames / source.sampleRate < SHORTEST) throw new JobError('too_short', 'The audio is shorter than 50 ms.')
 }
 
 /** Why a strict pass ended when its source is to blame. */

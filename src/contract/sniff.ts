@@ -1,8 +1,7 @@
-import { open } from 'node:fs/promises'
+import type { FILE_ERRORS } from './errors.ts'
+import { HEAD_BYTES, isText } from './text.ts'
 
-import type { JobErrorCode } from '../src/contract/errors.ts'
-import { HEAD_BYTES, isText } from '../src/contract/text.ts'
-import { Fault } from './fault.ts'
+/** What kind of file begins like this. No zod and nothing of Node here: whoever has the first bytes may ask, before any transcoder does. */
 
 /** What the first bytes say: the name of ffmpeg's demuxer, or null when they say nothing we know. */
 export type Sniffed = {
@@ -13,29 +12,30 @@ export type Sniffed = {
   truncated: boolean
 }
 
+/** Why a file is not audio, for whoever uploaded it. */
+export type Foreign = { code: Extract<keyof typeof FILE_ERRORS, `${string}_file`>; message: string }
+
 const WHOLE = { streamed: false, truncated: false }
 
-/** Reads the head of a file and names its demuxer; text, images, archives and other non-audio never reach ffmpeg. */
-export async function sniffFile(path: string): Promise<Sniffed> {
-  const file = await open(path)
-  try {
-    const { size } = await file.stat()
-    const head = await read(file, 0)
-    const tagged = ascii(head, 0, 3) === 'ID3' ? id3Length(head) : 0
-    return sniff(tagged > 0 ? await read(file, tagged) : head, size - tagged, tagged > 0)
-  } finally {
-    await file.close()
-  }
+/**
+ * Looks at the head of a file of `size` bytes, and behind an ID3 tag at what follows it. `read` answers at most `HEAD_BYTES` bytes from a
+ * position on. Text, images, archives and the like, which must never reach ffmpeg, are foreign.
+ */
+export async function sniff(read: (position: number) => Promise<Uint8Array>, size: number): Promise<Sniffed | Foreign> {
+  if (size === 0) return { code: 'empty_file', message: 'The file is empty.' }
+  const head = await read(0)
+  const tagged = ascii(head, 0, 3) === 'ID3' ? id3Length(head) : 0
+  return sniffHead(tagged > 0 ? await read(tagged) : head, size - tagged, tagged > 0)
 }
 
-/** Names the demuxer for the first bytes of a file of `size` bytes; `tagged` when an ID3 tag stood before them. */
-export function sniff(head: Buffer, size: number, tagged = false): Sniffed {
+/** Judges the first bytes of a file of `size` bytes; `tagged` when an ID3 tag stood before them. */
+export function sniffHead(bytes: Uint8Array, size: number, tagged = false): Sniffed | Foreign {
+  const head = bytes.subarray(0, HEAD_BYTES)
   // UTF-16 begins like a frame of MPEG audio.
   const demuxer = isText(head) ? undefined : demuxerOf(head)
   if (demuxer) return { demuxer, ...(demuxer === 'wav' ? waveLength(head, size) : WHOLE) }
   if (tagged) return { demuxer: 'mp3', ...WHOLE }
-  refuseForeign(head)
-  return { demuxer: null, ...WHOLE }
+  return foreign(head) ?? { demuxer: null, ...WHOLE }
 }
 
 const AT_START: [string, string][] = [
@@ -59,7 +59,7 @@ const AT_START: [string, string][] = [
   ['\xfe\x7f\x01\x80', 'dts'],
 ]
 
-function demuxerOf(head: Buffer): string | undefined {
+function demuxerOf(head: Uint8Array): string | undefined {
   const chunk = ascii(head, 0, 4)
   const kind = ascii(head, 8, 12)
   if (/^(RIFF|RIFX|RF64|BW64)$/.test(chunk)) return { WAVE: 'wav', 'AVI ': 'avi' }[kind]
@@ -75,7 +75,7 @@ function demuxerOf(head: Buffer): string | undefined {
 }
 
 /** Tells ADTS, LOAS and MPEG audio layers I–III by their frame header (ISO/IEC 13818-7, 14496-3, 11172-3). */
-function mpegAudio(head: Buffer): string | undefined {
+function mpegAudio(head: Uint8Array): string | undefined {
   const [a = 0, b = 0, c = 0] = head
   if (a === 0x56 && (b & 0xe0) === 0xe0) return 'loas'
   if (a !== 0xff || (b & 0xe0) !== 0xe0) return undefined
@@ -86,10 +86,8 @@ function mpegAudio(head: Buffer): string | undefined {
   return valid ? 'mp3' : undefined
 }
 
-type ForeignCode = Extract<JobErrorCode, `${string}_file`>
-
 /** What else people upload: code, name, and the first bytes. Playlists and scripts name other files instead of holding audio. */
-const FOREIGN: [ForeignCode, string, RegExp][] = [
+const FOREIGN: [Foreign['code'], string, RegExp][] = [
   [
     'image_file',
     'an image',
@@ -109,20 +107,20 @@ const FOREIGN: [ForeignCode, string, RegExp][] = [
   ['playlist_file', 'a playlist', /^\s*(#EXTM3U|#EXT-X|ffconcat|file\s+['"/]|\[playlist\]|\[Reference\]|v=0\r?\n)/i],
 ]
 
-const XML_ROOTS = new Map<string, [ForeignCode, string]>([
+const XML_ROOTS = new Map<string, [Foreign['code'], string]>([
   ['svg', ['image_file', 'an image']],
-  ...['mpd', 'smil', 'asx', 'playlist'].map((root): [string, [ForeignCode, string]] => [
+  ...['mpd', 'smil', 'asx', 'playlist'].map((root): [string, [Foreign['code'], string]] => [
     root,
     ['playlist_file', 'a playlist'],
   ]),
 ])
 
 /** A file without audio gets a name of its own, so that whoever uploaded it knows what went wrong. */
-function refuseForeign(head: Buffer): void {
-  const text = head.toString('latin1').replace(/^\xef\xbb\xbf/, '')
+function foreign(head: Uint8Array): Foreign | undefined {
+  const text = ascii(head, 0, head.length).replace(/^\xef\xbb\xbf/, '')
   const [code, kind] = FOREIGN.find(([, , pattern]) => pattern.test(text)) ?? XML_ROOTS.get(xmlRoot(text)) ?? []
-  if (code) throw new Fault(code, `This is ${kind}, not audio. Upload the audio file itself.`)
-  if (isText(head)) throw new Fault('text_file', 'This is text, not audio. Upload the audio file itself.')
+  if (code) return { code, message: `This is ${kind}, not audio. Upload the audio file itself.` }
+  if (isText(head)) return { code: 'text_file', message: 'This is text, not audio. Upload the audio file itself.' }
 }
 
 // Step by step: one expression for all of it could be made to run for ever.
@@ -134,10 +132,11 @@ function xmlRoot(text: string): string {
   return /^\s*<([\w-]+)[\s/>]/.exec(bare)?.[1]?.toLowerCase() ?? ''
 }
 
-function waveLength(head: Buffer, size: number) {
+function waveLength(head: Uint8Array, size: number) {
   if (ascii(head, 0, 4) !== 'RIFF') return WHOLE
+  const view = new DataView(head.buffer, head.byteOffset, head.length)
   for (let at = 12; at + 8 <= head.length;) {
-    const length = head.readUInt32LE(at + 4)
+    const length = view.getUint32(at + 4, true)
     if (ascii(head, at, at + 4) === 'data') {
       const streamed = (length === 0 || length >= 0x7fff0000) && at + 8 + length !== size
       return { streamed, truncated: !streamed && at + 8 + length > size }
@@ -148,16 +147,11 @@ function waveLength(head: Buffer, size: number) {
 }
 
 /** Length of an ID3v2 tag with its header (id3.org, ID3v2.4 §3.1: four bytes of seven bits). */
-function id3Length(head: Buffer): number {
+function id3Length(head: Uint8Array): number {
   const [a = 0, b = 0, c = 0, d = 0] = head.subarray(6, 10)
   return 10 + ((a & 127) << 21) + ((b & 127) << 14) + ((c & 127) << 7) + (d & 127)
 }
 
-function ascii(bytes: Buffer, from: number, to: number): string {
-  return bytes.toString('latin1', from, to)
-}
-
-async function read(file: Awaited<ReturnType<typeof open>>, position: number): Promise<Buffer> {
-  const { buffer, bytesRead } = await file.read(Buffer.alloc(HEAD_BYTES), 0, HEAD_BYTES, position)
-  return buffer.subarray(0, bytesRead)
+function ascii(bytes: Uint8Array, from: number, to: number): string {
+  return String.fromCharCode(...bytes.subarray(from, to))
 }

@@ -1,11 +1,11 @@
 import { extractColorsFromImageData } from 'extract-colors'
 import sharp, { type OutputInfo } from 'sharp'
 
-import type { ImageColor } from '../src/contract/color.ts'
-import { COVER_SIZES, type CoverSize, isCover, MAX_COVER_BYTES, MAX_COVER_PIXELS } from '../src/contract/facts.ts'
-import type { CoverOutputs, CoverResult } from '../src/contract/job.ts'
-import { Fault } from './fault.ts'
-import { upload } from './upload.ts'
+import type { ImageColor } from '../../src/contract/color.ts'
+import { COVER_SIZES, type CoverSize, isCover, MAX_COVER_BYTES, MAX_COVER_PIXELS } from '../../src/contract/facts.ts'
+import type { CoverOutputs, CoverResult } from '../../src/contract/job.ts'
+import { JobError } from '../job_error.ts'
+import { upload } from '../transfer/upload.ts'
 
 sharp.concurrency(1)
 sharp.cache(false)
@@ -28,9 +28,9 @@ type Raw = { data: Buffer; info: OutputInfo }
 /** The largest square as raw sRGB: upright, on white, first frame only. */
 async function squareOf(image: Buffer): Promise<Raw> {
   if (image.length > MAX_COVER_BYTES)
-    throw new Fault('image_too_large', `The image is larger than ${MAX_COVER_BYTES / 1e6} MB.`)
+    throw new JobError('image_too_large', `The image is larger than ${MAX_COVER_BYTES / 1e6} MB.`)
   // SVG and the rest must never reach their decoders.
-  if (!isCover(image)) throw new Fault('unsupported_image', 'The image must be JPEG, PNG, WebP, GIF or AVIF.')
+  if (!isCover(image)) throw new JobError('unsupported_image', 'The image must be JPEG, PNG, WebP, GIF or AVIF.')
   try {
     const picture = sharp(image, { limitInputPixels: MAX_COVER_PIXELS, failOn: 'error', pages: 1 })
     const { width, height } = await picture.metadata()
@@ -43,14 +43,14 @@ async function squareOf(image: Buffer): Promise<Raw> {
       .raw()
       .toBuffer({ resolveWithObject: true })
   } catch (error) {
-    if (error instanceof Fault) throw error
+    if (error instanceof JobError) throw error
     if (String(error).includes('pixel limit')) throw tooManyPixels()
-    throw new Fault('unsupported_image', 'The image is damaged.')
+    throw new JobError('unsupported_image', 'The image is damaged.')
   }
 }
 
 const tooManyPixels = () =>
-  new Fault('image_too_large', `The image has more than ${MAX_COVER_PIXELS / 1e6} megapixels.`)
+  new JobError('image_too_large', `The image has more than ${MAX_COVER_PIXELS / 1e6} megapixels.`)
 
 /** At most six colors by area; `area` is a fraction of the whole picture. */
 async function palette(square: Raw): Promise<ImageColor[]> {

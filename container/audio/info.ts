@@ -1,11 +1,11 @@
-import { Analysis, type Loudness, type SourceInfo } from '../src/contract/info.ts'
+import { Analysis, type Loudness, type SourceInfo } from '../../src/contract/info.ts'
+import type { Tools } from '../process/ffmpeg.ts'
 import type { Pass } from './command.ts'
 import { silenceAtEnds } from './duration.ts'
-import type { Tools } from './ffmpeg.ts'
 import type { PcmSummary } from './levels.ts'
 import type { Source } from './probe.ts'
 
-type Facts = {
+type Measured = {
   source: Source
   size: number
   pcm: PcmSummary
@@ -15,9 +15,9 @@ type Facts = {
   duration: number
 }
 
-/** The technical facts of a track: what its source was and how loud it is. */
-export function sourceInfo(facts: Facts): SourceInfo {
-  const { source, pcm, loudness, duration } = facts
+/** The technical measured of a track: what its source was and how loud it is. */
+export function sourceInfo(measured: Measured): SourceInfo {
+  const { source, pcm, loudness, duration } = measured
   return {
     container: source.container,
     codec: source.codec,
@@ -28,17 +28,17 @@ export function sourceInfo(facts: Facts): SourceInfo {
     bit_depth: source.bitDepth,
     bitrate: source.bitrate,
     lossless: source.lossless,
-    size: facts.size,
+    size: measured.size,
     tags: source.tags,
     chapters: source.chapters.slice(0, 64),
     chapter_count: source.chapterCount,
     has_cover: source.picture !== null,
     loudness,
     silence: silenceAtEnds(pcm, source.sampleRate, duration),
-    pass: facts.pass,
-    ffmpeg: facts.tools.version,
+    pass: measured.pass,
+    ffmpeg: measured.tools.version,
   }
 }
 
-export const analysis = (facts: Facts): Analysis =>
-  Analysis.parse({ ...sourceInfo(facts), ...facts.loudness, duration: facts.duration })
+export const analysis = (measured: Measured): Analysis =>
+  Analysis.parse({ ...sourceInfo(measured), ...measured.loudness, duration: measured.duration })

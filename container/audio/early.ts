@@ -1,15 +1,15 @@
 import { rm, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 
-import { CODECS } from '../src/contract/facts.ts'
-import type { JobEvent, TranscodeJob } from '../src/contract/job.ts'
+import { CODECS } from '../../src/contract/facts.ts'
+import type { JobEvent, TranscodeJob } from '../../src/contract/job.ts'
+import type { Sniffed } from '../../src/contract/sniff.ts'
+import type { Tools } from '../process/ffmpeg.ts'
+import { run } from '../process/run.ts'
+import { uploadFile } from '../transfer/upload.ts'
 import { copyArguments, ffmpegArguments } from './command.ts'
-import type { Tools } from './ffmpeg.ts'
 import type { Encode } from './plan.ts'
 import type { Source } from './probe.ts'
-import { run } from './run.ts'
-import type { Sniffed } from './sniff.ts'
-import { uploadFile } from './upload.ts'
 
 /** A second ffmpeg process that makes one file of a long source quickly, while the first one makes all the others. */
 export type Early = {

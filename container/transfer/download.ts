@@ -5,15 +5,15 @@ import { setTimeout as sleep } from 'node:timers/promises'
 
 import type * as z from 'zod'
 
-import type { JobSource } from '../src/contract/job.ts'
-import { Fault } from './fault.ts'
+import type { JobSource } from '../../src/contract/job.ts'
+import { diskError } from '../disk.ts'
+import { JobError } from '../job_error.ts'
 import { openRequest } from './http.ts'
-import { diskFault } from './space.ts'
 
 type Source = z.infer<typeof JobSource>
 
 /** How long a source may take. */
-export type Patience = {
+export type DownloadLimits = {
   /** Seconds without a byte after which a connection counts as dead. */
   stallSeconds: number
   /** Bytes per second that must arrive on average in every stretch of `rateSeconds`. */
@@ -25,11 +25,11 @@ export type DownloadOptions = {
   signal: AbortSignal
   /** Told the fraction that has arrived, 0–1. */
   onProgress?: (fraction: number) => void
-  patience?: Patience
+  limits?: DownloadLimits
 }
 
 /** 128 KiB/s over a minute: 5 GiB, the largest source, arrive in 11 hours or not at all. */
-export const PATIENCE: Patience = { stallSeconds: 30, leastRate: 131_072, rateSeconds: 60 }
+export const DOWNLOAD_LIMITS: DownloadLimits = { stallSeconds: 30, leastRate: 131_072, rateSeconds: 60 }
 
 /** Attempts in a row that may bring no byte. */
 const FRUITLESS = 4
@@ -40,7 +40,7 @@ const PIECE = 1024 * 1024
 type Download = {
   source: Source
   file: FileHandle
-  patience: Patience
+  limits: DownloadLimits
   /** Bytes that have arrived. The last of them, `held`, are in `piece` and not in the file yet. */
   have: number
   piece: Buffer
@@ -55,10 +55,10 @@ type Download = {
 /** Streams a source to a file, resuming where a connection was cut, and makes sure that every byte came. */
 export async function download(source: Source, path: string, options: DownloadOptions): Promise<void> {
   const file = await open(path, 'w')
-  const patience = options.patience ?? PATIENCE
+  const limits = options.limits ?? DOWNLOAD_LIMITS
   const stretch = { began: performance.now(), bytes: 0 }
   const piece = Buffer.allocUnsafe(PIECE)
-  const state: Download = { source, file, patience, have: 0, piece, held: 0, version: null, stalled: false, stretch }
+  const state: Download = { source, file, limits, have: 0, piece, held: 0, version: null, stalled: false, stretch }
   let problem = unreachable()
   try {
     let fruitless = 0
@@ -69,11 +69,11 @@ export async function download(source: Source, path: string, options: DownloadOp
         await receive(state, options)
         if (state.have === source.size) return
         // A whole answer, and yet too few bytes.
-        problem = lied()
+        problem = wrongLength()
       } catch (error) {
         options.signal.throwIfAborted()
-        if (error instanceof Fault || diskFault(error)) throw error
-        problem = state.stalled ? stalled(patience) : unreachable()
+        if (error instanceof JobError || diskError(error)) throw error
+        problem = state.stalled ? stalled(limits) : unreachable()
       }
       fruitless = state.have > before ? 0 : fruitless + 1
     }
@@ -89,7 +89,7 @@ async function receive(state: Download, options: DownloadOptions): Promise<void>
   const timer = setTimeout(() => {
     state.stalled = true
     silence.abort()
-  }, state.patience.stallSeconds * 1000)
+  }, state.limits.stallSeconds * 1000)
   try {
     const headers: Record<string, string> = { 'accept-encoding': 'identity' }
     // Without a validator the object could have changed in between, so the download starts over.
@@ -103,7 +103,7 @@ async function receive(state: Download, options: DownloadOptions): Promise<void>
     accept(response, state)
     for await (const chunk of response as AsyncIterable<Buffer>) {
       timer.refresh()
-      if (state.have + chunk.length > state.source.size) throw lied()
+      if (state.have + chunk.length > state.source.size) throw wrongLength()
       await keep(state, chunk)
       refuseDrip(state, chunk.length)
       options.onProgress?.(state.have / state.source.size)
@@ -143,22 +143,22 @@ async function write(state: Download): Promise<void> {
 function accept({ statusCode: status = 0, headers }: IncomingMessage, state: Download): void {
   if (status >= 500 || status === 408 || status === 429) throw new Error(`source answered ${status}`)
   if (status === 401 || status === 403) {
-    throw new Fault(
+    throw new JobError(
       'source_forbidden',
       `The source URL answered ${status}: its signature is wrong or has expired.`,
       true,
     )
   }
   // Asked for what comes after the bytes that are here, it has nothing.
-  if (status === 416) throw lied()
+  if (status === 416) throw wrongLength()
   if (status !== 200 && status !== 206) {
     const gone = status === 404 || status === 410
-    throw new Fault('source_unavailable', `The source URL answered ${status}.`, !gone)
+    throw new JobError('source_unavailable', `The source URL answered ${status}.`, !gone)
   }
   if (status === 200) state.have = 0
-  else if (headers['content-range'] !== rangeOf(state)) throw lied()
+  else if (headers['content-range'] !== rangeOf(state)) throw wrongLength()
   const length = headers['content-length']
-  if (length !== undefined && Number(length) !== state.source.size - state.have) throw lied()
+  if (length !== undefined && Number(length) !== state.source.size - state.have) throw wrongLength()
   const { etag } = headers
   state.version = (etag && !etag.startsWith('W/') ? etag : headers['last-modified']) ?? null
 }
@@ -168,26 +168,26 @@ function rangeOf({ have, source: { size } }: Download): string {
   return `bytes ${have}-${size - 1}/${size}`
 }
 
-function refuseDrip({ patience, stretch }: Download, bytes: number): void {
+function refuseDrip({ limits, stretch }: Download, bytes: number): void {
   stretch.bytes += bytes
   const seconds = (performance.now() - stretch.began) / 1000
-  if (seconds < patience.rateSeconds) return
-  if (stretch.bytes < seconds * patience.leastRate) {
+  if (seconds < limits.rateSeconds) return
+  if (stretch.bytes < seconds * limits.leastRate) {
     const rate = Math.round(stretch.bytes / seconds)
-    throw new Fault('source_too_slow', `The source arrived with only ${rate} bytes per second.`, true)
+    throw new JobError('source_too_slow', `The source arrived with only ${rate} bytes per second.`, true)
   }
   stretch.began = performance.now()
   stretch.bytes = 0
 }
 
-function stalled({ stallSeconds }: Patience): Fault {
-  return new Fault('source_stalled', `The source sent nothing for ${stallSeconds} seconds, several times.`, true)
+function stalled({ stallSeconds }: DownloadLimits): JobError {
+  return new JobError('source_stalled', `The source sent nothing for ${stallSeconds} seconds, several times.`, true)
 }
 
-function unreachable(): Fault {
-  return new Fault('source_unavailable', 'The source could not be downloaded in several attempts.', true)
+function unreachable(): JobError {
+  return new JobError('source_unavailable', 'The source could not be downloaded in several attempts.', true)
 }
 
-function lied(): Fault {
-  return new Fault('source_length', 'The source has another length than the job says.')
+function wrongLength(): JobError {
+  return new JobError('source_length', 'The source has another length than the job says.')
 }

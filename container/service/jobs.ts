@@ -1,10 +1,11 @@
-import type { JobError, JobEvent, JobResult, TranscodeJob } from '../src/contract/job.ts'
-import { Fault } from './fault.ts'
-import { log } from './log.ts'
-import { diskFault } from './space.ts'
+import type { JobEvent, JobResult, TranscodeJob } from '../../src/contract/job.ts'
+import { diskError } from '../disk.ts'
+import { JobError } from '../job_error.ts'
+import { log } from '../log.ts'
 
 type Listener = (event: JobEvent) => void
-type Work = (job: TranscodeJob, signal: AbortSignal, emit: Listener) => Promise<JobResult>
+type Failure = Extract<JobEvent, { type: 'error' }>['error']
+type Transcode = (job: TranscodeJob, signal: AbortSignal, emit: Listener) => Promise<JobResult>
 
 type Job = {
   request: TranscodeJob
@@ -23,7 +24,7 @@ const KEPT_RESULTS = 100
 const KEPT_MS = 15 * 60 * 1000
 
 /** The jobs of this instance: one runs, a few wait, results stay for a while so that a consumer can come back for them. */
-export function createJobs(work: Work) {
+export function createJobs(transcode: Transcode) {
   const jobs = new Map<string, Job>()
   const waiting: Job[] = []
   let current: Promise<void> | null = null
@@ -66,12 +67,12 @@ export function createJobs(work: Work) {
     job.state = 'running'
     log('job_started', { job_id, pass: job.request.pass, size: job.request.source.size })
     try {
-      const result = await work(job.request, job.controller.signal, (event) => publish(job, event))
+      const result = await transcode(job.request, job.controller.signal, (event) => publish(job, event))
       const facts = { duration: result.duration, variants: result.variants.length, failed: result.failed.length }
       log('job_done', { job_id, seconds: (Date.now() - started) / 1000, fallback: job.fallback !== null, ...facts })
       end(job, { type: 'result', result })
     } catch (thrown) {
-      const error = job.controller.signal.aborted ? cancelled() : toJobError(thrown)
+      const error = job.controller.signal.aborted ? cancelled() : toFailure(thrown)
       log('job_failed', { job_id, seconds: (Date.now() - started) / 1000, ...error, detail: detailOf(thrown) })
       end(job, { type: 'error', error })
     }
@@ -91,12 +92,15 @@ export function createJobs(work: Work) {
   }
 
   return {
-    /** Starts the job or joins it; null when there is no room. The listener hears at once what it missed. */
-    attach(request: TranscodeJob, listener: Listener): (() => void) | null {
+    /** Whether there is room for a job, or it is here already. */
+    takes({ job_id }: TranscodeJob): boolean {
       forgetOld()
+      return jobs.has(job_id) || (!closed && waiting.length < QUEUE)
+    },
+    /** Starts a job that there is room for, or joins it. The listener hears at once what it missed. Answers how to leave. */
+    attach(request: TranscodeJob, listener: Listener): () => void {
       let job = jobs.get(request.job_id)
       if (!job) {
-        if (closed || waiting.length >= QUEUE) return null
         job = newJob(request)
         jobs.set(request.job_id, job)
         waiting.push(job)
@@ -142,19 +146,19 @@ function newJob(request: TranscodeJob): Job {
   }
 }
 
-function cancelled(): JobError {
+function cancelled(): Failure {
   return { code: 'cancelled', message: 'The job was cancelled.', retryable: true }
 }
 
-function toJobError(thrown: unknown): JobError {
-  const fault = thrown instanceof Fault ? thrown : diskFault(thrown)
-  if (fault) return { code: fault.code as JobError['code'], message: fault.message, retryable: fault.retryable }
+function toFailure(thrown: unknown): Failure {
+  const error = thrown instanceof JobError ? thrown : diskError(thrown)
+  if (error) return { code: error.code as Failure['code'], message: error.message, retryable: error.retryable }
   return { code: 'internal', message: 'The transcoder failed.', retryable: true }
 }
 
 // Only of our own mistakes, and without the message: that could hold a signed URL.
 function detailOf(thrown: unknown): string | undefined {
-  if (thrown instanceof Fault || !(thrown instanceof Error)) return undefined
+  if (thrown instanceof JobError || !(thrown instanceof Error)) return undefined
   return [
     thrown.name,
     ...(thrown.stack ?? '')

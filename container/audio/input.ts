@@ -1,4 +1,4 @@
-import { type Sniffed } from './sniff.ts'
+import type { Sniffed } from '../../src/contract/sniff.ts'
 
 /** Demuxers that ffmpeg may use: real media containers, nothing that names other files (HLS, concat, DASH, SDP, …). */
 const DEMUXERS =

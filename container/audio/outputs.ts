@@ -1,9 +1,9 @@
 import { stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 
-import type { JobVariant, MadeVariant } from '../src/contract/job.ts'
+import type { JobVariant, MadeVariant } from '../../src/contract/job.ts'
+import { uploadFile } from '../transfer/upload.ts'
 import type { Encoded } from './encode.ts'
-import { uploadFile } from './upload.ts'
 
 /** A file on disk that is to be uploaded, or has been; `bitrate` in kbit/s, `duration` in seconds, `size` in bytes. */
 export type OutputFile = {

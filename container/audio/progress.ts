@@ -1,4 +1,4 @@
-import type { JobEvent } from '../src/contract/job.ts'
+import type { JobEvent } from '../../src/contract/job.ts'
 
 const INTERVAL_MS = 500
 const DOWNLOAD = 0.15

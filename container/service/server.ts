@@ -1,19 +1,19 @@
 import { readFileSync } from 'node:fs'
 import { rm } from 'node:fs/promises'
-import { createServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 
-import { confine } from './confine.ts'
+import { serve } from '@hono/node-server'
+
+import { transcode } from '../audio/transcode.ts'
+import { JOB_PREFIX, cleanWorkDir, makeDirectory, openWorkDir } from '../disk.ts'
+import { log } from '../log.ts'
+import { confine } from '../process/confine.ts'
+import { findTools } from '../process/ffmpeg.ts'
+import { killAll } from '../process/run.ts'
 import { createCovers } from './covers.ts'
-import { findTools } from './ffmpeg.ts'
 import { createJobs } from './jobs.ts'
-import { log } from './log.ts'
-import { route } from './routes.ts'
-import { killAll } from './run.ts'
+import { createRoutes } from './routes.ts'
 import { readSettings } from './settings.ts'
-import { JOB_PREFIX, cleanWorkDir, makeDirectory, openWorkDir } from './space.ts'
-import { transcode } from './transcode.ts'
 
 const settings = readSettings(process.env)
 const found = await findTools(settings).catch(giveUp)
@@ -21,36 +21,36 @@ openWorkDir(settings.workDir)
 cleanWorkDir(settings.workDir)
 const { tools, confined, owner } = await confine(found, settings.workDir)
 
-const { timeoutSeconds, patience } = settings
+const { timeoutSeconds, limits } = settings
 
 const ending = new AbortController()
 const jobs = createJobs(async (job, signal, emit) => {
   const directory = join(settings.workDir, `${JOB_PREFIX}${job.job_id}`)
   await makeDirectory(directory, owner)
   try {
-    return await transcode(job, { tools: { ...tools, timeoutSeconds }, signal, emit, directory, patience })
+    return await transcode(job, { tools: { ...tools, timeoutSeconds }, signal, emit, directory, limits })
   } finally {
     await rm(directory, { recursive: true, force: true })
   }
 })
-const covers = createCovers(settings.workDir, patience)
-const routes = { jobs, covers, version: tools.version, confined, secret: settings.secret, signal: ending.signal }
+const covers = createCovers(settings.workDir, limits)
+const { version } = tools
+const routes = createRoutes({ jobs, covers, version, confined, secret: settings.secret, signal: ending.signal })
 
-const server = createServer((request, response) => {
-  // A consumer that goes away in the middle of a line is no event.
-  response.on('error', () => undefined)
-  // A request that was on its way when the service was told to stop is its connection's last.
-  if (stopping) response.setHeader('connection', 'close')
-  route(request, response, routes).catch(() => response.destroy())
-})
-// A stream of a long job stays open as long as the job takes.
-server.requestTimeout = 60_000
-// Longer than callers keep idle connections, so that no request meets one that is just being closed.
-server.keepAliveTimeout = 120_000
-server.listen(settings.port, settings.host, () => {
-  const { port } = server.address() as AddressInfo
-  log('started', { host: settings.host, port, pid: process.pid, ffmpeg: tools.version, confined })
-})
+const server = serve(
+  {
+    fetch(request, env) {
+      // A request that was on its way when the service was told to stop is its connection's last.
+      if (stopping) env.outgoing.setHeader('connection', 'close')
+      return routes.fetch(request, env)
+    },
+    port: settings.port,
+    hostname: settings.host,
+    // Longer than callers keep idle connections, so that no request meets one that is just being closed.
+    serverOptions: { requestTimeout: 60_000, keepAliveTimeout: 120_000 },
+  },
+  ({ port }) => log('started', { host: settings.host, port, pid: process.pid, ffmpeg: version, confined }),
+)
 server.on('error', giveUp)
 
 let stopping = false

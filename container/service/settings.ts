@@ -3,7 +3,7 @@ import { join } from 'node:path'
 
 import * as z from 'zod'
 
-import { PATIENCE } from './download.ts'
+import { DOWNLOAD_LIMITS } from '../transfer/download.ts'
 
 /** docs/settings.md is made from these descriptions. */
 export const Environment = z.object({
@@ -31,17 +31,17 @@ export const Environment = z.object({
   SOURCE_STALL_SECONDS: z.coerce
     .number()
     .positive()
-    .default(PATIENCE.stallSeconds)
+    .default(DOWNLOAD_LIMITS.stallSeconds)
     .describe('seconds without a byte after which a connection to a source counts as dead'),
   SOURCE_LEAST_RATE: z.coerce
     .number()
     .min(0)
-    .default(PATIENCE.leastRate)
+    .default(DOWNLOAD_LIMITS.leastRate)
     .describe('bytes per second that a source must bring on average …'),
   SOURCE_RATE_SECONDS: z.coerce
     .number()
     .positive()
-    .default(PATIENCE.rateSeconds)
+    .default(DOWNLOAD_LIMITS.rateSeconds)
     .describe('… in every stretch of so many seconds'),
 })
 
@@ -59,7 +59,7 @@ export function readSettings(environment: NodeJS.ProcessEnv) {
     parentPid: env.PARENT_PID,
     timeoutSeconds: env.FFMPEG_TIMEOUT,
     graceMs: env.GRACE_SECONDS * 1000,
-    patience: {
+    limits: {
       stallSeconds: env.SOURCE_STALL_SECONDS,
       leastRate: env.SOURCE_LEAST_RATE,
       rateSeconds: env.SOURCE_RATE_SECONDS,

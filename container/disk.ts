@@ -4,7 +4,7 @@ import { join } from 'node:path'
 
 import { CODECS } from '../src/contract/facts.ts'
 import type { TranscodeJob } from '../src/contract/job.ts'
-import { Fault } from './fault.ts'
+import { JobError } from './job_error.ts'
 
 /** Names of the directories that belong to this service, so that cleaning touches nothing else. */
 export const JOB_PREFIX = 'job-'
@@ -51,14 +51,15 @@ const MARGIN = 1024 ** 3
 export async function reserveSpace(directory: string, needed: number): Promise<void> {
   const disk = await statfs(directory)
   if (needed > disk.blocks * disk.bsize) throw tooLarge()
-  if (needed > disk.bavail * disk.bsize) throw new Fault('disk_full', 'The transcoder has not enough free disk.', true)
+  if (needed > disk.bavail * disk.bsize)
+    throw new JobError('disk_full', 'The transcoder has not enough free disk.', true)
 }
 
-const tooLarge = () => new Fault('file_too_large', 'The file is too large for the transcoder.')
+const tooLarge = () => new JobError('file_too_large', 'The file is too large for the transcoder.')
 
 /** What it means that the system takes no more bytes of a file: the disk or a quota is full, or this is all that a file may have. */
-export function diskFault(thrown: unknown): Fault | null {
+export function diskError(thrown: unknown): JobError | null {
   const code = thrown instanceof Error && 'code' in thrown && thrown.code
   if (code === 'EFBIG') return tooLarge()
-  return code === 'ENOSPC' || code === 'EDQUOT' ? new Fault('disk_full', 'The disk is full.', true) : null
+  return code === 'ENOSPC' || code === 'EDQUOT' ? new JobError('disk_full', 'The disk is full.', true) : null
 }

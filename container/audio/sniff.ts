@@ -1,0 +1,21 @@
+import { open } from 'node:fs/promises'
+
+import { sniff, type Sniffed } from '../../src/contract/sniff.ts'
+import { HEAD_BYTES } from '../../src/contract/text.ts'
+import { JobError } from '../job_error.ts'
+
+/** Reads the head of a file and names its demuxer; what is not audio is refused here and never reaches ffmpeg. */
+export async function sniffFile(path: string): Promise<Sniffed> {
+  const file = await open(path)
+  try {
+    const read = async (position: number) => {
+      const { buffer, bytesRead } = await file.read(Buffer.alloc(HEAD_BYTES), 0, HEAD_BYTES, position)
+      return buffer.subarray(0, bytesRead)
+    }
+    const sniffed = await sniff(read, (await file.stat()).size)
+    if ('code' in sniffed) throw new JobError(sniffed.code, sniffed.message)
+    return sniffed
+  } finally {
+    await file.close()
+  }
+}

@@ -1,0 +1,84 @@
+import { mkdtemp, readFile, rm } from 'node:fs/promises'
+import { join } from 'node:path'
+
+import { MAX_COVER_BYTES } from '../../src/contract/facts.ts'
+import type { CoverAnswer, CoverJob } from '../../src/contract/job.ts'
+import { makeCover } from '../audio/cover.ts'
+import { COVER_PREFIX } from '../disk.ts'
+import { JobError } from '../job_error.ts'
+import { log } from '../log.ts'
+import { download, type DownloadLimits } from '../transfer/download.ts'
+
+type CoverFailure = Extract<CoverAnswer, { ok: false }>['error']
+
+const AT_ONCE = 2
+
+/** Answers cover jobs, two at a time, beside the transcodes. */
+export function createCovers(workDir: string, limits: DownloadLimits) {
+  const waiting: (() => void)[] = []
+  let running = 0
+
+  return async function answer(job: CoverJob, signal: AbortSignal): Promise<CoverAnswer> {
+    // Whoever ends gives its place to the first that waits.
+    if (running === AT_ONCE) await new Promise<void>((resolve) => waiting.push(resolve))
+    else running++
+    try {
+      return await coverAnswer(job, workDir, limits, signal)
+    } finally {
+      const next = waiting.shift()
+      if (next) next()
+      else running--
+    }
+  }
+}
+
+async function coverAnswer(
+  job: CoverJob,
+  workDir: string,
+  limits: DownloadLimits,
+  signal: AbortSignal,
+): Promise<CoverAnswer> {
+  const started = Date.now()
+  try {
+    const result = await fetchAndCut(job, workDir, limits, signal)
+    log('cover_done', { seconds: (Date.now() - started) / 1000, colors: result.image_colors.length })
+    return { ok: true, result }
+  } catch (thrown) {
+    const error = toCoverFailure(thrown)
+    log('cover_failed', { seconds: (Date.now() - started) / 1000, code: error.code })
+    return { ok: false, error }
+  }
+}
+
+// What can be wrong with a source has more names for audio than for covers.
+function toCoverFailure(thrown: unknown): CoverFailure {
+  if (!(thrown instanceof JobError)) return { code: 'internal', message: 'The transcoder failed.', retryable: true }
+  const code = thrown.code.startsWith('source_') ? 'source_unavailable' : (thrown.code as CoverFailure['code'])
+  return { code, message: thrown.message, retryable: thrown.retryable }
+}
+
+async function fetchAndCut(job: CoverJob, workDir: string, limits: DownloadLimits, signal: AbortSignal) {
+  const { size } = job.source
+  if (size === 0) throw new JobError('unsupported_image', 'The image is empty.')
+  if (size > MAX_COVER_BYTES)
+    throw new JobError('image_too_large', `The image is larger than ${MAX_COVER_BYTES / 1e6} MB.`)
+  const directory = await mkdtemp(join(workDir, COVER_PREFIX))
+  try {
+    const path = join(directory, 'src')
+    await download(job.source, path, { signal, limits })
+    return await makeCover(await readFile(path), job.outputs, signal)
+  } finally {
+    await rm(directory, { recursive: true, force: true })
+  }
+}
+
+/** The HTTP status of a cover's answer: 422 is the file's fault, 502 another server's. */
+export const coverStatus = (answer: CoverAnswer) => (answer.ok ? 200 : STATUS[answer.error.code])
+
+const STATUS = {
+  unsupported_image: 422,
+  image_too_large: 422,
+  source_unavailable: 502,
+  upload_failed: 502,
+  internal: 500,
+} as const

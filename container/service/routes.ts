@@ -1,0 +1,114 @@
+import { createHash, timingSafeEqual } from 'node:crypto'
+
+import type { HttpBindings } from '@hono/node-server'
+import { zValidator } from '@hono/zod-validator'
+import { type Context, Hono } from 'hono'
+import { bodyLimit } from 'hono/body-limit'
+import { HTTPException } from 'hono/http-exception'
+import * as z from 'zod'
+
+import { CoverJob, type JobEvent, TranscodeJob } from '../../src/contract/job.ts'
+import { log } from '../log.ts'
+import { coverStatus, type createCovers } from './covers.ts'
+import type { createJobs } from './jobs.ts'
+
+type Service = {
+  jobs: ReturnType<typeof createJobs>
+  covers: ReturnType<typeof createCovers>
+  version: string
+  /** What ffmpeg may not do here, as `confine` says. */
+  confined: string[]
+  secret: string | undefined
+  /** Aborts when the service ends at once. */
+  signal: AbortSignal
+}
+
+const MAX_BODY = 1024 * 1024
+const PING_MS = 4000
+
+/** The whole interface of the service (src/contract/job.ts). */
+export function createRoutes({ jobs, covers, version, confined, secret, signal }: Service) {
+  const app = new Hono<{ Bindings: HttpBindings }>()
+  app.get('/health', (c) => c.json({ ok: true, ...jobs.counts(), ffmpeg: version, confined }))
+  app.use((c, next) => {
+    if (isAllowed(c.req.header('authorization'), secret)) return next()
+    return Promise.resolve(refuse(c, 401, 'unauthorized', 'The secret is missing or wrong.'))
+  })
+  app.use(
+    bodyLimit({ maxSize: MAX_BODY, onError: (c) => refuse(c, 413, 'too_large', 'The body is larger than 1 MB.') }),
+  )
+
+  app.post('/jobs/:id', body(TranscodeJob), (c) => {
+    const job = c.req.valid('json')
+    if (job.job_id !== c.req.param('id')) return refuse(c, 400, 'invalid', 'job_id is not the one of the path.')
+    if (!jobs.takes(job)) {
+      c.header('retry-after', '30')
+      return refuse(c, 503, 'busy', 'The queue is full.')
+    }
+    return c.body(
+      eventStream((listener) => jobs.attach(job, listener)),
+      200,
+      {
+        'content-type': 'application/x-ndjson',
+        'cache-control': 'no-store',
+        // The headers leave before the first line.
+        'transfer-encoding': 'chunked',
+      },
+    )
+  })
+  app.delete('/jobs/:id', (c) => {
+    if (jobs.cancel(c.req.param('id'))) return c.json({ ok: true })
+    return refuse(c, 404, 'not_found', 'There is no such job.')
+  })
+  app.post('/covers', body(CoverJob), async (c) => {
+    const answer = await covers(c.req.valid('json'), signal)
+    return c.json(answer, coverStatus(answer))
+  })
+  app.onError((error, c) => {
+    if (error instanceof HTTPException) return refuse(c, 400, 'invalid', error.message)
+    log('request_failed', { detail: error.name })
+    return refuse(c, 500, 'internal', 'The transcoder failed.')
+  })
+  app.notFound((c) => refuse(c, 404, 'not_found', 'There is no such path.'))
+  return app
+}
+
+const body = <Schema extends z.ZodType>(schema: Schema) =>
+  zValidator('json', schema, (parsed, c) => {
+    if (!parsed.success) return refuse(c, 400, 'invalid', z.prettifyError(parsed.error))
+  })
+
+// Hashes have one length, so the comparison tells nothing about the secret's. Not Hono's bearerAuth: it takes only some characters.
+function isAllowed(authorization = '', secret?: string): boolean {
+  if (!secret) return true
+  const hash = (text: string) => createHash('sha256').update(text).digest()
+  return timingSafeEqual(hash(authorization), hash(`Bearer ${secret}`))
+}
+
+function refuse(c: Context, status: 400 | 401 | 404 | 413 | 500 | 503, code: string, message: string) {
+  return c.json({ ok: false, code, message }, status)
+}
+
+/** NDJSON of what a job tells, to its end. Who goes away does not stop the job: it comes back for it. */
+function eventStream(attach: (listener: (event: JobEvent) => void) => () => void): ReadableStream<Uint8Array> {
+  const encoder = new TextEncoder()
+  let leave = () => {}
+  return new ReadableStream({
+    start(controller) {
+      const write = (event: JobEvent) => {
+        controller.enqueue(encoder.encode(`${JSON.stringify(event)}\n`))
+        if (event.type !== 'result' && event.type !== 'error') return
+        leave()
+        controller.close()
+      }
+      const ping = setInterval(() => write({ type: 'ping' }), PING_MS)
+      let detach = () => {}
+      leave = () => {
+        clearInterval(ping)
+        detach()
+      }
+      detach = attach(write)
+    },
+    cancel: () => leave(),
+  })
+}
