@@ -1,11 +1,11 @@
 import { chmod, mkdtemp, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 
-import { afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
 
 import { ffmpeg, lavfi, makeAudio, noise } from '../support/audio.ts'
 import { childrenOf, encoderOf } from './processes.ts'
-import { collect, eventsOf, JSON_BODY, newJob, post, type Service, succeed } from './service.ts'
+import { collect, eventsOf, JSON_BODY, newJob, post, type Service, startService, succeed } from './service.ts'
 import { setStage, SLOW, type Stage } from './stage.ts'
 
 let service: Service
@@ -13,14 +13,13 @@ let stage: Stage
 let audio: Buffer
 
 beforeAll(async () => {
-  audio = await makeAudio('mp3', { seconds: 5, expression: noise })
+  ;[audio, service] = await Promise.all([makeAudio('mp3', { seconds: 5, expression: noise }), startService()])
 })
+afterAll(() => service?.stop())
 
 beforeEach(async () => {
   stage = await setStage(audio)
-  service = await stage.start()
 })
-
 afterEach(() => stage.strike())
 
 const health = async (running: Service) => (await fetch(`${running.url}/health`)).json()
