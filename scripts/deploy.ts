@@ -1,150 +1,92 @@
-import { spawnSync } from 'node:child_process'
-import { randomBytes } from 'node:crypto'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { dirname, join, resolve } from 'node:path'
 
-import { unstable_readConfig as readConfig } from 'wrangler'
+import { type Account, ApiFault, openAccount, Refusal } from './deploy/account.ts'
+import { migrate } from './deploy/migrate.ts'
+import { isBuiltHere, type Plan, readPlan, withImage } from './deploy/plan.ts'
+import { type Found, preflight } from './deploy/preflight.ts'
+import { joinBucket, makeResources } from './deploy/resources.ts'
+import { endpointOf, forgetRootKey, keptRootKey, requireRootKey, secretsToSet, tryPair } from './deploy/secrets.ts'
+import { waitUntilServed, welcome } from './deploy/welcome.ts'
+import { runNode, runProgram, runWrangler } from './deploy/wrangler.ts'
 
 /**
- * `npm run deploy`: everything a Cloudflare account needs for this service, step by step through wrangler (docs/deploy.md). What is
- * there already stays, so it may be repeated. `--dry-run` prints the commands only; other arguments go to `wrangler deploy`.
+ * `npm run deploy`: everything a Cloudflare account needs for this service (docs/deploy.md, docs/decisions/0034). It looks first and
+ * changes nothing until all is there; what exists stays, so it may be repeated.
  */
-
-const root = join(import.meta.dirname, '..')
-const WRANGLER = 'node_modules/wrangler/bin/wrangler.js'
-const config = readConfig({ config: join(root, 'wrangler.toml') }, { hideWarnings: true })
-const dryRun = process.argv.includes('--dry-run')
-const more = process.argv.slice(2).filter((argument) => argument !== '--dry-run')
-
-const account = process.env.CLOUDFLARE_ACCOUNT_ID || (dryRun ? '$CLOUDFLARE_ACCOUNT_ID' : '')
-const bucket = config.r2_buckets[0]?.bucket_name ?? ''
-const database = config.d1_databases[0]?.database_name ?? ''
-const queues = (config.queues.consumers ?? []).map(({ queue }: { queue: string }) => queue)
-/** The first consumer of wrangler.toml: R2 tells it of uploads. */
-const ingestQueue = queues[0] ?? ''
-const endpoint = `https://${account}.r2.cloudflarestorage.com`
-
-const random = () => randomBytes(32).toString('hex')
-const MADE: Record<string, () => string> = {
-  ROOT_KEY: () => `ta_root_${random()}`,
-  SIGNING_SECRET: random,
-  TRANSCODER_SECRET: random,
-}
-
-class Refusal extends Error {}
 
 const title = (text: string) => console.log(`\n== ${text}`)
 
-function node(script: string, args: string[], stdio: 'inherit' | 'pipe') {
-  const env = { ...process.env, WRANGLER_SEND_METRICS: 'false', WRANGLER_HIDE_BANNER: 'true' }
-  return spawnSync(process.execPath, [join(root, script), ...args], { cwd: root, env, stdio, encoding: 'utf8' })
-}
+async function deploy(plan: Plan): Promise<void> {
+  title('what is needed')
+  const account = await openAccount(plan.account_id)
+  const found = await preflight(plan, account)
+  requireRootKey(found)
+  if (plan.isDry) return console.log('\nNothing was changed. Without --dry-run this would be deployed.')
 
-const show = (args: string[]) => console.log(`$ npx wrangler ${args.join(' ')}`)
+  title('browser code and transcoder')
+  if (!(await runNode('scripts/build.ts'))) throw new Refusal('The build failed. Nothing was changed.')
+  // Wrangler builds it again, from Docker's cache, after the Worker; what fails is to fail here.
+  if (!plan.leavesContainer && !plan.vars.TRANSCODER_URL && isBuiltHere(plan)) await buildImage(plan)
 
-/** Shows a wrangler command and runs it; what it prints is for the person at the terminal. */
-function wrangler(...args: string[]): void {
-  show(args)
-  if (!dryRun && node(WRANGLER, args, 'inherit').status !== 0)
-    throw new Refusal(`wrangler ${args[0]} … failed; what it says is above`)
-}
-
-/** Runs a wrangler command without showing it. In a dry run there is no account to look into. */
-function look(...args: string[]): { ok: boolean; output: string } {
-  if (dryRun) return { ok: false, output: '' }
-  const { status, stdout, stderr } = node(WRANGLER, args, 'pipe')
-  return { ok: status === 0, output: `${stdout}${stderr}` }
-}
-
-function createUnlessThere(what: string, info: string[], create: string[]): void {
-  title(what)
-  if (look(...info).ok) return console.log('is there')
-  show(create)
-  // Its output is advice to edit wrangler.toml, which needs none.
-  const { ok, output } = look(...create)
-  if (!ok && !dryRun) throw new Refusal(output)
-}
-
-/** The secrets that the Worker lacks. Made here, but for R2's pair, which only the dashboard makes. */
-function missingSecrets(): Record<string, string> {
-  const { ok, output } = look('secret', 'list', '--format', 'json')
-  // Anything but "there is no such Worker yet" must not lead to new secrets in place of those in use.
-  if (!ok && !dryRun && !/Worker ".*" not found/.test(output))
-    throw new Refusal(`wrangler secret list failed:\n${output}`)
-  const secrets: Record<string, string> = {}
-  for (const name of config.secrets?.required ?? []) {
-    const given = name in MADE ? undefined : process.env[name]
-    if (given) secrets[name] = given
-    else if (ok && output.includes(`"${name}"`)) continue
-    else if (MADE[name]) secrets[name] = MADE[name]()
-    else if (dryRun) secrets[name] = `$${name}`
-    else {
-      const how = `In the dashboard (R2, Manage API tokens) make one with "Object Read & Write" for ${bucket}; then`
-      throw new Refusal(`${name} is not set. ${how}\n  R2_ACCESS_KEY_ID=… R2_SECRET_ACCESS_KEY=… npm run deploy`)
-    }
-  }
-  return secrets
-}
-
-/** Writes the secrets for wrangler to read; the folder is removed at the end. */
-function writeSecrets(folder: string, secrets: Record<string, string>): string {
-  if (dryRun) return 'secrets.json'
-  writeFileSync(join(folder, 'secrets.json'), JSON.stringify(secrets), { mode: 0o600 })
-  return join(folder, 'secrets.json')
-}
-
-function deploy(folder: string): void {
-  if (!account) throw new Refusal('CLOUDFLARE_ACCOUNT_ID is not set: `npx wrangler whoami` shows it')
-  createUnlessThere(`bucket ${bucket}`, ['r2', 'bucket', 'info', bucket], ['r2', 'bucket', 'create', bucket])
-  for (const queue of queues) {
-    createUnlessThere(`queue ${queue}`, ['queues', 'info', queue], ['queues', 'create', queue])
-  }
-  createUnlessThere(`database ${database}`, ['d1', 'info', database], ['d1', 'create', database])
-
-  title('secrets')
-  const secrets = missingSecrets()
-  const names = Object.keys(secrets)
-  console.log(names.length > 0 ? `to be set with the deployment: ${names.join(', ')}` : 'all are set')
+  title('bucket, queues, database')
+  const database = await makeResources(plan, account, found)
+  await joinBucket(plan, account, found)
+  if ('R2_ACCESS_KEY_ID' in found.pair) await tryPair(plan, account.id, found.pair, true)
 
   title('migrations')
-  wrangler('d1', 'migrations', 'apply', 'DB', '--remote')
+  await migrate(plan, account, database)
 
-  title('browser code, Worker and container')
-  console.log('$ node scripts/build.ts')
-  if (!dryRun && node('scripts/build.ts', [], 'inherit').status !== 0) throw new Refusal('the build failed')
-  const url = process.env.PUBLIC_BASE_URL ? ['--var', `PUBLIC_BASE_URL:${process.env.PUBLIC_BASE_URL}`] : []
-  const set = names.length > 0 ? ['--secrets-file', writeSecrets(folder, secrets)] : []
-  try {
-    wrangler('deploy', '--var', `S3_ENDPOINT:${endpoint}`, ...url, ...set, ...more)
-  } finally {
-    // Also after a failure: the Worker may have been made before it.
-    if (secrets.ROOT_KEY && !dryRun)
-      console.log(`\nROOT_KEY, shown this once; it creates organizations:\n\n  ${secrets.ROOT_KEY}`)
-  }
+  title('Worker and container')
+  const secrets = secretsToSet(plan, account.id, found)
+  await upload(plan, account, found, secrets)
 
-  title('what browsers may do with the bucket (CORS)')
-  // Everything to everybody: the signature in the URL is the permission.
-  wrangler('r2', 'bucket', 'cors', 'set', bucket, '--file', 'scripts/cors.json', '--force')
-
-  title('uploads are told to the ingest queue')
-  if (look('r2', 'bucket', 'notification', 'list', bucket).output.includes(ingestQueue)) console.log('is there')
-  else {
-    const rule = ['--event-type', 'object-create', '--queue', ingestQueue, '--prefix', 'uploads/']
-    wrangler('r2', 'bucket', 'notification', 'create', bucket, ...rule)
-  }
-  console.log(
-    dryRun ? '\nNothing was done.' : '\nDeployed. Next: create an organization, and npm run doctor (docs/deploy.md).',
-  )
+  title('the service')
+  const root_key = secrets.ROOT_KEY ?? keptRootKey(plan, account.id) ?? process.env.ROOT_KEY
+  await waitUntilServed(found.url, root_key)
+  console.log(`${found.url} serves.`)
+  if (process.env.CI) return
+  const made = keptRootKey(plan, account.id)
+  if (made) console.log(`\nROOT_KEY, shown this once; it creates organizations. Keep it:\n\n  ${made}`)
+  if (root_key) await welcome(found.url, root_key)
+  forgetRootKey(plan, account.id)
 }
 
-const folder = mkdtempSync(join(tmpdir(), 'tonearm-deploy-'))
+async function buildImage(plan: Plan): Promise<void> {
+  const docker = process.env.WRANGLER_DOCKER_BIN || 'docker'
+  const context = dirname(plan.config)
+  if (!(await runProgram(docker, 'build', '--platform', 'linux/amd64', '-f', resolve(context, plan.image), context)))
+    throw new Refusal('The image cannot be built; what Docker says is above. Nothing was changed.')
+}
+
+async function upload(plan: Plan, account: Account, found: Found, secrets: Record<string, string>): Promise<void> {
+  const kept = (name: string) => found.bindings?.find((one) => one.type === 'plain_text' && one.name === name)?.text
+  const vars = { ...plan.vars, S3_ENDPOINT: endpointOf(plan, account.id) }
+  const set = Object.entries(vars).flatMap(([name, value]) => ['--var', `${name}:${value || kept(name) || ''}`])
+  const domain = found.domain ? ['--domain', found.domain] : []
+  const rollout = plan.leavesContainer ? ['--containers-rollout=none'] : []
+  const folder = mkdtempSync(join(tmpdir(), 'tonearm-deploy-'))
+  try {
+    const file = join(folder, 'secrets.json')
+    writeFileSync(file, JSON.stringify(secrets), { mode: 0o600 })
+    const with_secrets = Object.keys(secrets).length > 0 ? ['--secrets-file', file] : []
+    const rest = [...set, ...domain, ...rollout, ...with_secrets]
+    const done = await withImage(plan, (config) => runWrangler(account.id, 'deploy', '--config', config, ...rest))
+    if (done) return
+  } finally {
+    rmSync(folder, { recursive: true, force: true })
+  }
+  const key = keptRootKey(plan, account.id) ? ' The new ROOT_KEY is kept in .wrangler/deploy until then.' : ''
+  throw new Refusal(`wrangler deploy failed; what it says is above. Mend that and run this again.${key}`)
+}
+
 try {
-  deploy(folder)
+  await deploy(readPlan())
 } catch (error) {
-  if (!(error instanceof Refusal)) throw error
-  console.error(`\nFAILED: ${error.message}`)
+  if (!(error instanceof Refusal) && !(error instanceof ApiFault)) throw error
+  const plan =
+    error instanceof ApiFault && error.code === 100129 ? '\nSwitch on Workers Paid. Nothing was changed.' : ''
+  console.error(`\nFAILED: ${error.message}${plan}`)
   process.exitCode = 1
-} finally {
-  rmSync(folder, { recursive: true, force: true })
 }

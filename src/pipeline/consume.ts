@@ -16,8 +16,8 @@ interface UploadEvent {
   object: { key: string }
 }
 
-const INGEST = 'tonearm-ingest'
-const DEAD = 'tonearm-dead'
+/** What a queue is for: the last word of its name, so that a second deployment may name its queues otherwise. */
+const partOf = (queue: string) => queue.split('-').at(-1)
 
 const runners: Record<Job['payload']['kind'], (system: System, job: Job) => Promise<Outcome>> = {
   transcode,
@@ -30,8 +30,8 @@ const runners: Record<Job['payload']['kind'], (system: System, job: Job) => Prom
 export async function consume(system: System, batch: MessageBatch): Promise<void> {
   for (const message of batch.messages) {
     try {
-      if (batch.queue === INGEST) await ingestPath(system, (message.body as UploadEvent).object.key)
-      else if (batch.queue === DEAD) await bury(system, message.body as Partial<JobMessage>)
+      if (partOf(batch.queue) === 'ingest') await ingestPath(system, (message.body as UploadEvent).object.key)
+      else if (partOf(batch.queue) === 'dead') await bury(system, message.body as Partial<JobMessage>)
       else {
         const retry_in = await task(system, message as Message<JobMessage | KeyUse>)
         if (retry_in !== null) {

@@ -46,7 +46,12 @@ export async function once(
       const message = 'The first request with this Idempotency-Key is still running'
       throw new ApiError('request_in_flight', message, undefined, { 'retry-after': '1' })
     }
-    const answer = JSON.parse(await open(env.SIGNING_SECRET, id, first.answer)) as Answer
+    const text = await open(env.SIGNING_SECRET, id, first.answer).catch(() => {
+      // SIGNING_SECRET was changed since. It was done, and is not to be done twice.
+      const message = 'What the first request with this Idempotency-Key answered can no longer be read; use a new key'
+      throw new ApiError('idempotency_key_reused', message)
+    })
+    const answer = JSON.parse(text) as Answer
     return { answer: await renewAnswer(answer, input, context), replayed: true }
   }
   const mine = and(eq(idempotencyKeys.id, id), eq(idempotencyKeys.created_at, now))

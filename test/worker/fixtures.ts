@@ -105,7 +105,8 @@ export async function aTrackWithJob() {
 
 /** Hands one message to the consumer of a queue; answers whether it was acknowledged, and else when it comes again. */
 export async function deliver(queue: string, body: unknown, options: { attempts?: number; bindings?: Env } = {}) {
-  const batch = createMessageBatch(`tonearm-${queue}`, [
+  // Of a second deployment, whose queues have other names.
+  const batch = createMessageBatch(`tonearm-staging-${queue}`, [
     { id: 'message', timestamp: new Date(), attempts: options.attempts ?? 1, body },
   ])
   const context = createExecutionContext()

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
 
+import { seal } from '../../src/adapters/seal.ts'
 import { aShop, query } from './ready_track.ts'
 import { anOrganization, call, ok } from './support.ts'
 
@@ -31,6 +32,17 @@ describe('Idempotency-Key', () => {
       expect([status, body.code]).toEqual([422, 'idempotency_key_reused'])
     }
     expect((await ok('GET', '/v1/playlist', { key })).count).toBe(0)
+  })
+
+  it('refuses what was answered under another SIGNING_SECRET with 422, and does not do it again', async () => {
+    const { key } = await anOrganization()
+    const send = () => call('POST', '/v1/collection', { key, body: { title: 'Once' }, headers: once('a') })
+    await send()
+    const answer = await seal('the secret before', 'any', '{}')
+    await query('update idempotency_keys set answer = ? where answer is not null', answer)
+    const { status, body } = await send()
+    expect([status, body.code]).toEqual([422, 'idempotency_key_reused'])
+    expect((await ok('GET', '/v1/collection', { key })).count).toBe(1)
   })
 
   it('creates exactly one thing of many requests at once, in 30 rounds', async () => {

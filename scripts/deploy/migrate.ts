@@ -1,0 +1,93 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+
+import { type Migration, readMigrations, triggersOf } from '../migrations.ts'
+import { type Account, ApiFault, call, Refusal } from './account.ts'
+import type { Plan } from './plan.ts'
+import { runWrangler } from './wrangler.ts'
+
+/** As wrangler makes it, so that its `d1 migrations list` knows these, too. */
+const TABLE = `CREATE TABLE IF NOT EXISTS d1_migrations (
+  id INTEGER PRIMARY KEY AUTOINCREMENT, name TEXT UNIQUE, applied_at TIMESTAMP DEFAULT CURRENT_TIMESTAMP NOT NULL
+);`
+
+/** A migration and its entry in one text: D1 does both or neither. */
+const textOf = ({ name, sql }: Migration) =>
+  `${sql.trim()}\nINSERT OR IGNORE INTO d1_migrations (name) VALUES ('${name}');\n`
+
+/** Brings the database up to date, and looks whether it is (docs/architecture.md#d1). */
+export async function migrate(plan: Plan, account: Account, database: string): Promise<void> {
+  const { id, token } = account
+  const files = readMigrations(plan.migrations)
+  const applied = await appliedIn(token, id, database)
+  if (applied.length === 0) await query(token, id, database, TABLE)
+  for (const file of files.filter(({ name }) => !applied.includes(name))) {
+    await query(token, id, database, textOf(file)).catch(async (error: unknown) => {
+      if (!(error instanceof ApiFault) || error.status >= 500) throw error
+      console.log(`D1 does not take ${file.name} this way (${error.message}); it is imported.`)
+      await importFile(plan, account, file)
+    })
+    console.log(`applied ${file.name}`)
+  }
+  await restoreTriggers(plan, account, database, files)
+}
+
+async function restoreTriggers(plan: Plan, account: Account, database: string, files: Migration[]): Promise<void> {
+  const lacking = async () => {
+    const sql = "select name from sqlite_master where type = 'trigger'"
+    const there = (await query<{ name: string }>(account.token, account.id, database, sql)).map(({ name }) => name)
+    return triggersOf(files).filter((name) => !there.includes(name))
+  }
+  const lost = await lacking()
+  for (const file of files.filter((one) => triggersOf([one]).some((name) => lost.includes(name)))) {
+    console.log(`\nThe database lacks triggers of ${file.name}; it is imported again.`)
+    await importFile(plan, account, file)
+  }
+  const still = lost.length > 0 ? await lacking() : []
+  if (still.length > 0) throw new Refusal(`The database lacks the triggers ${still.join(', ')} after all migrations.`)
+  console.log(`the database has all ${triggersOf(files).length} triggers`)
+}
+
+/** Sends a migration to D1's import, which reads SQL by another program; all of it counts, or nothing. */
+async function importFile(plan: Plan, account: Account, migration: Migration): Promise<void> {
+  const folder = mkdtempSync(join(tmpdir(), 'tonearm-import-'))
+  const { name } = migration
+  const file = join(folder, name)
+  writeFileSync(file, textOf(migration))
+  const done = await runWrangler(
+    account.id,
+    'd1',
+    'execute',
+    'DB',
+    '--remote',
+    '--yes',
+    '--config',
+    plan.config,
+    '--file',
+    file,
+  )
+  rmSync(folder, { recursive: true })
+  if (!done)
+    throw new Refusal(
+      `D1 refuses ${name}, also as an import; what it says is above. The Worker was not changed. Try again later; see docs/operate.md#a-migration-that-d1-refuses.`,
+    )
+}
+
+async function query<T>(token: string, account: string, database: string, sql: string): Promise<T[]> {
+  const path = `/accounts/${account}/d1/database/${database}/query`
+  const [first] = await call<{ results: T[] }[]>(token, 'POST', path, { sql })
+  return first?.results ?? []
+}
+
+/** The names of the migrations that a database has; of a strange database, the names of its tables. */
+export async function appliedIn(token: string, account: string, database: string): Promise<string[]> {
+  const of = (sql: string) => query<{ name: string }>(token, account, database, sql)
+  const tables = await of(
+    "select name from sqlite_master where type = 'table' and name not like 'sqlite_%' and name not like '_cf_%'",
+  )
+  const rows = tables.some(({ name }) => name === 'd1_migrations')
+    ? await of('select name from d1_migrations order by id')
+    : tables
+  return rows.map(({ name }) => name)
+}

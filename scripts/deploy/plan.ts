@@ -1,0 +1,119 @@
+import { readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { dirname, join, resolve } from 'node:path'
+import { parseArgs } from 'node:util'
+
+import { unstable_readConfig as readConfig } from 'wrangler'
+
+import { root } from '../settings.ts'
+import { Refusal } from './account.ts'
+
+/** What is to be deployed, from the arguments, the environment and wrangler.toml. */
+export interface Plan {
+  /** Path of the file that wrangler reads. */
+  config: string
+  account_id: string | undefined
+  name: string
+  bucket: string
+  jurisdiction: string | undefined
+  database: string
+  /** Directory of the migrations. */
+  migrations: string
+  /** Names of the queues; the first one is R2's. */
+  queues: string[]
+  /** Path of a Dockerfile, or an image in a registry. */
+  image: string
+  secrets: string[]
+  /** Of `[vars]`: those that say nothing keep what the last deployment set. */
+  vars: Record<string, string>
+  domain: string | undefined
+  leavesContainer: boolean
+  isDry: boolean
+}
+
+const OPTIONS = {
+  config: { type: 'string', default: 'wrangler.toml' },
+  domain: { type: 'string' },
+  image: { type: 'string' },
+  var: { type: 'string', multiple: true },
+  'containers-rollout': { type: 'string' },
+  'dry-run': { type: 'boolean', default: false },
+} as const
+
+const USAGE = `npm run deploy [-- OPTIONS]      docs/deploy.md
+  --dry-run                    looks at the account, changes nothing
+  --domain audio.example.com   an own domain, of a zone in the account
+  --config wrangler.staging.toml
+  --image docker.io/NAME/tonearm-transcoder:VERSION
+  --var NAME:VALUE             one of [vars]
+  --containers-rollout none    leaves the container as it is`
+
+/** A queue's part is the last word of its name (src/pipeline/consume.ts). */
+const PARTS = ['ingest', 'transcode', 'task', 'dead']
+
+export function readPlan(): Plan {
+  const { config, domain, image, var: more = [], 'containers-rollout': rollout, 'dry-run': isDry } = readArguments()
+  if (rollout !== undefined && rollout !== 'none')
+    throw new Refusal(`--containers-rollout may only be none\n\n${USAGE}`)
+  const path = resolve(root, config)
+  const read = readConfig({ config: path }, { hideWarnings: true })
+  const [bucket] = read.r2_buckets
+  const [database] = read.d1_databases
+  const queues: string[] = (read.queues.consumers ?? []).map(({ queue }: { queue: string }) => queue)
+  const parts = queues.map((queue) => queue.split('-').at(-1) ?? '')
+  if (parts.toString() !== PARTS.toString())
+    throw new Refusal(`${config}: the queues of [[queues.consumers]] must end, in this order, in -${PARTS.join(', -')}`)
+  const vars: Record<string, string> = {
+    ...(read.vars as Record<string, string>),
+    S3_BUCKET: bucket?.bucket_name ?? '',
+  }
+  for (const name of ['PUBLIC_BASE_URL', 'S3_ENDPOINT', 'TRANSCODER_URL'])
+    if (process.env[name]) vars[name] = process.env[name]
+  for (const one of more) {
+    const [, name = '', value = ''] = /^(\w+):(.*)$/s.exec(one) ?? []
+    if (!(name in vars)) throw new Refusal(`--var ${one}: NAME:VALUE, with a name of [vars] in ${config}`)
+    vars[name] = value
+  }
+  if (domain) vars.PUBLIC_BASE_URL = `https://${domain}`
+  return {
+    config: path,
+    account_id: read.account_id,
+    name: read.name ?? '',
+    bucket: bucket?.bucket_name ?? '',
+    jurisdiction: bucket?.jurisdiction,
+    database: database?.database_name ?? '',
+    migrations: join(dirname(path), database?.migrations_dir ?? ''),
+    queues,
+    image: image ?? process.env.TRANSCODER_IMAGE ?? read.containers?.[0]?.image ?? '',
+    secrets: read.secrets?.required ?? [],
+    vars,
+    domain,
+    leavesContainer: rollout === 'none',
+    isDry,
+  }
+}
+
+function readArguments() {
+  try {
+    return parseArgs({ options: OPTIONS }).values
+  } catch (error) {
+    throw new Refusal(`${error instanceof Error ? error.message : String(error)}\n\n${USAGE}`)
+  }
+}
+
+/** Whether wrangler builds the image here, with Docker. */
+export const isBuiltHere = ({ image }: Plan) => !/^[\w.-]+\.[a-z]+\//.test(image)
+
+/** Runs something with a copy of the configuration beside it that names the image; wrangler has no option for it. */
+export async function withImage<T>(plan: Plan, run: (config: string) => Promise<T>): Promise<T> {
+  if (isBuiltHere(plan)) return run(plan.config)
+  const path = join(dirname(plan.config), `.deploy-${process.pid}.toml`)
+  const text = readFileSync(plan.config, 'utf8')
+    .replace(/^image = .*$/m, `image = ${JSON.stringify(plan.image)}`)
+    .replace(/^image_build_context = .*$/m, '')
+  writeFileSync(path, text)
+  try {
+    return await run(path)
+  } finally {
+    rmSync(path, { force: true })
+  }
+}

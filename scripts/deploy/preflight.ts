@@ -1,0 +1,195 @@
+import { randomBytes, randomUUID } from 'node:crypto'
+
+import { readMigrations } from '../migrations.ts'
+import { check, countFaults, expect } from '../verdict.ts'
+import { type Account, ApiFault, call, find, Refusal } from './account.ts'
+import { appliedIn } from './migrate.ts'
+import { isBuiltHere, type Plan } from './plan.ts'
+import { readPair } from './secrets.ts'
+import { listenTo } from './wrangler.ts'
+
+/** What is there before a deployment. */
+export interface Found {
+  bucket: boolean
+  /** Id of each queue that exists, by its name. */
+  queues: Record<string, string>
+  /** Id of the database. */
+  database: string | null
+  /** What the Worker is bound to; null when there is none. */
+  bindings: Binding[] | null
+  /** Where the service answers. */
+  url: string
+  /** The own domain, given now or earlier. */
+  domain: string | undefined
+  /** R2's pair, where the Worker lacks it or a new one is given. */
+  pair: { R2_ACCESS_KEY_ID?: string; R2_SECRET_ACCESS_KEY?: string }
+}
+
+export interface Binding {
+  type: string
+  name: string
+  text?: string
+}
+
+/** Looks at everything that a deployment needs, and changes nothing. Ends the deployment when something is missing. */
+export async function preflight(plan: Plan, account: Account): Promise<Found> {
+  const found: Found = {
+    bucket: false,
+    queues: {},
+    database: null,
+    bindings: null,
+    url: '',
+    domain: plan.domain,
+    pair: {},
+  }
+  await checkRights(plan, account)
+  if (countFaults() === 0) await checkNames(plan, account, found)
+  if (!plan.leavesContainer && !plan.vars.TRANSCODER_URL) await checkImage(plan)
+  if (countFaults() === 0) await checkAddress(plan, account, found)
+  if (countFaults() === 0)
+    await check('keys of the bucket', 'docs/deploy.md#the-keys-of-the-bucket', async () => {
+      found.pair = await readPair(plan, account, found)
+      return [Object.keys(found.pair).length > 0 ? 'to be set' : 'are set', true]
+    })
+  if (countFaults() > 0) throw new Refusal('Nothing was changed.')
+  return found
+}
+
+const RIGHTS: [name: string, permission: string, path: () => string][] = [
+  ['Workers', 'Workers Scripts: Edit', () => `/workers/scripts/tonearm-${randomBytes(16).toString('hex')}`],
+  ['R2', 'Workers R2 Storage: Edit', () => `/r2/buckets/tonearm-${randomBytes(16).toString('hex')}`],
+  ['D1', 'D1: Edit', () => `/d1/database/${randomUUID()}`],
+  ['Queues', 'Queues: Edit', () => `/queues/${randomBytes(16).toString('hex')}`],
+  ['Containers', 'Containers: Edit', () => `/containers/applications/${randomUUID()}`],
+]
+
+/** Whether the token may edit: it deletes what cannot be there, and is refused only where it may not. */
+async function checkRights(plan: Plan, { id, token }: Account): Promise<void> {
+  const plans = `https://dash.cloudflare.com/${id}/workers/plans`
+  const needed = RIGHTS.filter(([name]) => name !== 'Containers' || !(plan.leavesContainer || plan.vars.TRANSCODER_URL))
+  for (const [name, permission, path] of needed) {
+    const cure =
+      name === 'Containers'
+        ? `switch on Workers Paid (${plans}), and give the token the permission "${permission}"`
+        : name === 'R2'
+          ? `switch on R2 (https://dash.cloudflare.com/${id}/r2), and give the token the permission "${permission}"`
+          : `give the token the permission "${permission}", or run npx wrangler login again`
+    await check(name, cure, async () => {
+      await call(token, 'DELETE', `/accounts/${id}${path()}`).catch((error: unknown) => {
+        const isRefused = error instanceof ApiFault && (error.status === 401 || error.status === 403)
+        if (isRefused || !(error instanceof ApiFault) || error.status >= 500) throw error
+      })
+      return ['may be edited', true]
+    })
+  }
+}
+
+async function checkNames(plan: Plan, { id, token }: Account, found: Found): Promise<void> {
+  const other = (kind: string) =>
+    `another ${kind} has this name: choose others in a file of your own (docs/operate.md#a-second-one)`
+  await check(`bucket ${plan.bucket}`, other('bucket'), async () => {
+    found.bucket = Boolean(await find(token, `/accounts/${id}/r2/buckets/${plan.bucket}`, plan.jurisdiction))
+    return [state(found.bucket), true]
+  })
+  await check(`Worker ${plan.name}`, other('Worker'), async () => {
+    const path = `/accounts/${id}/workers/scripts/${plan.name}/settings`
+    found.bindings = (await find<{ bindings: Binding[] }>(token, path))?.bindings ?? null
+    expect(found.bindings?.some(({ name }) => name === 'TRANSCODE_QUEUE') ?? true, 'is not Tonearm')
+    return [state(found.bindings), true]
+  })
+  for (const queue of plan.queues)
+    await check(`queue ${queue}`, other('queue'), async () => {
+      const list = await call<Queue[]>(token, 'GET', `/accounts/${id}/queues?name=${queue}`)
+      const there = list.find(({ queue_name }) => queue_name === queue)
+      const script = there?.consumers?.map((consumer) => consumer.script ?? consumer.service).find(Boolean)
+      expect(!script || script === plan.name, `is consumed by the Worker ${script}`)
+      if (there) found.queues[queue] = there.queue_id
+      return [state(there), true]
+    })
+  await check(`database ${plan.database}`, other('database'), async () => {
+    const list = await call<{ uuid: string; name: string }[]>(
+      token,
+      'GET',
+      `/accounts/${id}/d1/database?name=${plan.database}`,
+    )
+    found.database = list.find(({ name }) => name === plan.database)?.uuid ?? null
+    if (!found.database) return [state(null), true]
+    const applied = await appliedIn(token, id, found.database)
+    const known = new Set(readMigrations(plan.migrations).map(({ name }) => name))
+    expect(applied.length === 0 || applied.some((name) => known.has(name)), 'holds tables of something else')
+    const newer = applied.filter((name) => !known.has(name))
+    return [newer.length > 0 ? `is newer than this version (${newer.join(', ')})` : state(true), true]
+  })
+}
+
+interface Queue {
+  queue_id: string
+  queue_name: string
+  consumers?: { script?: string; service?: string }[]
+}
+
+const state = (there: unknown) => (there ? 'is there' : 'will be made')
+
+async function checkImage(plan: Plan): Promise<void> {
+  if (isBuiltHere(plan)) {
+    const published = 'or name a published image: npm run deploy -- --image docker.io/NAME/tonearm-transcoder:VERSION'
+    return void (await check('Docker', `start Docker, ${published} (docs/deploy.md#without-docker)`, async () => {
+      const { ok, output } = await listenTo(process.env.WRANGLER_DOCKER_BIN || 'docker', 'info')
+      expect(ok, output.split('\n').at(-1) || 'does not answer')
+      return ['builds the transcoder here', true]
+    }))
+  }
+  await check(
+    `image ${plan.image}`,
+    'publish it first (docs/deploy.md#without-docker), or correct its name',
+    async () => {
+      const [, name, tag] = /^docker\.io\/([\w./-]+):([\w.-]+)$/.exec(plan.image) ?? []
+      // Other registries ask for keys that only Cloudflare has.
+      if (!name) return ['is taken as it is', true]
+      const hub = process.env.DOCKER_HUB_URL || 'https://hub.docker.com'
+      const response = await fetch(`${hub}/v2/repositories/${name}/tags/${tag}`, {
+        signal: AbortSignal.timeout(30_000),
+      })
+      await response.body?.cancel()
+      expect(response.status !== 404, 'is not on Docker Hub')
+      return [response.ok ? 'is published' : `cannot be looked up (${response.status})`, true]
+    },
+  )
+}
+
+/** Where the service will answer: the own domain, what the last deployment set, or workers.dev. */
+async function checkAddress(plan: Plan, { id, token }: Account, found: Found): Promise<void> {
+  const cure = plan.domain
+    ? 'add the domain to this account (dashboard, Add a site), and give the token "Zone: Read" and "Workers Routes: Edit"'
+    : `open https://dash.cloudflare.com/${id}/workers once, which makes a workers.dev subdomain, or give --domain`
+  await check('address', cure, async () => {
+    const path = `/accounts/${id}/workers/domains`
+    const domains = await call<{ hostname: string; service: string }[]>(token, 'GET', path).catch(() => [])
+    found.domain ??= domains.find(({ service }) => service === plan.name)?.hostname
+    const owner = domains.find(({ hostname }) => hostname === plan.domain)?.service
+    expect(!owner || owner === plan.name, `${plan.domain} belongs to the Worker ${owner}`)
+    if (plan.domain && !owner) await requireZone(token, id, plan.domain)
+    const kept = found.bindings?.find(({ name }) => name === 'PUBLIC_BASE_URL')?.text
+    found.url = plan.vars.PUBLIC_BASE_URL || kept || (found.domain ? `https://${found.domain}` : '')
+    if (!found.url) {
+      const { subdomain } = (await find<{ subdomain: string }>(token, `/accounts/${id}/workers/subdomain`)) ?? {}
+      expect(subdomain, 'the account has no workers.dev subdomain yet')
+      found.url = `https://${plan.name}.${subdomain}.workers.dev`
+    }
+    return [found.url, true]
+  })
+}
+
+/** An own domain lies in a zone of the account, and nothing else uses it: wrangler would replace its records unasked. */
+async function requireZone(token: string, id: string, domain: string): Promise<void> {
+  const labels = domain.split('.')
+  for (const name of labels.slice(0, -1).map((_, at) => labels.slice(at).join('.'))) {
+    const zones = await call<{ id: string; name: string }[]>(token, 'GET', `/zones?name=${name}&account.id=${id}`)
+    const zone = zones.find((one) => one.name === name)
+    if (!zone) continue
+    // A token need not be allowed to read these.
+    const records = await call<unknown[]>(token, 'GET', `/zones/${zone.id}/dns_records?name=${domain}`).catch(() => [])
+    return expect(records.length === 0, `${domain} has a DNS record already: delete it, or take another name`)
+  }
+  throw new Error(`${domain} belongs to no zone of this account`)
+}

@@ -1,0 +1,60 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { isDeepStrictEqual } from 'node:util'
+
+import { root } from '../settings.ts'
+import { type Account, call, find } from './account.ts'
+import type { Plan } from './plan.ts'
+import type { Found } from './preflight.ts'
+
+/** Makes the queues, the bucket and the database that are not there yet; answers the database's id. */
+export async function makeResources(plan: Plan, { id, token }: Account, found: Found): Promise<string> {
+  const make = async <T>(what: string, path: string, body: object): Promise<T> => {
+    const made = await call<T>(token, 'POST', `/accounts/${id}${path}`, body, plan.jurisdiction)
+    console.log(`made    ${what}`)
+    return made
+  }
+  // The queues first: an account on the free plan is refused here, while nothing is made yet.
+  for (const queue of plan.queues.filter((name) => !found.queues[name]))
+    found.queues[queue] = (
+      await make<{ queue_id: string }>(`queue ${queue}`, '/queues', { queue_name: queue })
+    ).queue_id
+  if (!found.bucket) await make(`bucket ${plan.bucket}`, '/r2/buckets', { name: plan.bucket })
+  return (
+    found.database ??
+    (await make<{ uuid: string }>(`database ${plan.database}`, '/d1/database', { name: plan.database })).uuid
+  )
+}
+
+interface Rule {
+  prefix?: string
+  suffix?: string
+  actions: string[]
+}
+
+const ACTIONS = ['PutObject', 'CompleteMultipartUpload', 'CopyObject']
+
+/** Lets browsers use the bucket, and has it tell the ingest queue of uploads. */
+export async function joinBucket(plan: Plan, { id, token }: Account, found: Found): Promise<void> {
+  // Everything to everybody: the signature in the URL is the permission.
+  const cors = JSON.parse(readFileSync(join(root, 'scripts/cors.json'), 'utf8')) as { rules: unknown[] }
+  const path = `/accounts/${id}/r2/buckets/${plan.bucket}/cors`
+  const present = await find<{ rules: unknown[] }>(token, path, plan.jurisdiction)
+  if (!isDeepStrictEqual(present?.rules, cors.rules)) await call(token, 'PUT', path, cors, plan.jurisdiction)
+  console.log('ok      what browsers may do with the bucket (CORS)')
+
+  const rules = `/accounts/${id}/event_notifications/r2/${plan.bucket}/configuration`
+  const [ingest = ''] = plan.queues
+  const queue_id = found.queues[ingest] ?? ''
+  const told = await find<{ queues?: { queueId: string; rules: Rule[] }[] }>(token, rules, plan.jurisdiction)
+  const isTold = (told?.queues ?? []).some(
+    (queue) =>
+      queue.queueId.replaceAll('-', '') === queue_id.replaceAll('-', '') &&
+      queue.rules.some(
+        (rule) => !rule.suffix && rule.prefix === 'uploads/' && ACTIONS.every((name) => rule.actions.includes(name)),
+      ),
+  )
+  const body = { rules: [{ prefix: 'uploads/', actions: ACTIONS }] }
+  if (!isTold) await call(token, 'PUT', `${rules}/queues/${queue_id}`, body, plan.jurisdiction)
+  console.log(`ok      uploads are told to the queue ${ingest}`)
+}

@@ -1,0 +1,134 @@
+import { createHash, randomBytes } from 'node:crypto'
+import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { createInterface } from 'node:readline'
+
+import { AwsClient } from 'aws4fetch'
+
+import { root } from '../settings.ts'
+import { type Account, call, Refusal } from './account.ts'
+import type { Plan } from './plan.ts'
+import type { Found } from './preflight.ts'
+
+/** The secrets of the deployed Worker: which are there, which are made here, and the bucket's pair of keys. */
+
+export const endpointOf = (plan: Plan, account_id: string) =>
+  plan.vars.S3_ENDPOINT ||
+  `https://${account_id}.${plan.jurisdiction ? `${plan.jurisdiction}.` : ''}r2.cloudflarestorage.com`
+
+const holds = (found: Found, secret: string) =>
+  found.bindings?.some(({ type, name }) => type === 'secret_text' && name === secret) ?? false
+
+type Pair = { R2_ACCESS_KEY_ID: string; R2_SECRET_ACCESS_KEY: string }
+
+/** R2's keys where they are to be set: from the environment, from the API token, or from whoever sits at the terminal. */
+export async function readPair(plan: Plan, account: Account, found: Found): Promise<Partial<Pair>> {
+  const given = {
+    R2_ACCESS_KEY_ID: process.env.R2_ACCESS_KEY_ID ?? '',
+    R2_SECRET_ACCESS_KEY: process.env.R2_SECRET_ACCESS_KEY ?? '',
+  }
+  if (Boolean(given.R2_ACCESS_KEY_ID) !== Boolean(given.R2_SECRET_ACCESS_KEY))
+    throw new Error('R2_ACCESS_KEY_ID and R2_SECRET_ACCESS_KEY go together; one is not set')
+  if (!given.R2_ACCESS_KEY_ID && holds(found, 'R2_ACCESS_KEY_ID') && holds(found, 'R2_SECRET_ACCESS_KEY')) return {}
+  const pair = given.R2_ACCESS_KEY_ID ? given : account.hasApiToken ? await derive(account) : await askForPair(plan)
+  await tryPair(plan, account.id, pair)
+  return pair
+}
+
+/** A token's id and the SHA-256 of its value are a pair of keys for R2 with its rights. */
+async function derive({ id, token }: Account): Promise<Pair> {
+  const verified = await call<{ id: string }>(token, 'GET', '/user/tokens/verify').catch(() =>
+    call<{ id: string }>(token, 'GET', `/accounts/${id}/tokens/verify`),
+  )
+  console.log(
+    '        R2 is signed for with CLOUDFLARE_API_TOKEN from now on: that token must stay (docs/operate.md#new-keys).',
+  )
+  return { R2_ACCESS_KEY_ID: verified.id, R2_SECRET_ACCESS_KEY: createHash('sha256').update(token).digest('hex') }
+}
+
+async function askForPair({ bucket }: Plan): Promise<Pair> {
+  const how = `In the dashboard (R2, Manage API tokens) make one with "Object Read & Write" for all buckets, or for ${bucket} if it is there`
+  if (!process.stdin.isTTY)
+    throw new Error(`are not set. ${how}, and give R2_ACCESS_KEY_ID and R2_SECRET_ACCESS_KEY in the environment`)
+  console.log(`\n${how}.`)
+  return {
+    R2_ACCESS_KEY_ID: await ask('Access Key ID: ', /^[0-9a-f]{32}$/, '32 digits and letters a to f'),
+    R2_SECRET_ACCESS_KEY: await ask(
+      'Secret Access Key (not shown): ',
+      /^[0-9a-f]{64}$/,
+      '64 digits and letters a to f',
+    ),
+  }
+}
+
+/** Asks until the answer has the right form; what is typed or pasted is not shown. */
+async function ask(question: string, form: RegExp, hint: string): Promise<string> {
+  for (;;) {
+    process.stdout.write(question)
+    const reader = createInterface({ input: process.stdin, terminal: true, output: undefined })
+    const answer = await new Promise<string>((resolve, reject) => {
+      reader.once('line', resolve)
+      reader.once('SIGINT', () => reject(new Refusal('Nothing was changed.')))
+      reader.once('close', () => reject(new Refusal('Nothing was changed.')))
+    })
+    reader.removeAllListeners().close()
+    process.stdout.write('\n')
+    if (form.test(answer.trim())) return answer.trim()
+    console.log(`That is not ${hint}.`)
+  }
+}
+
+/** Throws when R2 does not know the pair. A bucket that is not there yet, or not allowed, proves that it does. */
+export async function tryPair(plan: Plan, account_id: string, pair: Partial<Pair>, isThere = false): Promise<void> {
+  const keys = { accessKeyId: pair.R2_ACCESS_KEY_ID ?? '', secretAccessKey: pair.R2_SECRET_ACCESS_KEY ?? '' }
+  const client = new AwsClient({ ...keys, service: 's3', region: 'auto', retries: 2 })
+  const response = await client.fetch(`${endpointOf(plan, account_id)}/${plan.bucket}?list-type=2&max-keys=1`)
+  const text = await response.text()
+  if (response.ok || (!isThere && /NoSuchBucket|AccessDenied/.test(text))) return
+  const reason = /<Message>(.*?)<\/Message>/.exec(text)?.[1] ?? String(response.status)
+  throw new Refusal(`R2 does not take the keys for the bucket ${plan.bucket}: ${reason}`)
+}
+
+const random = () => randomBytes(32).toString('hex')
+
+/** A ROOT_KEY that was made here stays in this file until it was shown, so that no failure loses it. */
+const pathOfKey = (plan: Plan, account_id: string) =>
+  join(root, '.wrangler/deploy', `${account_id}-${plan.name}.root_key`)
+
+export function keptRootKey(plan: Plan, account_id: string): string | undefined {
+  try {
+    return readFileSync(pathOfKey(plan, account_id), 'utf8').trim()
+  } catch {
+    return undefined
+  }
+}
+
+export const forgetRootKey = (plan: Plan, account_id: string) => rmSync(pathOfKey(plan, account_id), { force: true })
+
+/** In CI a key that is made would be seen by whoever reads the log, or be lost with the machine. */
+export function requireRootKey(found: Found): void {
+  if (!process.env.CI || process.env.ROOT_KEY || holds(found, 'ROOT_KEY')) return
+  throw new Refusal(
+    'In CI the key of the operator is given: make one (openssl rand -hex 32), keep it, and set it as ROOT_KEY.\nNothing was changed.',
+  )
+}
+
+/** All secrets that this deployment sets. */
+export function secretsToSet(plan: Plan, account_id: string, found: Found): Record<string, string> {
+  const secrets: Record<string, string> = { ...found.pair }
+  for (const name of plan.secrets) {
+    if (name in secrets) continue
+    if (name === 'ROOT_KEY' && process.env.ROOT_KEY) secrets[name] = process.env.ROOT_KEY
+    else if (holds(found, name)) continue
+    else if (name === 'ROOT_KEY')
+      secrets[name] = keptRootKey(plan, account_id) ?? keep(plan, account_id, `ta_root_${random()}`)
+    else secrets[name] = random()
+  }
+  return secrets
+}
+
+function keep(plan: Plan, account_id: string, key: string): string {
+  mkdirSync(join(root, '.wrangler/deploy'), { recursive: true })
+  writeFileSync(pathOfKey(plan, account_id), key, { mode: 0o600 })
+  return key
+}

@@ -1,0 +1,40 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+
+import { createClient } from '../../src/client/index.ts'
+import { Refusal } from './account.ts'
+
+/** Milliseconds: a new address takes a minute or two, a new certificate longer. */
+const PATIENCE = 300_000
+
+/** Waits until the service takes the operator's key (without one: until it answers). */
+export async function waitUntilServed(url: string, root_key: string | undefined): Promise<void> {
+  let last = 'no answer'
+  for (const deadline = Date.now() + PATIENCE; Date.now() < deadline; await sleep(1000)) {
+    const path = root_key ? '/v1/organization?limit=1' : '/health'
+    const headers: HeadersInit = root_key ? { authorization: `Bearer ${root_key}` } : {}
+    const response = await fetch(url + path, { headers, signal: AbortSignal.timeout(10_000) }).catch((error: Error) => {
+      last = error.cause instanceof Error ? error.cause.message : error.message
+    })
+    if (response?.ok) return response.body?.cancel()
+    if (response) last = `${response.status} ${(await response.text()).slice(0, 200)}`
+  }
+  const again = 'Look at `npx wrangler tail`; `npm run deploy` again goes on from here, and nothing is lost.'
+  throw new Refusal(`Deployed, but ${url} does not serve yet: ${last}\n${again}`)
+}
+
+/** Makes the first organization, and says where its studio is. */
+export async function welcome(url: string, root_key: string): Promise<void> {
+  const operator = createClient({ base_url: url, api_key: root_key })
+  const list = await operator.get('/v1/organization', { query: { limit: 1 } })
+  if (!list.ok) throw new Refusal(`The organizations cannot be read: ${list.message}`)
+  if (list.count > 0) return
+  const created = await operator.post('/v1/organization', { body: { name: 'My organization' } })
+  if (!created.ok) throw new Refusal(`The first organization cannot be made: ${created.message}`)
+  console.log(`
+The first organization, "My organization"; its server key is shown this once, here and in the link:
+
+  Studio      ${url}/#key=${created.secret}
+  Server key  ${created.secret}
+
+  TONEARM_KEY=${created.secret} npm run doctor -- --url ${url}`)
+}

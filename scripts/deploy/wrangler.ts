@@ -1,0 +1,36 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { join } from 'node:path'
+
+import { root } from '../settings.ts'
+
+/** How the deployment runs programs. Wrangler never asks: it has no terminal to read from. */
+
+const program = join(root, 'node_modules/wrangler/bin/wrangler.js')
+
+async function run(command: string, args: string[], output: 'inherit' | 'pipe') {
+  const env = { ...process.env, WRANGLER_SEND_METRICS: 'false', WRANGLER_HIDE_BANNER: 'true' }
+  const child = spawn(command, args, { cwd: root, env, stdio: ['ignore', output, output] })
+  let text = ''
+  for (const stream of [child.stdout, child.stderr])
+    stream?.setEncoding('utf8').on('data', (part: string) => (text += part))
+  const ended = await once(child, 'close').catch((error: Error) => [error.message])
+  return { ok: ended[0] === 0, output: typeof ended[0] === 'string' ? ended[0] : text.trim() }
+}
+
+/** Runs a program; what it prints is for the person at the terminal. */
+export const runProgram = async (command: string, ...args: string[]) => (await run(command, args, 'inherit')).ok
+
+export const runNode = (script: string, ...args: string[]) => runProgram(process.execPath, script, ...args)
+
+/** Runs a program without showing it. */
+export const listenTo = (command: string, ...args: string[]) => run(command, args, 'pipe')
+
+export const listenToWrangler = (...args: string[]) => listenTo(process.execPath, program, ...args)
+
+/** Shows a wrangler command and runs it. */
+export function runWrangler(account: string, ...args: string[]): Promise<boolean> {
+  console.log(`$ npx wrangler ${args.join(' ')}`)
+  process.env.CLOUDFLARE_ACCOUNT_ID = account
+  return runNode(program, ...args)
+}

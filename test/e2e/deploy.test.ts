@@ -1,0 +1,238 @@
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+
+import { readMigrations, triggersOf } from '../../scripts/migrations.ts'
+import { reset } from '../support/cloudflare/account.ts'
+import type { Cloudflare } from '../support/cloudflare/server.ts'
+import { deploy, IMAGE, playAccount, root, startDeploy } from './deploy_setup.ts'
+import { joinStack, type Shared } from './shared_stack.ts'
+
+const migrations = readMigrations(join(root, 'drizzle'))
+const all = migrations.map(({ name }) => name)
+const staging = join(root, `.deploy-test-${process.pid}.toml`)
+
+let cloudflare: Cloudflare
+let stack: Shared
+
+beforeAll(async () => {
+  stack = await joinStack()
+  cloudflare = await playAccount(stack)
+  const text = readFileSync(join(root, 'wrangler.toml'), 'utf8')
+  writeFileSync(staging, text.replaceAll('"tonearm', '"tonearm-staging'))
+})
+afterAll(async () => {
+  rmSync(staging, { force: true })
+  await cloudflare?.close()
+})
+
+describe('what is missing is said before anything changes', () => {
+  beforeEach(() => reset(cloudflare.account))
+
+  async function expectRefusal(says: RegExp[], args = IMAGE, environment: NodeJS.ProcessEnv = {}) {
+    const { code, output, changes } = await deploy(cloudflare, args, environment)
+    for (const one of says) expect(output).toMatch(one)
+    expect(changes).toEqual([])
+    expect(code).toBe(1)
+  }
+
+  test('Docker, R2, Workers Paid and permissions, all at once', async () => {
+    const { rules } = cloudflare.account
+    rules.hasR2 = false
+    rules.isPaid = false
+    for (const permission of ['d1', 'queues', 'workers'] as const) rules.permissions.delete(permission)
+    await expectRefusal(
+      [
+        /FAILED {2}Workers: Authentication error.*\n.*"Workers Scripts: Edit"/,
+        /FAILED {2}R2: Please enable R2.*\n.*switch on R2 \(https:\/\/dash/,
+        /FAILED {2}D1: .*\n.*"D1: Edit"/,
+        /FAILED {2}Queues: .*\n.*"Queues: Edit"/,
+        /FAILED {2}Containers: Unauthorized.*\n.*switch on Workers Paid \(https:\/\/dash/,
+        /FAILED {2}Docker: .*\n.*start Docker, or name a published image: npm run deploy -- --image docker\.io/,
+        /FAILED: Nothing was changed/,
+      ],
+      [],
+    )
+  })
+
+  test('names that belong to somebody else, and an image that is not there', async () => {
+    const { queues, workers } = cloudflare.account
+    queues.set('tonearm-task', { queue_id: 'ab', consumer: 'shop' })
+    workers.set('tonearm', { vars: {}, secrets: {}, queues: [] })
+    await expectRefusal(
+      [
+        /FAILED {2}queue tonearm-task: is consumed by the Worker shop/,
+        /FAILED {2}Worker tonearm: is not Tonearm/,
+        /FAILED {2}image docker.io\/example\/none:1: is not on Docker Hub\n.*publish it first/,
+      ],
+      ['--image', 'docker.io/example/none:1'],
+    )
+  })
+
+  const cases: [string, RegExp, string[], NodeJS.ProcessEnv?][] = [
+    [
+      'the zone of a domain',
+      /FAILED {2}address: audio.example.org belongs to no zone/,
+      ['--domain', 'audio.example.org'],
+    ],
+    [
+      'keys that R2 knows',
+      /FAILED {2}keys of the bucket: R2 does not take the keys .*InvalidArgument/,
+      [],
+      { R2_ACCESS_KEY_ID: 'a', R2_SECRET_ACCESS_KEY: 'b' },
+    ],
+    ['the other key', /go together; one is not set/, [], { R2_ACCESS_KEY_ID: 'a' }],
+    ['the right token', /FAILED: Cloudflare does not know this token/, [], { CLOUDFLARE_API_TOKEN: 'wrong' }],
+    [
+      'ROOT_KEY, where a log would show it',
+      /FAILED: In CI the key of the operator is given: .*ROOT_KEY\.\nNothing was changed/,
+      [],
+      { CI: 'true' },
+    ],
+  ]
+  test.each(cases)('%s', (_, says, args, environment) => expectRefusal([says], [...IMAGE, ...args], environment))
+
+  test('a workers.dev subdomain, and a known option', async () => {
+    cloudflare.account.rules.hasSubdomain = false
+    const says = /FAILED {2}address: .*no workers.dev subdomain yet\n.*--domain/
+    await expectRefusal([says], IMAGE, { PUBLIC_BASE_URL: '' })
+    await expectRefusal([/FAILED: Unknown option '--confg'[^]*npm run deploy \[-- OPTIONS\]/], ['--confg', 'x.toml'])
+  })
+})
+
+describe('a deployment', () => {
+  const secrets = () => cloudflare.account.workers.get('tonearm')?.secrets ?? {}
+  const names = (database: string, sql: string) =>
+    cloudflare.account.databases
+      .get(database)!
+      .sql.prepare(sql)
+      .all()
+      .map(({ name }) => String(name))
+  const triggers = (database: string) =>
+    names(database, "select name from sqlite_master where type = 'trigger' order by name")
+  const applied = (database: string) => names(database, 'select name from d1_migrations order by name')
+  const forget0005 = () =>
+    cloudflare.account.databases.get('tonearm')!.sql.exec("delete from d1_migrations where name like '0005%'")
+  beforeAll(() => reset(cloudflare.account))
+
+  test('whose upload fails keeps the operator’s key, and does not show it', async () => {
+    cloudflare.account.rules.failedUploads = 1
+    const { code, output } = await deploy(cloudflare, IMAGE)
+    expect(output).toMatch(/FAILED: wrangler deploy failed; .*run this again\. The new ROOT_KEY is kept/)
+    expect(output).not.toContain('ta_root_')
+    expect(code).toBe(1)
+    expect(cloudflare.account.workers.size).toBe(0)
+  })
+
+  test('goes on from there: service, key, organization and the studio’s link', async () => {
+    const { code, output, changes } = await deploy(cloudflare, IMAGE)
+    expect(output).toContain(
+      `ROOT_KEY, shown this once; it creates organizations. Keep it:\n\n  ${secrets().ROOT_KEY}\n`,
+    )
+    expect(code).toBe(0)
+    const [, link, key] = /Studio +(http\S+)\/#key=(ta_sk_\w+)/.exec(output) ?? []
+    expect(link).toBe(cloudflare.url)
+    const headers = { authorization: `Bearer ${key}` }
+    expect((await fetch(`${stack.base_url}/v1/collection`, { headers })).status).toBe(200)
+    expect(changes.filter((change) => /buckets|POST \/queues$|d1/.test(change))).toEqual([])
+    const { queues, buckets, containers, workers } = cloudflare.account
+    expect(triggers('tonearm')).toEqual(triggersOf(migrations))
+    expect([...queues.values()].map(({ consumer }) => consumer)).toEqual(Array(4).fill('tonearm'))
+    expect(buckets.get('tonearm-media')?.rules).toMatchObject([{ rules: [{ prefix: 'uploads/' }] }])
+    expect([...containers.values()]).toMatchObject([{ configuration: { image: IMAGE[1] } }])
+    expect(workers.get('tonearm')?.vars).toMatchObject({ S3_BUCKET: 'tonearm-media', PUBLIC_BASE_URL: cloudflare.url })
+    expect(secrets()).toMatchObject(cloudflare.account.pair)
+  })
+
+  test('of a new version applies what is new, mends lost triggers, and leaves secrets, address and domain', async () => {
+    const before = { ...secrets() }
+    cloudflare.account.domains.set('audio.example.com', 'tonearm')
+    cloudflare.account.hasOrganization = true
+    forget0005()
+    cloudflare.account.databases
+      .get('tonearm')!
+      .sql.exec('drop trigger track_variants_files; drop trigger tracks_count_order')
+    const { code, output, changes } = await deploy(cloudflare, IMAGE, {
+      PUBLIC_BASE_URL: '',
+      ROOT_KEY: before.ROOT_KEY,
+    })
+    expect(output).toMatch(
+      /applied 0005_track_files_kept.sql\n[^]*lacks triggers of 0001_list_counts.sql; it is imported again/,
+    )
+    expect(output).not.toMatch(/ta_root_|ta_sk_/)
+    expect(output).toContain('--domain audio.example.com')
+    expect(code).toBe(0)
+    expect(triggers('tonearm')).toEqual(triggersOf(migrations))
+    expect(applied('tonearm')).toEqual(all)
+    expect(secrets()).toEqual(before)
+    expect(cloudflare.account.workers.get('tonearm')?.vars.PUBLIC_BASE_URL).toBe(cloudflare.url)
+    expect(changes.filter((change) => /^POST \/(r2|queues$)/.test(change))).toEqual([])
+  })
+
+  test('beside another one has everything of its own; a migration that D1 tears apart is imported', async () => {
+    const { workers, databases, buckets, queues, rules } = cloudflare.account
+    const before = structuredClone(workers.get('tonearm'))
+    rules.refusedTriggers = 1
+    const { code, output } = await deploy(cloudflare, [...IMAGE, '--config', staging])
+    expect(output).toMatch(
+      /D1 does not take 0001_list_counts.sql this way \(incomplete input: SQLITE_ERROR.*\); it is imported/,
+    )
+    expect(code).toBe(0)
+    expect(triggers('tonearm-staging')).toEqual(triggersOf(migrations))
+    expect(applied('tonearm-staging')).toEqual(all)
+    expect(workers.get('tonearm')).toEqual(before)
+    const made = [workers, databases, buckets, queues].map(
+      (map) => [...map.keys()].filter((name) => name.includes('staging')).length,
+    )
+    expect(made).toEqual([1, 1, 1, 4])
+    expect(workers.get('tonearm-staging')?.vars.S3_BUCKET).toBe('tonearm-staging-media')
+  })
+
+  test('whose migration D1 refuses in both ways leaves the Worker alone, and says so', async () => {
+    const before = structuredClone([...cloudflare.account.workers])
+    Object.assign(cloudflare.account.rules, { refusedTriggers: 1, refusesImports: true })
+    forget0005()
+    const { code, output } = await deploy(cloudflare, IMAGE)
+    expect(output).toMatch(
+      /FAILED: D1 refuses 0005_track_files_kept.sql, also as an import; .* The Worker was not changed/,
+    )
+    expect(code).toBe(1)
+    expect([...cloudflare.account.workers]).toEqual(before)
+  })
+})
+
+test('whoever is logged in is asked for the keys of the bucket, and what is typed is not shown', async () => {
+  reset(cloudflare.account)
+  const { token, pair } = cloudflare.account
+  const home = mkdtempSync(join(tmpdir(), 'tonearm-login-'))
+  const login = `oauth_token = "${token}"\nexpiration_time = "2999-01-01T00:00:00.000Z"\nrefresh_token = "r"\nscopes = []\n`
+  mkdirSync(join(home, '.wrangler/config'), { recursive: true })
+  writeFileSync(join(home, '.wrangler/config/default.toml'), login)
+  try {
+    // util-linux's `script` is a terminal.
+    const command = [
+      'script',
+      '-qec',
+      `${process.execPath} scripts/deploy.ts --dry-run ${IMAGE.join(' ')}`,
+      '/dev/null',
+    ]
+    const environment = { CLOUDFLARE_API_TOKEN: '', XDG_CONFIG_HOME: home, HOME: home }
+    const { stdin, output, ended } = startDeploy(cloudflare, [], environment, command)
+    const answer = async (question: string, times: number, text: string) => {
+      await expect.poll(() => output().split(question).length - 1, { timeout: 90_000 }).toBe(times)
+      stdin.write(`${text}\n`)
+    }
+    await answer('Access Key ID: ', 1, 'not a key')
+    await answer('Access Key ID: ', 2, pair.R2_ACCESS_KEY_ID)
+    await answer('Secret Access Key (not shown): ', 1, pair.R2_SECRET_ACCESS_KEY)
+    const { code, output: said, changes } = await ended
+    expect(said).toMatch(/That is not 32 digits[^]*keys of the bucket: to be set[^]*Nothing was changed/)
+    expect(said).not.toContain(pair.R2_SECRET_ACCESS_KEY)
+    expect(changes).toEqual([])
+    expect(code).toBe(0)
+  } finally {
+    rmSync(home, { recursive: true })
+  }
+})

@@ -1,0 +1,61 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { join } from 'node:path'
+
+import { type Cloudflare, playCloudflare } from '../support/cloudflare/server.ts'
+import type { Shared } from './shared_stack.ts'
+
+/** `npm run deploy` with the real wrangler against a played account. What is asked of the deployed service, a real one answers. */
+
+export const root = join(import.meta.dirname, '../..')
+export const IMAGE = ['--image', 'docker.io/example/tonearm-transcoder:1']
+const SCRIPT = [process.execPath, 'scripts/deploy.ts']
+
+/** An account whose service is the shared stack, with the operator's key that was uploaded; it looks as if it had no organization yet. */
+export function playAccount(stack: Shared): Promise<Cloudflare> {
+  const played = playCloudflare(async (request) => {
+    const { account } = await played
+    const bearer = request.headers.get('authorization')?.replace('Bearer ', '')
+    const isRight = [...account.workers.values()].some(({ secrets }) => secrets.ROOT_KEY === bearer)
+    const headers = {
+      authorization: `Bearer ${isRight ? stack.root_key : 'wrong'}`,
+      'content-type': 'application/json',
+    }
+    const { pathname, search } = new URL(request.url)
+    const body = request.method === 'POST' ? await request.text() : null
+    const response = await fetch(stack.base_url + pathname + search, { method: request.method, headers, body })
+    if (!response.ok || request.method !== 'GET' || account.hasOrganization) return response
+    return Response.json({ ...(await response.json()), count: 0 })
+  })
+  return played
+}
+
+/** Starts the script in an environment; nobody sits at a terminal. */
+export function startDeploy(
+  cloudflare: Cloudflare,
+  args: string[],
+  environment: NodeJS.ProcessEnv = {},
+  [program = '', ...rest] = SCRIPT,
+) {
+  const env = {
+    ...process.env,
+    CI: '',
+    CLOUDFLARE_API_BASE_URL: `${cloudflare.url}/client/v4`,
+    CLOUDFLARE_API_TOKEN: cloudflare.account.token,
+    S3_ENDPOINT: `${cloudflare.url}/s3`,
+    DOCKER_HUB_URL: cloudflare.url,
+    PUBLIC_BASE_URL: cloudflare.url,
+    WRANGLER_DOCKER_BIN: '/nowhere/docker',
+    WRANGLER_LOG: 'log',
+    ...environment,
+  }
+  cloudflare.changes = []
+  const child = spawn(program, [...rest, ...args], { cwd: root, env, stdio: ['pipe', 'pipe', 'pipe'] })
+  let output = ''
+  for (const stream of [child.stdout, child.stderr])
+    stream.setEncoding('utf8').on('data', (part: string) => (output += part))
+  const ended = once(child, 'close').then(([code]) => ({ code: code as number, output, changes: cloudflare.changes }))
+  return { stdin: child.stdin, output: () => output, ended }
+}
+
+export const deploy = (...how: Parameters<typeof startDeploy>) => startDeploy(...how).ended

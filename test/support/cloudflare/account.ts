@@ -1,0 +1,133 @@
+import { createHash, randomBytes } from 'node:crypto'
+import type { DatabaseSync } from 'node:sqlite'
+
+/** What a played account holds and may; tests look at it and change it. */
+export interface Account {
+  id: string
+  token: string
+  /** R2's keys that follow from the token. */
+  pair: { R2_ACCESS_KEY_ID: string; R2_SECRET_ACCESS_KEY: string }
+  buckets: Map<string, Bucket>
+  queues: Map<string, Queue>
+  databases: Map<string, { uuid: string; sql: DatabaseSync }>
+  imports: Map<string, string>
+  workers: Map<string, Worker>
+  containers: Map<string, Application>
+  /** The Worker behind each domain. */
+  domains: Map<string, string>
+  /** Whether the service says that it has organizations. */
+  hasOrganization: boolean
+  rules: Rules
+}
+
+export interface Bucket {
+  cors: unknown
+  rules: { queueId: string; rules: unknown[] }[]
+}
+
+export interface Queue {
+  queue_id: string
+  consumer: string | null
+}
+
+export interface Worker {
+  vars: Record<string, string>
+  secrets: Record<string, string>
+  queues: string[]
+}
+
+export interface Application {
+  id: string
+  name: string
+  version: number
+  configuration: { image: string }
+}
+
+export type Permission = 'workers' | 'r2' | 'd1' | 'queues' | 'containers' | 'zones'
+
+interface Rules {
+  permissions: Set<Permission>
+  hasR2: boolean
+  isPaid: boolean
+  hasSubdomain: boolean
+  /** So many queries with a trigger are refused, as D1 does now and then; the import takes them. */
+  refusedTriggers: number
+  refusesImports: boolean
+  /** So many uploads of a Worker are refused. */
+  failedUploads: number
+}
+
+/** Empties an account, and gives it back all it may. */
+export function reset(account: Account): void {
+  for (const held of Object.values(account)) if (held instanceof Map) held.clear()
+  account.hasOrganization = false
+  account.rules = {
+    permissions: new Set<Permission>(['workers', 'r2', 'd1', 'queues', 'containers', 'zones']),
+    hasR2: true,
+    isPaid: true,
+    hasSubdomain: true,
+    refusedTriggers: 0,
+    refusesImports: false,
+    failedUploads: 0,
+  }
+}
+
+export function openAccount(): Account {
+  const token = randomBytes(20).toString('hex')
+  const pair = {
+    R2_ACCESS_KEY_ID: randomBytes(16).toString('hex'),
+    R2_SECRET_ACCESS_KEY: createHash('sha256').update(token).digest('hex'),
+  }
+  const maps = ['buckets', 'queues', 'databases', 'imports', 'workers', 'containers', 'domains'].map((name) => [
+    name,
+    new Map(),
+  ])
+  const account = { id: randomBytes(16).toString('hex'), token, pair, ...Object.fromEntries(maps) } as Account
+  reset(account)
+  return account
+}
+
+/** A refusal, in Cloudflare's form. */
+export class Fault extends Error {
+  readonly status: number
+  readonly code: number
+  constructor(status: number, code: number, message: string) {
+    super(message)
+    this.status = status
+    this.code = code
+  }
+}
+
+/** One call: the words of the path that vary, its query and its body. */
+export interface Call {
+  words: string[]
+  query: URLSearchParams
+  body: Body
+  form: () => Promise<FormData>
+  account: Account
+  /** Where the account is played. */
+  url: string
+}
+
+/** All that bodies hold; each call has some of it. */
+interface Body {
+  name: string
+  queue_name: string
+  script_name: string
+  sql: string
+  action: string
+  etag: string
+  rules: unknown[]
+  origins: { hostname: string }[]
+  configuration: { image: string }
+  target_configuration: object
+}
+
+/** `METHOD /path/:word` and what it does. */
+export type Routes = Record<string, (call: Call) => unknown>
+
+export const lookUp = <T>(map: Map<string, T>, name: string | undefined, code: number): T => {
+  const found = map.get(name ?? '')
+  if (found === undefined) throw new Fault(404, code, `${name} does not exist.`)
+  return found
+}
