@@ -24,6 +24,29 @@ export class ApiFault extends Error {
 
 const base = () => process.env.CLOUDFLARE_API_BASE_URL || 'https://api.cloudflare.com/client/v4'
 
+/** What is there before a deployment. */
+export interface Found {
+  bucket: boolean
+  /** Id of each queue that exists, by its name. */
+  queues: Record<string, string>
+  /** Id of the database. */
+  database: string | null
+  /** What the Worker is bound to; null when there is none. */
+  bindings: Binding[] | null
+  /** Where the service answers. */
+  url: string
+  /** The own domain, given now or earlier. */
+  domain: string | undefined
+  /** R2's pair, where the Worker lacks it or a new one is given. */
+  pair: { R2_ACCESS_KEY_ID?: string; R2_SECRET_ACCESS_KEY?: string }
+}
+
+export interface Binding {
+  type: string
+  name: string
+  text?: string
+}
+
 interface Envelope<T> {
   success?: boolean
   result?: T

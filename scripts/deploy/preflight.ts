@@ -2,34 +2,11 @@ import { randomBytes, randomUUID } from 'node:crypto'
 
 import { readMigrations } from '../migrations.ts'
 import { check, countFaults, expect } from '../verdict.ts'
-import { type Account, ApiFault, call, find, Refusal } from './account.ts'
+import { type Account, ApiFault, type Binding, call, find, type Found, Refusal } from './account.ts'
 import { appliedIn } from './migrate.ts'
 import { isBuiltHere, type Plan } from './plan.ts'
 import { readPair } from './secrets.ts'
 import { listenTo } from './wrangler.ts'
-
-/** What is there before a deployment. */
-export interface Found {
-  bucket: boolean
-  /** Id of each queue that exists, by its name. */
-  queues: Record<string, string>
-  /** Id of the database. */
-  database: string | null
-  /** What the Worker is bound to; null when there is none. */
-  bindings: Binding[] | null
-  /** Where the service answers. */
-  url: string
-  /** The own domain, given now or earlier. */
-  domain: string | undefined
-  /** R2's pair, where the Worker lacks it or a new one is given. */
-  pair: { R2_ACCESS_KEY_ID?: string; R2_SECRET_ACCESS_KEY?: string }
-}
-
-export interface Binding {
-  type: string
-  name: string
-  text?: string
-}
 
 /** Looks at everything that a deployment needs, and changes nothing. Ends the deployment when something is missing. */
 export async function preflight(plan: Plan, account: Account): Promise<Found> {

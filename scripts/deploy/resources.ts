@@ -3,9 +3,8 @@ import { join } from 'node:path'
 import { isDeepStrictEqual } from 'node:util'
 
 import { root } from '../settings.ts'
-import { type Account, call, find } from './account.ts'
+import { type Account, call, find, type Found } from './account.ts'
 import type { Plan } from './plan.ts'
-import type { Found } from './preflight.ts'
 
 /** Makes the queues, the bucket and the database that are not there yet; answers the database's id. */
 export async function makeResources(plan: Plan, { id, token }: Account, found: Found): Promise<string> {

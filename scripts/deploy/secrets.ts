@@ -6,9 +6,8 @@ import { createInterface } from 'node:readline'
 import { AwsClient } from 'aws4fetch'
 
 import { root } from '../settings.ts'
-import { type Account, call, Refusal } from './account.ts'
+import { type Account, call, Refusal, type Found } from './account.ts'
 import type { Plan } from './plan.ts'
-import type { Found } from './preflight.ts'
 
 /** The secrets of the deployed Worker: which are there, which are made here, and the bucket's pair of keys. */
 
