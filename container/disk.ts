@@ -1,4 +1,4 @@
-import { chmodSync, existsSync, mkdirSync, readdirSync, rmSync, statSync } from 'node:fs'
+import { chmodSync, existsSync, mkdirSync, readdirSync, rmSync, statfsSync, statSync } from 'node:fs'
 import { chmod, chown, mkdir, statfs } from 'node:fs/promises'
 import { join } from 'node:path'
 
@@ -34,18 +34,52 @@ export function cleanWorkDir(workDir: string): void {
   }
 }
 
-/** Bytes that all files of a job may need at once: the source, a copy of it for early play, and every variant at its largest. */
-export function spaceFor({ source, variants, early, max_duration }: TranscodeJob): number {
+/** Bytes that all files of a job may need at once, and some to spare. */
+export const spaceFor = (job: TranscodeJob) => bytesOf(job) + MARGIN
+
+const MARGIN = 1024 ** 3
+
+/** The source, a copy of it for early play, and every variant at its largest. */
+function bytesOf({ source, variants, early, max_duration }: TranscodeJob): number {
   const made = variants.map((variant) => {
     if (variant.kind !== 'audio' && variant.kind !== 'preview') return 0
     const seconds = variant.kind === 'preview' ? Math.min(variant.length, max_duration) : max_duration
     // FLAC of noise is as large as its source; a lossy file is larger than that only when the source is tiny.
     return CODECS[variant.codec].lossless ? source.size : Math.min(source.size, (variant.bitrate * 1000 * seconds) / 8)
   })
-  return made.reduce((sum, bytes) => sum + bytes, source.size * (early ? 2 : 1)) + MARGIN
+  return made.reduce((sum, bytes) => sum + bytes, source.size * (early ? 2 : 1))
 }
 
-const MARGIN = 1024 ** 3
+/** Whether a job's files fit: now, later when the jobs that run now have ended, not while others have the disk, or never. */
+export type Room = 'now' | 'later' | 'not' | 'never'
+
+/** Looks for room for a job beside those that run, for which the disk must last, too. */
+export function findRoom(workDir: string, job: TranscodeJob, running: TranscodeJob[]): Room {
+  const { blocks, bavail, bsize } = statfsSync(workDir)
+  const free = bavail * bsize
+  const needed = spaceFor(job)
+  if (needed > blocks * bsize) return 'never'
+  const taken = running.map((other) => usedBy(join(workDir, `${JOB_PREFIX}${other.job_id}`)))
+  const outstanding = running.map((other, i) => Math.max(0, bytesOf(other) - taken[i]!))
+  if (needed + sum(outstanding) <= free) return 'now'
+  return needed <= free + sum(taken) ? 'later' : 'not'
+}
+
+const sum = (numbers: number[]) => numbers.reduce((all, one) => all + one, 0)
+
+/** Bytes of the files in a job's directory; what vanishes meanwhile counts nothing. */
+function usedBy(directory: string): number {
+  const names = attempt(() => readdirSync(directory)) ?? []
+  return sum(names.map((name) => attempt(() => statSync(join(directory, name)).size) ?? 0))
+}
+
+function attempt<T>(read: () => T): T | undefined {
+  try {
+    return read()
+  } catch {
+    return undefined
+  }
+}
 
 /** Fails when the disk cannot take a job's files. */
 export async function reserveSpace(directory: string, needed: number): Promise<void> {

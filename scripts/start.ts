@@ -84,6 +84,12 @@ async function runTranscoder(settings: Settings): Promise<void> {
     process.send?.({ transcoder: transcoder.pid })
     const code = await transcoder.exited
     if (stopping) return
+    // Another start would fail as well (container/service/server.ts).
+    if (code === 2) {
+      await transcoder.closed
+      const { message } = JSON.parse(transcoder.tail.at(-1) ?? '{}') as { message?: string }
+      throw new Error(`The transcoder cannot run: ${message}`)
+    }
     if (Date.now() - began > 30_000) delay = RESTART_DELAY
     say(`The transcoder ended (${code}); it starts again in ${delay / 1000} s. ${dim(transcoder.tail.at(-1) ?? '')}`)
     await transcoder.stop()
@@ -131,9 +137,10 @@ async function start(): Promise<void> {
   mkdirSync(settings.stateDir, { recursive: true })
   lockState(settings.stateDir, settings.base_url)
   say('Starting …')
+  // First, because it says within a second when it cannot run.
+  runTranscoder(settings).catch(fail)
   await Promise.all([buildPublic(), migrate(settings)])
   if (stopping) return
-  runTranscoder(settings).catch(fail)
   runWorker(settings).catch(fail)
   await waitUntilReady(settings)
   const demo = await findOrCreateDemo(settings)

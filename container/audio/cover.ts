@@ -4,6 +4,7 @@ import sharp, { type OutputInfo } from 'sharp'
 import type { ImageColor } from '../../src/contract/color.ts'
 import { COVER_SIZES, type CoverSize, isCover, MAX_COVER_BYTES, MAX_COVER_PIXELS } from '../../src/contract/facts.ts'
 import type { CoverOutputs, CoverResult } from '../../src/contract/job.ts'
+import { failpoint } from '../failpoint.ts'
 import { JobError } from '../job_error.ts'
 import { upload } from '../transfer/upload.ts'
 
@@ -20,6 +21,7 @@ export async function makeCover(image: Buffer, outputs: CoverOutputs, signal: Ab
       await upload({ body: new Uint8Array(jpeg), url: outputs[name], contentType: 'image/jpeg', signal })
     }),
   )
+  failpoint('cover_uploaded')
   return { image_colors: await palette(square) }
 }
 

@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { CODECS } from '../../src/contract/facts.ts'
 import type { JobEvent, TranscodeJob } from '../../src/contract/job.ts'
 import type { Sniffed } from '../../src/contract/sniff.ts'
+import { failpoint } from '../failpoint.ts'
 import type { Tools } from '../process/ffmpeg.ts'
 import { run } from '../process/run.ts'
 import { uploadFile } from '../transfer/upload.ts'
@@ -29,6 +30,7 @@ export type EarlyRequest = {
   tools: Tools
   signal: AbortSignal
   emit: (event: JobEvent) => void
+  nice: number
 }
 
 /** Streams that every browser plays as they are, with the file format to put them into. */
@@ -81,10 +83,11 @@ async function publish(request: EarlyRequest, args: string[], { index, file, url
   const { directory, tools, signal, source, emit } = request
   // Before the other process: its listeners wait.
   const timeoutSeconds = tools.timeoutSeconds ?? 120 + 2 * source.duration!
-  const limits = { cwd: directory, signal, timeoutSeconds, nice: 5 }
+  const limits = { cwd: directory, signal, timeoutSeconds, nice: Math.floor(request.nice / 2) }
   const exit = await run(tools.ffmpeg, args, limits)
   if (exit.code !== 0 || (await stat(join(directory, file))).size === 0) return false
   const size = await uploadFile(join(directory, file), url, type, signal)
+  failpoint('early_uploaded')
   const duration = Math.round(source.duration! * 1000) / 1000
   emit({ type: 'early', file: { index, size, bitrate: Math.round((size * 8) / 1000 / duration), duration } })
   return true

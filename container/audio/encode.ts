@@ -13,6 +13,7 @@ export type EncodeRequest = Omit<Command, 'measures'> & {
   directory: string
   tools: Tools
   signal: AbortSignal
+  nice: number
   /** Another process that makes one of the encodes meanwhile. */
   early: Early | null
   /** Told the fraction of the pass that is done, 0–1. */
@@ -106,7 +107,7 @@ async function encodeSeparately(request: EncodeRequest, before: Exit): Promise<E
   if (exit.code === 0 && pcm.frames === 0)
     throw new JobError('no_samples', 'The file holds no audio: it ends after its header.')
   if (exit.code !== 0 || pcm.frames === 0) {
-    if (exit.signal && before.signal) throw new JobError('internal', 'The decoder was killed.', true)
+    if (exit.signal && before.signal) throw new JobError('internal', 'The decoder crashed.', true)
     throw new JobError('decode_failed', 'The audio is damaged or not decodable.')
   }
   refuseShort(pcm, request)
@@ -139,6 +140,7 @@ async function attempt(request: EncodeRequest & { measures: Measure[]; seconds?:
   const exit = await run(tools.ffmpeg, ffmpegArguments(request), {
     cwd: request.directory,
     signal,
+    nice: request.nice,
     onStdout,
     // Grows with what is decoded: neither a header that understates nor a source that never moves on matters.
     timeoutSeconds: () => tools.timeoutSeconds ?? 120 + 2 * (request.seconds ?? meter.frames() / source.sampleRate),

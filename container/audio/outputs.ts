@@ -2,6 +2,7 @@ import { stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 
 import type { JobVariant, MadeVariant } from '../../src/contract/job.ts'
+import { failpoint } from '../failpoint.ts'
 import { uploadFile } from '../transfer/upload.ts'
 import type { Encoded } from './encode.ts'
 
@@ -71,6 +72,7 @@ export async function uploadAll(
     for (let next = rest.shift(); next; next = rest.shift()) {
       const { variant, file, size, bitrate, duration, uploaded } = next
       if (!uploaded) await uploadFile(file, variant.url, variant.content_type, either)
+      failpoint('file_uploaded')
       made.set(variant.index, { index: variant.index, size, bitrate, duration })
       onProgress(made.size / files.length)
     }

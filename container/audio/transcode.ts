@@ -1,9 +1,9 @@
-import { mkdir, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 
 import type { JobEvent, JobResult, TranscodeJob } from '../../src/contract/job.ts'
 import type { Sniffed } from '../../src/contract/sniff.ts'
 import { reserveSpace, spaceFor } from '../disk.ts'
+import { failpoint } from '../failpoint.ts'
 import { JobError } from '../job_error.ts'
 import type { Tools } from '../process/ffmpeg.ts'
 import { download, type DownloadLimits } from '../transfer/download.ts'
@@ -28,34 +28,33 @@ export type TranscodeContext = {
   directory: string
   signal: AbortSignal
   emit: (event: JobEvent) => void
+  /** Niceness of its ffmpeg, 0 to 19. */
+  nice: number
   limits: DownloadLimits
 }
 
-/** Does one job from download to upload in a directory of its own, which is gone afterwards. */
+/** Does one job from download to upload, in an empty directory of its own. */
 export async function transcode(job: TranscodeJob, context: TranscodeContext): Promise<JobResult> {
-  const { tools, directory, signal, emit } = context
+  const { tools, directory, signal, emit, nice } = context
   if (job.source.size === 0) throw new JobError('empty_file', 'The file is empty.')
-  try {
-    await mkdir(directory, { recursive: true })
-    await reserveSpace(directory, spaceFor(job))
-    const progress = createProgress(emit)
-    const path = join(directory, SOURCE_FILE)
-    await download(job.source, path, {
-      signal,
-      limits: context.limits,
-      onProgress: (fraction) => progress.downloaded(fraction),
-    })
+  await reserveSpace(directory, spaceFor(job))
+  const progress = createProgress(emit)
+  const path = join(directory, SOURCE_FILE)
+  await download(job.source, path, {
+    signal,
+    limits: context.limits,
+    onProgress: (fraction) => progress.downloaded(fraction),
+  })
 
-    const sniffed = await sniffFile(path)
-    const source = await probe(path, sniffed, tools, signal)
-    refuseLong(source, job.max_duration)
-    const wanted = plan(job.variants, source)
-    const request = { job, source, sniffed, encodes: wanted.encodes, directory, tools, signal, emit }
-    const encoded = await encodeAll(request, progress)
-    return await finish(job, { source, sniffed, path, wanted, encoded }, context, progress)
-  } finally {
-    await rm(directory, { recursive: true, force: true })
-  }
+  failpoint('downloaded')
+  const sniffed = await sniffFile(path)
+  const source = await probe(path, sniffed, tools, signal)
+  refuseLong(source, job.max_duration)
+  const wanted = plan(job.variants, source)
+  const request = { job, source, sniffed, encodes: wanted.encodes, directory, tools, signal, emit, nice }
+  const encoded = await encodeAll(request, progress)
+  failpoint('encoded')
+  return finish(job, { source, sniffed, path, wanted, encoded }, context, progress)
 }
 
 async function encodeAll(request: EarlyRequest, progress: ReturnType<typeof createProgress>): Promise<Encoded> {
@@ -108,6 +107,7 @@ async function finish(
     })),
   )
   const variants = await uploadAll(files, signal, (fraction) => progress.uploaded(fraction))
+  failpoint('uploaded')
   const embedded = await embeddedCover({ outputs: job.cover, source, sniffed, path, tools, signal })
   return {
     duration,

@@ -19,14 +19,14 @@ export async function findTools(wanted: Wanted): Promise<Binaries> {
   const beside = executable(join(dirname(ffmpeg), 'ffprobe'))
   const ffprobe = wanted.ffprobePath ?? beside ?? onPath('ffprobe') ?? (await fromNpm('@ffprobe-installer/ffprobe'))
   if (!ffprobe) throw new Error('ffprobe not found: set FFPROBE_PATH or npm install @ffprobe-installer/ffprobe')
-  const [version] = await Promise.all([versionOf(ffmpeg), versionOf(ffprobe)])
+  const [version] = await Promise.all([versionOf(ffmpeg, 'FFMPEG_PATH'), versionOf(ffprobe, 'FFPROBE_PATH')])
   return { ffmpeg, ffprobe, version }
 }
 
-async function versionOf(binary: string): Promise<string> {
+async function versionOf(binary: string, variable: string): Promise<string> {
   const exit = await run(binary, ['-version'], { timeoutSeconds: 30, stdoutLimit: 65536 }).catch(() => null)
   const version = exit?.code === 0 && /version (\S+)/.exec(exit.stdout.toString())?.[1]
-  if (!version) throw new Error(`${binary} does not run`)
+  if (!version) throw new Error(`${binary} does not run: set ${variable} to one that does, or take it away`)
   return version
 }
 

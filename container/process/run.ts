@@ -1,6 +1,8 @@
 import { spawn } from 'node:child_process'
 import { setPriority } from 'node:os'
 
+import { JobError } from '../job_error.ts'
+
 /** A program by its path, or behind wrappers: the wrappers' own arguments first, the program last. */
 export type Program = string | readonly string[]
 
@@ -31,9 +33,14 @@ export type RunOptions = {
 /** Statically linked builds crash on the system's character set converters, which MPEG-TS asks for; no format of ours needs them. */
 const ENVIRONMENT = { PATH: process.env.PATH, GCONV_PATH: '/nonexistent' }
 const STDERR_KEPT = 65536
+/** What ffmpeg says of a signal that it takes itself. */
+const TOLD_TO_END = /^Exiting normally, received signal \d+\.?\s*$/m
 const running = new Set<number>()
 
-/** Runs a program in its own process group with an empty environment, and never leaves it behind. */
+/**
+ * Runs a program in its own process group with an empty environment, and never leaves it behind. Rejects when somebody else ended it: who
+ * needed the memory, or stops the machine. The file that it worked on has no part in that.
+ */
 export function run(program: Program, args: string[], options: RunOptions): Promise<Exit> {
   return new Promise((resolve, reject) => {
     const [binary, ...before] = typeof program === 'string' ? [program] : program
@@ -48,7 +55,11 @@ export function run(program: Program, args: string[], options: RunOptions): Prom
       running.add(pid)
       lowerPriority(pid, options.nice ?? 10)
     }
-    const kill = () => pid !== undefined && killGroup(pid)
+    let isOurs = false
+    const kill = () => {
+      isOurs = true
+      if (pid !== undefined) killGroup(pid)
+    }
     let timedOut = false
     let overflowed = false
     let stdout: Buffer[] = []
@@ -62,7 +73,7 @@ export function run(program: Program, args: string[], options: RunOptions): Prom
     if (options.signal?.aborted) kill()
 
     child.stdout.on('data', (chunk: Buffer) => {
-      if (options.onStdout) return options.onStdout(chunk) || kill()
+      if (options.onStdout) return void (options.onStdout(chunk) || kill())
       stdoutBytes += chunk.length
       if (stdoutBytes <= (options.stdoutLimit ?? 0)) return stdout.push(chunk)
       overflowed = true
@@ -83,6 +94,9 @@ export function run(program: Program, args: string[], options: RunOptions): Prom
     })
     child.on('close', (code, signal) => {
       settle()
+      const wasKilled =
+        signal === 'SIGKILL' || signal === 'SIGTERM' || (code === 255 && TOLD_TO_END.test(stderr.toString()))
+      if (wasKilled && !isOurs) return reject(new JobError('killed', 'The decoder was killed from outside.', true))
       resolve({ code, signal, timedOut, overflowed, stdout: Buffer.concat(stdout), stderr: stderr.toString() })
     })
   })

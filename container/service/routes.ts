@@ -7,10 +7,10 @@ import { bodyLimit } from 'hono/body-limit'
 import { HTTPException } from 'hono/http-exception'
 import * as z from 'zod'
 
-import { CoverJob, type JobEvent, TranscodeJob } from '../../src/contract/job.ts'
+import { CoverJob, type JobEvent, TranscodeJob, type TranscoderHealth } from '../../src/contract/job.ts'
 import { log } from '../log.ts'
 import { coverStatus, type createCovers } from './covers.ts'
-import type { createJobs } from './jobs.ts'
+import type { createJobs, Refusal } from './jobs.ts'
 
 type Service = {
   jobs: ReturnType<typeof createJobs>
@@ -26,10 +26,18 @@ type Service = {
 const MAX_BODY = 1024 * 1024
 const PING_MS = 4000
 
+/** Code, seconds until it is worth another try, and a sentence. */
+const REFUSALS: Record<Refusal, [code: 'busy' | 'unavailable', seconds: string, message: string]> = {
+  busy: ['busy', '10', 'Every place is taken.'],
+  disk_full: ['unavailable', '60', 'The transcoder has not enough free disk.'],
+  stopping: ['unavailable', '5', 'The transcoder is stopping.'],
+}
+
 /** The whole interface of the service (src/contract/job.ts). */
 export function createRoutes({ jobs, covers, version, confined, secret, signal }: Service) {
   const app = new Hono<{ Bindings: HttpBindings }>()
-  app.get('/health', (c) => c.json({ ok: true, ...jobs.counts(), ffmpeg: version, confined }))
+  const health = (): TranscoderHealth => ({ ok: true, ...jobs.state() })
+  app.get('/health', (c) => c.json({ ...health(), ffmpeg: version, confined }))
   app.use((c, next) => {
     if (isAllowed(c.req.header('authorization'), secret)) return next()
     return Promise.resolve(refuse(c, 401, 'unauthorized', 'The secret is missing or wrong.'))
@@ -41,10 +49,14 @@ export function createRoutes({ jobs, covers, version, confined, secret, signal }
   app.post('/jobs/:id', body(TranscodeJob), (c) => {
     const job = c.req.valid('json')
     if (job.job_id !== c.req.param('id')) return refuse(c, 400, 'invalid', 'job_id is not the one of the path.')
-    if (!jobs.takes(job)) {
-      c.header('retry-after', '30')
-      return refuse(c, 503, 'busy', 'The queue is full.')
+    const refusal = jobs.refusal(job)
+    if (refusal) {
+      const [code, seconds, message] = REFUSALS[refusal]
+      c.header('retry-after', seconds)
+      return refuse(c, 503, code, message)
     }
+    // The last bytes of a stream that was read to its end are gone.
+    c.env.outgoing.once('finish', () => jobs.fetched(job.job_id))
     return c.body(
       eventStream((listener) => jobs.attach(job, listener)),
       200,
@@ -56,11 +68,12 @@ export function createRoutes({ jobs, covers, version, confined, secret, signal }
       },
     )
   })
-  app.delete('/jobs/:id', (c) => {
-    if (jobs.cancel(c.req.param('id'))) return c.json({ ok: true })
+  app.delete('/jobs/:id', async (c) => {
+    if (await jobs.cancel(c.req.param('id'))) return c.json({ ok: true })
     return refuse(c, 404, 'not_found', 'There is no such job.')
   })
   app.post('/covers', body(CoverJob), async (c) => {
+    if (jobs.state().stopping) return refuse(c, 503, 'unavailable', 'The transcoder is stopping.')
     const answer = await covers(c.req.valid('json'), signal)
     return c.json(answer, coverStatus(answer))
   })

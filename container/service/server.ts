@@ -5,7 +5,8 @@ import { join } from 'node:path'
 import { serve } from '@hono/node-server'
 
 import { transcode } from '../audio/transcode.ts'
-import { JOB_PREFIX, cleanWorkDir, makeDirectory, openWorkDir } from '../disk.ts'
+import { cleanWorkDir, findRoom, JOB_PREFIX, makeDirectory, openWorkDir } from '../disk.ts'
+import { armFailpoints } from '../failpoint.ts'
 import { log } from '../log.ts'
 import { confine } from '../process/confine.ts'
 import { findTools } from '../process/ffmpeg.ts'
@@ -15,35 +16,33 @@ import { createJobs } from './jobs.ts'
 import { createRoutes } from './routes.ts'
 import { readSettings } from './settings.ts'
 
-const settings = readSettings(process.env)
-const found = await findTools(settings).catch(giveUp)
-openWorkDir(settings.workDir)
-cleanWorkDir(settings.workDir)
-const { tools, confined, owner } = await confine(found, settings.workDir)
-
-const { timeoutSeconds, limits } = settings
+const { settings, found } = await prepare().catch((error: unknown) => giveUp(error, 2))
+const { workDir, timeoutSeconds, limits } = settings
+openWorkDir(workDir)
+cleanWorkDir(workDir)
+armFailpoints(workDir)
+const { tools, confined, owner } = await confine(found, workDir)
+const { version } = tools
 
 const ending = new AbortController()
-const jobs = createJobs(async (job, signal, emit) => {
-  const directory = join(settings.workDir, `${JOB_PREFIX}${job.job_id}`)
-  await makeDirectory(directory, owner)
-  try {
-    return await transcode(job, { tools: { ...tools, timeoutSeconds }, signal, emit, directory, limits })
-  } finally {
-    await rm(directory, { recursive: true, force: true })
-  }
-})
-const covers = createCovers(settings.workDir, limits)
-const { version } = tools
+const jobs = createJobs(
+  async (job, options) => {
+    const directory = join(workDir, `${JOB_PREFIX}${job.job_id}`)
+    await makeDirectory(directory, owner)
+    try {
+      return await transcode(job, { ...options, tools: { ...tools, timeoutSeconds }, directory, limits })
+    } finally {
+      await rm(directory, { recursive: true, force: true })
+    }
+  },
+  (job, running) => findRoom(workDir, job, running),
+)
+const covers = createCovers(workDir, limits)
 const routes = createRoutes({ jobs, covers, version, confined, secret: settings.secret, signal: ending.signal })
 
 const server = serve(
   {
-    fetch(request, env) {
-      // A request that was on its way when the service was told to stop is its connection's last.
-      if (stopping) env.outgoing.setHeader('connection', 'close')
-      return routes.fetch(request, env)
-    },
+    fetch: routes.fetch,
     port: settings.port,
     hostname: settings.host,
     // Longer than callers keep idle connections, so that no request meets one that is just being closed.
@@ -51,33 +50,41 @@ const server = serve(
   },
   ({ port }) => log('started', { host: settings.host, port, pid: process.pid, ffmpeg: version, confined }),
 )
-server.on('error', giveUp)
+server.on('error', (error) => giveUp(error))
 
 let stopping = false
-async function stop(graceMs: number): Promise<void> {
+/** Ends what runs, answers until all of it was fetched, and leaves. Told a second time, it leaves at once. */
+async function stop(): Promise<void> {
   if (stopping) exit()
   stopping = true
-  server.close()
-  setTimeout(() => jobs.cancelAll(), graceMs).unref()
-  await jobs.close()
-  // The last lines of the streams must leave before the process does.
-  setTimeout(exit, 100)
+  log('stopping', jobs.state())
+  setTimeout(() => jobs.cancelAll(), settings.graceMs)
+  await jobs.drain(settings.lingerMs)
+  // Covers are seconds of work.
+  setTimeout(exit, 5000)
+  server.close(exit)
 }
 
 function exit(): never {
   ending.abort()
   killAll()
-  cleanWorkDir(settings.workDir)
+  cleanWorkDir(workDir)
   log('stopped')
   process.exit(0)
 }
 
-function giveUp(error: unknown): never {
-  log('failed', { message: error instanceof Error ? error.message : String(error) })
-  process.exit(1)
+async function prepare() {
+  const settings = readSettings(process.env)
+  return { settings, found: await findTools(settings) }
 }
 
-process.on('SIGTERM', () => void stop(settings.graceMs))
+/** The code 2 says that another start would fail as well (scripts/start.ts). */
+function giveUp(error: unknown, code = 1): never {
+  log('failed', { message: error instanceof Error ? error.message : String(error) })
+  process.exit(code)
+}
+
+process.on('SIGTERM', () => void stop())
 // Ctrl-C in a terminal reaches the whole process group: end at once.
 process.on('SIGINT', exit)
 process.on('exit', killAll)

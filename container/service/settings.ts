@@ -9,7 +9,10 @@ import { DOWNLOAD_LIMITS } from '../transfer/download.ts'
 export const Environment = z.object({
   PORT: z.coerce.number().int().min(0).max(65535).default(8080).describe('where it listens'),
   HOST: z.string().min(1).default('127.0.0.1').describe('the address it listens on; the image sets `0.0.0.0`'),
-  TRANSCODER_SECRET: z.string().optional().describe('the same as the secret of the Worker'),
+  TRANSCODER_SECRET: z
+    .string()
+    .optional()
+    .describe('the same as the secret of the Worker; needed wherever others than this machine reach it'),
   WORK_DIR: z
     .string()
     .min(1)
@@ -28,6 +31,11 @@ export const Environment = z.object({
     .min(0)
     .default(10)
     .describe('seconds that a running job gets to finish after SIGTERM; a Cloudflare Container may take 15 minutes'),
+  LINGER_SECONDS: z.coerce
+    .number()
+    .min(0)
+    .default(60)
+    .describe('seconds after its last job that a stopping transcoder keeps what nobody has fetched'),
   SOURCE_STALL_SECONDS: z.coerce
     .number()
     .positive()
@@ -45,10 +53,16 @@ export const Environment = z.object({
     .describe('… in every stretch of so many seconds'),
 })
 
+const LOOPBACK = /^(localhost|::1|127\.\d+\.\d+\.\d+)$/
+
 /** Reads the settings from environment variables, with their defaults. */
 export function readSettings(environment: NodeJS.ProcessEnv) {
   const set = Object.fromEntries(Object.entries(environment).filter(([, value]) => value !== ''))
-  const env = Environment.parse(set)
+  const { data: env, error } = Environment.safeParse(set)
+  if (!env) throw new Error(z.prettifyError(error))
+  if (!env.TRANSCODER_SECRET && !LOOPBACK.test(env.HOST)) {
+    throw new Error(`TRANSCODER_SECRET is not set, and others reach ${env.HOST}: set it, or HOST=127.0.0.1`)
+  }
   return {
     port: env.PORT,
     host: env.HOST,
@@ -59,6 +73,7 @@ export function readSettings(environment: NodeJS.ProcessEnv) {
     parentPid: env.PARENT_PID,
     timeoutSeconds: env.FFMPEG_TIMEOUT,
     graceMs: env.GRACE_SECONDS * 1000,
+    lingerMs: env.LINGER_SECONDS * 1000,
     limits: {
       stallSeconds: env.SOURCE_STALL_SECONDS,
       leastRate: env.SOURCE_LEAST_RATE,

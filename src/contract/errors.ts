@@ -81,6 +81,7 @@ export const SERVICE_ERRORS = {
   upload_failed: 'the bucket refused a file that was made',
   disk_full: 'the disk of the transcoder is full',
   cancelled: 'the transcoder was stopped; not counted as an attempt',
+  killed: 'the machine ended the decoder, for want of memory perhaps; not counted as an attempt',
   internal: 'a fault of the transcoder',
 } as const
 

@@ -9,9 +9,11 @@ import { FailedVariant, SkippedVariant, SourceInfo, Warning } from './info.ts'
  * What the queue consumer asks of the transcoder, and what the transcoder answers (docs/architecture.md#how-audio-flows).
  *
  * `POST /jobs/{job_id}` with a `TranscodeJob` starts the job or re-attaches to it and streams `JobEvent`s as NDJSON; the last
- * line is a `result` or an `error`. `POST /covers` with a `CoverJob` answers one `CoverAnswer`. The job carries every URL and
- * every setting: the transcoder holds no credentials and knows neither the catalogue nor the database. Worker and container are
- * deployed at different moments, so a field is only ever added here, never renamed.
+ * line is a `result` or an `error`, and it is kept for whoever attaches later until somebody has fetched it. 503 with a `Refusal`
+ * and `Retry-After` means: not now. `DELETE /jobs/{job_id}` ends a job, and answers when nothing of it runs any more.
+ * `POST /covers` with a `CoverJob` answers one `CoverAnswer`. `GET /health` answers `TranscoderHealth`. The job carries every URL
+ * and every setting: the transcoder holds no credentials and knows neither the catalogue nor the database. Worker and container
+ * are deployed at different moments, so a field is only ever added here, never renamed.
  */
 
 const codesOf = <const T extends object>(table: T) => z.enum(Object.keys(table) as (keyof T & string)[])
@@ -150,6 +152,22 @@ export const JobEvent = z.discriminatedUnion('type', [
   z.object({ type: z.literal('error'), error: JobError }),
 ])
 export type JobEvent = z.infer<typeof JobEvent>
+
+/** Why a job is not taken: `busy` when every place is taken, `unavailable` when it is stopping or its disk is full. */
+export const Refusal = z.object({ ok: z.literal(false), code: z.enum(['busy', 'unavailable']), message: z.string() })
+export type Refusal = z.infer<typeof Refusal>
+
+export const TranscoderHealth = z.object({
+  ok: z.literal(true),
+  /** It takes no new jobs, but answers for those that it has until their results are fetched. */
+  stopping: z.boolean(),
+  /** Jobs that run, and that wait for a slot. */
+  running: z.int().min(0),
+  queued: z.int().min(0),
+  /** Where jobs run: for a source of at most `max_size` bytes, or of any size (`null`). A job takes the free one with the least `max_size`. */
+  slots: z.array(z.object({ max_size: z.int().nullable(), is_free: z.boolean() })),
+})
+export type TranscoderHealth = z.infer<typeof TranscoderHealth>
 
 /** Whether a line is of a kind that is known here. */
 export const JobEventType = z.object({ type: z.enum(['ping', 'progress', 'fallback', 'early', 'result', 'error']) })

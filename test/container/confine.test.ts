@@ -60,7 +60,7 @@ describe('ffmpeg', () => {
     const has = (layer: string) => confined.includes(layer)
 
     expect(told).toContain('ENVIRONMENT:GCONV_PATH PATH PWD \n')
-    expect(told).toContain('NICE:10')
+    expect(told).toContain('NICE:3')
     // util-linux is part of every Debian; the rest depends on what its kernel and its container allow.
     expect(confined).toEqual(expect.arrayContaining(['limits', 'no_new_privs']))
     expect(told).toMatch(/FILE:10485760 OPEN:256 MEMORY:3145728 CORE:0/)

@@ -6,6 +6,7 @@ import { afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vite
 
 import { diskError, reserveSpace } from '../../container/disk.ts'
 import { download } from '../../container/transfer/download.ts'
+import { Refusal } from '../../src/contract/job.ts'
 import { makeAudio, noise } from '../support/audio.ts'
 import { noMounts, ownMounts } from './machine.ts'
 import { childrenOf, encoderOf, WAIT } from './processes.ts'
@@ -157,13 +158,15 @@ describe('a service that gets no room', () => {
     expect(stage.storage.requests).toEqual([])
   })
 
-  it('because others have it does not begin', async () => {
-    // Our own checkout takes some.
-    const { blocks, bavail, bsize } = await statfs(import.meta.dirname)
+  it('because others have it takes no job, which is no fault of the job', async () => {
+    const service = await stage.start()
+    // Something always lies on a disk.
+    const { blocks, bavail, bsize } = await statfs(service.workDir)
     const between = ((blocks + bavail) / 2) * bsize
-    await expect(reserveSpace(import.meta.dirname, between)).rejects.toMatchObject({
-      code: 'disk_full',
-      retryable: true,
-    })
+    const job = stage.newLightJob()
+    const response = await post(service, { ...job, source: { ...job.source, size: Math.floor(between) } }, job.job_id)
+    expect([response.status, Refusal.parse(await response.json()).code]).toEqual([503, 'unavailable'])
+    expect(Number(response.headers.get('retry-after'))).toBeGreaterThan(0)
+    await expect(reserveSpace(service.workDir, between)).rejects.toMatchObject({ code: 'disk_full', retryable: true })
   })
 })

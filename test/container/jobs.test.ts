@@ -1,11 +1,9 @@
-import { chmod, mkdtemp, readFile, writeFile } from 'node:fs/promises'
-import { join } from 'node:path'
+import { afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
 
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
-
-import { ffmpeg, lavfi, makeAudio, noise } from '../support/audio.ts'
-import { childrenOf, encoderOf } from './processes.ts'
-import { collect, eventsOf, JSON_BODY, newJob, post, type Service, startService, succeed } from './service.ts'
+import { Refusal, type TranscodeJob, TranscoderHealth } from '../../src/contract/job.ts'
+import { makeAudio, noise } from '../support/audio.ts'
+import { encoderOf, isRunning } from './processes.ts'
+import { collect, eventsOf, JSON_BODY, post, type Service, succeed } from './service.ts'
 import { setStage, SLOW, type Stage } from './stage.ts'
 
 let service: Service
@@ -13,13 +11,14 @@ let stage: Stage
 let audio: Buffer
 
 beforeAll(async () => {
-  ;[audio, service] = await Promise.all([makeAudio('mp3', { seconds: 5, expression: noise }), startService()])
+  audio = await makeAudio('mp3', { seconds: 5, expression: noise })
 })
-afterAll(() => service?.stop())
 
 beforeEach(async () => {
   stage = await setStage(audio)
+  service = await stage.start()
 })
+
 afterEach(() => stage.strike())
 
 const health = async (running: Service) => (await fetch(`${running.url}/health`)).json()
@@ -68,6 +67,21 @@ describe('attaching', () => {
     expect(late.result).toBeDefined()
   })
 
+  it('a failure is told to who comes late, and the job starts anew for the next', async () => {
+    const { job, go } = stage.heldJob()
+    stage.storage.refuse(`${job.job_id}/mp3-128`, 403)
+    const consumer = new AbortController()
+    await post(service, job, job.job_id, consumer.signal)
+    consumer.abort()
+    go()
+    await counts(0, 0)
+    const sources = () => stage.storage.requests.filter(({ method }) => method === 'GET').length
+    expect((await collect(await post(service, job, job.job_id))).error?.code).toBe('upload_failed')
+    expect(sources()).toBe(1)
+    expect((await collect(await post(service, job, job.job_id))).result).toBeDefined()
+    expect(sources()).toBe(2)
+  })
+
   it('a job that failed starts anew', async () => {
     const job = stage.newLightJob()
     stage.storage.refuse(`${job.job_id}/mp3-128`, 403)
@@ -76,139 +90,80 @@ describe('attaching', () => {
   })
 })
 
-describe('the queue', () => {
-  it('holds four jobs beside the running one and refuses the sixth', async () => {
-    const held = Array.from({ length: 6 }, () => stage.heldJob())
+describe('the slots', () => {
+  /** A job whose source claims to be so large; it stays in its download. */
+  const sized = (size: number) => {
+    const { job } = stage.heldJob()
+    return { ...job, source: { ...job.source, size } }
+  }
+  const start = (job: TranscodeJob) => post(service, job, job.job_id)
+  const slots = async () => TranscoderHealth.parse(await health(service)).slots.map(({ is_free }) => is_free)
+
+  it('run three short jobs at once, four more wait, and the eighth is refused', async () => {
+    const held = Array.from({ length: 8 }, () => stage.heldJob())
     const streams: Response[] = []
-    for (const { job } of held.slice(0, 5)) streams.push(await post(service, job, job.job_id))
-    expect(await health(service)).toMatchObject({ running: 1, queued: 4 })
-    const refused = await post(service, held[5]!.job, held[5]!.job.job_id)
+    for (const { job } of held.slice(0, 7)) streams.push(await start(job))
+    expect(await health(service)).toMatchObject({ stopping: false, running: 3, queued: 4 })
+    expect(await slots()).toEqual([false, false, false])
+    const refused = await start(held[7]!.job)
     expect(refused.status).toBe(503)
     expect(Number(refused.headers.get('retry-after'))).toBeGreaterThan(0)
-    expect(await refused.json()).toMatchObject({ ok: false, code: 'busy' })
+    expect(Refusal.parse(await refused.json()).code).toBe('busy')
     for (const { go } of held) go()
     for (const stream of streams) expect((await collect(stream)).result).toBeDefined()
   })
 
-  it('lets go of a cancelled job, waiting or running', async () => {
-    const [running, waiting] = [stage.heldJob(), stage.heldJob()]
-    const streams = [
-      await post(service, running.job, running.job.job_id),
-      await post(service, waiting.job, waiting.job.job_id),
-    ]
-    for (const { job } of [waiting, running]) {
-      const answer = await fetch(`${service.url}/jobs/${job.job_id}`, { method: 'DELETE' })
-      expect(answer.status).toBe(200)
-    }
-    for (const stream of streams)
-      expect((await collect(stream)).error).toMatchObject({ code: 'cancelled', retryable: true })
-    await counts(0, 0)
-    expect(await service.leftovers()).toEqual([])
-    const gone = await fetch(`${service.url}/jobs/${running.job.job_id}`, { method: 'DELETE' })
-    expect(gone.status).toBe(404)
+  it('are there for a short job while long ones wait for each other', async () => {
+    for (let i = 0; i < 5; i++) await start(sized(50_000_000))
+    expect(await health(service)).toMatchObject({ running: 1, queued: 4 })
+    expect(await slots()).toEqual([false, true, true])
+    expect((await start(sized(50_000_000))).status).toBe(503)
+    for (const size of [5_000_000, 1_000_000]) expect((await start(sized(size))).status).toBe(200)
+    expect(await slots()).toEqual([false, false, false])
+    expect((await start(sized(1_000_000))).status).toBe(503)
+  })
+
+  it('are free again for the next that waits', async () => {
+    const [first, second] = [sized(50_000_000), sized(50_000_000)]
+    await start(first)
+    await start(second)
+    await counts(1, 1)
+    await fetch(`${service.url}/jobs/${first.job_id}`, { method: 'DELETE' })
+    await counts(1, 0)
   })
 })
 
-describe('ffmpeg', () => {
-  it.each(['SIGKILL', 'SIGSEGV'] as const)(
-    'hit by %s in the strict pass is followed by the tolerant one',
-    async (signal) => {
-      const slow = await stage.start(await stage.fakeFfmpeg(SLOW))
-      const job = stage.newLightJob()
-      const stream = await post(slow, job, job.job_id)
-      process.kill(await encoderOf(slow), signal)
-      const { result, fallback } = await collect(stream)
-      expect(fallback).toBe('The strict pass crashed.')
-      expect(Math.abs(result!.duration - 5)).toBeLessThan(0.05)
-      expect(await slow.leftovers()).toEqual([])
-    },
-  )
+describe('a cancelled job', () => {
+  const cancel = (running: Service, { job_id }: TranscodeJob) =>
+    fetch(`${running.url}/jobs/${job_id}`, { method: 'DELETE' })
 
-  it.each(['KILL', 'SEGV'])('hit by SIG%s in every pass is a failure that may be tried again', async (signal) => {
-    const doomed = await stage.start(
-      await stage.fakeFfmpeg(`case "$*" in *filter_complex*) kill -${signal} $$;; esac; exec "$REAL" "$@"`),
-    )
+  it('is gone with its ffmpeg when the answer comes', async () => {
+    const slow = await stage.start(await stage.fakeFfmpeg(SLOW))
     const job = stage.newLightJob()
-    const { error, fallback } = await collect(await post(doomed, job, job.job_id))
-    expect(fallback).toBe('The strict pass crashed.')
-    expect(error).toEqual({ code: 'internal', message: 'The decoder was killed.', retryable: true })
-    expect(await childrenOf(doomed.pid, /./)).toEqual([])
-    expect(await doomed.leftovers()).toEqual([])
-    expect((await collect(await post(service, job, job.job_id))).result).toBeDefined()
+    const stream = await post(slow, job, job.job_id)
+    const encoder = await encoderOf(slow)
+    expect((await cancel(slow, job)).status).toBe(200)
+    expect([await isRunning(encoder), await slow.leftovers()]).toEqual([false, []])
+    expect((await collect(stream)).error).toMatchObject({ code: 'cancelled', retryable: true })
+    expect((await cancel(slow, job)).status).toBe(404)
   })
 
-  it('that hangs in both passes ends in timed_out, and nothing of it stays', async () => {
-    const hung = await stage.start({
-      ...(await stage.fakeFfmpeg('case "$*" in *filter_complex*) sleep 1000;; esac; exec "$REAL" "$@"')),
-      FFMPEG_TIMEOUT: '0.3',
-    })
+  it('that waits for a slot is not begun', async () => {
+    const held = Array.from({ length: 4 }, () => stage.heldJob())
+    for (const { job } of held.slice(0, 3)) await post(service, job, job.job_id)
+    const waiting = held[3]!.job
+    const stream = await post(service, waiting, waiting.job_id)
+    expect((await cancel(service, waiting)).status).toBe(200)
+    expect((await collect(stream)).error).toMatchObject({ code: 'cancelled', retryable: true })
+    await counts(3, 0)
+  })
+
+  it('that has ended is forgotten', async () => {
     const job = stage.newLightJob()
-    const { error, fallback } = await collect(await post(hung, job, job.job_id))
-    expect(fallback).toBe('The strict pass took too long.')
-    expect(error).toMatchObject({ code: 'timed_out' })
-    expect(await childrenOf(hung.pid, /./)).toEqual([])
-    expect(await hung.leftovers()).toEqual([])
-  })
-
-  it('without libspeex says of Speex that it cannot be decoded here, not that it is damaged', async () => {
-    const without = await stage.start(
-      await stage.fakeFfmpeg(
-        'for a; do shift; [ "$a" = libspeex ] && a=libnone; set -- "$@" "$a"; done; exec "$REAL" "$@"',
-      ),
-    )
-    const speex = await ffmpeg([...lavfi({ seconds: 1, rate: 16000, channels: 1 }), '-c:a', 'libspeex', '-f', 'ogg'])
-    const job = newJob(stage.storage, stage.storage.serve('speex', speex))
-    for (const pass of ['strict', 'tolerant'] as const) {
-      const { error, fallback } = await collect(await post(without, { ...job, pass }, job.job_id))
-      const message = 'Audio encoded as speex cannot be decoded here.'
-      expect([fallback, error]).toEqual([undefined, { code: 'unsupported_format', message, retryable: false }])
-    }
-  })
-
-  it('whose blame is unclear is run once for every variant, and the good ones are kept', async () => {
-    const broken = await stage.start(
-      await stage.fakeFfmpeg('case "$*" in *filter_complex*libopus*) exit 1;; esac; exec "$REAL" "$@"'),
-    )
-    const job = newJob(stage.storage, stage.storage.serve('unclear', audio))
-    const { result, fallback } = await succeed(broken, job)
-    expect(fallback).toBeDefined()
-    expect(result.failed).toMatchObject([{ index: 'opus-96' }])
-    expect(result.variants.map((variant) => variant.index)).toEqual([
-      'aac-160',
-      'mp3-128',
-      'preview',
-      'waveform',
-      'analysis',
-    ])
-  })
-})
-
-describe('what a file says of itself', () => {
-  const EVIL = '$(touch /tmp/evil)\n{"event":"evil"}\u001b[2J'
-
-  it('reaches neither a command line nor a log', async () => {
-    // In the one directory that ffmpeg may write to.
-    const workDir = await mkdtemp(join(stage.scratch, 'work-'))
-    const arguments_ = join(workDir, 'arguments')
-    await writeFile(arguments_, '')
-    await chmod(arguments_, 0o666)
-    const fake = await stage.fakeFfmpeg(`printf '%s\\n' "$@" >> "${arguments_}"; exec "$REAL" "$@"`)
-    const recording = await stage.start({ ...fake, WORK_DIR: workDir })
-    const tagged = await makeAudio('flac', { seconds: 1 }, ['-metadata', `title=${EVIL}`])
-    const damaged = tagged.subarray(0, tagged.length - 2000)
-    for (const [bytes, name] of [
-      [tagged, 'evil";`id`.m3u8'],
-      [damaged, "evil' -i file:///etc/passwd"],
-    ] as const) {
-      const job = newJob(stage.storage, stage.storage.serve(encodeURIComponent(name), bytes))
-      const { info } = (await succeed(recording, job)).result
-      expect(info.tags).toMatchObject({ title: EVIL })
-    }
-    expect(await readFile(arguments_, 'utf8')).toContain('file:src')
-    for (const text of [await readFile(arguments_, 'utf8'), JSON.stringify(recording.logs)]) {
-      expect(text).not.toContain('evil')
-      expect(text).not.toContain('http')
-    }
+    await succeed(service, job)
+    expect((await cancel(service, job)).status).toBe(200)
+    await succeed(service, job)
+    expect(stage.storage.requests.filter(({ method }) => method === 'GET')).toHaveLength(2)
   })
 })
 

@@ -32,12 +32,14 @@ export async function startService(
   const exited = new Promise<number | null>((resolve) => child.once('exit', resolve))
   const port = await new Promise<number>((resolve, reject) => {
     // Not at its exit: the reason may still be on its way.
-    child.once('close', (code) => reject(new Error(`the service ended with ${code} before it started`)))
+    child.once('close', (code) => {
+      const reason = logs.find(({ event }) => event === 'failed')?.message ?? 'it says nothing'
+      reject(Object.assign(new Error(reason as string), { code }))
+    })
     createInterface({ input: child.stdout }).on('line', (line) => {
       const entry = JSON.parse(line)
       logs.push(entry)
       if (entry.event === 'started') resolve(entry.port)
-      if (entry.event === 'failed') reject(new Error(entry.message))
     })
   })
   return {

@@ -4,9 +4,12 @@ import { join } from 'node:path'
 
 import { afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
 
+import type { Failpoint } from '../../container/failpoint.ts'
+import { readSettings } from '../../container/service/settings.ts'
+import { Refusal } from '../../src/contract/job.ts'
 import { makeAudio, noise } from '../support/audio.ts'
 import { encoderOf, isRunning, WAIT } from './processes.ts'
-import { collect, post } from './service.ts'
+import { collect, post, type Service } from './service.ts'
 import { setStage, SLOW, type Stage } from './stage.ts'
 
 let stage: Stage
@@ -22,6 +25,9 @@ beforeEach(async () => {
 
 afterEach(() => stage.strike())
 
+const stopping = ({ url }: Service) =>
+  vi.waitFor(async () => expect(await (await fetch(`${url}/health`)).json()).toMatchObject({ stopping: true }), WAIT)
+
 describe('the end of the service', () => {
   it.each(['SIGINT', 'SIGTERM'] as const)('after %s leaves no process and no file', async (signal) => {
     const slow = await stage.start(await stage.fakeFfmpeg(SLOW))
@@ -31,7 +37,7 @@ describe('the end of the service', () => {
     slow.kill(signal)
     // A second SIGTERM does not wait for the job.
     if (signal === 'SIGTERM') {
-      await vi.waitFor(() => expect(fetch(`${slow.url}/health`)).rejects.toThrow(), WAIT)
+      await stopping(slow)
       slow.kill(signal)
     }
     expect(await slow.exited).toBe(0)
@@ -39,16 +45,50 @@ describe('the end of the service', () => {
     expect(await slow.leftovers()).toEqual([])
   })
 
-  it('after SIGTERM waits for the running job and ends the waiting ones', async () => {
+  it('after SIGTERM waits for the running jobs and ends the waiting ones', async () => {
     const service = await stage.start()
-    const [running, waiting] = [stage.heldJob(), stage.heldJob()]
-    const first = await post(service, running.job, running.job.job_id)
-    const second = await post(service, waiting.job, waiting.job.job_id)
+    const held = Array.from({ length: 4 }, () => stage.heldJob())
+    const streams: Response[] = []
+    for (const { job } of held) streams.push(await post(service, job, job.job_id))
     service.kill('SIGTERM')
-    expect((await collect(second)).error).toMatchObject({ retryable: true })
-    running.go()
-    expect((await collect(first)).result).toBeDefined()
+    expect((await collect(streams.pop()!)).error).toMatchObject({ code: 'cancelled', retryable: true })
+    for (const { go } of held) go()
+    for (const stream of streams) expect((await collect(stream)).result).toBeDefined()
     expect(await service.exited).toBe(0)
+  })
+
+  it('after SIGTERM comes when every result was fetched, and until then it answers', async () => {
+    const service = await stage.start()
+    const left = stage.newLightJob()
+    const { job, go } = stage.heldJob()
+    for (const one of [left, job]) {
+      const consumer = new AbortController()
+      await post(service, one, one.job_id, consumer.signal)
+      consumer.abort()
+    }
+    await vi.waitFor(() => expect(service.logs).toContainEqual(expect.objectContaining({ event: 'job_done' })), WAIT)
+    service.kill('SIGTERM')
+    await stopping(service)
+    const late = stage.newLightJob()
+    const refused = await post(service, late, late.job_id)
+    expect([refused.status, Refusal.parse(await refused.json()).code]).toEqual([503, 'unavailable'])
+    const again = await post(service, job, job.job_id)
+    go()
+    expect((await collect(again)).result).toBeDefined()
+    expect((await collect(await post(service, left, left.job_id))).result).toBeDefined()
+    expect(await service.exited).toBe(0)
+  })
+
+  it('after SIGTERM comes some time after its last job when nobody fetches the result', async () => {
+    const service = await stage.start({ LINGER_SECONDS: '0.1' })
+    const job = stage.newLightJob()
+    const consumer = new AbortController()
+    await post(service, job, job.job_id, consumer.signal)
+    consumer.abort()
+    service.kill('SIGTERM')
+    expect(await service.exited).toBe(0)
+    expect(service.logs).toContainEqual(expect.objectContaining({ event: 'job_done' }))
+    expect(stage.storage.files.has(`${job.job_id}/mp3-128`)).toBe(true)
   })
 
   it('after SIGTERM hands back a job that takes too long', async () => {
@@ -93,5 +133,51 @@ describe('the end of the service', () => {
     await writeFile(join(workDir, 'precious'), '')
     await stage.start({ WORK_DIR: workDir })
     expect(await readdir(workDir)).toEqual(['precious'])
+  })
+})
+
+describe('a service that cannot run', () => {
+  it.each([
+    ['whose ffmpeg is none', { FFMPEG_PATH: '/bin/false' }, /^\/bin\/false does not run: set FFMPEG_PATH to/],
+    ['whose ffprobe is none', { FFPROBE_PATH: '/bin/false' }, /^\/bin\/false does not run: set FFPROBE_PATH to/],
+    ['that everybody could use', { HOST: '0.0.0.0', TRANSCODER_SECRET: '' }, /^TRANSCODER_SECRET is not set/],
+    ['with a setting that is none', { PORT: 'x' }, /PORT/],
+  ])('%s says so at once, and that another start would not help', async (_, environment, message) => {
+    await expect(stage.start(environment)).rejects.toMatchObject({ message: expect.stringMatching(message), code: 2 })
+  })
+
+  it('is none that others reach with a secret', () => {
+    expect(readSettings({ HOST: '0.0.0.0', TRANSCODER_SECRET: 'secret' })).toMatchObject({ host: '0.0.0.0' })
+  })
+})
+
+/** A test that kills the service at a named place sees the next one do the job, and nothing left of the first. */
+describe('a service that dies', () => {
+  beforeEach(({ skip }) => skip(Boolean(process.env.SERVICE_COMMAND), 'an image has no failpoints'))
+  it.each<Failpoint>(['downloaded', 'encoded', 'file_uploaded', 'early_uploaded', 'uploaded', 'result_ready'])(
+    'at %s leaves a job that the next one does',
+    async (place) => {
+      const dying = await stage.start({ FAILPOINTS: `${place}=kill` })
+      const job = { ...stage.newLightJob(), early: { url: stage.storage.url('early'), from_duration: 1 } }
+      await expect(post(dying, job, job.job_id).then(collect)).rejects.toThrow()
+      expect(await dying.exited).toBeNull()
+      const next = await stage.start({ WORK_DIR: dying.workDir, FAILPOINTS: `${place}=kill` })
+      expect(await next.leftovers()).toEqual([`failpoint-${place}`])
+      expect((await collect(await post(next, job, job.job_id))).result?.variants).toHaveLength(3)
+      expect(await next.leftovers()).toEqual([`failpoint-${place}`])
+    },
+  )
+
+  it('after its result was fetched has nothing left to do', async () => {
+    const dying = await stage.start({ FAILPOINTS: 'result_fetched=kill' })
+    const job = stage.newLightJob()
+    expect((await collect(await post(dying, job, job.job_id))).result).toBeDefined()
+    expect(await dying.exited).toBeNull()
+  })
+
+  it('nowhere in production', async () => {
+    const service = await stage.start({ FAILPOINTS: 'downloaded=kill', NODE_ENV: 'production' })
+    const job = stage.newLightJob()
+    expect((await collect(await post(service, job, job.job_id))).result).toBeDefined()
   })
 })

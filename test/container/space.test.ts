@@ -1,6 +1,11 @@
+import { statfsSync } from 'node:fs'
+import { mkdir, mkdtemp, rm, truncate, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+
 import { describe, expect, it } from 'vitest'
 
-import { spaceFor } from '../../container/disk.ts'
+import { findRoom, spaceFor } from '../../container/disk.ts'
 import type { JobVariant, TranscodeJob } from '../../src/contract/job.ts'
 
 /** What a job's files may take on the disk at once. */
@@ -39,5 +44,30 @@ describe('spaceFor', () => {
 
   it('counts no more than the source for a lossy variant of a small one', () => {
     expect(spaceFor(job(1e6, { variants: [aac, aac] }))).toBe(3e6 + MARGIN)
+  })
+})
+
+describe('findRoom', () => {
+  const here = import.meta.dirname
+  const { blocks, bavail, bsize } = statfsSync(here)
+
+  it('sees what the disk has, what others have of it, and what running jobs will take', () => {
+    const free = bavail * bsize
+    expect(findRoom(here, job(1e6), [])).toBe('now')
+    expect(findRoom(here, job(1e6), [job(free / 2)])).toBe('now')
+    expect(findRoom(here, job(1e6), [job(free)])).toBe('later')
+    // Our own checkout takes some.
+    expect(findRoom(here, job((free + blocks * bsize) / 2), [])).toBe('not')
+    expect(findRoom(here, job(2 * blocks * bsize), [])).toBe('never')
+  })
+
+  it('counts what a running job has taken already only once', async () => {
+    const workDir = await mkdtemp(join(tmpdir(), 'tonearm-space-'))
+    await mkdir(join(workDir, 'job-a'))
+    // Without a byte on the disk: a hole.
+    await writeFile(join(workDir, 'job-a', 'src'), '')
+    await truncate(join(workDir, 'job-a', 'src'), bavail * bsize)
+    expect(findRoom(workDir, job(1e6), [job(bavail * bsize)])).toBe('now')
+    await rm(workDir, { recursive: true })
   })
 })

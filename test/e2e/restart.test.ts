@@ -79,3 +79,9 @@ test('Ctrl-C in the middle of a job ends every process with exit code 0', async 
   expect(await stack.stop()).toBe(0)
   await vi.waitFor(async () => expect(await processesOf(stack.state_dir)).toEqual([]), { timeout: 20_000 })
 })
+
+test('an ffmpeg that does not run ends the start, with what to do', async () => {
+  const broken = run({ ...stack.ports, STATE_DIR: `${stack.state_dir}/broken`, FFMPEG_PATH: '/bin/false' })
+  expect(await broken.exited).toBe(1)
+  expect(broken.output()).toContain('The transcoder cannot run: /bin/false does not run: set FFMPEG_PATH to')
+})

@@ -1,0 +1,138 @@
+import { chmod, mkdtemp, readFile, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+
+import { afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+
+import { ffmpeg, lavfi, makeAudio, noise } from '../support/audio.ts'
+import { childrenOf, encoderOf } from './processes.ts'
+import { collect, newJob, post, type Service, succeed } from './service.ts'
+import { setStage, SLOW, type Stage } from './stage.ts'
+
+/** What becomes of a job whose ffmpeg crashes, hangs, lacks something, or is killed. */
+
+let service: Service
+let stage: Stage
+let audio: Buffer
+
+beforeAll(async () => {
+  audio = await makeAudio('mp3', { seconds: 5, expression: noise })
+})
+
+beforeEach(async () => {
+  stage = await setStage(audio)
+  service = await stage.start()
+})
+
+afterEach(() => stage.strike())
+
+describe('ffmpeg', () => {
+  it('that crashes in the strict pass is followed by the tolerant one', async () => {
+    const slow = await stage.start(await stage.fakeFfmpeg(SLOW))
+    const job = stage.newLightJob()
+    const stream = await post(slow, job, job.job_id)
+    process.kill(await encoderOf(slow), 'SIGSEGV')
+    const { result, fallback } = await collect(stream)
+    expect(fallback).toBe('The strict pass crashed.')
+    expect(Math.abs(result!.duration - 5)).toBeLessThan(0.05)
+    expect(await slow.leftovers()).toEqual([])
+  })
+
+  it('that crashes in every pass is a failure that may be tried again', async () => {
+    const doomed = await stage.start(
+      await stage.fakeFfmpeg('case "$*" in *filter_complex*) kill -SEGV $$;; esac; exec "$REAL" "$@"'),
+    )
+    const job = stage.newLightJob()
+    const { error, fallback } = await collect(await post(doomed, job, job.job_id))
+    expect(fallback).toBe('The strict pass crashed.')
+    expect(error).toEqual({ code: 'internal', message: 'The decoder crashed.', retryable: true })
+    expect(await childrenOf(doomed.pid, /./)).toEqual([])
+    expect(await doomed.leftovers()).toEqual([])
+    expect((await collect(await post(service, job, job.job_id))).result).toBeDefined()
+  })
+
+  it.each(['SIGKILL', 'SIGTERM'] as const)('ended by %s from outside is no fault of the file', async (signal) => {
+    const slow = await stage.start(await stage.fakeFfmpeg(SLOW))
+    const job = stage.newLightJob()
+    const stream = await post(slow, job, job.job_id)
+    process.kill(await encoderOf(slow), signal)
+    const { error, fallback } = await collect(stream)
+    expect([error?.code, error?.retryable, fallback]).toEqual(['killed', true, undefined])
+    expect(await slow.leftovers()).toEqual([])
+    const { result } = await succeed(service, job)
+    expect([result.warnings, result.info.pass]).toEqual([[], 'strict'])
+  })
+
+  it('that hangs in both passes ends in timed_out, and nothing of it stays', async () => {
+    const hung = await stage.start({
+      ...(await stage.fakeFfmpeg('case "$*" in *filter_complex*) sleep 1000;; esac; exec "$REAL" "$@"')),
+      FFMPEG_TIMEOUT: '0.3',
+    })
+    const job = stage.newLightJob()
+    const { error, fallback } = await collect(await post(hung, job, job.job_id))
+    expect(fallback).toBe('The strict pass took too long.')
+    expect(error).toMatchObject({ code: 'timed_out' })
+    expect(await childrenOf(hung.pid, /./)).toEqual([])
+    expect(await hung.leftovers()).toEqual([])
+  })
+
+  it('without libspeex says of Speex that it cannot be decoded here, not that it is damaged', async () => {
+    const without = await stage.start(
+      await stage.fakeFfmpeg(
+        'for a; do shift; [ "$a" = libspeex ] && a=libnone; set -- "$@" "$a"; done; exec "$REAL" "$@"',
+      ),
+    )
+    const speex = await ffmpeg([...lavfi({ seconds: 1, rate: 16000, channels: 1 }), '-c:a', 'libspeex', '-f', 'ogg'])
+    const job = newJob(stage.storage, stage.storage.serve('speex', speex))
+    for (const pass of ['strict', 'tolerant'] as const) {
+      const { error, fallback } = await collect(await post(without, { ...job, pass }, job.job_id))
+      const message = 'Audio encoded as speex cannot be decoded here.'
+      expect([fallback, error]).toEqual([undefined, { code: 'unsupported_format', message, retryable: false }])
+    }
+  })
+
+  it('whose blame is unclear is run once for every variant, and the good ones are kept', async () => {
+    const broken = await stage.start(
+      await stage.fakeFfmpeg('case "$*" in *filter_complex*libopus*) exit 1;; esac; exec "$REAL" "$@"'),
+    )
+    const job = newJob(stage.storage, stage.storage.serve('unclear', audio))
+    const { result, fallback } = await succeed(broken, job)
+    expect(fallback).toBeDefined()
+    expect(result.failed).toMatchObject([{ index: 'opus-96' }])
+    expect(result.variants.map((variant) => variant.index)).toEqual([
+      'aac-160',
+      'mp3-128',
+      'preview',
+      'waveform',
+      'analysis',
+    ])
+  })
+})
+
+describe('what a file says of itself', () => {
+  const EVIL = '$(touch /tmp/evil)\n{"event":"evil"}\u001b[2J'
+
+  it('reaches neither a command line nor a log', async () => {
+    // In the one directory that ffmpeg may write to.
+    const workDir = await mkdtemp(join(stage.scratch, 'work-'))
+    const arguments_ = join(workDir, 'arguments')
+    await writeFile(arguments_, '')
+    await chmod(arguments_, 0o666)
+    const fake = await stage.fakeFfmpeg(`printf '%s\\n' "$@" >> "${arguments_}"; exec "$REAL" "$@"`)
+    const recording = await stage.start({ ...fake, WORK_DIR: workDir })
+    const tagged = await makeAudio('flac', { seconds: 1 }, ['-metadata', `title=${EVIL}`])
+    const damaged = tagged.subarray(0, tagged.length - 2000)
+    for (const [bytes, name] of [
+      [tagged, 'evil";`id`.m3u8'],
+      [damaged, "evil' -i file:///etc/passwd"],
+    ] as const) {
+      const job = newJob(stage.storage, stage.storage.serve(encodeURIComponent(name), bytes))
+      const { info } = (await succeed(recording, job)).result
+      expect(info.tags).toMatchObject({ title: EVIL })
+    }
+    expect(await readFile(arguments_, 'utf8')).toContain('file:src')
+    for (const text of [await readFile(arguments_, 'utf8'), JSON.stringify(recording.logs)]) {
+      expect(text).not.toContain('evil')
+      expect(text).not.toContain('http')
+    }
+  })
+})
