@@ -6,7 +6,7 @@ import { withEnding } from '../worker/ending.ts'
 import type { Counts } from '../worker/meter.ts'
 import { aCollection, aReadyTrack, aSession, aShop, copies, view } from '../worker/seed.ts'
 import { startSystem, type System } from '../worker/system.ts'
-import { INSTANCES, type Item, OPERATIONS_PER_MESSAGE, PRICES, type Use } from './prices.ts'
+import { type Item, OPERATIONS_PER_MESSAGE, PRICES, type Use } from './prices.ts'
 
 const HELP = `npm run bench -- cost [--json]
 
@@ -128,11 +128,11 @@ async function uploads(system: System) {
     [1, { 'R2 class A': 1 + system.transcoder.made.files - before.files }],
     [1, { 'R2 class B': system.transcoder.made.sources - before.sources }],
   )
-  const instance = INSTANCES[config.containers[0]!.instance_type]!
+  const { memory_mib, disk_mb } = config.containers[0]!.instance_type
   const container = (seconds: number): Use => ({
     'Container CPU, vCPU s': ASSUMED.work,
-    'Container memory, GiB s': seconds * instance.memory,
-    'Container disk, GB s': seconds * instance.disk,
+    'Container memory, GiB s': (seconds * memory_mib) / 1024,
+    'Container disk, GB s': (seconds * disk_mb) / 1000,
   })
   return {
     '1,000 uploads, one after the other': sum([1000, upload], [1000, container(ASSUMED.work)]),

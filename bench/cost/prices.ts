@@ -23,12 +23,3 @@ export type Use = Partial<Record<Item, number>>
 
 /** Written, delivered and deleted. */
 export const OPERATIONS_PER_MESSAGE = 3
-
-/** What the container's `instance_type` in wrangler.toml stands for: GiB of memory, GB of disk. */
-export const INSTANCES: Record<string, { memory: number; disk: number }> = {
-  basic: { memory: 1, disk: 4 },
-  'standard-1': { memory: 4, disk: 8 },
-  'standard-2': { memory: 6, disk: 12 },
-  'standard-3': { memory: 8, disk: 16 },
-  'standard-4': { memory: 12, disk: 20 },
-}

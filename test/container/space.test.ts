@@ -1,4 +1,4 @@
-import { statfsSync } from 'node:fs'
+import { readFileSync, statfsSync } from 'node:fs'
 import { mkdir, mkdtemp, rm, truncate, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -6,6 +6,7 @@ import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 
 import { findRoom, spaceFor } from '../../container/disk.ts'
+import { CATALOGUE, toJobVariant } from '../../src/contract/catalogue.ts'
 import type { JobVariant, TranscodeJob } from '../../src/contract/job.ts'
 
 /** What a job's files may take on the disk at once. */
@@ -44,6 +45,27 @@ describe('spaceFor', () => {
 
   it('counts no more than the source for a lossy variant of a small one', () => {
     expect(spaceFor(job(1e6, { variants: [aac, aac] }))).toBe(3e6 + MARGIN)
+  })
+})
+
+describe('the container of wrangler.toml', () => {
+  const wrangler = readFileSync(join(import.meta.dirname, '../../wrangler.toml'), 'utf8')
+  const setting = (name: string) => Number(new RegExp(`${name} = "?(\\d+)`).exec(wrangler)?.[1])
+  /** Bytes of the image and what the system keeps for itself. */
+  const SYSTEM = 500e6
+
+  it('has a disk for the largest upload in all variants of the catalogue', () => {
+    const largest = job(setting('MAX_UPLOAD_BYTES'), {
+      max_duration: setting('MAX_DURATION_SECONDS'),
+      early: { url: 'http://localhost/early', from_duration: 300 },
+      variants: CATALOGUE.filter(({ type }) => type !== 'original').map((rendition) =>
+        toJobVariant(rendition, 'http://localhost/x'),
+      ),
+    })
+    expect(spaceFor(largest) + SYSTEM).toBeLessThan(setting('disk_mb') * 1e6)
+    // Containers, Limits: at most 2 GB of disk for a GiB of memory, which comes with at least 3 GiB for a core.
+    expect(setting('disk_mb')).toBeLessThanOrEqual((setting('memory_mib') / 1024) * 2000)
+    expect(setting('memory_mib')).toBeGreaterThanOrEqual(setting('vcpu') * 3 * 1024)
   })
 })
 
