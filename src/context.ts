@@ -1,12 +1,12 @@
-import { type Database, openDatabase } from './adapters/database.ts'
+import type { Database } from './adapters/database.ts'
 import type { Memory } from './adapters/memory.ts'
 import type { Input, Operations, Output } from './contract/operation.ts'
 import type { Principal } from './principal.ts'
 
 /** Everything that work on behalf of nobody in particular (queues, cron) may touch. */
-export interface System {
+export interface System<D = Database> {
   env: Env
-  db: Database
+  db: D
   /** Milliseconds since 1970, taken when the work began. */
   now: number
   /** After a change of what an organization's listeners see: this isolate gives no older answer from here on. */
@@ -14,15 +14,15 @@ export interface System {
 }
 
 /** As it is when the work begins. */
-export const systemOf = (env: Env, memory: Memory, db = openDatabase(env.DB)): System => ({
+export const systemOf = <D>(env: Env, memory: Memory, db: D): System<D> => ({
   env,
   db,
   now: Date.now(),
   forget: (organization_id) => memory.forget(organization_id),
 })
 
-/** Everything a handler may touch. */
-export interface Context extends System {
+/** Everything a handler may touch; what a play view needs of the database is no more than its client. */
+export interface Context<D = Database> extends System<D> {
   principal: Principal
   memory: Memory
   /** Where this service is reached from outside, without a slash at the end. */

@@ -1,18 +1,22 @@
 import { createMemory } from './adapters/memory.ts'
-import { systemOf } from './context.ts'
-import { createApp } from './http/app.ts'
+import { answerPlayView } from './http/play_view.ts'
 import { answerAgain } from './http/reuse.ts'
-import { consume } from './pipeline/consume.ts'
-import { sweep } from './pipeline/sweep.ts'
+import type { createOthers } from './others.ts'
 
 export { TranscoderContainer } from './adapters/transcoder.ts'
 
 const memory = createMemory()
-const app = createApp(memory)
+let others: ReturnType<typeof createOthers> | undefined
+const load = async () => (others ??= (await import('./others.ts')).createOthers(memory))
 
 export default {
   fetch: (request: Request, env: Env, context: ExecutionContext) =>
-    answerAgain(memory, request, env, () => app.fetch(request, env, context)),
-  queue: (batch, env) => consume(systemOf(env, memory), batch),
-  scheduled: (_event, env) => sweep(systemOf(env, memory)),
+    answerAgain(
+      memory,
+      request,
+      env,
+      async () => answerPlayView(memory, request, env) ?? (await load()).answer(request, env, context),
+    ),
+  queue: async (batch, env) => (await load()).consume(env, batch),
+  scheduled: async (_event, env) => (await load()).sweep(env),
 } satisfies ExportedHandler<Env>

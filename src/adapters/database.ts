@@ -1,4 +1,4 @@
-import { getTableColumns, is, SQL, sql } from 'drizzle-orm'
+import { fillPlaceholders, getTableColumns, is, SQL, sql } from 'drizzle-orm'
 import { drizzle } from 'drizzle-orm/d1'
 import type { SQLiteInsertValue, SQLiteTable } from 'drizzle-orm/sqlite-core'
 
@@ -21,6 +21,11 @@ export function insertFrom<T extends SQLiteTable>(db: Database, table: T, values
   return db.insert(table).select(select as never)
 }
 
-/** The same, of the copy that is nearest: it may be a moment behind. Drizzle needs no more of a database than a session has. */
-export const openNearest = (d1: D1Database) =>
-  openDatabase(d1.withSession('first-unconstrained') as unknown as D1Database)
+/** A statement that is written once in an isolate, as Drizzle takes longer for it than all the rest of a request; bound to values each time. */
+export function written(build: (db: Database) => { toSQL(): { sql: string; params: unknown[] } }) {
+  let text: { sql: string; params: unknown[] } | undefined
+  return (db: Database, values: Record<string, unknown>): D1PreparedStatement => {
+    text ??= build(db).toSQL()
+    return db.$client.prepare(text.sql).bind(...fillPlaceholders(text.params, values))
+  }
+}

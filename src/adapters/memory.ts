@@ -1,4 +1,3 @@
-import type { Playback } from '../contract/play.ts'
 import { createKeyCache } from './key_cache.ts'
 import { createLru } from './lru.ts'
 import type { PlayedIn, PlayedSession, PlayedTrack } from './play_rows.ts'
@@ -10,7 +9,6 @@ export type KeptTrack = PlayedIn & {
   track: PlayedTrack
   files: PlayedFile[]
   levels: number[]
-  chapters: Playback['chapters']
   urls: SignedUrls
   until: number
 }

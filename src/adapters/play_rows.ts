@@ -1,118 +1,94 @@
-import { and, eq, or, type SQL, sql } from 'drizzle-orm'
-
+import type { SourceInfo } from '../contract/info.ts'
 import type { PlayScope } from '../contract/play.ts'
-import { formerSessions, playSessions } from './play_sessions.ts'
-import { collections, organizations, playlists, tracks } from './schema.ts'
-import { statement } from './statement.ts'
-import { fileList } from './track_files.ts'
+import type { playSessions } from './play_sessions.ts'
+import type { collections, organizations, playlists, tracks } from './schema.ts'
+import type { SessionTable } from './session_table.ts'
+import { columnsOf, selectOf } from './statement.ts'
+import { FILE_LIST } from './track_files.ts'
 
 /** What a play view shows, from all the tables that it comes from, in one statement. */
 
-const look = ({
-  theme,
-  player_color,
-  player_subtitle,
-}: typeof collections | typeof playlists | typeof organizations) => ({
-  theme,
-  player_color,
-  player_subtitle,
-})
-const overridable = ({
-  is_theme_overridable,
-  is_cover_overridable,
-}: typeof tracks | typeof collections | typeof organizations) => ({
-  is_theme_overridable,
-  is_cover_overridable,
-})
-const cover = ({ cover_path, cover_colors }: typeof collections | typeof playlists) => ({
-  cover_path,
-  cover_colors,
-})
+const look = { theme: 'json', player_color: 'plain', player_subtitle: 'plain' } as const
+const cover = { cover_path: 'plain', cover_colors: 'json' } as const
+const overridable = { is_cover_overridable: 'flag', is_theme_overridable: 'flag' } as const
 
-const fields = {
+const select = selectOf({
   // Without what its creator noted: thousands of sessions are remembered.
-  session: {
-    id: playSessions.id,
-    organization_id: playSessions.organization_id,
-    scope: playSessions.scope,
-    resource_id: playSessions.resource_id,
-    variants: playSessions.variants,
-    is_downloadable: playSessions.is_downloadable,
-    expires_at: playSessions.expires_at,
-  },
-  track: {
-    id: tracks.id,
-    organization_id: tracks.organization_id,
-    collection_id: tracks.collection_id,
-    index: tracks.index,
-    duration: tracks.duration,
-    file_name: tracks.file_name,
-    order: tracks.order,
-    metadata: tracks.metadata,
-    ...overridable(tracks),
-    player_title: tracks.player_title,
-    player_subtitle: tracks.player_subtitle,
-    player_color: tracks.player_color,
-    cover_path: tracks.cover_path,
-    cover_colors: tracks.cover_colors,
-    status: tracks.status,
-    levels: tracks.levels,
-    chapters: sql<string>`coalesce(${tracks.info} -> '$.chapters', '[]')`.as('chapters'),
-    files: sql<string>`coalesce(${tracks.files}, ${fileList})`.as('files'),
-  },
-  collection: { title: collections.title, ...look(collections), ...cover(collections), ...overridable(collections) },
-  playlist: { title: playlists.title, ...look(playlists), ...cover(playlists) },
-  organization: { ...look(organizations), ...overridable(organizations) },
-}
+  session: columnsOf<typeof playSessions.$inferSelect>('sessions')({
+    id: 'plain',
+    organization_id: 'plain',
+    scope: 'plain',
+    resource_id: 'plain',
+    variants: 'json',
+    is_downloadable: 'flag',
+    expires_at: 'plain',
+  }),
+  track: columnsOf<typeof tracks.$inferSelect & { chapters: SourceInfo['chapters'] }>('tracks')(
+    {
+      id: 'plain',
+      organization_id: 'plain',
+      collection_id: 'plain',
+      index: 'plain',
+      duration: 'plain',
+      file_name: 'plain',
+      order: 'plain',
+      metadata: 'json',
+      ...overridable,
+      player_title: 'plain',
+      player_subtitle: 'plain',
+      player_color: 'plain',
+      ...cover,
+      status: 'plain',
+      levels: 'plain',
+      chapters: 'json',
+      files: 'json',
+    },
+    { chapters: `coalesce(tracks.info -> '$.chapters', '[]')`, files: `coalesce(tracks.files, ${FILE_LIST})` },
+  ),
+  collection: columnsOf<typeof collections.$inferSelect>('collections')({
+    title: 'plain',
+    ...look,
+    ...cover,
+    ...overridable,
+  }),
+  playlist: columnsOf<typeof playlists.$inferSelect>('playlists')({ title: 'plain', ...look, ...cover }),
+  organization: columnsOf<typeof organizations.$inferSelect>('organizations')({ ...look, ...overridable }),
+})
 
-const inPlaylist = sql`exists (
-  select 1 from playlist_tracks where track_id = ${tracks.id} and playlist_id = ${playSessions.resource_id}
-)`
-
-const select = (table: typeof playSessions, track_id: SQL) =>
-  statement(fields, (from) =>
-    from
-      .from(table)
-      .leftJoin(
-        tracks,
-        and(
-          eq(tracks.id, track_id),
-          eq(tracks.organization_id, playSessions.organization_id),
-          or(
-            and(eq(playSessions.scope, 'track'), eq(tracks.id, playSessions.resource_id)),
-            and(eq(playSessions.scope, 'collection'), eq(tracks.collection_id, playSessions.resource_id)),
-            and(eq(playSessions.scope, 'playlist'), inPlaylist),
-          ),
-        ),
-      )
-      .leftJoin(collections, eq(collections.id, tracks.collection_id))
-      .leftJoin(playlists, and(eq(playSessions.scope, 'playlist'), eq(playlists.id, playSessions.resource_id)))
-      .leftJoin(organizations, eq(organizations.id, playSessions.organization_id))
-      .where(eq(playSessions.id, sql.placeholder('session_id'))),
-  )
+const ofTable = (table: SessionTable, track_id: string) =>
+  select(`from ${table} as sessions
+    left join tracks on tracks.id = ${track_id} and tracks.organization_id = sessions.organization_id and (
+      sessions.scope = 'track' and tracks.id = sessions.resource_id
+      or sessions.scope = 'collection' and tracks.collection_id = sessions.resource_id
+      or sessions.scope = 'playlist' and exists (
+        select 1 from playlist_tracks where track_id = tracks.id and playlist_id = sessions.resource_id))
+    left join collections on collections.id = tracks.collection_id
+    left join playlists on sessions.scope = 'playlist' and playlists.id = sessions.resource_id
+    left join organizations on organizations.id = sessions.organization_id
+    where sessions.id = :session_id`)
 
 /** The same for the sessions of either table. */
-const ofBoth = (track_id: SQL) => {
-  const [now, former] = [select(playSessions, track_id), select(formerSessions, track_id)]
-  return (table: typeof playSessions) => (table === formerSessions ? former : now)
-}
+const ofBoth = (track_id: string): Record<SessionTable, ReturnType<typeof ofTable>> => ({
+  hourly_play_sessions: ofTable('hourly_play_sessions', track_id),
+  play_sessions: ofTable('play_sessions', track_id),
+})
 
 /** Session, track (`session_id`, `track_id`) and all that the track inherits from. A part that is not there is null. */
-export const playRows = ofBoth(sql`${sql.placeholder('track_id')}`)
+export const playRows = ofBoth(':track_id')
 
-const resource = sql.placeholder('resource_id')
 /** The first track that has more than an early file. */
-const finished = sql`exists (select 1 from track_variants where track_id = t.track_id and is_early = 0)`
-const first = (places: SQL) => ofBoth(sql`(select track_id from ${places} where ${finished} order by place limit 1)`)
+const first = (places: string) =>
+  ofBoth(`(select track_id from (${places}) as t
+    where exists (select 1 from track_variants where track_id = t.track_id and is_early = 0) order by place limit 1)`)
 
 /** The same for the first track that plays finally (`session_id`, `resource_id`). */
 export const firstPlayRows: Record<PlayScope, ReturnType<typeof first>> = {
-  track: first(sql`(select id as track_id, 0 as place from tracks where id = ${resource}) as t`),
-  collection: first(sql`(select id as track_id, "order" as place from tracks where collection_id = ${resource}) as t`),
-  playlist: first(sql`(select track_id, position as place from playlist_tracks where playlist_id = ${resource}) as t`),
+  track: first('select id as track_id, 0 as place from tracks where id = :resource_id'),
+  collection: first('select id as track_id, "order" as place from tracks where collection_id = :resource_id'),
+  playlist: first('select track_id, position as place from playlist_tracks where playlist_id = :resource_id'),
 }
 
-export type PlayRow = NonNullable<Awaited<ReturnType<ReturnType<typeof playRows>['get']>>>
+export type PlayRow = NonNullable<Awaited<ReturnType<(typeof playRows)['play_sessions']['get']>>>
 export type PlayedSession = NonNullable<PlayRow['session']>
 export type PlayedTrack = NonNullable<PlayRow['track']>
 export type PlayedIn = { [K in 'collection' | 'organization']: NonNullable<PlayRow[K]> } & Pick<PlayRow, 'playlist'>

@@ -1,7 +1,5 @@
-import { type SQL, sql } from 'drizzle-orm'
-
 import type { PlayScope } from '../contract/play.ts'
-import { statement } from './statement.ts'
+import { columnsOf, selectOf } from './statement.ts'
 
 /**
  * The tracks of a play session in playing order, each as one JSON text: a thousand objects of many columns, which D1's batch would make of
@@ -24,41 +22,34 @@ export interface ListedRow {
   file: { index: string; bitrate: number; is_early: 0 | 1 } | null
 }
 
-const resource = sql.placeholder('resource_id')
-const file = sql`(
+const FILE = `(
   select json_object('index', "index", 'bitrate', bitrate, 'is_early', is_early)
   from track_variants where track_id = tracks.id limit 1
 )`
 
 /** D1 takes at most 32 arguments of a function. */
-const list = (source: SQL, place: SQL, inScope: SQL) =>
-  statement(
-    {
-      list: {
-        entry: sql<string>`json_object(
-          'id', tracks.id, 'index', tracks."index", 'duration', tracks.duration, 'order', ${place},
-          'file_name', tracks.file_name, 'player_title', tracks.player_title,
-          'player_subtitle', tracks.player_subtitle, 'player_color', tracks.player_color,
-          'collection', json_object('player_subtitle', collections.player_subtitle,
-            'player_color', collections.player_color, 'is_theme_overridable', collections.is_theme_overridable),
-          'file', json(${file}))`.as('entry'),
-      },
-    },
-    (from) =>
-      from.from(
-        sql`${source} join collections on collections.id = tracks.collection_id
-            where ${inScope} and (tracks.status not in ('failed', 'initializing') or ${file} is not null)
-            order by ${place} limit ${sql.placeholder('limit')}`,
-      ),
+const entry = (place: string) => `json_object(
+  'id', tracks.id, 'index', tracks."index", 'duration', tracks.duration, 'order', ${place},
+  'file_name', tracks.file_name, 'player_title', tracks.player_title,
+  'player_subtitle', tracks.player_subtitle, 'player_color', tracks.player_color,
+  'collection', json_object('player_subtitle', collections.player_subtitle,
+    'player_color', collections.player_color, 'is_theme_overridable', collections.is_theme_overridable),
+  'file', json(${FILE}))`
+
+const list = (source: string, place: string, inScope: string) =>
+  selectOf({ list: columnsOf<{ entry: string }>('tracks')({ entry: 'plain' }, { entry: entry(place) }) })(
+    `from ${source} join collections on collections.id = tracks.collection_id
+      where ${inScope} and (tracks.status not in ('failed', 'initializing') or ${FILE} is not null)
+      order by ${place} limit :limit`,
   )
 
 /** `resource_id`, `limit`. What plays, or will: neither what failed nor what nobody has sent a file for. */
 export const sessionList: Record<PlayScope, ReturnType<typeof list>> = {
-  track: list(sql`tracks`, sql`tracks."order"`, sql`tracks.id = ${resource}`),
-  collection: list(sql`tracks`, sql`tracks."order"`, sql`tracks.collection_id = ${resource}`),
+  track: list('tracks', 'tracks."order"', 'tracks.id = :resource_id'),
+  collection: list('tracks', 'tracks."order"', 'tracks.collection_id = :resource_id'),
   playlist: list(
-    sql`playlist_tracks as places join tracks on tracks.id = places.track_id`,
-    sql`places.position + 1`,
-    sql`places.playlist_id = ${resource}`,
+    'playlist_tracks as places join tracks on tracks.id = places.track_id',
+    'places.position + 1',
+    'places.playlist_id = :resource_id',
   ),
 }

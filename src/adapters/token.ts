@@ -1,4 +1,4 @@
-import { sign, verify } from 'hono/jwt'
+import { sign, verify } from 'hono/utils/jwt/jwt'
 import { JwtTokenExpired } from 'hono/utils/jwt/types'
 
 import { ApiError } from '../errors.ts'

@@ -1,5 +1,3 @@
-import { sql } from 'drizzle-orm'
-
 /** A file as play views need it. */
 export interface PlayedFile {
   index: string
@@ -8,8 +6,8 @@ export interface PlayedFile {
   is_early: 0 | 1
 }
 
-/** The value of `tracks.files`, where `tracks` is read or written. */
-export const fileList = sql<string>`(
+/** The value of `tracks.files` in SQL, where `tracks` is read or written. */
+export const FILE_LIST = `(
   select json_group_array(json_object('index', "index", 'path', path, 'bitrate', bitrate, 'is_early', is_early))
   from track_variants where track_id = tracks.id
 )`

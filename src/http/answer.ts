@@ -1,5 +1,7 @@
 import type { Context as Request } from 'hono'
 
+import type { ErrorBody } from '../contract/common.ts'
+import { ApiError, describeError } from '../errors.ts'
 import type { AppEnv } from './context.ts'
 
 /** Pages of any origin may call; answers hold signed URLs and private data, which nothing on the way may keep. */
@@ -17,4 +19,19 @@ export function requestId(c: Request<AppEnv>): string {
   const id = crypto.randomUUID()
   c.set('requestId', id)
   return id
+}
+
+/** The error envelope. What is not meant for the caller is logged, and becomes a 500 without detail. */
+export function faultResponse(error: unknown, api_request_id: string): Response {
+  const fault = error instanceof ApiError ? error : new ApiError('internal', 'Something went wrong on our side')
+  if (fault.status === 500)
+    console.error(JSON.stringify({ event: 'fault', request: api_request_id, error: describeError(error) }))
+  const body: ErrorBody = {
+    ok: false,
+    message: fault.message,
+    code: fault.code,
+    api_request_id,
+    ...(fault.errors && { errors: fault.errors }),
+  }
+  return new Response(JSON.stringify(body), { status: fault.status, headers: { ...JSON_HEADERS, ...fault.headers } })
 }

@@ -1,13 +1,12 @@
-import { type Context, Hono } from 'hono'
+import { Hono } from 'hono'
 import { HTTPException } from 'hono/http-exception'
 
 import type { Memory } from '../adapters/memory.ts'
 import { transcoderServes } from '../adapters/transcoder.ts'
-import type { ErrorBody } from '../contract/common.ts'
 import { operations } from '../contract/index.ts'
-import { ApiError, describeError } from '../errors.ts'
+import { ApiError } from '../errors.ts'
 import { handlers } from '../resources/index.ts'
-import { HEADERS, requestId } from './answer.ts'
+import { faultResponse, HEADERS, requestId } from './answer.ts'
 import { baseUrl } from './base_url.ts'
 import type { AppEnv } from './context.ts'
 import { mountCoverUpload } from './cover_upload.ts'
@@ -53,29 +52,13 @@ export function createApp(memory: Memory) {
       throw new ApiError('method_not_allowed', message, undefined, { allow: allowed.join(', ') })
     })
   }
-  app.notFound((c) => answerFault(new ApiError('not_found', 'There is nothing at this path'), c))
-  app.onError(answerFault)
+  app.notFound((c) => faultResponse(new ApiError('not_found', 'There is nothing at this path'), requestId(c)))
+  app.onError((error, c) => faultResponse(toFault(error), requestId(c)))
   return app
 }
 
-function answerFault(error: Error, c: Context<AppEnv>): Response {
-  const fault = toApiError(error)
-  if (fault.status === 500)
-    console.error(JSON.stringify({ event: 'fault', request: requestId(c), error: describeError(error) }))
-  const body: ErrorBody = {
-    ok: false,
-    message: fault.message,
-    code: fault.code,
-    api_request_id: requestId(c),
-    ...(fault.errors && { errors: fault.errors }),
-  }
-  return c.json(body, fault.status, { ...HEADERS, ...fault.headers })
-}
-
-function toApiError(error: Error): ApiError {
-  if (error instanceof ApiError) return error
-  if (error instanceof HTTPException && error.status === 400) {
-    return new ApiError('invalid_json', 'The body is not valid JSON')
-  }
-  return new ApiError('internal', 'Something went wrong on our side')
-}
+/** What Hono says of a body that it cannot read. */
+const toFault = (error: Error) =>
+  error instanceof HTTPException && error.status === 400
+    ? new ApiError('invalid_json', 'The body is not valid JSON')
+    : error

@@ -1,6 +1,7 @@
 import type { Hono } from 'hono'
 import { bodyLimit } from 'hono/body-limit'
 
+import { openDatabase } from '../adapters/database.ts'
 import type { Memory } from '../adapters/memory.ts'
 import { verifyCoverGrant } from '../adapters/token.ts'
 import { systemOf } from '../context.ts'
@@ -54,7 +55,7 @@ export function mountCoverUpload(app: Hono<AppEnv>, memory: Memory): void {
   app.post('/v1/cover_upload/:token', limit, async (c) => {
     const grant = await verifyCoverGrant(c.env, c.req.param('token'))
     await limitCovers(c.env, grant.owner_id)
-    const system = systemOf(c.env, memory)
+    const system = systemOf(c.env, memory, openDatabase(c.env.DB))
     const started = await startCover(system, grant, await readImage(c.req.raw))
     const job = await claimJob(system, started.id)
     const outcome = job && (await cutCover(system, job))

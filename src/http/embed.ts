@@ -1,12 +1,14 @@
 import type { Hono } from 'hono'
 import { html, raw } from 'hono/html'
 
+import { openDatabase } from '../adapters/database.ts'
 import type { Memory } from '../adapters/memory.ts'
 import { Id } from '../contract/common.ts'
 import { ApiError } from '../errors.ts'
+import { LISTENER } from '../principal.ts'
 import { findEmbed } from '../resources/embed.ts'
 import { baseUrl } from './base_url.ts'
-import { type AppEnv, listenerContext } from './context.ts'
+import { type AppEnv, contextOf } from './context.ts'
 import { limitReading } from './limit_rate.ts'
 
 /** Where the element's module lies; it leads to files whose names hold their hash. */
@@ -117,7 +119,7 @@ export function mountEmbed(app: Hono<AppEnv>, memory: Memory): void {
       const id = Id.safeParse(c.req.param('play_session_id'))
       if (!id.success) throw new ApiError('not_found', 'play session not found')
       const { title, subtitle } = await limitReading(c, memory, id.data, () =>
-        findEmbed(listenerContext(c, memory), id.data),
+        findEmbed(contextOf(c, LISTENER, memory, openDatabase(c.env.DB)), id.data),
       )
       const base = baseUrl(c.env, c.req.url)
       const address = `${base}/embed/${id.data}`

@@ -3,7 +3,7 @@ import type { Hono, MiddlewareHandler } from 'hono'
 import { bodyLimit } from 'hono/body-limit'
 import type * as z from 'zod'
 
-import { type Database, openDatabase, openNearest } from '../adapters/database.ts'
+import { openDatabase } from '../adapters/database.ts'
 import type { Memory } from '../adapters/memory.ts'
 import type { Context } from '../context.ts'
 import type { ErrorCode } from '../contract/errors.ts'
@@ -12,11 +12,11 @@ import type { Operation, Operations } from '../contract/operation.ts'
 import { ApiError, notFound } from '../errors.ts'
 import { once } from '../resources/idempotency.ts'
 import { JSON_HEADERS, requestId } from './answer.ts'
+import { answerListener } from './answer_listener.ts'
 import { authenticate } from './authenticate.ts'
 import { type AppEnv, contextOf } from './context.ts'
 import { encoder } from './encode.ts'
-import { clientOf, limitKey, limitReading } from './limit_rate.ts'
-import { keep } from './reuse.ts'
+import { clientOf, limitKey } from './limit_rate.ts'
 
 /** `/v1/track/{track_id}` as Hono writes it. */
 export const honoPath = (path: string) => path.replace(/\{(\w+)\}/g, ':$1')
@@ -100,16 +100,6 @@ function validate(operation: Operation): MiddlewareHandler<AppEnv>[] {
 type Answer = Record<string, unknown>
 type AnyHandler = (input: object, context: Context) => Promise<Answer>
 
-/** Reads what is nearest, and once more on the primary what is not there: it may be a moment old. */
-async function readNearest<T>(d1: D1Database, read: (db: Database) => Promise<T>): Promise<T> {
-  try {
-    return await read(openNearest(d1))
-  } catch (error) {
-    if (error instanceof ApiError && error.status === 404) return read(openDatabase(d1))
-    throw error
-  }
-}
-
 /** The only place where operations meet Hono: authenticates, limits, parses, runs the handler, encodes through the schema. */
 export function mount(
   app: Hono<AppEnv>,
@@ -137,24 +127,20 @@ export function mount(
         headers: operation.headers && valid('header'),
         body: operation.body && valid('json'),
       }
-      const before = memory.changes
-      let reusable: { organization_id: string; until: number } | undefined
-      const mayReuse: Context['mayReuse'] = (organization_id, until) => (reusable = { organization_id, until })
-      const context = (db: Database) => contextOf(c, c.get('principal'), memory, { db, mayReuse })
-      const encoded = (answer: Answer) => encode(answer, requestId(c), env.CHECK_ANSWERS === 'true')
+      const encoded = (answer: object) => encode(answer, requestId(c), env.CHECK_ANSWERS === 'true')
       const send = (answer: Answer, more: object = {}) =>
         new Response(JSON.stringify(encoded(answer)), { headers: { ...JSON_HEADERS, ...more } })
       if (isPublic) {
         const secret = c.req.param(operation.secret ?? '') ?? ''
-        const answer = await limitReading(c, memory, secret, () =>
-          readNearest(env.DB, (db) => handler(input, context(db))),
+        return answerListener(
+          c,
+          memory,
+          { secret, reuse: operation.reuse !== undefined },
+          (context) => handler(input, { ...context, db: openDatabase(context.db.$client) }),
+          encoded,
         )
-        const text = JSON.stringify(encoded(answer))
-        if (operation.reuse && reusable && before === memory.changes)
-          keep(memory, c.req.raw, env, text, { ...reusable, secret })
-        return new Response(text, { headers: JSON_HEADERS })
       }
-      const own = context(openDatabase(env.DB))
+      const own = contextOf(c, c.get('principal'), memory, openDatabase(env.DB))
       try {
         const key = c.req.header('idempotency-key')
         if (operation.method !== 'post' || key === undefined) return send(await handler(input, own))

@@ -1,16 +1,18 @@
 import type { Hono } from 'hono'
 import { html } from 'hono/html'
 
+import { openDatabase } from '../adapters/database.ts'
 import type { Memory } from '../adapters/memory.ts'
 import { Id } from '../contract/common.ts'
 import { EMBED_HEIGHTS, EMBED_LEAST_WIDTH, EMBED_WIDTH, embedHeight } from '../contract/embed.ts'
 import { COVER_SIZES } from '../contract/facts.ts'
 import type { CoverImage } from '../contract/media.ts'
 import { ApiError, invalid, notFound } from '../errors.ts'
+import { LISTENER } from '../principal.ts'
 import { findEmbed } from '../resources/embed.ts'
 import { countTracks } from '../resources/session_view.ts'
 import { baseUrl } from './base_url.ts'
-import { type AppEnv, listenerContext } from './context.ts'
+import { type AppEnv, contextOf } from './context.ts'
 import { attributesOf, looksOf } from './embed.ts'
 import { limitReading } from './limit_rate.ts'
 
@@ -48,7 +50,7 @@ export function mountOembed(app: Hono<AppEnv>, memory: Memory): void {
     const base = baseUrl(c.env, c.req.url)
     const { id, looks } = parseAddress(url, base)
     const room = { width: bound('maxwidth', maxwidth), height: bound('maxheight', maxheight) }
-    const context = listenerContext(c, memory)
+    const context = contextOf(c, LISTENER, memory, openDatabase(c.env.DB))
     const found = await limitReading(c, memory, id, () => findEmbed(context, id)).catch(asNotFound)
     const { title, subtitle, cover_image, seconds_left } = found
     const full = embedHeight(found.scope, await countTracks(context, found, 2))

@@ -2,7 +2,7 @@ import { and, eq, ne, sql } from 'drizzle-orm'
 
 import { insertFrom } from '../adapters/database.ts'
 import { tracks, trackVariants } from '../adapters/schema.ts'
-import { fileList } from '../adapters/track_files.ts'
+import { FILE_LIST } from '../adapters/track_files.ts'
 import type { System } from '../context.ts'
 import type { MadeVariant } from '../contract/job.ts'
 import { earlyPath, type Work } from './ask.ts'
@@ -39,7 +39,7 @@ export async function writeEarly(system: System, { job, track, renditions, own, 
     ).returning({ path: trackVariants.path }),
     db
       .update(tracks)
-      .set({ duration: Math.round(made.duration * 1000) / 1000, files: fileList })
+      .set({ duration: Math.round(made.duration * 1000) / 1000, files: sql.raw(FILE_LIST) })
       .where(and(eq(tracks.id, track.id), free)),
   ])
   if (written.length === 0) return

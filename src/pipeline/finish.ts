@@ -2,7 +2,7 @@ import { and, eq, isNull, sql } from 'drizzle-orm'
 
 import { insertFrom } from '../adapters/database.ts'
 import { tracks, trackVariants, variants } from '../adapters/schema.ts'
-import { fileList } from '../adapters/track_files.ts'
+import { FILE_LIST } from '../adapters/track_files.ts'
 import { jobs } from '../adapters/work_schema.ts'
 import type { System } from '../context.ts'
 import type { TrackErrorCode } from '../contract/errors.ts'
@@ -75,7 +75,7 @@ export async function finishTranscode(system: System, work: Work, result: JobRes
         levels: JSON.stringify(result.levels),
         made_with: work.renditions.filter(({ index }) => settled.has(index)).map(settingsOf),
         progress: null,
-        files: fileList,
+        files: sql.raw(FILE_LIST),
         info: {
           ...result.info,
           warnings: result.warnings,

@@ -1,7 +1,8 @@
 import { and, eq, sql } from 'drizzle-orm'
 
+import { written } from '../adapters/database.ts'
 import { tracks } from '../adapters/schema.ts'
-import { batch, written } from '../adapters/statement.ts'
+import { batch } from '../adapters/statement.ts'
 import type { Context } from '../context.ts'
 import type { KeyType } from '../contract/api_key.ts'
 import { CATALOGUE } from '../contract/catalogue.ts'

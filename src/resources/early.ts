@@ -1,9 +1,9 @@
 import type { playSessions } from '../adapters/play_sessions.ts'
+import type { Client } from '../adapters/statement.ts'
 import type { Context } from '../context.ts'
 import { CATALOGUE } from '../contract/catalogue.ts'
 import { CODECS } from '../contract/facts.ts'
 import type { Variant } from '../contract/variant.ts'
-import { ownVariants } from '../pipeline/rendition.ts'
 
 /** A track's first file, while it has no other: a variant in its final form, or as `early` the source's own stream. */
 export interface EarlyFile {
@@ -21,13 +21,16 @@ function quality({ type, codec, channels, bitrate }: Known): number {
 }
 
 /** The most that a session may hear, in kbit/s. */
-export async function bestQuality({ db }: Context, { organization_id, variants }: Session): Promise<number> {
+export async function bestQuality({ db }: Context<Client>, { organization_id, variants }: Session): Promise<number> {
   const best = (known: readonly Known[]) =>
     Math.max(-1, ...known.filter(({ index }) => variants.includes(index)).map(quality))
   const usual = best(CATALOGUE)
   // Only a name outside the catalogue is worth a look at the organization's own.
   const all = variants.every((name) => CATALOGUE.some(({ index }) => index === name))
-  return all || usual === Infinity ? usual : Math.max(usual, best(await ownVariants(db, organization_id)))
+  if (all || usual === Infinity) return usual
+  const { openDatabase } = await import('../adapters/database.ts')
+  const { ownVariants } = await import('../pipeline/rendition.ts')
+  return Math.max(usual, best(await ownVariants(openDatabase(db.$client), organization_id)))
 }
 
 /** Whether a session may play an early file: the source's own stream must not be better than what the session was made for. */

@@ -1,6 +1,6 @@
 import { and, eq, or } from 'drizzle-orm'
 
-import { playSessions } from '../adapters/play_sessions.ts'
+import { playSessions, sessionsIn } from '../adapters/play_sessions.ts'
 import { viewSigner } from '../adapters/presign.ts'
 import { collections, organizations, playlists, tracks } from '../adapters/schema.ts'
 import type { Context } from '../context.ts'
@@ -10,7 +10,7 @@ import type { PlayScope } from '../contract/play.ts'
 import { notFound } from '../errors.ts'
 import { type Appearances, coverPath, lettering } from './appearance.ts'
 import { coverImage } from './cover_image.ts'
-import { checkExpiry, playSessionsOf } from './session.ts'
+import { checkExpiry, sessionTableOf } from './session.ts'
 
 /** What a page that embeds a play session says of it. */
 export interface Embed {
@@ -37,7 +37,7 @@ export async function findEmbed(context: Context, play_session_id: string): Prom
       playlist: playlists,
       organization: organizations,
     })
-    .from(playSessionsOf(play_session_id, now))
+    .from(sessionsIn[sessionTableOf(play_session_id, now)])
     .leftJoin(tracks, and(eq(scope, 'track'), eq(tracks.id, resource_id)))
     .leftJoin(
       collections,

@@ -1,18 +1,18 @@
 import { and, eq, getTableColumns, type Placeholder, type SQL, sql } from 'drizzle-orm'
 
-import { insertFrom } from '../adapters/database.ts'
+import { insertFrom, written } from '../adapters/database.ts'
 import { isNewId, newHourlyId } from '../adapters/id.ts'
 import { attachment } from '../adapters/media.ts'
-import { playSessions } from '../adapters/play_sessions.ts'
+import { playSessions, sessionsIn } from '../adapters/play_sessions.ts'
 import { viewSigner } from '../adapters/presign.ts'
-import { batch, written } from '../adapters/statement.ts'
+import { batch } from '../adapters/statement.ts'
 import type { Handlers } from '../context.ts'
 import { PLAY_REUSE } from '../contract/facts.ts'
 import type { playOperations, PlayScope } from '../contract/play.ts'
 import { ApiError, invalid, notFound } from '../errors.ts'
 import { boundTo, chosenVariants, mayDownload, mayReach, within } from './access.ts'
-import { findPlayback, notReady, playback } from './playback.ts'
-import { checkExpiry, playSessionsOf, timestamp } from './session.ts'
+import { findPlayback, notReady, playTrack } from './playback.ts'
+import { checkExpiry, sessionTableOf, timestamp } from './session.ts'
 import { bindView, sessionView, toView } from './session_view.ts'
 
 /** Writes a session if what it plays exists, is the caller's, and lies inside what its key is bound to. */
@@ -70,7 +70,7 @@ export const playHandlers: Handlers<typeof playOperations> = {
   },
 
   async getPlaySession({ params }, context) {
-    const table = playSessionsOf(params.play_session_id, context.now)
+    const table = sessionsIn[sessionTableOf(params.play_session_id, context.now)]
     const session = await context.db
       .select()
       .from(table)
@@ -87,7 +87,7 @@ export const playHandlers: Handlers<typeof playOperations> = {
 
   async playSession({ params: { play_session_id } }, context) {
     if (!isNewId(play_session_id)) throw notFound('play session')
-    const table = playSessionsOf(play_session_id, context.now)
+    const table = sessionsIn[sessionTableOf(play_session_id, context.now)]
     const row = await context.db.select().from(table).where(eq(playSessions.id, play_session_id)).get()
     // The id is the secret: whoever has it reads on behalf of the organization that gave it away.
     const session = checkExpiry('play session', row, context.now)
@@ -98,16 +98,7 @@ export const playHandlers: Handlers<typeof playOperations> = {
     return view
   },
 
-  async playTrack({ params }, context) {
-    const found = await findPlayback(context, params.play_session_id, params.play_track_id)
-    const { session, is_preliminary, until } = found
-    if (!is_preliminary) context.mayReuse(session.organization_id, until)
-    return {
-      play_session_id: session.id,
-      play_session: { ...session, expires_at: timestamp(session.expires_at) },
-      ...(await playback(context, found)),
-    }
-  },
+  playTrack,
 
   async downloadTrack({ params }, context) {
     const { session, track, files, is_preliminary } = await findPlayback(

@@ -2,7 +2,7 @@ import { isNewId } from '../adapters/id.ts'
 import type { KeptTrack } from '../adapters/memory.ts'
 import { type PlayedSession, type PlayRow, playRows } from '../adapters/play_rows.ts'
 import { viewSigner } from '../adapters/presign.ts'
-import type { PlayedFile } from '../adapters/track_files.ts'
+import type { Client } from '../adapters/statement.ts'
 import type { Context } from '../context.ts'
 import { PLAY_REUSE } from '../contract/facts.ts'
 import type { Playback, PlayScope } from '../contract/play.ts'
@@ -10,7 +10,7 @@ import { ApiError, notFound } from '../errors.ts'
 import { appearance } from './appearance.ts'
 import { coverImage } from './cover_image.ts'
 import { allowsEarly, bestQuality } from './early.ts'
-import { checkExpiry, playSessionsOf } from './session.ts'
+import { checkExpiry, sessionTableOf, timestamp } from './session.ts'
 
 /** A session and a track that it plays, each undefined where there is none. */
 interface Parts {
@@ -31,24 +31,27 @@ export function partsOf(row: PlayRow | undefined, now: number): Parts {
   if (!row?.session) return {}
   const { session, track, collection, playlist, organization } = row
   if (!track || !collection || !organization) return { session }
-  const files = JSON.parse(track.files) as PlayedFile[]
   const levels = JSON.parse(track.levels) as number[]
-  const chapters = JSON.parse(track.chapters) as KeptTrack['chapters']
   const until = now + PLAY_REUSE * 1000
   const urls = new Map<string, string>()
-  return { session, played: { track, collection, playlist, organization, files, levels, chapters, urls, until } }
+  const files = track.files ?? []
+  return { session, played: { track, collection, playlist, organization, files, levels, urls, until } }
 }
 
 /** Remembered, or in one statement. */
-async function findParts({ env, db, memory, now }: Context, session_id: string, track_id: string): Promise<Parts> {
+async function findParts(
+  { env, db, memory, now }: Context<Client>,
+  session_id: string,
+  track_id: string,
+): Promise<Parts> {
   if (!isNewId(session_id)) return {}
-  const table = playSessionsOf(session_id, now)
+  const table = sessionTableOf(session_id, now)
   const known = memory.sessions.get(session_id, now)
   if (known && !isNewId(track_id)) return { session: known }
   const kept = known && memory.tracks.get(keyOf(known, track_id), now)
   if (known && kept && plays(known, kept)) return { session: known, played: kept }
   const { changes } = memory
-  const row = await playRows(table).get(db, { session_id, track_id })
+  const row = await playRows[table].get(db, { session_id, track_id })
   const parts = partsOf(row, now)
   const { session, played } = parts
   if (env.REUSE_ANSWERS !== 'true' || !session) return parts
@@ -64,14 +67,14 @@ async function findParts({ env, db, memory, now }: Context, session_id: string, 
 }
 
 /** What a session plays of a track. Public: the two ids are the secret. */
-export const findPlayback = async (context: Context, play_session_id: string, track_id: string) =>
+export const findPlayback = async (context: Context<Client>, play_session_id: string, track_id: string) =>
   playable(context, await findParts(context, play_session_id, track_id))
 
 /** The same of what is read already. */
-export async function playable(context: Context, parts: Parts) {
+export async function playable(context: Context<Client>, parts: Parts) {
   const session = checkExpiry('play session', parts.session, context.now)
   if (!parts.played) throw notFound('track')
-  const { track, files: made, levels, chapters, urls, until } = parts.played
+  const { track, files: made, levels, urls, until } = parts.played
   const [file] = made
   if (!file) throw notReady(track.status)
   // An early file never stands beside others.
@@ -81,7 +84,6 @@ export async function playable(context: Context, parts: Parts) {
     session,
     track,
     levels,
-    chapters,
     list: listOf(session.scope, parts.played),
     urls,
     appearance: appearance(parts.played),
@@ -109,10 +111,13 @@ export const notReady = (status: string) =>
       : `This track is still ${status}; try again soon`,
   )
 
-/** Everything a player needs for one track. Signed URLs never outlive the session. */
-export async function playback(context: Context, found: Awaited<ReturnType<typeof findPlayback>>): Promise<Playback> {
-  const { session, track, list, levels, chapters, is_preliminary } = found
-  const { cover_path, ...look } = found.appearance
+/** Everything a player needs for one track, field by field: no private column can leak. Signed URLs never outlive the session. */
+export async function playback(
+  context: Context<Client>,
+  found: Awaited<ReturnType<typeof findPlayback>>,
+): Promise<Playback> {
+  const { session, track, list, levels, is_preliminary } = found
+  const { cover_path, image_colors, is_dark, ...letters } = found.appearance
   const sign = await viewSigner(context.env, context.now, session.expires_at, found.urls)
   const [cover_image, ...variants] = await Promise.all([
     coverImage(context.base_url, cover_path, sign),
@@ -121,10 +126,43 @@ export async function playback(context: Context, found: Awaited<ReturnType<typeo
   return {
     track_id: track.id,
     list,
-    chapters,
+    chapters: track.chapters.map(({ start, title }) => ({ start, title })),
     cover_image,
-    track: { ...track, ...look, track_status_id: track.status, is_preliminary },
+    track: {
+      id: track.id,
+      organization_id: track.organization_id,
+      collection_id: track.collection_id,
+      index: track.index,
+      duration: track.duration,
+      file_name: track.file_name,
+      order: track.order,
+      metadata: track.metadata,
+      is_cover_overridable: track.is_cover_overridable,
+      is_theme_overridable: track.is_theme_overridable,
+      ...letters,
+      image_colors,
+      track_status_id: track.status,
+      status: track.status,
+      is_dark,
+      is_preliminary,
+    },
     levels: { levels },
     variants,
+  }
+}
+
+/** The handler of the operation of this name, which is answered before the table is loaded: it gives exactly the fields of its schema. */
+export async function playTrack(
+  { params: { play_session_id, play_track_id } }: { params: { play_session_id: string; play_track_id: string } },
+  context: Context<Client>,
+) {
+  const found = await findPlayback(context, play_session_id, play_track_id)
+  const { session, is_preliminary, until } = found
+  const { id, variants, is_downloadable, expires_at, organization_id } = session
+  if (!is_preliminary) context.mayReuse(organization_id, until)
+  return {
+    play_session_id: id,
+    ...(await playback(context, found)),
+    play_session: { id, variants, is_downloadable, expires_at: timestamp(expires_at) },
   }
 }

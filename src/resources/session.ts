@@ -1,9 +1,9 @@
-import { EXPIRED_FOR, playSessionTable } from '../adapters/play_sessions.ts'
+import { EXPIRED_FOR, sessionTable, type SessionTable } from '../adapters/session_table.ts'
 import { notFound, sessionExpired } from '../errors.ts'
 
 /** The table of a play session. 404 without a query when its id tells that it ended long ago. */
-export function playSessionsOf(id: string, now: number) {
-  const table = playSessionTable(id, now)
+export function sessionTableOf(id: string, now: number): SessionTable {
+  const table = sessionTable(id, now)
   if (!table) throw notFound('play session')
   return table
 }

@@ -1,10 +1,8 @@
-import { eq, sql } from 'drizzle-orm'
-
 import { firstPlayRows, type PlayRow } from '../adapters/play_rows.ts'
 import type { playSessions } from '../adapters/play_sessions.ts'
-import { organizations, playlists } from '../adapters/schema.ts'
+import type { organizations, playlists } from '../adapters/schema.ts'
 import { type ListedRow, sessionList } from '../adapters/session_list.ts'
-import { batch, statement } from '../adapters/statement.ts'
+import { batch, columnsOf, selectOf } from '../adapters/statement.ts'
 import type { Context } from '../context.ts'
 import { MAX_SESSION_TRACKS } from '../contract/facts.ts'
 import type { PlaySession } from '../contract/play.ts'
@@ -12,7 +10,7 @@ import { ApiError, notFound } from '../errors.ts'
 import { lettering } from './appearance.ts'
 import { allowsEarly, bestQuality } from './early.ts'
 import { findPlayback, partsOf, playable, playback } from './playback.ts'
-import { playSessionsOf, timestamp } from './session.ts'
+import { sessionTableOf, timestamp } from './session.ts'
 
 type Row = typeof playSessions.$inferSelect
 
@@ -24,18 +22,14 @@ const toPlaySession = (row: Row): PlaySession => ({
 })
 
 /** What all tracks of a list inherit from. */
-const { id, player_color, player_subtitle, is_theme_overridable } = organizations
-const owners = statement(
-  {
-    organization: { id, player_color, player_subtitle, is_theme_overridable },
-    playlist: { id: playlists.id, player_color: playlists.player_color, player_subtitle: playlists.player_subtitle },
-  },
-  (from) =>
-    from
-      .from(organizations)
-      .leftJoin(playlists, eq(playlists.id, sql.placeholder('resource_id')))
-      .where(eq(organizations.id, sql.placeholder('organization_id'))),
-)
+const lettered = { id: 'plain', player_color: 'plain', player_subtitle: 'plain' } as const
+const owners = selectOf({
+  organization: columnsOf<typeof organizations.$inferSelect>('organizations')({
+    ...lettered,
+    is_theme_overridable: 'flag',
+  }),
+  playlist: columnsOf<typeof playlists.$inferSelect>('playlists')(lettered),
+})('from organizations left join playlists on playlists.id = :resource_id where organizations.id = :organization_id')
 
 const toRows = (list: { list: { entry: string } | null }[]) =>
   JSON.parse(`[${list.map((row) => row.list?.entry).join(',')}]`) as ListedRow[]
@@ -55,7 +49,7 @@ export function bindView({ db, now }: Context, { id: session_id, scope, resource
   return [
     owners.bind(db, { organization_id, resource_id }),
     sessionList[scope].bind(db, { resource_id, limit: MAX_SESSION_TRACKS }),
-    firstPlayRows[scope](playSessionsOf(session_id, now)).bind(db, { session_id, resource_id }),
+    firstPlayRows[scope][sessionTableOf(session_id, now)].bind(db, { session_id, resource_id }),
   ]
 }
 
@@ -65,7 +59,7 @@ export async function toView(context: Context, session: Row, [owner, list, first
   const [{ organization, playlist } = {}] = owners.decode(owner!)
   if (!organization) throw notFound('organization')
   const rows = toRows(sessionList[scope].decode(list!))
-  const [found] = firstPlayRows[scope](playSessionsOf(session.id, context.now)).decode(first!)
+  const [found] = firstPlayRows[scope][sessionTableOf(session.id, context.now)].decode(first!)
   const track_id = await firstPlayable(context, session, rows)
   return {
     play_session_id: session.id,

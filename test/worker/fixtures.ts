@@ -1,11 +1,11 @@
 import { createExecutionContext, createMessageBatch, createScheduledController, getQueueResult } from 'cloudflare:test'
 import { env } from 'cloudflare:workers'
-import { eq } from 'drizzle-orm'
+import { eq, sql } from 'drizzle-orm'
 import { expect, onTestFinished, vi } from 'vitest'
 
 import { trackPath, uploadPath } from '../../src/adapters/media.ts'
 import { tracks, trackVariants } from '../../src/adapters/schema.ts'
-import { fileList } from '../../src/adapters/track_files.ts'
+import { FILE_LIST } from '../../src/adapters/track_files.ts'
 import { jobs } from '../../src/adapters/work_schema.ts'
 import worker from '../../src/index.ts'
 import { insertJob } from '../../src/pipeline/job.ts'
@@ -59,7 +59,7 @@ export async function aReadyTrack(
         duration: 12.346,
         levels,
         info: { codec: 'mp3' },
-        files: fileList,
+        files: sql.raw(FILE_LIST),
       })
       .where(eq(tracks.id, id)),
   ])

@@ -1,0 +1,40 @@
+import { isNewId } from '../adapters/id.ts'
+import type { Memory } from '../adapters/memory.ts'
+import { playTrack } from '../resources/playback.ts'
+import { faultResponse } from './answer.ts'
+import { answerListener } from './answer_listener.ts'
+
+/**
+ * `playTrack` of the operation table, the request that comes most often, without Hono, zod and Drizzle: an isolate that has just started
+ * answers it before these are loaded (docs/decisions/0029).
+ */
+
+const PATH = /^\/v1\/play\/([\w-]+)\/([\w-]+)$/
+
+/** The answer to a request for a play view; null to any other, and to ids that were never given out. */
+export function answerPlayView(memory: Memory, raw: Request, env: Env): Promise<Response> | null {
+  if (raw.method !== 'GET') return null
+  const [, play_session_id = '', play_track_id = ''] = PATH.exec(new URL(raw.url).pathname.toLowerCase()) ?? []
+  if (!isNewId(play_session_id) || !isNewId(play_track_id)) return null
+  const api_request_id = crypto.randomUUID()
+  const asked = { env, req: { raw, url: raw.url } }
+  return answerListener(
+    asked,
+    memory,
+    { secret: play_session_id, reuse: true },
+    (context) => playTrack({ params: { play_session_id, play_track_id } }, context),
+    async (found) => {
+      const answer = { ok: true, api_request_id, ...found }
+      if (env.CHECK_ANSWERS === 'true') await check(answer)
+      return answer
+    },
+  ).catch((error: unknown) => faultResponse(error, api_request_id))
+}
+
+/** All other answers are copied through their schemas; this one must be made as its schema would copy it. */
+async function check(answer: { api_request_id: string }): Promise<void> {
+  const { encoder } = await import('./encode.ts')
+  const { playOperations } = await import('../contract/play.ts')
+  const copy = encoder(playOperations.playTrack.response)(answer, answer.api_request_id, true)
+  if (JSON.stringify(copy) !== JSON.stringify(answer)) throw new Error('a play view is not what its schema says')
+}
