@@ -155,15 +155,18 @@ export const collectionHandlers: Handlers<typeof collectionOperations> = {
       if (!ids.has(id)) throw invalid(`track_ids.${at}`, 'is not a track of this collection')
       if (track_ids.indexOf(id) < at) throw invalid(`track_ids.${at}`, 'stands in the list twice')
     }
-    // The n-th of the ids gets the n-th of the places that all of them hold now.
+    // The n-th of the ids gets the n-th of the places that all of them hold now; one that was deleted meanwhile counts in neither.
     await db
       .update(tracks)
       .set({ order: sql`placed.place` })
       .from(
-        sql`(select wanted.value as track_id, held.place from json_each(${wanted}) as wanted join (
-          select "order" as place, row_number() over (order by "order") - 1 as n
+        sql`(select wanted.track_id, held.place from (
+          select tracks.id as track_id, row_number() over (order by listed.key) as n
+          from json_each(${wanted}) as listed cross join tracks on tracks.id = listed.value and ${inCollection}
+        ) as wanted join (
+          select "order" as place, row_number() over (order by "order") as n
           from tracks where id in (select value from json_each(${wanted})) and ${inCollection}
-        ) as held on held.n = wanted.key) as placed`,
+        ) as held on held.n = wanted.n) as placed`,
       )
       .where(and(sql`${tracks.id} = placed.track_id`, inCollection))
     return { collection_id: collection.id, collection }

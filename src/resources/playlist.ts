@@ -116,14 +116,7 @@ export const playlistHandlers: Handlers<typeof playlistOperations> = {
     }
   },
 
-  async listPlaylistTracks({ params, query }, context) {
-    const playlist = await findPlaylist(context, params.playlist_id)
-    return {
-      count: playlist.track_count,
-      version: playlist.version,
-      tracks: await listTracks(context, playlist.id, query),
-    }
-  },
+  listPlaylistTracks: ({ params, query }, context) => listTracks(context, params.playlist_id, query),
 
   async replacePlaylistTracks({ params, headers, body }, context) {
     await findPlaylist(context, params.playlist_id)

@@ -136,12 +136,12 @@ export const beforeBatch = (happens: () => Promise<unknown>): Env => ({
 export const beforeStatement = (start: string, happens: () => Promise<unknown>): Env => {
   const waiting = (statement: D1PreparedStatement): D1PreparedStatement =>
     new Proxy(statement, {
-      get(real, name: 'bind' | 'raw') {
+      get(real, name: 'bind' | 'raw' | 'run') {
         if (name === 'bind') return (...values: unknown[]) => waiting(real.bind(...values))
-        if (name !== 'raw') throw new Error(`not expected here: ${String(name)}`)
+        if (name !== 'raw' && name !== 'run') throw new Error(`not expected here: ${String(name)}`)
         return async (...options: []) => {
           await happens()
-          return real.raw(...options)
+          return real[name](...options)
         }
       },
     })

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
 
+import { beforeStatement } from './fixtures.ts'
 import { aShop, aWaitingTrack, query, serveTranscoder, upload } from './ready_track.ts'
 import { call, ok } from './support.ts'
 
@@ -141,7 +142,9 @@ describe('the order of a collection’s tracks', () => {
       collection_id,
       ids,
       read: async () => (await listed(key, path))[1],
-      put: (track_ids: unknown) => call('PUT', `${path}/order`, { key, body: { track_ids } }),
+      orders: async () => (await ok('GET', path, { key })).tracks.map(({ order }: Row) => order),
+      put: (track_ids: unknown, bindings?: Env) =>
+        call('PUT', `${path}/order`, { key, body: { track_ids }, ...(bindings && { bindings }) }),
     }
   }
 
@@ -177,11 +180,20 @@ describe('the order of a collection’s tracks', () => {
     expect(await read()).toEqual(ids)
   })
 
+  it('has each place once, also when one of the tracks is deleted meanwhile', async () => {
+    const { key, ids, put, read, orders } = await aRow()
+    const [a, b, c, d, e] = ids as [string, string, string, string, string]
+    const racing = beforeStatement('update "tracks"', () => ok('DELETE', `/v1/track/${b}`, { key }))
+    expect((await put([c, b, a], racing)).status).toBe(200)
+    expect(await read()).toEqual([c, a, d, e])
+    expect(await orders()).toEqual([1, 3, 4, 5])
+  })
+
   it('is one of those that were sent at the same time, never a mixture', async () => {
     const { ids, put, read } = await aRow()
     const wanted = [ids.toReversed(), ids.toSorted(), [2, 3, 4, 0, 1].map((at) => ids[at]!)]
     for (let round = 0; round < 10; round++) {
-      await Promise.all(wanted.map(put))
+      await Promise.all(wanted.map((ids) => put(ids)))
       expect(wanted).toContainEqual(await read())
     }
   })

@@ -13,6 +13,7 @@ async function aPlaylist() {
     ids,
     change: (method: string, body?: object, place = '', headers = {}) =>
       call(method, `${path}${place}`, { key, body, headers }),
+    page: () => call('GET', `${path}?limit=200`, { key }),
     read: async () => {
       const { tracks, count, version } = await ok('GET', `${path}?limit=200`, { key })
       const list = tracks as { id: string; position: number; playlist_track_id: string }[]
@@ -34,6 +35,22 @@ describe('changes of a playlist at the same time', () => {
       const { order, version } = await read()
       expect(wanted).toContainEqual(order)
       expect(version).toBe(before + 4)
+    }
+  })
+
+  it('are seen before or after, never count and version of the one with the tracks of the other, in 20 rounds', async () => {
+    const { ids, change, read, page } = await aPlaylist()
+    const seen = new Map<number, number>()
+    for (let round = 0; round < 20; round++) {
+      const sizes = [2, 9, 4]
+      const changes = sizes.map((size) => change('PUT', { track_ids: ids.slice(0, size) }))
+      const answers = await Promise.all([...Array.from({ length: 8 }, page), ...changes])
+      for (const { body } of answers.slice(0, 8)) {
+        expect(body.count).toBe(body.tracks.length)
+        expect(seen.get(body.version) ?? body.count).toBe(body.count)
+        seen.set(body.version, body.count)
+      }
+      await read()
     }
   })
 
