@@ -1,6 +1,5 @@
-import { pickLocale } from '../shared/locale.ts'
-import { sheet } from '../shared/sheet.ts'
-import { upgradeProperties } from '../shared/upgrade.ts'
+import { sheet, upgradeProperties } from '../shared/dom.ts'
+import { pickLocale } from '../texts/texts.ts'
 import { actionsOf } from './actions.ts'
 import { download } from './download.ts'
 import type { PlayerEventMap } from './events.ts'

@@ -1,4 +1,4 @@
-import { define } from '../shared/define.ts'
+import { define } from '../shared/dom.ts'
 import { TonearmWaveform } from '../waveform/element.ts'
 import { TonearmPlayer } from './element.ts'
 

@@ -19,8 +19,10 @@ export function element<K extends keyof HTMLElementTagNameMap>(
 /** Sets and removes attributes by the same rule as `element`. */
 export function setAttributes(target: Element, attributes: Attributes): void {
   for (const [name, value] of Object.entries(attributes)) {
-    if (value === null || value === undefined || value === false) target.removeAttribute(name)
-    else target.setAttribute(name, value === true ? '' : String(value))
+    const text = value === null || value === undefined || value === false ? null : value === true ? '' : String(value)
+    // What stands there already is not written again: somebody may watch.
+    if (text === null) target.removeAttribute(name)
+    else if (target.getAttribute(name) !== text) target.setAttribute(name, text)
   }
 }
 
@@ -41,4 +43,26 @@ export function icon(path: string): SVGSVGElement {
   shape.setAttribute('d', path)
   svg.append(shape)
   return svg
+}
+
+/** A style sheet for a shadow root. A Content-Security-Policy without 'unsafe-inline' blocks `<style>`, but not constructed sheets. */
+export function sheet(css: string): CSSStyleSheet {
+  const made = new CSSStyleSheet()
+  made.replaceSync(css)
+  return made
+}
+
+/** Registers an element unless the page knows it already: two bundles may both contain it. */
+export function define(tag: string, element: CustomElementConstructor): void {
+  if (!customElements.get(tag)) customElements.define(tag, element)
+}
+
+/** Sets again what a page has set before the element was defined: until then such properties hide the accessors of its class. */
+export function upgradeProperties(host: HTMLElement): void {
+  for (const name of Object.keys(host)) {
+    if (!(name in Object.getPrototypeOf(host))) continue
+    const value: unknown = Reflect.get(host, name)
+    Reflect.deleteProperty(host, name)
+    Reflect.set(host, name, value)
+  }
 }

@@ -1,4 +1,4 @@
-import { define } from '../shared/define.ts'
+import { define } from '../shared/dom.ts'
 import { TonearmUploader } from './element.ts'
 import type { TonearmUploaderEventMap } from './events.ts'
 

@@ -1,7 +1,5 @@
 import { spoken } from '../shared/clock.ts'
-import { element, setAttributes } from '../shared/dom.ts'
-import { sheet } from '../shared/sheet.ts'
-import { upgradeProperties } from '../shared/upgrade.ts'
+import { element, setAttributes, sheet, upgradeProperties } from '../shared/dom.ts'
 import { barCount, barHeights, changedColumns, column, drawWaveform, type Picture } from './draw.ts'
 import { followMedia } from './follow.ts'
 import { keyTarget } from './keys.ts'

@@ -1,4 +1,4 @@
-import { define } from '../shared/define.ts'
+import { define } from '../shared/dom.ts'
 import { TonearmWaveform } from './element.ts'
 
 /** The bundle `/elements/waveform.js`. */

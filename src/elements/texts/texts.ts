@@ -1,0 +1,59 @@
+/** What the elements say. `{…}` are filled in. */
+
+/** Of the player. */
+export interface PlayerTexts {
+  player: string
+  /** The player's name for screen readers while it shows a track. */
+  playerOf: string
+  play: string
+  pause: string
+  previous: string
+  next: string
+  back: string
+  forward: string
+  position: string
+  timeOf: string
+  mute: string
+  unmute: string
+  volume: string
+  speed: string
+  shuffle: string
+  repeat: string
+  download: string
+  tracks: string
+  retry: string
+  /** What stands in place of sound. */
+  status: Record<'processing' | 'offline' | 'expired' | 'empty' | 'failed', string>
+  /** What else may be said of a failure, by its code. */
+  errors: Record<string, string>
+}
+
+/** Texts that a page gives in place of an element's own. */
+export type Overrides<T> = { [K in keyof T]?: T[K] extends string ? string : Partial<T[K]> }
+
+/** The language to speak: the first of the wanted ones that is a language tag. */
+export function pickLocale(...wanted: (string | null | undefined)[]): string {
+  for (const each of wanted) {
+    try {
+      const [tag] = each ? Intl.getCanonicalLocales(each) : []
+      if (tag) return tag
+    } catch {
+      // Not a language tag, as `en_US`.
+    }
+  }
+  return 'en'
+}
+
+/** The texts of a language, English for one that is not here; what the page gives goes first. */
+export function textsFor<T extends object>(all: { en: T }, locale: string, overrides: Overrides<T> = {}): T {
+  const own = (all as Record<string, T>)[locale.split('-')[0]!] ?? all.en
+  const merged = Object.entries(overrides).map(([key, text]) => {
+    const before = own[key as keyof T]
+    return [key, typeof text === 'object' ? { ...before, ...text } : text]
+  })
+  return { ...own, ...(Object.fromEntries(merged) as Partial<T>) }
+}
+
+/** Fills `{…}` in. */
+export const fill = (text: string, values: Record<string, string | number>) =>
+  text.replace(/\{(\w+)\}/g, (whole, name: string) => String(values[name] ?? whole))
