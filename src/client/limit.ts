@@ -15,3 +15,26 @@ export function createLimit(atOnce: number, newestFirst = false) {
     }
   }
 }
+
+/** Whether what was begun is still wanted. */
+export type IsCurrent = () => boolean
+
+/** Tells a late answer to an earlier request from one to the latest: each `next` ends the one before, and the signal ends them all. */
+export class Latest {
+  readonly #signal: AbortSignal
+  #count = 0
+
+  constructor(signal: AbortSignal) {
+    this.#signal = signal
+  }
+
+  current(): IsCurrent {
+    const count = this.#count
+    return () => count === this.#count && !this.#signal.aborted
+  }
+
+  next(): IsCurrent {
+    this.#count++
+    return this.current()
+  }
+}

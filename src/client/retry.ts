@@ -117,3 +117,42 @@ export async function poll<T extends { ok: true }>(
   )
   return signal?.aborted && !isOver ? noAnswer(true) : last
 }
+
+/** Named timers: one with the same name replaces the one before. They all end with a signal. */
+export class Timers {
+  readonly #signal: AbortSignal
+  readonly #running = new Map<string, AbortController>()
+
+  constructor(signal: AbortSignal) {
+    this.#signal = signal
+    signal.addEventListener('abort', () => this.clear(), { once: true })
+  }
+
+  /** Acts after a while; with `online` as soon as the machine is back on the network, if that is earlier. */
+  after(name: string, milliseconds: number, act: () => void, online = false): void {
+    this.stop(name)
+    if (this.#signal.aborted) return
+    const ended = new AbortController()
+    this.#running.set(name, ended)
+    void this.#act(name, act, sleep(milliseconds, ended.signal, { online }))
+  }
+
+  async #act(name: string, act: () => void, slept: Promise<boolean>): Promise<void> {
+    if (!(await slept)) return
+    this.#running.delete(name)
+    act()
+  }
+
+  stop(name: string): void {
+    this.#running.get(name)?.abort()
+    this.#running.delete(name)
+  }
+
+  isRunning(name: string): boolean {
+    return this.#running.has(name)
+  }
+
+  clear(): void {
+    for (const name of this.#running.keys()) this.stop(name)
+  }
+}

@@ -1,19 +1,13 @@
 import { describe, expect, test } from 'vitest'
 
-import type { Failure } from '../../src/client/index.ts'
-import { createAttempts } from '../../src/elements/player/attempts.ts'
-import { effectiveVolume, gainOf } from '../../src/elements/player/gain.ts'
-import { lifetime, refreshMargin } from '../../src/elements/player/lifetime.ts'
-import { ownColor, palette } from '../../src/elements/player/palette.ts'
-import { loopOf, neighbour, playingOrder } from '../../src/elements/player/queue.ts'
-import { seconds } from '../../src/elements/player/settings.ts'
-import { pollDelay, statusAfter } from '../../src/elements/player/state.ts'
-import { stringsFor } from '../../src/elements/player/strings.ts'
-import { candidates } from '../../src/elements/player/variants.ts'
+import { candidates, effectiveVolume, gainOf } from '../../src/client/playback/files.ts'
+import { neighbour, playingOrder } from '../../src/client/playback/order.ts'
+import { loopOf, seconds } from '../../src/elements/player/attributes.ts'
+import { ownColor, palette } from '../../src/elements/player/theme.ts'
 import { contrast } from '../../src/elements/shared/color.ts'
 import { randomColors, randomFrom } from '../support/random.ts'
 
-/** What the player decides without a browser. */
+/** What the player decides without a browser: colors, files, order, loudness, attributes. */
 
 describe('colors', () => {
   const colors = randomColors(200).map((color, i, all) => [color, all.at(-1 - i)!] as const)
@@ -120,57 +114,5 @@ describe('loudness', () => {
     expect([effectiveVolume(1, 4), effectiveVolume(0.25, 2), effectiveVolume(0, 9)]).toEqual([1, 0.5, 0]))
 })
 
-describe('time', () => {
-  const view = (url: string) => ({ variants: [{ url }], play_session: { expires_at: '2026-01-01T00:01:00.000Z' } })
-  test('a URL says how long it lives, and may have lived some of it; without that the session does', () => {
-    expect(lifetime(view('https://r2/a?X-Amz-Expires=60'))).toBe(36_000)
-    expect(lifetime(view('https://cdn/a'), Date.parse('2026-01-01T00:00:00Z'))).toBe(60_000)
-    expect([refreshMargin(60_000), refreshMargin(3_600_000)]).toEqual([12_000, 60_000])
-  })
-  test('start is read as people write it', () =>
-    expect(['90', '1:30', '1:02:03', '', 'x', '-5'].map(seconds)).toEqual([90, 90, 3723, 0, 0, 0]))
-  test('polls become rare', () => expect([pollDelay(0), pollDelay(1), pollDelay(50)]).toEqual([2000, 3000, 30_000]))
-})
-
-describe('failures', () => {
-  test('are a lost connection only while asking again may help', () => {
-    const meant = (status: number, code: Failure['code']) => statusAfter({ ok: false, message: '', status, code })
-    expect([
-      meant(0, 'network'),
-      meant(408, 'network'),
-      meant(503, 'internal'),
-      meant(409, 'request_in_flight'),
-    ]).toEqual(Array.from({ length: 4 }, () => 'offline'))
-    // A proxy's page has no code of the service.
-    expect([meant(403, 'network'), meant(404, 'network')]).toEqual(['failed', 'failed'])
-  })
-  test('the first asks for a fresh URL, the second without progress takes the next file', () => {
-    const attempts = createAttempts()
-    attempts.fail(10)
-    expect(attempts.skipped()).toBe(0)
-    attempts.fail(10)
-    expect(attempts.skipped()).toBe(1)
-  })
-  test('progress between them makes them two first ones', () => {
-    const attempts = createAttempts()
-    attempts.fail(10)
-    attempts.progress(12)
-    attempts.fail(20)
-    expect(attempts.skipped()).toBe(0)
-  })
-})
-
-test('every language says everything', () => {
-  const english = stringsFor('en')
-  for (const locale of ['de-AT', 'fr', 'es', 'ja', 'ar']) {
-    const strings = stringsFor(locale)
-    expect(
-      Object.values(strings).every((text) => typeof text === 'string' && text !== ''),
-      locale,
-    ).toBe(true)
-    expect(strings.time_of, locale).toMatch(/\{time\}.*\{duration\}/)
-    expect(strings.player, locale).not.toBe(english.player)
-  }
-  expect(stringsFor('xx')).toEqual(english)
-  expect(stringsFor('de', { play: 'Los' })).toMatchObject({ play: 'Los', pause: 'Pause' })
-})
+test('start is read as people write it', () =>
+  expect(['90', '1:30', '1:02:03', '', 'x', '-5'].map(seconds)).toEqual([90, 90, 3723, 0, 0, 0]))

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 
 import { tone } from '../support/audio.ts'
 import { expire } from './expired.ts'
-import { type Album, button, names, type Opened, openReady, PATIENCE, setUpAlbum, type Stage } from './player_setup.ts'
+import { type Album, button, type Opened, openReady, PATIENCE, setUpAlbum, type Stage } from './player_setup.ts'
 import { must } from './steps.ts'
 
 /** What the listener or the page asks of a player counts whenever it is asked: before there is a session, while it plays, in an event. */
@@ -29,12 +29,6 @@ const set = ({ page }: Opened, attributes: Record<string, string>) =>
   page.locator('tonearm-player').evaluate((player, given) => {
     for (const [name, value] of Object.entries(given)) player.setAttribute(name, value)
   }, attributes)
-/** Pauses the player whenever it tells something. */
-const pauseOn = ({ page }: Opened, name: string) =>
-  page.evaluate((wanted) => {
-    const player = document.querySelector('tonearm-player')!
-    player.addEventListener(`tonearm-${wanted}`, () => player.pause())
-  }, name)
 const audioOf = ({ page }: Opened) =>
   page.evaluate(() => {
     const { paused, volume } = document.querySelector('tonearm-player')!.shadowRoot!.querySelector('audio')!
@@ -56,17 +50,6 @@ async function openHeld(attributes: Record<string, string>) {
   return { opened, flow }
 }
 
-test('a pause while the session is being opened takes back autoplay', async () => {
-  const { opened, flow } = await openHeld({ autoplay: '' })
-  await opened.call('pause')
-  flow()
-  await opened.until('ready')
-  expect(await opened.state()).toMatchObject({ paused: true })
-  expect(await audioOf(opened)).toMatchObject({ paused: true })
-  expect(await names(opened)).not.toContain('play')
-  await opened.close()
-})
-
 test('play and seek while the session is being opened, and before there is any', async () => {
   const { opened, flow } = await openHeld({ track: '1' })
   await opened.call('seek', 4)
@@ -82,18 +65,6 @@ test('play and seek while the session is being opened, and before there is any',
   await set(empty, { 'play-session-id': play_session_id })
   await empty.untilTime(5.2)
   await empty.close()
-})
-
-test('play while the service cannot be reached begins where the page said, once it can', async () => {
-  const opened = await stage.open({})
-  await opened.page.route(/\/v1\/play\//, (route) => route.abort())
-  await set(opened, { track: '2', start: '1', 'play-session-id': play_session_id })
-  await opened.page.getByRole('status').getByText('connection is lost').waitFor(PATIENCE)
-  await opened.page.unroute(/\/v1\/play\//)
-  await opened.call('play')
-  await opened.untilTime(1.2)
-  expect(await opened.state()).toMatchObject({ title: 'Second', paused: false })
-  await opened.close()
 })
 
 test('play in a session that had expired before it began: another one begins by itself', async () => {
@@ -145,30 +116,6 @@ test('what plays, or is to play, does so still when the page says with another s
   await opened.close()
 })
 
-test('a page that pauses in an event is obeyed', async () => {
-  const started = await open()
-  await pauseOn(started, 'play')
-  await started.call('play')
-  expect(await audioOf(started)).toMatchObject({ paused: true })
-  expect((await started.state()).paused).toBe(true)
-  await started.close()
-  // At the end of a track whose next one is loaded already.
-  const ended = await open({ track: '2', autoplay: '' })
-  await pauseOn(ended, 'ended')
-  await ended.until('ended')
-  expect(await ended.state()).toMatchObject({ title: 'Second', paused: true })
-  expect(await audioOf(ended)).toMatchObject({ paused: true })
-  await ended.close()
-  // While it goes to a track that it has to ask for.
-  const changed = await open({ autoplay: '' })
-  await changed.untilTime(0.2)
-  await pauseOn(changed, 'trackchange')
-  await changed.call('next')
-  expect(await changed.state()).toMatchObject({ title: 'Second', paused: true })
-  expect(await audioOf(changed)).toMatchObject({ paused: true })
-  await changed.close()
-})
-
 test('normalize, loop and shuffle take effect while it plays', async () => {
   const session = await stage.aSession(album, { variants: ['aac-160', 'analysis'] })
   const opened = await open({ 'play-session-id': session, track: '3' })
@@ -194,28 +141,6 @@ test('normalize, loop and shuffle take effect while it plays', async () => {
   await opened.close()
 })
 
-test('a wish for normalize that is taken back at once leaves no loudness behind', async () => {
-  const session = await stage.aSession(album, { variants: ['aac-160', 'analysis'] })
-  const opened = await open({ 'play-session-id': session })
-  const { page } = opened
-  let flow = () => {}
-  const flowing = new Promise<void>((resolve) => (flow = resolve))
-  await page.route('**/analysis.json?**', async (route) => {
-    await flowing
-    await route.continue()
-  })
-  const asked = page.waitForRequest('**/analysis.json?**', PATIENCE)
-  await set(opened, { normalize: '' })
-  const request = await asked
-  await page.locator('tonearm-player').evaluate((player) => player.removeAttribute('normalize'))
-  flow()
-  await (await request.response())!.finished()
-  // What the player reads it has read before somebody who asks later.
-  await page.evaluate(async (url) => await (await fetch(url)).json(), request.url())
-  expect((await audioOf(opened)).volume).toBe(1)
-  await opened.close()
-})
-
 test('while it plays nothing is written anew but the time', async () => {
   const opened = await open({ autoplay: '' })
   await opened.untilTime(0.5)
@@ -232,29 +157,5 @@ test('while it plays nothing is written anew but the time', async () => {
   await opened.untilTime(time + 2)
   const changed = await opened.page.evaluate(() => (window as unknown as { changed: string[] }).changed)
   expect([...new Set(changed)]).toEqual(['now'])
-  await opened.close()
-})
-
-test('where only the element that a gesture started may play, it plays the whole album', async () => {
-  const opened = await open({ track: '2' })
-  await opened.page.evaluate(() => {
-    // The rule of iOS, which Chromium has not.
-    const play = Reflect.get(HTMLMediaElement.prototype, 'play')
-    const started: unknown[] = []
-    HTMLMediaElement.prototype.play = function () {
-      if (started.length === 0) started.push(this)
-      return started.includes(this) ? play.call(this) : Promise.reject(new DOMException('', 'NotAllowedError'))
-    }
-  })
-  await opened.call('play')
-  await opened.until('trackchange', 2)
-  await opened.until('ended', 2)
-  expect(await opened.state()).toMatchObject({ title: 'Third', paused: true })
-  expect((await names(opened)).filter((name) => name === 'pause' || name === 'trackchange')).toEqual([
-    'trackchange',
-    'trackchange',
-    'pause',
-  ])
-  expect(await opened.page.locator('tonearm-player audio').count()).toBe(1)
   await opened.close()
 })

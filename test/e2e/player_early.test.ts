@@ -53,7 +53,7 @@ const untilVariant = ({ page }: Opened, name: string) =>
   page.waitForFunction((wanted) => document.querySelector('tonearm-player')!.variant === wanted, name, PATIENCE)
 /** The longest step back in what the listener was told of the position; above zero when there was none. */
 async function stepBack({ events }: Opened): Promise<number> {
-  const times = (await events('timeupdate')).map(({ detail }) => detail.current_time as number)
+  const times = (await events('timeupdate')).map(({ detail }) => detail.currentTime as number)
   return Math.min(...times.slice(1).map((time, i) => time - times[i]!))
 }
 

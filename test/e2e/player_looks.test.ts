@@ -97,7 +97,7 @@ test('other languages, right to left, without motion', async () => {
   )
   expect(moving).toBe(0)
   expect(await seriousFindings(opened.page)).toEqual([])
-  await opened.page.locator('tonearm-player').evaluate((player) => Object.assign(player, { strings: { pause: 'قف' } }))
+  await opened.page.locator('tonearm-player').evaluate((player) => Object.assign(player, { texts: { pause: 'قف' } }))
   await button(opened, 'قف').click()
   await opened.close()
 })

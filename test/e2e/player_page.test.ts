@@ -183,7 +183,7 @@ test('properties that were set before the element was known count', async () => 
     const player = Object.assign(elsewhere.createElement('tonearm-player'), {
       volume: 0.3,
       currentTime: 5,
-      strings: { play: 'Los' },
+      texts: { play: 'Los' },
     })
     player.setAttribute('play-session-id', id)
     const ready = new Promise((resolve) => player.addEventListener('tonearm-ready', resolve, { once: true }))

@@ -1,58 +1,67 @@
+import { Playback } from '../../client/playback/playback.ts'
+import {
+  initialState,
+  type PlaybackEvents,
+  type PlaybackOptions,
+  type SessionTrack,
+  type StartOptions,
+} from '../../client/playback/state.ts'
 import { sheet, upgradeProperties } from '../shared/dom.ts'
-import { pickLocale } from '../texts/texts.ts'
-import { actionsOf } from './actions.ts'
+import { textsOfStrings, withOldNames } from '../shared/legacy.ts'
+import { playerTexts } from '../texts/player.ts'
+import { type Overrides, pickLocale, type PlayerTexts, textsFor } from '../texts/texts.ts'
+import { APPEARANCE, isComplete, isOption, OPTIONS, readOptions, readSource, readStart, SOURCE } from './attributes.ts'
+import { commandsOf, listenToKeys } from './commands.ts'
 import { download } from './download.ts'
-import type { PlayerEventMap } from './events.ts'
-import { listenToKeys } from './keyboard.ts'
-import { createLockScreen } from './media_session.ts'
-import { createPaint } from './paint.ts'
-import { createPlayback, type Playback } from './playback.ts'
-import { isComplete, isWish, LOOKS, readBeginning, readSource, readWishes, SOURCE, WISHES } from './settings.ts'
-import { type Beginning, emptyState, type Wishes } from './state.ts'
-import { type Strings, stringsFor } from './strings.ts'
-import { createView, type PlayerView } from './view.ts'
+import { LockScreen } from './media_session.ts'
+import { Theme } from './theme.ts'
+import { isSounding, PlayerView } from './view.ts'
 
 import css from './player.css'
 
 const styles = sheet(css)
 /** The service that this module came from. */
 const HOME = new URL(import.meta.url).origin
-const NOTHING = emptyState('empty')
+const NOTHING = initialState('empty')
+
+/** The player's events, each a `CustomEvent` that bubbles and leaves shadow trees. */
+export type PlayerEventMap = { [N in keyof PlaybackEvents as `tonearm-${N}`]: CustomEvent<PlaybackEvents[N]> }
 
 /**
  * `<tonearm-player>`: plays a play session of the service. docs/player.md describes attributes, events, parts and custom properties.
  */
 export class TonearmPlayer extends HTMLElement {
-  static observedAttributes = [...SOURCE, ...WISHES, ...LOOKS]
+  static observedAttributes = [...SOURCE, ...OPTIONS, ...APPEARANCE]
 
   #playback: Playback | null = null
   /** What was asked for before there was anything to play. */
-  #early: Partial<Beginning> = {}
+  #early: Partial<StartOptions> = {}
   /** What the page's `track` and `start` said when something was opened last. */
-  #begun = ''
-  #wishes: Wishes = readWishes(this)
-  #strings: Partial<Strings> = {}
+  #openedAt = ''
+  #options: PlaybackOptions = readOptions(this)
+  #texts: Overrides<PlayerTexts> = {}
   #view: PlayerView
-  #paint = createPaint()
+  #theme = new Theme()
   #frame = 0
   #connected = new AbortController()
-  #pending = false
-  #undelivered = false
-  #screen = createLockScreen(this)
-  #own = new WeakSet<Event>()
+  #isOpening = false
+  #problem: string | null = null
+  #lockScreen = new LockScreen(this)
+  #ownEvents = new WeakSet<Event>()
 
   constructor() {
     super()
-    const actions = actionsOf(this, {
-      select: (place) => void this.#playback?.select(place),
+    const commands = commandsOf(this, {
+      toggle: () => (isSounding(this.#playback?.state ?? NOTHING) ? this.pause() : void this.play()),
+      select: (index) => void this.#playback?.select(index),
       retry: () => void this.#playback?.retry(),
       download: () => void this.#download(),
     })
-    this.#view = createView(actions)
+    this.#view = new PlayerView(commands)
     const root = this.attachShadow({ mode: 'open' })
-    root.adoptedStyleSheets = [styles, this.#paint.sheet]
+    root.adoptedStyleSheets = [styles, this.#theme.sheet]
     root.append(this.#view.root)
-    listenToKeys(this.#view.root, this, actions)
+    listenToKeys(this.#view.root, this, commands)
   }
 
   connectedCallback(): void {
@@ -62,7 +71,9 @@ export class TonearmPlayer extends HTMLElement {
     matchMedia('(prefers-color-scheme: dark)').addEventListener('change', update, { signal })
     // One listener, one sound: whoever starts last plays. Out of a shadow tree events come with its host as their target.
     // One that has nothing to play yet is no part of this, and keeps its autoplay.
-    document.addEventListener('tonearm-play', (event) => this.#own.has(event) || this.#playback?.pause(), { signal })
+    document.addEventListener('tonearm-play', (event) => this.#ownEvents.has(event) || this.#playback?.pause(), {
+      signal,
+    })
     upgradeProperties(this)
     if (!this.#playback) this.#openSoon()
     this.#update()
@@ -78,7 +89,7 @@ export class TonearmPlayer extends HTMLElement {
   attributeChangedCallback(name: string, before: string | null, value: string | null): void {
     if (before === value) return
     if (SOURCE.includes(name)) this.#openSoon()
-    else if (isWish(name)) this.#wish({ [name]: readWishes(this, this.#wishes)[name] })
+    else if (isOption(name)) this.#setOptions({ [name]: readOptions(this, this.#options)[name] })
     else this.#update()
   }
 
@@ -105,100 +116,105 @@ export class TonearmPlayer extends HTMLElement {
     return this.#playback?.state.playing !== true
   }
   get currentTime(): number {
-    return this.#playback?.deck.time() ?? this.#early.position ?? 0
+    return this.#playback?.time ?? this.#early.position ?? 0
   }
   set currentTime(seconds: number) {
     void this.seek(seconds)
   }
   get duration(): number {
-    return this.#playback?.duration() ?? 0
+    return this.#playback?.duration ?? 0
   }
   get volume(): number {
-    return this.#wishes.volume
+    return this.#options.volume
   }
   set volume(volume: number) {
-    this.#wish({ volume: Math.min(1, Math.max(0, volume)) })
+    this.#setOptions({ volume: Math.min(1, Math.max(0, volume)) })
   }
   get muted(): boolean {
-    return this.#wishes.muted
+    return this.#options.muted
   }
   set muted(muted: boolean) {
-    this.#wish({ muted })
+    this.#setOptions({ muted })
   }
   get rate(): number {
-    return this.#wishes.rate
+    return this.#options.rate
   }
   set rate(rate: number) {
-    this.#wish({ rate: Math.min(2, Math.max(0.5, rate)) })
+    this.#setOptions({ rate: Math.min(2, Math.max(0.5, rate)) })
   }
   /** The track that is shown, and the index of the variant that plays. */
-  get track() {
+  get track(): SessionTrack | null {
     const { state } = this.#playback ?? {}
-    return state?.session?.tracks[state.place] ?? null
+    return state?.session?.tracks[state.index] ?? null
   }
-  get tracks() {
+  get tracks(): readonly SessionTrack[] {
     return this.#playback?.state.session?.tracks ?? []
   }
   get variant(): string | null {
-    return this.#playback?.variant() ?? null
+    return this.#playback?.state.loaded?.variant ?? null
   }
   /** Texts that replace the player's own; see docs/player.md for their names. */
-  set strings(strings: Partial<Strings>) {
-    this.#strings = strings
+  get texts(): Overrides<PlayerTexts> {
+    return this.#texts
+  }
+  set texts(texts: Overrides<PlayerTexts>) {
+    this.#texts = texts
     this.#update()
   }
+  set strings(strings: Record<string, string>) {
+    this.texts = textsOfStrings(strings)
+  }
 
-  #wish(change: Partial<Wishes>): void {
-    Object.assign(this.#wishes, change)
-    this.#playback?.wish(change)
+  #setOptions(change: Partial<PlaybackOptions>): void {
+    Object.assign(this.#options, change)
+    this.#playback?.changeOptions(change)
     this.#update()
   }
 
   /** Opens the source when all attributes that were set together are there. */
   #openSoon(): void {
-    if (this.#pending) return
-    this.#pending = true
+    if (this.#isOpening) return
+    this.#isOpening = true
     queueMicrotask(() => {
-      this.#pending = false
+      this.#isOpening = false
       if (this.isConnected) this.#open()
     })
   }
 
   #open(): void {
-    const own = { ...readBeginning(this), ...this.#early }
-    const begun = [this.getAttribute('track'), this.getAttribute('start')].join()
-    const before = this.#playback?.whereItIs()
-    this.#undelivered = false
+    const start = { ...readStart(this), ...this.#early }
+    const openedAt = [this.getAttribute('track'), this.getAttribute('start')].join()
+    const before = this.#playback?.resumePoint
+    this.#problem = null
     this.#close()
-    const source = readSource(this, HOME)
+    const source = readSource(this, HOME, document.baseURI)
     if (!isComplete(source)) return this.#update()
     // Another session with the same track goes on where the one before was. What plays, plays on in every case.
-    const next = { ...own, play: own.play || before?.play === true }
-    const beginnings = before && begun === this.#begun ? [before, next] : [next]
+    const next = { ...start, play: start.play || before?.play === true }
+    const starts = before && openedAt === this.#openedAt ? [before, next] : [next]
     this.#early = {}
-    this.#begun = begun
-    const playback = createPlayback(source, this.#wishes, beginnings, {
+    this.#openedAt = openedAt
+    this.#playback = new Playback(source, this.#options, starts, {
       onChange: () => this.#update(),
       onTime: () => this.#showTime(),
-      onEvent: (name, detail) => this.#tell(name, detail),
+      onEvent: (name, detail) => this.#emit(name, detail),
       onSwap: (now, before) => before.replaceWith(now),
     })
-    this.#playback = playback
-    this.#view.root.append(playback.deck.audio)
-    void playback.open()
+    this.#view.root.append(this.#playback.audio)
+    void this.#playback.open()
   }
 
   #close(): void {
-    this.#screen.leave()
+    this.#lockScreen.leave()
     this.#playback?.close()
-    this.#playback?.deck.audio.remove()
+    this.#playback?.audio.remove()
     this.#playback = null
   }
 
-  #tell(name: string, detail: object = {}): void {
-    if (name === 'trackchange') this.#undelivered = false
-    const event = new CustomEvent(`tonearm-${name}`, { detail, bubbles: true, composed: true })
-    this.#own.add(event)
+  #emit<N extends keyof PlaybackEvents>(name: N, detail: PlaybackEvents[N]): void {
+    if (name === 'trackchange') this.#problem = null
+    const event = new CustomEvent(`tonearm-${name}`, { detail: withOldNames(detail), bubbles: true, composed: true })
+    this.#ownEvents.add(event)
     this.dispatchEvent(event)
   }
 
@@ -207,24 +223,25 @@ export class TonearmPlayer extends HTMLElement {
     const playback = this.#playback
     const locale = this.#locale()
     const state = playback?.state ?? NOTHING
-    if (this.#paint.update(this, state.view?.track)) this.#view.waveform.refresh()
+    const hasNext = playback?.hasNext ?? false
+    if (this.#theme.update(this, state.view?.track)) this.#view.waveform.refresh()
     this.#view.update(
       {
         state,
-        wishes: this.#wishes,
-        strings: stringsFor(locale, this.#strings),
+        options: this.#options,
+        texts: textsFor(playerTexts, locale, this.#texts),
         locale,
-        waiting: playback?.deck.waiting() ?? false,
-        downloadable: this.hasAttribute('download') && state.view?.play_session.is_downloadable === true,
-        undelivered: this.#undelivered,
+        isWaiting: playback?.isWaiting ?? false,
+        isDownloadable: this.hasAttribute('download') && state.view?.play_session.is_downloadable === true,
+        problem: this.#problem,
         duration: this.duration,
-        hasNext: playback?.hasNext() ?? false,
+        hasNext,
       },
       this.currentTime,
     )
-    this.#screen.update(state.view, playback?.hasNext() ?? false)
+    this.#lockScreen.update(state.view, hasNext)
     cancelAnimationFrame(this.#frame)
-    if (state.playing) this.#run()
+    if (state.playing) this.#animate()
   }
 
   #locale(): string {
@@ -233,30 +250,31 @@ export class TonearmPlayer extends HTMLElement {
   }
 
   /** Moves the waveform on every frame; where motion is not wanted, four times a second is enough. */
-  #run(): void {
+  #animate(): void {
     if (matchMedia('(prefers-reduced-motion: reduce)').matches) return
     this.#frame = requestAnimationFrame(() => {
       if (this.paused) return
       this.#view.showTime(this.currentTime, this.duration)
-      this.#run()
+      this.#animate()
     })
   }
 
   #showTime(): void {
     this.#view.showTime(this.currentTime, this.duration)
-    this.#screen.showPosition()
+    this.#lockScreen.showPosition()
   }
 
   async #download(): Promise<void> {
-    this.#undelivered = false
+    this.#problem = null
     // What was said before is said anew.
     this.#update()
     const [playback, track] = [this.#playback, this.track]
     if (!playback) return
-    const problem = await download(() => playback.download(this.getAttribute('download') ?? ''))
+    const failure = await download(() => playback.download(this.getAttribute('download') ?? ''))
     if (playback !== this.#playback || track?.id !== this.track?.id) return
-    this.#undelivered = problem !== null
-    if (problem) this.#tell('error', { code: problem.code, message: problem.message })
+    if (failure) this.#emit('error', { code: failure.code, message: failure.message })
+    // Whatever the reason, it is the download that failed.
+    this.#problem = failure && 'download_failed'
     this.#update()
   }
 }

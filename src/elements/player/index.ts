@@ -8,5 +8,5 @@ define('tonearm-waveform', TonearmWaveform)
 define('tonearm-player', TonearmPlayer)
 
 export { TonearmPlayer, TonearmWaveform }
-export type { PlayerEventMap } from './events.ts'
-export type { Strings } from './strings.ts'
+export type { PlayerEventMap } from './element.ts'
+export type { Overrides, PlayerTexts } from '../texts/texts.ts'

@@ -1,5 +1,5 @@
-import type { Player } from './actions.ts'
-import type { View } from './service.ts'
+import type { PlayView } from '../../client/playback/state.ts'
+import type { Player } from './commands.ts'
 
 /** Seconds. */
 const SKIP = 10
@@ -19,64 +19,70 @@ type Handlers = Partial<Record<(typeof ACTIONS)[number], MediaSessionActionHandl
 let owner: Player | null = null
 
 /** The lock screen, media keys and headphones of a player (Media Session). */
-export function createLockScreen(player: Player) {
-  const session = navigator.mediaSession as MediaSession | undefined
-  let shown: View | null = null
-  let next: boolean | null = null
+export class LockScreen {
+  readonly #player: Player
+  readonly #session = navigator.mediaSession as MediaSession | undefined
+  #shown: PlayView | null = null
+  #hasNext: boolean | null = null
 
-  function showPosition(): void {
-    if (!session || owner !== player) return
-    const { currentTime: position, duration, rate: playbackRate } = player
-    // What is out of range would be refused with an exception.
-    if (duration > 0 && position <= duration) session.setPositionState?.({ position, duration, playbackRate })
+  constructor(player: Player) {
+    this.#player = player
   }
 
-  return {
-    showPosition,
-    update(view: View | null, hasNext: boolean) {
-      // A player that is not heard leaves the lock screen to others.
-      if (!session || !view || (player.paused && owner !== player)) return
-      if (owner !== player) shown = next = null
-      owner = player
-      session.playbackState = player.paused ? 'paused' : 'playing'
-      if (shown !== view) {
-        shown = view
-        session.metadata = metadataOf(view)
-      }
-      if (next !== hasNext) {
-        next = hasNext
-        setHandlers(session, handlersOf(player, hasNext))
-      }
-      showPosition()
-    },
-    leave() {
-      if (!session || owner !== player) return
-      owner = shown = next = null
-      session.metadata = null
-      session.playbackState = 'none'
-      setHandlers(session, {})
-    },
+  showPosition(): void {
+    if (!this.#session || owner !== this.#player) return
+    const { currentTime: position, duration, rate: playbackRate } = this.#player
+    // What is out of range would be refused with an exception.
+    if (duration > 0 && position <= duration) this.#session.setPositionState?.({ position, duration, playbackRate })
+  }
+
+  update(view: PlayView | null, hasNext: boolean): void {
+    const [session, player] = [this.#session, this.#player]
+    // A player that is not heard leaves the lock screen to others.
+    if (!session || !view || (player.paused && owner !== player)) return
+    if (owner !== player) this.#shown = this.#hasNext = null
+    owner = player
+    session.playbackState = player.paused ? 'paused' : 'playing'
+    if (this.#shown !== view) {
+      this.#shown = view
+      session.metadata = new MediaMetadata(metadataOf(view))
+    }
+    if (this.#hasNext !== hasNext) {
+      this.#hasNext = hasNext
+      setHandlers(session, handlersOf(player, hasNext))
+    }
+    this.showPosition()
+  }
+
+  leave(): void {
+    if (!this.#session || owner !== this.#player) return
+    owner = this.#shown = this.#hasNext = null
+    this.#session.metadata = null
+    this.#session.playbackState = 'none'
+    setHandlers(this.#session, {})
   }
 }
 
-function metadataOf({ track, cover_image }: View): MediaMetadata {
-  return new MediaMetadata({
+/** What the lock screen shows of a track. */
+export function metadataOf({ track, cover_image, info }: PlayView): MediaMetadataInit {
+  return {
     title: track.player_title ?? track.file_name,
-    artist: track.player_subtitle ?? '',
+    artist: info?.artist ?? track.player_subtitle ?? '',
+    album: info?.album ?? '',
     artwork: Object.values(cover_image).map(({ url, width, height }) => ({ src: url, sizes: `${width}x${height}` })),
-  })
+  }
 }
 
 function handlersOf(player: Player, hasNext: boolean): Handlers {
-  const by = (sign: number) => (details: MediaSessionActionDetails) =>
+  const skip = (sign: number) => (details: MediaSessionActionDetails) =>
     void player.seek(player.currentTime + sign * (details.seekOffset ?? SKIP))
   return {
     play: () => void player.play(),
     pause: () => player.pause(),
     stop: () => player.pause(),
     seekto: ({ seekTime }) => seekTime !== undefined && void player.seek(seekTime),
-    seekbackward: by(-1),
-    seekforward: by(1),
+    seekbackward: skip(-1),
+    seekforward: skip(1),
     previoustrack: () => void player.previous(),
     nexttrack: hasNext ? () => void player.next() : null,
   }

@@ -1,133 +1,192 @@
+import type { PlaybackOptions, State } from '../../client/playback/state.ts'
 import { clock } from '../shared/clock.ts'
 import { button, element, icon, setAttributes } from '../shared/dom.ts'
-import type { Actions } from './actions.ts'
-import { ICONS } from './icons.ts'
-import type { State, Status, Wishes } from './state.ts'
-import type { Strings } from './strings.ts'
-import { createTrackList } from './track_list.ts'
+import { ICONS } from '../shared/icons.ts'
+import { fill, type PlayerTexts } from '../texts/texts.ts'
+import type { Commands } from './commands.ts'
+import { TrackList } from './track_list.ts'
 
 /** Everything that the view shows. */
 export interface Model {
   state: State
-  wishes: Wishes
-  strings: Strings
+  options: PlaybackOptions
+  texts: PlayerTexts
   locale: string
-  waiting: boolean
-  downloadable: boolean
-  /** The last download came to nothing. */
-  undelivered: boolean
+  isWaiting: boolean
+  isDownloadable: boolean
+  /** The code of what went wrong beside playing. */
+  problem: string | null
   duration: number
   hasNext: boolean
 }
 
 const RATES = [0.5, 0.75, 1, 1.25, 1.5, 1.75, 2]
+const NO_LEVELS: readonly number[] = []
+const NO_TRACKS: [] = []
 
-export type PlayerView = ReturnType<typeof createView>
+/** Whether there is sound, or will be without anybody doing anything. */
+export const isSounding = ({ playing, status }: Pick<State, 'playing' | 'status'>) =>
+  playing && status !== 'expired' && status !== 'empty'
 
 /** The player's shadow tree, and how it is brought up to date. */
-export function createView(actions: Actions) {
-  const play = button('button play-button', actions.toggle, icon(ICONS.play))
-  const previous = button('button previous-button', actions.previous, icon(ICONS.previous))
-  const next = button('button next-button', actions.next, icon(ICONS.next))
-  const shuffle = button('button shuffle-button', actions.toggleShuffle, icon(ICONS.shuffle))
-  const repeat = button('button repeat-button', actions.toggleRepeat, icon(ICONS.repeat))
-  const mute = button('button mute-button', actions.mute, icon(ICONS.sound))
-  const download = button('button download-button', actions.download, icon(ICONS.download))
-  const volume = element('input', { type: 'range', part: 'volume', class: 'volume', min: 0, max: 1, step: 0.05 })
-  const rate = element('select', { part: 'speed', class: 'rate', dir: 'ltr' })
-  const waveform = element('tonearm-waveform', { part: 'waveform', class: 'waveform' })
-  const cover = element('img', { part: 'cover', class: 'cover', alt: '', width: 400, height: 400, decoding: 'async' })
-  const title = element('p', { part: 'title', class: 'title' })
-  const subtitle = element('p', { part: 'subtitle', class: 'subtitle' })
-  const now = element('span', { part: 'current-time', class: 'now' })
-  const whole = element('span', { part: 'duration', class: 'whole' })
-  const message = element('span', {})
-  const retry = button('retry', actions.retry)
-  const status = element('div', { part: 'status', class: 'status', role: 'status' }, message, retry)
-  const list = createTrackList(actions.select)
-  const transport = element('div', { class: 'transport' }, shuffle, previous, play, next, repeat)
-  const root = element(
-    'section',
-    { part: 'base', class: 'base', tabindex: -1 },
-    element('div', { class: 'art' }, cover),
-    element('div', { class: 'titles' }, title, subtitle),
-    element('div', { class: 'timeline' }, waveform, element('div', { class: 'times' }, now, whole)),
-    element(
-      'div',
-      { class: 'controls' },
-      transport,
-      element('div', { class: 'left' }, rate),
-      element('div', { class: 'right' }, mute, volume, download),
-    ),
-    status,
-    list.root,
-  )
-  cover.addEventListener('error', () => (cover.hidden = true))
-  volume.addEventListener('input', () => actions.setVolume(Number(volume.value)))
-  rate.addEventListener('change', () => actions.setRate(Number(rate.value)))
-  waveform.addEventListener('tonearm-seek', (event) => {
-    event.stopPropagation()
-    actions.seek((event as CustomEvent<{ time: number }>).detail.time)
+export class PlayerView {
+  readonly root: HTMLElement
+  readonly waveform = element('tonearm-waveform', { part: 'waveform', class: 'waveform' })
+  readonly #play: HTMLButtonElement
+  readonly #previous: HTMLButtonElement
+  readonly #next: HTMLButtonElement
+  readonly #shuffle: HTMLButtonElement
+  readonly #repeat: HTMLButtonElement
+  readonly #mute: HTMLButtonElement
+  readonly #download: HTMLButtonElement
+  readonly #retry: HTMLButtonElement
+  readonly #volume = element('input', { type: 'range', part: 'volume', class: 'volume', min: 0, max: 1, step: 0.05 })
+  readonly #rate = element('select', { part: 'speed', class: 'rate', dir: 'ltr' })
+  readonly #cover = element('img', {
+    part: 'cover',
+    class: 'cover',
+    alt: '',
+    width: 400,
+    height: 400,
+    decoding: 'async',
   })
+  readonly #title = element('p', { part: 'title', class: 'title' })
+  readonly #subtitle = element('p', { part: 'subtitle', class: 'subtitle' })
+  readonly #now = element('span', { part: 'current-time', class: 'now' })
+  readonly #whole = element('span', { part: 'duration', class: 'whole' })
+  readonly #message = element('span', {})
+  readonly #status: HTMLElement
+  readonly #list: TrackList
 
-  function showTime(time: number, duration: number): void {
-    waveform.currentTime = time
-    const text = clock(time)
-    if (now.textContent !== text) now.textContent = text
-    const length = clock(duration)
-    if (whole.textContent !== length) whole.textContent = length
+  constructor(commands: Commands) {
+    this.#play = button('button play-button', commands.toggle, icon(ICONS.play))
+    this.#previous = button('button previous-button', commands.previous, icon(ICONS.previous))
+    this.#next = button('button next-button', commands.next, icon(ICONS.next))
+    this.#shuffle = button('button shuffle-button', commands.toggleShuffle, icon(ICONS.shuffle))
+    this.#repeat = button('button repeat-button', commands.toggleRepeat, icon(ICONS.repeat))
+    this.#mute = button('button mute-button', commands.mute, icon(ICONS.sound))
+    this.#download = button('button download-button', commands.download, icon(ICONS.download))
+    this.#retry = button('retry', commands.retry)
+    this.#status = element('div', { part: 'status', class: 'status', role: 'status' }, this.#message, this.#retry)
+    this.#list = new TrackList(commands.select)
+    this.root = this.#build()
+    this.#cover.addEventListener('error', () => (this.#cover.hidden = true))
+    this.#volume.addEventListener('input', () => commands.setVolume(Number(this.#volume.value)))
+    this.#rate.addEventListener('change', () => commands.setRate(Number(this.#rate.value)))
+    this.waveform.addEventListener('tonearm-seek', (event) => {
+      event.stopPropagation()
+      commands.seek((event as CustomEvent<{ time: number }>).detail.time)
+    })
   }
 
-  return {
-    root,
-    showTime,
-    waveform,
-    update(model: Model, time: number): void {
-      const { state, wishes, strings } = model
-      const { view, session, place, playing } = state
-      const track = session?.tracks[place]
-      const silent = wishes.muted || wishes.volume === 0
-      const several = (session?.tracks.length ?? 0) > 1
-      setAttributes(root, {
-        'aria-label': strings.player,
-        'aria-busy': String(state.status === 'loading'),
-        'data-status': state.status,
-        'data-playing': playing && state.status === 'ready' && !model.waiting,
-        'data-waiting': playing && (model.waiting || state.status === 'loading' || state.status === 'offline'),
-        'data-several': several,
-      })
-      write(title, view?.track.player_title ?? track?.player_title ?? view?.track.file_name ?? '')
-      write(subtitle, view?.track.player_subtitle ?? track?.player_subtitle ?? '')
-      showCover(cover, view?.cover_image.regular.url)
-      const levels = view?.levels.levels ?? NO_LEVELS
-      if (waveform.levels !== levels) waveform.levels = levels
-      if (waveform.duration !== model.duration) waveform.duration = model.duration
-      setAttributes(waveform, { label: strings.position, 'value-text': strings.time_of, locale: model.locale })
-      showTime(time, model.duration)
-
-      label(play, playing ? strings.pause : strings.play, playing ? ICONS.pause : ICONS.play)
-      label(previous, strings.previous)
-      label(next, strings.next)
-      label(shuffle, strings.shuffle)
-      label(repeat, strings.repeat)
-      label(download, strings.download)
-      label(mute, silent ? strings.unmute : strings.mute, silent ? ICONS.muted : ICONS.sound)
-      next.disabled = !model.hasNext
-      shuffle.setAttribute('aria-pressed', String(wishes.shuffle))
-      repeat.setAttribute('aria-pressed', String(wishes.loop !== 'none'))
-      download.hidden = !model.downloadable
-      showVolume(volume, wishes.muted ? 0 : wishes.volume, strings)
-      showRates(rate, wishes.rate, strings, model.locale)
-
-      const text = messageOf(state.status, strings) || (model.undelivered ? strings.download_failed : '')
-      // Screen readers say again what is written again.
-      if (message.textContent !== text) message.textContent = text
-      status.hidden = text === ''
-      if (retry.textContent !== strings.retry) retry.textContent = strings.retry
-      retry.hidden = state.status !== 'failed'
-      list.update(session?.tracks ?? NO_TRACKS, place, strings)
-    },
+  #build(): HTMLElement {
+    const row = (name: string, ...children: HTMLElement[]) => element('div', { class: name }, ...children)
+    return element(
+      'section',
+      { part: 'base', class: 'base', tabindex: -1 },
+      row('art', this.#cover),
+      row('titles', this.#title, this.#subtitle),
+      row('timeline', this.waveform, row('times', this.#now, this.#whole)),
+      row(
+        'controls',
+        row('transport', this.#shuffle, this.#previous, this.#play, this.#next, this.#repeat),
+        row('left', this.#rate),
+        row('right', this.#mute, this.#volume, this.#download),
+      ),
+      this.#status,
+      this.#list.root,
+    )
   }
+
+  update(model: Model, time: number): void {
+    const { state, texts, locale } = model
+    this.#showRoot(model)
+    this.#showTrack(model)
+    setAttributes(this.waveform, { label: texts.position, 'value-text': texts.timeOf, locale })
+    this.showTime(time, model.duration)
+    this.#showTransport(model)
+    this.#showVolume(model)
+    showRates(this.#rate, model.options.rate, texts, locale)
+    label(this.#download, texts.download)
+    this.#download.hidden = !model.isDownloadable
+    this.#showStatus(model)
+    this.#list.update(state.session?.tracks ?? NO_TRACKS, state.index, texts.tracks)
+  }
+
+  showTime(time: number, duration: number): void {
+    this.waveform.currentTime = time
+    put(this.#now, clock(time))
+    put(this.#whole, clock(duration))
+  }
+
+  #showRoot({ state, texts, isWaiting }: Model): void {
+    const { status, session } = state
+    const sounding = isSounding(state)
+    const title = titleOf(state)
+    setAttributes(this.root, {
+      'aria-label': title ? fill(texts.playerOf, { title }) : texts.player,
+      'aria-busy': String(status === 'loading'),
+      'data-status': status,
+      'data-playing': sounding && status === 'ready' && !isWaiting,
+      'data-waiting': sounding && (isWaiting || status === 'loading' || status === 'offline'),
+      'data-several': (session?.tracks.length ?? 0) > 1,
+    })
+  }
+
+  #showTrack({ state, duration }: Model): void {
+    const { view, session, index } = state
+    write(this.#title, titleOf(state))
+    write(this.#subtitle, view?.track.player_subtitle ?? session?.tracks[index]?.player_subtitle ?? '')
+    showCover(this.#cover, view?.cover_image.regular.url)
+    const levels = view?.levels.levels ?? NO_LEVELS
+    if (this.waveform.levels !== levels) this.waveform.levels = levels
+    if (this.waveform.duration !== duration) this.waveform.duration = duration
+  }
+
+  #showTransport({ state, options, texts, hasNext }: Model): void {
+    const sounding = isSounding(state)
+    label(this.#play, sounding ? texts.pause : texts.play, sounding ? ICONS.pause : ICONS.play)
+    label(this.#previous, texts.previous)
+    label(this.#next, texts.next)
+    label(this.#shuffle, texts.shuffle)
+    label(this.#repeat, texts.repeat)
+    this.#next.disabled = !hasNext
+    setAttributes(this.#shuffle, { 'aria-pressed': String(options.shuffle) })
+    setAttributes(this.#repeat, { 'aria-pressed': String(options.loop !== 'none') })
+  }
+
+  #showVolume({ options: { muted, volume }, texts }: Model): void {
+    const isSilent = muted || volume === 0
+    label(this.#mute, isSilent ? texts.unmute : texts.mute, isSilent ? ICONS.muted : ICONS.sound)
+    const value = muted ? 0 : volume
+    this.#volume.value = String(value)
+    setAttributes(this.#volume, { 'aria-label': texts.volume, 'aria-valuetext': `${Math.round(value * 100)}%` })
+    this.#volume.style.setProperty('--_value', String(value))
+  }
+
+  #showStatus({ state, texts, problem }: Model): void {
+    const text = messageOf(state, texts) || (problem ? (texts.errors[problem] ?? texts.status.failed) : '')
+    // Screen readers say again what is written again.
+    put(this.#message, text)
+    this.#status.hidden = text === ''
+    put(this.#retry, texts.retry)
+    this.#retry.hidden = state.status !== 'failed' && state.status !== 'expired'
+  }
+}
+
+function titleOf({ view, session, index }: State): string {
+  return view?.track.player_title ?? session?.tracks[index]?.player_title ?? view?.track.file_name ?? ''
+}
+
+/** What is said in place of sound: of the failure itself, where there is a sentence for its code. */
+function messageOf({ status, code }: State, texts: PlayerTexts): string {
+  if (status === 'ready' || status === 'loading') return ''
+  return (status === 'failed' && code && texts.errors[code]) || texts.status[status]
+}
+
+/** Writes text where it is another one. */
+function put(target: HTMLElement, text: string): void {
+  if (target.textContent !== text) target.textContent = text
 }
 
 /** Writes text of any direction; its alignment is the player's. */
@@ -135,13 +194,10 @@ function write(target: HTMLElement, text: string): void {
   if (target.textContent !== text) target.replaceChildren(...(text ? [element('bdi', {}, text)] : []))
 }
 
-const NO_LEVELS: readonly number[] = []
-const NO_TRACKS: [] = []
-
 /** Sets the name that screen readers say and a mouse shows, and another icon. */
 function label(target: HTMLButtonElement, text: string, path?: string): void {
   setAttributes(target, { 'aria-label': text, title: text })
-  if (path) target.querySelector('path')?.setAttribute('d', path)
+  if (path) setAttributes(target.querySelector('path')!, { d: path })
 }
 
 /** Another address of the same picture, as every play view brings one, must not make it load again. */
@@ -153,14 +209,8 @@ function showCover(cover: HTMLImageElement, url: string | undefined): void {
   if (url) cover.src = url
 }
 
-function showVolume(input: HTMLInputElement, value: number, strings: Strings): void {
-  input.value = String(value)
-  setAttributes(input, { 'aria-label': strings.volume, 'aria-valuetext': `${Math.round(value * 100)} %` })
-  input.style.setProperty('--_value', String(value))
-}
-
-function showRates(select: HTMLSelectElement, rate: number, strings: Strings, locale: string): void {
-  setAttributes(select, { 'aria-label': strings.speed, title: strings.speed })
+function showRates(select: HTMLSelectElement, rate: number, texts: PlayerTexts, locale: string): void {
+  setAttributes(select, { 'aria-label': texts.speed, title: texts.speed })
   const rates = RATES.includes(rate) ? RATES : [...RATES, rate].toSorted((a, b) => a - b)
   const key = [locale, ...rates].join(' ')
   if (select.dataset.key !== key) {
@@ -169,9 +219,4 @@ function showRates(select: HTMLSelectElement, rate: number, strings: Strings, lo
     select.replaceChildren(...rates.map((value) => element('option', { value }, `${format.format(value)}×`)))
   }
   select.value = String(rate)
-}
-
-function messageOf(status: Status, strings: Strings): string {
-  if (status === 'ready' || status === 'loading') return ''
-  return strings[status]
 }

@@ -1,15 +1,15 @@
-import { loopOf } from './queue.ts'
-import type { Source } from './service.ts'
-import type { Beginning, Wishes } from './state.ts'
+import type { Source } from '../../client/playback/session.ts'
+import type { Loop, PlaybackOptions, StartOptions } from '../../client/playback/state.ts'
 
 /** What the element's attributes say. */
 
 /** Attributes that say what is played: when one changes, another session is opened. */
 export const SOURCE = ['base-url', 'play-session-id', 'api-key', 'scope', 'resource-id', 'expires-in']
 /** Attributes that say how: they take effect at once. */
-export const WISHES = ['variants', 'loop', 'shuffle', 'rate', 'volume', 'muted', 'normalize'] as const
-export const isWish = (name: string): name is (typeof WISHES)[number] => (WISHES as readonly string[]).includes(name)
-export const LOOKS = ['download', 'theme', 'accent', 'layout', 'locale']
+export const OPTIONS = ['variants', 'loop', 'shuffle', 'rate', 'volume', 'muted', 'normalize'] as const
+export const isOption = (name: string): name is (typeof OPTIONS)[number] =>
+  (OPTIONS as readonly string[]).includes(name)
+export const APPEARANCE = ['download', 'theme', 'accent', 'layout', 'locale']
 
 const words = (text: string | null) => (text ?? '').split(/[\s,]+/).filter(Boolean)
 
@@ -25,27 +25,33 @@ export function seconds(text: string | null): number {
   return Number.isFinite(value) && value > 0 ? value : 0
 }
 
-export function readSource(host: Element, home: string): Source {
+/** `loop` as people write it: an empty attribute or `all` repeats everything, `one` the track. */
+export const loopOf = (value: string | null): Loop =>
+  value === null || value === 'none' ? 'none' : value === 'one' ? 'one' : 'all'
+
+type Host = Pick<Element, 'getAttribute' | 'hasAttribute'>
+
+export function readSource(host: Host, home: string, baseURI: string): Source {
   const get = (name: string) => host.getAttribute(name) || null
-  const expires_in = get('expires-in')
+  const expiresIn = get('expires-in')
   return {
-    base_url: new URL(get('base-url') ?? home, document.baseURI).href,
-    play_session_id: get('play-session-id'),
-    api_key: get('api-key'),
+    baseUrl: new URL(get('base-url') ?? home, baseURI).href,
+    playSessionId: get('play-session-id'),
+    apiKey: get('api-key'),
     scope: get('scope'),
-    resource_id: get('resource-id'),
+    resourceId: get('resource-id'),
     variants: words(get('variants')),
-    is_downloadable: host.hasAttribute('download'),
+    isDownloadable: host.hasAttribute('download'),
     normalize: host.hasAttribute('normalize'),
-    expires_in: expires_in === null ? null : number(expires_in, 60, 86_400, 3600),
+    expiresIn: expiresIn === null ? null : number(expiresIn, 60, 86_400, 3600),
   }
 }
 
-export const isComplete = ({ play_session_id, api_key, scope, resource_id }: Source) =>
-  play_session_id !== null || Boolean(api_key && scope && resource_id)
+export const isComplete = ({ playSessionId, apiKey, scope, resourceId }: Source) =>
+  playSessionId !== null || Boolean(apiKey && scope && resourceId)
 
-/** `before` are the wishes of now, which stay where no attribute says otherwise. */
-export function readWishes(host: Element, before?: Wishes): Wishes {
+/** `before` are the options of now, which stay where no attribute says otherwise. */
+export function readOptions(host: Host, before?: PlaybackOptions): PlaybackOptions {
   const get = (name: string) => host.getAttribute(name)
   return {
     variants: words(get('variants')),
@@ -58,7 +64,7 @@ export function readWishes(host: Element, before?: Wishes): Wishes {
   }
 }
 
-export const readBeginning = (host: Element): Beginning => ({
+export const readStart = (host: Host): StartOptions => ({
   track: host.getAttribute('track'),
   position: seconds(host.getAttribute('start')),
   play: host.hasAttribute('autoplay'),

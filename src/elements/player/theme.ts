@@ -1,3 +1,4 @@
+import type { PlayView } from '../../client/playback/state.ts'
 import { DEFAULT_COLOR } from '../../contract/facts.ts'
 import { contrast, inkOn, isHex, mix, readable } from '../shared/color.ts'
 
@@ -63,4 +64,34 @@ export function palette(color: string | null | undefined, tint: string | null | 
     rest: readable(mix(mix(surface, strong, 0.34), own, 0.08), CONTROL, raised, surface),
     line: mix(surface, strong, 0.14),
   }
+}
+
+/**
+ * The palette as a style sheet: a page may set `--tonearm-accent` and so on over `--_accent`. A sheet, because a strict
+ * Content-Security-Policy refuses style attributes.
+ */
+export class Theme {
+  readonly sheet = new CSSStyleSheet()
+  #rules = ''
+  /** Between two tracks the player keeps the colors of the first one, and does not flash. */
+  #lastTrack: PlayView['track'] | null = null
+
+  /** Follows a player's theme, its accent and the track that it shows; whether that changed anything. */
+  update(host: Element, track: PlayView['track'] | undefined): boolean {
+    this.#lastTrack = track ?? this.#lastTrack
+    const theme = host.getAttribute('theme')
+    const dark = theme === 'dark' || (theme !== 'light' && matchMedia('(prefers-color-scheme: dark)').matches)
+    const { player_color, image_colors } = this.#lastTrack ?? {}
+    const color = host.getAttribute('accent') || ownColor(player_color, image_colors)
+    const rules = rulesOf(color, image_colors?.[0]?.hex, dark)
+    if (rules === this.#rules) return false
+    this.#rules = rules
+    this.sheet.replaceSync(rules)
+    return true
+  }
+}
+
+function rulesOf(color: string, tint: string | undefined, dark: boolean): string {
+  const colors = Object.entries(palette(color, tint, dark)).map(([name, value]) => `--_${name}:${value}`)
+  return `:host{color-scheme:${dark ? 'dark' : 'light'};${colors.join(';')}}`
 }

@@ -1,0 +1,228 @@
+import type { IsCurrent, Latest } from '../limit.ts'
+import { sleep, type Timers } from '../retry.ts'
+import type { Failure } from '../types.ts'
+import type { AudioPair } from './audio_pair.ts'
+import { candidates, effectiveVolume, type Entry, readGain } from './files.ts'
+import { following, goTo, has } from './order.ts'
+import { afterFailure, afterMediaError, isPassedOver } from './policy.ts'
+import type { SessionClient } from './session.ts'
+import {
+  NO_ATTEMPTS,
+  type PlaybackOptions,
+  type PlayView,
+  type StartOptions,
+  type State,
+  type Store,
+  type TimedView,
+} from './state.ts'
+
+/** What the parts of the engine share. */
+export interface Core {
+  store: Store
+  options: PlaybackOptions
+  /** Where to begin: the first whose track is in the session counts, else the last. */
+  starts: readonly StartOptions[]
+  session: SessionClient
+  audio: AudioPair
+  timers: Timers
+  latest: Latest
+  signal: AbortSignal
+}
+
+/** Milliseconds for which a track waits for the loudness that it is to be played at. */
+const GAIN_TIMEOUT = 800
+
+/** Gets what is to be heard into the audio element: opens the session, changes tracks, and recovers from what goes wrong. */
+export class Loader {
+  readonly #core: Core
+
+  constructor(core: Core) {
+    this.#core = core
+  }
+
+  get #state(): Readonly<State> {
+    return this.#core.store.state
+  }
+
+  async open(): Promise<void> {
+    const { store, session, options, starts } = this.#core
+    const isCurrent = this.#begin()
+    if (this.#state.status !== 'offline') store.set({ status: 'loading', code: null })
+    const answer = await session.open()
+    if (!isCurrent()) return
+    if (!answer.ok) return this.#refused(answer, () => void this.open())
+    if (answer.tracks.length === 0) return store.set({ status: 'empty' })
+    const start = (starts.find(({ track }) => has(this.#state.session, track)) ?? starts.at(-1))!
+    store.set(goTo(this.#state, start.track, options))
+    await this.select(this.#state.index, start.position, start.play)
+  }
+
+  /** Changes to a track. When the listener did not choose it, up to `passes` tracks that cannot be played are passed over. */
+  async select(index: number, position = 0, play = this.#state.playing, passes = 0): Promise<void> {
+    const { store, session, audio } = this.#core
+    const id = store.track(index)?.id
+    if (id === undefined) return
+    const isCurrent = this.#leave()
+    const isChanged = this.#state.index !== index || !this.#state.wasReady
+    const starts = play && !this.#state.playing
+    audio.clear(position)
+    const change = { index, status: 'loading', code: null, loaded: null, polls: 0 } as const
+    store.set(isChanged ? { ...change, view: null } : change)
+    if (isChanged) store.emit('trackchange', store.detail())
+    if (!isCurrent()) return
+    if (starts) store.setPlaying(true)
+    const answer = await session.view(id)
+    if (!isCurrent()) return
+    if (answer.ok) return await this.#show(answer, isCurrent)
+    const next = following(this.#state, this.#core.options)
+    if (isPassedOver(answer) && passes > 0 && next !== undefined)
+      return await this.select(next, 0, this.#state.playing, passes - 1)
+    this.#refused(answer, () => void this.reload())
+  }
+
+  /** Goes on with the track that follows: in the other element, if that has loaded it ahead. */
+  async advance(index: number): Promise<void> {
+    const { store, audio } = this.#core
+    const { prefetched, order } = this.#state
+    if (prefetched?.index !== index || !audio.swapToPreloaded(prefetched.url))
+      return await this.select(index, 0, true, order.length)
+    const isCurrent = this.#leave()
+    this.setGain(prefetched.gain)
+    const started = audio.play()
+    store.set({ index, view: prefetched.view, status: 'ready', loaded: prefetched })
+    store.emit('trackchange', store.detail())
+    if ((await started) !== 'blocked' || !isCurrent()) return
+    // Only the element that a gesture has started may play (iOS).
+    audio.revertSwap()
+    await this.select(index)
+  }
+
+  async start(): Promise<void> {
+    // Without a gesture of the listener browsers may refuse; the play button is there for that.
+    if ((await this.#core.audio.play()) === 'blocked') this.#core.store.setPlaying(false)
+  }
+
+  /** Loads the track again where it is, with URLs that are good now. */
+  async reload(): Promise<void> {
+    const { store, session } = this.#core
+    const id = store.track()?.id
+    if (id === undefined) return await this.open()
+    const isCurrent = this.#begin()
+    // After a refusal only a fresh answer shows that it is over.
+    const answer = await (this.#state.status === 'ready' ? session.view(id) : session.refresh(id))
+    if (!isCurrent()) return
+    if (!answer.ok) return this.#refused(answer, () => void this.reload())
+    await this.#show(answer, isCurrent)
+  }
+
+  /** The file failed, or nothing of it comes: its URL may have ended, so there is a fresh one first, then the next variant. */
+  async recover(isStalled = false): Promise<void> {
+    const { store, session, audio } = this.#core
+    const id = store.track()?.id
+    if (id === undefined || this.#state.loaded === null) return
+    const isCurrent = this.#begin()
+    const answer = await session.refresh(id)
+    if (!isCurrent()) return
+    if (!answer.ok) return this.#refused(answer, () => void this.reload())
+    // Counted only now: without a connection there is nothing wrong with any file.
+    if (!isStalled) store.set({ attempts: afterMediaError(this.#state.attempts, audio.time) })
+    await this.#show(answer, isCurrent)
+  }
+
+  /** Shows a play view that came meanwhile, and loads its best file. */
+  async show(timed: TimedView): Promise<void> {
+    await this.#show(timed, this.#begin())
+  }
+
+  /** Brings a track to its loudness while it plays, unless another one plays by then. */
+  async followGain(view: PlayView): Promise<void> {
+    const isCurrent = this.#core.latest.current()
+    const gain = await this.gainOf(view)
+    if (isCurrent()) this.setGain(gain)
+  }
+
+  gainOf(view: PlayView): Promise<number> {
+    return readGain(view, this.#core.options, this.#core.signal)
+  }
+
+  /** The gain of a track that somebody waits for: 1 when it takes long to read. */
+  async #gainSoon(view: PlayView): Promise<number> {
+    const ended = new AbortController()
+    const late = sleep(GAIN_TIMEOUT, ended.signal).then(() => 1)
+    return await Promise.race([this.gainOf(view), late]).finally(() => ended.abort())
+  }
+
+  setGain(gain: number): void {
+    const { store, audio, options } = this.#core
+    store.set({ gain })
+    audio.setVolume(effectiveVolume(options.volume, gain), options.muted)
+  }
+
+  /** The files of a track that this browser can play, best first. */
+  filesOf(view: PlayView): Entry[] {
+    const { audio, options } = this.#core
+    return candidates(view.variants, options.variants, (type) => audio.audio.canPlayType(type) !== '')
+  }
+
+  /** Tells once that the session has ended; what is loaded plays on. */
+  expire(): void {
+    const { store } = this.#core
+    if (this.#state.expiryAnnounced) return
+    store.set({ expiryAnnounced: true })
+    store.emit('sessionexpired', { playSessionId: this.#state.session?.play_session.id ?? null })
+  }
+
+  /** Something else is to be heard: what was asked for before, or is to be asked again, is not wanted any more. */
+  #begin(): IsCurrent {
+    this.#core.timers.stop('poll')
+    return this.#core.latest.next()
+  }
+
+  /** Leaves a track for another one. */
+  #leave(): IsCurrent {
+    for (const name of ['refresh', 'better', 'stall']) this.#core.timers.stop(name)
+    this.#core.store.set({ attempts: NO_ATTEMPTS })
+    return this.#begin()
+  }
+
+  /** Shows a play view and loads its best file, where the listener is by now; plays it when that is wanted. */
+  async #show({ view, until }: TimedView, isCurrent: IsCurrent): Promise<void> {
+    const { store, audio } = this.#core
+    store.set({ view })
+    const gain = await this.#gainSoon(view)
+    if (!isCurrent()) return
+    this.setGain(gain)
+    const entry = this.filesOf(view)[this.#state.attempts.skipped]
+    if (!entry) return this.#fail('no_playable_variant', null)
+    audio.load(entry.url, audio.time, this.#state.playing)
+    const loaded = { trackId: view.track_id, variant: entry.variant.index, url: entry.url, until }
+    const isFirst = !this.#state.wasReady
+    store.set({ loaded, polls: 0, status: 'ready', code: null, wasReady: true })
+    if (isFirst) store.emit('ready', { ...store.detail(), tracks: this.#state.session?.tracks ?? [] })
+    if (this.#state.playing && isCurrent()) await this.start()
+  }
+
+  /** The service said no, or nothing. Asks again where that may help. */
+  #refused(failure: Failure, again: () => void): void {
+    const { store, timers } = this.#core
+    const { code } = failure
+    const after = afterFailure(failure, this.#state.polls)
+    if (after.next === 'fail') return this.#fail(code, failure.message)
+    if (after.next === 'expire') {
+      store.set({ status: 'expired', code })
+      this.expire()
+    } else if (after.next === 'ask-again') {
+      const { status, delay } = after
+      store.set({ status, code, polls: this.#state.polls + 1 })
+      timers.after('poll', delay, again, status === 'offline')
+    }
+  }
+
+  #fail(code: string, message: string | null): void {
+    const { store } = this.#core
+    // Whoever tries again begins with the best file.
+    store.set({ status: 'failed', code, attempts: NO_ATTEMPTS })
+    store.setPlaying(false)
+    store.emit('error', { code, message })
+  }
+}

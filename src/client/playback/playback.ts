@@ -1,0 +1,261 @@
+import { Latest } from '../limit.ts'
+import { Timers } from '../retry.ts'
+import { AudioPair } from './audio_pair.ts'
+import { effectiveVolume } from './files.ts'
+import { type Core, Loader } from './loader.ts'
+import { adopt, following, playingOrder } from './order.ts'
+import { afterEnded, afterProgress, afterStall, onPlay, STALL } from './policy.ts'
+import { Refresher } from './refresh.ts'
+import { SessionClient, type Source } from './session.ts'
+import {
+  type LoadedFile,
+  type PlaybackCallbacks,
+  type PlaybackOptions,
+  type Session,
+  type StartOptions,
+  type State,
+  Store,
+} from './state.ts'
+
+/**
+ * Plays a session, without anything to look at: usable below any interface. It begins with the first of `starts` whose track is in the
+ * session; play, pause and seek change them until there is one.
+ */
+export class Playback {
+  readonly #callbacks: PlaybackCallbacks
+  readonly #ended = new AbortController()
+  readonly #core: Core
+  readonly #loader: Loader
+  readonly #refresher: Refresher
+  /** The file whose refresh is planned. */
+  #planned: LoadedFile | null = null
+
+  constructor(
+    source: Source,
+    options: PlaybackOptions,
+    starts: readonly StartOptions[],
+    callbacks: PlaybackCallbacks,
+    makeAudio = () => new Audio(),
+  ) {
+    const { signal } = this.#ended
+    this.#callbacks = callbacks
+    const store = new Store({ ...callbacks, onChange: () => this.#changed() })
+    const onRefresh = (view: Pick<Session, 'play_session'>) => store.emit('sessionrefresh', refreshDetail(view, false))
+    const onSession = (session: Session, renewed: boolean) => {
+      store.set({ ...adopt(store.state, session, options), expiryAnnounced: false })
+      if (renewed) store.emit('sessionrefresh', refreshDetail(session, true))
+    }
+    const audio = new AudioPair(
+      {
+        onTime: () => this.#moved(),
+        onState: () => this.#soundChanged(),
+        onEnded: () => this.#trackEnded(),
+        onError: () => void this.#loader.recover(),
+        onInterrupted: () => store.setPlaying(false),
+        onSwap: callbacks.onSwap,
+      },
+      signal,
+      makeAudio,
+    )
+    const session = new SessionClient(source, { onSession, onRefresh }, signal)
+    const timers = new Timers(signal)
+    this.#core = { store, options, starts, session, audio, timers, latest: new Latest(signal), signal }
+    this.#loader = new Loader(this.#core)
+    this.#refresher = new Refresher(this.#core, this.#loader)
+    this.changeOptions({})
+  }
+
+  get state(): Readonly<State> {
+    return this.#core.store.state
+  }
+  /** The element that plays. */
+  get audio(): HTMLAudioElement {
+    return this.#core.audio.audio
+  }
+  get time(): number {
+    return this.#core.audio.time
+  }
+  get duration(): number {
+    return this.#refresher.duration
+  }
+  /** Whether the sound that is wanted does not come yet. */
+  get isWaiting(): boolean {
+    return this.#core.audio.isWaiting
+  }
+  get hasNext(): boolean {
+    return following(this.state, this.#core.options) !== undefined
+  }
+
+  open(): Promise<void> {
+    return this.#loader.open()
+  }
+
+  async play(): Promise<void> {
+    const { store, audio } = this.#core
+    this.#changeStarts({ play: true })
+    store.setPlaying(true)
+    // Whoever heard of it may have paused again.
+    if (!this.state.playing) return
+    if (audio.audio.ended) audio.seek(0)
+    const next = onPlay(this.state, { isStale: this.#isStale, isComplete: audio.has(audio.time, this.duration) })
+    if (next === 'wait') return
+    // A listener who presses play once more is told once more that the session has ended.
+    if (this.state.status === 'expired') store.set({ expiryAnnounced: false })
+    if (next === 'reload') return await this.#loader.reload()
+    this.#refresher.plan()
+    await this.#loader.start()
+  }
+
+  pause(): void {
+    this.#changeStarts({ play: false })
+    this.#core.store.setPlaying(false)
+    this.#core.audio.pause()
+  }
+
+  async seek(seconds: number): Promise<void> {
+    const { audio } = this.#core
+    // A little before the end, so that a seek to the right edge does not end the track.
+    const last = this.state.session ? Math.max(0, this.duration - 0.05) : Infinity
+    const position = Math.min(Math.max(0, seconds), last)
+    if (!this.state.session) {
+      this.#changeStarts({ position })
+      audio.clear(position)
+    } else if (this.state.status === 'ready' && this.#isStale && !audio.has(position, position + 1)) {
+      audio.clear(position)
+      await this.#loader.reload()
+    } else audio.seek(position)
+    this.#callbacks.onTime()
+  }
+
+  async next(): Promise<void> {
+    const index = following(this.state, this.#core.options)
+    if (index !== undefined) await this.#loader.select(index)
+  }
+
+  /** Goes to the beginning first, when more than 3 seconds were played. */
+  async previous(): Promise<void> {
+    const index = following(this.state, this.#core.options, -1)
+    if (this.time > 3 || index === undefined) await this.seek(0)
+    else await this.#loader.select(index)
+  }
+
+  select(index: number): Promise<void> {
+    return this.#loader.select(index, 0, true)
+  }
+
+  retry(): Promise<void> {
+    this.#core.store.set({ expiryAnnounced: false })
+    return this.#loader.reload()
+  }
+
+  /** A URL that saves a file of the track: the variant that is named, else the one that plays. */
+  download(variant: string) {
+    const { store, session } = this.#core
+    return session.download(store.track()?.id ?? '', variant || (this.state.loaded?.variant ?? ''))
+  }
+
+  /** Something in the options that were given has changed. */
+  changeOptions(change: Partial<PlaybackOptions>): void {
+    const { store, options, audio } = this.#core
+    audio.setRate(options.rate)
+    audio.setVolume(effectiveVolume(options.volume, this.state.gain), options.muted)
+    const { session, index, view } = this.state
+    if ('shuffle' in change) store.set({ order: playingOrder(session?.tracks.length ?? 0, options.shuffle, index) })
+    if (!('normalize' in change) || !view) return
+    this.#refresher.prefetchAgain()
+    void this.#loader.followGain(view)
+  }
+
+  /** Pauses at a time, by this machine's clock, or at the end of the track; null takes it back. */
+  sleepAt(sleep: number | 'track' | null): void {
+    const { store, timers } = this.#core
+    store.set({ sleep })
+    timers.stop('sleep')
+    if (typeof sleep === 'number') timers.after('sleep', sleep - Date.now(), () => this.#fallAsleep())
+  }
+
+  /** Where another playback goes on with the same track. */
+  get resumePoint(): StartOptions {
+    const { id } = this.#core.store.track() ?? {}
+    return id ? { track: id, position: this.time, play: this.state.playing } : this.#core.starts[0]!
+  }
+
+  close(): void {
+    this.#ended.abort()
+    this.#core.store.set({ loaded: null })
+    this.#core.audio.clear(0)
+  }
+
+  #changeStarts(change: Partial<StartOptions>): void {
+    for (const start of this.#core.starts) Object.assign(start, change)
+  }
+
+  get #isStale(): boolean {
+    const { loaded } = this.state
+    return loaded === null || loaded.until <= Date.now() + 1000
+  }
+
+  #changed(): void {
+    if (this.#ended.signal.aborted) return
+    if (this.#planned !== this.state.loaded) {
+      this.#planned = this.state.loaded
+      this.#refresher.plan()
+    }
+    this.#callbacks.onChange()
+  }
+
+  /** Time has gone by, or the listener has moved it. */
+  #moved(): void {
+    const { store } = this.#core
+    const { time: currentTime, duration } = this
+    const attempts = afterProgress(this.state.attempts, currentTime)
+    if (attempts !== this.state.attempts) store.set({ attempts })
+    store.emit('timeupdate', { currentTime, duration })
+    this.#callbacks.onTime()
+    this.#refresher.prefetch(duration - currentTime)
+  }
+
+  #trackEnded(): void {
+    const { store, latest, options } = this.#core
+    const after = afterEnded(this.state, options)
+    const isCurrent = latest.current()
+    store.emit('ended', { ...store.detail(), last: after.next === 'stop' })
+    // Whoever heard of it may have paused, or gone somewhere else.
+    if (!this.state.playing || !isCurrent()) return
+    if (after.next !== 'play') {
+      store.set({ sleep: null })
+      store.setPlaying(false)
+      if (after.next === 'wait') void this.#loader.select(after.index)
+    } else if (after.index === this.state.index) void this.seek(0).then(() => this.play())
+    else void this.#loader.advance(after.index)
+  }
+
+  #soundChanged(): void {
+    this.#callbacks.onChange()
+    this.#watchForStall()
+  }
+
+  /** A dead connection is not always an error: sound that does not come for long is asked for anew. */
+  #watchForStall(): void {
+    const { timers, audio } = this.#core
+    if (!audio.isWaiting || this.state.status !== 'ready') return timers.stop('stall')
+    if (timers.isRunning('stall')) return
+    const before = audio.loadedUntil
+    timers.after('stall', STALL, () => {
+      if (afterStall(before, audio.loadedUntil) === 'wait') this.#watchForStall()
+      else if (audio.isWaiting && this.state.playing) void this.#loader.recover(true)
+    })
+  }
+
+  #fallAsleep(): void {
+    this.#core.store.set({ sleep: null })
+    this.pause()
+  }
+}
+
+/** What `sessionrefresh` tells. */
+const refreshDetail = ({ play_session }: Pick<Session, 'play_session'>, renewed: boolean) => ({
+  playSessionId: play_session.id,
+  expiresAt: play_session.expires_at,
+  renewed,
+})

@@ -1,0 +1,154 @@
+import { isPassing } from '../failure.ts'
+import { backoff } from '../retry.ts'
+import type { Failure } from '../types.ts'
+import { EARLY } from './files.ts'
+import { following } from './order.ts'
+import type { Attempts, LoadedFile, PlaybackOptions, State, TimedView } from './state.ts'
+
+/** What happens next: on a refusal, at the end, when a URL or a file is no good. Decisions only; `loader.ts` and `refresh.ts` carry them out. */
+
+type Answer = (TimedView & { ok: true }) | Failure
+
+const POLLS = { first: 2000, factor: 1.5, longest: 30_000 }
+
+export type AfterFailure =
+  | { next: 'nothing' }
+  | { next: 'expire' }
+  | { next: 'fail' }
+  | { next: 'ask-again'; status: 'processing' | 'offline'; delay: number }
+
+/** The service said no, or nothing, for the `polls + 1`th time. It is asked again where that may help, less and less often. */
+export function afterFailure(failure: Failure, polls: number): AfterFailure {
+  // Nobody is waiting for the answer any more.
+  if (failure.code === 'aborted') return { next: 'nothing' }
+  if (failure.code === 'session_expired') return { next: 'expire' }
+  const status = failure.code === 'track_not_ready' ? 'processing' : isPassing(failure) ? 'offline' : null
+  return status ? { next: 'ask-again', status, delay: backoff(polls, POLLS) } : { next: 'fail' }
+}
+
+/** Whether a track that the listener did not choose is passed over: it cannot be played now, and others can. */
+export const isPassedOver = ({ code }: Failure) => code === 'track_not_ready' || code === 'not_found'
+
+/** Whether an answer about a session says that it is no more: 410 for a day after its end, then 404 for its id. */
+export const isSessionOver = ({ code }: Failure) => code === 'session_expired' || code === 'not_found'
+
+/** A file failed, as with 403: after a second failure without progress the next one is tried. */
+export function afterMediaError({ skipped, failures }: Attempts, position: number): Attempts {
+  const isLast = failures > 0
+  return { skipped: isLast ? skipped + 1 : skipped, failures: isLast ? 0 : failures + 1, failedAt: position }
+}
+
+/** A file that plays on for a second has nothing wrong with it; what fails later is another matter. */
+export const afterProgress = (attempts: Attempts, position: number): Attempts =>
+  attempts.failures > 0 && position > attempts.failedAt + 1 ? { ...attempts, failures: 0 } : attempts
+
+/** What `play` needs first. */
+export function onPlay(
+  { status }: Pick<State, 'status'>,
+  { isStale, isComplete }: { isStale: boolean; isComplete: boolean },
+): 'wait' | 'reload' | 'start' {
+  if (status === 'processing' || status === 'loading') return 'wait'
+  return status !== 'ready' || (isStale && !isComplete) ? 'reload' : 'start'
+}
+
+export type AfterEnded =
+  | { next: 'stop' }
+  /** Another track, or the same; `wait` when the listener wants to sleep. */
+  | { next: 'play' | 'wait'; index: number }
+
+/** The end of a track: where playback goes on, or nowhere. */
+export function afterEnded(state: Pick<State, 'index' | 'order' | 'sleep'>, options: PlaybackOptions): AfterEnded {
+  const index = options.loop === 'one' ? state.index : following(state, options)
+  if (index === undefined) return { next: 'stop' }
+  return { next: state.sleep === 'track' ? 'wait' : 'play', index }
+}
+
+/** Sound has not come for `STALL` milliseconds, nor has anything been loaded: the connection may be dead. */
+export const afterStall = (loadedBefore: number, loadedNow: number) => (loadedNow > loadedBefore ? 'wait' : 'reload')
+export const STALL = 15_000
+
+/** Part of a signed URL's life that is surely left: it may have been signed before, for others (docs/decisions/0028). */
+const LEFT = 0.6
+
+interface Signed {
+  variants: readonly { url: string }[]
+  play_session: { expires_at: string }
+}
+
+/**
+ * Milliseconds for which the URLs of a play view that has just arrived can be used. A signed URL says so itself
+ * (`X-Amz-Expires`, AWS Signature Version 4), which needs no right clock on this machine.
+ */
+export function lifetime({ variants, play_session }: Signed, now = Date.now()): number {
+  const seconds = variants.map(({ url }) => Number(new URL(url).searchParams.get('X-Amz-Expires'))).filter((s) => s > 0)
+  return seconds.length > 0
+    ? Math.min(...seconds) * LEFT * 1000
+    : Math.max(0, Date.parse(play_session.expires_at) - now)
+}
+
+/** Milliseconds before the end at which URLs are replaced: a fifth of their life, at most a minute. */
+export const refreshMargin = (life: number) => Math.min(60_000, life / 5)
+
+/** Milliseconds until the URL of a file is to be replaced. */
+export const refreshDelay = ({ until }: LoadedFile, now = Date.now()) =>
+  Math.max(1000, until - now - refreshMargin(until - now))
+
+/** Milliseconds until a refresh that came to nothing is tried again; also the least that fresh URLs must live longer. */
+const RETRY = 5000
+
+export type AfterRefresh =
+  | { next: 'expire' }
+  | { next: 'keep' }
+  | { next: 'ask-again'; delay: number }
+  | { next: 'hand-over'; file: LoadedFile }
+
+/** A fresh play view for what plays: whether its URL takes over, or is not needed. */
+export function afterRefresh(
+  loaded: LoadedFile,
+  answer: Answer,
+  { isSingle, isComplete, now }: { isSingle: boolean; isComplete: boolean; now: number },
+): AfterRefresh {
+  if (!answer.ok) return answer.code === 'session_expired' ? { next: 'expire' } : { next: 'ask-again', delay: RETRY }
+  const { view, until } = answer
+  // The session ends with these URLs, and cannot be renewed from here.
+  if (until - loaded.until < RETRY) return { next: 'ask-again', delay: until - now + 1000 }
+  // What is here already needs no URL; a seek to somewhere else takes the new one, and so does an element that must load it itself.
+  if (isSingle || isComplete) return { next: 'keep' }
+  const url = view.variants.find(({ variant }) => variant.index === loaded.variant)?.url
+  return url ? { next: 'hand-over', file: { ...loaded, url, until } } : afterNoSwap(loaded, now)
+}
+
+/** The other element did not take over: again, as long as the present URL lives. */
+export const afterNoSwap = ({ until }: LoadedFile, now: number): AfterRefresh =>
+  until > now ? { next: 'ask-again', delay: RETRY } : { next: 'keep' }
+
+/** Milliseconds until it is asked again whether a better file is there. */
+export const lookDelay = (looks: number) => backoff(looks, { first: 10_000, factor: 1.5, longest: 30_000 })
+
+/** Whether to ask for a better file. Alone, an element changes to a final file when it next loads one. */
+export const mayGetBetter = (isPreliminary: boolean, { variant }: LoadedFile, isSingle: boolean) =>
+  isPreliminary || (variant === EARLY && !isSingle)
+
+export type AfterLook =
+  | { next: 'expire' }
+  | { next: 'ask-again' }
+  /** Heard by nobody, another file can just be loaded. It also says so when there is none. */
+  | { next: 'load' }
+  /** The file stays; its levels and loudness have come. */
+  | { next: 'show' }
+  | { next: 'hand-over'; file: LoadedFile }
+
+/** The answer to whether a better file is there. */
+export function afterLook(
+  loaded: LoadedFile,
+  answer: Answer,
+  best: { url: string; variant: { index: string } } | undefined,
+  isPlaying: boolean,
+): AfterLook {
+  if (!answer.ok) return { next: answer.code === 'session_expired' ? 'expire' : 'ask-again' }
+  if (answer.view.track.is_preliminary) return { next: 'ask-again' }
+  const isSame = best?.variant.index === loaded.variant
+  if (!best || (!isPlaying && !isSame)) return { next: 'load' }
+  if (isSame) return { next: 'show' }
+  return { next: 'hand-over', file: { ...loaded, variant: best.variant.index, url: best.url, until: answer.until } }
+}

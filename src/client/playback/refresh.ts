@@ -1,0 +1,126 @@
+import type { Core, Loader } from './loader.ts'
+import { following } from './order.ts'
+import {
+  afterLook,
+  afterNoSwap,
+  type AfterRefresh,
+  afterRefresh,
+  lookDelay,
+  mayGetBetter,
+  refreshDelay,
+} from './policy.ts'
+import type { LoadedFile, State } from './state.ts'
+
+/** Seconds before the end of a track at which the next one is loaded. */
+const AHEAD = 20
+
+/**
+ * What happens by itself while a track plays: URLs are replaced before they end, a preliminary file by the final one, and the next track
+ * is loaded ahead. A player that is paused asks for nothing, unless its track is preliminary; it looks when it is to play again.
+ */
+export class Refresher {
+  readonly #core: Core
+  readonly #loader: Loader
+  #looks = 0
+  /** What was loaded, and which place was to follow, when the next track was last asked for. */
+  #asked: [LoadedFile | null, number] | null = null
+
+  constructor(core: Core, loader: Loader) {
+    this.#core = core
+    this.#loader = loader
+  }
+
+  get #state(): Readonly<State> {
+    return this.#core.store.state
+  }
+
+  /** Plans the next refresh, from when the present URL ends. */
+  plan(): void {
+    const { timers, audio } = this.#core
+    const { loaded, view } = this.#state
+    if (!loaded) return
+    timers.after('refresh', refreshDelay(loaded), () => void this.#refresh(loaded))
+    if (mayGetBetter(view?.track.is_preliminary === true, loaded, audio.isSingle))
+      timers.after('better', lookDelay(this.#looks), () => void this.#lookForBetter(loaded))
+    else this.#looks = 0
+  }
+
+  /** Loads the next track when the end is near, so that albums do not gap. */
+  prefetch(left: number): void {
+    const { store, options } = this.#core
+    const { playing, index, loaded, order, sleep } = this.#state
+    const next = options.loop === 'one' ? undefined : following({ order, index }, options)
+    if (!playing || left > AHEAD || next === undefined || next === index || sleep === 'track') return
+    if (this.#asked?.[0] === loaded && this.#asked[1] === next) return
+    this.#asked = [loaded, next]
+    store.set({ prefetched: null })
+    void this.#prefetch(next, loaded)
+  }
+
+  /** Prepares the next track anew, with the options of now. */
+  prefetchAgain(): void {
+    this.#asked = null
+    this.#core.store.set({ prefetched: null })
+  }
+
+  async #prefetch(index: number, before: LoadedFile | null): Promise<void> {
+    const { store, session, audio } = this.#core
+    const id = store.track(index)?.id
+    const answer = id === undefined ? undefined : await session.view(id)
+    if (!answer?.ok) return
+    const { view, until } = answer
+    const entry = this.#loader.filesOf(view)[0]
+    const gain = await this.#loader.gainOf(view)
+    if (!entry || !before || this.#state.loaded !== before) return
+    const { url, variant } = entry
+    store.set({ prefetched: { trackId: view.track_id, variant: variant.index, url, until, index, view, gain } })
+    audio.preload(url)
+  }
+
+  async #refresh(loaded: LoadedFile): Promise<void> {
+    const { session, audio } = this.#core
+    if (this.#state.loaded !== loaded || !this.#state.playing) return
+    const answer = await session.refresh(loaded.trackId)
+    if (this.#state.loaded !== loaded) return
+    const { isSingle } = audio
+    const situation = { isSingle, isComplete: audio.has(audio.time, this.duration), now: Date.now() }
+    await this.#carryOut(afterRefresh(loaded, answer, situation), loaded)
+  }
+
+  async #carryOut(after: AfterRefresh, loaded: LoadedFile): Promise<void> {
+    if (after.next === 'expire') return this.#loader.expire()
+    if (after.next === 'ask-again')
+      return this.#core.timers.after('refresh', after.delay, () => void this.#refresh(loaded))
+    if (after.next === 'keep') return
+    if (await this.#handOver(after.file)) return
+    if (this.#state.loaded === loaded) await this.#carryOut(afterNoSwap(loaded, Date.now()), loaded)
+  }
+
+  async #lookForBetter(loaded: LoadedFile): Promise<void> {
+    const { store, session } = this.#core
+    const answer = await session.refresh(loaded.trackId)
+    if (this.#state.loaded !== loaded) return
+    this.#looks++
+    const best = answer.ok ? this.#loader.filesOf(answer.view)[0] : undefined
+    const after = afterLook(loaded, answer, best, this.#state.playing)
+    if (after.next === 'expire') return this.#loader.expire()
+    if (after.next === 'ask-again' || !answer.ok) return this.plan()
+    if (after.next === 'load') return await this.#loader.show(answer)
+    store.set({ view: answer.view })
+    await this.#loader.followGain(answer.view)
+    if (this.#state.loaded !== loaded) return
+    if (after.next === 'hand-over' && (await this.#handOver(after.file))) return
+    if (this.#state.loaded === loaded) this.plan()
+  }
+
+  async #handOver(file: LoadedFile): Promise<boolean> {
+    const isDone = await this.#core.audio.handOver(file.url)
+    if (isDone) this.#core.store.set({ loaded: file })
+    return isDone
+  }
+
+  /** Seconds, by the file, else by what the service says. */
+  get duration(): number {
+    return this.#core.audio.duration || this.#state.view?.track.duration || this.#core.store.track()?.duration || 0
+  }
+}

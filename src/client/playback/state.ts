@@ -1,0 +1,192 @@
+import type { playOperations } from '../../contract/play.ts'
+import type { Success } from '../types.ts'
+
+/** Everything that changes while a session plays, and the one place that changes it. */
+
+export type Session = Pick<Success<(typeof playOperations)['playSession']>, 'play_session' | 'tracks' | 'first_track'>
+export type SessionTrack = Session['tracks'][number]
+
+export interface Chapter {
+  /** Seconds. */
+  start: number
+  title: string | null
+}
+/** What a service may tell of a track beyond the specification. */
+interface Info {
+  album?: string | null
+  artist?: string | null
+  chapters?: readonly Chapter[]
+}
+export type PlayView = Omit<Success<(typeof playOperations)['playTrack']>, 'ok' | 'api_request_id'> & { info?: Info }
+
+/** A play view and when its URLs end, by this machine's clock. */
+export interface TimedView {
+  view: PlayView
+  until: number
+}
+
+/** What keeps the player from playing, if anything does. */
+export type Status = 'loading' | 'ready' | 'processing' | 'offline' | 'expired' | 'empty' | 'failed'
+
+export type Loop = 'none' | 'all' | 'one'
+
+/** The file that an audio element has, and when its URL ends. */
+export interface LoadedFile {
+  trackId: string
+  variant: string
+  url: string
+  until: number
+}
+
+/** The next track, loaded ahead. */
+export interface Prefetched extends LoadedFile {
+  index: number
+  view: PlayView
+  gain: number
+}
+
+/** What went wrong with the files of one track. */
+export interface Attempts {
+  /** How many of the files have been given up. */
+  skipped: number
+  failures: number
+  failedAt: number
+}
+export const NO_ATTEMPTS: Attempts = { skipped: 0, failures: 0, failedAt: 0 }
+
+export interface State {
+  status: Status
+  /** Why it failed. */
+  code: string | null
+  session: Session | null
+  /** The track's place in the session, from 0. */
+  index: number
+  /** The places in playing order. */
+  order: readonly number[]
+  view: PlayView | null
+  /** What the listener wants; the sound may be a moment late. */
+  playing: boolean
+  loaded: LoadedFile | null
+  prefetched: Prefetched | null
+  /** The factor that brings the track to its loudness. */
+  gain: number
+  attempts: Attempts
+  /** Questions in a row that the service could not answer yet. */
+  polls: number
+  /** Whether anything could be played before. */
+  wasReady: boolean
+  /** Whether the page knows that the session has ended. */
+  expiryAnnounced: boolean
+  /** When playback is to end: a time by this machine's clock, or the end of the track. */
+  sleep: number | 'track' | null
+}
+
+export const initialState = (status: Status): State => ({
+  status,
+  code: null,
+  session: null,
+  index: 0,
+  order: [],
+  view: null,
+  playing: false,
+  loaded: null,
+  prefetched: null,
+  gain: 1,
+  attempts: NO_ATTEMPTS,
+  polls: 0,
+  wasReady: false,
+  expiryAnnounced: false,
+  sleep: null,
+})
+
+/** What may be changed at any time. */
+export interface PlaybackOptions {
+  /** Files to try first, by the index of their variant. */
+  variants: string[]
+  loop: Loop
+  shuffle: boolean
+  /** Plays every track at the same loudness. */
+  normalize: boolean
+  volume: number
+  muted: boolean
+  rate: number
+}
+
+/** Where to begin. A track is named by its id, or by its number from 1. */
+export interface StartOptions {
+  track: string | null
+  position: number
+  play: boolean
+}
+
+interface TrackDetail {
+  track: SessionTrack | null
+  /** The track's place in the session, from 0. */
+  index: number
+}
+
+/** What happens, by name, with its detail. */
+export interface PlaybackEvents {
+  ready: TrackDetail & { tracks: SessionTrack[] }
+  play: TrackDetail
+  pause: TrackDetail
+  /** Seconds. */
+  timeupdate: { currentTime: number; duration: number }
+  /** A track has come to its end; `last` when nothing follows. */
+  ended: TrackDetail & { last: boolean }
+  trackchange: TrackDetail
+  /** `code` is one of the service's, or `no_playable_variant`. `message` is the service's, for developers. */
+  error: { code: string; message: string | null }
+  /** `renewed`: another session took the place of one that ended. */
+  sessionrefresh: { playSessionId: string; expiresAt: string; renewed: boolean }
+  /** The session has ended and cannot be renewed from here. */
+  sessionexpired: { playSessionId: string | null }
+}
+
+/** Who hears of it. */
+export interface PlaybackCallbacks {
+  onChange: () => void
+  onTime: () => void
+  onEvent: <N extends keyof PlaybackEvents>(name: N, detail: PlaybackEvents[N]) => void
+  /** Another audio element plays now. */
+  onSwap: (now: HTMLAudioElement, before: HTMLAudioElement) => void
+}
+
+/** Holds the state, and tells who wants to hear of its changes. */
+export class Store {
+  readonly #state = initialState('loading')
+  readonly #callbacks: PlaybackCallbacks
+
+  constructor(callbacks: PlaybackCallbacks) {
+    this.#callbacks = callbacks
+  }
+
+  get state(): Readonly<State> {
+    return this.#state
+  }
+
+  /** The track at a place, else the one that is shown. */
+  track(index = this.#state.index): SessionTrack | undefined {
+    return this.#state.session?.tracks[index]
+  }
+
+  set(change: Partial<State>): void {
+    Object.assign(this.#state, change)
+    this.#callbacks.onChange()
+  }
+
+  setPlaying(playing: boolean): void {
+    if (this.#state.playing === playing) return
+    this.set({ playing })
+    this.emit(playing ? 'play' : 'pause', this.detail())
+  }
+
+  emit<N extends keyof PlaybackEvents>(name: N, detail: PlaybackEvents[N]): void {
+    this.#callbacks.onEvent(name, detail)
+  }
+
+  /** The detail of an event that is about the track that is shown. */
+  detail(): TrackDetail {
+    return { track: this.track() ?? null, index: this.#state.index }
+  }
+}

@@ -1,0 +1,102 @@
+/** An audio element without a browser: it loads at once what `refused` does not name, and plays as the test lets time go by. */
+export class FakeAudio extends EventTarget {
+  /** Parts of URLs that cannot be loaded. */
+  static refused: string[] = []
+  /** The rule of iOS: only the element that a gesture started may play. */
+  static gestureOnly = false
+  static started: FakeAudio | null = null
+  static seconds = 100
+
+  volume = 1
+  muted = false
+  playbackRate = 1
+  defaultPlaybackRate = 1
+  preload = ''
+  paused = true
+  ended = false
+  error: object | null = null
+  readyState = 0
+  /** Seconds that are loaded; all of it unless a test says otherwise. */
+  loadedTo = FakeAudio.seconds
+  #src: string | null = null
+  #time = 0
+
+  get duration() {
+    return this.readyState > 0 ? FakeAudio.seconds : Number.NaN
+  }
+  get buffered() {
+    return { length: this.readyState > 0 ? 1 : 0, start: () => 0, end: () => this.loadedTo }
+  }
+  get src() {
+    return this.#src ?? ''
+  }
+  set src(url: string) {
+    this.#src = url
+    this.load()
+  }
+  get currentTime() {
+    return this.#time
+  }
+  set currentTime(seconds: number) {
+    this.#time = seconds
+    this.ended = false
+    if (this.readyState > 0) this.#soon('seeked')
+    if (this.readyState > 0) this.#soon('canplaythrough')
+  }
+
+  hasAttribute() {
+    return this.#src !== null
+  }
+  removeAttribute() {
+    this.#src = null
+  }
+  canPlayType() {
+    return 'probably'
+  }
+  load() {
+    const url = this.#src
+    this.#time = 0
+    Object.assign(this, { readyState: 0, error: null, ended: false })
+    if (url === null) return
+    queueMicrotask(() => {
+      if (this.#src !== url) return
+      if (FakeAudio.refused.some((part) => url.includes(part))) return this.fail()
+      this.readyState = 4
+      for (const name of ['durationchange', 'canplay', 'canplaythrough']) this.dispatchEvent(new Event(name))
+    })
+  }
+  play() {
+    if (FakeAudio.gestureOnly && (FakeAudio.started ??= this) !== this)
+      return Promise.reject(new DOMException('', 'NotAllowedError'))
+    this.paused = false
+    this.#soon('playing')
+    return Promise.resolve()
+  }
+  pause() {
+    if (this.paused) return
+    this.paused = true
+    this.#soon('pause')
+  }
+
+  /** Plays on for some seconds. */
+  advance(seconds: number) {
+    this.#time = Math.min(FakeAudio.seconds, this.#time + seconds)
+    this.dispatchEvent(new Event('timeupdate'))
+    if (this.#time < FakeAudio.seconds) return
+    Object.assign(this, { ended: true, paused: true })
+    for (const name of ['pause', 'ended']) this.dispatchEvent(new Event(name))
+  }
+  /** Nothing more comes. */
+  stall() {
+    this.readyState = 2
+    this.dispatchEvent(new Event('waiting'))
+  }
+  fail() {
+    this.error = {}
+    this.dispatchEvent(new Event('error'))
+  }
+
+  #soon(name: string) {
+    queueMicrotask(() => this.dispatchEvent(new Event(name)))
+  }
+}

@@ -1,0 +1,199 @@
+import { describe, expect, test, vi } from 'vitest'
+
+import { FakeAudio } from './fake_audio.ts'
+import {
+  audio,
+  create,
+  events,
+  hooks,
+  names,
+  open,
+  openPlaying,
+  playback,
+  requests,
+  service,
+  settle,
+  views,
+} from './playback_setup.ts'
+
+/** What the engine of the player does when all goes well. */
+
+describe('opening', () => {
+  test('loads the first track and waits', async () => {
+    await open()
+    expect(playback.state).toMatchObject({ status: 'ready', index: 0, playing: false })
+    expect(playback.state.loaded).toMatchObject({ trackId: 'one', variant: 'aac-160' })
+    expect(names()).toEqual(['trackchange', 'ready'])
+  })
+  test('begins where it is told: a track by number or id, a position, playing', async () => {
+    await open({ start: { track: '2', position: 30, play: true } })
+    expect([playback.state.index, playback.time, audio().paused]).toEqual([1, 30, false])
+    playback.close()
+    await open({ start: { track: 'three' } })
+    expect(playback.state.index).toBe(2)
+  })
+  test('what is asked before there is a session counts', async () => {
+    create()
+    const opening = playback.open()
+    await playback.seek(12)
+    await playback.play()
+    await opening
+    await settle()
+    expect([playback.time, audio().paused]).toEqual([12, false])
+    expect(names()).toEqual(['play', 'trackchange', 'ready'])
+  })
+  test('a pause takes back that it begins by itself', async () => {
+    create({ start: { play: true } })
+    const opening = playback.open()
+    playback.pause()
+    await opening
+    await settle()
+    expect(audio().paused).toBe(true)
+    expect(names()).not.toContain('play')
+  })
+  test('play while the service cannot be reached begins where the page said, once it can', async () => {
+    service.refusals = { all: 'away' }
+    const opening = create({ start: { track: '2', position: 5 } }).open()
+    await vi.advanceTimersByTimeAsync(2000)
+    await opening
+    expect(playback.state.status).toBe('offline')
+    service.refusals = {}
+    await playback.play()
+    await settle()
+    expect([playback.state.index, playback.time, audio().paused]).toEqual([1, 5, false])
+  })
+  test('a session that is not there fails by its code', async () => {
+    service.refusals = { first: { status: 404, code: 'not_found' } }
+    await open()
+    expect(playback.state).toMatchObject({ status: 'failed', code: 'not_found' })
+    expect(events.at(-1)).toEqual({ name: 'error', detail: { code: 'not_found', message: 'No' } })
+  })
+  test('a service that is away is asked again, and at once when the network is back', async () => {
+    service.refusals = { all: 'away' }
+    create()
+    const opening = playback.open()
+    await vi.advanceTimersByTimeAsync(3000)
+    await opening
+    expect(playback.state).toMatchObject({ status: 'offline', code: 'network' })
+    service.refusals = {}
+    await vi.advanceTimersByTimeAsync(3000)
+    expect(playback.state.status).toBe('ready')
+    expect(names()).not.toContain('error')
+  })
+})
+
+describe('playing', () => {
+  test('an album goes on by itself, with the file that was loaded ahead', async () => {
+    await openPlaying()
+    const before = playback.audio
+    audio().advance(80)
+    await settle()
+    expect(playback.state.prefetched).toMatchObject({ index: 1, trackId: 'two' })
+    audio().advance(100)
+    await settle()
+    expect(playback.state).toMatchObject({ index: 1, playing: true })
+    expect([playback.audio === before, audio().src.includes('/two/')]).toEqual([false, true])
+    expect(names()).toEqual(['sessionrefresh', 'ended', 'trackchange'])
+    expect(views('two')).toBe(1)
+  })
+  test('ends after the last, and begins that again', async () => {
+    await openPlaying({ start: { track: '3' } })
+    audio().advance(100)
+    await settle()
+    expect(events.at(-1)?.name).toBe('pause')
+    expect(events.find(({ name }) => name === 'ended')?.detail).toMatchObject({ index: 2, last: true })
+    await playback.play()
+    expect([playback.time, audio().paused]).toEqual([0, false])
+  })
+  test('repeats one, or all', async () => {
+    await openPlaying({ start: { track: '3' }, options: { loop: 'one' } })
+    audio().advance(100)
+    await settle()
+    expect([playback.state.index, playback.time, audio().paused]).toEqual([2, 0, false])
+    playback.close()
+    await openPlaying({ start: { track: '3' }, options: { loop: 'all' } })
+    audio().advance(100)
+    await settle()
+    expect(playback.state).toMatchObject({ index: 0, playing: true })
+  })
+  test('a track that cannot be played is passed over by the player, and not by the listener', async () => {
+    service.refusals = { two: { status: 404, code: 'not_found' } }
+    await openPlaying()
+    audio().advance(100)
+    await settle()
+    expect(playback.state).toMatchObject({ index: 2, status: 'ready', playing: true })
+    await playback.select(1)
+    expect(playback.state).toMatchObject({ index: 1, status: 'failed' })
+  })
+  test('where only the element that a gesture started may play, one of them plays everything', async () => {
+    FakeAudio.gestureOnly = true
+    await openPlaying()
+    const first = playback.audio
+    audio().advance(80)
+    await settle()
+    audio().advance(100)
+    await settle()
+    expect([playback.state.index, playback.audio === first, audio().paused]).toEqual([1, true, false])
+    expect(names().filter((name) => name === 'pause')).toEqual([])
+  })
+  test('previous goes to the beginning first, then back', async () => {
+    await openPlaying({ start: { track: '2' } })
+    audio().advance(3)
+    await playback.previous()
+    expect([playback.state.index, playback.time]).toEqual([1, 0])
+    await playback.previous()
+    expect(playback.state.index).toBe(0)
+  })
+  test('a listener falls asleep at a time, or at the end of a track', async () => {
+    await openPlaying()
+    playback.sleepAt(Date.now() + 60_000)
+    await playback.next()
+    await settle()
+    await vi.advanceTimersByTimeAsync(59_000)
+    expect(playback.state.playing).toBe(true)
+    await vi.advanceTimersByTimeAsync(1000)
+    expect([playback.state.playing, audio().paused, playback.state.sleep]).toEqual([false, true, null])
+    await playback.play()
+    playback.sleepAt('track')
+    audio().advance(100)
+    await settle()
+    expect(playback.state).toMatchObject({ index: 2, playing: false, status: 'ready', sleep: null })
+  })
+})
+
+describe('a page that pauses when it hears of something is obeyed', () => {
+  const pauseOn = (wanted: string) => (hooks.onEvent = (name) => name === wanted && playback.pause())
+
+  test('at once', async () => {
+    await open()
+    pauseOn('play')
+    await playback.play()
+    expect([playback.state.playing, audio().paused]).toEqual([false, true])
+  })
+  test('at the end of a track whose next one is loaded already', async () => {
+    await openPlaying()
+    audio().advance(80)
+    await settle()
+    pauseOn('ended')
+    audio().advance(100)
+    await settle()
+    expect(playback.state).toMatchObject({ index: 0, playing: false })
+  })
+  test('while it goes to a track that it has to ask for', async () => {
+    await openPlaying()
+    pauseOn('trackchange')
+    await playback.next()
+    await settle()
+    expect([playback.state.index, playback.state.playing, audio().paused]).toEqual([1, false, true])
+  })
+})
+
+test('closed, it asks for nothing and holds nothing', async () => {
+  await openPlaying()
+  const { audio: element } = playback
+  playback.close()
+  expect([element.paused, element.hasAttribute('src'), playback.state.loaded]).toEqual([true, false, null])
+  audio().fail()
+  await vi.advanceTimersByTimeAsync(600_000)
+  expect(requests).toEqual([])
+})

@@ -1,0 +1,177 @@
+import { describe, expect, test } from 'vitest'
+
+import type { Failure } from '../../src/client/index.ts'
+import {
+  afterEnded,
+  afterFailure,
+  afterLook,
+  afterMediaError,
+  afterNoSwap,
+  afterProgress,
+  afterRefresh,
+  afterStall,
+  isPassedOver,
+  lifetime,
+  lookDelay,
+  mayGetBetter,
+  onPlay,
+  refreshDelay,
+  refreshMargin,
+} from '../../src/client/playback/policy.ts'
+import { NO_ATTEMPTS, type PlaybackOptions, type PlayView, type TimedView } from '../../src/client/playback/state.ts'
+
+/** What happens next: on a refusal, at the end, when a URL or a file is no good. */
+
+const failure = (status: number, code: Failure['code'] = 'network'): Failure => ({
+  ok: false,
+  message: '',
+  status,
+  code,
+})
+
+describe('a refusal of the service', () => {
+  const next = (status: number, code?: Failure['code'], polls = 0) => afterFailure(failure(status, code), polls)
+
+  test('is a lost connection while asking again may help', () => {
+    for (const [status, code] of [
+      [0, 'network'],
+      [408, 'network'],
+      [429, 'rate_limited'],
+      [503, 'internal'],
+      [409, 'request_in_flight'],
+    ] as const)
+      expect(next(status, code)).toEqual({ next: 'ask-again', status: 'offline', delay: 2000 })
+  })
+  test('is a failure when it will not: a proxy’s 403 or 404, an unknown track', () => {
+    expect([next(403), next(404), next(404, 'not_found')]).toEqual(Array.from({ length: 3 }, () => ({ next: 'fail' })))
+  })
+  test('410 is the end of the session, 409 a track that is being processed', () => {
+    expect(next(410, 'session_expired')).toEqual({ next: 'expire' })
+    expect(next(409, 'track_not_ready')).toEqual({ next: 'ask-again', status: 'processing', delay: 2000 })
+  })
+  test('after nobody asks any more is nothing', () => expect(next(0, 'aborted')).toEqual({ next: 'nothing' }))
+  test('is asked about less and less often', () => {
+    const delays = [0, 1, 2, 50].map((polls) => (next(0, 'network', polls) as { delay: number }).delay)
+    expect(delays).toEqual([2000, 3000, 4500, 30_000])
+  })
+  test('of a track that nobody chose passes over what cannot be played', () => {
+    const codes = ['track_not_ready', 'not_found', 'session_expired', 'network'] as const
+    expect(codes.map((code) => isPassedOver(failure(0, code)))).toEqual([true, true, false, false])
+  })
+})
+
+describe('a file that fails, as with 403', () => {
+  test('gets a fresh URL first, then the next file is tried', () => {
+    const once = afterMediaError(NO_ATTEMPTS, 10)
+    const twice = afterMediaError(once, 10)
+    expect([once.skipped, twice.skipped, afterMediaError(twice, 10).skipped]).toEqual([0, 1, 1])
+    expect(afterMediaError(afterMediaError(twice, 10), 10).skipped).toBe(2)
+  })
+  test('and plays on between two failures is not given up', () => {
+    const once = afterMediaError(NO_ATTEMPTS, 10)
+    expect(afterProgress(once, 10.9)).toBe(once)
+    expect(afterMediaError(afterProgress(once, 12), 20).skipped).toBe(0)
+  })
+})
+
+describe('play', () => {
+  const fresh = { isStale: false, isComplete: false }
+  test('waits for what is on its way, loads what has ended, and else starts', () => {
+    expect(onPlay({ status: 'loading' }, fresh)).toBe('wait')
+    expect(onPlay({ status: 'processing' }, fresh)).toBe('wait')
+    for (const status of ['offline', 'expired', 'failed', 'empty'] as const)
+      expect(onPlay({ status }, fresh), status).toBe('reload')
+    expect(onPlay({ status: 'ready' }, fresh)).toBe('start')
+  })
+  test('needs no URL for what is here to its end', () => {
+    expect(onPlay({ status: 'ready' }, { isStale: true, isComplete: false })).toBe('reload')
+    expect(onPlay({ status: 'ready' }, { isStale: true, isComplete: true })).toBe('start')
+  })
+})
+
+describe('the end of a track', () => {
+  const options = (loop: PlaybackOptions['loop']) => ({ loop }) as PlaybackOptions
+  const at = (index: number, sleep: 'track' | null = null) => ({ index, order: [0, 1, 2], sleep })
+
+  test('is followed by the next, the first, the same or nothing', () => {
+    expect(afterEnded(at(0), options('none'))).toEqual({ next: 'play', index: 1 })
+    expect(afterEnded(at(2), options('none'))).toEqual({ next: 'stop' })
+    expect(afterEnded(at(2), options('all'))).toEqual({ next: 'play', index: 0 })
+    expect(afterEnded(at(1), options('one'))).toEqual({ next: 'play', index: 1 })
+  })
+  test('is where a listener falls asleep', () =>
+    expect(afterEnded(at(0, 'track'), options('none'))).toEqual({ next: 'wait', index: 1 }))
+})
+
+test('sound that has stalled is waited for while anything comes', () => {
+  expect([afterStall(10, 10.5), afterStall(10, 10)]).toEqual(['wait', 'reload'])
+})
+
+describe('the life of a URL', () => {
+  const view = (url: string) => ({ variants: [{ url }], play_session: { expires_at: '2026-01-01T00:01:00.000Z' } })
+  test('stands in it, and some of it may be over; without that it is the session’s', () => {
+    expect(lifetime(view('https://r2/a?X-Amz-Expires=60'))).toBe(36_000)
+    expect(lifetime(view('https://cdn/a'), Date.parse('2026-01-01T00:00:00Z'))).toBe(60_000)
+  })
+  test('is not used up: a fifth of it, at most a minute, is for its replacement', () => {
+    expect([refreshMargin(60_000), refreshMargin(3_600_000)]).toEqual([12_000, 60_000])
+    const loaded = { trackId: 'a', variant: 'v', url: 'u', until: 100_000 }
+    expect([refreshDelay(loaded, 0), refreshDelay(loaded, 99_900)]).toEqual([80_000, 1000])
+  })
+})
+
+const loaded = { trackId: 'a', variant: 'aac', url: 'old', until: 60_000 }
+const answer = (until: number, names = ['aac'], is_preliminary = false): TimedView & { ok: true } => ({
+  ok: true,
+  until,
+  view: {
+    track: { is_preliminary },
+    variants: names.map((index) => ({ path: '', url: `new-${index}`, variant: { index } })),
+  } as PlayView,
+})
+
+describe('a fresh play view while it plays', () => {
+  const situation = { isSingle: false, isComplete: false, now: 50_000 }
+  const fresh = { ...loaded, url: 'new-aac', until: 120_000 }
+
+  test('brings the URL that takes over', () =>
+    expect(afterRefresh(loaded, answer(120_000), situation)).toEqual({ next: 'hand-over', file: fresh }))
+  test('brings nothing that is needed where all is here, or only one element may play', () => {
+    expect(afterRefresh(loaded, answer(120_000), { ...situation, isComplete: true })).toEqual({ next: 'keep' })
+    expect(afterRefresh(loaded, answer(120_000), { ...situation, isSingle: true })).toEqual({ next: 'keep' })
+  })
+  test('that ends no later is asked for again when it has ended: so does the session', () =>
+    expect(afterRefresh(loaded, answer(61_000), situation)).toEqual({ next: 'ask-again', delay: 12_000 }))
+  test('may fail for a while; only the end of the session is final', () => {
+    expect(afterRefresh(loaded, failure(503), situation)).toEqual({ next: 'ask-again', delay: 5000 })
+    expect(afterRefresh(loaded, failure(410, 'session_expired'), situation)).toEqual({ next: 'expire' })
+  })
+  test('without the file is asked for again, as long as the old URL lives', () => {
+    expect(afterRefresh(loaded, answer(120_000, []), situation)).toEqual({ next: 'ask-again', delay: 5000 })
+    expect(afterNoSwap(loaded, 60_000)).toEqual({ next: 'keep' })
+  })
+})
+
+describe('a preliminary file', () => {
+  const early = { ...loaded, variant: 'early' }
+  const best = { url: 'new-aac', variant: { index: 'aac' } }
+
+  test('is looked after while it is one, or could be replaced', () => {
+    expect([mayGetBetter(true, loaded, true), mayGetBetter(false, early, false)]).toEqual([true, true])
+    expect([mayGetBetter(false, early, true), mayGetBetter(false, loaded, false)]).toEqual([false, false])
+    expect([0, 1, 9].map(lookDelay)).toEqual([10_000, 15_000, 30_000])
+  })
+  test('stays until the final one is there', () => {
+    expect(afterLook(early, answer(1, ['early'], true), undefined, true)).toEqual({ next: 'ask-again' })
+    expect(afterLook(early, failure(503), undefined, true)).toEqual({ next: 'ask-again' })
+    expect(afterLook(early, failure(410, 'session_expired'), undefined, true)).toEqual({ next: 'expire' })
+  })
+  test('gives way while it plays, and is just replaced while it does not', () => {
+    const file = { trackId: 'a', variant: 'aac', url: 'new-aac', until: 9 }
+    expect(afterLook(early, answer(9), best, true)).toEqual({ next: 'hand-over', file })
+    expect(afterLook(early, answer(9), best, false)).toEqual({ next: 'load' })
+    expect(afterLook(early, answer(9), undefined, true)).toEqual({ next: 'load' })
+  })
+  test('that is the final one plays on, and its levels come', () =>
+    expect(afterLook(loaded, answer(9), best, true)).toEqual({ next: 'show' }))
+})

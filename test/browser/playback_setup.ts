@@ -1,0 +1,150 @@
+import { afterEach, beforeEach, expect, vi } from 'vitest'
+
+import { Playback } from '../../src/client/playback/playback.ts'
+import type { PlaybackOptions, StartOptions } from '../../src/client/playback/state.ts'
+import { FakeAudio } from './fake_audio.ts'
+
+/** The engine of the player, with a service and a media element that the test plays. */
+
+const END = '2030-01-01T00:00:00.000Z'
+const TRACKS = ['one', 'two', 'three']
+/** The service, as a test wants it. */
+export const service = {
+  /** Seconds that its URLs live; three fifths of them count. */
+  ttl: 3600,
+  signed: 0,
+  /** What it answers in place of a play view, by the id of a track or session, or for all. */
+  refusals: {} as Record<string, { status: number; code: string } | 'away'>,
+  preliminary: false,
+  /** The loudness of its tracks, where sessions have the analysis. */
+  analysis: null as Promise<object> | null,
+}
+export const hooks = { onEvent: (_name: string): unknown => undefined }
+export let playback: Playback
+export let events: { name: string; detail: Record<string, unknown> }[]
+export let requests: string[]
+/** The options that the engine was given, which the page changes in place. */
+export let given: PlaybackOptions
+
+const session = (id: string) => ({
+  ok: true,
+  play_session_id: id,
+  play_session: { id, variants: ['aac-160'], is_downloadable: false, expires_at: END },
+  tracks: TRACKS.map((track) => ({ id: track, player_title: track, duration: 100 })),
+  // What can be played at once comes with the session.
+  first_track: service.refusals.one ? null : view(id, 'one'),
+})
+function view(session_id: string, id: string) {
+  const url = (name: string) =>
+    `https://r2/${session_id}/${id}/${name}?X-Amz-Expires=${service.ttl}&n=${++service.signed}`
+  const entry = (index: string, ending: string) => ({
+    path: `${id}/${index}.${ending}`,
+    url: url(index),
+    variant: { index },
+  })
+  return {
+    ok: true,
+    play_session_id: session_id,
+    play_session: { id: session_id, variants: ['aac-160'], is_downloadable: false, expires_at: END },
+    track_id: id,
+    track: { player_title: id, duration: 100, is_preliminary: service.preliminary },
+    levels: { levels: [] },
+    cover_image: {},
+    variants: service.preliminary
+      ? [entry('early', 'mp3')]
+      : [entry('aac-160', 'm4a'), entry('mp3-128', 'mp3'), ...(service.analysis ? [entry('analysis', 'json')] : [])],
+  }
+}
+
+async function answer(url: URL, method: string): Promise<Response> {
+  if (url.pathname.endsWith('/analysis')) return Response.json(await service.analysis)
+  const [, , noun, session_id = '', track_id] = url.pathname.split('/')
+  requests.push(`${method} ${url.pathname}`)
+  const refusal = service.refusals[track_id ?? session_id] ?? service.refusals[session_id] ?? service.refusals.all
+  if (refusal === 'away') throw new TypeError('Failed to fetch')
+  if (refusal) return Response.json({ ok: false, message: 'No', code: refusal.code }, { status: refusal.status })
+  if (noun === 'play_session') return Response.json(session('renewed'))
+  return Response.json(track_id ? view(session_id, track_id) : session(session_id))
+}
+
+const OPTIONS: PlaybackOptions = {
+  variants: [],
+  loop: 'none',
+  shuffle: false,
+  normalize: false,
+  volume: 1,
+  muted: false,
+  rate: 1,
+}
+
+export function create(
+  wanted: { apiKey?: string; options?: Partial<PlaybackOptions>; start?: Partial<StartOptions> } = {},
+) {
+  const source = {
+    baseUrl: 'https://service',
+    playSessionId: 'first',
+    apiKey: wanted.apiKey ?? null,
+    scope: wanted.apiKey ? 'collection' : null,
+    resourceId: wanted.apiKey ? 'c' : null,
+    variants: [],
+    isDownloadable: false,
+    normalize: false,
+    expiresIn: null,
+  }
+  given = { ...OPTIONS, ...wanted.options }
+  playback = new Playback(
+    source,
+    given,
+    [{ track: null, position: 0, play: false, ...wanted.start }],
+    {
+      onChange: () => {},
+      onTime: () => {},
+      onEvent: (name, detail) => {
+        events.push({ name, detail: detail as unknown as Record<string, unknown> })
+        hooks.onEvent(name)
+      },
+      onSwap: () => {},
+    },
+    () => new FakeAudio() as unknown as HTMLAudioElement,
+  )
+  return playback
+}
+export const audio = () => playback.audio as unknown as FakeAudio
+/** What is under way comes to its end, without time going by. */
+export const settle = () => vi.advanceTimersByTimeAsync(0)
+export const names = () => events.map(({ name }) => name).filter((name) => name !== 'timeupdate')
+export async function open(wanted: Parameters<typeof create>[0] = {}) {
+  create(wanted)
+  await playback.open()
+  await settle()
+}
+/** Opens it playing, a second in. */
+export async function openPlaying(wanted: Parameters<typeof create>[0] = {}) {
+  await open(wanted)
+  await playback.play()
+  audio().advance(1)
+  await settle()
+  events.length = 0
+  requests.length = 0
+}
+export const views = (id: string) => requests.filter((request) => request.endsWith(`/${id}`)).length
+
+beforeEach(() => {
+  vi.useFakeTimers()
+  Object.assign(service, { ttl: 3600, signed: 0, refusals: {}, preliminary: false, analysis: null })
+  Object.assign(FakeAudio, { refused: [], gestureOnly: false, started: null, seconds: 100 })
+  hooks.onEvent = () => undefined
+  events = []
+  requests = []
+  vi.stubGlobal('fetch', (url: string, init: RequestInit = {}) =>
+    init.signal?.aborted
+      ? Promise.reject(new DOMException('', 'AbortError'))
+      : answer(new URL(url), init.method ?? 'GET'),
+  )
+})
+afterEach(() => {
+  playback.close()
+  expect(vi.getTimerCount(), 'timers that are left').toBe(0)
+  vi.unstubAllGlobals()
+  vi.useRealTimers()
+})
