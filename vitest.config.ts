@@ -38,6 +38,7 @@ export default defineConfig({
                 CHECK_ANSWERS: 'true',
                 // Tests change rows behind the Worker's back; reuse.test.ts is about what it remembers.
                 REUSE_ANSWERS: 'false',
+                REQUEST_LOG: 'false',
               },
             },
           })),

@@ -10,7 +10,8 @@ import { check, countFaults, expect, need } from './verdict.ts'
 
 /**
  * `TONEARM_KEY=… npm run doctor -- --url …`: walks a deployment's main path with a second of sound, says what is wrong and what to do, and
- * deletes what it made. Without arguments it looks at what `npm start` runs. The key must be a server key.
+ * deletes what it made. Without arguments it looks at what `npm start` runs. The key must be a server key; with ROOT_KEY it also looks at
+ * the system as the operator sees it.
  */
 
 /** Milliseconds: a container has to start first. */
@@ -30,7 +31,7 @@ function readArguments() {
     return parseArgs({ options: { url: { type: 'string' } } })
   } catch {
     console.error(
-      'Usage: [TONEARM_KEY=ta_sk_…] [PORT=…] [STATE_DIR=…] npm run doctor [-- --url https://audio.example.com]',
+      'Usage: [TONEARM_KEY=ta_sk_…] [ROOT_KEY=…] [PORT=…] [STATE_DIR=…] npm run doctor [-- --url https://audio.example.com]',
     )
     process.exit(2)
   }
@@ -102,6 +103,16 @@ async function tryEverything(collection_id: string, cover_url: string): Promise<
   if (ready) await play(track.value.track_id)
 }
 
+/** What the operator's key shows; failures of single files are no fault of the service. */
+const checkSystem = (root_key: string) =>
+  check('system', 'docs/operate.md#watch', async () => {
+    const { system } = await need(createClient({ base_url, api_key: root_key }).get('/v1/system'))
+    expect(system.failing.length === 0, `${system.failing.join(' and ')} failing`)
+    const count = (rows: { count: number }[]) => rows.reduce((sum, row) => sum + row.count, 0)
+    const open = count(system.jobs.filter(({ state }) => state === 'open'))
+    return [`${open} open jobs; ${count(system.failures)} failed in 24 hours`, true]
+  })
+
 async function examine(): Promise<void> {
   const health = await check(
     'health',
@@ -121,6 +132,7 @@ async function examine(): Promise<void> {
       expect(skew < CLOCK_SKEW, `${Math.round(skew / 1000)} s away from the service's`)
       return ['', true]
     })
+  if (process.env.ROOT_KEY) await checkSystem(process.env.ROOT_KEY)
   const advice = isLocal
     ? ELSEWHERE
     : 'give a server key in TONEARM_KEY; POST /v1/organization with the root key answers one (docs/deploy.md)'

@@ -111,6 +111,8 @@ async function waitUntilReady({ base_url }: Settings): Promise<void> {
       const response = await fetch(`${base_url}/health`, { signal: AbortSignal.timeout(5000) })
       last = `${response.status} ${await response.text()}`
       if (response.ok) return
+      // While this machine was off, nobody swept.
+      if (last.includes('"sweep"')) await sweep(base_url)
     } catch {
       // Not listening yet.
     }
@@ -120,13 +122,13 @@ async function waitUntilReady({ base_url }: Settings): Promise<void> {
 }
 
 /** Wrangler fires no cron triggers locally. */
+const sweep = (base_url: string) =>
+  fetch(`${base_url}/cdn-cgi/local/scheduled?cron=*+*+*+*+*`, { signal: AbortSignal.timeout(60_000) })
+    .then((response) => response.text())
+    .catch(() => {})
+
 async function sweepForever({ base_url }: Settings): Promise<void> {
-  for (; !isStopping(); await sleep(SWEEP_INTERVAL)) {
-    const url = `${base_url}/cdn-cgi/local/scheduled?cron=*+*+*+*+*`
-    await fetch(url, { signal: AbortSignal.timeout(60_000) })
-      .then((response) => response.text())
-      .catch(() => {})
-  }
+  for (; !isStopping(); await sleep(SWEEP_INTERVAL)) await sweep(base_url)
 }
 
 async function start(): Promise<void> {

@@ -27,15 +27,18 @@ export function callTranscoder(env: Env, job_id: string, path: string, body: unk
   return env.TRANSCODER.getByName(slot(job_id)).fetch(`http://transcoder${path}`, init)
 }
 
-/** Whether a transcoder process serves; a container is started by its first job, so it counts as serving. */
-export async function transcoderServes(env: Env): Promise<boolean> {
-  if (!env.TRANSCODER_URL) return true
+/**
+ * How many jobs a transcoder process runs at once; 0 when it does not serve. A container is started by its first job, so all count as
+ * serving, with the one job that the queue gives each.
+ */
+export async function transcoderSlots(env: Env): Promise<number> {
+  if (!env.TRANSCODER_URL) return INSTANCES
   try {
     const response = await fetch(`${env.TRANSCODER_URL}/health`, { signal: AbortSignal.timeout(3000) })
-    await response.body?.cancel()
-    return response.ok
+    const { slots } = (await response.json()) as { slots?: unknown[] }
+    return response.ok ? (slots?.length ?? 1) : 0
   } catch {
-    return false
+    return 0
   }
 }
 

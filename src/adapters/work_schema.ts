@@ -78,8 +78,17 @@ export const jobs = sqliteTable(
     index('jobs_background')
       .on(t.id)
       .where(sql`state = 'open' and is_background = 1`),
+    index('jobs_failed')
+      .on(t.created_at)
+      .where(sql`state = 'failed'`),
   ],
 )
+
+/** When what must not stop last happened (src/adapters/heartbeats.ts); `seen` is when somebody first asked. */
+export const heartbeats = sqliteTable('heartbeats', {
+  name: text().$type<'sweep' | 'event' | 'seen'>().primaryKey(),
+  at: integer().notNull(),
+})
 
 /** The last reprocess of a collection: where its walk stands and what came of it so far. */
 export const reprocesses = sqliteTable('reprocesses', {

@@ -6,6 +6,7 @@ import { organizationOperations } from './organization.ts'
 import { playOperations } from './play.ts'
 import { playlistOperations } from './playlist.ts'
 import { reprocessOperations } from './reprocess.ts'
+import { systemOperations } from './system.ts'
 import { trackOperations } from './track.ts'
 import { trackVariantOperations } from './track_variant.ts'
 import { uploadOperations } from './upload.ts'
@@ -25,6 +26,7 @@ export const operations = {
   ...trackVariantOperations,
   ...reprocessOperations,
   ...limitOperations,
+  ...systemOperations,
 }
 export type OperationTable = typeof operations
 export type OperationName = keyof OperationTable

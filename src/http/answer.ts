@@ -21,11 +21,16 @@ export function requestId(c: Request<AppEnv>): string {
   return id
 }
 
+/** What the caller is told of a fault on our side. The disk of a laptop may be full, and D1 has a largest size. */
+const hidden = (error: unknown) =>
+  /SQLITE_FULL|SQLITE_IOERR|disk is full|maximum DB size/i.test(describeError(error))
+    ? new ApiError('unavailable', 'The database has no room at the moment; try again later')
+    : new ApiError('internal', 'Something went wrong on our side')
+
 /** The error envelope. What is not meant for the caller is logged, and becomes a 500 without detail. */
 export function faultResponse(error: unknown, api_request_id: string): Response {
-  const fault = error instanceof ApiError ? error : new ApiError('internal', 'Something went wrong on our side')
-  if (fault.status === 500)
-    console.error(JSON.stringify({ event: 'fault', request: api_request_id, error: describeError(error) }))
+  const fault = error instanceof ApiError ? error : hidden(error)
+  if (fault !== error) console.error(JSON.stringify({ event: 'fault', api_request_id, error: describeError(error) }))
   const body: ErrorBody = {
     ok: false,
     message: fault.message,

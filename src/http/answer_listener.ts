@@ -12,6 +12,8 @@ import { keep } from './reuse.ts'
 interface Asked {
   env: Env
   req: { raw: Request; url: string }
+  /** Takes note of whose the answer is, where it may be given again. */
+  set: (name: 'organization_id', value: string) => void
 }
 
 /** The copy of the database that is nearest; it may be a moment behind. Nothing needs more of a database than a session has. */
@@ -40,6 +42,7 @@ export async function answerListener(
       throw error
     }),
   )
+  if (reusable) asked.set('organization_id', reusable.organization_id)
   const text = JSON.stringify(await encode(answer))
   if (reuse && reusable && before === memory.changes) keep(memory, req.raw, env, text, { ...reusable, secret })
   return new Response(text, { headers: JSON_HEADERS })

@@ -1,8 +1,8 @@
-import { Hono } from 'hono'
+import { Hono, type MiddlewareHandler } from 'hono'
 import { HTTPException } from 'hono/http-exception'
+import { routePath } from 'hono/route'
 
 import type { Memory } from '../adapters/memory.ts'
-import { transcoderServes } from '../adapters/transcoder.ts'
 import { operations } from '../contract/index.ts'
 import { ApiError } from '../errors.ts'
 import { handlers } from '../resources/index.ts'
@@ -11,6 +11,8 @@ import { baseUrl } from './base_url.ts'
 import type { AppEnv } from './context.ts'
 import { mountCoverUpload } from './cover_upload.ts'
 import { mountEmbed } from './embed.ts'
+import { mountHealth } from './health.ts'
+import { logRequest } from './log_request.ts'
 import { honoPath, mount } from './mount.ts'
 import { mountOembed } from './oembed.ts'
 import { openApiDocument } from './openapi.ts'
@@ -25,12 +27,10 @@ const PREFLIGHT = {
 /** The HTTP side of the service: every operation of the table, and the few routes that are not JSON operations. */
 export function createApp(memory: Memory) {
   const app = new Hono<AppEnv>()
+  app.use(logged)
   app.options('/v1/*', () => new Response(null, { status: 204, headers: PREFLIGHT }))
 
-  app.get('/health', async (c) => {
-    const ok = await transcoderServes(c.env)
-    return c.json({ ok }, ok ? 200 : 503)
-  })
+  mountHealth(app)
   app.get('/openapi.json', (c) =>
     c.json(openApiDocument(operations, baseUrl(c.env, c.req.url)), 200, { 'access-control-allow-origin': '*' }),
   )
@@ -55,6 +55,22 @@ export function createApp(memory: Memory) {
   app.notFound((c) => faultResponse(new ApiError('not_found', 'There is nothing at this path'), requestId(c)))
   app.onError((error, c) => faultResponse(toFault(error), requestId(c)))
   return app
+}
+
+const logged: MiddlewareHandler<AppEnv> = async (c, next) => {
+  const began = Date.now()
+  await next()
+  const organization_id = c.get('organization_id') || undefined
+  // Of the handler that came last.
+  const route = routePath(c)
+  logRequest(c.env, {
+    api_request_id: requestId(c),
+    method: c.req.method,
+    route,
+    status: c.res.status,
+    began,
+    organization_id,
+  })
 }
 
 /** What Hono says of a body that it cannot read. */

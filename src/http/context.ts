@@ -5,7 +5,12 @@ import { baseUrl } from './base_url.ts'
 
 export interface AppEnv {
   Bindings: Env
-  Variables: { requestId: string; principal: Principal }
+  Variables: {
+    requestId: string
+    principal: Principal
+    /** Whose the request is, for the log, as soon as it is known. */
+    organization_id: string
+  }
 }
 
 /** What Hono's own context is to these. */

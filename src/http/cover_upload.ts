@@ -54,6 +54,7 @@ export function mountCoverUpload(app: Hono<AppEnv>, memory: Memory): void {
   })
   app.post('/v1/cover_upload/:token', limit, async (c) => {
     const grant = await verifyCoverGrant(c.env, c.req.param('token'))
+    c.set('organization_id', grant.organization_id)
     await limitCovers(c.env, grant.owner_id)
     const system = systemOf(c.env, memory, openDatabase(c.env.DB))
     const started = await startCover(system, grant, await readImage(c.req.raw))

@@ -116,6 +116,7 @@ export function mount(
       const principal = await authenticate(c.env, memory.keys, c.req.raw, operation.access)
       await limitKey(c.env, principal, clientOf(c.req.raw.headers))
       c.set('principal', principal)
+      c.set('organization_id', principal.organization_id)
       return next()
     }
     app.on(operation.method.toUpperCase(), honoPath(operation.path), guard, ...validate(operation), async (c) => {

@@ -3,12 +3,14 @@ import type { Memory } from '../adapters/memory.ts'
 import { playTrack } from '../resources/playback.ts'
 import { faultResponse } from './answer.ts'
 import { answerListener } from './answer_listener.ts'
+import { logRequest } from './log_request.ts'
 
 /**
  * `playTrack` of the operation table, the request that comes most often, without Hono, zod and Drizzle: an isolate that has just started
  * answers it before these are loaded (docs/decisions/0029).
  */
 
+const ROUTE = '/v1/play/:play_session_id/:play_track_id'
 const PATH = /^\/v1\/play\/([\w-]+)\/([\w-]+)$/
 
 /** The answer to a request for a play view; null to any other, and to ids that were never given out. */
@@ -17,8 +19,14 @@ export function answerPlayView(memory: Memory, raw: Request, env: Env): Promise<
   const [, play_session_id = '', play_track_id = ''] = PATH.exec(new URL(raw.url).pathname.toLowerCase()) ?? []
   if (!isNewId(play_session_id) || !isNewId(play_track_id)) return null
   const api_request_id = crypto.randomUUID()
-  const asked = { env, req: { raw, url: raw.url } }
-  return answerListener(
+  const began = Date.now()
+  let organization_id: string | undefined
+  const asked = {
+    env,
+    req: { raw, url: raw.url },
+    set: (_: 'organization_id', id: string) => void (organization_id = id),
+  }
+  const answer = answerListener(
     asked,
     memory,
     { secret: play_session_id, reuse: true },
@@ -29,6 +37,11 @@ export function answerPlayView(memory: Memory, raw: Request, env: Env): Promise<
       return answer
     },
   ).catch((error: unknown) => faultResponse(error, api_request_id))
+  return answer.then((response) => {
+    const { status } = response
+    logRequest(env, { api_request_id, method: raw.method, route: ROUTE, status, began, organization_id })
+    return response
+  })
 }
 
 /** All other answers are copied through their schemas; this one must be made as its schema would copy it. */

@@ -1,3 +1,4 @@
+import { beat } from '../adapters/heartbeats.ts'
 import type { System } from '../context.ts'
 import { describeError } from '../errors.ts'
 import { cutCover } from './cover.ts'
@@ -28,6 +29,7 @@ const runners: Record<Job['payload']['kind'], (system: System, job: Job) => Prom
 
 /** The consumer of every queue: each message is acknowledged or retried by itself. */
 export async function consume(system: System, batch: MessageBatch): Promise<void> {
+  if (partOf(batch.queue) === 'ingest') await beat(system.db, 'event', 60_000)
   for (const message of batch.messages) {
     try {
       if (partOf(batch.queue) === 'ingest') await ingestPath(system, (message.body as UploadEvent).object.key)

@@ -1,5 +1,6 @@
 import { sql, type SQL } from 'drizzle-orm'
 
+import { beat } from '../adapters/heartbeats.ts'
 import { gonePlaySessions, playSessions } from '../adapters/play_sessions.ts'
 import { formerPlaySessions, uploadSessions } from '../adapters/schema.ts'
 import { idempotencyKeys, jobs } from '../adapters/work_schema.ts'
@@ -20,6 +21,7 @@ export async function sweep(system: System): Promise<void> {
   await nudgeJobs(system, LIMIT)
   await ingestWaiting(system, LIMIT)
   await deleteEnded(system)
+  await beat(system.db, 'sweep')
 }
 
 /** Deletes what has ended, chunk by chunk, until nothing is left. */

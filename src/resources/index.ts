@@ -8,6 +8,7 @@ import { organizationHandlers } from './organization.ts'
 import { playHandlers } from './play.ts'
 import { playlistHandlers } from './playlist.ts'
 import { reprocessHandlers } from './reprocess.ts'
+import { systemHandlers } from './system.ts'
 import { trackHandlers } from './track.ts'
 import { trackVariantHandlers } from './track_variant.ts'
 import { uploadHandlers } from './upload.ts'
@@ -27,4 +28,5 @@ export const handlers: Handlers<OperationTable> = {
   ...trackVariantHandlers,
   ...reprocessHandlers,
   ...limitHandlers,
+  ...systemHandlers,
 }

@@ -245,5 +245,14 @@ export const cases: Record<OperationName, Case> = {
     keys: { '': `${ENVELOPE} api_key_id api_key secret`, api_key: API_KEY },
   },
   revokeApiKey: { keys: { '': `${ENVELOPE} api_key_id deleted_api_key`, deleted_api_key: API_KEY } },
+  getSystem: {
+    keys: {
+      '': `${ENVELOPE} system`,
+      system: 'failing database transcoder jobs failures last_sweep_at last_event_at',
+      'system.database': 'answers milliseconds',
+      'system.transcoder': 'answers slots busy',
+    },
+  },
+  retryFailedTracks: { body: () => ({}), keys: { '': `${ENVELOPE} started left` } },
   listLimits: { keys: { '': `${ENVELOPE} limits`, 'limits.0': 'name value unit applies_to' } },
 }

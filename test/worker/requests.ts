@@ -34,6 +34,7 @@ const bodies = (world: World): Partial<Record<OperationName, object>> => ({
   createApiKey: { title: 'New', type: 'player' },
   updateApiKey: { title: 'Renamed' },
   rotateApiKey: { grace_seconds: 60 },
+  retryFailedTracks: {},
 })
 
 /** The values of an operation's path. */

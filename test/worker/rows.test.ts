@@ -40,6 +40,7 @@ const readings = (ids: Awaited<ReturnType<typeof aBigShop>>): Partial<Record<Ope
   listApiKeys: [['/v1/api_key']],
   getApiKey: [[`/v1/api_key/${seededId('api_keys', 1)}`]],
   listLimits: [['/v1/limits']],
+  getSystem: [['/v1/system']],
 })
 
 const keyFor = (name: OperationName, key: string) =>

@@ -1,0 +1,6 @@
+CREATE TABLE `heartbeats` (
+	`name` text PRIMARY KEY NOT NULL,
+	`at` integer NOT NULL
+);
+--> statement-breakpoint
+CREATE INDEX `jobs_failed` ON `jobs` (`created_at`) WHERE state = 'failed';

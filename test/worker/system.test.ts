@@ -1,0 +1,192 @@
+import { env } from 'cloudflare:workers'
+import { beforeEach, describe, expect, it, vi } from 'vitest'
+
+import { System } from '../../src/contract/system.ts'
+import { aTrackWithJob, eventually, runSweep, stopTime, uploadEvent } from './fixtures.ts'
+import { rowsDuring } from './meter.ts'
+import { deliver, query } from './ready_track.ts'
+import { seed } from './seed.ts'
+import { call, ok, refused } from './support.ts'
+import { error, events, result, startTranscoder } from './transcoder.ts'
+
+/** What an operator sees of the whole service, and `/health`, which says the worst of it to everybody. */
+
+const root = env.ROOT_KEY
+const MINUTE = 60_000
+const health = (bindings?: Env) => call('GET', '/health', bindings && { bindings })
+const system = async (bindings?: Env) =>
+  System.parse((await ok('GET', '/v1/system', { key: root, ...(bindings && { bindings }) })).system)
+const retry = (body: object = {}) => ok('POST', '/v1/system/retry', { key: root, body })
+const serving = () => Response.json({ ok: true })
+
+/** The real bindings, but the database answers as told. */
+const withDatabase = (answer: () => Promise<never>): Env => {
+  const statement = { bind: () => statement, raw: answer, all: answer, run: answer }
+  return { ...env, DB: { prepare: () => statement, batch: answer } as unknown as D1Database }
+}
+const silent = withDatabase(() => new Promise(() => undefined))
+const full = withDatabase(async () => {
+  throw new Error('D1_ERROR: database or disk is full: SQLITE_FULL')
+})
+
+beforeEach(() => {
+  startTranscoder({ health: serving })
+  vi.spyOn(console, 'error').mockImplementation(() => undefined)
+})
+
+describe('health', () => {
+  it('fails when nobody has swept for five minutes, counted from the first look where nobody ever did', async () => {
+    stopTime()
+    const begun = Date.now()
+    expect(await health()).toMatchObject({ status: 200, body: { ok: true } })
+    vi.setSystemTime(begun + 5 * MINUTE)
+    expect((await health()).status).toBe(200)
+    vi.setSystemTime(begun + 5 * MINUTE + 1)
+    expect(await health()).toMatchObject({ status: 503, body: { ok: false, failing: ['sweep'] } })
+    await runSweep()
+    expect((await health()).body).toEqual({ ok: true })
+    vi.setSystemTime(begun + 11 * MINUTE)
+    expect((await health()).body.failing).toEqual(['sweep'])
+  })
+
+  it('fails when the database does not answer, or only with a fault; the operator is told so, too', async () => {
+    const failing = ['database']
+    const told = async (bindings: Env) => {
+      const [seen, { failing, database }] = await Promise.all([health(bindings), system(bindings)])
+      return { status: seen.status, body: seen.body, failing, database }
+    }
+    const silence = {
+      status: 503,
+      body: { ok: false, failing },
+      failing,
+      database: { answers: false, milliseconds: null },
+    }
+    expect(await Promise.all([silent, full].map(told))).toEqual([silence, silence])
+  })
+
+  it('costs a row or two, and where all is well nothing for some seconds', async () => {
+    await runSweep()
+    const first = await rowsDuring(() => health())
+    expect(first).toMatchObject({ trips: 1, written: 0 })
+    expect(first.read).toBeLessThan(4)
+    const remembering = { ...env, REUSE_ANSWERS: 'true' }
+    stopTime()
+    await health(remembering)
+    expect((await rowsDuring(() => health(remembering))).trips).toBe(0)
+    vi.setSystemTime(Date.now() + 5001)
+    expect((await rowsDuring(() => health(remembering))).trips).toBe(1)
+  })
+})
+
+it('a full disk is 503, also for who reads', async () => {
+  await refused(503, 'unavailable', 'GET', '/v1/organization', { key: root, bindings: full })
+})
+
+describe('the system', () => {
+  it('tells of the last sweep and of the last event, which it notes once a minute', async () => {
+    expect(await system()).toMatchObject({ last_sweep_at: null, last_event_at: null })
+    stopTime()
+    const begun = Date.now()
+    const swept = await rowsDuring(() => runSweep())
+    expect(swept.written).toBeLessThan(3)
+    const event = () => deliver('ingest' as 'task', uploadEvent('elsewhere'))
+    await event()
+    vi.setSystemTime(begun + MINUTE - 1)
+    expect((await rowsDuring(event)).written).toBe(0)
+    const at = new Date(begun).toISOString()
+    expect(await system()).toMatchObject({ last_sweep_at: at, last_event_at: at })
+    vi.setSystemTime(begun + MINUTE)
+    await event()
+    expect((await rowsDuring(() => runSweep())).written).toBe(1)
+    const later = new Date(begun + MINUTE).toISOString()
+    expect(await system()).toMatchObject({ last_sweep_at: later, last_event_at: later })
+  })
+
+  it('counts jobs by kind and state, with the age of the oldest that is open, and the slots in use', async () => {
+    const work = await aTrackWithJob()
+    await aTrackWithJob()
+    await work.changeJob({ created_at: Date.now() - 90_000, attempt: 1, lease_until: Date.now() + MINUTE })
+    const { jobs, transcoder } = await system()
+    expect(jobs).toEqual([{ kind: 'transcode', state: 'open', count: 2, oldest_age: 90 }])
+    expect(transcoder).toEqual({ answers: true, slots: 1, busy: 1 })
+    await work.changeJob({ state: 'done', created_at: Date.now() - 23 * 60 * MINUTE })
+    expect((await system()).jobs).toContainEqual({ kind: 'transcode', state: 'done', count: 1, oldest_age: null })
+    await work.changeJob({ created_at: Date.now() - 25 * 60 * MINUTE })
+    expect((await system()).jobs).toHaveLength(1)
+  })
+})
+
+describe('failed tracks', () => {
+  /** One whose job ended with this code. */
+  async function aFailure(code: Parameters<typeof error>[0]) {
+    startTranscoder({ health: serving, transcode: () => events(error(code, 'It did not work')) })
+    const work = await aTrackWithJob()
+    await work.run()
+    expect((await work.read()).status).toBe('failed')
+    return work
+  }
+  const statuses = (...failures: Awaited<ReturnType<typeof aFailure>>[]) =>
+    Promise.all(failures.map(async (work) => (await work.read()).status))
+
+  it('are counted by their reason, and processed again where it may have passed', async () => {
+    const [disk, stalled, broken] = [
+      await aFailure('disk_full'),
+      await aFailure('timed_out'),
+      await aFailure('no_audio'),
+    ]
+    const failures = ['disk_full', 'no_audio', 'timed_out'].map((code) => ({ code, count: 1, retryable: 1 }))
+    failures[1]!.retryable = 0
+    expect((await system()).failures).toEqual(failures)
+    startTranscoder({ health: serving, transcode: () => events(result()) })
+    expect(await retry({ code: 'timed_out' })).toMatchObject({ started: 1, left: 0 })
+    await eventually(async () => (await stalled.read()).status === 'ready')
+    expect(await statuses(disk, broken)).toEqual(['failed', 'failed'])
+    expect(await retry()).toMatchObject({ started: 1, left: 0 })
+    await eventually(async () => (await disk.read()).status === 'ready')
+    expect(await retry()).toMatchObject({ started: 0, left: 0 })
+    expect((await broken.read()).status).toBe('failed')
+    expect((await system()).failures.map(({ retryable }) => retryable)).toEqual([0, 0, 0])
+  })
+
+  it('are left as they are when they failed before `since`, a day ago by default', async () => {
+    const work = await aFailure('internal')
+    await work.changeJob({ created_at: Date.now() - 25 * 60 * MINUTE })
+    expect((await system()).failures).toEqual([])
+    expect(await retry()).toMatchObject({ started: 0, left: 0 })
+    const since = new Date(Date.now() - 26 * 60 * MINUTE).toISOString()
+    expect(await retry({ since })).toMatchObject({ started: 1, left: 0 })
+  })
+
+  it('are started a hundred at a time, and a file that is gone is in nobody’s way', async () => {
+    const work = await aFailure('internal')
+    await env.MEDIA.delete(work.row.upload_path)
+    await env.MEDIA.put('uploads/kept', 'RIFF audio')
+    await seed('tracks', 1, 120, work)
+    await query(
+      `update tracks set status = 'failed', job_id = 'job' || ("order" - 100), source_path = 'uploads/kept' where id <> ?`,
+      work.track_id,
+    )
+    await query(
+      `insert into jobs (id, organization_id, payload, state, lease_until, nudge_at, created_at, error)
+        select tracks.job_id, jobs.organization_id, json_set(payload, '$.track_id', tracks.id), 'failed', 0, 0,
+          jobs.created_at + 1, error from jobs, tracks where tracks.id <> ?`,
+      work.track_id,
+    )
+    const held = { send: async () => undefined } as unknown as Queue
+    const again = () =>
+      ok('POST', '/v1/system/retry', { key: root, body: {}, bindings: { ...env, TRANSCODE_QUEUE: held } })
+    expect(await again()).toMatchObject({ started: 99, left: 21 })
+    expect(await again()).toMatchObject({ started: 21, left: 0 })
+    expect((await system()).failures).toEqual([
+      { code: 'internal', count: 120, retryable: 0 },
+      { code: 'track_not_uploaded', count: 1, retryable: 0 },
+    ])
+    expect((await work.read()).info.error.code).toBe('internal')
+  })
+
+  it('are nobody’s but the operator’s', async () => {
+    const { key } = await aFailure('internal')
+    await refused(403, 'insufficient_scope', 'POST', '/v1/system/retry', { key, body: {} })
+    await refused(400, 'invalid_request', 'POST', '/v1/system/retry', { key: root, body: { code: 'no_audio' } })
+  })
+})
