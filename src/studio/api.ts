@@ -7,6 +7,7 @@ import type { CoverImage, UploadHandle } from '../contract/media.ts'
 import type { PlayScope } from '../contract/play.ts'
 import type { Playlist, PlaylistTrack as PlaylistTrackSchema } from '../contract/playlist.ts'
 import type { Reprocess } from '../contract/reprocess.ts'
+import type { System } from '../contract/system.ts'
 import type { ListedTrack, Track } from '../contract/track.ts'
 import type { TrackVariant } from '../contract/track_variant.ts'
 import type { Variant } from '../contract/variant.ts'
@@ -44,6 +45,7 @@ export type {
   PlayScope,
   Reprocess,
   Result,
+  System,
   Track,
   TrackVariant,
   UploadHandle,

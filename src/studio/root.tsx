@@ -2,7 +2,7 @@ import { useEffect, useMemo, useState } from 'preact/hooks'
 
 import { connect, REFUSED } from './api.ts'
 import { forgetScroll } from './scroll.ts'
-import { forgetKey, keepKey, takeKey } from './session.ts'
+import { forgetKey, isRootKey, keepKey, takeKey } from './session.ts'
 import { Shell } from './shell.tsx'
 import { SignIn } from './sign_in.tsx'
 import { ConnectionContext } from './state/client.ts'
@@ -16,7 +16,10 @@ export const root = () => <Root first={takeKey()} />
 function Root({ first }: { first: string | null }) {
   const [key, setKey] = useState(first)
   const [problem, setProblem] = useState('')
-  const connection = useMemo(() => (key === null ? null : { api_key: key, client: connect(key) }), [key])
+  const connection = useMemo(
+    () => (key === null ? null : { api_key: key, client: connect(key), is_root: isRootKey(key) }),
+    [key],
+  )
 
   function end(reason = '') {
     forgetKey()

@@ -1,7 +1,10 @@
 const STORED = 'tonearm.key'
 
+/** The operator's key opens the system, and nothing of an organization; it looks as the operator likes. */
+export const isRootKey = (key: string) => !/^ta_[spu]k_/.test(key)
+
 /**
- * The server key this page works with. It comes from the address (`#key=…`, as `npm start` prints it) or from the form, is kept
+ * The server key, or the root key, this page works with. It comes from the address (`#key=…`, as `npm start` prints it) or from the form, is kept
  * for this tab only, and leaves the address at once so that it lands in no bookmark and no screenshot.
  */
 export function takeKey(): string | null {

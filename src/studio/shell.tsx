@@ -9,6 +9,7 @@ import { CollectionsPage } from './pages/collections.tsx'
 import { KeysPage } from './pages/keys.tsx'
 import { PlaylistPage } from './pages/playlist.tsx'
 import { PlaylistsPage } from './pages/playlists.tsx'
+import { SystemPage } from './pages/system.tsx'
 import { TrackPage } from './pages/track.tsx'
 import { VariantsPage } from './pages/variants.tsx'
 import { Button } from './parts/button.tsx'
@@ -35,15 +36,20 @@ const PLACES = [
   ['keys', 'Keys', ['keys']],
   ['variants', 'Variants', ['variants']],
 ] as const
+/** The one place of the operator, who belongs to no organization. */
+const SYSTEM = [['system', 'System', ['system']]] as const
 
 /** What stands around every page: places, player, and the whole window as a place to drop files on. */
 export function Shell({ onSignOut }: { onSignOut: () => void }) {
   const route = useRoute()
   const connection = useConnection()
   const main = useRef<HTMLElement>(null)
-  const Page = PAGES[route.page] ?? NotFound
+  const { is_root } = connection
+  const Page = is_root ? SystemPage : (PAGES[route.page] ?? NotFound)
+  const current = is_root ? 'system' : route.page
 
   useEffect(() => {
+    if (is_root) return undefined
     return acceptDrops(byId('drop-veil'), (files) => {
       if (route.page === 'collection') upload(connection.api_key, route.id, files)
       else void uploadAsCollection(connection, files)
@@ -57,16 +63,16 @@ export function Shell({ onSignOut }: { onSignOut: () => void }) {
         Skip to the content
       </a>
       <header class="bar">
-        <a class="brand" href={href('collections')}>
+        <a class="brand" href={href(is_root ? 'system' : 'collections')}>
           <img src="/cover/icon.jpg" alt="" width="30" height="30" />
           Tonearm
         </a>
         <nav aria-label="Studio">
-          {PLACES.map(([page, label, pages]) => (
+          {(is_root ? SYSTEM : PLACES).map(([page, label, pages]) => (
             <a
               key={page}
               href={href(page)}
-              aria-current={(pages as readonly string[]).includes(route.page) ? 'page' : undefined}
+              aria-current={(pages as readonly string[]).includes(current) ? 'page' : undefined}
             >
               {label}
             </a>

@@ -6,17 +6,23 @@ import { Button } from './parts/button.tsx'
 import { Field } from './parts/field.tsx'
 import { Form } from './parts/form.tsx'
 import { Message } from './parts/states.tsx'
+import { isRootKey } from './session.ts'
 
-/** The form that asks for a server key; calls back with one that the service accepts. */
+/** The form that asks for a server key, or the root key; calls back with one that the service accepts. */
 export function SignIn({ onKey, problem = '' }: { onKey: (key: string) => void; problem?: string | undefined }) {
   const [key, setKey] = useState('')
   const [message, setMessage] = useState(problem)
   async function signIn() {
     setMessage('')
-    const result = await connect(key.trim()).get('/v1/collection', { query: { limit: 1 } })
-    if (result.ok) onKey(key.trim())
+    const given = key.trim()
+    const client = connect(given)
+    const result = isRootKey(given)
+      ? await client.get('/v1/system')
+      : await client.get('/v1/collection', { query: { limit: 1 } })
+    if (result.ok) onKey(given)
     else if (result.status === 401) setMessage('This key is not valid.')
-    else if (result.status === 403) setMessage('The studio needs a server key; this one is of another kind.')
+    else if (result.status === 403)
+      setMessage('The studio needs a server key or the root key; this one is of another kind.')
     else setMessage(explain(result))
   }
   return (
@@ -25,7 +31,10 @@ export function SignIn({ onKey, problem = '' }: { onKey: (key: string) => void; 
         <img src="/cover/small.jpg" alt="" width="72" height="72" />
         <h1>Tonearm studio</h1>
         <p class="soft">Your music, its players and its keys.</p>
-        <Field label="Server key" hint="npm start prints one, with a link that signs you in. It stays in this tab.">
+        <Field
+          label="Server key"
+          hint="npm start prints one, with a link that signs you in. The root key opens the system. Either stays in this tab."
+        >
           {(id, described) => (
             <input
               id={id}

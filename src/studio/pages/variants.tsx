@@ -55,7 +55,7 @@ export function VariantsPage() {
       {loading && <Loading rows={6} />}
       {entries.length > 0 && (
         <>
-          <section class="variant-group" aria-labelledby="own-title">
+          <section class="table-group" aria-labelledby="own-title">
             <h2 id="own-title">Your own</h2>
             {own.length > 0 ? (
               <VariantTable
@@ -72,7 +72,7 @@ export function VariantsPage() {
               </Empty>
             )}
           </section>
-          <section class="variant-group" aria-labelledby="default-title">
+          <section class="table-group" aria-labelledby="default-title">
             <h2 id="default-title">Always there</h2>
             <VariantTable variants={entries.filter(isDefault)} />
           </section>

@@ -111,7 +111,7 @@ function Files({ track, skipped }: { track: Track; skipped: { index: string; rea
       {answer?.variants.length === 0 && <p class="soft">No files yet.</p>}
       {answer && answer.variants.length > 0 && (
         <div class="table-box">
-          <table class="variants">
+          <table class="stacked">
             <thead>
               <tr>
                 <th>Variant</th>

@@ -14,7 +14,7 @@ interface Properties {
 /** Variants with what their files are like. */
 export const VariantTable = ({ variants, menuOf }: Properties) => (
   <div class="card table-box">
-    <table class="variants">
+    <table class="stacked">
       <thead>
         <tr>
           <th>Name</th>

@@ -7,6 +7,8 @@ import type { Client, Failure } from '../api.ts'
 export interface Connection {
   api_key: string
   client: Client
+  /** It is the operator's. */
+  is_root: boolean
 }
 
 export const ConnectionContext = createContext<Connection | null>(null)

@@ -1,0 +1,169 @@
+import type { ComponentChildren } from 'preact'
+import { useEffect } from 'preact/hooks'
+
+import { ERRORS, FILE_ERRORS, SERVICE_ERRORS, TRACK_ERRORS, type TrackErrorCode } from '../../contract/errors.ts'
+import { announce } from '../announce.ts'
+import type { System } from '../api.ts'
+import { explain, length, plural } from '../format.ts'
+import { Button } from '../parts/button.tsx'
+import { Empty, NotLoaded, NotRenewed } from '../parts/states.tsx'
+import { useClient, useLoad } from '../state/client.ts'
+import { repeat } from '../state/repeat.ts'
+import { useTitle } from '../title.ts'
+
+const PERIOD = 10_000
+
+const FAILING: Record<System['failing'][number], string> = {
+  database: 'The database does not answer.',
+  sweep: 'The sweep stands still: what queues lose is not picked up, and what has ended is not deleted.',
+  transcoder: 'The transcoder does not answer.',
+}
+const KINDS: Record<string, string> = {
+  transcode: 'Tracks to process',
+  cover: 'Covers to cut',
+  purge: 'Files to delete',
+  reprocess: 'Collections to bring up to date',
+}
+const track_not_uploaded = ERRORS.track_not_uploaded.meaning
+const MEANINGS: Record<string, string> = { ...FILE_ERRORS, ...SERVICE_ERRORS, ...TRACK_ERRORS, track_not_uploaded }
+
+const ago = (timestamp: string) => `${length((Date.now() - Date.parse(timestamp)) / 1000)} ago`
+
+/** How the whole service is, for the operator; looked at again and again. */
+export function SystemPage() {
+  const client = useClient()
+  const { answer, problem, reload } = useLoad(() => client.get('/v1/system'), [client])
+  useTitle('System')
+  useEffect(() => {
+    const ended = new AbortController()
+    void repeat(reload, PERIOD, ended.signal)
+    return () => ended.abort()
+  }, [reload])
+  if (!answer) return <NotLoaded problem={problem} reload={reload} />
+
+  async function retry(code: string) {
+    const result = await client.post('/v1/system/retry', { body: { code: code as TrackErrorCode } })
+    if (!result.ok) announce(explain(result))
+    else announce(`${plural(result.started, 'track')} started again${result.left > 0 ? `, ${result.left} left` : ''}`)
+    await reload()
+  }
+  const { system } = answer
+  return (
+    <>
+      <div class="page-head">
+        <div>
+          <h1>System</h1>
+          <p class="soft">{system.failing.length === 0 ? 'All is well.' : 'Something needs a hand.'}</p>
+        </div>
+      </div>
+      <NotRenewed problem={problem} reload={reload} />
+      {system.failing.map((part) => (
+        <div key={part} class="problem" role="alert">
+          <p>{FAILING[part]}</p>
+        </div>
+      ))}
+      <Figures system={system} />
+      <section class="table-group" aria-labelledby="jobs-title">
+        <h2 id="jobs-title">Jobs</h2>
+        <Jobs jobs={system.jobs} />
+      </section>
+      <section class="table-group" aria-labelledby="failures-title">
+        <h2 id="failures-title">Failed in the last 24 hours</h2>
+        <Failures failures={system.failures} retry={retry} />
+      </section>
+    </>
+  )
+}
+
+function Figures({ system: { database, transcoder, last_sweep_at, last_event_at } }: { system: System }) {
+  const figures: [string, string][] = [
+    ['Database', database.milliseconds === null ? 'silent' : `${database.milliseconds} ms`],
+    ['Transcoder', `${transcoder.busy} of ${transcoder.slots} busy`],
+    ['Last sweep', last_sweep_at ? ago(last_sweep_at) : 'not yet'],
+    ['Last upload told by R2', last_event_at ? ago(last_event_at) : 'not yet'],
+  ]
+  return (
+    <dl class="figures">
+      {figures.map(([term, value]) => (
+        <div key={term} class="card">
+          <dt class="soft">{term}</dt>
+          <dd>{value}</dd>
+        </div>
+      ))}
+    </dl>
+  )
+}
+
+const Table = ({ head, children }: { head: string[]; children: ComponentChildren }) => (
+  <div class="card table-box">
+    <table class="stacked">
+      <thead>
+        <tr>
+          {head.map((text, at) => (
+            <th key={text} class={at > 0 ? 'number' : undefined}>
+              {text}
+            </th>
+          ))}
+        </tr>
+      </thead>
+      <tbody>{children}</tbody>
+    </table>
+  </div>
+)
+
+const Cell = ({ label, children }: { label: string; children: ComponentChildren }) => (
+  <td class="number" data-label={label}>
+    {children}
+  </td>
+)
+
+const count = (of: number | undefined) => (of ?? 0).toLocaleString('en')
+
+function Jobs({ jobs }: Pick<System, 'jobs'>) {
+  const kinds = [...new Set([...Object.keys(KINDS), ...jobs.map(({ kind }) => kind)])]
+  return (
+    <Table head={['Kind', 'Open', 'Oldest', 'Done in 24 h', 'Failed in 24 h']}>
+      {kinds.map((kind) => {
+        const of = (state: string) => jobs.find((row) => row.kind === kind && row.state === state)
+        const age = of('open')?.oldest_age ?? null
+        return (
+          <tr key={kind}>
+            <th scope="row">{KINDS[kind] ?? kind}</th>
+            <Cell label="Open">{count(of('open')?.count)}</Cell>
+            <Cell label="Oldest">{age === null ? '–' : length(age)}</Cell>
+            <Cell label="Done in 24 h">{count(of('done')?.count)}</Cell>
+            <Cell label="Failed in 24 h">{count(of('failed')?.count)}</Cell>
+          </tr>
+        )
+      })}
+    </Table>
+  )
+}
+
+type Retry = (code: string) => Promise<void>
+
+function Failures({ failures, retry }: Pick<System, 'failures'> & { retry: Retry }) {
+  if (failures.length === 0) return <Empty title="None">Nothing that was begun since has failed.</Empty>
+  return (
+    <Table head={['Reason', 'Jobs', 'Passing']}>
+      {failures.map(({ code, count: failed, retryable }) => (
+        <tr key={code}>
+          <th scope="row" class="reason">
+            <code>{code}</code>
+            <span class="soft">{MEANINGS[code] ?? ''}</span>
+          </th>
+          <Cell label="Jobs">{count(failed)}</Cell>
+          <Cell label="Passing">
+            {retryable > 0 ? (
+              <Button small onClick={() => retry(code)}>
+                Try {plural(retryable, 'track')} again
+              </Button>
+            ) : (
+              '–'
+            )}
+          </Cell>
+        </tr>
+      ))}
+    </Table>
+  )
+}
