@@ -1,27 +1,44 @@
-import { readFileSync, writeFileSync } from 'node:fs'
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
+
+/** Two stacks on one database would take each other's jobs. */
 
 interface Owner {
   pid: number
   base_url: string
 }
 
-const pathIn = (directory: string) => join(directory, 'running.json')
+/** Referred to as long as the process lives: it holds the lock. */
+let held: DatabaseSync | undefined
 
-/** Two stacks on one database would take each other's jobs: throws when one that answers has this directory. */
-export async function requireFreeState(directory: string): Promise<void> {
-  const owner = readOwner(pathIn(directory))
-  if (owner && owner.pid !== process.pid && lives(owner.pid) && (await answers(owner.base_url))) {
+/**
+ * Makes the directory, and takes it for this process until it ends, however it ends: the lock is the system's own, on a file of SQLite.
+ * Throws what to do when another process has it, or when nothing can be written there.
+ */
+export function lockState(directory: string, base_url: string): void {
+  const running = join(directory, 'running.json')
+  try {
+    mkdirSync(directory, { recursive: true })
+    held = new DatabaseSync(join(directory, 'lock'))
+    held.exec('pragma locking_mode = exclusive; begin exclusive')
+    writeFileSync(running, JSON.stringify({ pid: process.pid, base_url } satisfies Owner))
+  } catch (error) {
+    const { errcode, message } = error as Error & { errcode?: number }
+    if (errcode === BUSY) throw new Error(taken(directory, readOwner(running)), { cause: error })
     throw new Error(
-      `Tonearm already runs on ${directory}: ${owner.base_url} (process ${owner.pid}).\nStop that one, or give this one data and ports of its own: PORT=9000 TRANSCODER_PORT=9001 STATE_DIR=.wrangler/other npm start`,
+      `STATE_DIR cannot be used: ${directory} (${message}).\nMake it writable, or choose another: STATE_DIR=.wrangler/other npm start`,
+      { cause: error },
     )
   }
 }
 
-/** Says that this process works on a directory now. */
-export function lockState(directory: string, base_url: string): void {
-  writeFileSync(pathIn(directory), JSON.stringify({ pid: process.pid, base_url } satisfies Owner))
-}
+/** SQLite's code. */
+const BUSY = 5
+
+const taken = (directory: string, owner: Owner | undefined) =>
+  `Tonearm already runs on ${directory}${owner ? `: ${owner.base_url} (process ${owner.pid})` : ''}.
+Stop that one, or give this one data and ports of its own: PORT=9000 TRANSCODER_PORT=9001 STATE_DIR=.wrangler/other npm start`
 
 function readOwner(path: string): Owner | undefined {
   try {
@@ -30,19 +47,3 @@ function readOwner(path: string): Owner | undefined {
     return undefined
   }
 }
-
-function lives(pid: number): boolean {
-  try {
-    process.kill(pid, 0)
-    return true
-  } catch {
-    return false
-  }
-}
-
-/** A process number can belong to something else after a crash; only a service that answers counts. */
-const answers = (base_url: string) =>
-  fetch(`${base_url}/health`, { signal: AbortSignal.timeout(3000) }).then(
-    () => true,
-    () => false,
-  )

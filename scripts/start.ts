@@ -1,18 +1,18 @@
 import { spawn } from 'node:child_process'
-import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 
 import { buildPublic } from './build.ts'
 import type { Child } from './child.ts'
 import { findOrCreateDemo } from './demo.ts'
-import { lockState, requireFreeState } from './lock_state.ts'
+import { lockState } from './lock_state.ts'
 import { complain, dim, say } from './log.ts'
 import { watchParents } from './parent.ts'
 import { requireFreePort } from './port.ts'
 import { report } from './report.ts'
 import { startMigration, startTranscoder, startWorker } from './service.ts'
 import { readSettings, type Settings } from './settings.ts'
+import { explainDatabase } from './state_faults.ts'
 
 /**
  * `npm start`: the whole system on this machine, until Ctrl-C (docs/architecture.md#commands).
@@ -22,6 +22,9 @@ import { readSettings, type Settings } from './settings.ts'
 const READY_TIMEOUT = 90_000
 const SWEEP_INTERVAL = 10_000
 const RESTART_DELAY = 1000
+/** So many looks in a row that nobody answers within so many milliseconds: the Worker hangs. */
+const LOOKS = 3
+const LOOK_TIMEOUT = 5000
 
 const children = new Set<Child>()
 let stopping = false
@@ -72,36 +75,48 @@ function fail(error: unknown): void {
 async function migrate(settings: Settings): Promise<void> {
   const migration = keep(startMigration(settings))
   const code = await migration.exited
-  if (code !== 0)
-    throw new Error(`The database cannot be brought up to date (${code}):\n\n${migration.tail.join('\n')}`)
+  await migration.closed
+  if (code !== 0) throw new Error(explainDatabase(settings.stateDir, migration.tail))
 }
 
-/** Starts the transcoder, and starts it again whenever it dies. */
-async function runTranscoder(settings: Settings): Promise<void> {
+let isReady = false
+
+/** Starts a child, and starts it again whenever it dies; but what does not even come up the first time never will. */
+async function keepRunning(name: 'transcoder' | 'worker', startIt: () => Child): Promise<void> {
   for (let delay = RESTART_DELAY; !isStopping(); delay = Math.min(delay * 2, 15_000)) {
     const began = Date.now()
-    const transcoder = keep(startTranscoder(settings))
-    process.send?.({ transcoder: transcoder.pid })
-    const code = await transcoder.exited
+    const child = keep(startIt())
+    process.send?.({ [name]: child.pid })
+    const ending = name === 'worker' ? await Promise.race([child.exited, untilItHangs(child)]) : await child.exited
     if (stopping) return
+    await Promise.all([child.stop(), child.closed])
     // Another start would fail as well (container/service/server.ts).
-    if (code === 2) {
-      await transcoder.closed
-      const { message } = JSON.parse(transcoder.tail.at(-1) ?? '{}') as { message?: string }
-      throw new Error(`The transcoder cannot run: ${message}`)
+    if (name === 'transcoder' && ending === 2) {
+      const { message } = JSON.parse(child.tail.at(-1) ?? '{}') as { message?: string }
+      throw new Error(`The ${name} cannot run: ${message}`)
     }
+    if (!isReady) throw new Error(`The ${name} does not start (${ending}):\n\n${child.tail.join('\n')}`)
     if (Date.now() - began > 30_000) delay = RESTART_DELAY
-    say(`The transcoder ended (${code}); it starts again in ${delay / 1000} s. ${dim(transcoder.tail.at(-1) ?? '')}`)
-    await transcoder.stop()
+    say(`The ${name} ended (${ending}); it starts again in ${delay / 1000} s. ${dim(child.tail.at(-1) ?? '')}`)
     await sleep(delay)
   }
 }
 
-async function runWorker(settings: Settings): Promise<void> {
-  const worker = keep(startWorker(settings))
-  process.send?.({ worker: worker.pid })
-  const code = await worker.exited
-  if (!stopping) throw new Error(`wrangler dev ended (${code}):\n\n${worker.tail.join('\n')}`)
+let health = ''
+
+/** Ends when nobody answers any more although it did: wrangler's own proxy may die, and then every request waits for ever. */
+async function untilItHangs(child: Child): Promise<string> {
+  let [hasAnswered, silent] = [false, 0]
+  const patience = Date.now() + READY_TIMEOUT
+  while (children.has(child) && silent < LOOKS) {
+    const began = Date.now()
+    const answer = await fetch(health, { signal: AbortSignal.timeout(LOOK_TIMEOUT) }).catch(() => undefined)
+    await answer?.body?.cancel()
+    hasAnswered ||= Boolean(answer)
+    silent = answer || (!hasAnswered && Date.now() < patience) ? 0 : silent + 1
+    await sleep(Math.max(0, LOOK_TIMEOUT - (Date.now() - began)))
+  }
+  return `no answer for ${(LOOKS * LOOK_TIMEOUT) / 1000} s`
 }
 
 async function waitUntilReady({ base_url }: Settings): Promise<void> {
@@ -133,20 +148,20 @@ async function sweepForever({ base_url }: Settings): Promise<void> {
 
 async function start(): Promise<void> {
   const settings = readSettings()
-  await requireFreeState(settings.stateDir)
+  health = `${settings.base_url}/health`
+  lockState(settings.stateDir, settings.base_url)
   await requireFreePort('PORT', settings.port)
   await requireFreePort('TRANSCODER_PORT', settings.transcoderPort)
-  mkdirSync(settings.stateDir, { recursive: true })
-  lockState(settings.stateDir, settings.base_url)
   say('Starting …')
   // First, because it says within a second when it cannot run.
-  runTranscoder(settings).catch(fail)
+  keepRunning('transcoder', () => startTranscoder(settings)).catch(fail)
   await Promise.all([buildPublic(), migrate(settings)])
   if (stopping) return
-  runWorker(settings).catch(fail)
+  keepRunning('worker', () => startWorker(settings)).catch(fail)
   await waitUntilReady(settings)
   const demo = await findOrCreateDemo(settings)
   if (stopping) return
+  isReady = true
   report(settings, demo)
   process.send?.({ ready: { base_url: settings.base_url, ...demo } })
   await sweepForever(settings)

@@ -47,6 +47,8 @@ export function startDeploy(
     PUBLIC_BASE_URL: cloudflare.url,
     WRANGLER_DOCKER_BIN: '/nowhere/docker',
     WRANGLER_LOG: 'log',
+    // Wrangler is large; compiled once, it starts in two thirds of the time.
+    NODE_COMPILE_CACHE: join(root, '.cache/compiled'),
     ...environment,
   }
   cloudflare.changes = []

@@ -1,7 +1,14 @@
 import { BaseSequencer, type TestSpecification } from 'vitest/node'
 
 /** Files that mostly wait, for the end of a session, a restart, a silent storage: they begin first. */
-const WAITING = ['e2e/player_early', 'e2e/restart', 'e2e/deploy', 'e2e/player_session', 'container/transfer']
+const WAITING = [
+  'e2e/player_early',
+  'e2e/restart',
+  'e2e/heal',
+  'e2e/deploy',
+  'e2e/player_session',
+  'container/transfer',
+]
 
 /** Of the Worker's, those that take longest. */
 const LONG = ['worker/fuzz', 'worker/contract', 'worker/rows_deep']

@@ -126,7 +126,7 @@ function killGroup(pid: number): void {
 }
 
 /** Two ports that nothing listens on; held together, so that they differ. */
-async function freePorts(): Promise<[number, number]> {
+export async function freePorts(): Promise<[number, number]> {
   const servers = [createServer(), createServer()] as const
   const open = servers.map((server) => new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve)))
   await Promise.all(open)

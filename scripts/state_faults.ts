@@ -1,0 +1,34 @@
+/** What may be wrong with the database of a STATE_DIR, in words of what to do. */
+
+const FAULTS: [says: RegExp, cure: (directory: string) => string][] = [
+  [
+    /SQLITE_(NOTADB|CORRUPT)|not a database|malformed/,
+    (directory) =>
+      `is damaged: ${directory}/v3/d1.
+Put back a copy of the whole directory, or begin anew and keep the old one: mv ${directory} ${directory}.damaged`,
+  ],
+  [
+    /SQLITE_BUSY|database is locked/,
+    (directory) =>
+      `is locked by another program: ${directory}/v3/d1.
+End what has it open (a shell of sqlite3, a backup, a wrangler): lsof +D ${directory}/v3/d1`,
+  ],
+  [
+    /SQLITE_FULL|disk is full|ENOSPC|no space left/i,
+    (directory) => `has no room: ${directory}.\nMake room on its disk, then start again.`,
+  ],
+  [
+    /SQLITE_(READONLY|CANTOPEN|IOERR|PERM)|readonly database|EACCES|EROFS|EPERM/,
+    (directory) =>
+      `cannot be written: ${directory}/v3/d1.\nWhose is it, and may you write there? ls -ld ${directory} ${directory}/v3/d1`,
+  ],
+]
+
+/** Names the fault of a database that could not be brought up to date, from what wrangler printed. */
+export function explainDatabase(directory: string, tail: string[]): string {
+  const text = tail.join('\n')
+  const cure = FAULTS.find(([says]) => says.test(text))?.[1]
+  if (!cure) return `The database cannot be brought up to date:\n\n${text}`
+  const line = tail.find((one) => FAULTS.some(([says]) => says.test(one)))?.trim()
+  return `The database of STATE_DIR ${cure(directory)}\n\n${line}`
+}

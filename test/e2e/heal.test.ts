@@ -1,0 +1,122 @@
+import { readdirSync, readFileSync } from 'node:fs'
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
+
+import { afterAll, beforeAll, expect, test, vi } from 'vitest'
+
+import { createClient } from '../../src/client/index.ts'
+import { freePorts, processesOf, run, startStack, type Stack } from '../support/stack.ts'
+import { must } from './steps.ts'
+
+/** A stack on one machine heals what hangs, and names what it cannot heal. The tests build on each other. */
+
+let stack: Stack
+let directory: string
+
+beforeAll(async () => {
+  directory = await mkdtemp(join(tmpdir(), 'tonearm-heal-'))
+})
+afterAll(async () => {
+  await stack?.dispose()
+  await rm(directory, { recursive: true, force: true })
+})
+
+async function begin(STATE_DIR: string, environment: Record<string, string> = {}) {
+  const [PORT, TRANSCODER_PORT] = await freePorts()
+  return run({ PORT, TRANSCODER_PORT, STATE_DIR, ...environment })
+}
+
+test('an ffmpeg that does not run ends the start before anything else is done', async () => {
+  const STATE_DIR = join(directory, 'ffmpeg')
+  const start = await begin(STATE_DIR, { FFMPEG_PATH: '/bin/false' })
+  expect(await start.exited).toBe(1)
+  expect(start.output()).toMatch(/The transcoder cannot run: \/bin\/false does not run/)
+  expect(start.output()).not.toContain('it starts again')
+  expect(readdirSync(STATE_DIR)).not.toContain('v3')
+})
+
+test.each([
+  [
+    'where nothing can be written',
+    () => '/sys/tonearm',
+    /STATE_DIR cannot be used: \/sys\/tonearm \(.*\)\.\nMake it writable, or choose another/,
+  ],
+  [
+    'that is a file',
+    () => join(directory, 'file'),
+    /STATE_DIR cannot be used: .*\/file \(EEXIST.*\)\.\nMake it writable/,
+  ],
+])('a STATE_DIR %s is named', async (_, place, says) => {
+  await writeFile(join(directory, 'file'), '')
+  const start = await begin(place())
+  expect(await start.exited).toBe(1)
+  expect(start.output()).toMatch(says)
+})
+
+test('of three starts at the same moment on one STATE_DIR one wins', async () => {
+  const STATE_DIR = join(directory, 'race')
+  const starts = await Promise.all([1, 2, 3].map(() => begin(STATE_DIR)))
+  await vi.waitFor(() => expect(starts.filter(({ process }) => process.exitCode === 1)).toHaveLength(2), {
+    timeout: 60_000,
+  })
+  const [winner] = starts.filter(({ process }) => process.exitCode === null)
+  for (const one of starts.filter((start) => start !== winner))
+    expect(one.output()).toContain(`already runs on ${STATE_DIR}`)
+  winner?.process.kill('SIGINT')
+  expect(await winner?.exited).toBe(0)
+})
+
+/** Wrangler's two: the proxy, which begins first, and the one that runs the Worker. */
+async function workerds(): Promise<number[]> {
+  const all = (await processesOf(stack.state_dir)).filter((line) => line.includes('workerd serve'))
+  const pids = all.map((line) => Number(line.split(' ')[0]))
+  const begun = (pid: number) => Number(readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1]?.split(' ')[19])
+  return pids.toSorted((a, b) => begun(a) - begun(b))
+}
+
+test.runIf(process.platform === 'linux')('a proxy that dies is noticed, and all is served again', async () => {
+  stack = await startStack()
+  const client = createClient({ base_url: stack.base_url, api_key: stack.api_key })
+  const { collection_id } = await must(client.post('/v1/collection', { body: { title: 'Heal' } }))
+  const [proxy = 0] = await workerds()
+  process.kill(proxy, 'SIGKILL')
+  await vi.waitFor(() => expect(stack.output()).toContain('The worker ended (no answer for 15 s); it starts again'), {
+    timeout: 90_000,
+  })
+  const params = { collection_id }
+  await vi.waitFor(
+    async () =>
+      expect(await client.get('/v1/collection/{collection_id}', { params })).toMatchObject({
+        collection: { title: 'Heal' },
+      }),
+    { timeout: 90_000 },
+  )
+  expect(await stack.stop()).toBe(0)
+})
+
+test('a database that is locked, damaged or lost is named, with what to do', async () => {
+  const { state_dir } = stack
+  const d1 = join(state_dir, 'v3/d1/miniflare-D1DatabaseObject')
+  const file = join(d1, readdirSync(d1).find((name) => /^[0-9a-f]{64}\.sqlite$/.test(name)) ?? '')
+  const other = new DatabaseSync(file)
+  other.exec('begin exclusive')
+  const locked = await begin(state_dir)
+  expect(await locked.exited).toBe(1)
+  other.close()
+  expect(locked.output()).toMatch(
+    /The database of STATE_DIR is locked by another program: .*v3\/d1\.\nEnd what has it open/,
+  )
+
+  await writeFile(file, 'x'.repeat(100_000))
+  const damaged = await begin(state_dir)
+  expect(await damaged.exited).toBe(1)
+  expect(damaged.output()).toMatch(
+    /The database of STATE_DIR is damaged: .*v3\/d1\.\nPut back a copy of the whole directory/,
+  )
+
+  await rm(d1, { recursive: true })
+  stack = await startStack({ state_dir })
+  expect(stack.output()).toContain('The database does not know the organization of earlier starts')
+})
