@@ -1,5 +1,5 @@
 export { type Client, type ClientOptions, createClient } from './client.ts'
 export type { Failure, Result } from './types.ts'
-export { uploadFile, type UploadOptions } from './upload.ts'
+export { uploadFile, type UploadFileOptions } from './upload/transport.ts'
 export { isFinal, waitForTrack, type WaitOptions } from './wait.ts'
 export { pages, type ListPath } from './pages.ts'

@@ -18,7 +18,8 @@ export function expire(
   hours = 0,
 ): void {
   for (const file of readdirSync(state_dir, { recursive: true, encoding: 'utf8' })) {
-    if (!/d1.*\.sqlite$/.test(file) || file.includes('metadata')) continue
+    // Names are random, and may hold these letters too.
+    if (!/(^|\/)d1\/.*\.sqlite$/.test(file) || file.includes('metadata')) continue
     const database = new DatabaseSync(join(state_dir, file), { timeout: 10_000 })
     try {
       database.prepare(`update ${table} set expires_at = ? where id = ?`).run(Date.now() - hours * HOUR - 1000, id)

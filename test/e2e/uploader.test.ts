@@ -3,19 +3,21 @@ import { stat } from 'node:fs/promises'
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
 
 import { waitForTrack } from '../../src/client/index.ts'
-import { startStack } from '../support/stack.ts'
-import { expire, signedLongAgo } from './expired.ts'
+import { makeImage } from '../support/audio.ts'
+import { signedLongAgo } from './expired.ts'
 import { must } from './steps.ts'
 import { PATIENCE } from './uploader_page.ts'
-import { type Bench, choose, setUp } from './uploader_setup.ts'
+import { addCover, type Bench, choose, setUp } from './uploader_setup.ts'
 
-/** `<tonearm-uploader>` on a page of somebody else, with the whole service behind it: from the file to the track, whatever happens. */
+/**
+ * `<tonearm-uploader>` on a page of somebody else, with the whole service behind it: from the file to the track. What happens after
+ * each failure is in test/browser/upload.test.ts; here is what needs a browser, real storage and a real line.
+ */
 
 let bench: Bench
 
 beforeAll(async () => {
-  // Nobody else's files stand before these in the transcoder's queue.
-  bench = await setUp(startStack)
+  bench = await setUp()
 })
 afterEach(() => bench.tidy())
 afterAll(() => bench?.dispose())
@@ -23,6 +25,7 @@ afterAll(() => bench?.dispose())
 test('three files, one of them paused and one of them retried, become tracks in the order of the list', async () => {
   const uploader = await bench.open({ concurrency: '2' })
   const { row, until, page } = uploader
+  expect(await uploader.asks()).toBe(false)
   bench.line.hold()
   await choose(
     uploader,
@@ -32,6 +35,8 @@ test('three files, one of them paused and one of them retried, become tracks in 
   )
   await page.waitForFunction(() => document.querySelector('tonearm-uploader')!.files[1]!.fraction > 0.01)
   expect(await row('three.wav').getAttribute('data-state')).toBe('queued')
+  // The browser asks before the page is left while files are on their way.
+  expect(await uploader.asks()).toBe(true)
 
   await row('one.wav').getByRole('button', { name: 'Pause' }).click()
   await row('one.wav').getByText('Paused. It starts from the beginning when you resume.').waitFor()
@@ -42,7 +47,7 @@ test('three files, one of them paused and one of them retried, become tracks in 
   await row('two.wav').getByText('The connection was lost. Next attempt in').waitFor(PATIENCE)
   // The first pauses are too short to press a button in.
   const retries = async () =>
-    (await uploader.events()).filter(({ type, name }) => type === 'retrying' && name === 'two.wav').length
+    (await uploader.events()).filter(({ type, name }) => type === 'upload-retry' && name === 'two.wav').length
   await expect.poll(retries, PATIENCE).toBeGreaterThanOrEqual(3)
   bench.line.restore()
   bench.line.flow()
@@ -50,17 +55,20 @@ test('three files, one of them paused and one of them retried, become tracks in 
   await row('one.wav').getByRole('button', { name: 'Resume' }).click()
   for (const name of ['one.wav', 'two.wav', 'three.wav']) await until(name, 'ready')
   await uploader.element.getByText('3 files ready').first().waitFor()
+  expect(await uploader.asks()).toBe(false)
 
   expect(await bench.trackNames()).toEqual(['one.wav', 'two.wav', 'three.wav'])
   const events = await uploader.events()
   const of = (name: string) => [...new Set(events.filter((event) => event.name === name).map(({ type }) => type))]
   expect(of('one.wav')).toEqual(
-    'file-added upload-start upload-progress paused resumed upload-complete processing ready'.split(' '),
+    'file-added upload-start upload-progress upload-pause upload-resume upload-complete track-processing track-ready'.split(
+      ' ',
+    ),
   )
   expect(of('two.wav')).toEqual(
-    'file-added upload-start upload-progress retrying upload-complete processing ready'.split(' '),
+    'file-added upload-start upload-progress upload-retry upload-complete track-processing track-ready'.split(' '),
   )
-  expect(events.at(-1)).toMatchObject({ type: 'complete', ready: 3, failed: 0 })
+  expect(events.at(-1)).toMatchObject({ type: 'queue-complete', ready: 3, failed: 0 })
   expect(uploader.problems).toEqual([])
 })
 
@@ -77,42 +85,6 @@ test('while the browser is offline nothing is given up, and the upload goes on w
   await uploader.page.context().setOffline(false)
   await uploader.until('offline.wav', 'ready')
   expect((await bench.trackNames()).filter((name) => name === 'offline.wav')).toHaveLength(1)
-})
-
-test('a storage that fails for a moment is asked again, and the file is sent once more', async () => {
-  const uploader = await bench.open()
-  let failures = 2
-  await uploader.page.route('**/cdn-cgi/local/r2/**', async (route) => {
-    if (route.request().method() !== 'PUT' || failures-- <= 0) return await route.continue()
-    return await route.fulfill({ status: 503, headers: { 'access-control-allow-origin': '*' }, body: 'SlowDown' })
-  })
-  await choose(uploader, await bench.aSong('busy.wav'))
-  await uploader.until('busy.wav', 'ready')
-  const retries = (await uploader.events()).filter(({ type }) => type === 'retrying')
-  expect(retries).toMatchObject([{ code: 'storage_503' }, { code: 'storage_503' }])
-})
-
-test('with a collection, a session that has expired is replaced by another without a word', async () => {
-  const uploader = await bench.open()
-  await choose(uploader, await bench.aSong('before.wav'))
-  await uploader.until('before.wav', 'ready')
-  const [first] = (await uploader.events()).filter(({ type }) => type === 'upload-start')
-  expire(bench.stack, 'upload_sessions', (first as unknown as { upload_session_id: string }).upload_session_id)
-  await choose(uploader, await bench.aSong('after.wav'))
-  await uploader.until('after.wav', 'ready')
-  expect((await uploader.events()).filter(({ type }) => type === 'error')).toEqual([])
-})
-
-test('a session that ends while its file is on the way leaves the file there, and says what can no longer be seen', async () => {
-  const uploader = await bench.open()
-  bench.line.hold()
-  await choose(uploader, await bench.aHeavySong('late.wav'))
-  await uploader.row('late.wav').getByText('%').waitFor(PATIENCE)
-  const [late] = await uploader.files()
-  expire(bench.stack, 'upload_sessions', late!.upload_session_id!)
-  bench.line.flow()
-  await uploader.row('late.wav').getByText('can no longer be shown').waitFor(PATIENCE)
-  expect((await must(waitForTrack(bench.server, late!.track_id!))).track.status).toBe('ready')
 })
 
 test('an upload URL that has expired is replaced by a fresh one', async () => {
@@ -138,26 +110,51 @@ test('an upload URL that has expired is replaced by a fresh one', async () => {
   expect(answered).toEqual([403, 200])
 })
 
-test('the browser asks before the page is left while files are on their way, and only then', async () => {
+test('a file that is cancelled while its cover travels lets the page go, and brings the cover when it is sent after all', async () => {
   const uploader = await bench.open()
-  const { asks } = uploader
-  expect(await asks()).toBe(false)
+  const row = uploader.row('covered.wav')
+  const held = Promise.withResolvers<void>()
+  const asked = Promise.withResolvers<void>()
+  await uploader.page.route(
+    '**/v1/cover_upload/*',
+    async (route) => {
+      asked.resolve()
+      await held.promise
+      await route.continue().catch(() => {})
+    },
+    { times: 1 },
+  )
   bench.line.hold()
-  await choose(uploader, await bench.aHeavySong('guarded.wav'))
-  await uploader.row('guarded.wav').getByText('%').waitFor(PATIENCE)
-  expect(await asks()).toBe(true)
-  await uploader.row('guarded.wav').getByRole('button', { name: 'Cancel' }).click()
-  await uploader.row('guarded.wav').getByText('Cancelled').waitFor()
-  expect(await asks()).toBe(false)
+  await choose(uploader, await bench.aHeavySong('covered.wav'))
+  await row.getByText('%').waitFor(PATIENCE)
+  await addCover(uploader, (await uploader.files())[0]!.id, await makeImage('png'))
+  await asked.promise
+  await row.getByText('Sending the cover').waitFor()
+  await row.getByRole('button', { name: 'Cancel' }).click()
+  await row.getByText('Cancelled').waitFor()
+  expect(await row.getByText('Sending the cover').count()).toBe(0)
+  expect(await uploader.asks()).toBe(false)
+
+  held.resolve()
+  bench.line.flow()
+  await row.getByRole('button', { name: 'Try again' }).click()
+  await uploader.untilSent('covered.wav')
+  // The service answers a little after it has the palette.
+  const covers = async () =>
+    (await uploader.events()).map(({ type }) => type).filter((type) => type.startsWith('cover'))
+  await expect.poll(covers, PATIENCE).toEqual('cover-start cover-start cover-complete'.split(' '))
+  const [view] = await uploader.files()
+  const { track } = await must(bench.server.get('/v1/track/{track_id}', { params: { track_id: view!.trackId! } }))
+  expect(track.image_colors).not.toEqual([])
 })
 
-test('cancelled files can be sent after all, and methods do what the buttons do', async () => {
+test('methods do what the buttons do, and what the page says of a file is kept with its track', async () => {
   const uploader = await bench.open({ manual: '' })
-  await choose(uploader, await bench.aSong('a.wav'), await bench.aSong('b.wav'))
+  await choose(uploader, await bench.aSong('a.wav', 1), await bench.aSong('b.wav', 1))
   await uploader.element.evaluate((element) => {
     const uploader = element as HTMLElementTagNameMap['tonearm-uploader']
     const [a, b] = uploader.files.map(({ id }) => id)
-    uploader.describe = (file) => ({ organization_index: `crate-${file.name}`, metadata: { side: 'A' } })
+    uploader.describe = (file) => ({ organizationIndex: `crate-${file.name}`, metadata: { side: 'A' } })
     uploader.cancel(a)
     uploader.pause(b)
     uploader.start()
@@ -167,9 +164,9 @@ test('cancelled files can be sent after all, and methods do what the buttons do'
   await uploader.until('a.wav', 'ready')
   await uploader.until('b.wav', 'ready')
   const types = (await uploader.events()).filter(({ name }) => name === 'a.wav').map(({ type }) => type)
-  expect(types.slice(0, 2)).toEqual(['file-added', 'cancelled'])
+  expect(types.slice(0, 2)).toEqual(['file-added', 'upload-cancel'])
   const [view] = await uploader.files()
-  const { track } = await must(bench.server.get('/v1/track/{track_id}', { params: { track_id: view!.track_id! } }))
+  const { track } = await must(waitForTrack(bench.server, view!.trackId!))
   expect(track).toMatchObject({ organization_index: 'crate-a.wav', metadata: { side: 'A' } })
   await uploader.element.getByRole('button', { name: 'Clear list' }).click()
   expect(await uploader.element.getByRole('listitem').count()).toBe(0)

@@ -171,32 +171,3 @@ test('nothing moves for those who do not want it', async () => {
   })
   expect(moving).toEqual(['none', '0s'])
 })
-
-test('an upload from which nothing more is heard is begun again', async () => {
-  const uploader = await open()
-  const { page } = uploader
-  await page.clock.install()
-  const silent: (() => void)[] = []
-  await page.route('**/cdn-cgi/local/r2/**', async (route) => {
-    if (route.request().method() !== 'PUT' || silent.length > 0) return await route.continue()
-    // Neither an answer nor an end.
-    await new Promise<void>((resolve) => silent.push(resolve))
-    return await route.abort()
-  })
-  await input(uploader).setInputFiles([song])
-  await page.waitForFunction(() =>
-    (window as unknown as { seen: { type: string }[] }).seen.some(({ type }) => type === 'upload-start'),
-  )
-  await expect.poll(() => silent.length, PATIENCE).toBe(1)
-  // The clock stands still then, so that the next attempt waits until it was seen.
-  await page.clock.pauseAt((await page.evaluate(() => Date.now())) + 301_000)
-  await uploader.row(song.name).getByText('The connection was lost.').waitFor(PATIENCE)
-  await page.clock.fastForward(2000)
-  await expect
-    .poll(async () => {
-      await page.clock.fastForward(1000)
-      return await uploader.row(song.name).getAttribute('data-state')
-    }, PATIENCE)
-    .toBe('ready')
-  for (const end of silent) end()
-})

@@ -40,7 +40,7 @@ export interface Seen {
   name?: string
   code?: string
   message?: string
-  track_id?: string | null
+  trackId?: string | null
   fraction?: number
   status?: string
 }
@@ -114,9 +114,9 @@ function collectEvents(): void {
   const seen: Seen[] = []
   Object.assign(window, { seen })
   const names =
-    'file-added rejected upload-start upload-progress retrying paused resumed upload-complete processing ready failed cancelled unfollowed cover-start cover-complete cover-failed error complete'
+    'file-added file-rejected file-failed upload-start upload-progress upload-retry upload-pause upload-resume upload-cancel upload-complete upload-error track-processing track-ready track-unfollowed cover-start cover-complete cover-failed queue-complete'
   for (const name of names.split(' ')) {
-    document.addEventListener(`tonearm-uploader-${name}`, (event) => {
+    document.addEventListener(`tonearm-${name}`, (event) => {
       const { file, ...detail } = (event as CustomEvent<Record<string, unknown> & { file?: File }>).detail
       seen.push({ type: name, ...(file && { name: file.name }), ...detail })
     })

@@ -44,14 +44,6 @@ test('without https the studio makes a key, and selects its secret to be copied 
   await page.context().close()
 })
 
-test('files that wait for the button begin when the page does not want one any more', async () => {
-  const uploader = await bench.open({ manual: '' })
-  await choose(uploader, await bench.aSong('waiting.wav', 1))
-  await uploader.until('waiting.wav', 'queued')
-  await uploader.element.evaluate((element) => element.removeAttribute('manual'))
-  await uploader.untilSent('waiting.wav')
-})
-
 test('what a page sets before the script has come is kept', async () => {
   const uploader = await bench.open()
   await uploader.page.evaluate(() => {
@@ -59,14 +51,14 @@ test('what a page sets before the script has come is kept', async () => {
     // Made where there are no elements of ours, so that it becomes one only when it comes to the page.
     const early = document.implementation.createHTMLDocument().createElement('tonearm-uploader')
     for (const { name, value } of old.attributes) early.setAttribute(name, value)
-    Object.assign(early, { describe: () => ({ organization_index: 'early' }), texts: { browse: 'Pick songs' } })
+    Object.assign(early, { describe: () => ({ organizationIndex: 'early' }), texts: { browse: 'Pick songs' } })
     old.replaceWith(early)
   })
   await uploader.element.getByRole('button', { name: 'Pick songs' }).waitFor()
   await choose(uploader, await bench.aSong('early.wav', 1))
   await uploader.untilSent('early.wav')
   const [view] = await uploader.files()
-  const { track } = await must(bench.server.get('/v1/track/{track_id}', { params: { track_id: view!.track_id! } }))
+  const { track } = await must(bench.server.get('/v1/track/{track_id}', { params: { track_id: view!.trackId! } }))
   expect(track).toMatchObject({ organization_index: 'early' })
 })
 
@@ -86,4 +78,32 @@ test('an element that is moved on its page goes on with its files, and takes wha
   bench.line.flow()
   await uploader.untilSent('carried.wav')
   expect((await uploader.events()).filter(({ type }) => type === 'upload-start')).toHaveLength(1)
+})
+
+test('the names of the release before this one still work, and the console says what they are now', async () => {
+  const uploader = await bench.open()
+  const warnings: string[] = []
+  uploader.page.on('console', (message) => message.type() === 'warning' && warnings.push(message.text()))
+  await uploader.element.evaluate((element) => {
+    const heard: unknown[] = []
+    Object.assign(window, { heard })
+    Object.assign(element, { describe: () => ({ organization_index: 'old' }) })
+    element.addEventListener('tonearm-uploader-upload-complete', (event) => {
+      const { detail } = event as CustomEvent<{ track_id: string; trackId: string }>
+      heard.push(detail.track_id === detail.trackId)
+    })
+  })
+  await choose(uploader, await bench.aSong('old.wav', 1))
+  await uploader.untilSent('old.wav')
+  expect(await uploader.page.evaluate(() => (window as unknown as { heard: unknown[] }).heard)).toEqual([true])
+  const [view] = await uploader.files()
+  const { track } = await must(bench.server.get('/v1/track/{track_id}', { params: { track_id: view!.trackId! } }))
+  expect(track.organization_index).toBe('old')
+  for (const [old, now] of [
+    ['tonearm-uploader-upload-complete', 'tonearm-upload-complete'],
+    ['track_id', 'trackId'],
+    ['organization_index', 'organizationIndex'],
+  ]) {
+    expect(warnings.filter((text) => text.includes(`${old} is now ${now}`))).toHaveLength(1)
+  }
 })

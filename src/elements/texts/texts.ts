@@ -28,6 +28,68 @@ export interface PlayerTexts {
   errors: Record<string, string>
 }
 
+/** Sentences about a number, `{n}`, by its plural category in the language. */
+export type Plural = { other: string } & Partial<Record<Intl.LDMLPluralRule, string>>
+
+/** Of the uploader. */
+export interface UploaderTexts {
+  uploader: string
+  drop: string
+  dropNow: string
+  orPaste: string
+  browse: string
+  addMore: string
+  limit: string
+  list: string
+  // What a file is doing.
+  waiting: string
+  starting: string
+  uploading: string
+  finishing: string
+  retryIn: string
+  offline: string
+  paused: string
+  pausedAt: string
+  interrupted: string
+  received: string
+  processing: string
+  processingAgain: string
+  ready: string
+  cancelled: string
+  // What can be done.
+  pause: string
+  pauseHint: string
+  resume: string
+  retry: string
+  retryNow: string
+  cancel: string
+  remove: string
+  chooseFile: string
+  cancelAll: string
+  retryAll: string
+  clear: string
+  start: Plural
+  /** A button's label with the file it belongs to. */
+  actionOn: string
+  addCover: string
+  changeCover: string
+  coverSending: string
+  coverReady: string
+  coverFailed: string
+  // The whole list.
+  held: string
+  stillSending: Plural
+  total: Plural
+  filesReady: Plural
+  filesFailed: Plural
+  added: Plural
+  percentDone: string
+  progressOf: string
+  title: string
+  /** What went wrong, by its code; of a code that is not here, what the service says. */
+  errors: Record<string, string>
+}
+
 /** Texts that a page gives in place of an element's own. */
 export type Overrides<T> = { [K in keyof T]?: T[K] extends string ? string : Partial<T[K]> }
 
@@ -57,3 +119,7 @@ export function textsFor<T extends object>(all: { en: T }, locale: string, overr
 /** Fills `{…}` in. */
 export const fill = (text: string, values: Record<string, string | number>) =>
   text.replace(/\{(\w+)\}/g, (whole, name: string) => String(values[name] ?? whole))
+
+/** A sentence about a number. */
+export const fillNumber = (forms: Plural, n: number, locale: string, values: Record<string, string | number> = {}) =>
+  fill(forms[new Intl.PluralRules(locale).select(n)] ?? forms.other, { n: n.toLocaleString(locale), ...values })

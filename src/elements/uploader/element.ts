@@ -1,25 +1,22 @@
+import { DEFAULT_ACCEPT, parseSize } from '../../client/upload/accept.ts'
+import type { UploadEvents, UploadOptions } from '../../client/upload/events.ts'
+import type { Description, UploadItem } from '../../client/upload/item.ts'
+import { UploadQueue } from '../../client/upload/queue.ts'
+import { inkOn, isHex, readable } from '../shared/color.ts'
 import { sheet, upgradeProperties } from '../shared/dom.ts'
-import { pickLocale } from '../texts/texts.ts'
-import { type Connection, connect, type Place } from './connection.ts'
+import { createLeaveGuard } from '../shared/leave_guard.ts'
+import { fillNumber, type Overrides, pickLocale, textsFor, type UploaderTexts } from '../texts/texts.ts'
+import { uploaderTexts } from '../texts/uploader.ts'
 import { acceptPastes } from './drop.ts'
-import type { EventDetails } from './events.ts'
-import { createGuard } from './guard.ts'
-import type { Host, Settings } from './host.ts'
-import { type Description, type FileView, isUnsent, type Item, viewOf } from './item.ts'
-import { textsFor } from './languages.ts'
-import { setAccent } from './look.ts'
-import { createQueue } from './queue.ts'
-import { DEFAULT_ACCEPT, parseSize } from './rules.ts'
-import { speak } from './speak.ts'
-import type { Texts } from './texts.ts'
-import { createView } from './view.ts'
+import { detailOf, type EventDetails, type FileView, inWords, viewOf } from './events.ts'
+import { oldEvent, readDescription, warnOfOldEvents } from './old_names.ts'
+import { type Appearance, View } from './view.ts'
 
 import css from './uploader.css'
 
 const styles = sheet(css)
-const PLACE = ['base-url', 'api-key', 'collection-id', 'upload-session-id']
-const AT_ONCE = 3
-const MOST_AT_ONCE = 6
+const CONCURRENCY = 3
+const MAX_CONCURRENCY = 6
 /** Seconds until the next attempt are counted down. */
 const TICK = 1000
 
@@ -34,30 +31,36 @@ const TICK = 1000
  * @attr theme - `auto`, `light` or `dark`
  * @attr accent - `#RRGGBB`
  * @attr locale - BCP 47; without it the page's language
- * @fires tonearm-uploader-* - see events.ts
+ * @fires tonearm-file-*, tonearm-upload-*, tonearm-track-*, tonearm-cover-*, tonearm-queue-complete - see events.ts
  */
 export class TonearmUploader extends HTMLElement {
-  static observedAttributes = [...PLACE, 'accept', 'max-size', 'concurrency', 'manual', 'accent', 'locale']
+  static observedAttributes =
+    'base-url api-key collection-id upload-session-id accept max-size concurrency manual accent locale'.split(' ')
 
-  #texts: Partial<Texts> = {}
+  #texts: Overrides<UploaderTexts> = {}
   #describe: (file: File) => Description = () => ({})
-  #connection: Connection | null = null
-  #settings: Settings | null = null
-  #guard = createGuard()
+  /** Null: to be read again. */
+  #known: Appearance | null = null
+  #guard = createLeaveGuard()
   #tick: ReturnType<typeof setInterval> | undefined
-  #abort = new AbortController()
-  #host: Host = {
-    settings: () => (this.#settings ??= this.#readSettings()),
-    connection: () => (this.#connection ??= connect(this.#place())),
-    missing: () => this.#missing(),
-    emit: (name, detail) => this.#emit(name, detail),
-    changed: (item) => this.#changed(item),
-  }
-  #queue = createQueue(this.#host)
-  #view = createView(this.#queue, this.#host.settings, (files) => this.addFiles(files))
+  #connected = new AbortController()
+  #queue = new UploadQueue(this.#options(), {
+    onEvent: (type, item, detail) => this.#onEvent(type, item, detail),
+    onQueueEvent: (type, detail) => {
+      this.#view.announcer.tell(type, this.#queue.items, this.#appearance)
+      this.#dispatch(type, 'code' in detail ? inWords(detail, this.#appearance) : detail)
+    },
+    onChange: (item) => this.#onChange(item),
+  })
+  #view = new View(
+    this.#queue,
+    () => this.#appearance,
+    (files) => this.addFiles(files),
+  )
 
   constructor() {
     super()
+    warnOfOldEvents(this)
     const root = this.attachShadow({ mode: 'open', delegatesFocus: true })
     root.adoptedStyleSheets = [styles]
     root.append(this.#view.root)
@@ -65,32 +68,28 @@ export class TonearmUploader extends HTMLElement {
 
   connectedCallback(): void {
     upgradeProperties(this)
-    this.#abort = new AbortController()
-    acceptPastes((files) => this.addFiles(files), this.#abort.signal)
+    this.#connected = new AbortController()
+    acceptPastes((files) => this.addFiles(files), this.#connected.signal)
     setAccent(this.#view.root, this.getAttribute('accent'))
     this.refresh()
   }
 
   disconnectedCallback(): void {
-    this.#abort.abort()
+    this.#connected.abort()
   }
 
   attributeChangedCallback(name: string, before: string | null, value: string | null): void {
     if (before === value) return
     if (name === 'accent') setAccent(this.#view.root, value)
     this.refresh()
-    // Files that waited for the button, or for their turn, may begin.
-    if (!PLACE.includes(name)) return this.#queue.pump()
-    this.#connection = null
-    // What stopped every file may be put right by this.
-    this.#queue.reconsider()
+    this.#queue.configure(this.#options())
   }
 
   /** Replaces texts, also for languages that are not here. */
-  get texts(): Partial<Texts> {
+  get texts(): Overrides<UploaderTexts> {
     return this.#texts
   }
-  set texts(texts: Partial<Texts>) {
+  set texts(texts: Overrides<UploaderTexts>) {
     this.#texts = texts
     this.refresh()
   }
@@ -105,20 +104,21 @@ export class TonearmUploader extends HTMLElement {
 
   /** Reads the attributes and texts again, after a change within `texts` or of the page's language. */
   refresh(): void {
-    this.#settings = null
+    this.#known = null
     this.#view.update()
   }
 
   /** The files of the list, as they are now. */
   get files(): FileView[] {
-    return this.#queue.items.map(viewOf)
+    return this.#queue.items.map((item) => viewOf(item, this.#appearance))
   }
 
   /** Adds files to the list; answers their ids. */
   addFiles(files: Iterable<File>): string[] {
     const added = this.#queue.add(files)
     const taken = added.filter(({ state }) => state !== 'rejected').length
-    if (taken > 0) this.#view.announcer.say(this.#host.settings().texts.added(taken))
+    const { texts, locale } = this.#appearance
+    if (taken > 0) this.#view.announcer.say(fillNumber(texts.added, taken, locale))
     return added.map(({ id }) => id)
   }
 
@@ -127,35 +127,36 @@ export class TonearmUploader extends HTMLElement {
     this.#queue.start()
   }
 
-  /** Pauses one file (which starts from its beginning when it is resumed), or holds back all that have not begun. */
+  /** Pauses one file, or holds back all that have not begun. */
   pause(id?: string): void {
-    this.#each(id, this.#queue.pause)
+    if (id === undefined) this.#queue.pauseAll()
+    else this.#find(id).forEach((item) => this.#queue.pause(item))
   }
 
   resume(id?: string): void {
-    this.#each(id, this.#queue.resume)
+    if (id === undefined) this.#queue.resumeAll()
+    else this.#queue.resume(...this.#find(id))
   }
 
   /** Cancels one file, or all that have not arrived yet. */
   cancel(id?: string): void {
-    this.#each(id, this.#queue.cancel)
+    this.#queue.cancel(...(id === undefined ? this.#queue.items : this.#find(id)))
   }
 
   /** Tries one file again, or all that failed. */
   retry(id?: string): void {
-    this.#each(id, this.#queue.retry)
+    if (id === undefined) this.#queue.retryFailed()
+    else this.#find(id).forEach((item) => this.#queue.retry(item))
   }
 
   /** Uses a picture as the cover of a file's track. */
   addCover(id: string, picture: File): void {
-    const item = this.#find(id)
-    if (item) void this.#queue.addCover(item, picture)
+    this.#find(id).forEach((item) => this.#queue.addCover(item, picture))
   }
 
   /** Takes a file from the list; what is on its way is cancelled. */
   removeFile(id: string): void {
-    const item = this.#find(id)
-    if (item) this.#queue.remove(item)
+    this.#queue.remove(...this.#find(id))
   }
 
   /** Empties the list; what is on its way is cancelled. */
@@ -163,60 +164,74 @@ export class TonearmUploader extends HTMLElement {
     this.#queue.remove(...this.#queue.items)
   }
 
-  #find(id: string): Item | undefined {
-    return this.#queue.items.find((item) => item.id === id)
+  #find(id: string): UploadItem[] {
+    return this.#queue.items.filter((item) => item.id === id)
   }
 
-  #each(id: string | undefined, act: (item?: Item) => void): void {
-    if (id === undefined) return act()
-    const item = this.#find(id)
-    if (item) act(item)
-  }
-
-  #place(): Place {
-    const of = (name: string) => this.getAttribute(name)?.trim() ?? ''
+  #options(): UploadOptions {
+    const read = (name: string) => this.getAttribute(name)?.trim() ?? ''
+    const concurrency = Math.floor(Number(read('concurrency'))) || CONCURRENCY
     return {
-      base_url: of('base-url') || new URL(import.meta.url).origin,
-      api_key: of('api-key'),
-      collection_id: of('collection-id'),
-      upload_session_id: of('upload-session-id'),
-    }
-  }
-
-  #missing() {
-    const { api_key, collection_id, upload_session_id } = this.#place()
-    if (api_key && (collection_id || upload_session_id)) return null
-    return { code: 'not_set_up', message: this.#host.settings().texts.notSetUp }
-  }
-
-  #readSettings(): Settings {
-    const inherited = this.closest('[lang]')?.getAttribute('lang')
-    const locale = pickLocale(this.getAttribute('locale'), inherited, navigator.language)
-    return {
+      baseUrl: read('base-url') || new URL(import.meta.url).origin,
+      apiKey: read('api-key'),
+      collectionId: read('collection-id'),
+      uploadSessionId: read('upload-session-id'),
       accept: this.getAttribute('accept') ?? DEFAULT_ACCEPT,
       maxSize: parseSize(this.getAttribute('max-size')),
-      atOnce: Math.min(MOST_AT_ONCE, Math.max(1, Math.floor(Number(this.getAttribute('concurrency'))) || AT_ONCE)),
+      concurrency: Math.min(MAX_CONCURRENCY, Math.max(1, concurrency)),
       manual: this.hasAttribute('manual'),
-      texts: { ...textsFor(locale), ...this.texts },
-      describe: (file) => this.describe(file),
+      describe: (file) => readDescription(this.describe(file)),
     }
   }
 
-  #emit<K extends keyof EventDetails>(name: K, detail: EventDetails[K]): void {
-    speak(this.#view.announcer, name, detail, this.#queue.items, this.#host.settings().texts)
-    this.dispatchEvent(new CustomEvent(`tonearm-uploader-${name}`, { detail, bubbles: true, composed: true }))
+  /** How the attributes and properties read now. */
+  get #appearance(): Appearance {
+    if (this.#known) return this.#known
+    const { accept = DEFAULT_ACCEPT, maxSize = null } = this.#options()
+    const inherited = this.closest('[lang]')?.getAttribute('lang')
+    const locale = pickLocale(this.getAttribute('locale'), inherited, navigator.language)
+    return (this.#known = { accept, maxSize, locale, texts: textsFor(uploaderTexts, locale, this.texts) })
   }
 
-  #changed(item?: Item): void {
+  #onEvent<K extends keyof UploadEvents>(type: K, item: UploadItem, detail: UploadEvents[K]): void {
+    this.#view.announcer.tell(type, this.#queue.items, this.#appearance, item)
+    this.#dispatch(type, detailOf(detail, item, this.#appearance))
+  }
+
+  #dispatch(type: keyof EventDetails, detail: EventDetails[keyof EventDetails]): void {
+    const how = { detail, bubbles: true, composed: true }
+    this.dispatchEvent(new CustomEvent(`tonearm-${type}`, how))
+    this.dispatchEvent(new CustomEvent(oldEvent(type), how))
+  }
+
+  #onChange(item?: UploadItem): void {
     if (item) this.#view.updateItem(item)
     else this.#view.update()
     const { items } = this.#queue
-    this.#guard(items.some((one) => isUnsent(one) || one.cover?.state === 'uploading'))
+    this.#guard(items.some((one) => one.isUnsent || one.cover?.state === 'uploading'))
     const counting = items.some(({ state, retryAt }) => state === 'waiting' && retryAt !== null)
     if (counting) this.#tick ??= setInterval(() => this.#view.update(), TICK)
     else {
       clearInterval(this.#tick)
       this.#tick = undefined
     }
+  }
+}
+
+/** The service's own color. */
+const ACCENT = '#B5541A'
+const TEXT_CONTRAST = 4.5
+/** The grounds that the accent meets, as in uploader.css: cards and fields. */
+const GROUNDS: Record<string, [string, string]> = { light: ['#f3f3f5', '#ffffff'], dark: ['#24272e', '#17191e'] }
+
+/**
+ * Sets the accent on an element as custom properties, for light and dark: moved towards black or white until text in it reads well
+ * (WCAG 2.2, 1.4.3). Set through the CSSOM, which a strict Content-Security-Policy allows.
+ */
+function setAccent(target: HTMLElement, wanted: string | null): void {
+  for (const [name, grounds] of Object.entries(GROUNDS)) {
+    const color = readable(isHex(wanted) ? wanted : ACCENT, TEXT_CONTRAST, ...grounds)
+    target.style.setProperty(`--_accent-${name}`, color)
+    target.style.setProperty(`--_ink-${name}`, inkOn(color))
   }
 }

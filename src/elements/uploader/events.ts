@@ -1,32 +1,55 @@
+import type { QueueEvents, UploadEvents } from '../../client/upload/events.ts'
+import type { Problem, UploadItem, UploadState } from '../../client/upload/item.ts'
 import type { TrackStatus } from '../../contract/track.ts'
-import type { FileView, Problem } from './item.ts'
+import { type Language, sentenceOf } from '../shared/upload_status.ts'
+import { withOldNames } from './old_names.ts'
 
-/** Every event of the element, without its prefix `tonearm-uploader-`, and what its `detail` holds. */
-export interface EventDetails {
-  'file-added': FileView
-  rejected: FileView & Problem
-  'upload-start': FileView
-  'upload-progress': FileView & { loaded: number; total: number }
-  retrying: FileView & Problem & { retry_at: string | null }
-  paused: FileView
-  resumed: FileView
-  'upload-complete': FileView
-  processing: FileView & { status: TrackStatus; progress: number | null }
-  ready: FileView & { duration: number }
-  failed: FileView & Problem
-  cancelled: FileView
-  /** Its processing can no longer be followed. */
-  unfollowed: FileView & Problem
-  'cover-start': FileView & { cover: File }
-  'cover-complete': FileView & { cover: File }
-  'cover-failed': FileView & Problem & { cover: File }
-  /** Something that stops every file: the key, the origin, the session. */
-  error: Problem
-  /** Nothing is left to do. */
-  complete: { ready: number; failed: number }
+/** What pages are told of a file; a snapshot. Sentences are in the language of the element. */
+export interface FileView {
+  id: string
+  file: File
+  state: UploadState
+  /** Of the bytes, 0–1. */
+  fraction: number
+  trackId: string | null
+  uploadSessionId: string | null
+  status: TrackStatus | null
+  /** Of the processing, 0–1. */
+  progress: number | null
+  problem: { code: string; message: string } | null
 }
 
-/** For typed listeners: `TonearmUploaderEventMap['tonearm-uploader-ready']` is a `CustomEvent` with that detail. */
-export type TonearmUploaderEventMap = {
-  [K in keyof EventDetails as `tonearm-uploader-${K}`]: CustomEvent<EventDetails[K]>
+/** What the `detail` of each event holds, by its name without `tonearm-`. */
+export type EventDetails = { [K in keyof UploadEvents]: FileView & UploadEvents[K] } & QueueEvents
+
+/** For typed listeners: `UploaderEventMap['tonearm-track-ready']` is a `CustomEvent` with that detail. */
+export type UploaderEventMap = { [K in keyof EventDetails as `tonearm-${K}`]: CustomEvent<EventDetails[K]> }
+
+export const viewOf = (item: UploadItem, language: Language): FileView =>
+  withOldNames({
+    id: item.id,
+    file: item.file,
+    state: item.state,
+    fraction: item.fraction,
+    trackId: item.target?.track_id ?? null,
+    uploadSessionId: item.target?.upload_session_id ?? null,
+    status: item.status,
+    progress: item.progress,
+    problem: item.problem && inWords(item.problem, language, item),
+  })
+
+/** The detail of an event about a file. */
+export function detailOf<K extends keyof UploadEvents>(
+  detail: UploadEvents[K],
+  item: UploadItem,
+  language: Language,
+): FileView & UploadEvents[K] {
+  const isAboutCover = 'cover' in detail
+  const problem = 'code' in detail ? inWords(detail, language, isAboutCover ? undefined : item) : {}
+  return withOldNames({ ...viewOf(item, language), ...detail, ...problem })
 }
+
+export const inWords = (problem: Problem, language: Language, item?: UploadItem) => ({
+  code: problem.code,
+  message: sentenceOf(problem, language, item),
+})

@@ -1,27 +1,18 @@
+import type { UploadItem } from '../../client/upload/item.ts'
 import { button, element, icon, setAttributes } from '../shared/dom.ts'
-import { createBar } from './bar.ts'
-import { keepFocus } from './focus.ts'
-import { icons } from './icons.ts'
-import { isUnsent, type Item } from './item.ts'
-import { statusOf } from './status.ts'
-import type { Texts } from './texts.ts'
-import { createThumb } from './thumb.ts'
+import { type Language, sentenceOf, statusOf } from '../shared/upload_status.ts'
+import { fill, type UploaderTexts } from '../texts/texts.ts'
+import { createBar, createThumb, icons, keepFocus } from './controls.ts'
 
-export interface RowActions {
-  pause: (item: Item) => void
-  resume: (item: Item) => void
-  retry: (item: Item) => void
-  cancel: (item: Item) => void
-  remove: (item: Item) => void
-  pickCover: (item: Item) => void
-}
+export type RowAction = 'pause' | 'resume' | 'retry' | 'cancel' | 'remove' | 'pickCover'
+/** Does what a row's button says. */
+export type OnAction = (action: RowAction, item: UploadItem) => void
 
-type Action = Exclude<keyof RowActions, 'pickCover'>
 interface Choice {
-  action: Action
+  action: RowAction
   icon: string
-  label: (texts: Texts) => string
-  hint?: (texts: Texts) => string
+  label: (texts: UploaderTexts) => string
+  hint?: (texts: UploaderTexts) => string
 }
 
 const PAUSE: Choice = { action: 'pause', icon: icons.pause, label: (t) => t.pause, hint: (t) => t.pauseHint }
@@ -32,7 +23,7 @@ const CANCEL: Choice = { action: 'cancel', icon: icons.close, label: (t) => t.ca
 const REMOVE: Choice = { action: 'remove', icon: icons.close, label: (t) => t.remove }
 
 /** What the first button of a row does now. */
-function mainChoice({ state, retriable }: Item): Choice | null {
+function mainChoice({ state, retriable }: UploadItem): Choice | null {
   if (state === 'uploading') return PAUSE
   if (state === 'paused') return RESUME
   if (state === 'waiting') return RETRY_NOW
@@ -40,87 +31,95 @@ function mainChoice({ state, retriable }: Item): Choice | null {
 }
 
 /** What its second button does. The service goes on with what it has, so there is none while it works. */
-function endChoice(item: Item): Choice | null {
+function endChoice(item: UploadItem): Choice | null {
   if (item.state === 'queued') return REMOVE
   if (item.state === 'processing') return null
-  return isUnsent(item) ? CANCEL : REMOVE
+  return item.isUnsent ? CANCEL : REMOVE
 }
 
-export type Row = ReturnType<typeof createRow>
-
 /** One file of the list: its cover, its name, what happens to it, and what can be done. */
-export function createRow(item: Item, actions: RowActions) {
-  const thumb = createThumb(item, () => actions.pickCover(item))
-  const name = element('span', { class: 'name', part: 'name' }, item.file.name)
-  const state = element('span', { class: 'state', part: 'state' })
-  const note = element('span', { class: 'note', part: 'note' })
-  const bar = createBar('progress')
-  const main = actionButton(item, actions, 'action')
-  const end = actionButton(item, actions, 'dismiss')
-  const badge = element('span', { class: 'badge', part: 'badge' })
-  const text = element('div', { class: 'text' }, name, state, bar.root, note)
-  const tail = element('div', { class: 'tail' }, badge, main.root, end.root)
-  const root = element('li', { class: 'item', part: 'item', tabindex: -1 }, thumb.root, text, tail)
-  let shown = ''
+export class Row {
+  readonly item: UploadItem
+  #thumb = createThumb(() => this.#onAction('pickCover', this.item))
+  #name = element('span', { class: 'name', part: 'name' })
+  #state = element('span', { class: 'state', part: 'state' })
+  #note = element('span', { class: 'note', part: 'note' })
+  #bar = createBar('progress')
+  #main = new ActionButton('action', (action) => this.#onAction(action, this.item))
+  #end = new ActionButton('dismiss', (action) => this.#onAction(action, this.item))
+  #badge = element('span', { class: 'badge', part: 'badge' })
+  #text = element('div', { class: 'text' }, this.#name, this.#state, this.#bar.root, this.#note)
+  #tail = element('div', { class: 'tail' }, this.#badge, this.#main.root, this.#end.root)
+  #onAction: OnAction
+  readonly root = element('li', { class: 'item', part: 'item', tabindex: -1 }, this.#thumb.root, this.#text, this.#tail)
 
-  function update(texts: Texts): void {
-    const status = statusOf(item, texts)
-    root.dataset.state = item.state
-    name.title = item.file.name
-    state.textContent = status.text
-    state.classList.toggle('problem', status.isProblem ?? false)
-    bar.root.hidden = status.fraction === undefined
-    bar.show(texts.progressOf(item.file.name), status.fraction ?? null, status.text)
-    showNote(texts)
-    showBadge()
-    thumb.update(texts)
+  constructor(item: UploadItem, onAction: OnAction) {
+    this.item = item
+    this.#onAction = onAction
+    this.#name.textContent = this.#name.title = item.file.name
+  }
+
+  update(language: Language): void {
+    const { item } = this
+    const { texts } = language
+    const status = statusOf(item, language)
+    this.root.dataset.state = item.state
+    this.#state.textContent = status.text
+    this.#state.classList.toggle('problem', status.isProblem ?? false)
+    this.#bar.root.hidden = status.fraction === undefined
+    this.#bar.show(fill(texts.progressOf, { name: item.file.name }), status.fraction ?? null, status.text)
+    this.#updateCover(language)
+    this.#updateBadge()
     keepFocus(
-      tail,
+      this.#tail,
       () => {
-        main.update(mainChoice(item), texts)
-        end.update(endChoice(item), texts)
+        this.#main.update(mainChoice(item), item.file.name, texts)
+        this.#end.update(endChoice(item), item.file.name, texts)
       },
-      () => root.focus(),
+      () => this.root.focus(),
     )
   }
 
-  function showNote(texts: Texts): void {
-    const { cover } = item
-    note.classList.toggle('problem', cover?.state === 'failed')
-    note.textContent =
-      cover?.state === 'failed'
-        ? texts.coverFailed(cover.problem?.message ?? '')
-        : cover?.state === 'uploading'
-          ? texts.coverSending
-          : ''
+  #updateCover(language: Language): void {
+    const { texts } = language
+    const { cover, file, state } = this.item
+    const title = cover ? texts.changeCover : texts.addCover
+    this.#thumb.root.disabled = state === 'rejected'
+    this.#thumb.root.dataset.cover = cover?.state ?? 'none'
+    this.#thumb.show(cover?.file, title, fill(texts.actionOn, { action: title, name: file.name }))
+    const reason = cover?.problem ? sentenceOf(cover.problem, language) : null
+    this.#note.classList.toggle('problem', reason !== null)
+    const sending = cover?.state === 'uploading' ? texts.coverSending : ''
+    this.#note.textContent = reason === null ? sending : fill(texts.coverFailed, { reason })
   }
 
-  function showBadge(): void {
-    const kind = item.state === 'ready' || item.state === 'uploaded' ? 'check' : problemBadge(item)
-    if (kind === shown) return
-    shown = kind
-    badge.replaceChildren(...(kind ? [icon(icons[kind])] : []))
-    setAttributes(badge, { 'data-kind': kind || null })
+  #updateBadge(): void {
+    const { state } = this.item
+    const isBad = state === 'failed' || state === 'rejected'
+    const kind = state === 'ready' || state === 'uploaded' ? 'check' : isBad ? 'alert' : null
+    if (kind === (this.#badge.dataset.kind ?? null)) return
+    setAttributes(this.#badge, { 'data-kind': kind })
+    this.#badge.replaceChildren(...(kind ? [icon(icons[kind])] : []))
   }
-  return { root, item, update }
 }
 
-const problemBadge = ({ state }: Item) => (state === 'failed' || state === 'rejected' ? 'alert' : '')
+class ActionButton {
+  readonly root: HTMLButtonElement
+  #choice: Choice | null = null
 
-function actionButton(item: Item, actions: RowActions, part: string) {
-  let current: Choice | null = null
-  const root = button(`icon-button ${part}`, () => current && actions[current.action](item))
-  root.classList.add('icon-button')
-  root.hidden = true
-
-  function update(choice: Choice | null, texts: Texts): void {
-    root.hidden = choice === null
-    if (choice) {
-      const label = texts.of(choice.label(texts), item.file.name)
-      setAttributes(root, { 'aria-label': label, title: (choice.hint ?? choice.label)(texts) })
-      if (choice !== current) root.replaceChildren(icon(choice.icon))
-    }
-    current = choice
+  constructor(part: string, onAction: (action: RowAction) => void) {
+    this.root = button(`icon-button ${part}`, () => this.#choice && onAction(this.#choice.action))
+    this.root.classList.add('icon-button')
+    this.root.hidden = true
   }
-  return { root, update }
+
+  update(choice: Choice | null, name: string, texts: UploaderTexts): void {
+    this.root.hidden = choice === null
+    if (choice) {
+      const title = (choice.hint ?? choice.label)(texts)
+      setAttributes(this.root, { 'aria-label': fill(texts.actionOn, { action: choice.label(texts), name }), title })
+      if (choice !== this.#choice) this.root.replaceChildren(icon(choice.icon))
+    }
+    this.#choice = choice
+  }
 }

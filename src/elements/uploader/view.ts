@@ -1,120 +1,171 @@
-import { button, element } from '../shared/dom.ts'
-import { createAnnouncer } from './announce.ts'
+import { COVER_ACCEPT } from '../../client/upload/accept.ts'
+import type { UploadItem } from '../../client/upload/item.ts'
+import type { UploadQueue } from '../../client/upload/queue.ts'
+import { button, element, icon } from '../shared/dom.ts'
+import { formatSize, type Language, sentenceOf } from '../shared/upload_status.ts'
+import { fill } from '../texts/texts.ts'
+import { Announcer } from './announce.ts'
+import { icons, keepFocus } from './controls.ts'
 import { acceptDrops } from './drop.ts'
-import { keepFocus } from './focus.ts'
-import type { Settings } from './host.ts'
-import type { Item } from './item.ts'
-import type { Queue } from './queue.ts'
-import { createRow, type Row } from './row.ts'
-import { COVER_ACCEPT } from './rules.ts'
-import { createSummary } from './summary.ts'
-import { createZone } from './zone.ts'
+import { Row, type RowAction } from './row.ts'
+import { Summary } from './summary.ts'
 
-export type View = ReturnType<typeof createView>
+/** What the page shows of its own choice. */
+export interface Appearance extends Language {
+  accept: string
+  /** Bytes of a file; null without a limit. */
+  maxSize: number | null
+}
 
-/** Everything that is to be seen; it reads the queue and asks it to do things. */
-export function createView(queue: Queue, settings: () => Settings, onFiles: (files: File[]) => void) {
-  const rows = new Map<Item, Row>()
-  const announcer = createAnnouncer()
-  const zone = createZone(onFiles)
-  const summary = createSummary(queue)
-  const list = element('ul', { class: 'list', part: 'list' })
-  const message = element('p')
-  const again = button('button', () => queue.start())
-  const alert = element('div', { class: 'alert', part: 'error', role: 'alert' }, message, again)
-  const covers = element('input', { type: 'file', accept: COVER_ACCEPT, hidden: true, tabindex: -1 })
-  const root = element('div', { class: 'base', part: 'base', role: 'group' })
-  root.append(zone.root, alert, summary.root, list, announcer.root, covers)
-  let dragging = false
-  let coverFor: Item | null = null
+/** Everything that is to be seen: it reads the queue and asks it to do things. */
+export class View {
+  readonly announcer = new Announcer()
+  #queue: UploadQueue
+  #appearance: () => Appearance
+  #rows = new Map<UploadItem, Row>()
+  #zone: Zone
+  #summary: Summary
+  #list = element('ul', { class: 'list', part: 'list' })
+  #message = element('p')
+  #again = button('button', () => this.#queue.start())
+  #alert = element('div', { class: 'alert', part: 'error', role: 'alert' }, this.#message, this.#again)
+  #covers = element('input', { type: 'file', accept: COVER_ACCEPT, hidden: true, tabindex: -1 })
+  #coverFor: UploadItem | null = null
+  #isDragging = false
+  readonly root = element('div', { class: 'base', part: 'base', role: 'group' })
 
-  const actions = {
-    pause: queue.pause,
-    resume: queue.resume,
-    retry: queue.retry,
-    cancel: queue.cancel,
-    remove,
-    pickCover(item: Item) {
-      coverFor = item
-      covers.click()
-    },
-  }
-  covers.addEventListener('change', () => {
-    const [file] = covers.files ?? []
-    if (file && coverFor) void queue.addCover(coverFor, file)
-    covers.value = ''
-  })
-  acceptDrops(root, {
-    onFiles,
-    onCover: (target, file) => {
-      const item = itemOf(target)
-      if (item) void queue.addCover(item, file)
-    },
-    canTakeCover: (target) => (itemOf(target)?.state ?? 'rejected') !== 'rejected',
-    onDrag(on) {
-      dragging = on
-      updateZone()
-    },
-  })
-
-  const itemOf = (target: Element) => [...rows.values()].find((row) => row.root === target)?.item
-
-  /** The focus goes to the neighbour of a row that is taken away, so that the keyboard keeps its place. */
-  function remove(item: Item): void {
-    const at = queue.items.indexOf(item)
-    const neighbour = queue.items[at + 1] ?? queue.items[at - 1]
-    queue.remove(item)
-    const row = neighbour && rows.get(neighbour)
-    if (row) row.root.focus()
-    else zone.focus()
-  }
-
-  function updateZone(): void {
-    const { accept, maxSize, texts } = settings()
-    root.classList.toggle('dragging', dragging)
-    zone.update(texts, { accept, maxSize, empty: queue.items.length === 0, dragging })
-  }
-
-  function updateAlert(): void {
-    const { problem } = queue.state()
-    const { texts } = settings()
-    alert.hidden = problem === null
-    // Written only when it is new: a live region is read again at each change.
-    const text = problem?.message ?? ''
-    if (message.textContent !== text) message.textContent = text
-    again.textContent = texts.tryAgain
+  constructor(queue: UploadQueue, appearance: () => Appearance, onFiles: (files: File[]) => void) {
+    this.#queue = queue
+    this.#appearance = appearance
+    this.#zone = new Zone(onFiles)
+    this.#summary = new Summary(queue)
+    const parts = [this.#zone.root, this.#alert, this.#summary.root, this.#list, this.announcer.root, this.#covers]
+    this.root.append(...parts)
+    this.#covers.addEventListener('change', () => {
+      const [file] = this.#covers.files ?? []
+      if (file && this.#coverFor) queue.addCover(this.#coverFor, file)
+      this.#covers.value = ''
+    })
+    acceptDrops(this.root, {
+      onFiles,
+      onCover: (target, file) => {
+        const item = this.#itemOf(target)
+        if (item) queue.addCover(item, file)
+      },
+      canTakeCover: (target) => (this.#itemOf(target)?.state ?? 'rejected') !== 'rejected',
+      onDrag: (isDragging) => {
+        this.#isDragging = isDragging
+        this.#updateZone()
+      },
+    })
   }
 
   /** The list as a whole: rows come and go. */
-  function update(): void {
-    keepFocus(root, updateAll, zone.focus)
+  update(): void {
+    keepFocus(
+      this.root,
+      () => this.#updateAll(),
+      () => this.#zone.focus(),
+    )
   }
 
-  function updateAll(): void {
-    const { texts } = settings()
-    root.ariaLabel = texts.uploader
-    list.ariaLabel = texts.list
-    for (const [item, row] of rows) {
-      if (queue.items.includes(item)) continue
+  updateItem(item: UploadItem): void {
+    const appearance = this.#appearance()
+    this.#rows.get(item)?.update(appearance)
+    this.#summary.update(appearance)
+  }
+
+  #updateAll(): void {
+    const appearance = this.#appearance()
+    const { texts } = appearance
+    this.root.ariaLabel = texts.uploader
+    this.#list.ariaLabel = texts.list
+    for (const [item, row] of this.#rows) {
+      if (this.#queue.items.includes(item)) continue
       row.root.remove()
-      rows.delete(item)
+      this.#rows.delete(item)
     }
-    for (const item of queue.items) {
-      if (rows.has(item)) continue
-      const row = createRow(item, actions)
-      rows.set(item, row)
-      list.append(row.root)
+    for (const item of this.#queue.items) {
+      if (this.#rows.has(item)) continue
+      const row = new Row(item, (action, of) => this.#act(action, of))
+      this.#rows.set(item, row)
+      this.#list.append(row.root)
     }
-    for (const row of rows.values()) row.update(texts)
-    list.hidden = rows.size === 0
-    updateZone()
-    updateAlert()
-    summary.update(texts)
+    for (const row of this.#rows.values()) row.update(appearance)
+    this.#list.hidden = this.#rows.size === 0
+    this.#updateZone()
+    this.#updateAlert()
+    this.#summary.update(appearance)
   }
 
-  function updateItem(item: Item): void {
-    rows.get(item)?.update(settings().texts)
-    summary.update(settings().texts)
+  #updateZone(): void {
+    this.root.classList.toggle('dragging', this.#isDragging)
+    this.#zone.update(this.#appearance(), this.#queue.items.length === 0, this.#isDragging)
   }
-  return { root, announcer, update, updateItem }
+
+  #updateAlert(): void {
+    const { problem } = this.#queue
+    const appearance = this.#appearance()
+    this.#alert.hidden = problem === null
+    // Written only when it is new: a live region is read again at each change.
+    const text = problem ? sentenceOf(problem, appearance) : ''
+    if (this.#message.textContent !== text) this.#message.textContent = text
+    this.#again.textContent = appearance.texts.retry
+  }
+
+  #act(action: RowAction, item: UploadItem): void {
+    if (action === 'remove') return this.#remove(item)
+    if (action !== 'pickCover') return this.#queue[action](item)
+    this.#coverFor = item
+    this.#covers.click()
+  }
+
+  /** The focus goes to the neighbour of a row that is taken away, so that the keyboard keeps its place. */
+  #remove(item: UploadItem): void {
+    const at = this.#queue.items.indexOf(item)
+    const neighbour = this.#queue.items[at + 1] ?? this.#queue.items[at - 1]
+    this.#queue.remove(item)
+    const row = neighbour && this.#rows.get(neighbour)
+    if (row) row.root.focus()
+    else this.#zone.focus()
+  }
+
+  #itemOf(target: Element): UploadItem | undefined {
+    return [...this.#rows.values()].find(({ root }) => root === target)?.item
+  }
+}
+
+/** Where files are dropped, and the button to choose them. */
+class Zone {
+  #input = element('input', { type: 'file', multiple: true, hidden: true, tabindex: -1, 'aria-hidden': 'true' })
+  #title = element('p', { class: 'title', part: 'prompt' })
+  #hint = element('p', { class: 'hint' })
+  #limit = element('p', { class: 'hint limit', part: 'limit' })
+  #browse = button('button browse', () => this.#input.click())
+  readonly root = element('div', { class: 'zone', part: 'dropzone' })
+
+  constructor(onFiles: (files: File[]) => void) {
+    this.#browse.classList.add('button', 'primary')
+    const emblem = element('span', { class: 'emblem' }, icon(icons.upload))
+    const prompt = element('div', { class: 'prompt' }, this.#title, this.#hint)
+    this.root.append(emblem, prompt, this.#browse, this.#limit, this.#input)
+    this.#input.addEventListener('change', () => {
+      onFiles([...(this.#input.files ?? [])])
+      // The same file may be chosen again.
+      this.#input.value = ''
+    })
+  }
+
+  update({ texts, locale, accept, maxSize }: Appearance, isEmpty: boolean, isDragging: boolean): void {
+    this.root.dataset.size = isEmpty ? 'full' : 'small'
+    this.#title.textContent = isDragging ? texts.dropNow : texts.drop
+    this.#hint.textContent = texts.orPaste
+    this.#browse.textContent = isEmpty ? texts.browse : texts.addMore
+    this.#limit.textContent = maxSize === null ? '' : fill(texts.limit, { size: formatSize(maxSize, locale) })
+    this.#input.accept = accept
+  }
+
+  focus(): void {
+    this.#browse.focus()
+  }
 }

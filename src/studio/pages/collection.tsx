@@ -1,6 +1,6 @@
 import { useEffect } from 'preact/hooks'
 
-import { DEFAULT_ACCEPT } from '../../elements/uploader/rules.ts'
+import { DEFAULT_ACCEPT } from '../../client/upload/accept.ts'
 import { announce } from '../announce.ts'
 import { explain, length, plural } from '../format.ts'
 import { FileButton } from '../parts/button.tsx'

@@ -1,4 +1,4 @@
-import { DEFAULT_ACCEPT } from '../../elements/uploader/rules.ts'
+import { DEFAULT_ACCEPT } from '../../client/upload/accept.ts'
 import type { Collection } from '../api.ts'
 import { plural } from '../format.ts'
 import { FileButton } from '../parts/button.tsx'

@@ -1,7 +1,7 @@
 import { useEffect } from 'preact/hooks'
 
 import { isFinal } from '../../client/index.ts'
-import { DEFAULT_ACCEPT } from '../../elements/uploader/rules.ts'
+import { DEFAULT_ACCEPT } from '../../client/upload/accept.ts'
 import { announce } from '../announce.ts'
 import type { Client, Track } from '../api.ts'
 import { clock, explain, failureOf, infoOf, nameOf, percent } from '../format.ts'

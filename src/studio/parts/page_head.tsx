@@ -2,7 +2,7 @@ import type { ComponentChildren } from 'preact'
 import { useState } from 'preact/hooks'
 
 import { uploadFile } from '../../client/index.ts'
-import { COVER_ACCEPT } from '../../elements/uploader/rules.ts'
+import { COVER_ACCEPT } from '../../client/upload/accept.ts'
 import { announce } from '../announce.ts'
 import type { CoverImage, Failure, UploadHandle } from '../api.ts'
 import { explain } from '../format.ts'

@@ -1,7 +1,7 @@
 import { useRef, useState } from 'preact/hooks'
 
-import type { Item } from '../../elements/uploader/item.ts'
-import { DEFAULT_ACCEPT } from '../../elements/uploader/rules.ts'
+import { DEFAULT_ACCEPT } from '../../client/upload/accept.ts'
+import type { UploadItem } from '../../client/upload/item.ts'
 import { announce } from '../announce.ts'
 import type { Failure, Listed } from '../api.ts'
 import { explain, nameOf } from '../format.ts'
@@ -96,7 +96,7 @@ export function TrackList({ collection_id, list, onFiles }: Properties) {
   ]
 
   /** The row of a file on its way; at a place of its own once the list knows its track. */
-  const rowOf = (item: Item, index?: number) => (
+  const rowOf = (item: UploadItem, index?: number) => (
     <UploadRow
       key={item.id}
       item={item}

@@ -1,10 +1,11 @@
-import { fractionOf, isUnsent, type Item } from '../../elements/uploader/item.ts'
-import { statusOf } from '../../elements/uploader/status.ts'
-import { queueOf, texts } from '../state/uploads.ts'
+import type { UploadItem } from '../../client/upload/item.ts'
+import { statusOf } from '../../elements/shared/upload_status.ts'
+import { fill } from '../../elements/texts/texts.ts'
+import { language, queueOf } from '../state/uploads.ts'
 import { Button } from './button.tsx'
 
 interface Properties {
-  item: Item
+  item: UploadItem
   collection_id: string
   /** Of a row at a place of its own. */
   look: string | undefined
@@ -14,8 +15,10 @@ interface Properties {
 
 /** A file on its way into a collection: its progress, and what can be done about it. */
 export function UploadRow({ item, collection_id, look, onChoose }: Properties) {
-  const { text, isProblem } = statusOf(item, texts)
+  const { text, isProblem } = statusOf(item, language)
+  const { texts } = language
   const { name } = item.file
+  const labelOf = (action: string) => fill(texts.actionOn, { action, name })
   const queue = queueOf(collection_id)
   const bar = item.state === 'uploading' || item.state === 'waiting' || item.state === 'queued'
   // It cannot be read any more, however often it is tried.
@@ -30,25 +33,25 @@ export function UploadRow({ item, collection_id, look, onChoose }: Properties) {
         <span class="name">{name}</span>
         <span class={isProblem ? 'note failed' : 'note'}>{text}</span>
       </span>
-      {bar && <progress max="1" value={fractionOf(item)} aria-label={texts.progressOf(name)} />}
+      {bar && <progress max="1" value={item.fraction} aria-label={fill(texts.progressOf, { name })} />}
       <span class="actions">
         {(item.state === 'uploading' || item.state === 'waiting') && (
-          <Button small label={texts.of(texts.pause, name)} onClick={() => queue?.pause(item)}>
+          <Button small label={labelOf(texts.pause)} onClick={() => queue?.pause(item)}>
             {texts.pause}
           </Button>
         )}
         {item.state === 'paused' && (
-          <Button small label={texts.of(texts.resume, name)} onClick={() => queue?.resume(item)}>
+          <Button small label={labelOf(texts.resume)} onClick={() => queue?.resume(item)}>
             {texts.resume}
           </Button>
         )}
         {lost && (
-          <Button small label={texts.of('Choose the file', name)} onClick={() => onChoose(lost.track_id)}>
+          <Button small label={labelOf('Choose the file')} onClick={() => onChoose(lost.track_id)}>
             Choose the file
           </Button>
         )}
         {item.retriable && !lost && (item.state === 'failed' || item.state === 'cancelled') && (
-          <Button small label={texts.of(texts.retry, name)} onClick={() => queue?.retry(item)}>
+          <Button small label={labelOf(texts.retry)} onClick={() => queue?.retry(item)}>
             {texts.retry}
           </Button>
         )}
@@ -56,7 +59,7 @@ export function UploadRow({ item, collection_id, look, onChoose }: Properties) {
           kind="quiet"
           icon="close"
           small
-          label={texts.of(isUnsent(item) ? texts.cancel : texts.remove, name)}
+          label={labelOf(item.isUnsent ? texts.cancel : texts.remove)}
           onClick={() => queue?.remove(item)}
         />
       </span>

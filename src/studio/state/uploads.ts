@@ -1,11 +1,10 @@
-import { connect } from '../../elements/uploader/connection.ts'
-import { createGuard } from '../../elements/uploader/guard.ts'
-import type { Host } from '../../elements/uploader/host.ts'
-import { type FileView, fractionOf, isUnsent, type Item, type Problem } from '../../elements/uploader/item.ts'
-import { createQueue, type Queue } from '../../elements/uploader/queue.ts'
-import { DEFAULT_ACCEPT, isTextFile } from '../../elements/uploader/rules.ts'
-import { sendFile } from '../../elements/uploader/stall.ts'
-import { en } from '../../elements/uploader/texts_en.ts'
+import { isTextFile } from '../../client/upload/accept.ts'
+import type { UploadItem } from '../../client/upload/item.ts'
+import { UploadQueue } from '../../client/upload/queue.ts'
+import { uploadFile } from '../../client/upload/transport.ts'
+import { createLeaveGuard } from '../../elements/shared/leave_guard.ts'
+import { type Language, sentenceOf } from '../../elements/shared/upload_status.ts'
+import { uploader as en } from '../../elements/texts/en.ts'
 import { announce } from '../announce.ts'
 import type { Client, Listed, Track } from '../api.ts'
 import { explain } from '../format.ts'
@@ -14,10 +13,8 @@ import type { Connection } from './client.ts'
 import { createStore } from './store.ts'
 import { forgetTrack } from './views.ts'
 
-/** Uploads go on while other pages are looked at: the uploader's engine, one queue for each collection. */
+/** Uploads go on while other pages are looked at: one queue for each collection. */
 
-/** Files whose bytes travel at the same time: more would only share the same line. */
-const AT_ONCE = 3
 const STORED = 'tonearm.unfinished'
 
 interface Sending {
@@ -26,10 +23,10 @@ interface Sending {
   controller: AbortController
 }
 
-const queues = new Map<string, Queue>()
+const queues = new Map<string, UploadQueue>()
 /** By track, the files that are sent for tracks that there were before. */
 const sendings = new Map<string, Sending>()
-const guard = createGuard()
+const guard = createLeaveGuard()
 
 /** Counts the changes of all uploads. */
 export const uploadChanges = createStore(0)
@@ -42,31 +39,40 @@ interface Arrival {
 /** The track whose bytes have just arrived, or that a file was chosen for. */
 export const arrivals = createStore<Arrival | null>(null)
 
-/** The texts of the states that files go through, and of what stops them. */
-export const texts = {
-  ...en,
-  wrongKey: 'Uploads have stopped: this key is not valid any more.',
-  placeNotFound: 'Uploads have stopped: their collection does not exist any more.',
+/** What is said of files, and of what stops them. */
+export const language: Language = {
+  locale: 'en',
+  texts: {
+    ...en,
+    errors: {
+      ...en.errors,
+      unauthorized: 'Uploads have stopped: this key is not valid any more.',
+      not_found: 'Uploads have stopped: their collection does not exist any more.',
+    },
+  },
 }
 
 /** The files on their way into a collection. */
-export const uploadsTo = (collection_id: string): readonly Item[] => queues.get(collection_id)?.items ?? []
+export const uploadsTo = (collection_id: string): readonly UploadItem[] => queues.get(collection_id)?.items ?? []
 
 /** The queue of a collection, to pause, retry and cancel. */
-export const queueOf = (collection_id: string): Queue | undefined => queues.get(collection_id)
+export const queueOf = (collection_id: string): UploadQueue | undefined => queues.get(collection_id)
 
 /** What stopped the files that are on their way into a collection; null while they travel. */
-export const stoppedBy = (collection_id: string): Problem | null =>
-  uploadsTo(collection_id).some(isUnsent) ? (queues.get(collection_id)?.state().problem ?? null) : null
+export function stoppedBy(collection_id: string): { message: string } | null {
+  const queue = queues.get(collection_id)
+  if (!queue?.problem || !queue.items.some((item) => item.isUnsent)) return null
+  return { message: sentenceOf(queue.problem, language) }
+}
 
 /** How much of a track's file has been sent from here, 0–1; null when it is not being sent from here. */
 export function sentOf({ id, collection_id }: Pick<Listed, 'id' | 'collection_id'>): number | null {
   const item = itemFor({ id, collection_id })
-  return sendings.get(id)?.fraction ?? (item && isUnsent(item) ? fractionOf(item) : null)
+  return sendings.get(id)?.fraction ?? (item?.isUnsent ? item.fraction : null)
 }
 
 /** The file on its way into a collection that a track was made for. */
-export const itemFor = ({ id, collection_id }: Pick<Listed, 'id' | 'collection_id'>): Item | undefined =>
+export const itemFor = ({ id, collection_id }: Pick<Listed, 'id' | 'collection_id'>): UploadItem | undefined =>
   uploadsTo(collection_id).find(({ target }) => target?.track_id === id)
 
 /** Tracks whose files this tab began to send, and did not send to their end. After a reload they are all that is known of them. */
@@ -107,7 +113,7 @@ export async function sendFor(client: Client, track: Pick<Listed, 'id' | 'collec
   const { id, collection_id } = track
   // Of an empty file the service says why it fails.
   if (file.size > 0 && (await isTextFile(file)))
-    return { ok: false, code: 'text_file', message: texts.textFile } as const
+    return { ok: false, code: 'text_file', message: sentenceOf({ code: 'text_file', message: '' }, language) } as const
   // Until now, its row was that of the other file.
   if (itemFor(track)) arrivals.set({ collection_id, track_id: id })
   endSending(track)
@@ -117,10 +123,11 @@ export async function sendFor(client: Client, track: Pick<Listed, 'id' | 'collec
   async function send() {
     const renewed = await client.post('/v1/track/{track_id}/upload', { params, body: { file_name: file.name }, signal })
     if (!renewed.ok) return renewed
-    const sent = await sendFile(renewed.track_upload, file, signal, (fraction) => {
+    const onProgress = (fraction: number) => {
       sending.fraction = fraction
       changed()
-    })
+    }
+    const sent = await uploadFile(renewed.track_upload, file, { signal, onProgress })
     if (!sent.ok) return sent
     finish(id)
     return client.post('/v1/track/{track_id}/upload_complete', { params, signal })
@@ -159,38 +166,29 @@ export function endUploads(collection_id?: string): void {
 }
 
 function changed(): void {
-  guard(sendings.size > 0 || [...queues.values()].some(({ items }) => items.some(isUnsent)))
+  guard(sendings.size > 0 || [...queues.values()].some(({ items }) => items.some((item) => item.isUnsent)))
   uploadChanges.set(uploadChanges.get() + 1)
 }
 
-function openQueue(api_key: string, collection_id: string): Queue {
-  const connection = connect({ base_url: location.origin, api_key, collection_id, upload_session_id: '' })
-  const host: Host = {
-    settings: () => ({
-      accept: DEFAULT_ACCEPT,
-      maxSize: null,
-      atOnce: AT_ONCE,
-      manual: false,
-      texts,
-      describe: () => ({}),
-    }),
-    connection: () => connection,
-    missing: () => null,
-    emit(name, detail) {
-      if (name === 'error') announce((detail as Problem).message)
-      const { id, track_id } = detail as FileView
+function openQueue(api_key: string, collection_id: string): UploadQueue {
+  const options = { baseUrl: location.origin, apiKey: api_key, collectionId: collection_id }
+  const queue = new UploadQueue(options, {
+    onEvent(type, item) {
+      const track_id = item.target?.track_id
       // A file that is tried again for the same track does not start again.
-      if ((name === 'upload-start' || name === 'upload-progress') && track_id) begin(track_id)
-      if (name === 'cancelled' && track_id) finish(track_id)
-      if (name !== 'upload-complete') return
+      if ((type === 'upload-start' || type === 'upload-progress') && track_id) begin(track_id)
+      if (type === 'upload-cancel' && track_id) finish(track_id)
+      if (type !== 'upload-complete') return
       // From here on the collection's page follows the track; taken out at once, the file is not followed by the queue as well.
-      queue.remove(...queue.items.filter((item) => item.id === id))
+      queue.remove(item)
       if (!track_id) return
       finish(track_id)
       arrivals.set({ collection_id, track_id })
     },
-    changed,
-  }
-  const queue = createQueue(host)
+    onQueueEvent(_, detail) {
+      if ('code' in detail) announce(sentenceOf(detail, language))
+    },
+    onChange: changed,
+  })
   return queue
 }

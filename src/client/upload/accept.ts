@@ -1,6 +1,6 @@
-import { sleep } from '../../client/retry.ts'
 import { COVER_TYPES } from '../../contract/facts.ts'
 import { HEAD_BYTES, isText } from '../../contract/text.ts'
+import { sleep } from '../retry.ts'
 
 /** What is taken at all; the service looks at the bytes and has the last word. */
 
@@ -29,7 +29,7 @@ export function isAccepted(file: { name: string; type: string }, accept: string)
   )
 }
 
-const UNITS: Record<string, number> = { '': 1, b: 1, k: 1e3, m: 1e6, g: 1e9, ki: 2 ** 10, mi: 2 ** 20, gi: 2 ** 30 }
+const UNITS: Record<string, number> = { '': 1, k: 1e3, m: 1e6, g: 1e9, ki: 2 ** 10, mi: 2 ** 20, gi: 2 ** 30 }
 
 /** Bytes of a size such as `500MB`, `1.5 GB`, `200 MiB` or `1000000`; null when it is none. */
 export function parseSize(text: string | null): number | null {
@@ -41,7 +41,7 @@ export function parseSize(text: string | null): number | null {
 export const isImage = (file: File) => file.type.startsWith('image/')
 
 /** A drive that is slow, or gone, may leave a read without an end. In milliseconds. */
-const PATIENCE = 15_000
+const READ_TIMEOUT = 15_000
 
 /** The first bytes of a file; null when they cannot be read, or not soon. */
 export async function headOf(file: File, bytes: number): Promise<Uint8Array | null> {
@@ -50,9 +50,9 @@ export async function headOf(file: File, bytes: number): Promise<Uint8Array | nu
     .arrayBuffer()
     .catch(() => null)
   const limit = new AbortController()
-  const head = await Promise.race([read, sleep(PATIENCE, limit.signal).then(() => null)])
+  const head = await Promise.race([read, sleep(READ_TIMEOUT, limit.signal).then(() => null)])
   limit.abort()
-  return head ? new Uint8Array(head) : null
+  return head && new Uint8Array(head)
 }
 
 /** Whether a file is text; no when it cannot be read, which is found out when it is sent. */

@@ -1,0 +1,275 @@
+import { createLimit } from '../limit.ts'
+import { DEFAULT_ACCEPT, isAccepted, isTextFile } from './accept.ts'
+import { recallCover, setCover } from './cover.ts'
+import { deliver, type Delivery, leaveTrack } from './deliver.ts'
+import type { QueueEvents, UploadListener, UploadOptions } from './events.ts'
+import { follow } from './follow.ts'
+import { type Problem, UploadItem } from './item.ts'
+import { type UploadContext, UploadSession } from './session.ts'
+
+const CONCURRENCY = 3
+
+/** A list of files on their way into a collection: a few travel at once, the others wait in line. No DOM, and no sentences. */
+export class UploadQueue {
+  readonly items: readonly UploadItem[]
+  #items: UploadItem[] = []
+  #options: UploadOptions
+  #session: UploadSession
+  #listener: UploadListener
+  #context: UploadContext
+  #running = 0
+  #isHeld = false
+  #isStarted = false
+  #problem: Problem | null = null
+  /** Whether it was told that nothing is left to do. */
+  #isComplete = false
+
+  constructor(options: UploadOptions, listener: UploadListener = {}) {
+    this.items = this.#items
+    this.#options = options
+    this.#session = new UploadSession(options)
+    this.#listener = listener
+    this.#context = {
+      session: () => this.#session,
+      describe: (file) => this.#options.describe?.(file) ?? {},
+      emit: (type, item, detail) => this.#listener.onEvent?.(type, item, detail),
+      changed: (item) => this.#listener.onChange?.(item),
+      inOrder: createLimit(1),
+    }
+  }
+
+  /** Nothing more is begun until `resumeAll`. */
+  get isHeld(): boolean {
+    return this.#isHeld
+  }
+
+  /** Files wait for `start`. */
+  get isIdle(): boolean {
+    return this.#options.manual === true && !this.#isStarted
+  }
+
+  /** What stops every file; null while they travel. */
+  get problem(): Problem | null {
+    return this.#problem
+  }
+
+  /** Changes some options. Files whose tracks are made already keep these, and the key that made them. */
+  configure(options: Partial<UploadOptions>): void {
+    const before = this.#options
+    this.#options = { ...before, ...options }
+    const place = ['baseUrl', 'apiKey', 'collectionId', 'uploadSessionId'] as const
+    if (place.every((name) => before[name] === this.#options[name])) return this.#pump()
+    this.#session = new UploadSession(this.#options)
+    this.reconsider()
+  }
+
+  add(files: Iterable<File>): UploadItem[] {
+    const added = Array.from(files, (file) => this.#addOne(file))
+    this.#isComplete = false
+    this.#changed()
+    return added
+  }
+
+  /** Begins, after `manual` or after something that stopped everything. */
+  start(): void {
+    this.#isStarted = true
+    this.#isHeld = false
+    this.reconsider()
+  }
+
+  /** What stopped everything may be gone. */
+  reconsider(): void {
+    this.#problem = null
+    this.#changed()
+    this.#pump()
+  }
+
+  pause(item: UploadItem): void {
+    if (!['queued', 'uploading', 'waiting'].includes(item.state)) return
+    Object.assign(item, { state: 'paused', problem: null, sent: 0 })
+    item.controller.abort()
+    this.#context.emit('upload-pause', item, {})
+    this.#changed(item)
+  }
+
+  /** Holds back the files that have not begun; those on their way arrive. */
+  pauseAll(): void {
+    this.#isHeld = true
+    this.#changed()
+  }
+
+  resume(...items: UploadItem[]): void {
+    for (const item of items) {
+      if (item.state !== 'paused') continue
+      item.state = 'queued'
+      this.#context.emit('upload-resume', item, {})
+    }
+    this.#changed()
+    this.#pump()
+  }
+
+  resumeAll(): void {
+    this.#isHeld = false
+    this.resume(...this.items)
+  }
+
+  cancel(...items: UploadItem[]): void {
+    const given = items.filter((item) => item.isUnsent)
+    for (const item of given) {
+      // A listener may have cancelled it meanwhile.
+      if (!item.isUnsent) continue
+      Object.assign(item, { state: 'cancelled', problem: null, sent: 0 })
+      item.controller.abort()
+      if (item.cover?.state === 'uploading') recallCover(item)
+      this.#context.emit('upload-cancel', item, {})
+    }
+    this.#changed()
+    if (given.length > 0) this.#completeIfSettled()
+    this.#pump()
+  }
+
+  /** Tries a file again that failed or was cancelled, or does not let it wait any longer. */
+  retry(item: UploadItem): void {
+    if (item.state === 'waiting') item.wake.abort()
+    this.#retry(['failed', 'cancelled'].includes(item.state) ? [item] : [])
+  }
+
+  /** Tries all again that failed; what was cancelled comes back only by name. */
+  retryFailed(): void {
+    for (const item of this.items) if (item.state === 'waiting') item.wake.abort()
+    this.#retry(this.items.filter(({ state, retriable }) => state === 'failed' && retriable))
+  }
+
+  /** Takes files from the list; what is on its way is cancelled. */
+  remove(...items: UploadItem[]): void {
+    for (const item of items) {
+      if (item.isUnsent) this.cancel(item)
+      item.controller.abort()
+      item.cover?.controller.abort()
+      const at = this.#items.indexOf(item)
+      if (at >= 0) this.#items.splice(at, 1)
+    }
+    this.#changed()
+  }
+
+  /** A picture for a file's track. */
+  addCover(item: UploadItem, file: File): void {
+    void setCover(item, file, this.#context)
+  }
+
+  #addOne(file: File): UploadItem {
+    const item = new UploadItem(file)
+    this.#items.push(item)
+    const problem = this.#problemOf(file)
+    if (problem) {
+      this.#reject(item, problem)
+    } else {
+      this.#context.emit('file-added', item, {})
+      void this.#check(item)
+    }
+    return item
+  }
+
+  #problemOf(file: File): Problem | null {
+    const { accept = DEFAULT_ACCEPT, maxSize } = this.#options
+    if (!isAccepted(file, accept)) return { code: 'not_accepted', message: '' }
+    if (file.size === 0) return { code: 'empty_file', message: '' }
+    return maxSize && file.size > maxSize ? { code: 'too_large', message: '', limit: maxSize } : null
+  }
+
+  #reject(item: UploadItem, problem: Problem): void {
+    Object.assign(item, { state: 'rejected', problem, retriable: false })
+    this.#context.emit('file-rejected', item, problem)
+  }
+
+  async #check(item: UploadItem): Promise<void> {
+    if ((await isTextFile(item.file)) && item.isUnsent) {
+      this.#reject(item, { code: 'text_file', message: '' })
+      this.#changed(item)
+      this.#completeIfSettled()
+    }
+    item.checked = true
+    this.#pump()
+  }
+
+  /** Begins as many files as may travel now. */
+  #pump(): void {
+    if (!this.items.some((item) => item.isUnsent)) this.#isStarted = false
+    if (this.#isHeld || this.#problem || this.isIdle) return
+    const waiting = this.items.filter(({ state }) => state === 'queued')
+    const { apiKey, collectionId, uploadSessionId, concurrency = CONCURRENCY } = this.#options
+    if (waiting.length > 0 && !(apiKey && (collectionId || uploadSessionId))) {
+      return this.#stop({ code: 'not_set_up', message: '' })
+    }
+    for (const item of waiting.slice(0, Math.max(0, concurrency - this.#running))) {
+      // Nothing overtakes it: tracks have the order of the list.
+      if (!item.checked) return
+      void this.#run(item)
+    }
+  }
+
+  async #run(item: UploadItem): Promise<void> {
+    this.#running++
+    item.controller = new AbortController()
+    const { signal } = item.controller
+    // The page's own `describe` may throw.
+    const ended = await deliver(item, this.#context).catch(broken)
+    this.#running--
+    if (!signal.aborted) this.#end(item, ended)
+    this.#changed(item)
+    this.#pump()
+  }
+
+  #end(item: UploadItem, delivery: Delivery): void {
+    if (delivery.end === 'done') {
+      Object.assign(item, { state: 'processing', sent: item.file.size, status: 'initializing', progress: null })
+      this.#context.emit('upload-complete', item, {})
+      void follow(item, this.#context).then(() => this.#completeIfSettled())
+    } else if (delivery.end === 'failed') {
+      Object.assign(item, { state: 'failed', problem: delivery.problem, retriable: true })
+      this.#context.emit('file-failed', item, delivery.problem)
+      this.#completeIfSettled()
+    } else if (delivery.end === 'stopped') {
+      Object.assign(item, { state: 'queued', sent: 0 })
+      this.#stop(delivery.problem)
+    }
+  }
+
+  #retry(items: UploadItem[]): void {
+    for (const item of items) {
+      // What failed in processing is looked at no more; a new track gets the bytes.
+      if (item.status !== null) leaveTrack(item)
+      if (item.cover?.state === 'failed') recallCover(item)
+      Object.assign(item, { state: 'queued', problem: null, status: null, progress: null, sent: 0 })
+      this.#isComplete = false
+    }
+    this.#isStarted = true
+    this.#changed()
+    this.#pump()
+  }
+
+  /** Something concerns every file: nothing more is begun until it is put right. */
+  #stop(problem: Problem): void {
+    if (this.#problem) return
+    this.#problem = problem
+    this.#emitQueue('upload-error', problem)
+    this.#changed()
+  }
+
+  #completeIfSettled(): void {
+    if (this.#isComplete || this.items.length === 0 || !this.items.every((item) => item.isSettled)) return
+    this.#isComplete = true
+    const count = (...states: string[]) => this.items.filter(({ state }) => states.includes(state)).length
+    this.#emitQueue('queue-complete', { ready: count('ready'), failed: count('failed', 'rejected') })
+  }
+
+  #emitQueue<K extends keyof QueueEvents>(type: K, detail: QueueEvents[K]): void {
+    this.#listener.onQueueEvent?.(type, detail)
+  }
+
+  #changed(item?: UploadItem): void {
+    this.#listener.onChange?.(item)
+  }
+}
+
+const broken = (error: unknown): Delivery => ({ end: 'failed', problem: { code: 'internal', message: String(error) } })

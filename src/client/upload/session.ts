@@ -1,0 +1,125 @@
+import { type Client, createClient, randomKey } from '../client.ts'
+import { isPassing, noAnswer } from '../failure.ts'
+import type { Failure } from '../types.ts'
+import type { UploadEvents, UploadOptions } from './events.ts'
+import type { Description, Target, TrackRequest, UploadItem } from './item.ts'
+
+/** A session or URL this close to its end is not begun to be used, in milliseconds. */
+const MARGIN = 60_000
+/** Sessions last as long as their first URLs do, an hour (docs/architecture.md#uploads); here by this machine's clock. */
+const SESSION_LENGTH = 3600_000
+
+type Place = Pick<UploadOptions, 'baseUrl' | 'apiKey' | 'collectionId' | 'uploadSessionId'>
+type Opened = { ok: true; upload_session_id: string } | Failure
+
+/** Where files go, and with which key: the service, and the upload session that is open there. */
+export class UploadSession {
+  readonly client: Client
+  /** Whether sessions are opened here, so that an ended one is no obstacle. */
+  readonly renews: boolean
+  #place: Place
+  #current: { id: string; endsAt: number } | null = null
+  #opening: Promise<Opened> | null = null
+
+  constructor(place: Place) {
+    this.#place = place
+    this.client = createClient({ base_url: place.baseUrl, api_key: place.apiKey })
+    this.renews = !place.uploadSessionId
+  }
+
+  /** The id of a session with time left: the page's own, or one that is opened when the first file needs it. */
+  async open(): Promise<Opened> {
+    const { uploadSessionId } = this.#place
+    if (uploadSessionId) return { ok: true, upload_session_id: uploadSessionId }
+    if (this.#current && this.#current.endsAt > Date.now()) return { ok: true, upload_session_id: this.#current.id }
+    // Several files may ask at once.
+    this.#opening ??= this.#create().finally(() => (this.#opening = null))
+    return this.#opening
+  }
+
+  /** The session has ended; the next file opens another. */
+  forget(upload_session_id: string): void {
+    if (this.#current?.id === upload_session_id) this.#current = null
+  }
+
+  async #create(): Promise<Opened> {
+    const endsAt = Date.now() + SESSION_LENGTH - MARGIN
+    const body = { collection_id: this.#place.collectionId ?? '' }
+    const made = await this.client.post('/v1/upload_session', { body })
+    if (made.ok) this.#current = { id: made.upload_session_id, endsAt }
+    return made
+  }
+}
+
+/** What the steps of an upload need of the queue around them. */
+export interface UploadContext {
+  session: () => UploadSession
+  describe: (file: File) => Description
+  emit: <K extends keyof UploadEvents>(type: K, item: UploadItem, detail: UploadEvents[K]) => void
+  changed: (item?: UploadItem) => void
+  /** Runs one piece of work after the other, in the order they came. */
+  inOrder: <T>(work: () => Promise<T>) => Promise<T>
+}
+
+/** Whether a target's URL has time left. */
+export const isFresh = ({ received, track_upload }: Target) => Date.now() < received + track_upload.ttl * 1000 - MARGIN
+
+/** Makes the track of a file, where the page says now. */
+export async function createTarget(
+  item: UploadItem,
+  context: UploadContext,
+  signal: AbortSignal,
+): Promise<{ ok: true; target: Target } | Failure> {
+  for (;;) {
+    if (signal.aborted) return noAnswer(true)
+    const session = context.session()
+    const created = await createTrack(item, session, context, signal)
+    // A refusal of a key or session that the page has replaced meanwhile says nothing of the next one.
+    if (created.ok || isPassing(created) || session === context.session()) return created
+  }
+}
+
+async function createTrack(item: UploadItem, session: UploadSession, context: UploadContext, signal: AbortSignal) {
+  const opened = await session.open()
+  if (!opened.ok) return opened
+  const { client } = session
+  const { upload_session_id } = opened
+  // Under one `Idempotency-Key` the service takes but one path and one body.
+  if (item.request?.upload_session_id !== upload_session_id)
+    item.request = newRequest(item.file, upload_session_id, context)
+  const { idempotencyKey, description } = item.request
+  const { organizationIndex, metadata } = description
+  const created = await client.post('/v1/upload/{upload_session_id}/track', {
+    params: { upload_session_id },
+    body: {
+      file_name: item.file.name,
+      file_size: item.file.size,
+      ...(organizationIndex !== undefined && { organization_index: organizationIndex }),
+      ...(metadata !== undefined && { metadata }),
+    },
+    idempotency_key: idempotencyKey,
+    signal,
+  })
+  if (!created.ok) {
+    if (created.status === 404 || created.status === 410) session.forget(upload_session_id)
+    // Refused, so nothing was made: the next request may say something else.
+    if (!isPassing(created)) item.request = null
+    return created
+  }
+  const { track_id, track_upload, track_cover_upload } = created
+  const target = { client, upload_session_id, track_id, track_upload, track_cover_upload, received: Date.now() }
+  return { ok: true as const, target }
+}
+
+const newRequest = (file: File, upload_session_id: string, { describe }: UploadContext): TrackRequest => ({
+  upload_session_id,
+  idempotencyKey: randomKey(),
+  // A copy, as it travels: the page may go on using what it gave.
+  description: JSON.parse(JSON.stringify({ ...describe(file) })) as Description,
+})
+
+/** What the service says of a file's track. */
+export function readTrack({ client, upload_session_id, track_id }: Target, signal: AbortSignal) {
+  const params = { upload_session_id, track_id }
+  return client.get('/v1/upload/{upload_session_id}/track/{track_id}', { params, signal })
+}

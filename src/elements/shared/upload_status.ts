@@ -1,0 +1,100 @@
+import type { Problem, UploadItem } from '../../client/upload/item.ts'
+import { fill, type UploaderTexts } from '../texts/texts.ts'
+import { clock } from './clock.ts'
+
+/** The sentences that go with what the upload engine says by codes: for the uploader, and for the studio. */
+
+/** What is said, and how numbers are written in it. */
+export interface Language {
+  locale: string
+  texts: UploaderTexts
+}
+
+const UNITS = ['byte', 'kilobyte', 'megabyte', 'gigabyte']
+
+/** `12400000` → `12.4 MB`, in a language. */
+export function formatSize(bytes: number, locale: string): string {
+  const power = Math.min(UNITS.length - 1, Math.floor(Math.log10(Math.max(1, bytes)) / 3))
+  const value = bytes / 1000 ** power
+  const digits = power > 1 && value < 100 ? 1 : 0
+  const unit = { style: 'unit', unit: UNITS[power]!, maximumFractionDigits: digits } as const
+  return new Intl.NumberFormat(locale, unit).format(value)
+}
+
+/** `0.456` → `45 %`, in a language; 100 % only when it is all. */
+export const formatPercent = (fraction: number, locale: string) =>
+  new Intl.NumberFormat(locale, { style: 'percent' }).format(Math.floor(fraction * 100) / 100)
+
+/** Codes that mean the same to people as another. */
+const ALIKE: Record<string, string> = { storage_429: 'rate_limited', storage_503: 'rate_limited' }
+
+/** A problem in the reader's language; what the service alone can explain stays as it says it. */
+export function sentenceOf({ code, message, limit }: Problem, { texts, locale }: Language, item?: UploadItem): string {
+  const { errors } = texts
+  // Of a file that was looked at, the service says what is wrong with it.
+  const isJudged = item?.status === 'failed' && message !== ''
+  const isImage = code === 'not_accepted' && item?.file.type.startsWith('image/')
+  const key = item?.state === 'uploaded' ? 'unfollowed' : isImage ? 'image_alone' : (ALIKE[code] ?? code)
+  const text = isJudged || !Object.hasOwn(errors, key) ? message || errors.failed || code : errors[key]!
+  return fill(text, { size: formatSize(limit ?? 0, locale), origin: location.origin, name: item?.file.name ?? '' })
+}
+
+/** What is to be said of a file. */
+export interface UploadStatus {
+  text: string
+  /** Of the progress bar; null when it is not known, undefined without a bar. */
+  fraction?: number | null
+  isProblem?: boolean
+}
+
+export function statusOf(item: UploadItem, language: Language): UploadStatus {
+  const { texts, locale } = language
+  const problem = item.problem ? sentenceOf(item.problem, language, item) : ''
+  switch (item.state) {
+    case 'queued':
+      return { text: `${texts.waiting} · ${formatSize(item.file.size, locale)}` }
+    case 'uploading':
+      return uploading(item, language)
+    case 'waiting':
+      return { text: waiting(item, problem, texts), fraction: null, isProblem: true }
+    case 'paused':
+      return { text: texts.paused, fraction: 0 }
+    case 'processing':
+      return processing(item, problem, language)
+    case 'ready': {
+      const length = item.duration > 0 ? ` · ${clock(item.duration)}` : ''
+      return { text: `${texts.ready}${length}${problem && `. ${problem}`}` }
+    }
+    case 'uploaded':
+      return { text: problem }
+    case 'cancelled':
+      return { text: texts.cancelled }
+    case 'failed':
+    case 'rejected':
+      return { text: problem, isProblem: true }
+  }
+}
+
+function uploading({ file, fraction, sent }: UploadItem, { texts, locale }: Language): UploadStatus {
+  if (sent === 0) return { text: texts.starting, fraction: 0 }
+  if (fraction === 1) return { text: texts.finishing, fraction }
+  const values = {
+    percent: formatPercent(fraction, locale),
+    sent: formatSize(sent, locale),
+    total: formatSize(file.size, locale),
+  }
+  return { text: fill(texts.uploading, values), fraction }
+}
+
+function waiting({ retryAt }: UploadItem, reason: string, texts: UploaderTexts): string {
+  if (retryAt === null) return texts.offline
+  return fill(texts.retryIn, { reason, seconds: Math.max(0, Math.ceil((retryAt - Date.now()) / 1000)) })
+}
+
+function processing({ status, progress }: UploadItem, problem: string, { texts, locale }: Language): UploadStatus {
+  if (problem) return { text: problem, fraction: null, isProblem: true }
+  // 0 while other files are worked on.
+  if (status === 'initializing' || !progress) return { text: texts.received, fraction: null }
+  const text = status === 'fallback_processing' ? texts.processingAgain : texts.processing
+  return { text: fill(text, { percent: formatPercent(progress, locale) }), fraction: progress }
+}

@@ -1,0 +1,73 @@
+import { button, element, icon, setAttributes } from '../shared/dom.ts'
+
+/** Path data of 24 × 24 icons, drawn for this project. */
+export const icons = {
+  upload: 'M11 16V7.8L7.9 10.9 6.5 9.5 12 4l5.5 5.5-1.4 1.4L13 7.8V16h-2zM5 20v-5h2v3h10v-3h2v5H5z',
+  note: 'M10 21a3.5 3.5 0 1 1 1.5-6.66V4l8-1.5v4L13.5 7.6v9.9A3.5 3.5 0 0 1 10 21z',
+  pause: 'M7 5h3.5v14H7V5zm6.5 0H17v14h-3.5V5z',
+  play: 'M8 5v14l11-7L8 5z',
+  retry:
+    'M12 5a7 7 0 1 1-6.9 8.2h2.05A5 5 0 1 0 12 7c-1.3 0-2.48.5-3.37 1.31L11 10.7H4.5V4.2l2.7 2.7A6.97 6.97 0 0 1 12 5z',
+  close: 'M6.4 5 12 10.6 17.6 5 19 6.4 13.4 12l5.6 5.6-1.4 1.4L12 13.4 6.4 19 5 17.6 10.6 12 5 6.4 6.4 5z',
+  check: 'M9.5 16.2 5.3 12l-1.4 1.4 5.6 5.6L20.6 7.9l-1.4-1.4L9.5 16.2z',
+  alert: 'M12 3 1.5 21h21L12 3zm1 14.5h-2v-2h2v2zm0-3.5h-2V9.5h2V14z',
+}
+
+/** A progress bar. Without a fraction it says that something goes on, but not how far it is. */
+export function createBar(part: string) {
+  const fill = element('div', { class: 'fill', part: `${part}-fill` })
+  const root = element(
+    'div',
+    { class: 'bar', part, role: 'progressbar', 'aria-valuemin': 0, 'aria-valuemax': 100 },
+    fill,
+  )
+
+  function show(label: string, fraction: number | null, text: string): void {
+    root.ariaLabel = label
+    root.ariaValueText = text
+    root.ariaValueNow = fraction === null ? null : String(Math.floor(fraction * 100))
+    root.classList.toggle('unknown', fraction === null)
+    fill.style.setProperty('inline-size', fraction === null ? '' : `${fraction * 100}%`)
+  }
+  return { root, show }
+}
+
+const THUMB_SIZE = 104
+
+/** The square at the beginning of a row: shows a picture, and takes one. */
+export function createThumb(onPick: () => void) {
+  const canvas = document.createElement('canvas')
+  canvas.width = canvas.height = THUMB_SIZE
+  canvas.hidden = true
+  const root = button('thumb', onPick, icon(icons.note), canvas)
+  let shown: File | undefined
+
+  function show(picture: File | undefined, title: string, label: string): void {
+    setAttributes(root, { 'aria-label': label, title })
+    if (picture === shown) return
+    shown = picture
+    canvas.hidden = true
+    if (shown) void draw(shown)
+  }
+
+  // Drawn, not shown by a blob: URL, which a strict Content-Security-Policy refuses.
+  async function draw(file: File): Promise<void> {
+    const picture = await createImageBitmap(file).catch(() => null)
+    if (!picture || file !== shown) return
+    const side = Math.min(picture.width, picture.height)
+    const [x, y] = [(picture.width - side) / 2, (picture.height - side) / 2]
+    canvas.getContext('2d')?.drawImage(picture, x, y, side, side, 0, 0, THUMB_SIZE, THUMB_SIZE)
+    picture.close()
+    canvas.hidden = false
+  }
+  return { root, show }
+}
+
+/** Makes a change inside of an element; should the focused control go by it, the focus goes on to `next`, and not back to the page. */
+export function keepFocus(within: HTMLElement, change: () => void, next: () => void): void {
+  const root = within.getRootNode()
+  const focused = root instanceof ShadowRoot ? root.activeElement : null
+  const concerned = focused !== null && within.contains(focused)
+  change()
+  if (concerned && !(focused.isConnected && focused.checkVisibility())) next()
+}

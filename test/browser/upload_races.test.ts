@@ -1,0 +1,277 @@
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
+
+import { aPicture, aSong, lost, openQueue, PlayedService, refusal, silence, until } from './upload_service.ts'
+
+/** The engine of uploads when something happens at the wrong moment: an answer gets lost, a key changes, somebody cancels. */
+
+let service: PlayedService
+
+beforeEach(() => {
+  vi.useFakeTimers()
+  service = new PlayedService()
+})
+afterEach(() => {
+  vi.useRealTimers()
+  vi.unstubAllGlobals()
+})
+
+const MAKING = /^\/v1\/upload\/[\w-]+\/track$/
+const LOOKING = /^\/v1\/upload\/[\w-]+\/track\/[\w-]+$/
+/** So often a call of the client is repeated before it has failed. */
+const TRIES = 3
+
+describe('of a track whose answer got lost there is no second one', () => {
+  /** Loses the answers of the first requests for a track; the service carries them out. */
+  function loseAnswers(): void {
+    let times = TRIES
+    service.intercept = async ({ path }, carryOut) => {
+      const answer = await carryOut()
+      return MAKING.test(path) && times-- > 0 ? lost() : answer
+    }
+  }
+
+  test('also when the page says something else of the file each time it is asked', async () => {
+    loseAnswers()
+    let asked = 0
+    const { queue, types } = openQueue({ describe: () => ({ organizationIndex: `${++asked}` }) })
+    const [item] = queue.add([aSong('told.wav')])
+    await until(item, 'ready')
+    expect(types()).toContain('upload-retry')
+    expect(service.tracks.map(({ body }) => body.organization_index)).toEqual(['1'])
+  })
+
+  test('while the service is still at it, the file waits', async () => {
+    let times = TRIES
+    service.intercept = ({ path }) =>
+      MAKING.test(path) && times-- > 0 ? refusal(409, 'request_in_flight', { 'retry-after': '1' }) : undefined
+    const { queue } = openQueue()
+    const [item] = queue.add([aSong('patient.wav')])
+    await until(item, 'ready')
+  })
+
+  test('unless the session is another one by then', async () => {
+    loseAnswers()
+    const second = { uploadSessionId: '' }
+    const { queue } = openQueue({ uploadSessionId: service.openSession() }, (type) => {
+      if (type === 'upload-retry') queue.configure(second)
+    })
+    second.uploadSessionId = service.openSession()
+    const [item] = queue.add([aSong('moved.wav')])
+    await until(item, 'ready')
+    expect(item?.target?.upload_session_id).toBe('session-2')
+  })
+})
+
+describe('a change of the key or the session', () => {
+  test('leaves the files alone that are processed already', async () => {
+    const { queue } = openQueue({}, (type) => {
+      if (type === 'upload-complete') queue.configure({ apiKey: 'ta_uk_2', collectionId: 'elsewhere' })
+    })
+    const [item] = queue.add([aSong('followed.wav')])
+    await until(item, 'ready')
+    const [next] = queue.add([aSong('elsewhere.wav')])
+    await until(next, 'ready')
+    expect(next?.target?.client).not.toBe(item?.target?.client)
+    expect(next?.target?.upload_session_id).toBe('session-2')
+  })
+
+  test('after which files can no longer be followed does not hide that they are there', async () => {
+    service.intercept = ({ path }) => (LOOKING.test(path) ? refusal(401, 'unauthorized') : undefined)
+    const { queue, told } = openQueue()
+    const [item] = queue.add([aSong('there.wav')])
+    await until(item, 'uploaded')
+    expect(told).toContainEqual(expect.objectContaining({ type: 'track-unfollowed', code: 'unauthorized' }))
+  })
+
+  test('is not undone by the answer to a request from before', async () => {
+    const held = Promise.withResolvers<void>()
+    service.intercept = async ({ path }, carryOut) => {
+      if (path.includes('gone')) await held.promise
+      return carryOut()
+    }
+    const { queue, types } = openQueue({ uploadSessionId: 'gone' })
+    const [item] = queue.add([aSong('between.wav')])
+    await vi.advanceTimersByTimeAsync(100)
+    expect(service.calls).toEqual(['POST /v1/upload/gone/track'])
+    queue.configure({ uploadSessionId: service.openSession() })
+    held.resolve()
+    await until(item, 'ready')
+    expect(types()).not.toContain('upload-error')
+  })
+})
+
+describe('a track that was deleted meanwhile', () => {
+  test('fails, and its file may be sent again as another', async () => {
+    service.intercept = async ({ path }, carryOut) => {
+      if (LOOKING.test(path)) service.tracks.splice(0)
+      return carryOut()
+    }
+    const { queue } = openQueue()
+    const [item] = queue.add([aSong('deleted.wav')])
+    await until(item, 'failed')
+    expect([item?.problem?.code, item?.retriable]).toEqual(['track_deleted', true])
+    service.intercept = () => undefined
+    queue.retry(item!)
+    await until(item, 'ready')
+  })
+})
+
+describe('at the wrong moment', () => {
+  /** The storage's answer to the first attempt, in place of its own. */
+  function storageSays(status: number): void {
+    let first = true
+    service.intercept = ({ method }) => {
+      if (method !== 'PUT' || !first) return undefined
+      first = false
+      return new Response('No', { status })
+    }
+  }
+
+  test('a file that is to be tried at once and is cancelled in the same moment is cancelled', async () => {
+    storageSays(503)
+    const { queue } = openQueue({}, (type, item) => {
+      if (type !== 'upload-retry') return
+      // Once it waits.
+      queueMicrotask(() => {
+        queue.retry(item)
+        queue.cancel(item)
+      })
+    })
+    const [item] = queue.add([aSong('hasty.wav')])
+    await until(item, 'cancelled')
+    await vi.runAllTimersAsync()
+    expect([item?.state, item?.isUnsent]).toEqual(['cancelled', false])
+  })
+
+  test('what was cancelled is not sent with the failed ones, and the end is told once', async () => {
+    storageSays(400)
+    const { queue, types } = openQueue({ manual: true })
+    const [unwanted, unlucky] = queue.add([aSong('unwanted.wav'), aSong('unlucky.wav')])
+    queue.cancel(unwanted!)
+    queue.start()
+    await until(unlucky, 'failed')
+    queue.cancel(...queue.items)
+    expect(types().filter((type) => type === 'queue-complete')).toHaveLength(1)
+    queue.retryFailed()
+    await until(unlucky, 'ready')
+    expect(unwanted?.state).toBe('cancelled')
+  })
+
+  test('a cancelled file can be sent after all, and a paused one goes on', async () => {
+    const { queue, types } = openQueue({ manual: true })
+    const [a, b] = queue.add([aSong('a.wav'), aSong('b.wav')])
+    queue.cancel(a!)
+    queue.pause(b!)
+    queue.start()
+    queue.retry(a!)
+    queue.resume(b!)
+    await until(a, 'ready')
+    await until(b, 'ready')
+    expect(types().slice(0, 5)).toEqual('file-added file-added upload-cancel upload-pause upload-resume'.split(' '))
+  })
+
+  test('files that the page takes from the list once they are there end the list once', async () => {
+    const there: string[] = []
+    const { queue, types } = openQueue({}, (type, item) => {
+      if (type !== 'upload-complete') return
+      there.push(item.id)
+      if (there.length === 2) queue.remove(...queue.items.filter(({ id }) => there.includes(id)))
+    })
+    queue.add([new File(['Dear diary'], 'notes.txt'), aSong('gone.wav'), aSong('gone too.wav')])
+    await vi.runAllTimersAsync()
+    expect(types().filter((type) => type === 'queue-complete')).toHaveLength(1)
+    expect(queue.items.map(({ file }) => file.name)).toEqual(['notes.txt'])
+  })
+
+  test('pausing all lets arrive what is on its way, and holds back the rest', async () => {
+    const held = Promise.withResolvers<void>()
+    service.intercept = async ({ method }, carryOut) => {
+      if (method === 'PUT') await held.promise
+      return carryOut()
+    }
+    const { queue } = openQueue({ concurrency: 1 })
+    const [first, second] = queue.add([aSong('first.wav'), aSong('second.wav')])
+    await until(first, 'uploading')
+    await vi.advanceTimersByTimeAsync(100)
+    queue.pauseAll()
+    held.resolve()
+    await until(first, 'ready')
+    expect([second?.state, queue.isHeld]).toEqual(['queued', true])
+    queue.resumeAll()
+    await until(second, 'ready')
+  })
+
+  test('nothing is left behind: no timer, no request', async () => {
+    const { queue } = openQueue()
+    const [waiting, followed] = queue.add([aSong('waiting.wav'), aSong('followed.wav')])
+    service.intercept = ({ method, path }) => (method === 'PUT' && path.endsWith('1') ? lost() : undefined)
+    await until(waiting, 'waiting')
+    await until(followed, 'processing', 'ready')
+    queue.remove(...queue.items)
+    await vi.advanceTimersByTimeAsync(10_000)
+    const { length } = service.calls
+    await vi.advanceTimersByTimeAsync(600_000)
+    expect([service.calls.length, vi.getTimerCount()]).toEqual([length, 0])
+  })
+})
+
+describe('a cover', () => {
+  test('goes to the track as soon as there is one', async () => {
+    const { queue, types } = openQueue({ manual: true })
+    const [pictured, plain] = queue.add([aSong('pictured.wav'), aSong('plain.wav')])
+    queue.addCover(pictured!, aPicture())
+    queue.start()
+    await until(plain, 'ready')
+    await until(pictured, 'ready')
+    expect(service.tracks.map(({ covers }) => covers)).toEqual([1, 0])
+    expect(types()).toContain('cover-complete')
+  })
+
+  test('is refused here when it is no picture that the service takes, or too large', async () => {
+    const { queue, told } = openQueue({ manual: true })
+    const [item] = queue.add([aSong('song.wav')])
+    queue.addCover(item!, new File(['<svg/>'], 'front.svg', { type: 'image/svg+xml' }))
+    queue.addCover(item!, new File([new Uint8Array(10_000_001)], 'front.png', { type: 'image/png' }))
+    expect(told.filter(({ type }) => type === 'cover-failed')).toMatchObject([
+      { code: 'unsupported_image' },
+      { code: 'image_too_large' },
+    ])
+    expect(service.calls).toEqual([])
+  })
+
+  test('from which nothing more is heard is sent again', async () => {
+    let first = true
+    service.intercept = (call) => {
+      if (!call.path.startsWith('/cover') || !first) return undefined
+      first = false
+      return silence(call)
+    }
+    const { queue, types } = openQueue()
+    const [item] = queue.add([aSong('silent.wav')])
+    queue.addCover(item!, aPicture())
+    await until(item, 'ready')
+    expect(item?.cover?.state).toBe('uploading')
+    await vi.advanceTimersByTimeAsync(303_000)
+    expect([item?.cover?.state, types().filter((type) => type.startsWith('cover'))]).toEqual([
+      'ready',
+      ['cover-start', 'cover-complete'],
+    ])
+  })
+
+  test('of a file that is cancelled goes no further, and comes when the file is sent after all', async () => {
+    service.intercept = (call) => (call.path.startsWith('/cover') || call.method === 'PUT' ? silence(call) : undefined)
+    const { queue, types } = openQueue()
+    const [item] = queue.add([aSong('covered.wav')])
+    queue.addCover(item!, aPicture())
+    await until(item, 'uploading')
+    await vi.advanceTimersByTimeAsync(100)
+    expect(item?.cover?.state).toBe('uploading')
+    queue.cancel(item!)
+    expect(item?.cover?.state).toBe('queued')
+    service.intercept = () => undefined
+    queue.retry(item!)
+    await until(item, 'ready')
+    expect(types().filter((type) => type.startsWith('cover'))).toEqual(['cover-start', 'cover-start', 'cover-complete'])
+    expect(service.tracks.map(({ covers }) => covers)).toEqual([1])
+  })
+})
