@@ -35,7 +35,7 @@ export async function transcoderSlots(env: Env): Promise<number> {
   if (!env.TRANSCODER_URL) return INSTANCES
   try {
     const response = await fetch(`${env.TRANSCODER_URL}/health`, { signal: AbortSignal.timeout(3000) })
-    const { slots } = (await response.json()) as { slots?: unknown[] }
+    const { slots } = await response.json<{ slots?: unknown[] }>()
     return response.ok ? (slots?.length ?? 1) : 0
   } catch {
     return 0
