@@ -14,7 +14,7 @@ type Transcode = (
 /** How a job would fit on the disk beside those that run. */
 type FindRoom = (job: TranscodeJob, running: TranscodeJob[]) => Room
 /** Why a job is not taken. */
-export type Refusal = 'busy' | 'disk_full' | 'stopping'
+export type RefusalReason = 'busy' | 'disk_full' | 'stopping'
 
 type Job = {
   request: TranscodeJob
@@ -160,7 +160,7 @@ export function createJobs(transcode: Transcode, findRoom: FindRoom) {
 
   return {
     /** Why a job is not taken; null when it is, or is here already. */
-    refusal(request: TranscodeJob): Refusal | null {
+    refusal(request: TranscodeJob): RefusalReason | null {
       forgetOld()
       if (jobs.has(request.job_id)) return null
       if (closed) return 'stopping'

@@ -7,10 +7,10 @@ import { bodyLimit } from 'hono/body-limit'
 import { HTTPException } from 'hono/http-exception'
 import * as z from 'zod'
 
-import { CoverJob, type JobEvent, TranscodeJob, type TranscoderHealth } from '../../src/contract/job.ts'
+import { CoverJob, type JobEvent, type Refusal, TranscodeJob, type TranscoderHealth } from '../../src/contract/job.ts'
 import { log } from '../log.ts'
 import { coverStatus, type createCovers } from './covers.ts'
-import type { createJobs, Refusal } from './jobs.ts'
+import type { createJobs, RefusalReason } from './jobs.ts'
 
 type Service = {
   jobs: ReturnType<typeof createJobs>
@@ -27,7 +27,7 @@ const MAX_BODY = 1024 * 1024
 const PING_MS = 4000
 
 /** Code, seconds until it is worth another try, and a sentence. */
-const REFUSALS: Record<Refusal, [code: 'busy' | 'unavailable', seconds: string, message: string]> = {
+const REFUSALS: Record<RefusalReason, [code: Refusal['code'], seconds: string, message: string]> = {
   busy: ['busy', '10', 'Every place is taken.'],
   disk_full: ['unavailable', '60', 'The transcoder has not enough free disk.'],
   stopping: ['unavailable', '5', 'The transcoder is stopping.'],

@@ -11,9 +11,12 @@ let names = 0
 
 const SIZES = { icon: 80, small: 200, regular: 400 }
 
-async function cut(image: Buffer, change: { size?: number; status?: number } = {}) {
+async function cut(image: Buffer, change: { size?: number; status?: number; ready?: Promise<void> } = {}) {
   const name = `image-${names++}`
-  const source = storage.serve(name, image, { status: change.status ?? 200 })
+  const source = storage.serve(name, image, {
+    status: change.status ?? 200,
+    ready: change.ready ?? Promise.resolve(),
+  })
   const at = (size: string) => storage.url(`${name}/${size}`)
   const outputs = { icon: at('icon'), small: at('small'), regular: at('regular') }
   const job = { version: 1, source: { ...source, size: change.size ?? source.size }, outputs }
@@ -85,6 +88,15 @@ describe('a cover', () => {
     const { square } = await cut(await makeImage('png', 16, 16))
     expect(await sharp(square('regular')).metadata()).toMatchObject({ width: 400, height: 400 })
   })
+})
+
+it('two covers at a time: one that is slow holds up only its own place', async () => {
+  const { promise, resolve } = Promise.withResolvers<void>()
+  const image = await makeImage('png')
+  const slow = cut(image, { ready: promise })
+  for (let time = 0; time < 3; time++) expect((await cut(image)).status).toBe(200)
+  resolve()
+  expect((await slow).status).toBe(200)
 })
 
 describe('a cover that cannot be used', () => {

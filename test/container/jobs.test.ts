@@ -144,8 +144,19 @@ describe('a cancelled job', () => {
     const encoder = await encoderOf(slow)
     expect((await cancel(slow, job)).status).toBe(200)
     expect([await isRunning(encoder), await slow.leftovers()]).toEqual([false, []])
+    expect(await health(slow)).toMatchObject({ running: 0 })
     expect((await collect(stream)).error).toMatchObject({ code: 'cancelled', retryable: true })
     expect((await cancel(slow, job)).status).toBe(404)
+  })
+
+  it('begins anew for whoever asks for it at once', async () => {
+    const slow = await stage.start(await stage.fakeFfmpeg(SLOW))
+    const job = stage.newLightJob()
+    for (let time = 0; time < 3; time++) {
+      await post(slow, job, job.job_id)
+      await encoderOf(slow)
+      await cancel(slow, job)
+    }
   })
 
   it('that waits for a slot is not begun', async () => {
