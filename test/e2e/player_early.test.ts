@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, onTestFinished, test, vi } from 'vitest'
 
-import { type Format, makeAudio, type Signal } from '../support/audio.ts'
+import { type Format, makeAudio, type Signal, tone } from '../support/audio.ts'
 import { startStack, type Stack } from '../support/stack.ts'
 import { names, type Opened, PATIENCE, setUp, type Stage } from './player_setup.ts'
 import { bytes, must, send, settle } from './steps.ts'
@@ -11,7 +11,7 @@ let stage: Stage
 let stack: Stack
 
 beforeAll(async () => {
-  // Its long files would keep others waiting.
+  // Its transcoder stands still now and then.
   stage = await setUp(async () => (stack = await startStack()))
 })
 afterAll(() => stage?.dispose())
@@ -24,10 +24,22 @@ async function aTrack(file_name: string, body: object = {}) {
   return { ...created, session }
 }
 
-/** The same, with a long file, at the moment at which its preliminary file can be played. */
-async function aLongTrack(format: Format, signal: Signal, flags: string[], body?: object) {
+/** Stops the transcoder where it is; answers what lets it go on. */
+function pauseTranscoder() {
+  const pid = stack.transcoder()
+  process.kill(pid, 'SIGSTOP')
+  const goOn = () => void process.kill(pid, 'SIGCONT')
+  onTestFinished(goOn)
+  return goOn
+}
+
+/** Hardly longer than what gets a preliminary file, and cheap to encode: a tone of a second, then silence. */
+const LONG_SIGNAL: Signal = { seconds: 301, rate: 8000, channels: 1, expression: `lt(t,1)*${tone(440, -12)}` }
+
+/** The same, with a long file, at the moment at which its preliminary file can be played; what comes after that waits for `goOn`. */
+async function aLongTrack(format: Format, flags: string[], body?: object) {
   const track = await aTrack(`Long.${format}`, body)
-  await send(track.track_upload, bytes(await makeAudio(format, signal, flags)))
+  await send(track.track_upload, bytes(await makeAudio(format, LONG_SIGNAL, flags)))
   const { track_id } = track
   await must(stage.server.post('/v1/track/{track_id}/upload_complete', { params: { track_id } }))
   const params = { play_session_id: track.session, play_track_id: track_id }
@@ -35,8 +47,8 @@ async function aLongTrack(format: Format, signal: Signal, flags: string[], body?
     const view = await must(stage.server.get('/v1/play/{play_session_id}/{play_track_id}', { params }))
     expect(view.track.is_preliminary).toBe(true)
   }
-  await vi.waitFor(look, { timeout: 90_000, interval: 200 })
-  return track
+  await vi.waitFor(look, { timeout: 90_000, interval: 50 })
+  return { ...track, goOn: pauseTranscoder() }
 }
 
 const levelsOf = ({ page }: Opened) =>
@@ -60,13 +72,12 @@ async function stepBack({ events }: Opened): Promise<number> {
 test('a track that is being processed plays as soon as it is ready', async () => {
   const { session, track_id, track_upload } = await aTrack('New.wav')
   // Nothing is processed before the player has said that it is.
-  process.kill(stack.transcoder(), 'SIGSTOP')
-  onTestFinished(() => void process.kill(stack.transcoder(), 'SIGCONT'))
+  const goOn = pauseTranscoder()
   await send(track_upload, bytes(await makeAudio('wav', { seconds: 6 })))
   await must(stage.server.post('/v1/track/{track_id}/upload_complete', { params: { track_id } }))
   const opened = await stage.open({ 'play-session-id': session, autoplay: '' })
   await opened.page.getByRole('status').getByText('still being processed').waitFor(PATIENCE)
-  process.kill(stack.transcoder(), 'SIGCONT')
+  goOn()
   await settle(stage.server, track_id)
   await opened.until('ready')
   await opened.untilTime(0.3)
@@ -83,8 +94,7 @@ test(
   { timeout: LONG },
   async () => {
     // 64 kbit/s, because a session plays nothing early that is better than its variants.
-    const signal: Signal = { seconds: 301, rate: 8000, channels: 1 }
-    const { track_id, session } = await aLongTrack('mp3', signal, ['-b:a', '64k'])
+    const { track_id, session, goOn } = await aLongTrack('mp3', ['-b:a', '64k'])
     const heard = await stage.open({ 'play-session-id': session, autoplay: '' })
     const paused = await stage.open({ 'play-session-id': session, start: '1:40' })
     await heard.untilTime(1)
@@ -93,6 +103,7 @@ test(
       expect((await opened.state()).variant).toBe('early')
       expect(await levelsOf(opened)).toBe(0)
     }
+    goOn()
     await settle(stage.server, track_id)
     for (const opened of [heard, paused]) {
       await untilVariant(opened, 'aac-160')
@@ -114,14 +125,14 @@ test(
 )
 
 test('a first file that is final already plays on untouched, and its levels come', { timeout: LONG }, async () => {
-  const signal: Signal = { seconds: 301, rate: 8000, channels: 1 }
-  const { track_id, session } = await aLongTrack('wav', signal, [], { variants: ['lossless'] })
+  const { track_id, session, goOn } = await aLongTrack('wav', [], { variants: ['lossless'] })
   const opened = await stage.open({ 'play-session-id': session, autoplay: '' })
   await opened.untilTime(0.5)
   expect(await levelsOf(opened)).toBe(0)
   const fileOf = () =>
     opened.page.evaluate(() => document.querySelector('tonearm-player')!.shadowRoot!.querySelector('audio')!.src)
   const before = await fileOf()
+  goOn()
   await settle(stage.server, track_id)
   await untilLevels(opened)
   expect(await fileOf()).toBe(before)
