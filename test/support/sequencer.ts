@@ -1,17 +1,10 @@
 import { BaseSequencer, type TestSpecification } from 'vitest/node'
 
-/** Files that mostly wait, for the end of a session, a restart, a silent storage: they begin first. */
-const WAITING = [
-  'e2e/player_early',
-  'e2e/restart',
-  'e2e/heal',
-  'e2e/deploy',
-  'e2e/player_session',
-  'container/transfer',
-]
+/** Files that mostly wait for the end of a session or stand still: two of them begin, and leave the cores to the longest of the Worker's. */
+const FIRST = ['e2e/player_session', 'e2e/player_early', 'worker/fuzz', 'worker/contract', 'worker/rows_deep']
 
-/** Of the Worker's, those that take longest. */
-const LONG = ['worker/fuzz', 'worker/contract', 'worker/rows_deep']
+/** Of the other projects, those that take longest or mostly wait. */
+const LONG = ['e2e/restart', 'e2e/heal', 'e2e/deploy', 'container/transfer', 'container/files', 'container/jobs']
 
 /**
  * Keeps the cores busy: files that wait begin first, and beside them the Worker's, which never wait. Files of a project stand in a row,
@@ -23,8 +16,8 @@ export class WaitingFirst extends BaseSequencer {
     const sorted = await super.sort(specifications)
     const named = (names: string[]) =>
       names.flatMap((name) => sorted.filter(({ moduleId }) => moduleId.includes(`/${name}.`)))
-    const first = [...named(WAITING), ...named(LONG)]
-    const rest = sorted.filter((file) => !first.includes(file))
+    const first = named(FIRST)
+    const rest = [...named(LONG), ...sorted].filter((file, i, all) => !first.includes(file) && all.indexOf(file) === i)
     const of = (...names: string[]) => rest.filter(({ project }) => names.includes(project.name))
     return [...first, ...of('worker'), ...of('e2e'), ...of('container'), ...of('contract', 'browser')]
   }
