@@ -12,7 +12,14 @@ import { call, ok } from './support.ts'
  */
 const PLAYER = ['createPlaySession', 'getPlaySession', 'listVariants', 'getVariant', 'listLimits']
 const UPLOADER = ['createUploadSession', 'getUploadSession', 'createSessionTrack', 'getSessionTrack', 'listLimits']
-const ROOT = ['listOrganizations', 'createOrganization', 'deleteOrganization', 'listLimits']
+const ROOT = [
+  'listOrganizations',
+  'createOrganization',
+  'deleteOrganization',
+  'listLimits',
+  'getSystem',
+  'retryFailedTracks',
+]
 const PUBLIC = ['playSession', 'playTrack', 'downloadTrack']
 /** What names no thing of an organization, so that every organization's key may call it. */
 const NOBODYS = [
