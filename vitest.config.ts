@@ -60,7 +60,6 @@ export default defineConfig({
           name: 'browser',
           include: ['test/browser/**/*.test.ts'],
           environment: 'node',
-          isolate: false,
           testTimeout: 60_000,
         },
       },

@@ -55,7 +55,7 @@ describe.concurrent('audio becomes playable', () => {
     expect(keys(session.play_session)).toEqual(fields)
     const listed = words('id index duration order player_title player_subtitle player_color')
     expect(session.tracks.map(keys)).toEqual([listed])
-    const playback = words('track_id cover_image track levels variants')
+    const playback = words('track_id list chapters cover_image track levels variants')
     expect(keys(session.first_track ?? {})).toEqual(playback)
     expect(keys(view)).toEqual([...playback, ...words('ok play_session play_session_id')].toSorted())
     expect(keys(view.play_session)).toEqual(words('id variants is_downloadable expires_at'))
