@@ -101,7 +101,9 @@ describe.concurrent('the network', () => {
   })
   afterAll(() => line?.close())
 
-  test('goes for longer than there are variants to try, and comes back: playback goes on by itself where it was', async ({ expect }) => {
+  test('goes for longer than there are variants to try, and comes back: playback goes on by itself where it was', async ({
+    expect,
+  }) => {
     const session = await stage.aSession(album, { variants: ['lossless'] })
     const opened = await stage.open({ 'play-session-id': session }, { proxy: { server: line.server } })
     await opened.until('ready')

@@ -60,7 +60,8 @@ export class UploadQueue {
     const place = ['baseUrl', 'apiKey', 'collectionId', 'uploadSessionId'] as const
     if (place.every((name) => before[name] === this.#options[name])) return this.#pump()
     this.#session = new UploadSession(this.#options)
-    this.reconsider()
+    // What is set in one go, attribute by attribute, counts as a whole.
+    queueMicrotask(() => this.reconsider())
   }
 
   add(files: Iterable<File>): UploadItem[] {
