@@ -23,19 +23,10 @@ afterAll(async () => {
   await rm(directory, { recursive: true, force: true })
 })
 
-async function begin(STATE_DIR: string, environment: Record<string, string> = {}) {
+async function begin(STATE_DIR: string) {
   const [PORT, TRANSCODER_PORT] = await freePorts()
-  return run({ PORT, TRANSCODER_PORT, STATE_DIR, ...environment })
+  return run({ PORT, TRANSCODER_PORT, STATE_DIR })
 }
-
-test('an ffmpeg that does not run ends the start before anything else is done', async () => {
-  const STATE_DIR = join(directory, 'ffmpeg')
-  const start = await begin(STATE_DIR, { FFMPEG_PATH: '/bin/false' })
-  expect(await start.exited).toBe(1)
-  expect(start.output()).toMatch(/The transcoder cannot run: \/bin\/false does not run/)
-  expect(start.output()).not.toContain('it starts again')
-  expect(readdirSync(STATE_DIR)).not.toContain('v3')
-})
 
 test.each([
   [
@@ -76,25 +67,30 @@ async function workerds(): Promise<number[]> {
   return pids.toSorted((a, b) => begun(a) - begun(b))
 }
 
-test.runIf(process.platform === 'linux')('a proxy that dies is noticed, and all is served again', async () => {
-  stack = await startStack()
-  const client = createClient({ base_url: stack.base_url, api_key: stack.api_key })
-  const { collection_id } = await must(client.post('/v1/collection', { body: { title: 'Heal' } }))
-  const [proxy = 0] = await workerds()
-  process.kill(proxy, 'SIGKILL')
-  await vi.waitFor(() => expect(stack.output()).toContain('The worker ended (no answer for 15 s); it starts again'), {
-    timeout: 90_000,
-  })
-  const params = { collection_id }
-  await vi.waitFor(
-    async () =>
-      expect(await client.get('/v1/collection/{collection_id}', { params })).toMatchObject({
-        collection: { title: 'Heal' },
-      }),
-    { timeout: 90_000 },
-  )
-  expect(await stack.stop()).toBe(0)
-})
+// It takes two starts and the 15 seconds of the watch.
+test.runIf(process.platform === 'linux')(
+  'a proxy that dies is noticed, and all is served again',
+  { timeout: 600_000 },
+  async () => {
+    stack = await startStack()
+    const client = createClient({ base_url: stack.base_url, api_key: stack.api_key })
+    const { collection_id } = await must(client.post('/v1/collection', { body: { title: 'Heal' } }))
+    const [proxy = 0] = await workerds()
+    process.kill(proxy, 'SIGKILL')
+    await vi.waitFor(() => expect(stack.output()).toContain('The worker ended (no answer for 15 s); it starts again'), {
+      timeout: 240_000,
+    })
+    const params = { collection_id }
+    await vi.waitFor(
+      async () =>
+        expect(await client.get('/v1/collection/{collection_id}', { params })).toMatchObject({
+          collection: { title: 'Heal' },
+        }),
+      { timeout: 240_000 },
+    )
+    expect(await stack.stop()).toBe(0)
+  },
+)
 
 test('a database that is locked, damaged or lost is named, with what to do', async () => {
   const { state_dir } = stack

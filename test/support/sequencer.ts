@@ -4,7 +4,15 @@ import { BaseSequencer, type TestSpecification } from 'vitest/node'
 const FIRST = ['e2e/player_session', 'e2e/player_early', 'worker/fuzz', 'worker/contract', 'worker/rows_deep']
 
 /** Of the other projects, those that take longest or mostly wait. */
-const LONG = ['e2e/restart', 'e2e/heal', 'e2e/deploy', 'container/transfer', 'container/files', 'container/jobs']
+const LONG = [
+  'e2e/restart',
+  'e2e/heal',
+  'e2e/chaos',
+  'e2e/deploy',
+  'container/transfer',
+  'container/files',
+  'container/jobs',
+]
 
 /**
  * Keeps the cores busy: files that wait begin first, and beside them the Worker's, which never wait. Files of a project stand in a row,

@@ -1,0 +1,130 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+
+/** What `npm start` runs, on data that outlive it, and its processes one by one (Linux only). */
+export interface Stack {
+  base_url: string
+  api_key: string
+  /** Starts it, on what the last one left. */
+  start: () => Promise<void>
+  /** Kills one of its processes; false when there is none right now. */
+  kill: (part: Part) => boolean
+  /** Kills all at once, as in a power failure, and waits until nothing is left. */
+  killAll: () => Promise<void>
+  stop: () => Promise<void>
+}
+
+export type Part = 'runtime' | 'proxy' | 'transcoder' | 'ffmpeg'
+
+interface Process {
+  pid: number
+  parent: number
+  began: number
+  command: string
+}
+
+/** What runs for a STATE_DIR: each child inherits the variable, or has it in its arguments. */
+function processesOf(state_dir: string): Process[] {
+  const pids = readdirSync('/proc').filter((name) => /^\d+$/.test(name))
+  return pids.flatMap((pid) => {
+    try {
+      const read = (file: string) => readFileSync(`/proc/${pid}/${file}`, 'latin1')
+      const command = read('cmdline').replaceAll('\0', ' ')
+      if (!read('environ').includes(`STATE_DIR=${state_dir}\0`) && !command.includes(state_dir)) return []
+      // proc(5): the name before these can hold spaces.
+      const fields = read('stat').split(') ').at(-1)?.split(' ') ?? []
+      if (fields[0] === 'Z') return []
+      return [{ pid: Number(pid), parent: Number(fields[1]), began: Number(fields[19]), command }]
+    } catch {
+      return []
+    }
+  })
+}
+
+const root = join(import.meta.dirname, '../..')
+
+export function prepareStack(
+  state_dir: string,
+  ports: [PORT: number, TRANSCODER_PORT: number],
+  say: (line: string) => void,
+): Stack {
+  let child: ChildProcess | undefined
+  const groups = { worker: 0, transcoder: 0 }
+  const stack: Stack = {
+    base_url: `http://localhost:${ports[0]}`,
+    api_key: '',
+    async start() {
+      const env = {
+        ...process.env,
+        PORT: `${ports[0]}`,
+        TRANSCODER_PORT: `${ports[1]}`,
+        STATE_DIR: state_dir,
+        PARENT_PID: `${process.pid}`,
+      }
+      const started = spawn(process.execPath, [join(root, 'scripts/start.ts')], {
+        env,
+        stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
+      })
+      child = started
+      let tail = ''
+      for (const stream of [started.stdout, started.stderr])
+        stream?.setEncoding('utf8').on('data', (text: string) => {
+          tail = (tail + text).slice(-2000)
+          say(text)
+        })
+      await new Promise<void>((resolve, reject) => {
+        started.on('message', (message: { ready?: { secret: string }; worker?: number; transcoder?: number }) => {
+          Object.assign(groups, message)
+          if (!message.ready) return
+          stack.api_key = message.ready.secret
+          resolve()
+        })
+        started.once('exit', (code) => reject(new Error(`npm start ended (${code}):\n${tail}`)))
+      })
+    },
+    kill(part) {
+      const all = processesOf(state_dir).toSorted((a, b) => a.began - b.began)
+      const named = (name: string) => all.filter(({ command }) => command.includes(name))
+      // Wrangler's first workerd is the proxy, its last one runs the Worker.
+      const found = {
+        proxy: () => named('workerd serve')[0],
+        runtime: () => named('workerd serve').at(-1),
+        transcoder: () => all.find(({ pid }) => pid === groups.transcoder),
+        ffmpeg: () => named('ffmpeg ').findLast(({ command }) => /^\S*ffmpeg /.test(command)),
+      }[part]()
+      if (!found || (part === 'runtime' && named('workerd serve').length < 2)) return false
+      return killed(found.pid)
+    },
+    async killAll() {
+      const ended = child ? once(child, 'exit') : undefined
+      killed(child?.pid ?? 0)
+      for (const pid of [groups.worker, groups.transcoder]) killed(-pid)
+      await ended
+      await untilGone(state_dir)
+    },
+    async stop() {
+      if (!child || child.exitCode !== null) return
+      const ended = once(child, 'exit')
+      child.kill('SIGINT')
+      await ended
+      await untilGone(state_dir)
+    },
+  }
+  return stack
+}
+
+function killed(pid: number): boolean {
+  if (Math.abs(pid) < 2) return false
+  try {
+    process.kill(pid, 'SIGKILL')
+    return true
+  } catch {
+    return false
+  }
+}
+
+async function untilGone(state_dir: string): Promise<void> {
+  while (processesOf(state_dir).length > 0) await new Promise((resolve) => setTimeout(resolve, 100))
+}

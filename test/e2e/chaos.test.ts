@@ -1,0 +1,38 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { join } from 'node:path'
+
+import { expect, onTestFinished, test } from 'vitest'
+
+test.runIf(process.platform === 'linux')(
+  'whatever is killed, every upload is done once',
+  { timeout: 600_000 },
+  async () => {
+    const args = [
+      '--uploads',
+      '4',
+      '--pace',
+      '2',
+      '--every',
+      '4',
+      '--kills',
+      '3',
+      '--parts',
+      'runtime,ffmpeg,transcoder',
+      '--limit',
+      '300',
+    ]
+    const script = join(import.meta.dirname, '../../bench/chaos/chaos.ts')
+    const child = spawn(process.execPath, [script, ...args], { stdio: ['ignore', 'pipe', 'pipe'] })
+    onTestFinished(() => void child.kill('SIGINT'))
+    let output = ''
+    for (const stream of [child.stdout, child.stderr])
+      stream.setEncoding('utf8').on('data', (part: string) => (output += part))
+    const [code] = (await once(child, 'close')) as [number]
+    expect(output).toMatch(
+      /\n4 of 4 ready, 0 failed, 0 stuck, 0 orphans, 0 missing, 0 twice, 0 wrong durations, p99 [\d.]+ s\n$/,
+    )
+    expect(output).toMatch(/kills: \w+ \d/)
+    expect(code).toBe(0)
+  },
+)
