@@ -97,20 +97,31 @@ const styleText: Plugin = {
   },
 }
 
-/** The elements, and for each a small module under a name that never changes. */
+/**
+ * The elements, and for each a small module under a name that never changes. What they import only when it is needed, as languages, is a
+ * module of its own; apart from that each is one file.
+ */
 async function bundleElements(): Promise<Files> {
+  const all = await Promise.all(ELEMENTS.map(bundleElement))
+  return new Map(all.flatMap((files) => [...files]))
+}
+
+async function bundleElement(name: (typeof ELEMENTS)[number]): Promise<Files> {
+  const entry = `src/elements/${name}/index.ts`
   const { outputFiles, metafile } = await bundle({
-    entryPoints: ELEMENTS.map((name) => ({ in: `src/elements/${name}/index.ts`, out: name })),
+    entryPoints: [{ in: entry, out: name }],
     ...BUNDLE,
+    chunkNames: 'assets/[name]-[hash]',
+    splitting: true,
     sourcemap: 'linked',
     plugins: [styleText],
   })
-  const stubs = Object.entries(metafile.outputs).flatMap(([path, { entryPoint }]): [string, string][] => {
-    const name = /^src\/elements\/(\w+)\/index\.ts$/.exec(entryPoint ?? '')?.[1]
-    return name ? [[`elements/${name}.js`, `export * from '${path.replace('dist/public', '..')}'\n`]] : []
-  })
+  const [path] = Object.entries(metafile.outputs).find(([, { entryPoint }]) => entryPoint === entry)!
   const modules = outputFiles.map(({ path, contents }): [string, Uint8Array] => [nameOf(path), contents])
-  return new Map<string, Uint8Array | string>([...stubs, ...modules])
+  return new Map<string, Uint8Array | string>([
+    [`elements/${name}.js`, `export * from '${path.replace('dist/public', '..')}'\n`],
+    ...modules,
+  ])
 }
 
 const nameOf = (path: string) => path.slice(target.length + 1)

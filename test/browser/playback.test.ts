@@ -188,6 +188,31 @@ describe('a page that pauses when it hears of something is obeyed', () => {
   })
 })
 
+test('a track goes on where it was left, however it is come to', async () => {
+  hooks.resumeAt = (id) => (id === 'two' ? 40 : 0)
+  await openPlaying()
+  await playback.next()
+  expect([playback.state.index, playback.time]).toEqual([1, 40])
+  await playback.select(0)
+  await settle()
+  audio().advance(90)
+  await settle()
+  audio().advance(100)
+  await settle()
+  expect([playback.state.index, playback.time]).toEqual([1, 40])
+  playback.close()
+  await open({ start: { track: '2', position: 10 } })
+  expect(playback.time).toBe(10)
+})
+
+test('a link leads to a time, and to another track', async () => {
+  await open()
+  await playback.goTo({ track: null, position: 20 })
+  expect([playback.state.index, playback.time]).toEqual([0, 20])
+  await playback.goTo({ track: '3', position: 30 })
+  expect([playback.state.index, playback.time, playback.state.playing]).toEqual([2, 30, false])
+})
+
 test('closed, it asks for nothing and holds nothing', async () => {
   await openPlaying()
   const { audio: element } = playback

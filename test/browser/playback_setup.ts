@@ -19,7 +19,7 @@ export const service = {
   /** The loudness of its tracks, where sessions have the analysis. */
   analysis: null as Promise<object> | null,
 }
-export const hooks = { onEvent: (_name: string): unknown => undefined }
+export const hooks = { onEvent: (_name: string): unknown => undefined, resumeAt: (_id: string) => 0 }
 export let playback: Playback
 export let events: { name: string; detail: Record<string, unknown> }[]
 export let requests: string[]
@@ -104,6 +104,7 @@ export function create(
         hooks.onEvent(name)
       },
       onSwap: () => {},
+      resumeAt: ({ id }) => hooks.resumeAt(id),
     },
     () => new FakeAudio() as unknown as HTMLAudioElement,
   )
@@ -133,7 +134,7 @@ beforeEach(() => {
   vi.useFakeTimers()
   Object.assign(service, { ttl: 3600, signed: 0, refusals: {}, preliminary: false, analysis: null })
   Object.assign(FakeAudio, { refused: [], gestureOnly: false, started: null, seconds: 100 })
-  hooks.onEvent = () => undefined
+  Object.assign(hooks, { onEvent: () => undefined, resumeAt: () => 0 })
   events = []
   requests = []
   vi.stubGlobal('fetch', (url: string, init: RequestInit = {}) =>

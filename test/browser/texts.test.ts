@@ -1,7 +1,8 @@
-import { expect, test } from 'vitest'
+import { expect, test, vi } from 'vitest'
 
-import { playerTexts } from '../../src/elements/texts/player.ts'
-import { fill, fillNumber, pickLocale, textsFor } from '../../src/elements/texts/texts.ts'
+import * as en from '../../src/elements/texts/en.ts'
+import { languageOf, LOCALES } from '../../src/elements/texts/languages.ts'
+import { fill, fillNumber, pickLocale, textsFor, withOverrides } from '../../src/elements/texts/texts.ts'
 import { uploaderTexts } from '../../src/elements/texts/uploader.ts'
 
 /** What the elements say, in every language. */
@@ -20,31 +21,35 @@ const flat = (texts: object, path = ''): Record<string, string> =>
   )
 const placeholders = (text: string) => [...text.matchAll(/\{\w+\}/g)].map(String).toSorted()
 
-test.each(Object.entries({ player: playerTexts, uploader: uploaderTexts }))(
-  'every language says everything, %s',
-  (_, all) => {
-    const english = flat(all.en)
-    expect(Object.keys(all)).toEqual(['en', 'de', 'fr', 'es', 'ja', 'ar'])
-    for (const [locale, texts] of Object.entries(all)) {
-      const own = flat(texts)
-      expect(Object.keys(own), locale).toEqual(Object.keys(english))
-      for (const [path, text] of Object.entries(own)) {
-        expect(text.trim(), `${locale} ${path}`).not.toBe('')
-        expect(placeholders(text), `${locale} ${path}`).toEqual(placeholders(english[path]!))
-      }
-      const same = Object.keys(own).filter((path) => own[path] === english[path])
-      if (locale !== 'en') expect(same.length, `${locale}: ${same.join()}`).toBeLessThan(Object.keys(own).length / 4)
-    }
-  },
-)
+async function load(locale: string) {
+  await vi.waitFor(() => expect(languageOf(locale, () => {})).toBeDefined())
+  return languageOf(locale, () => {})!
+}
 
-test('a language that is not here is English, and what the page gives goes first', () => {
-  expect(textsFor(playerTexts, 'xx')).toEqual(playerTexts.en)
-  expect(textsFor(playerTexts, 'de-AT', { play: 'Los', errors: { not_found: 'Weg' } })).toEqual({
-    ...playerTexts.de,
-    play: 'Los',
-    errors: { ...playerTexts.de.errors, not_found: 'Weg' },
-  })
+test.each(LOCALES.slice(1))('says everything that English does, %s', async (locale) => {
+  const [english, own] = [flat(en), flat(await load(locale))]
+  expect(Object.keys(own)).toEqual(Object.keys(english))
+  for (const [path, text] of Object.entries(own)) {
+    expect(text.trim(), path).not.toBe('')
+    expect(placeholders(text), path).toEqual(placeholders(english[path]!))
+  }
+  const same = Object.keys(own).filter((path) => own[path] === english[path])
+  expect(same.length, same.join()).toBeLessThan(Object.keys(own).length / 4)
+})
+
+test('a language comes when it is spoken; one that is not here never does', async () => {
+  const told = vi.fn()
+  expect(languageOf('xx', told)).toBeUndefined()
+  await load('de-AT')
+  expect(languageOf('de', told)?.player.pause).toBe('Pause')
+  expect(told).not.toHaveBeenCalled()
+})
+
+test('what the page gives goes first', () => {
+  const own = { play: 'Go', errors: { not_found: 'Gone' } }
+  const expected = { ...en.player, play: 'Go', errors: { ...en.player.errors, not_found: 'Gone' } }
+  expect(withOverrides(en.player, own)).toEqual(expected)
+  expect(textsFor({ en: en.player }, 'xx', own)).toEqual(expected)
 })
 
 test('the first that is a language is spoken', () => {

@@ -9,8 +9,11 @@ interface Violation {
   nodes: { html: string; failureSummary?: string }[]
 }
 
-/** What axe finds wrong with a page that is serious or worse; shadow trees are looked into. */
-export async function seriousFindings(page: Page): Promise<string[]> {
+/** What axe finds wrong with a page, its best practices counted too; shadow trees are looked into. */
+export async function findings(
+  page: Page,
+  isCounted: (violation: Violation) => boolean = () => true,
+): Promise<string[]> {
   const path = createRequire(import.meta.url).resolve('axe-core/axe.min.js')
   // Through the debugger, because the page's policy lets no script in.
   await page.evaluate(await readFile(path, 'utf8'))
@@ -19,6 +22,10 @@ export async function seriousFindings(page: Page): Promise<string[]> {
     return (await axe.run()).violations
   })
   return violations
-    .filter(({ impact }) => impact === 'serious' || impact === 'critical')
+    .filter(isCounted)
     .map(({ id, nodes }) => `${id}: ${nodes.map(({ html, failureSummary }) => `${html} ${failureSummary}`).join('; ')}`)
 }
+
+/** What is serious or worse. */
+export const seriousFindings = (page: Page) =>
+  findings(page, ({ impact }) => impact === 'serious' || impact === 'critical')

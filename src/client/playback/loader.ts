@@ -65,7 +65,7 @@ export class Loader {
     const isCurrent = this.#leave()
     const isChanged = this.#state.index !== index || !this.#state.wasReady
     const starts = play && !this.#state.playing
-    audio.clear(position)
+    audio.clear(position || store.resumeAt(index))
     const change = { index, status: 'loading', code: null, loaded: null, polls: 0 } as const
     store.set(isChanged ? { ...change, view: null } : change)
     if (isChanged) store.emit('trackchange', store.detail())
@@ -84,8 +84,8 @@ export class Loader {
   async advance(index: number): Promise<void> {
     const { store, audio } = this.#core
     const { prefetched, order } = this.#state
-    if (prefetched?.index !== index || !audio.swapToPreloaded(prefetched.url))
-      return await this.select(index, 0, true, order.length)
+    const isAhead = prefetched?.index === index && store.resumeAt(index) === 0
+    if (!isAhead || !audio.swapToPreloaded(prefetched.url)) return await this.select(index, 0, true, order.length)
     const isCurrent = this.#leave()
     this.setGain(prefetched.gain)
     const started = audio.play()

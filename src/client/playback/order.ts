@@ -1,4 +1,4 @@
-import type { Loop, PlaybackOptions, Session, State } from './state.ts'
+import type { Chapter, Loop, PlaybackOptions, Session, State } from './state.ts'
 
 /** In which order tracks are played. Tracks are named by their place in the session: a playlist may hold one twice. */
 
@@ -51,4 +51,15 @@ export function goTo({ session }: State, wanted: string | null, { shuffle }: Opt
   const asked = placeOf(session, wanted)
   const index = Math.max(0, asked >= 0 ? asked : placeOf(session, session?.first_track?.track_id ?? null))
   return { index, order: playingOrder(session?.tracks.length ?? 0, shuffle, index) }
+}
+
+/** The chapter at a time; below zero before the first. */
+export const chapterAt = (chapters: readonly Chapter[], time: number) =>
+  chapters.findLastIndex(({ start }) => start <= time + 0.05)
+
+/** Where the next or the previous chapter begins; the present one's beginning first, when more than 3 seconds were played. */
+export function chapterStep(chapters: readonly Chapter[], time: number, step: 1 | -1): number | undefined {
+  const at = chapterAt(chapters, time)
+  if (step === -1 && at >= 0 && time - chapters[at]!.start > 3) return chapters[at]!.start
+  return chapters[at + step]?.start
 }

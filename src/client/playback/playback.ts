@@ -3,7 +3,7 @@ import { Timers } from '../retry.ts'
 import { AudioPair } from './audio_pair.ts'
 import { effectiveVolume } from './files.ts'
 import { type Core, Loader } from './loader.ts'
-import { adopt, following, playingOrder } from './order.ts'
+import { adopt, following, placeOf, playingOrder } from './order.ts'
 import { afterEnded, afterProgress, afterStall, onPlay, STALL } from './policy.ts'
 import { Refresher } from './refresh.ts'
 import { SessionClient, type Source } from './session.ts'
@@ -137,6 +137,13 @@ export class Playback {
     const index = following(this.state, this.#core.options, -1)
     if (this.time > 3 || index === undefined) await this.seek(0)
     else await this.#loader.select(index)
+  }
+
+  /** Goes to a position, in another track if one is named. */
+  async goTo({ track, position }: Pick<StartOptions, 'track' | 'position'>): Promise<void> {
+    const index = placeOf(this.state.session, track)
+    if (index < 0 || index === this.state.index) await this.seek(position)
+    else await this.#loader.select(index, position)
   }
 
   select(index: number): Promise<void> {

@@ -150,6 +150,8 @@ export interface PlaybackCallbacks {
   onEvent: <N extends keyof PlaybackEvents>(name: N, detail: PlaybackEvents[N]) => void
   /** Another audio element plays now. */
   onSwap: (now: HTMLAudioElement, before: HTMLAudioElement) => void
+  /** Where a track goes on that is begun at its start, in seconds. */
+  resumeAt?: (track: SessionTrack) => number
 }
 
 /** Holds the state, and tells who wants to hear of its changes. */
@@ -168,6 +170,12 @@ export class Store {
   /** The track at a place, else the one that is shown. */
   track(index = this.#state.index): SessionTrack | undefined {
     return this.#state.session?.tracks[index]
+  }
+
+  /** Where a track goes on when nothing says where it begins. */
+  resumeAt(index: number): number {
+    const track = this.track(index)
+    return (track && this.#callbacks.resumeAt?.(track)) ?? 0
   }
 
   set(change: Partial<State>): void {

@@ -9,7 +9,7 @@ export const SOURCE = ['base-url', 'play-session-id', 'api-key', 'scope', 'resou
 export const OPTIONS = ['variants', 'loop', 'shuffle', 'rate', 'volume', 'muted', 'normalize'] as const
 export const isOption = (name: string): name is (typeof OPTIONS)[number] =>
   (OPTIONS as readonly string[]).includes(name)
-export const APPEARANCE = ['download', 'theme', 'accent', 'layout', 'locale']
+export const APPEARANCE = ['download', 'theme', 'accent', 'layout', 'locale', 'skip', 'share', 'no-memory']
 
 const words = (text: string | null) => (text ?? '').split(/[\s,]+/).filter(Boolean)
 
@@ -50,6 +50,16 @@ export function readSource(host: Host, home: string, baseURI: string): Source {
 export const isComplete = ({ playSessionId, apiKey, scope, resourceId }: Source) =>
   playSessionId !== null || Boolean(apiKey && scope && resourceId)
 
+const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i
+
+/** What is wrong with a source, as far as it can be seen. */
+export function faultOf({ playSessionId, apiKey, scope, resourceId }: Source): 'id' | 'scope' | 'missing' | null {
+  if (playSessionId !== null && !UUID.test(playSessionId)) return 'id'
+  if (scope !== null && !/^(track|collection|playlist)$/.test(scope)) return 'scope'
+  const given = [apiKey, scope, resourceId].filter((value) => value !== null).length
+  return given % 3 === 0 ? null : 'missing'
+}
+
 /** `before` are the options of now, which stay where no attribute says otherwise. */
 export function readOptions(host: Host, before?: PlaybackOptions): PlaybackOptions {
   const get = (name: string) => host.getAttribute(name)
@@ -69,3 +79,39 @@ export const readStart = (host: Host): StartOptions => ({
   position: seconds(host.getAttribute('start')),
   play: host.hasAttribute('autoplay'),
 })
+
+/** Where an address says to begin: `#t=90`, `#t=1:30&track=2`; nothing where it does not. */
+export function readHash(hash: string): Partial<StartOptions> {
+  const given = new URLSearchParams(hash.replace(/^#/, ''))
+  const [track, t] = [given.get('track'), given.get('t')]
+  return { ...(track && { track }), ...(t && { position: seconds(t) }) }
+}
+
+/** Seconds that the skip buttons go back and forward. */
+export function readSkip(value: string | null): readonly [number, number] {
+  const [back, forward] = words(value).map(Number)
+  return back && forward ? [back, forward] : [15, 30]
+}
+
+/** The link that the page shares: the attribute's, or its own address, in both cases with the track. */
+export function shareLink(value: string | null, page: string, track: number | null): string | null {
+  if (value === null) return null
+  const url = new URL(value || page, page)
+  const given = new URLSearchParams(track === null ? {} : { track: String(track) })
+  url.hash = given.toString()
+  return url.href
+}
+
+/** What attributes of a few values may be; anything else counts as if it were not there, and the console says so. */
+const VALUES: Record<string, RegExp> = {
+  theme: /^(auto|light|dark)$/,
+  layout: /^(full|compact)$/,
+  loop: /^(|all|one|none)$/,
+  accent: /^#[0-9a-f]{6}$/i,
+  volume: /^(0?\.\d+|0|1|1\.0*|0\.0*)$/,
+  rate: /^\d*\.?\d+$/,
+  skip: /^(|none|\d+ \d+)$/,
+}
+
+export const isUnderstood = (name: string, value: string | null) =>
+  value === null || VALUES[name]?.test(value) !== false

@@ -1,21 +1,20 @@
+import { chapterStep } from '../../client/playback/order.ts'
 import { Playback } from '../../client/playback/playback.ts'
-import {
-  initialState,
-  type PlaybackEvents,
-  type PlaybackOptions,
-  type SessionTrack,
-  type StartOptions,
-} from '../../client/playback/state.ts'
+import type { Source } from '../../client/playback/session.ts'
+import { initialState, type PlaybackEvents } from '../../client/playback/state.ts'
 import { sheet, upgradeProperties } from '../shared/dom.ts'
-import { textsOfStrings, withOldNames } from '../shared/legacy.ts'
-import { playerTexts } from '../texts/player.ts'
-import { type Overrides, pickLocale, type PlayerTexts, textsFor } from '../texts/texts.ts'
-import { APPEARANCE, isComplete, isOption, OPTIONS, readOptions, readSource, readStart, SOURCE } from './attributes.ts'
+import { player as english } from '../texts/en.ts'
+import { languageOf } from '../texts/languages.ts'
+import { pickLocale, withOverrides } from '../texts/texts.ts'
+import type * as advice from './advice.ts'
+import * as attributes from './attributes.ts'
 import { commandsOf, listenToKeys } from './commands.ts'
 import { download } from './download.ts'
+import { MediaElement } from './media_element.ts'
 import { LockScreen } from './media_session.ts'
+import { LONG, Memory } from './memory.ts'
 import { Theme } from './theme.ts'
-import { isSounding, PlayerView } from './view.ts'
+import { isSounding, type Model, PlayerView } from './view.ts'
 
 import css from './player.css'
 
@@ -23,6 +22,17 @@ const styles = sheet(css)
 /** The service that this module came from. */
 const HOME = new URL(import.meta.url).origin
 const NOTHING = initialState('empty')
+/** Seconds between two notes of where a long track stands. */
+const KEEP_EVERY = 5
+
+/** Not every browser has it. */
+const remoteOf = (audio: { remote?: RemotePlayback } | undefined) => audio?.remote
+
+/** Tells the developer of a page what is wrong. Listeners on pages that are right never load this. */
+async function warn(of: (from: typeof advice) => string | null): Promise<void> {
+  const text = of(await import('./advice.ts'))
+  if (text !== null) console.warn(`<tonearm-player>: ${text}`)
+}
 
 /** The player's events, each a `CustomEvent` that bubbles and leaves shadow trees. */
 export type PlayerEventMap = { [N in keyof PlaybackEvents as `tonearm-${N}`]: CustomEvent<PlaybackEvents[N]> }
@@ -30,32 +40,42 @@ export type PlayerEventMap = { [N in keyof PlaybackEvents as `tonearm-${N}`]: Cu
 /**
  * `<tonearm-player>`: plays a play session of the service. docs/player.md describes attributes, events, parts and custom properties.
  */
-export class TonearmPlayer extends HTMLElement {
-  static observedAttributes = [...SOURCE, ...OPTIONS, ...APPEARANCE]
+export class TonearmPlayer extends MediaElement {
+  static observedAttributes = [...attributes.SOURCE, ...attributes.OPTIONS, ...attributes.APPEARANCE]
 
-  #playback: Playback | null = null
-  /** What was asked for before there was anything to play. */
-  #early: Partial<StartOptions> = {}
+  #source: Source | null = null
   /** What the page's `track` and `start` said when something was opened last. */
   #openedAt = ''
-  #options: PlaybackOptions = readOptions(this)
-  #texts: Overrides<PlayerTexts> = {}
+  #isOpening = false
   #view: PlayerView
   #theme = new Theme()
+  #lockScreen = new LockScreen(this)
+  #memory = new Memory(() => !this.hasAttribute('no-memory'))
   #frame = 0
   #connected = new AbortController()
-  #isOpening = false
-  #problem: string | null = null
-  #lockScreen = new LockScreen(this)
   #ownEvents = new WeakSet<Event>()
+  /** The code of what went wrong beside playing. */
+  #problem: string | null = null
+  #hasRemote = false
+  #keptAt = 0
 
   constructor() {
     super()
     const commands = commandsOf(this, {
-      toggle: () => (isSounding(this.#playback?.state ?? NOTHING) ? this.pause() : void this.play()),
-      select: (index) => void this.#playback?.select(index),
-      retry: () => void this.#playback?.retry(),
+      toggle: () => (isSounding(this.playback?.state ?? NOTHING) ? this.pause() : void this.play()),
+      select: (index) => void this.playback?.select(index),
+      retry: () => void this.playback?.retry(),
       download: () => void this.#download(),
+      skip: (step) => void this.seek(this.currentTime + step * this.#skip[step === 1 ? 1 : 0]),
+      stepChapter: (step) => this.#stepChapter(step),
+      showKeys: () => void this.#view.openMenu(true),
+      sleep: (minutes) => this.sleep(minutes),
+      // Whoever closes the list of devices has decided, too.
+      pickRemote: () =>
+        void remoteOf(this.playback?.audio)
+          ?.prompt()
+          .catch(() => {}),
+      remember: (chosen) => this.#memory.keep(chosen),
     })
     this.#view = new PlayerView(commands)
     const root = this.attachShadow({ mode: 'open' })
@@ -67,16 +87,16 @@ export class TonearmPlayer extends HTMLElement {
   connectedCallback(): void {
     this.#connected = new AbortController()
     const { signal } = this.#connected
-    const update = () => this.#update()
-    matchMedia('(prefers-color-scheme: dark)').addEventListener('change', update, { signal })
+    matchMedia('(prefers-color-scheme: dark)').addEventListener('change', () => this.update(), { signal })
     // One listener, one sound: whoever starts last plays. Out of a shadow tree events come with its host as their target.
     // One that has nothing to play yet is no part of this, and keeps its autoplay.
-    document.addEventListener('tonearm-play', (event) => this.#ownEvents.has(event) || this.#playback?.pause(), {
-      signal,
-    })
+    const pause = (event: Event) => this.#ownEvents.has(event) || this.playback?.pause()
+    document.addEventListener('tonearm-play', pause, { signal })
+    addEventListener('hashchange', () => this.#followHash(), { signal })
+    this.#recall()
     upgradeProperties(this)
-    if (!this.#playback) this.#openSoon()
-    this.#update()
+    if (!this.playback) this.#openSoon()
+    this.update()
   }
 
   disconnectedCallback(): void {
@@ -88,87 +108,10 @@ export class TonearmPlayer extends HTMLElement {
 
   attributeChangedCallback(name: string, before: string | null, value: string | null): void {
     if (before === value) return
-    if (SOURCE.includes(name)) this.#openSoon()
-    else if (isOption(name)) this.#setOptions({ [name]: readOptions(this, this.#options)[name] })
-    else this.#update()
-  }
-
-  async play(): Promise<void> {
-    if (!this.#playback) this.#early.play = true
-    await this.#playback?.play()
-  }
-  pause(): void {
-    if (!this.#playback) this.#early.play = false
-    this.#playback?.pause()
-  }
-  async seek(seconds: number): Promise<void> {
-    if (!this.#playback) this.#early.position = Math.max(0, seconds)
-    await this.#playback?.seek(seconds)
-  }
-  async next(): Promise<void> {
-    await this.#playback?.next()
-  }
-  async previous(): Promise<void> {
-    await this.#playback?.previous()
-  }
-
-  get paused(): boolean {
-    return this.#playback?.state.playing !== true
-  }
-  get currentTime(): number {
-    return this.#playback?.time ?? this.#early.position ?? 0
-  }
-  set currentTime(seconds: number) {
-    void this.seek(seconds)
-  }
-  get duration(): number {
-    return this.#playback?.duration ?? 0
-  }
-  get volume(): number {
-    return this.#options.volume
-  }
-  set volume(volume: number) {
-    this.#setOptions({ volume: Math.min(1, Math.max(0, volume)) })
-  }
-  get muted(): boolean {
-    return this.#options.muted
-  }
-  set muted(muted: boolean) {
-    this.#setOptions({ muted })
-  }
-  get rate(): number {
-    return this.#options.rate
-  }
-  set rate(rate: number) {
-    this.#setOptions({ rate: Math.min(2, Math.max(0.5, rate)) })
-  }
-  /** The track that is shown, and the index of the variant that plays. */
-  get track(): SessionTrack | null {
-    const { state } = this.#playback ?? {}
-    return state?.session?.tracks[state.index] ?? null
-  }
-  get tracks(): readonly SessionTrack[] {
-    return this.#playback?.state.session?.tracks ?? []
-  }
-  get variant(): string | null {
-    return this.#playback?.state.loaded?.variant ?? null
-  }
-  /** Texts that replace the player's own; see docs/player.md for their names. */
-  get texts(): Overrides<PlayerTexts> {
-    return this.#texts
-  }
-  set texts(texts: Overrides<PlayerTexts>) {
-    this.#texts = texts
-    this.#update()
-  }
-  set strings(strings: Record<string, string>) {
-    this.texts = textsOfStrings(strings)
-  }
-
-  #setOptions(change: Partial<PlaybackOptions>): void {
-    Object.assign(this.#options, change)
-    this.#playback?.changeOptions(change)
-    this.#update()
+    if (!attributes.isUnderstood(name, value)) void warn(({ valueAdvice }) => valueAdvice(name, value))
+    if (attributes.SOURCE.includes(name)) this.#openSoon()
+    else if (attributes.isOption(name)) this.setOptions({ [name]: attributes.readOptions(this, this.options)[name] })
+    else this.update()
   }
 
   /** Opens the source when all attributes that were set together are there. */
@@ -182,71 +125,97 @@ export class TonearmPlayer extends HTMLElement {
   }
 
   #open(): void {
-    const start = { ...readStart(this), ...this.#early }
+    const before = this.playback?.resumePoint
+    const hash = this.hasAttribute('share') && !before ? attributes.readHash(location.hash) : {}
+    const start = { ...attributes.readStart(this), ...hash, ...this.early }
     const openedAt = [this.getAttribute('track'), this.getAttribute('start')].join()
-    const before = this.#playback?.resumePoint
     this.#problem = null
     this.#close()
-    const source = readSource(this, HOME, document.baseURI)
-    if (!isComplete(source)) return this.#update()
+    const source = attributes.readSource(this, HOME, document.baseURI)
+    this.#source = source
+    const fault = attributes.faultOf(source)
+    if (fault) void warn(({ setupAdvice }) => setupAdvice(fault, source))
+    if (!attributes.isComplete(source)) return this.update()
     // Another session with the same track goes on where the one before was. What plays, plays on in every case.
     const next = { ...start, play: start.play || before?.play === true }
     const starts = before && openedAt === this.#openedAt ? [before, next] : [next]
-    this.#early = {}
+    this.early = {}
     this.#openedAt = openedAt
-    this.#playback = new Playback(source, this.#options, starts, {
-      onChange: () => this.#update(),
+    const playback = new Playback(source, this.options, starts, {
+      onChange: () => this.update(),
       onTime: () => this.#showTime(),
       onEvent: (name, detail) => this.#emit(name, detail),
-      onSwap: (now, before) => before.replaceWith(now),
+      onSwap: (now, before) => {
+        before.replaceWith(now)
+        this.#watchRemote(now)
+      },
+      resumeAt: (track) => this.#memory.positionOf(track),
     })
-    this.#view.root.append(this.#playback.audio)
-    void this.#playback.open()
+    this.playback = playback
+    this.#view.root.append(playback.audio)
+    this.#watchRemote(playback.audio)
+    void playback.open()
   }
 
   #close(): void {
     this.#lockScreen.leave()
-    this.#playback?.close()
-    this.#playback?.audio.remove()
-    this.#playback = null
+    this.playback?.close()
+    this.playback?.audio.remove()
+    this.playback = null
   }
 
   #emit<N extends keyof PlaybackEvents>(name: N, detail: PlaybackEvents[N]): void {
     if (name === 'trackchange') this.#problem = null
-    const event = new CustomEvent(`tonearm-${name}`, { detail: withOldNames(detail), bubbles: true, composed: true })
+    if (name === 'pause' || name === 'ended') this.#keepPosition()
+    if (name === 'error') this.#advise((detail as PlaybackEvents['error']).code)
+    const event = new CustomEvent(`tonearm-${name}`, { detail, bubbles: true, composed: true })
     this.#ownEvents.add(event)
     this.dispatchEvent(event)
   }
 
-  #update(): void {
+  #advise(code: string): void {
+    const source = this.#source
+    if (source) void warn(({ failureAdvice }) => failureAdvice(code, source, location.origin))
+  }
+
+  protected override update(): void {
     if (!this.isConnected) return
-    const playback = this.#playback
-    const locale = this.#locale()
-    const state = playback?.state ?? NOTHING
-    const hasNext = playback?.hasNext ?? false
+    const model = this.#model()
+    const { state } = model
     if (this.#theme.update(this, state.view?.track)) this.#view.waveform.refresh()
-    this.#view.update(
-      {
-        state,
-        options: this.#options,
-        texts: textsFor(playerTexts, locale, this.#texts),
-        locale,
-        isWaiting: playback?.isWaiting ?? false,
-        isDownloadable: this.hasAttribute('download') && state.view?.play_session.is_downloadable === true,
-        problem: this.#problem,
-        duration: this.duration,
-        hasNext,
-      },
-      this.currentTime,
-    )
-    this.#lockScreen.update(state.view, hasNext)
+    this.#view.update(model, this.currentTime)
+    this.#lockScreen.update(state.view, model.hasNext)
     cancelAnimationFrame(this.#frame)
     if (state.playing) this.#animate()
   }
 
-  #locale(): string {
+  #model(): Model {
+    const { playback, duration } = this
+    const state = playback?.state ?? NOTHING
     const around = this.closest('[lang]')?.getAttribute('lang')
-    return pickLocale(this.getAttribute('locale'), around, navigator.language)
+    const locale = pickLocale(this.getAttribute('locale'), around, navigator.language)
+    const skip = this.getAttribute('skip')
+    const number = this.tracks.length > 1 ? state.index + 1 : null
+    return {
+      state,
+      options: this.options,
+      texts: withOverrides(languageOf(locale, () => this.update())?.player ?? english, this.texts),
+      locale,
+      isWaiting: playback?.isWaiting ?? false,
+      isDownloadable: this.hasAttribute('download') && state.view?.play_session.is_downloadable === true,
+      problem: this.#problem,
+      duration,
+      hasNext: playback?.hasNext ?? false,
+      skip: this.#skip,
+      // Long tracks have them by themselves.
+      hasSkip: skip === null ? duration >= LONG : skip !== 'none',
+      link: attributes.shareLink(this.getAttribute('share'), location.href, number),
+      hasRemote: this.#hasRemote,
+    }
+  }
+
+  get #skip(): readonly [number, number] {
+    return attributes.readSkip(this.getAttribute('skip'))
   }
 
   /** Moves the waveform on every frame; where motion is not wanted, four times a second is enough. */
@@ -260,22 +229,60 @@ export class TonearmPlayer extends HTMLElement {
   }
 
   #showTime(): void {
+    if (Math.abs(this.currentTime - this.#keptAt) > KEEP_EVERY) this.#keepPosition()
     this.#view.showTime(this.currentTime, this.duration)
     this.#lockScreen.showPosition()
+  }
+
+  #stepChapter(step: 1 | -1): void {
+    const to = chapterStep(this.playback?.state.view?.info?.chapters ?? [], this.currentTime, step)
+    if (to !== undefined) void this.seek(to)
+  }
+
+  /** Goes to where the address says, when it changes. */
+  #followHash(): void {
+    const { track = null, position } = attributes.readHash(location.hash)
+    if (!this.hasAttribute('share') || (track === null && position === undefined)) return
+    void this.playback?.goTo({ track, position: position ?? 0 })
+  }
+
+  /** What the listener has chosen before, where the page says nothing. */
+  #recall(): void {
+    const { volume, rate } = this.#memory.kept
+    if (typeof volume === 'number' && !this.hasAttribute('volume')) this.volume = volume
+    if (typeof rate === 'number' && !this.hasAttribute('rate')) this.rate = rate
+  }
+
+  #keepPosition(): void {
+    const { track, currentTime, duration } = this
+    this.#keptAt = currentTime
+    if (track && this.playback?.state.status === 'ready') this.#memory.keepPosition(track, currentTime, duration)
+  }
+
+  /** Whether there are other devices to play on (Remote Playback, which AirPlay and Cast are reached by); not where that cannot be told. */
+  #watchRemote(audio: HTMLAudioElement): void {
+    const show = (hasRemote: boolean) => {
+      if (this.playback?.audio !== audio || this.#hasRemote === hasRemote) return
+      this.#hasRemote = hasRemote
+      this.update()
+    }
+    void remoteOf(audio)
+      ?.watchAvailability(show)
+      .catch(() => show(false))
   }
 
   async #download(): Promise<void> {
     this.#problem = null
     // What was said before is said anew.
-    this.#update()
-    const [playback, track] = [this.#playback, this.track]
+    this.update()
+    const { playback, track } = this
     if (!playback) return
     const failure = await download(() => playback.download(this.getAttribute('download') ?? ''))
-    if (playback !== this.#playback || track?.id !== this.track?.id) return
+    if (playback !== this.playback || track?.id !== this.track?.id) return
     if (failure) this.#emit('error', { code: failure.code, message: failure.message })
     // Whatever the reason, it is the download that failed.
     this.#problem = failure && 'download_failed'
-    this.#update()
+    this.update()
   }
 }
 

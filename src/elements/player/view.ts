@@ -1,10 +1,12 @@
-import type { PlaybackOptions, State } from '../../client/playback/state.ts'
+import { chapterAt } from '../../client/playback/order.ts'
+import type { Chapter, PlaybackOptions, State } from '../../client/playback/state.ts'
 import { clock } from '../shared/clock.ts'
-import { button, element, icon, setAttributes } from '../shared/dom.ts'
+import { button, element, icon, setAttributes, setLabel, setText, setTitle } from '../shared/dom.ts'
 import { ICONS } from '../shared/icons.ts'
 import { fill, type PlayerTexts } from '../texts/texts.ts'
 import type { Commands } from './commands.ts'
-import { TrackList } from './track_list.ts'
+import type { Menu } from './menu.ts'
+import { type Row, TrackList } from './track_list.ts'
 
 /** Everything that the view shows. */
 export interface Model {
@@ -18,11 +20,20 @@ export interface Model {
   problem: string | null
   duration: number
   hasNext: boolean
+  /** Seconds that the skip buttons go back and forward. */
+  skip: readonly [number, number]
+  hasSkip: boolean
+  /** The link to share, if the page shares one. */
+  link: string | null
+  /** Whether there are other devices to play on. */
+  hasRemote: boolean
 }
 
 const RATES = [0.5, 0.75, 1, 1.25, 1.5, 1.75, 2]
 const NO_LEVELS: readonly number[] = []
 const NO_TRACKS: [] = []
+const NO_CHAPTERS: readonly Chapter[] = []
+const NO_ROWS: readonly Row[] = []
 
 /** Whether there is sound, or will be without anybody doing anything. */
 export const isSounding = ({ playing, status }: Pick<State, 'playing' | 'status'>) =>
@@ -32,7 +43,13 @@ export const isSounding = ({ playing, status }: Pick<State, 'playing' | 'status'
 export class PlayerView {
   readonly root: HTMLElement
   readonly waveform = element('tonearm-waveform', { part: 'waveform', class: 'waveform' })
+  readonly #commands: Commands
+  readonly #more: HTMLButtonElement
+  #menu: Menu | null = null
+  #model: Model | null = null
   readonly #play: HTMLButtonElement
+  readonly #back: HTMLButtonElement
+  readonly #forward: HTMLButtonElement
   readonly #previous: HTMLButtonElement
   readonly #next: HTMLButtonElement
   readonly #shuffle: HTMLButtonElement
@@ -50,13 +67,19 @@ export class PlayerView {
     height: 400,
     decoding: 'async',
   })
+  readonly #album = element('p', { part: 'album', class: 'album' })
   readonly #title = element('p', { part: 'title', class: 'title' })
   readonly #subtitle = element('p', { part: 'subtitle', class: 'subtitle' })
+  readonly #chapter = element('span', { part: 'chapter-title', class: 'chapter' })
   readonly #now = element('span', { part: 'current-time', class: 'now' })
   readonly #whole = element('span', { part: 'duration', class: 'whole' })
   readonly #message = element('span', {})
   readonly #status: HTMLElement
   readonly #list: TrackList
+  readonly #chapterList: TrackList
+  #chapters = NO_CHAPTERS
+  #chapterRows = NO_ROWS
+  #chapterLabel = ''
 
   constructor(commands: Commands) {
     this.#play = button('button play-button', commands.toggle, icon(ICONS.play))
@@ -68,7 +91,21 @@ export class PlayerView {
     this.#download = button('button download-button', commands.download, icon(ICONS.download))
     this.#retry = button('retry', commands.retry)
     this.#status = element('div', { part: 'status', class: 'status', role: 'status' }, this.#message, this.#retry)
-    this.#list = new TrackList(commands.select)
+    this.#back = button('button back-button skip', () => commands.skip(-1), icon(ICONS.back), element('span', {}))
+    this.#forward = button(
+      'button forward-button skip',
+      () => commands.skip(1),
+      icon(ICONS.forward),
+      element('span', {}),
+    )
+    this.#commands = commands
+    this.#more = button('button more-button', () => this.#menu || void this.openMenu(), icon(ICONS.more))
+    // There is no menu without popovers.
+    this.#more.hidden = !('popover' in HTMLElement.prototype)
+    this.#list = new TrackList({ part: 'playlist', row: 'track' }, commands.select)
+    this.#chapterList = new TrackList({ part: 'chapters', row: 'chapter' }, (index) =>
+      commands.seek(this.#chapters[index]?.start ?? 0),
+    )
     this.root = this.#build()
     this.#cover.addEventListener('error', () => (this.#cover.hidden = true))
     this.#volume.addEventListener('input', () => commands.setVolume(Number(this.#volume.value)))
@@ -85,41 +122,73 @@ export class PlayerView {
       'section',
       { part: 'base', class: 'base', tabindex: -1 },
       row('art', this.#cover),
-      row('titles', this.#title, this.#subtitle),
-      row('timeline', this.waveform, row('times', this.#now, this.#whole)),
+      row('titles', this.#album, this.#title, this.#subtitle),
+      row('timeline', this.waveform, row('times', this.#now, this.#chapter, this.#whole)),
       row(
         'controls',
-        row('transport', this.#shuffle, this.#previous, this.#play, this.#next, this.#repeat),
+        row(
+          'transport',
+          this.#shuffle,
+          this.#previous,
+          this.#back,
+          this.#play,
+          this.#forward,
+          this.#next,
+          this.#repeat,
+        ),
         row('left', this.#rate),
-        row('right', this.#mute, this.#volume, this.#download),
+        row('right', this.#mute, this.#volume, this.#download, this.#more),
       ),
       this.#status,
-      this.#list.root,
+      row('lists', this.#chapterList.root, this.#list.root),
     )
   }
 
   update(model: Model, time: number): void {
     const { state, texts, locale } = model
-    this.#showRoot(model)
+    this.#showRoot(model, time)
     this.#showTrack(model)
     setAttributes(this.waveform, { label: texts.position, 'value-text': texts.timeOf, locale })
     this.showTime(time, model.duration)
     this.#showTransport(model)
     this.#showVolume(model)
     showRates(this.#rate, model.options.rate, texts, locale)
-    label(this.#download, texts.download)
+    setLabel(this.#download, texts.download)
     this.#download.hidden = !model.isDownloadable
     this.#showStatus(model)
-    this.#list.update(state.session?.tracks ?? NO_TRACKS, state.index, texts.tracks)
+    this.#list.update((state.session?.tracks ?? NO_TRACKS).map(rowOf), state.index, texts.tracks)
+    setLabel(this.#more, texts.more)
+    this.#model = model
+    this.#menu?.update({ ...model, sleep: state.sleep, time })
+  }
+
+  /** Opens the menu, or closes it. */
+  async openMenu(keys = false): Promise<void> {
+    if (this.#more.hidden || !this.#model) return
+    if (!this.#menu) {
+      const { Menu } = await import('./menu.ts')
+      this.#menu ??= new Menu({ element, button, setAttributes, clock, fill }, this.#commands, this.#more)
+      this.root.append(this.#menu.root)
+      this.#menu.update({ ...this.#model, sleep: this.#model.state.sleep, time: this.waveform.currentTime })
+    }
+    this.#menu.toggle(keys)
   }
 
   showTime(time: number, duration: number): void {
     this.waveform.currentTime = time
-    put(this.#now, clock(time))
-    put(this.#whole, clock(duration))
+    setText(this.#now, clock(time))
+    setText(this.#whole, clock(duration))
+    this.#showChapter(time)
   }
 
-  #showRoot({ state, texts, isWaiting }: Model): void {
+  /** Which chapter plays. */
+  #showChapter(time: number): void {
+    const at = chapterAt(this.#chapters, time)
+    setTitle(this.#chapter, this.#chapters[at]?.title ?? '')
+    this.#chapterList.update(this.#chapterRows, at, this.#chapterLabel)
+  }
+
+  #showRoot({ state, texts, isWaiting, hasSkip }: Model, time: number): void {
     const { status, session } = state
     const sounding = isSounding(state)
     const title = titleOf(state)
@@ -130,26 +199,48 @@ export class PlayerView {
       'data-playing': sounding && status === 'ready' && !isWaiting,
       'data-waiting': sounding && (isWaiting || status === 'loading' || status === 'offline'),
       'data-several': (session?.tracks.length ?? 0) > 1,
+      'data-skip': hasSkip,
+      'data-started': state.playing || time > 0,
     })
   }
 
-  #showTrack({ state, duration }: Model): void {
+  #showTrack({ state, texts, duration }: Model): void {
     const { view, session, index } = state
-    write(this.#title, titleOf(state))
-    write(this.#subtitle, view?.track.player_subtitle ?? session?.tracks[index]?.player_subtitle ?? '')
+    const info = view?.info
+    const album = info?.album ?? ''
+    setTitle(this.#album, album === titleOf(state) ? '' : album)
+    setTitle(this.#title, titleOf(state))
+    setTitle(
+      this.#subtitle,
+      view?.track.player_subtitle ?? session?.tracks[index]?.player_subtitle ?? info?.artist ?? '',
+    )
+    this.#chapterLabel = texts.chapters
+    const chapters = info?.chapters ?? NO_CHAPTERS
+    if (this.#chapters !== chapters) {
+      this.#chapters = this.waveform.chapters = chapters
+      this.#chapterRows = chapters.map(({ title, start }) => ({ title, time: start }))
+    }
     showCover(this.#cover, view?.cover_image.regular.url)
     const levels = view?.levels.levels ?? NO_LEVELS
     if (this.waveform.levels !== levels) this.waveform.levels = levels
     if (this.waveform.duration !== duration) this.waveform.duration = duration
   }
 
-  #showTransport({ state, options, texts, hasNext }: Model): void {
+  #showTransport({ state, options, texts, hasNext, skip, hasSkip }: Model): void {
+    for (const [target, text, seconds] of [
+      [this.#back, texts.back, skip[0]],
+      [this.#forward, texts.forward, skip[1]],
+    ] as const) {
+      setLabel(target, fill(text, { seconds }))
+      setText(target.querySelector('span')!, String(seconds))
+      target.hidden = !hasSkip
+    }
     const sounding = isSounding(state)
-    label(this.#play, sounding ? texts.pause : texts.play, sounding ? ICONS.pause : ICONS.play)
-    label(this.#previous, texts.previous)
-    label(this.#next, texts.next)
-    label(this.#shuffle, texts.shuffle)
-    label(this.#repeat, texts.repeat)
+    setLabel(this.#play, sounding ? texts.pause : texts.play, sounding ? ICONS.pause : ICONS.play)
+    setLabel(this.#previous, texts.previous)
+    setLabel(this.#next, texts.next)
+    setLabel(this.#shuffle, texts.shuffle)
+    setLabel(this.#repeat, texts.repeat)
     this.#next.disabled = !hasNext
     setAttributes(this.#shuffle, { 'aria-pressed': String(options.shuffle) })
     setAttributes(this.#repeat, { 'aria-pressed': String(options.loop !== 'none') })
@@ -157,7 +248,7 @@ export class PlayerView {
 
   #showVolume({ options: { muted, volume }, texts }: Model): void {
     const isSilent = muted || volume === 0
-    label(this.#mute, isSilent ? texts.unmute : texts.mute, isSilent ? ICONS.muted : ICONS.sound)
+    setLabel(this.#mute, isSilent ? texts.unmute : texts.mute, isSilent ? ICONS.muted : ICONS.sound)
     const value = muted ? 0 : volume
     this.#volume.value = String(value)
     setAttributes(this.#volume, { 'aria-label': texts.volume, 'aria-valuetext': `${Math.round(value * 100)}%` })
@@ -167,9 +258,9 @@ export class PlayerView {
   #showStatus({ state, texts, problem }: Model): void {
     const text = messageOf(state, texts) || (problem ? (texts.errors[problem] ?? texts.status.failed) : '')
     // Screen readers say again what is written again.
-    put(this.#message, text)
+    setText(this.#message, text)
     this.#status.hidden = text === ''
-    put(this.#retry, texts.retry)
+    setText(this.#retry, texts.retry)
     this.#retry.hidden = state.status !== 'failed' && state.status !== 'expired'
   }
 }
@@ -184,21 +275,10 @@ function messageOf({ status, code }: State, texts: PlayerTexts): string {
   return (status === 'failed' && code && texts.errors[code]) || texts.status[status]
 }
 
-/** Writes text where it is another one. */
-function put(target: HTMLElement, text: string): void {
-  if (target.textContent !== text) target.textContent = text
-}
-
-/** Writes text of any direction; its alignment is the player's. */
-function write(target: HTMLElement, text: string): void {
-  if (target.textContent !== text) target.replaceChildren(...(text ? [element('bdi', {}, text)] : []))
-}
-
-/** Sets the name that screen readers say and a mouse shows, and another icon. */
-function label(target: HTMLButtonElement, text: string, path?: string): void {
-  setAttributes(target, { 'aria-label': text, title: text })
-  if (path) setAttributes(target.querySelector('path')!, { d: path })
-}
+const rowOf = ({ player_title: title, duration }: { player_title: string | null; duration: number }): Row => ({
+  title,
+  time: duration > 0 ? duration : null,
+})
 
 /** Another address of the same picture, as every play view brings one, must not make it load again. */
 function showCover(cover: HTMLImageElement, url: string | undefined): void {

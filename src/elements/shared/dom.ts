@@ -45,6 +45,22 @@ export function icon(path: string): SVGSVGElement {
   return svg
 }
 
+/** Writes text where it is another one. */
+export function setText(target: HTMLElement, text: string): void {
+  if (target.textContent !== text) target.textContent = text
+}
+
+/** Writes text of any direction; its alignment is the element's. */
+export function setTitle(target: HTMLElement, text: string): void {
+  if (target.textContent !== text) target.replaceChildren(...(text ? [element('bdi', {}, text)] : []))
+}
+
+/** Sets the name that screen readers say and a mouse shows, and another icon. */
+export function setLabel(target: HTMLButtonElement, text: string, path?: string): void {
+  setAttributes(target, { 'aria-label': text, title: text })
+  if (path) setAttributes(target.querySelector('path')!, { d: path })
+}
+
 /** A style sheet for a shadow root. A Content-Security-Policy without 'unsafe-inline' blocks `<style>`, but not constructed sheets. */
 export function sheet(css: string): CSSStyleSheet {
   const made = new CSSStyleSheet()

@@ -22,6 +22,21 @@ export interface PlayerTexts {
   download: string
   tracks: string
   retry: string
+  more: string
+  share: string
+  link: string
+  startAt: string
+  copy: string
+  copied: string
+  sleepTimer: string
+  off: string
+  minutes: string
+  endOfTrack: string
+  keys: string
+  remote: string
+  chapters: string
+  nextChapter: string
+  previousChapter: string
   /** What stands in place of sound. */
   status: Record<'processing' | 'offline' | 'expired' | 'empty' | 'failed', string>
   /** What else may be said of a failure, by its code. */
@@ -106,15 +121,18 @@ export function pickLocale(...wanted: (string | null | undefined)[]): string {
   return 'en'
 }
 
-/** The texts of a language, English for one that is not here; what the page gives goes first. */
-export function textsFor<T extends object>(all: { en: T }, locale: string, overrides: Overrides<T> = {}): T {
-  const own = (all as Record<string, T>)[locale.split('-')[0]!] ?? all.en
-  const merged = Object.entries(overrides).map(([key, text]) => {
-    const before = own[key as keyof T]
-    return [key, typeof text === 'object' ? { ...before, ...text } : text]
-  })
-  return { ...own, ...(Object.fromEntries(merged) as Partial<T>) }
+/** Texts with what the page gives in place of them. */
+export function withOverrides<T extends object>(texts: T, overrides: Overrides<T>): T {
+  const merged = Object.entries(overrides).map(([key, text]) => [
+    key,
+    typeof text === 'object' ? { ...texts[key as keyof T], ...text } : text,
+  ])
+  return { ...texts, ...(Object.fromEntries(merged) as Partial<T>) }
 }
+
+/** The texts of a language, English for one that is not here; what the page gives goes first. */
+export const textsFor = <T extends object>(all: { en: T }, locale: string, overrides: Overrides<T> = {}): T =>
+  withOverrides((all as Record<string, T>)[locale.split('-')[0]!] ?? all.en, overrides)
 
 /** Fills `{…}` in. */
 export const fill = (text: string, values: Record<string, string | number>) =>

@@ -8,6 +8,12 @@ import { listenToPointers } from './pointer.ts'
 import css from './waveform.css'
 
 const styles = sheet(css)
+interface Chapter {
+  /** Seconds. */
+  start: number
+  title: string | null
+}
+
 /** CSS pixels. */
 const BAR = 3
 const GAP = 1.5
@@ -27,6 +33,7 @@ export class TonearmWaveform extends HTMLElement {
   static observedAttributes = ['levels', 'duration', 'current-time', 'for', 'label', 'value-text', 'locale', 'disabled']
 
   #levels: readonly number[] = []
+  #chapters: readonly Chapter[] = []
   #duration = 0
   #time = 0
   /** Where a finger is dragging to, until it lets go. */
@@ -35,6 +42,7 @@ export class TonearmWaveform extends HTMLElement {
   #picture: Picture | null = null
   #said = ''
   #canvas = element('canvas', { part: 'canvas', 'aria-hidden': 'true' })
+  #marks = element('div', { class: 'marks', part: 'chapters', 'aria-hidden': 'true' })
   #label = element('span', { class: 'time', part: 'time' })
   #hover = element('div', { class: 'hover', part: 'hover', 'aria-hidden': 'true' }, this.#label)
   #slider = element('div', { class: 'slider', part: 'slider', role: 'slider', tabindex: 0, 'aria-valuemin': 0 })
@@ -44,7 +52,7 @@ export class TonearmWaveform extends HTMLElement {
 
   constructor() {
     super()
-    this.#slider.append(this.#canvas, this.#hover)
+    this.#slider.append(this.#canvas, this.#marks, this.#hover)
     const root = this.attachShadow({ mode: 'open' })
     root.adoptedStyleSheets = [styles]
     root.append(this.#slider)
@@ -59,11 +67,21 @@ export class TonearmWaveform extends HTMLElement {
     this.#redraw()
   }
 
+  /** Where parts of it begin, as ticks; the one under the pointer is named. */
+  get chapters(): readonly Chapter[] {
+    return this.#chapters
+  }
+  set chapters(chapters: readonly Chapter[]) {
+    this.#chapters = chapters
+    this.#mark()
+  }
+
   get duration(): number {
     return this.#duration
   }
   set duration(seconds: number) {
     this.#duration = Number.isFinite(seconds) && seconds > 0 ? seconds : 0
+    this.#mark()
     this.#show()
   }
 
@@ -102,6 +120,15 @@ export class TonearmWaveform extends HTMLElement {
   /** Draws everything again, after a change of the colors that the page makes. */
   refresh(): void {
     this.#redraw()
+  }
+
+  #mark(): void {
+    const marks = this.#chapters.map(({ start }) => {
+      const mark = element('i')
+      mark.style.left = `${(start / this.#duration) * 100}%`
+      return mark
+    })
+    this.#marks.replaceChildren(...marks)
   }
 
   #describe(): void {
@@ -204,6 +231,7 @@ export class TonearmWaveform extends HTMLElement {
       { line: this.#hover, time: this.#label },
       {
         duration: () => this.#duration,
+        nameAt: (time) => this.#chapters.findLast(({ start }) => start <= time)?.title ?? '',
         enabled: () => !this.hasAttribute('disabled'),
         drag: (time) => {
           this.#dragged = time

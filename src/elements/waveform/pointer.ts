@@ -7,6 +7,8 @@ interface Hover {
 }
 interface Slider {
   duration: () => number
+  /** What is there, in words. */
+  nameAt: (time: number) => string
   enabled: () => boolean
   /** Where a finger is dragging to; null when it has not let go there. */
   drag: (time: number | null) => void
@@ -14,7 +16,11 @@ interface Slider {
 }
 
 /** Lets a pointer seek on a slider of time, and shows the time under it. */
-export function listenToPointers(slider: HTMLElement, hover: Hover, { duration, enabled, drag, seek }: Slider): void {
+export function listenToPointers(
+  slider: HTMLElement,
+  hover: Hover,
+  { duration, nameAt, enabled, drag, seek }: Slider,
+): void {
   let dragging = false
   const leave = () => hover.line.classList.remove('on')
 
@@ -26,7 +32,8 @@ export function listenToPointers(slider: HTMLElement, hover: Hover, { duration, 
   function show(event: PointerEvent): void {
     const { left, width } = slider.getBoundingClientRect()
     const x = Math.min(width, Math.max(0, event.clientX - left))
-    hover.time.textContent = clock(timeAt(event))
+    const time = timeAt(event)
+    hover.time.textContent = [clock(time), nameAt(time)].filter(Boolean).join(' · ')
     hover.line.classList.toggle('on', duration() > 0)
     // The line follows the pointer; its time stays inside of the element.
     const half = Math.min(width / 2, hover.time.offsetWidth / 2)

@@ -1,0 +1,201 @@
+import { describe, expect, test, vi } from 'vitest'
+
+import { chapterAt, chapterStep } from '../../src/client/playback/order.ts'
+import type { Source } from '../../src/client/playback/session.ts'
+import { failureAdvice, setupAdvice, valueAdvice } from '../../src/elements/player/advice.ts'
+import { faultOf, isUnderstood, readHash, readSkip, shareLink } from '../../src/elements/player/attributes.ts'
+import { type Commands, commandsOf, keyCommand, type Player } from '../../src/elements/player/commands.ts'
+import { Memory } from '../../src/elements/player/memory.ts'
+import { withTime } from '../../src/elements/player/menu.ts'
+
+/** What listeners get beside sound: memory, links, keys, chapters; and what developers read in the console. */
+
+const ID = '00000000-0000-4000-8000-000000000000'
+
+describe('memory', () => {
+  function memory(isOn = true) {
+    const stored = new Map<string, string>()
+    const storage = { getItem: (key: string) => stored.get(key) ?? null, setItem: stored.set.bind(stored) }
+    return {
+      stored,
+      memory: new Memory(
+        () => isOn,
+        () => storage,
+      ),
+    }
+  }
+  const track = { id: 'a', duration: 3600 }
+
+  test('keeps volume, speed and the place in long tracks', () => {
+    const { memory: kept } = memory()
+    kept.keep({ volume: 0.4 })
+    kept.keep({ rate: 1.5 })
+    kept.keepPosition(track, 900, 3600)
+    expect(kept.kept).toMatchObject({ volume: 0.4, rate: 1.5 })
+    expect([kept.positionOf(track), kept.positionOf({ id: 'b', duration: 3600 })]).toEqual([900, 0])
+  })
+  test('forgets what was heard to its end, and never begins to keep short tracks', () => {
+    const { memory: kept, stored } = memory()
+    kept.keepPosition({ id: 'short' }, 100, 200)
+    expect(stored.size).toBe(0)
+    kept.keepPosition(track, 900, 3600)
+    kept.keepPosition(track, 3590, 3600)
+    expect(kept.positionOf(track)).toBe(0)
+    kept.keepPosition(track, 10, 3600)
+    expect(kept.kept.positions).toEqual({})
+  })
+  test('holds the fifty newest places', () => {
+    const { memory: kept } = memory()
+    for (let i = 0; i < 60; i++) kept.keepPosition({ id: `t${i}` }, 100, 3600, i)
+    expect(Object.keys(kept.kept.positions!)).toHaveLength(50)
+    expect([kept.kept.positions!.t9, kept.kept.positions!.t59]).toEqual([undefined, [100, 59]])
+  })
+  test('can be switched off, and does without storage', () => {
+    const { memory: off, stored } = memory(false)
+    off.keep({ volume: 0.1 })
+    expect([stored.size, off.kept]).toEqual([0, {}])
+    const none = new Memory(
+      () => true,
+      () => {
+        throw new Error('denied')
+      },
+    )
+    none.keep({ volume: 0.1 })
+    expect(none.kept).toEqual({})
+    const odd = new Memory(
+      () => true,
+      () => ({ getItem: () => 'null', setItem: () => {} }),
+    )
+    expect(odd.kept).toEqual({})
+  })
+})
+
+describe('links', () => {
+  test('an address says where to begin', () => {
+    expect(readHash('#t=1:30&track=2')).toEqual({ track: '2', position: 90 })
+    expect(readHash('#t=75')).toEqual({ position: 75 })
+    expect([readHash(''), readHash('#chapter')]).toEqual([{}, {}])
+  })
+  test('what is shared is the page, or what it names, with the track and a time', () => {
+    const page = 'https://band.example/record?x=1#top'
+    expect(shareLink(null, page, 1)).toBeNull()
+    expect(shareLink('', page, null)).toBe('https://band.example/record?x=1')
+    expect(shareLink('/listen', page, 3)).toBe('https://band.example/listen#track=3')
+    expect(withTime(shareLink('', page, 2)!, 75.9)).toBe('https://band.example/record?x=1#track=2&t=75')
+    expect(readHash(new URL(withTime(shareLink('', page, 2)!, 75.9)).hash)).toEqual({ track: '2', position: 75 })
+  })
+})
+
+describe('chapters', () => {
+  const chapters = [0, 60, 200].map((start) => ({ start, title: null }))
+  test('are found by time', () => {
+    expect([0, 59, 60, 500].map((time) => chapterAt(chapters, time))).toEqual([0, 0, 1, 2])
+    expect(chapterAt(chapters.slice(1), 10)).toBe(-1)
+  })
+  test('follow each other; back goes to the beginning of the present one first', () => {
+    expect(chapterStep(chapters, 61, 1)).toBe(200)
+    expect(chapterStep(chapters, 300, 1)).toBeUndefined()
+    expect([chapterStep(chapters, 61, -1), chapterStep(chapters, 70, -1)]).toEqual([0, 60])
+    expect(chapterStep([], 10, 1)).toBeUndefined()
+  })
+})
+
+describe('keys', () => {
+  function press(key: string, state: Partial<Player> = {}) {
+    const player = { currentTime: 50, duration: 100, volume: 0.5, muted: false, rate: 1, ...state } as Player
+    player.seek = vi.fn<Player['seek']>()
+    player.next = vi.fn<Player['next']>()
+    player.previous = vi.fn<Player['previous']>()
+    const own = {
+      toggle: vi.fn<() => void>(),
+      skip: vi.fn<Commands['skip']>(),
+      stepChapter: vi.fn<Commands['stepChapter']>(),
+      showKeys: vi.fn<() => void>(),
+      remember: vi.fn<Commands['remember']>(),
+    }
+    keyCommand(key, player, commandsOf(player, own as unknown as Commands))?.()
+    return { player, own }
+  }
+  test('play and move', () => {
+    for (const key of [' ', 'k', 'K']) expect(press(key).own.toggle, key).toHaveBeenCalledOnce()
+    expect(press('j').own.skip).toHaveBeenCalledWith(-1)
+    expect(press('L').own.skip).toHaveBeenCalledWith(1)
+    expect(press('ArrowRight').player.seek).toHaveBeenCalledWith(55)
+    expect(press('Home').player.seek).toHaveBeenCalledWith(0)
+    expect(press('n').player.next).toHaveBeenCalledOnce()
+    expect(press('p').player.previous).toHaveBeenCalledOnce()
+    expect(press(']').own.stepChapter).toHaveBeenCalledWith(1)
+    expect(press('?').own.showKeys).toHaveBeenCalledOnce()
+  })
+  test('change the volume in steps, which is remembered', () => {
+    const { player, own } = press('ArrowUp', { muted: true })
+    expect([player.volume, player.muted]).toEqual([0.55, false])
+    expect(own.remember).toHaveBeenCalledWith({ volume: 0.55 })
+    expect(press('ArrowDown').player.volume).toBe(0.45)
+    expect(press('m', { volume: 0 }).player.volume).toBe(1)
+  })
+  test('that mean nothing do nothing', () => {
+    for (const key of ['x', 'Enter', 'PageUp', 'Tab'])
+      expect(keyCommand(key, {} as Player, {} as Commands), key).toBeUndefined()
+  })
+})
+
+test('skip buttons go as far as they are told', () => {
+  expect([readSkip(null), readSkip(''), readSkip('10 20'), readSkip('x')]).toEqual([
+    [15, 30],
+    [15, 30],
+    [10, 20],
+    [15, 30],
+  ])
+})
+
+describe('advice for developers', () => {
+  const source: Source = {
+    baseUrl: 'https://audio.example/',
+    playSessionId: null,
+    apiKey: null,
+    scope: null,
+    resourceId: null,
+    variants: [],
+    isDownloadable: false,
+    normalize: false,
+    expiresIn: null,
+  }
+  test('finds what was set up wrongly, and says how it is right', () => {
+    expect([faultOf(source), faultOf({ ...source, playSessionId: ID })]).toEqual([null, null])
+    expect(faultOf({ ...source, apiKey: 'k', scope: 'track', resourceId: ID })).toBeNull()
+    const literal = { ...source, playSessionId: 'PLAY_SESSION_ID' }
+    expect(faultOf(literal)).toBe('id')
+    expect(setupAdvice('id', literal)).toMatch(/PLAY_SESSION_ID.*POST \/v1\/play_session/)
+    expect(faultOf({ ...source, apiKey: 'k', scope: 'album', resourceId: ID })).toBe('scope')
+    expect(faultOf({ ...source, apiKey: 'k' })).toBe('missing')
+    expect(setupAdvice('missing', source)).toMatch(/scope.*missing/)
+  })
+  test('explains failures that the page can mend, and keeps silent about others', () => {
+    expect(failureAdvice('origin_not_allowed', source, 'https://band.example')).toMatch(
+      /band\.example.*allowed_origins/,
+    )
+    expect(failureAdvice('not_found', source, '')).toMatch(/audio\.example.*base-url/)
+    expect(failureAdvice('session_expired', source, '')).toBeNull()
+  })
+  test('names values that are not understood', () => {
+    const odd = { theme: 'drak', layout: 'big', loop: 'once', accent: 'red', volume: '50%', rate: 'fast', skip: '15' }
+    for (const [name, value] of Object.entries(odd)) expect(isUnderstood(name, value), name).toBe(false)
+    const fine = {
+      theme: 'dark',
+      layout: 'compact',
+      loop: '',
+      accent: '#C0FFEE',
+      volume: '0.5',
+      rate: '1.25',
+      skip: '10 30',
+    }
+    for (const [name, value] of Object.entries(fine)) expect(isUnderstood(name, value), name).toBe(true)
+    expect([isUnderstood('theme', null), isUnderstood('track', 'x'), isUnderstood('volume', '.5')]).toEqual([
+      true,
+      true,
+      true,
+    ])
+    expect(valueAdvice('theme', 'drak')).toContain('theme="drak"')
+  })
+})

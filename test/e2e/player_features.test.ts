@@ -1,0 +1,258 @@
+import type { Page } from 'playwright-core'
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+
+import { findings } from './axe.ts'
+import { type Alone, setUp, untilSettled } from './player_alone.ts'
+
+/** What the player does beside playing: chapters, menu, links, memory, keys; how it fits, and what it says when something is wrong. */
+
+let alone: Alone
+beforeAll(async () => {
+  alone = await setUp()
+})
+afterAll(() => alone?.dispose())
+beforeEach(() =>
+  Object.assign(alone.answers, { titles: ['First', 'Second', 'Third'], seconds: 100, info: {}, refusal: null }),
+)
+
+const CHAPTERS = [
+  { start: 0, title: 'Opening' },
+  { start: 120, title: 'The long way round' },
+  { start: 400, title: null },
+]
+async function open(...rest: Parameters<Alone['open']>): Promise<Page> {
+  const page = await alone.open(...rest)
+  await untilSettled(page)
+  return page
+}
+const player = (page: Page) => page.locator('tonearm-player')
+const timeOf = (page: Page) => page.evaluate(() => document.querySelector('tonearm-player')!.currentTime)
+const button = (page: Page, name: string) => page.getByRole('button', { name, exact: true })
+const untilTime = (page: Page, time: number) =>
+  expect.poll(() => timeOf(page), { timeout: 60_000 }).toBeCloseTo(time, 0)
+
+test('the face and the lock screen name album and artist, the region the track', async () => {
+  alone.answers.info = { album: 'Night bus', artist: 'Ines Calder' }
+  const page = await open()
+  expect(await player(page).locator('[part=album]').textContent()).toBe('Night bus')
+  expect(await player(page).locator('[part=subtitle]').textContent()).toBe('Ines Calder')
+  await page.getByRole('region', { name: 'Audio player: First' }).waitFor()
+  await page.evaluate(() => document.querySelector('tonearm-player')!.play())
+  const shown = () =>
+    page.evaluate(() => [navigator.mediaSession.metadata?.artist, navigator.mediaSession.metadata?.album])
+  await expect.poll(shown, { timeout: 60_000 }).toEqual(['Ines Calder', 'Night bus'])
+  await page.context().close()
+})
+
+test('chapters are marked, listed and walked through; a long track has skip buttons', async () => {
+  Object.assign(alone.answers, { seconds: 700, info: { chapters: CHAPTERS } })
+  const page = await open()
+  const list = page.getByRole('list', { name: 'Chapters' })
+  expect(await list.getByRole('listitem').count()).toBe(3)
+  expect(await player(page).locator('tonearm-waveform .marks i').count()).toBe(3)
+  await list.getByRole('button', { name: /The long way round/ }).click()
+  await untilTime(page, 120)
+  expect(await player(page).locator('[part=chapter-title]').textContent()).toBe('The long way round')
+  expect(await list.locator('[aria-current]').textContent()).toContain('The long way round')
+  await page.keyboard.press(']')
+  await untilTime(page, 400)
+  await button(page, 'Back 15 seconds').click()
+  await untilTime(page, 385)
+  await button(page, 'Forward 30 seconds').click()
+  await untilTime(page, 415)
+  await page.keyboard.press('j')
+  await untilTime(page, 400)
+  await page.context().close()
+  Object.assign(alone.answers, { seconds: 100, info: {} })
+  const short = await open()
+  expect(await button(short, 'Back 15 seconds').count()).toBe(0)
+  await player(short).evaluate((element) => element.setAttribute('skip', '5 10'))
+  await button(short, 'Forward 10 seconds').click()
+  await untilTime(short, 10)
+  await short.context().close()
+})
+
+test('the menu shares a link to now, sets a timer, lists the keys, and finds other devices', async () => {
+  const page = await alone.open({ share: '' }, { permissions: ['clipboard-read', 'clipboard-write'] })
+  await untilSettled(page)
+  await page.evaluate(() => document.querySelector('tonearm-player')!.seek(75))
+  await button(page, 'More').click()
+  const menu = page.getByRole('dialog', { name: 'More' })
+  const link = menu.getByLabel('Link')
+  expect(await link.inputValue()).toBe(`${new URL(page.url()).origin}/#track=1`)
+  await menu.getByLabel('Start at 1:15').check()
+  expect(await link.inputValue()).toMatch(/#track=1&t=75$/)
+  await menu.getByRole('button', { name: 'Copy' }).click()
+  await menu.getByRole('button', { name: 'Copied' }).waitFor()
+  expect(await page.evaluate(() => navigator.clipboard.readText())).toMatch(/#track=1&t=75$/)
+  await menu.getByLabel('Sleep timer').selectOption('End of the track')
+  expect(await findings(page)).toEqual([])
+  // A press on its button closes it, and does not open it again.
+  await button(page, 'More').click()
+  await menu.waitFor({ state: 'hidden' })
+  await page.evaluate(() => document.querySelector('tonearm-player')!.seek(99.5))
+  await button(page, 'Play').click()
+  await page.waitForFunction(() => (window as unknown as { seen: string[] }).seen.includes('pause'), null, {
+    timeout: 60_000,
+  })
+  expect(await page.evaluate(() => document.querySelector('tonearm-player')!.track?.player_title)).toBe('Second')
+  await page.keyboard.press('?')
+  await menu.getByText('Previous chapter / Next chapter').waitFor()
+  await page.keyboard.press('Escape')
+  await menu.waitFor({ state: 'hidden' })
+  await page.context().close()
+})
+
+test('other devices are offered where the browser knows some', async () => {
+  const page = await alone.open({ 'play-session-id': '' })
+  await page.evaluate(() => {
+    const remote = {
+      state: 'disconnected',
+      watchAvailability: async (tell: (is: boolean) => void) => tell(true),
+      prompt: async () => document.body.setAttribute('data-prompted', ''),
+    }
+    Object.defineProperty(HTMLMediaElement.prototype, 'remote', { value: remote })
+    document.querySelector('tonearm-player')!.setAttribute('play-session-id', crypto.randomUUID())
+  })
+  await untilSettled(page)
+  await button(page, 'More').click()
+  await button(page, 'Play on another device').click()
+  await page.locator('body[data-prompted]').waitFor()
+  await page.context().close()
+})
+
+test('an address says where to begin, and leads there when it changes', async () => {
+  const page = await open({ share: '' }, { hash: '#track=2&t=0:20' })
+  expect(await timeOf(page)).toBe(20)
+  const title = () => page.evaluate(() => document.querySelector('tonearm-player')!.track?.player_title)
+  expect(await title()).toBe('Second')
+  await page.evaluate(() => (location.hash = '#track=3&t=40'))
+  await expect.poll(title).toBe('Third')
+  await untilTime(page, 40)
+  await page.context().close()
+  // Without the attribute an address is the page's own affair.
+  const other = await open({}, { hash: '#t=20' })
+  expect(await timeOf(other)).toBe(0)
+  await other.context().close()
+})
+
+test('volume, speed and the place in a long track are there after a reload, unless the page says otherwise', async () => {
+  alone.answers.seconds = 700
+  const page = await open()
+  await page.getByRole('slider', { name: 'Volume' }).fill('0.4')
+  await page.getByLabel('Speed').selectOption('1.5')
+  await page.evaluate(() => document.querySelector('tonearm-player')!.seek(300))
+  await untilTime(page, 300)
+  const state = () =>
+    page.evaluate(() => {
+      const { volume, rate, currentTime } = document.querySelector('tonearm-player')!
+      return [volume, rate, Math.round(currentTime)]
+    })
+  await page.reload()
+  await untilSettled(page)
+  expect(await state()).toEqual([0.4, 1.5, 300])
+  await page.evaluate(() => {
+    const element = document.createElement('tonearm-player')
+    element.setAttribute('no-memory', '')
+    element.setAttribute('play-session-id', crypto.randomUUID())
+    document.querySelector('tonearm-player')!.replaceWith(element)
+  })
+  await expect.poll(state).toEqual([1, 1, 0])
+  await page.context().close()
+})
+
+test('an expired session says what to do, shows no pause button, and asks again when play is pressed', async () => {
+  alone.answers.refusal = { status: 410, code: 'session_expired' }
+  const page = await open({ autoplay: '' })
+  await page.getByRole('status').getByText('Reload the page').waitFor()
+  expect(await button(page, 'Pause').count()).toBe(0)
+  await button(page, 'Play').click()
+  const told = () =>
+    page.evaluate(
+      () => (window as unknown as { seen: string[] }).seen.filter((name) => name === 'sessionexpired').length,
+    )
+  await expect.poll(told).toBe(2)
+  await page.context().close()
+})
+
+test('a developer reads in the console what is wrong, and the cure', async () => {
+  alone.answers.refusal = { status: 403, code: 'origin_not_allowed' }
+  const page = await alone.open({ 'play-session-id': '' })
+  const said: string[] = []
+  page.on('console', (message) => message.type() === 'warning' && said.push(message.text()))
+  const set = (attributes: Record<string, string>) =>
+    player(page).evaluate((element, given) => {
+      for (const [name, value] of Object.entries(given)) element.setAttribute(name, value)
+    }, attributes)
+  await set({ 'play-session-id': 'PLAY_SESSION_ID', theme: 'drak' })
+  await expect.poll(() => said.join('\n')).toMatch(/theme="drak" is not understood/)
+  await expect.poll(() => said.join('\n')).toMatch(/PLAY_SESSION_ID" is no id.*POST/)
+  await expect.poll(() => said.join('\n')).toMatch(/allowed_origins/)
+  await page.context().close()
+})
+
+describe('it fits', () => {
+  /** Controls that touch each other or reach out of the player, and those that a finger would miss. */
+  const misfits = (page: Page, least: number) =>
+    page.evaluate((size) => {
+      const root = document.querySelector('tonearm-player')!.shadowRoot!
+      const all = [...root.querySelectorAll('.controls :is(button, select, input), .retry')]
+      const shown = all.filter((each) => each.checkVisibility({ visibilityProperty: true }))
+      const boxes = shown.map((each) => ({ name: each.className, box: each.getBoundingClientRect() }))
+      const base = root.querySelector('.base')!.getBoundingClientRect()
+      const found: string[] = []
+      for (const [i, { name, box }] of boxes.entries()) {
+        if (box.left < base.left || box.right > base.right) found.push(`${name} sticks out`)
+        if (box.width < size || box.height < size) found.push(`${name} is ${box.width} × ${box.height}`)
+        for (const { name: other, box: b } of boxes.slice(i + 1))
+          if (
+            box.left < b.right - 0.5 &&
+            b.left < box.right - 0.5 &&
+            box.top < b.bottom - 0.5 &&
+            b.top < box.bottom - 0.5
+          )
+            found.push(`${name} on ${other}`)
+      }
+      return found
+    }, least)
+
+  test('every width, with a mouse and with a finger, in both layouts', async () => {
+    alone.answers.seconds = 700
+    for (const hasTouch of [false, true]) {
+      const page = await open({ download: '', share: '' }, { hasTouch, isMobile: hasTouch })
+      for (const layout of ['full', 'compact'])
+        for (const width of [200, 260, 330, 375, 480, 800]) {
+          await page.setViewportSize({ width, height: 700 })
+          await player(page).evaluate((element, value) => element.setAttribute('layout', value), layout)
+          const least = hasTouch && layout === 'full' ? 44 : 20
+          expect(await misfits(page, least), `${layout} ${width} ${hasTouch}`).toEqual([])
+          expect(
+            await page.evaluate(() => document.documentElement.scrollWidth),
+            `${layout} ${width}`,
+          ).toBeLessThanOrEqual(width)
+        }
+      await page.context().close()
+    }
+  })
+
+  test('every language, and nobody is left out', async () => {
+    Object.assign(alone.answers, { seconds: 700, info: { album: 'Night bus', chapters: CHAPTERS } })
+    const page = await open({ share: '' }, { viewport: { width: 480, height: 800 } })
+    await button(page, 'More').click()
+    const names = new Set<string>()
+    for (const locale of ['en', 'de', 'fr', 'es', 'ja', 'ar']) {
+      await page.evaluate((lang) => {
+        Object.assign(document.documentElement, { lang, dir: lang === 'ar' ? 'rtl' : 'ltr' })
+        document.querySelector('tonearm-player')!.setAttribute('locale', lang)
+      }, locale)
+      const name = () => player(page).locator('.play-button').getAttribute('aria-label')
+      await expect.poll(async () => names.has((await name())!)).toBe(false)
+      names.add((await name())!)
+      for (const theme of ['light', 'dark']) {
+        await player(page).evaluate((element, value) => element.setAttribute('theme', value), theme)
+        expect(await findings(page), `${locale} ${theme}`).toEqual([])
+      }
+    }
+    await page.context().close()
+  })
+})
