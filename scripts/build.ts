@@ -84,7 +84,7 @@ async function bundlePage(folder: string, entries: string[], page: string): Prom
 }
 
 /** The elements that pages of other origins load, each with all it needs in one file. */
-export const ELEMENTS = ['player', 'uploader', 'waveform'] as const
+export const ELEMENTS = ['player', 'uploader', 'waveform', 'embed', 'frame'] as const
 
 /** Style sheets become text: the elements make constructed sheets of them, as a strict Content-Security-Policy demands. */
 const styleText: Plugin = {

@@ -17,7 +17,13 @@ const WORKER_BUDGET = 118_000
 /** Bytes of what runs when an isolate starts, none of which may come from a package. */
 const START_BUDGET = 27_000
 /** Bytes. */
-const BUDGETS: Record<(typeof ELEMENTS)[number], number> = { player: 26_000, uploader: 40_000, waveform: 4_000 }
+const BUDGETS: Record<(typeof ELEMENTS)[number], number> = {
+  player: 26_000,
+  uploader: 40_000,
+  waveform: 4_000,
+  embed: 1_500,
+  frame: 1_500,
+}
 
 const directory = join(import.meta.dirname, '../dist/public')
 

@@ -13,6 +13,8 @@ import { limitReading } from './limit_rate.ts'
 
 /** Where the element's module lies; it leads to files whose names hold their hash. */
 const PLAYER = '/elements/player.js'
+/** Lets the page around the frame move the player. */
+const FRAME = '/elements/frame.js'
 
 /** What the address may say of the looks, each with the values that it may have; they become attributes of the element. */
 const LOOKS = {
@@ -128,7 +130,8 @@ export function mountEmbed(app: Hono<AppEnv>, memory: Memory): void {
         <meta property="og:title" content="${title}" />
         <meta property="og:description" content="${subtitle}" />
         <link rel="alternate" type="application/json+oembed" href="${oembed}" title="${title}" />
-        <script type="module" src="${PLAYER}"></script>`
+        <script type="module" src="${PLAYER}"></script>
+        <script type="module" src="${FRAME}"></script>`
       const attributes = attributesOf({ 'base-url': base, 'play-session-id': id.data, ...looks })
       const player = html`<tonearm-player${attributes}></tonearm-player>
         <noscript>

@@ -4,7 +4,7 @@ import { html } from 'hono/html'
 import { openDatabase } from '../adapters/database.ts'
 import type { Memory } from '../adapters/memory.ts'
 import { Id } from '../contract/common.ts'
-import { EMBED_HEIGHTS, EMBED_LEAST_WIDTH, EMBED_WIDTH, embedHeight } from '../contract/embed.ts'
+import { EMBED_HEIGHTS, EMBED_LEAST_WIDTH, EMBED_ROWS, EMBED_WIDTH, embedHeight } from '../contract/embed.ts'
 import { COVER_SIZES } from '../contract/facts.ts'
 import type { CoverImage } from '../contract/media.ts'
 import { ApiError, invalid, notFound } from '../errors.ts'
@@ -53,7 +53,7 @@ export function mountOembed(app: Hono<AppEnv>, memory: Memory): void {
     const context = contextOf(c, LISTENER, memory, openDatabase(c.env.DB))
     const found = await limitReading(c, memory, id, () => findEmbed(context, id)).catch(asNotFound)
     const { title, subtitle, cover_image, seconds_left } = found
-    const full = embedHeight(found.scope, await countTracks(context, found, 2))
+    const full = embedHeight(found.scope, await countTracks(context, found, EMBED_ROWS))
     const tooSmall = room.height < full || room.width < EMBED_LEAST_WIDTH
     const compact = looks.layout === 'compact' || tooSmall
     const width = Math.min(EMBED_WIDTH, room.width)

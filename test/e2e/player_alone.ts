@@ -15,7 +15,7 @@ import { closePages, joinBrowser } from '../support/browser.ts'
 
 const assets = join(import.meta.dirname, '../../dist/public')
 const policy =
-  "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self'; media-src 'self'; require-trusted-types-for 'script'"
+  "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self'; media-src 'self'; frame-src 'self'; require-trusted-types-for 'script'"
 export const SESSION = '00000000-0000-4000-8000-000000000000'
 
 /** What the service answers. */
@@ -65,6 +65,14 @@ export async function setUp(): Promise<Alone> {
     const { pathname } = new URL(request.url ?? '/', 'http://localhost')
     if (pathname.startsWith('/v1/')) return answer(pathname, answers, response)
     if (pathname.startsWith('/file/')) return sendFile(wav(answers.seconds), request.headers.range, response)
+    if (pathname === '/frame') {
+      response.writeHead(200, { 'content-type': 'text/html', 'content-security-policy': policy })
+      return response.end(html.replace('</head>', '<script type="module" src="/elements/frame.js"></script></head>'))
+    }
+    if (pathname === '/around')
+      return response
+        .writeHead(200, { 'content-type': 'text/html' })
+        .end('<!doctype html><iframe src="/frame" title="A player" width="480" height="176" allow="autoplay"></iframe>')
     if (pathname === '/') {
       response.writeHead(200, { 'content-type': 'text/html', 'content-security-policy': policy })
       return response.end(html)

@@ -191,6 +191,27 @@ test('a developer reads in the console what is wrong, and the cure', async () =>
   await page.context().close()
 })
 
+test('a page moves the player in its frame, hears of it, and lets it grow', async () => {
+  const page = await open()
+  await page.goto(new URL('/around', page.url()).href)
+  // As text: what tests are made of has imports of its own.
+  await page.evaluate(`(async () => {
+    const { EmbeddedPlayer } = await import('/elements/embed.js')
+    const embedded = new EmbeddedPlayer(document.querySelector('iframe'), { autoHeight: true })
+    const heard = []
+    Object.assign(window, { embedded, heard })
+    embedded.on('play', ({ track }) => heard.push('play ' + track.player_title))
+    embedded.on('pause', () => heard.push('pause'))
+    embedded.select(2)
+  })()`)
+  const heard = () => page.evaluate(() => (window as unknown as { heard: string[] }).heard)
+  await expect.poll(heard, { timeout: 60_000 }).toEqual(['play Second'])
+  await page.evaluate(() => (window as unknown as { embedded: { pause: () => void } }).embedded.pause())
+  await expect.poll(heard).toEqual(['play Second', 'pause'])
+  expect(await page.locator('iframe').getAttribute('height')).toBe('440')
+  await page.context().close()
+})
+
 describe('it fits', () => {
   /** Controls that touch each other or reach out of the player, and those that a finger would miss. */
   const misfits = (page: Page, least: number) =>

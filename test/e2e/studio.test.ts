@@ -157,7 +157,7 @@ test('a play session is made, and its codes can be copied', async () => {
   const link = await copied('Link')
   expect(link).toMatch(new RegExp(`^${stack.base_url}/embed/[0-9a-f-]{36}$`))
   embed = await copied('Frame')
-  expect(embed).toContain(`<iframe src="${link}" title="Demo tape 2" width="480" height="480"`)
+  expect(embed).toContain(`<iframe src="${link}" title="Demo tape 2" width="480" height="440"`)
   const play_session_id = await copied('Play session')
   const { play_session } = await must(
     client().get('/v1/play_session/{play_session_id}', { params: { play_session_id } }),

@@ -42,10 +42,10 @@ describe('oEmbed', () => {
       thumbnail_width: 400,
       thumbnail_height: 400,
       html: expect.stringMatching(
-        new RegExp(`^<iframe src="${address}" title="So &quot;What&quot;" width="480" height="260" .*></iframe>$`),
+        new RegExp(`^<iframe src="${address}" title="So &quot;What&quot;" width="480" height="176" .*></iframe>$`),
       ),
       width: 480,
-      height: 260,
+      height: 176,
     })
   })
 
@@ -57,7 +57,7 @@ describe('oEmbed', () => {
     expect(tiny).toMatchObject({ width: 40, height: 50 })
     expect(tiny).not.toHaveProperty('thumbnail_url')
     const roomy = await ok('GET', path({ url: address, maxwidth: '2000', maxheight: '2000' }))
-    expect(roomy).toMatchObject({ width: 480, height: 260 })
+    expect(roomy).toMatchObject({ width: 480, height: 176 })
     for (const wrong of ['maxwidth=0', 'maxwidth=wide', 'maxheight=-1', 'maxheight=1.5']) {
       const body = await refused(400, 'invalid_request', 'GET', `${path({ url: address })}&${wrong}`)
       expect(wrongFields(body)).toEqual([wrong.split('=')[0]])
@@ -78,14 +78,14 @@ describe('oEmbed', () => {
       })
       return Promise.all(answers)
     }
-    expect(await heights()).toEqual([260, 480])
+    expect(await heights()).toEqual([176, 480])
     await ok('PUT', `/v1/playlist/${playlist_id}/track`, { key, body: { track_ids: [track_id] } })
     // Not in the session's list before its file has come.
     const waiting = await ok('POST', '/v1/track', { key, body: { collection_id, file_name: 'later.wav' } })
-    expect(await heights()).toEqual([260, 260])
+    expect(await heights()).toEqual([176, 176])
     await db.update(tracks).set({ status: 'processing' }).where(eq(tracks.id, waiting.track_id))
     await ok('PUT', `/v1/playlist/${playlist_id}/track`, { key, body: { track_ids: [track_id, track_id] } })
-    expect(await heights()).toEqual([480, 480])
+    expect(await heights()).toEqual([400, 400])
   })
 
   it('keeps the looks of the address', async () => {

@@ -146,6 +146,12 @@ export class Playback {
     else await this.#loader.select(index, position)
   }
 
+  /** Plays a track by its id, or its number from 1. */
+  async selectTrack(track: string): Promise<void> {
+    const index = placeOf(this.state.session, track)
+    if (index >= 0) await this.select(index)
+  }
+
   select(index: number): Promise<void> {
     return this.#loader.select(index, 0, true)
   }

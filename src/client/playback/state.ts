@@ -99,6 +99,15 @@ export const initialState = (status: Status): State => ({
   sleep: null,
 })
 
+/** Whether there is sound, or will be without anybody doing anything. */
+export const isSounding = ({ playing, status }: Pick<State, 'playing' | 'status'>) =>
+  playing && status !== 'expired' && status !== 'empty'
+
+/** What the track that is shown is called. */
+export function titleOf({ view, session, index }: State): string {
+  return view?.track.player_title ?? session?.tracks[index]?.player_title ?? view?.track.file_name ?? ''
+}
+
 /** What may be changed at any time. */
 export interface PlaybackOptions {
   /** Files to try first, by the index of their variant. */

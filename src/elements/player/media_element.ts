@@ -37,6 +37,10 @@ export abstract class MediaElement extends HTMLElement {
   async previous(): Promise<void> {
     await this.playback?.previous()
   }
+  /** Plays a track by its id, or its number from 1. */
+  select(track: string | number): void {
+    void this.playback?.selectTrack(String(track))
+  }
   /** Pauses after some minutes, or at the end of the track; null takes it back. */
   sleep(minutes: number | 'track' | null): void {
     this.playback?.sleepAt(typeof minutes === 'number' ? Date.now() + minutes * 60_000 : minutes)

@@ -8,6 +8,12 @@ export interface Row {
   time: number | null
 }
 
+/** The row of a track. */
+export const rowOf = ({ player_title: title, duration }: { player_title: string | null; duration: number }): Row => ({
+  title,
+  time: duration > 0 ? duration : null,
+})
+
 interface Names {
   part: string
   row: string

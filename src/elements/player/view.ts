@@ -1,33 +1,14 @@
 import { chapterAt } from '../../client/playback/order.ts'
-import type { Chapter, PlaybackOptions, State } from '../../client/playback/state.ts'
+import { type Chapter, isSounding, titleOf } from '../../client/playback/state.ts'
 import { clock } from '../shared/clock.ts'
 import { button, element, icon, setAttributes, setLabel, setText, setTitle } from '../shared/dom.ts'
 import { ICONS } from '../shared/icons.ts'
 import { fill, type PlayerTexts } from '../texts/texts.ts'
+import type { TonearmWaveform } from '../waveform/element.ts'
 import type { Commands } from './commands.ts'
 import type { Menu } from './menu.ts'
-import { type Row, TrackList } from './track_list.ts'
-
-/** Everything that the view shows. */
-export interface Model {
-  state: State
-  options: PlaybackOptions
-  texts: PlayerTexts
-  locale: string
-  isWaiting: boolean
-  isDownloadable: boolean
-  /** The code of what went wrong beside playing. */
-  problem: string | null
-  duration: number
-  hasNext: boolean
-  /** Seconds that the skip buttons go back and forward. */
-  skip: readonly [number, number]
-  hasSkip: boolean
-  /** The link to share, if the page shares one. */
-  link: string | null
-  /** Whether there are other devices to play on. */
-  hasRemote: boolean
-}
+import { messageOf, type Model } from './model.ts'
+import { type Row, rowOf, TrackList } from './track_list.ts'
 
 const RATES = [0.5, 0.75, 1, 1.25, 1.5, 1.75, 2]
 const NO_LEVELS: readonly number[] = []
@@ -35,14 +16,10 @@ const NO_TRACKS: [] = []
 const NO_CHAPTERS: readonly Chapter[] = []
 const NO_ROWS: readonly Row[] = []
 
-/** Whether there is sound, or will be without anybody doing anything. */
-export const isSounding = ({ playing, status }: Pick<State, 'playing' | 'status'>) =>
-  playing && status !== 'expired' && status !== 'empty'
-
 /** The player's shadow tree, and how it is brought up to date. */
 export class PlayerView {
   readonly root: HTMLElement
-  readonly waveform = element('tonearm-waveform', { part: 'waveform', class: 'waveform' })
+  readonly waveform: TonearmWaveform = element('tonearm-waveform', { part: 'waveform', class: 'waveform' })
   readonly #commands: Commands
   readonly #more: HTMLButtonElement
   #menu: Menu | null = null
@@ -264,21 +241,6 @@ export class PlayerView {
     this.#retry.hidden = state.status !== 'failed' && state.status !== 'expired'
   }
 }
-
-function titleOf({ view, session, index }: State): string {
-  return view?.track.player_title ?? session?.tracks[index]?.player_title ?? view?.track.file_name ?? ''
-}
-
-/** What is said in place of sound: of the failure itself, where there is a sentence for its code. */
-function messageOf({ status, code }: State, texts: PlayerTexts): string {
-  if (status === 'ready' || status === 'loading') return ''
-  return (status === 'failed' && code && texts.errors[code]) || texts.status[status]
-}
-
-const rowOf = ({ player_title: title, duration }: { player_title: string | null; duration: number }): Row => ({
-  title,
-  time: duration > 0 ? duration : null,
-})
 
 /** Another address of the same picture, as every play view brings one, must not make it load again. */
 function showCover(cover: HTMLImageElement, url: string | undefined): void {

@@ -1,0 +1,95 @@
+import { type Command, type FrameEvent, type FrameEvents, isMarked, marked } from './protocol.ts'
+
+/** The module `/elements/embed.js`: moves the player in a frame of another origin, and hears of it. */
+
+type Listener<N extends keyof FrameEvents> = (detail: FrameEvents[N]) => void
+
+/**
+ * The player in an `<iframe>` with an embed page. What it is told before it has loaded counts as soon as it has.
+ *
+ * @example
+ * const player = new EmbeddedPlayer(document.querySelector('iframe'), { autoHeight: true })
+ * player.on('ended', ({ last }) => last && player.close())
+ * player.play()
+ */
+export class EmbeddedPlayer {
+  readonly #frame: HTMLIFrameElement
+  readonly #origin: string
+  readonly #listeners = new Map<string, Set<(detail: never) => void>>()
+  readonly #ended = new AbortController()
+  #isHeard = false
+  #waiting: Command[] = []
+
+  constructor(frame: HTMLIFrameElement, { autoHeight = false }: { autoHeight?: boolean } = {}) {
+    this.#frame = frame
+    this.#origin = new URL(frame.src).origin
+    const { signal } = this.#ended
+    window.addEventListener('message', (event) => this.#hear(event), { signal })
+    if (autoHeight) this.on('resize', ({ height }) => (frame.height = String(height)))
+    // One that has loaded before answers; one that has not says so itself.
+    this.#post({ command: 'hello' })
+  }
+
+  /** Starts, where the browser lets a page start sound in its frame (`allow="autoplay"`). */
+  play(): void {
+    this.#send({ command: 'play' })
+  }
+  pause(): void {
+    this.#send({ command: 'pause' })
+  }
+  seek(seconds: number): void {
+    this.#send({ command: 'seek', value: seconds })
+  }
+  next(): void {
+    this.#send({ command: 'next' })
+  }
+  previous(): void {
+    this.#send({ command: 'previous' })
+  }
+  /** Plays a track by its id, or its number from 1. */
+  select(track: string | number): void {
+    this.#send({ command: 'select', value: String(track) })
+  }
+  /** 0 to 1. */
+  setVolume(volume: number): void {
+    this.#send({ command: 'volume', value: volume })
+  }
+  /** 0.5 to 2. */
+  setRate(rate: number): void {
+    this.#send({ command: 'rate', value: rate })
+  }
+
+  /** Calls back at each event, until what is answered is called. */
+  on<N extends keyof FrameEvents>(name: N, listener: Listener<N>): () => void {
+    const all = this.#listeners.get(name) ?? new Set()
+    this.#listeners.set(name, all.add(listener))
+    return () => void all.delete(listener)
+  }
+
+  /** Hears of nothing any more. */
+  close(): void {
+    this.#ended.abort()
+    this.#listeners.clear()
+  }
+
+  #send(command: Command): void {
+    if (this.#isHeard) this.#post(command)
+    else this.#waiting.push(command)
+  }
+
+  #post(command: Command): void {
+    this.#frame.contentWindow?.postMessage(marked(command), this.#origin)
+  }
+
+  #hear({ source, origin, data }: MessageEvent<unknown>): void {
+    if (source !== this.#frame.contentWindow || origin !== this.#origin || !isMarked(data)) return
+    if (!this.#isHeard) {
+      this.#isHeard = true
+      for (const command of this.#waiting.splice(0)) this.#post(command)
+    }
+    const { event, detail } = data as unknown as FrameEvent
+    for (const listener of this.#listeners.get(event) ?? []) listener(detail as never)
+  }
+}
+
+export type { FrameEvents } from './protocol.ts'

@@ -1,0 +1,23 @@
+import type { PlaybackEvents } from '../../client/playback/state.ts'
+
+/** What a page and the player in its frame say to each other, by `postMessage`. */
+
+/** Names our messages among those of others, with the version of what they say. */
+export const PROTOCOL = 'tonearm-1'
+
+export type Command =
+  | { command: 'play' | 'pause' | 'next' | 'previous' | 'hello' }
+  | { command: 'seek' | 'volume' | 'rate'; value: number }
+  | { command: 'select'; value: string }
+
+/** The player's events without `tonearm-`, and how tall it would be. */
+export type FrameEvents = PlaybackEvents & { resize: { height: number } }
+export type FrameEvent = { [N in keyof FrameEvents]: { event: N; detail: FrameEvents[N] } }[keyof FrameEvents]
+
+type Marked<T> = T & { protocol: typeof PROTOCOL }
+
+export const marked = <T extends object>(message: T): Marked<T> => ({ protocol: PROTOCOL, ...message })
+
+/** Whether a message is one of ours. */
+export const isMarked = (data: unknown): data is Marked<Record<string, unknown>> =>
+  typeof data === 'object' && data !== null && (data as { protocol?: unknown }).protocol === PROTOCOL

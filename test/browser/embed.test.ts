@@ -1,0 +1,149 @@
+import { afterEach, beforeEach, expect, test, vi } from 'vitest'
+
+import { embedHeight } from '../../src/contract/embed.ts'
+import { EmbeddedPlayer } from '../../src/elements/embed/index.ts'
+import { join } from '../../src/elements/frame/index.ts'
+import type { TonearmPlayer } from '../../src/elements/player/element.ts'
+
+/** A page and the player in its frame, by messages between two windows that the test plays. */
+
+class FakeWindow extends EventTarget {
+  origin: string
+  parent!: FakeWindow
+  innerWidth = 480
+  constructor(origin: string) {
+    super()
+    this.origin = origin
+  }
+  /** What comes from another window. */
+  from(source: FakeWindow, data: unknown): void {
+    this.dispatchEvent(
+      Object.assign(new Event('message'), { source, origin: source.origin, data: structuredClone(data) }),
+    )
+  }
+  /** As who holds the window sees it: each knows one other. */
+  peer!: FakeWindow
+  postMessage(data: unknown, origin: string): void {
+    if (origin === '*' || origin === this.origin) this.from(this.peer, data)
+  }
+}
+
+let page: FakeWindow
+let frame: FakeWindow
+let element: ReturnType<typeof aPlayer>
+let leave: () => void
+
+function aPlayer() {
+  const tracks = ['one', 'two', 'three'].map((id) => ({ id }))
+  return Object.assign(new EventTarget(), {
+    tracks,
+    track: tracks[0],
+    volume: 1,
+    rate: 1,
+    play: vi.fn<TonearmPlayer['play']>(),
+    pause: vi.fn<TonearmPlayer['pause']>(),
+    seek: vi.fn<TonearmPlayer['seek']>(),
+    next: vi.fn<TonearmPlayer['next']>(),
+    previous: vi.fn<TonearmPlayer['previous']>(),
+    select: vi.fn<TonearmPlayer['select']>(),
+  })
+}
+const happens = (name: string, detail: object = {}) =>
+  element.dispatchEvent(new CustomEvent(`tonearm-${name}`, { detail }))
+const anIframe = () =>
+  ({ src: 'https://audio.example/embed/x', contentWindow: frame, height: '100' }) as unknown as HTMLIFrameElement
+const load = () => (leave = join(element as unknown as TonearmPlayer, frame as unknown as Window))
+
+beforeEach(() => {
+  page = new FakeWindow('https://band.example')
+  frame = new FakeWindow('https://audio.example')
+  Object.assign(page, { peer: frame, parent: page })
+  Object.assign(frame, { peer: page, parent: page })
+  element = aPlayer()
+  leave = () => {}
+  vi.stubGlobal('window', page)
+})
+afterEach(() => {
+  leave()
+  vi.unstubAllGlobals()
+})
+
+test('a page moves the player, also before its frame has loaded', () => {
+  const player = new EmbeddedPlayer(anIframe())
+  player.play()
+  player.seek(30)
+  load()
+  expect(element.play).not.toHaveBeenCalled()
+  happens('ready', {})
+  expect(element.play).toHaveBeenCalledOnce()
+  expect(element.seek).toHaveBeenCalledWith(30)
+  player.pause()
+  player.next()
+  player.previous()
+  player.select(2)
+  player.setVolume(0.3)
+  player.setRate(1.5)
+  for (const name of ['pause', 'next', 'previous'] as const) expect(element[name], name).toHaveBeenCalledOnce()
+  expect(element.select).toHaveBeenCalledWith('2')
+  expect([element.volume, element.rate]).toEqual([0.3, 1.5])
+})
+
+test('one that was there before answers at once', () => {
+  load()
+  const player = new EmbeddedPlayer(anIframe())
+  player.play()
+  expect(element.play).toHaveBeenCalledOnce()
+})
+
+test('a page hears what happens, until it does not want to', () => {
+  load()
+  const player = new EmbeddedPlayer(anIframe())
+  const [times, ends] = [vi.fn<(detail: object) => void>(), vi.fn<(detail: object) => void>()]
+  const off = player.on('timeupdate', times)
+  player.on('ended', ends)
+  happens('timeupdate', { currentTime: 3, duration: 9 })
+  expect(times).toHaveBeenCalledWith({ currentTime: 3, duration: 9 })
+  off()
+  happens('timeupdate', { currentTime: 4, duration: 9 })
+  expect(times).toHaveBeenCalledOnce()
+  player.close()
+  happens('ended', { last: true })
+  expect(ends).not.toHaveBeenCalled()
+})
+
+test('a frame grows with its rows, if the page wants that', () => {
+  load()
+  const [still, growing] = [anIframe(), anIframe()]
+  const players = [new EmbeddedPlayer(still), new EmbeddedPlayer(growing, { autoHeight: true })]
+  happens('ready', {})
+  expect([still.height, growing.height]).toEqual(['100', String(embedHeight('collection', 3, 12))])
+  for (const player of players) player.close()
+  expect(embedHeight('collection', 1)).toBe(embedHeight('track', 5))
+  expect([embedHeight('playlist', 2), embedHeight('playlist', 99), embedHeight('playlist', 0)]).toEqual([400, 480, 480])
+})
+
+test('nobody else is listened to', () => {
+  load()
+  const player = new EmbeddedPlayer(anIframe())
+  const heard = vi.fn<() => void>()
+  player.on('play', heard)
+  const stranger = new FakeWindow('https://evil.example')
+  const event = { protocol: 'tonearm-1', event: 'play', detail: {} }
+  page.from(stranger, event)
+  // The frame may have gone to another origin.
+  frame.origin = 'https://evil.example'
+  page.from(frame, event)
+  for (const odd of [null, 'tonearm-1', { protocol: 'other', event: 'play' }]) page.from(frame, odd)
+  expect(heard).not.toHaveBeenCalled()
+  frame.from(stranger, { protocol: 'tonearm-1', command: 'play' })
+  for (const odd of [
+    null,
+    7,
+    { command: 'play' },
+    { protocol: 'tonearm-1', command: 'seek', value: 'x' },
+    { protocol: 'tonearm-1', command: 'remove' },
+  ])
+    frame.from(page, odd)
+  expect(element.play).not.toHaveBeenCalled()
+  expect(element.seek).not.toHaveBeenCalled()
+})
