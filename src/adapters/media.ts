@@ -5,6 +5,7 @@ import { AwsV4Signer } from 'aws4fetch'
  * (docs/architecture.md#r2).
  *
  *   uploads/{organization}/{collection}/{track}               the uploaded audio, kept as the variant `original`
+ *   uploads/{organization}/{collection}/{track}.{random}      the same, of a file that came in parts or replaced another
  *   uploads/{organization}/{collection}/cover-{job}           an uploaded image, until its squares are cut
  *   media/{organization}/{collection}/{track index}/{job}/…   what one job made of a track
  *   media/{organization}/{collection}/cover-{job}/…           a collection's cover
@@ -31,6 +32,7 @@ interface SignOptions {
   expires_in: number
   /** Headers the client must send exactly so. */
   headers?: Record<string, string>
+  query?: Record<string, string>
 }
 
 /**
@@ -41,6 +43,7 @@ export async function signUrl(env: Env, method: 'GET' | 'PUT', path: string, opt
   const key = path.split('/').map(encodeURIComponent).join('/')
   const url = new URL(`${env.S3_ENDPOINT}/${env.S3_BUCKET}/${key}`)
   const expires = Math.min(MAX_EXPIRY, Math.max(1, Math.floor(options.expires_in)))
+  for (const [name, value] of Object.entries(options.query ?? {})) url.searchParams.set(name, value)
   url.searchParams.set('X-Amz-Expires', String(expires))
   const signed = await new AwsV4Signer({
     url: url.href,
@@ -60,6 +63,64 @@ export async function signUrl(env: Env, method: 'GET' | 'PUT', path: string, opt
 export async function headObject(env: Env, path: string): Promise<{ size: number; etag: string } | null> {
   const object = await env.MEDIA.head(path)
   return object && { size: object.size, etag: object.etag }
+}
+
+/** An upload in parts, as R2 knows it. */
+interface Parts {
+  path: string
+  upload_id: string
+}
+
+/** Begins an upload in parts; answers R2's id of it. Parts are sent by presigned URLs, all else goes through the binding. */
+export async function createParts(env: Env, path: string, contentType?: string): Promise<string> {
+  const { uploadId } = await env.MEDIA.createMultipartUpload(path, contentType ? { httpMetadata: { contentType } } : {})
+  return uploadId
+}
+
+/** The URL to `PUT` one part to: exactly so many bytes. */
+export const partUrl = (
+  env: Env,
+  { path, upload_id }: Parts,
+  part_number: number,
+  { size, expires_in }: { size: number; expires_in: number },
+) =>
+  signUrl(env, 'PUT', path, {
+    expires_in,
+    headers: { 'content-length': String(size) },
+    query: { partNumber: String(part_number), uploadId: upload_id },
+  })
+
+/** R2's codes of an upload that it does not know (any more), and of parts that it cannot put together. */
+const NO_SUCH_UPLOAD = '(10024)'
+const INVALID_PARTS = /\((10025|10011|10048)\)/
+
+/** Puts parts together and answers the size of the whole; `gone` or `invalid` when R2 cannot. May be repeated. */
+export async function joinParts(
+  env: Env,
+  { path, upload_id }: Parts,
+  parts: { part_number: number; etag: string }[],
+): Promise<number | 'gone' | 'invalid'> {
+  try {
+    const uploaded = parts.map(({ part_number, etag }) => ({ partNumber: part_number, etag }))
+    return (await env.MEDIA.resumeMultipartUpload(path, upload_id).complete(uploaded)).size
+  } catch (error) {
+    // An answer was lost, or somebody else was faster.
+    const joined = await env.MEDIA.head(path)
+    if (joined) return joined.size
+    const { message } = error as Error
+    if (message.includes(NO_SUCH_UPLOAD)) return 'gone'
+    if (INVALID_PARTS.test(message)) return 'invalid'
+    throw error
+  }
+}
+
+/** Deletes the parts that have arrived; R2 would keep them for a week. */
+export async function abortParts(env: Env, { path, upload_id }: Parts): Promise<void> {
+  try {
+    await env.MEDIA.resumeMultipartUpload(path, upload_id).abort()
+  } catch (error) {
+    if (!(error as Error).message.includes(NO_SUCH_UPLOAD)) throw error
+  }
 }
 
 /** Deletes every object below a prefix; may be repeated. `alive` is called for each thousand. */

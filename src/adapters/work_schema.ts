@@ -1,5 +1,5 @@
 import { sql } from 'drizzle-orm'
-import { index, integer, primaryKey, sqliteTable, text } from 'drizzle-orm/sqlite-core'
+import { index, integer, primaryKey, sqliteTable, text, uniqueIndex } from 'drizzle-orm/sqlite-core'
 
 import type { variants } from './schema.ts'
 
@@ -110,6 +110,30 @@ export const reprocesses = sqliteTable('reprocesses', {
   started_at: integer().notNull(),
   finished_at: integer(),
 })
+
+/** Uploads in parts, one of a track, until a day after their beginning. */
+export const multipartUploads = sqliteTable(
+  'multipart_uploads',
+  {
+    id: text().primaryKey(),
+    organization_id: text().notNull(),
+    track_id: text().notNull(),
+    /** Where the file comes to lie, and R2's own id of the upload. */
+    path: text().notNull(),
+    upload_id: text().notNull(),
+    file_size: integer().notNull(),
+    part_size: integer().notNull(),
+    part_count: integer().notNull(),
+    fingerprint: text(),
+    /** The ETags of the parts that are in storage, by their numbers. */
+    parts: json<Record<string, string>>().notNull(),
+    state: text().$type<'open' | 'complete'>().notNull(),
+    expires_at: integer().notNull(),
+    created_at: integer().notNull(),
+  },
+  (t) => [uniqueIndex('multipart_uploads_track').on(t.track_id), index('multipart_uploads_end').on(t.expires_at)],
+)
+export type MultipartRow = typeof multipartUploads.$inferSelect
 
 /** Answers of POST requests that carried an `Idempotency-Key`, for 24 hours. */
 export const idempotencyKeys = sqliteTable(

@@ -13,6 +13,13 @@ export const MAX_SESSION_TTL = 86_400
 export const PLAYBACK_TTL = 3600
 /** Seconds an upload handle stays valid (specification §8). */
 export const UPLOAD_TTL = 3600
+/** Bytes of a part of a multipart upload at least, and parts at most: parts of large files are larger. Seconds that such an upload may take. */
+export const PART_SIZE = 8 * 1024 * 1024
+export const MAX_PARTS = 1000
+export const MULTIPART_TTL = 86_400
+/** URLs of parts in the answer that begins one, and in one answer at most. */
+export const PART_URLS = 8
+export const MAX_PART_URLS = 16
 /** Items on one page of a list. */
 export const MAX_PAGE = 200
 /** Deepest `offset` within a filtered list; without a filter there is no bound. */

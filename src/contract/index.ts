@@ -2,6 +2,7 @@ import { apiKeyOperations } from './api_key.ts'
 import { collectionOperations } from './collection.ts'
 import { coverOperations } from './cover.ts'
 import { limitOperations } from './limit.ts'
+import { multipartOperations } from './multipart.ts'
 import { organizationOperations } from './organization.ts'
 import { playOperations } from './play.ts'
 import { playlistOperations } from './playlist.ts'
@@ -25,6 +26,7 @@ export const operations = {
   ...apiKeyOperations,
   ...trackVariantOperations,
   ...reprocessOperations,
+  ...multipartOperations,
   ...limitOperations,
   ...systemOperations,
 }

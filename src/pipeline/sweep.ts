@@ -7,6 +7,7 @@ import { idempotencyKeys, jobs } from '../adapters/work_schema.ts'
 import type { System } from '../context.ts'
 import { ingestWaiting } from './ingest.ts'
 import { nudgeJobs } from './job.ts'
+import { sweepMultipart } from './multipart.ts'
 
 const DAY = 24 * 3600 * 1000
 /** Rows of one kind that one sweep looks after: it runs every minute, and must end within one. */
@@ -20,6 +21,7 @@ const ROUNDS = 200
 export async function sweep(system: System): Promise<void> {
   await nudgeJobs(system, LIMIT)
   await ingestWaiting(system, LIMIT)
+  await sweepMultipart(system, LIMIT)
   await deleteEnded(system)
   await beat(system.db, 'sweep')
 }

@@ -4,6 +4,7 @@ import { apiKeyHandlers } from './api_key.ts'
 import { collectionHandlers } from './collection.ts'
 import { coverHandlers } from './cover.ts'
 import { limitHandlers } from './limit.ts'
+import { multipartHandlers } from './multipart.ts'
 import { organizationHandlers } from './organization.ts'
 import { playHandlers } from './play.ts'
 import { playlistHandlers } from './playlist.ts'
@@ -27,6 +28,7 @@ export const handlers: Handlers<OperationTable> = {
   ...apiKeyHandlers,
   ...trackVariantHandlers,
   ...reprocessHandlers,
+  ...multipartHandlers,
   ...limitHandlers,
   ...systemHandlers,
 }

@@ -4,7 +4,7 @@ import { insertFrom } from '../adapters/database.ts'
 import { newId, randomBase62 } from '../adapters/id.ts'
 import { headObject, trackPath, uploadPath } from '../adapters/media.ts'
 import { collections, tracks, trackVariants } from '../adapters/schema.ts'
-import { jobs } from '../adapters/work_schema.ts'
+import { jobs, type MultipartRow } from '../adapters/work_schema.ts'
 import type { Context, Handlers } from '../context.ts'
 import { UPLOAD_TTL } from '../contract/facts.ts'
 import type { trackOperations } from '../contract/track.ts'
@@ -122,6 +122,17 @@ const awaitUpload = (upload_path: string, now: number) => ({
   next_check_at: now + 60_000,
   awaiting_upload: true,
 })
+
+/** Has a track wait for an upload in parts, if that is still the track's. */
+export const awaitMultipart = ({ db, now }: Context, row: Pick<Row, 'id' | 'source_path'>, upload: MultipartRow) =>
+  db
+    .update(tracks)
+    .set({
+      ...awaitUpload(upload.path, now),
+      upload_expires_at: upload.expires_at,
+      ...(row.source_path === null && { status: 'initializing' as const, info: {} }),
+    })
+    .where(sql`id = ${row.id} and exists (select 1 from multipart_uploads where id = ${upload.id})`)
 
 /**
  * A new handle for a track's audio. A track that still waits gets one to the same place; one that has a file gets a fresh place, and

@@ -1,7 +1,8 @@
-import { and, eq } from 'drizzle-orm'
+import { and, eq, gt } from 'drizzle-orm'
 
 import { newId } from '../adapters/id.ts'
 import { uploadSessions } from '../adapters/schema.ts'
+import { multipartUploads } from '../adapters/work_schema.ts'
 import type { Context, Handlers } from '../context.ts'
 import { UPLOAD_TTL } from '../contract/facts.ts'
 import type { uploadOperations } from '../contract/upload.ts'
@@ -9,17 +10,39 @@ import { notFound } from '../errors.ts'
 import { mayReach } from './access.ts'
 import { findCollection } from './collection.ts'
 import { checkExpiry, timestamp } from './session.ts'
-import { insertTrack, refreshTrack } from './track.ts'
+import { findTrack, insertTrack, refreshTrack } from './track.ts'
 
-/** An upload session of the caller's organization that has not expired. */
-async function findUploadSession(context: Context, id: string) {
+/** An upload session of the caller's organization that has not expired, unless it `goesOn`. */
+export async function findUploadSession(context: Context, id: string, goesOn?: () => Promise<boolean>) {
   const session = await context.db
     .select()
     .from(uploadSessions)
     .where(and(eq(uploadSessions.id, id), eq(uploadSessions.organization_id, context.principal.organization_id)))
     .get()
   if (session && !(await mayReach(context, 'collection', session.collection_id))) throw notFound('upload session')
+  if (session && session.expires_at <= context.now && (await goesOn?.())) return session
   return checkExpiry('upload session', session, context.now)
+}
+
+/** A track that a session made. */
+export async function findSessionTrack(
+  context: Context,
+  { upload_session_id, track_id }: { upload_session_id: string; track_id: string },
+) {
+  const track = await findTrack(context, track_id)
+  if (track.upload_session_id !== upload_session_id) throw notFound('track')
+  return track
+}
+
+/** Whether a track's file came, or comes, in parts: that takes longer than a session. */
+async function cameInParts({ db, now }: Context, track_id: string): Promise<boolean> {
+  const { id, track_id: track, expires_at } = multipartUploads
+  const row = await db
+    .select({ id })
+    .from(multipartUploads)
+    .where(and(eq(track, track_id), gt(expires_at, now)))
+    .get()
+  return row !== undefined
 }
 
 export const uploadHandlers: Handlers<typeof uploadOperations> = {
@@ -73,7 +96,8 @@ export const uploadHandlers: Handlers<typeof uploadOperations> = {
   },
 
   async getSessionTrack({ params }, context) {
-    const session = await findUploadSession(context, params.upload_session_id)
+    const { upload_session_id, track_id } = params
+    const session = await findUploadSession(context, upload_session_id, () => cameInParts(context, track_id))
     const track = await refreshTrack(context, params.track_id)
     if (track.upload_session_id !== session.id) throw notFound('track')
     const { progress = null, error = null } = track.info

@@ -1,3 +1,4 @@
+import { aMultipart } from './parts.ts'
 import { aReadyTrack, aShop, serveTranscoder } from './ready_track.ts'
 import { seed, seededId, seedPlaces, type Table } from './seed.ts'
 import { ok } from './support.ts'
@@ -34,6 +35,7 @@ export async function aBigShop() {
     playlist_id: playlist_id as string,
     upload_session_id: upload_session_id as string,
     session_track_id: session_track.track_id as string,
+    multipart_upload_id: await aMultipart(key, session_track.track_id),
     ofCollection: await session('collection', collection_id),
     ofTrack: await session('track', track_id),
     ofPlaylist: await session('playlist', playlist_id),

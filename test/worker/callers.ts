@@ -1,6 +1,7 @@
 import { env } from 'cloudflare:workers'
 
 import { newSecret } from '../../src/adapters/secret.ts'
+import { aMultipart } from './parts.ts'
 import { aReadyTrack, aShop, aWaitingTrack, query, serveTranscoder } from './ready_track.ts'
 import { ok } from './support.ts'
 
@@ -31,6 +32,21 @@ export async function aWorld() {
     play_session_id: play_session_id as string,
     api_key_id: api_key_id as string,
     variant_id: variant_id as string,
+    multipart_upload_id: await aMultipart(key, track_id),
+    session_multipart_upload_id: await aMultipart(key, uploaded.track_id),
+  }
+}
+
+/** Uploads in parts under the same ids that can be completed and given up, whatever became of those before. */
+export async function reopenMultiparts(world: World): Promise<void> {
+  const uploads = { [world.track_id]: world.multipart_upload_id }
+  uploads[world.session_track_id] = world.session_multipart_upload_id
+  for (const [track_id, id] of Object.entries(uploads)) {
+    const { state } = (await query<{ state: string }>('select state from multipart_uploads where id = ?', id))[0] ?? {}
+    if (state === 'open') continue
+    await query('delete from multipart_uploads where track_id = ?', track_id)
+    const made = await aMultipart(world.key, track_id)
+    await query('update multipart_uploads set id = ? where id = ?', id, made)
   }
 }
 export type World = Awaited<ReturnType<typeof aWorld>>

@@ -28,11 +28,11 @@ const at = (body: unknown, path: string) =>
 const sorted = (keys: string[]) => keys.toSorted((a, b) => a.localeCompare(b)).join(' ')
 
 describe.each(table)('%s', (name, operation) => {
-  const { body: bodyOf, keys } = cases[name]
+  const { body: bodyOf, keys, names } = cases[name]
 
   it('answers exactly the keys of the specification, and nothing that its schema does not know', async () => {
     const world = await aWorld()
-    const path = pathIn(world, operation.path)
+    const path = pathIn({ ...world, ...names?.(world) }, operation.path)
     const body = await ok(...send(operation, path, keyFor(operation, world), bodyOf?.(world)))
     for (const [where, expected] of Object.entries(keys)) {
       expect(`${where}: ${sorted(Object.keys(at(body, where) as object))}`).toBe(

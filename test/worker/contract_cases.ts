@@ -1,4 +1,5 @@
 import type { OperationName } from '../../src/contract/index.ts'
+import { multipartCases } from './contract_multipart.ts'
 import type { World } from './contract_world.ts'
 
 const ENVELOPE = 'ok api_request_id'
@@ -38,6 +39,8 @@ const SESSION = {
 }
 
 interface Case {
+  /** What the path names instead of the world's own. */
+  names?: (world: World) => Partial<World>
   body?: (world: World) => object
   /** The exact keys of the answer and of the objects in it, as the specification (§2, §4) lists them. */
   keys: Record<string, string>
@@ -190,6 +193,7 @@ export const cases: Record<OperationName, Case> = {
     keys: { '': `${ENVELOPE} track_id track track_upload`, track: TRACK, track_upload: UPLOAD_HANDLE },
   },
   reprocessTrack: { keys: { '': `${ENVELOPE} track_id track`, track: TRACK } },
+  ...multipartCases,
   getSessionTrack: {
     keys: {
       '': `${ENVELOPE} upload_session_id track_id track`,

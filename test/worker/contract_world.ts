@@ -2,6 +2,7 @@ import { eq } from 'drizzle-orm'
 
 import { tracks } from '../../src/adapters/schema.ts'
 import { aReadyTrack, aShop, trackRow, upload } from './fixtures.ts'
+import { aMultipart } from './parts.ts'
 import { db, ok } from './support.ts'
 
 /** One of everything that an operation's path or body can name. */
@@ -11,6 +12,10 @@ export async function aWorld() {
   await upload(await trackRow(track_id))
   const session = await ok('POST', '/v1/upload_session', { key, body: { collection_id } })
   await db.update(tracks).set({ upload_session_id: session.upload_session_id }).where(eq(tracks.id, track_id))
+  const waiting = await ok('POST', `/v1/upload/${session.upload_session_id}/track`, {
+    key,
+    body: { file_name: 'b.mp3' },
+  })
   const { playlist_id } = await ok('POST', '/v1/playlist', { key, body: { title: 'Mix' } })
   await ok('PUT', `/v1/playlist/${playlist_id}/track`, { key, body: { track_ids: [track_id] } })
   const places = await ok('GET', `/v1/playlist/${playlist_id}/track`, { key })
@@ -22,6 +27,8 @@ export async function aWorld() {
     organization_id,
     collection_id,
     track_id,
+    waiting_track_id: waiting.track_id as string,
+    multipart_upload_id: await aMultipart(key, track_id),
     play_track_id: track_id,
     upload_session_id: session.upload_session_id as string,
     play_session_id: play.play_session_id as string,

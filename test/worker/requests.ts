@@ -22,6 +22,12 @@ const bodies = (world: World): Partial<Record<OperationName, object>> => ({
   renewTrackUpload: {},
   createUploadSession: { collection_id: world.collection_id },
   createSessionTrack: { file_name: 'new.mp3' },
+  createTrackMultipart: { file_size: 10, fingerprint: 'the file' },
+  signTrackParts: { next: [1] },
+  completeTrackMultipart: {},
+  createSessionMultipart: { file_size: 10, fingerprint: 'the file' },
+  signSessionParts: { next: [1] },
+  completeSessionMultipart: {},
   createPlaySession: { track_id: world.track_id },
   createPlaylist: { title: 'New' },
   updatePlaylist: { title: 'Renamed' },
@@ -45,7 +51,10 @@ export const pathValues = (name: OperationName, world: World): Record<string, st
   scope: 'track',
   // Those of the catalogue are everybody's.
   ...(name === 'getVariant' && { variant_id: CATALOGUE[0]!.id }),
-  ...(name === 'getSessionTrack' && { track_id: world.session_track_id }),
+  ...((name === 'getSessionTrack' || /Session(Multipart|Parts)$/.test(name)) && {
+    track_id: world.session_track_id,
+    multipart_upload_id: world.session_multipart_upload_id,
+  }),
 })
 
 /** The request that an operation's table entry describes, aimed at the world's things. */

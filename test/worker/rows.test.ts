@@ -27,6 +27,10 @@ const readings = (ids: Awaited<ReturnType<typeof aBigShop>>): Partial<Record<Ope
   getPlaylistCover: [[`/v1/playlist/${ids.playlist_id}/cover`]],
   getUploadSession: [[`/v1/upload_session/${ids.upload_session_id}`]],
   getSessionTrack: [[`/v1/upload/${ids.upload_session_id}/track/${ids.session_track_id}`]],
+  getTrackMultipart: [[`/v1/track/${ids.session_track_id}/multipart/${ids.multipart_upload_id}`]],
+  getSessionMultipart: [
+    [`/v1/upload/${ids.upload_session_id}/track/${ids.session_track_id}/multipart/${ids.multipart_upload_id}`],
+  ],
   getPlaySession: [ids.ofCollection, ids.ofTrack, ids.ofPlaylist].map((id) => [`/v1/play_session/${id}`]),
   playSession: [ids.ofCollection, ids.ofTrack, ids.ofPlaylist].map((id) => [`/v1/play/${id}`]),
   playTrack: [ids.ofCollection, ids.ofTrack, ids.ofPlaylist].map((id) => [`/v1/play/${id}/${ids.track_id}`]),

@@ -1,0 +1,157 @@
+import * as z from 'zod'
+
+import { Id, named, ok, RequiredText, Timestamp } from './common.ts'
+import { MAX_PART_URLS, MAX_PARTS } from './facts.ts'
+import { UploadHandle } from './media.ts'
+import { defineOperations } from './operation.ts'
+import { Track, UploadFacts } from './track.ts'
+
+/** Uploads in parts, which go on after a lost connection, a reload or a crash (docs/decisions/0041). */
+
+const PartNumber = z.int().min(1).max(MAX_PARTS)
+
+/** A part that is in storage, with the ETag that the storage answered to its `PUT`. */
+const StoredPart = z.strictObject({
+  part_number: PartNumber,
+  etag: z.string().regex(/^"?[\x21\x23-\x7e]{1,512}"?$/, 'must be the ETag that the storage answered'),
+})
+
+/** Where to `PUT` a part, and how many bytes it has: with any other number the storage refuses it. */
+export const PartUpload = UploadHandle.extend({ part_number: z.int(), size: z.int() }).meta({ id: 'PartUpload' })
+export type PartUpload = z.infer<typeof PartUpload>
+
+/** One audio file on its way in equal parts; the last one has the rest. */
+export const MultipartUpload = named('MultipartUpload', {
+  id: z.uuid(),
+  track_id: z.uuid(),
+  file_size: z.int(),
+  part_size: z.int(),
+  part_count: z.int(),
+  /** What is in storage, as far as it was reported. */
+  parts: z.array(z.object({ part_number: z.int(), etag: z.string() })),
+  state: z.enum(['open', 'complete']),
+  expires_at: Timestamp,
+})
+export type MultipartUpload = z.infer<typeof MultipartUpload>
+
+const track = z.object({ track_id: Id })
+const sessionTrack = z.object({ upload_session_id: Id, track_id: Id })
+const id = { multipart_upload_id: Id }
+
+const start = z.strictObject({
+  file_size: z.int().min(1),
+  content_type: UploadFacts.content_type,
+  /** Of the file, made by any rule: the same one again answers the upload that is open, with what is there. */
+  fingerprint: RequiredText.optional(),
+})
+/** Bodies have at most 64 KB: more is reported in several calls. */
+const done = z.array(StoredPart).max(500).default([])
+const next = z.array(PartNumber).max(MAX_PART_URLS).default([])
+
+const one = ok({ multipart_upload: MultipartUpload })
+const withParts = one.extend({ parts: z.array(PartUpload) })
+const completed = one.extend({ track: Track.pick({ id: true, track_status_id: true, status: true }) })
+
+const common = { tag: 'Multipart uploads', access: ['server'] } as const
+const inSession = { tag: 'Multipart uploads', access: ['server', 'uploader'] } as const
+
+export const multipartOperations = defineOperations({
+  createTrackMultipart: {
+    ...common,
+    method: 'post',
+    path: '/v1/track/{track_id}/multipart',
+    summary: "Begin to upload a track's audio in parts, or find the upload that has the same fingerprint",
+    params: track,
+    body: start,
+    response: withParts,
+    errors: ['file_too_large'],
+  },
+  signTrackParts: {
+    ...common,
+    method: 'post',
+    path: '/v1/track/{track_id}/multipart/{multipart_upload_id}/part',
+    summary: 'Report parts that are in storage, and get the URLs of others',
+    params: track.extend(id),
+    body: z.strictObject({ done, next }),
+    response: withParts,
+    unseen: true,
+    errors: ['multipart_complete'],
+  },
+  getTrackMultipart: {
+    ...common,
+    method: 'get',
+    path: '/v1/track/{track_id}/multipart/{multipart_upload_id}',
+    summary: 'Get what has arrived of an upload in parts',
+    params: track.extend(id),
+    response: one,
+  },
+  completeTrackMultipart: {
+    ...common,
+    method: 'post',
+    path: '/v1/track/{track_id}/multipart/{multipart_upload_id}/complete',
+    summary: 'Put the parts together, so that processing starts (may be repeated)',
+    params: track.extend(id),
+    body: z.strictObject({ done }),
+    response: completed,
+    errors: ['parts_missing', 'invalid_part', 'size_mismatch'],
+  },
+  deleteTrackMultipart: {
+    ...common,
+    method: 'delete',
+    path: '/v1/track/{track_id}/multipart/{multipart_upload_id}',
+    summary: 'Give up an upload in parts, and delete what has arrived of it',
+    params: track.extend(id),
+    response: ok({ deleted_multipart_upload: MultipartUpload }),
+    unseen: true,
+    errors: ['multipart_complete'],
+  },
+  createSessionMultipart: {
+    ...inSession,
+    method: 'post',
+    path: '/v1/upload/{upload_session_id}/track/{track_id}/multipart',
+    summary: "Begin to upload a session track's audio in parts, or find the upload that has the same fingerprint",
+    params: sessionTrack,
+    body: start,
+    response: withParts,
+    errors: ['session_expired', 'file_too_large', 'track_uploaded'],
+  },
+  signSessionParts: {
+    ...inSession,
+    method: 'post',
+    path: '/v1/upload/{upload_session_id}/track/{track_id}/multipart/{multipart_upload_id}/part',
+    summary: 'Report parts that are in storage, and get the URLs of others; also after the session has ended',
+    params: sessionTrack.extend(id),
+    body: z.strictObject({ done, next }),
+    response: withParts,
+    unseen: true,
+    errors: ['multipart_complete'],
+  },
+  getSessionMultipart: {
+    ...inSession,
+    method: 'get',
+    path: '/v1/upload/{upload_session_id}/track/{track_id}/multipart/{multipart_upload_id}',
+    summary: 'Get what has arrived of an upload in parts; also after the session has ended',
+    params: sessionTrack.extend(id),
+    response: one,
+  },
+  completeSessionMultipart: {
+    ...inSession,
+    method: 'post',
+    path: '/v1/upload/{upload_session_id}/track/{track_id}/multipart/{multipart_upload_id}/complete',
+    summary: 'Put the parts together, so that processing starts (may be repeated); also after the session has ended',
+    params: sessionTrack.extend(id),
+    body: z.strictObject({ done }),
+    response: completed,
+    errors: ['parts_missing', 'invalid_part', 'size_mismatch'],
+  },
+  deleteSessionMultipart: {
+    ...inSession,
+    method: 'delete',
+    path: '/v1/upload/{upload_session_id}/track/{track_id}/multipart/{multipart_upload_id}',
+    summary: 'Give up an upload in parts, and delete what has arrived of it; also after the session has ended',
+    params: sessionTrack.extend(id),
+    response: ok({ deleted_multipart_upload: MultipartUpload }),
+    unseen: true,
+    errors: ['multipart_complete'],
+  },
+})

@@ -1,0 +1,229 @@
+import { and, eq, sql } from 'drizzle-orm'
+
+import { newId, randomBase62 } from '../adapters/id.ts'
+import { abortParts, createParts, joinParts, partUrl, uploadPath } from '../adapters/media.ts'
+import { multipartUploads, type MultipartRow } from '../adapters/work_schema.ts'
+import type { Context, Handlers } from '../context.ts'
+import { MAX_PARTS, MULTIPART_TTL, PART_SIZE, PART_URLS, UPLOAD_TTL } from '../contract/facts.ts'
+import type { MultipartUpload, multipartOperations, PartUpload } from '../contract/multipart.ts'
+import { ApiError, notFound } from '../errors.ts'
+import { abandonParts } from '../pipeline/multipart.ts'
+import { timestamp } from './session.ts'
+import { awaitMultipart, findTrack, refreshTrack } from './track.ts'
+import { findSessionTrack, findUploadSession } from './upload.ts'
+import { checkFacts } from './upload_handle.ts'
+
+const MIB = 1024 * 1024
+
+/** Equal parts, as R2 wants them: few enough for large files, and no smaller than is worth a request. */
+export const partSizeOf = (file_size: number) => Math.max(PART_SIZE, Math.ceil(file_size / MAX_PARTS / MIB) * MIB)
+
+type Row = MultipartRow
+type Part = { part_number: number; etag: string }
+
+const partsOf = ({ parts }: Row): Part[] =>
+  Object.entries(parts)
+    .map(([part_number, etag]) => ({ part_number: Number(part_number), etag }))
+    .toSorted((a, b) => a.part_number - b.part_number)
+
+const toPublic = (row: Row): MultipartUpload => ({
+  ...row,
+  parts: partsOf(row),
+  expires_at: timestamp(row.expires_at),
+})
+
+/** The handles of some parts, each for exactly its bytes. */
+async function handles({ env, now }: Context, row: Row, numbers: number[]): Promise<PartUpload[]> {
+  const ttl = Math.max(1, Math.min(UPLOAD_TTL, Math.floor((row.expires_at - now) / 1000)))
+  return Promise.all(
+    [...new Set(numbers)].map(async (part_number) => {
+      const size = part_number < row.part_count ? row.part_size : row.file_size - row.part_size * (row.part_count - 1)
+      const upload_url = await partUrl(env, row, part_number, { size, expires_in: ttl })
+      return { part_number, size, method: 'PUT' as const, upload_url, ttl, expires_at: timestamp(now + ttl * 1000) }
+    }),
+  )
+}
+
+/** The first parts that are still to be sent. */
+const missingOf = ({ part_count, parts }: Row, most: number) => {
+  const missing: number[] = []
+  for (let n = 1; n <= part_count && missing.length < most; n++) if (!(n in parts)) missing.push(n)
+  return missing
+}
+
+interface Answer {
+  multipart_upload: MultipartUpload
+  parts: PartUpload[]
+}
+
+interface Start {
+  file_size: number
+  content_type?: string | undefined
+  fingerprint?: string | undefined
+}
+
+/** Begins an upload in parts, to a place of its own. One that is open for the track and is another file's is given up. */
+async function begin(context: Context, track_id: string, body: Start): Promise<Answer> {
+  const { db, env, now } = context
+  checkFacts(env, body)
+  const track = await findTrack(context, track_id)
+  const before = await db.select().from(multipartUploads).where(eq(multipartUploads.track_id, track_id)).get()
+  const isSame =
+    before?.state === 'open' &&
+    before.expires_at > now &&
+    body.fingerprint !== undefined &&
+    before.fingerprint === body.fingerprint &&
+    before.file_size === body.file_size
+  if (isSame) return answer(context, before, missingOf(before, PART_URLS))
+  if (before) await abandonParts(context, before)
+  const path = `${uploadPath(track)}.${randomBase62(6)}`
+  const part_size = partSizeOf(body.file_size)
+  const row: Row = {
+    id: newId(),
+    organization_id: track.organization_id,
+    track_id,
+    path,
+    upload_id: await createParts(env, path, body.content_type),
+    file_size: body.file_size,
+    part_size,
+    part_count: Math.ceil(body.file_size / part_size),
+    fingerprint: body.fingerprint ?? null,
+    parts: {},
+    state: 'open',
+    expires_at: now + MULTIPART_TTL * 1000,
+    created_at: now,
+  }
+  const [made] = await db.batch([
+    db.insert(multipartUploads).values(row).onConflictDoNothing().returning({ id: multipartUploads.id }),
+    awaitMultipart(context, track, row),
+  ])
+  if (made.length === 0) {
+    // Somebody else began one in this moment.
+    await abortParts(env, row)
+    return begin(context, track_id, body)
+  }
+  return answer(context, row, missingOf(row, PART_URLS))
+}
+
+const answer = async (context: Context, row: Row, numbers: number[]) => ({
+  multipart_upload: toPublic(row),
+  parts: await handles(context, row, numbers),
+})
+
+/** An upload of a track of the caller's organization; 404 when it has ended, as when there never was one. */
+async function find(context: Context, track_id: string, id: string): Promise<Row> {
+  const { db, principal, now } = context
+  const own = and(eq(multipartUploads.id, id), eq(multipartUploads.organization_id, principal.organization_id))
+  const row = await db.select().from(multipartUploads).where(own).get()
+  if (row?.track_id === track_id && row.expires_at > now) return row
+  // Of a track that is not there, neither is the upload.
+  await findTrack(context, track_id)
+  throw notFound('multipart upload')
+}
+
+/** Keeps what is in storage, beside what others report at the same time. */
+async function report(context: Context, row: Row, done: Part[]): Promise<Row> {
+  const outside = done.find(({ part_number }) => part_number > row.part_count)
+  if (outside) throw noSuchPart(row, outside.part_number)
+  if (done.length === 0) return row
+  const news = Object.fromEntries(done.map(({ part_number, etag }) => [part_number, etag.replaceAll('"', '')]))
+  const kept = await context.db
+    .update(multipartUploads)
+    .set({ parts: sql`json_patch(parts, ${JSON.stringify(news)})` })
+    .where(eq(multipartUploads.id, row.id))
+    .returning()
+    .get()
+  if (!kept) throw notFound('multipart upload')
+  return kept
+}
+
+const noSuchPart = ({ part_count }: Row, part_number: number) => {
+  const message = `there is no part ${part_number}; the upload has ${part_count}`
+  return new ApiError('invalid_request', message, [{ path: 'part_number', message }])
+}
+
+function refuseComplete(row: Row): void {
+  if (row.state === 'complete') throw new ApiError('multipart_complete', 'This upload is complete already')
+}
+
+async function sign(context: Context, row: Row, { done, next }: { done: Part[]; next: number[] }) {
+  refuseComplete(row)
+  const outside = next.find((part_number) => part_number > row.part_count)
+  if (outside !== undefined) throw noSuchPart(row, outside)
+  return answer(context, await report(context, row, done), next)
+}
+
+async function complete(context: Context, row: Row, done: Part[]) {
+  if (row.state === 'open') await join(context, await report(context, row, done))
+  const track = await refreshTrack(context, row.track_id)
+  return { multipart_upload: toPublic({ ...row, state: 'complete' }), track }
+}
+
+/** R2 puts together whatever it is given, also fewer parts than there are: what belongs to the file is for us to check. */
+async function join({ env, db }: Context, row: Row): Promise<void> {
+  const parts = partsOf(row)
+  const missing = missingOf(row, 1)
+  if (missing.length > 0) {
+    const count = row.part_count - parts.length
+    throw new ApiError('parts_missing', `${count} of ${row.part_count} parts are missing, the first is ${missing[0]}`)
+  }
+  const size = await joinParts(env, row, parts)
+  if (size === 'gone') {
+    await db.delete(multipartUploads).where(eq(multipartUploads.id, row.id))
+    throw notFound('multipart upload')
+  }
+  if (size === 'invalid') {
+    // Which of them is wrong is not said: all are sent again.
+    await db.update(multipartUploads).set({ parts: {} }).where(eq(multipartUploads.id, row.id))
+    throw new ApiError('invalid_part', 'The storage does not have a part with such an ETag; send the parts again')
+  }
+  if (size !== row.file_size) {
+    await env.MEDIA.delete(row.path)
+    await db.delete(multipartUploads).where(eq(multipartUploads.id, row.id))
+    throw new ApiError('size_mismatch', `The parts have ${size} bytes together, not ${row.file_size}; begin again`)
+  }
+  await db.update(multipartUploads).set({ state: 'complete' }).where(eq(multipartUploads.id, row.id))
+}
+
+async function giveUp(context: Context, row: Row) {
+  refuseComplete(row)
+  await abandonParts(context, row)
+  return { deleted_multipart_upload: toPublic(row) }
+}
+
+type Params = { upload_session_id: string; track_id: string; multipart_upload_id: string }
+
+/** The same for an uploader key: of a track that its session made, as long as the upload lives. */
+async function findInSession(context: Context, params: Params): Promise<Row> {
+  await findUploadSession(context, params.upload_session_id, async () => true)
+  await findSessionTrack(context, params)
+  return find(context, params.track_id, params.multipart_upload_id)
+}
+
+export const multipartHandlers: Handlers<typeof multipartOperations> = {
+  createTrackMultipart: ({ params, body }, context) => begin(context, params.track_id, body),
+  signTrackParts: async ({ params, body }, context) =>
+    sign(context, await find(context, params.track_id, params.multipart_upload_id), body),
+  getTrackMultipart: async ({ params }, context) => ({
+    multipart_upload: toPublic(await find(context, params.track_id, params.multipart_upload_id)),
+  }),
+  completeTrackMultipart: async ({ params, body }, context) =>
+    complete(context, await find(context, params.track_id, params.multipart_upload_id), body.done),
+  deleteTrackMultipart: async ({ params }, context) =>
+    giveUp(context, await find(context, params.track_id, params.multipart_upload_id)),
+
+  async createSessionMultipart({ params, body }, context) {
+    await findUploadSession(context, params.upload_session_id)
+    const { source_path } = await findSessionTrack(context, params)
+    // An uploader key brings files, and replaces none.
+    if (source_path !== null) throw new ApiError('track_uploaded', 'This track has its file already')
+    return begin(context, params.track_id, body)
+  },
+  signSessionParts: async ({ params, body }, context) => sign(context, await findInSession(context, params), body),
+  getSessionMultipart: async ({ params }, context) => ({
+    multipart_upload: toPublic(await findInSession(context, params)),
+  }),
+  completeSessionMultipart: async ({ params, body }, context) =>
+    complete(context, await findInSession(context, params), body.done),
+  deleteSessionMultipart: async ({ params }, context) => giveUp(context, await findInSession(context, params)),
+}

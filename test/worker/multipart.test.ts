@@ -1,0 +1,239 @@
+import { env } from 'cloudflare:workers'
+import { eq } from 'drizzle-orm'
+import { beforeEach, describe, expect, it } from 'vitest'
+
+import { multipartUploads } from '../../src/adapters/work_schema.ts'
+import { partSizeOf } from '../../src/resources/multipart.ts'
+import { aShop, runSweep, trackRow } from './fixtures.ts'
+import { aMultipart, multipartRow, sendPart } from './parts.ts'
+import { isSignedFor, signedParts } from './signature.ts'
+import { aTrack, db, ok, refused, UNKNOWN_ID, wrongFields } from './support.ts'
+
+const MIB = 1024 * 1024
+const HOUR = 3600_000
+let key: string
+let collection_id: string
+let track_id: string
+beforeEach(async () => {
+  ;({ key, collection_id } = await aShop())
+  track_id = (await aTrack(key, collection_id)).id
+})
+const at = (id = '', what = '') => `/v1/track/${track_id}/multipart${id && `/${id}`}${what && `/${what}`}`
+const begin = (body: object = {}) => ok('POST', at(), { key, body: { file_size: 10, ...body } })
+/** As if a small file had several parts: R2 takes parts of 5 MiB and more, which tests need not move. */
+const inParts = (id: string, part_count: number) =>
+  db.update(multipartUploads).set({ part_count, part_size: 5 }).where(eq(multipartUploads.id, id))
+const etag = (part_number: number) => ({ part_number, etag: `"${'0'.repeat(31)}${part_number}"` })
+const endNow = (id: string) =>
+  db
+    .update(multipartUploads)
+    .set({ expires_at: Date.now() - 1 })
+    .where(eq(multipartUploads.id, id))
+
+describe('parts', () => {
+  it('are equal, large enough for R2, and few', () => {
+    expect([1, 8 * MIB, 1e9, 5e9].map(partSizeOf)).toEqual([8, 8, 8, 8].map((size) => size * MIB))
+    for (const size of [1, 9e9, 5e10, 5e12]) {
+      const part_size = partSizeOf(size)
+      expect(part_size % MIB).toBe(0)
+      expect(Math.ceil(size / part_size)).toBeLessThanOrEqual(1000)
+    }
+  })
+
+  it('have URLs that each take exactly their bytes', async () => {
+    const { multipart_upload, parts } = await begin({ file_size: 999_999, content_type: 'audio/flac' })
+    expect(multipart_upload).toEqual({
+      id: multipart_upload.id,
+      track_id,
+      file_size: 999_999,
+      part_size: 8 * MIB,
+      part_count: 1,
+      parts: [],
+      state: 'open',
+      expires_at: multipart_upload.expires_at,
+    })
+    const left = Date.parse(multipart_upload.expires_at) - Date.now()
+    expect(left).toBeGreaterThan(24 * HOUR - 60_000)
+    expect(parts).toMatchObject([{ part_number: 1, size: 999_999, method: 'PUT', ttl: 3600 }])
+    const [{ upload_url }] = parts
+    const { upload_id } = await multipartRow(multipart_upload.id)
+    const query = new URL(upload_url).searchParams
+    expect([query.get('partNumber'), query.get('uploadId')]).toEqual(['1', upload_id])
+    expect(signedParts(upload_url).headers).toEqual(['content-length', 'host'])
+    expect(await isSignedFor('PUT', upload_url, { 'content-length': '999999' })).toBe(true)
+    expect(await isSignedFor('PUT', upload_url, { 'content-length': '999998' })).toBe(false)
+  })
+
+  it('are signed as they are wanted, sixteen at most, and what arrived is kept', async () => {
+    const { multipart_upload } = await begin({ file_size: 98 })
+    const { id } = multipart_upload
+    await inParts(id, 20)
+    const { parts, ...more } = await ok('POST', at(id, 'part'), {
+      key,
+      body: { done: [etag(1), etag(3)], next: [2, 20, 2] },
+    })
+    expect(parts.map((part: { part_number: number; size: number }) => [part.part_number, part.size])).toEqual([
+      [2, 5],
+      [20, 3],
+    ])
+    expect(more.multipart_upload.parts.map((part: { part_number: number }) => part.part_number)).toEqual([1, 3])
+    await Promise.all([4, 5, 6].map((n) => ok('POST', at(id, 'part'), { key, body: { done: [etag(n)] } })))
+    expect((await ok('GET', at(id), { key })).multipart_upload.parts).toEqual(
+      [1, 3, 4, 5, 6].map((n) => ({ part_number: n, etag: etag(n).etag.replaceAll('"', '') })),
+    )
+    const many = Array.from({ length: 17 }, (_, n) => n + 1)
+    const answer = await refused(400, 'invalid_request', 'POST', at(id, 'part'), { key, body: { next: many } })
+    expect(wrongFields(answer)).toEqual(['next'])
+    for (const body of [{ next: [21] }, { done: [etag(21)] }]) {
+      await refused(400, 'invalid_request', 'POST', at(id, 'part'), { key, body })
+    }
+  })
+})
+
+describe('an upload in parts', () => {
+  it('becomes the file of its track, whose processing begins; complete may be repeated', async () => {
+    const id = await aMultipart(key, track_id)
+    for (let time = 0; time < 2; time++) {
+      const { multipart_upload, track } = await ok('POST', at(id, 'complete'), { key, body: {} })
+      expect([multipart_upload.state, track]).toEqual([
+        'complete',
+        { id: track_id, track_status_id: 'processing', status: 'processing' },
+      ])
+    }
+    const { path } = await multipartRow(id)
+    expect(await trackRow(track_id)).toMatchObject({ source_path: path, source_size: 10, awaiting_upload: false })
+    expect(await (await env.MEDIA.get(path))!.text()).toBe('RIFF audio')
+  })
+
+  it('takes the last report together with complete', async () => {
+    const { multipart_upload } = await begin()
+    const part = await sendPart(multipart_upload.id, 1, 'RIFF audio')
+    await ok('POST', at(multipart_upload.id, 'complete'), { key, body: { done: [part] } })
+    expect((await trackRow(track_id)).status).toBe('processing')
+  })
+
+  it('is found again by its fingerprint, with what is there; another file of the track begins another', async () => {
+    const first = await begin({ fingerprint: 'a', file_size: 20 })
+    const { id } = first.multipart_upload
+    await inParts(id, 4)
+    await ok('POST', at(id, 'part'), { key, body: { done: [etag(1)] } })
+    const again = await begin({ fingerprint: 'a', file_size: 20 })
+    expect(again.multipart_upload).toMatchObject({ id, parts: [{ part_number: 1 }] })
+    expect(again.parts.map((part: { part_number: number }) => part.part_number)).toEqual([2, 3, 4])
+    for (const body of [{ fingerprint: 'b', file_size: 20 }, { fingerprint: 'b', file_size: 21 }, {}]) {
+      const other = await begin(body)
+      expect(other.multipart_upload).toMatchObject({ parts: [] })
+      expect(await db.select().from(multipartUploads)).toMatchObject([{ id: other.multipart_upload.id }])
+    }
+    await refused(404, 'not_found', 'GET', at(id), { key })
+  })
+
+  it('begun twice at once is one', async () => {
+    const both = await Promise.all([begin({ fingerprint: 'a' }), begin({ fingerprint: 'a' })])
+    const ids = new Set(both.map(({ multipart_upload }) => multipart_upload.id))
+    const rows = await db.select().from(multipartUploads)
+    expect([ids.size, rows.length]).toEqual([1, 1])
+    expect((await trackRow(track_id)).upload_path).toBe(rows[0]!.path)
+  })
+
+  it('replaces the file of a track that plays, which plays on meanwhile', async () => {
+    const id = await aMultipart(key, track_id)
+    await ok('POST', at(id, 'complete'), { key, body: {} })
+    const before = await trackRow(track_id)
+    const next = await aMultipart(key, track_id)
+    expect(await trackRow(track_id)).toMatchObject({ source_path: before.source_path, status: before.status })
+    await ok('POST', at(next, 'complete'), { key, body: {} })
+    expect((await trackRow(track_id)).source_path).toBe((await multipartRow(next)).path)
+  })
+
+  it('can be given up: the track waits for its first URL again', async () => {
+    const { upload_path } = await trackRow(track_id)
+    const { multipart_upload } = await begin()
+    const { path, upload_id } = await multipartRow(multipart_upload.id)
+    expect((await trackRow(track_id)).upload_path).toBe(path)
+    const { deleted_multipart_upload } = await ok('DELETE', at(multipart_upload.id), { key })
+    expect(deleted_multipart_upload.id).toBe(multipart_upload.id)
+    await refused(404, 'not_found', 'DELETE', at(multipart_upload.id), { key })
+    await expect(env.MEDIA.resumeMultipartUpload(path, upload_id).uploadPart(1, 'x')).rejects.toThrow('10024')
+    await env.MEDIA.put(upload_path, 'RIFF audio')
+    expect((await ok('GET', `/v1/track/${track_id}`, { key })).track.status).toBe('processing')
+  })
+})
+
+describe('errors', () => {
+  it('is 409 while a part is missing', async () => {
+    const { multipart_upload } = await begin({ file_size: 20 })
+    const { id } = multipart_upload
+    await inParts(id, 3)
+    await sendPart(id, 1, '12345')
+    const body = { done: [etag(1), etag(3)] }
+    const { message } = await refused(409, 'parts_missing', 'POST', at(id, 'complete'), { key, body })
+    expect(message).toBe('1 of 3 parts are missing, the first is 2')
+    expect((await trackRow(track_id)).status).toBe('initializing')
+  })
+
+  it('is 409 when the parts are not as long as the file, and nothing of them is left', async () => {
+    const { multipart_upload } = await begin({ file_size: 11 })
+    const part = await sendPart(multipart_upload.id, 1, 'RIFF audio')
+    const { path } = await multipartRow(multipart_upload.id)
+    const call = ['POST', at(multipart_upload.id, 'complete'), { key, body: { done: [part] } }] as const
+    await refused(409, 'size_mismatch', ...call)
+    expect(await env.MEDIA.head(path)).toBeNull()
+    expect((await trackRow(track_id)).status).toBe('initializing')
+    await refused(404, 'not_found', ...call)
+  })
+
+  it('is 409 with the ETag of another part or another upload, and all are sent again', async () => {
+    const { multipart_upload } = await begin()
+    const { id } = multipart_upload
+    await sendPart(id, 1, 'RIFF audio')
+    const body = { done: [etag(1)] }
+    await refused(409, 'invalid_part', 'POST', at(id, 'complete'), { key, body })
+    expect((await multipartRow(id)).parts).toEqual({})
+    const part = await sendPart(id, 1, 'RIFF audio')
+    await ok('POST', at(id, 'complete'), { key, body: { done: [part] } })
+  })
+
+  it('is 409 once it is complete', async () => {
+    const id = await aMultipart(key, track_id)
+    await ok('POST', at(id, 'complete'), { key, body: {} })
+    await refused(409, 'multipart_complete', 'POST', at(id, 'part'), { key, body: { next: [1] } })
+    await refused(409, 'multipart_complete', 'DELETE', at(id), { key })
+  })
+
+  it('is 413 for a file that is larger than allowed', async () => {
+    await refused(413, 'file_too_large', 'POST', at(), { key, body: { file_size: 1_000_001 } })
+  })
+
+  it('is 404 for the upload of another track, of another organization, and of none', async () => {
+    const id = await aMultipart(key, track_id)
+    const other = await aTrack(key, collection_id)
+    await refused(404, 'not_found', 'GET', `/v1/track/${other.id}/multipart/${id}`, { key })
+    await refused(404, 'not_found', 'GET', at(id), { key: (await aShop()).key })
+    await refused(404, 'not_found', 'GET', at(UNKNOWN_ID), { key })
+  })
+})
+
+describe('the sweep', () => {
+  it('gives up what is a day old, and its track fails as one that never came', async () => {
+    const { multipart_upload } = await begin()
+    const { path, upload_id } = await multipartRow(multipart_upload.id)
+    const other = await aTrack(key, collection_id)
+    await ok('POST', `/v1/track/${other.id}/multipart`, { key, body: { file_size: 10 } })
+    await endNow(multipart_upload.id)
+    await refused(404, 'not_found', 'GET', at(multipart_upload.id), { key })
+    await runSweep()
+    expect(await db.select().from(multipartUploads)).toMatchObject([{ track_id: other.id }])
+    await expect(env.MEDIA.resumeMultipartUpload(path, upload_id).uploadPart(1, 'x')).rejects.toThrow('10024')
+  })
+
+  it('leaves the file of one that is complete', async () => {
+    const id = await aMultipart(key, track_id)
+    await ok('POST', at(id, 'complete'), { key, body: {} })
+    const { path } = await multipartRow(id)
+    await endNow(id)
+    await runSweep()
+    expect(await db.select().from(multipartUploads)).toEqual([])
+    expect(await env.MEDIA.head(path)).not.toBeNull()
+  })
+})

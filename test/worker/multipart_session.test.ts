@@ -1,0 +1,58 @@
+import { eq } from 'drizzle-orm'
+import { beforeEach, expect, it } from 'vitest'
+
+import { uploadSessions } from '../../src/adapters/schema.ts'
+import { multipartUploads } from '../../src/adapters/work_schema.ts'
+import { aShop } from './fixtures.ts'
+import { aMultipart, sendPart } from './parts.ts'
+import { aCollection, db, ok, refused } from './support.ts'
+
+/** Uploads in parts with an uploader key: of the tracks of its sessions. */
+
+let key: string
+let collection_id: string
+beforeEach(async () => {
+  ;({ key, collection_id } = await aShop())
+})
+const endAt = Date.now() - 1
+const uploader = async (collection: string) => {
+  const body = { title: 'Shop', type: 'uploader', collection_id: collection }
+  return (await ok('POST', '/v1/api_key', { key, body })).secret as string
+}
+async function inSession(caller: string) {
+  const { upload_session_id } = await ok('POST', '/v1/upload_session', { key: caller, body: { collection_id } })
+  const made = await ok('POST', `/v1/upload/${upload_session_id}/track`, { key: caller, body: { file_name: 'a' } })
+  const track_id = made.track_id as string
+  return { upload_session_id, track_id, place: `/v1/upload/${upload_session_id}/track/${track_id}` }
+}
+
+it('a file comes also after the session has ended, and what becomes of it is still to be seen', async () => {
+  const caller = await uploader(collection_id)
+  const { upload_session_id, place } = await inSession(caller)
+  const { multipart_upload } = await ok('POST', `${place}/multipart`, { key: caller, body: { file_size: 10 } })
+  const upload = `${place}/multipart/${multipart_upload.id}`
+  const part = await sendPart(multipart_upload.id, 1, 'RIFF audio')
+  await db.update(uploadSessions).set({ expires_at: endAt }).where(eq(uploadSessions.id, upload_session_id))
+  await ok('POST', `${upload}/part`, { key: caller, body: { done: [part], next: [1] } })
+  expect((await ok('GET', upload, { key: caller })).multipart_upload.parts).toHaveLength(1)
+  const { track } = await ok('POST', `${upload}/complete`, { key: caller, body: {} })
+  expect(track.status).toBe('processing')
+  expect((await ok('GET', place, { key: caller })).track.status).toBe('processing')
+  await refused(410, 'session_expired', 'POST', `${place}/multipart`, { key: caller, body: { file_size: 10 } })
+  await db.update(multipartUploads).set({ expires_at: endAt }).where(eq(multipartUploads.id, multipart_upload.id))
+  await refused(410, 'session_expired', 'GET', place, { key: caller })
+})
+
+it('no file is replaced, and no track of another session or collection is reached', async () => {
+  const caller = await uploader(collection_id)
+  const { track_id, place } = await inSession(caller)
+  const id = await aMultipart(key, track_id)
+  const elsewhere = await inSession(caller)
+  await refused(404, 'not_found', 'GET', `${elsewhere.place}/multipart/${id}`, { key: caller })
+  const outside = await uploader((await aCollection(key)).id)
+  for (const method of ['GET', 'DELETE']) {
+    await refused(404, 'not_found', method, `${place}/multipart/${id}`, { key: outside })
+  }
+  await ok('POST', `${place}/multipart/${id}/complete`, { key: caller, body: {} })
+  await refused(409, 'track_uploaded', 'POST', `${place}/multipart`, { key: caller, body: { file_size: 10 } })
+})
