@@ -25,7 +25,7 @@ export function join(player: TonearmPlayer, own: Window = window): () => void {
   // Anybody may hold the frame (its policy says so), and nothing that is told is a secret to who knows its address.
   const tell = (event: FrameEvent) => own.parent.postMessage(marked(event), '*')
   for (const name of EVENTS) {
-    const listen = (event: CustomEvent) => tell({ event: name, detail: event.detail } as FrameEvent)
+    const listen = (event: CustomEvent) => tell({ event: name, detail: event.detail })
     player.addEventListener(`tonearm-${name}`, listen, { signal })
   }
   const resize = () => {
