@@ -30,7 +30,8 @@ beforeAll(async () => {
   const { collection_id } = await must(
     client.post('/v1/collection', { body: { title: 'Night bus', player_subtitle: 'Ines Calder' } }),
   )
-  const { track_id } = await upload(client, collection_id, 'Depot.mp3', await makeAudio('mp3', { seconds: 12 }))
+  const audio = await makeAudio('mp3', { seconds: 12, channels: 1 })
+  const { track_id } = await upload(client, collection_id, 'Depot.mp3', audio)
   await settle(client, track_id)
   const look = { player_title: 'A title that takes two lines wherever there is little room for it' }
   await must(client.put('/v1/track/{track_id}', { params: { track_id }, body: look }))

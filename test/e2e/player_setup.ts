@@ -55,8 +55,8 @@ export interface Opened {
   close: () => Promise<void>
 }
 
-/** Longer than anything takes. */
-export const PATIENCE = { timeout: 90_000 }
+/** Longer than anything takes; a page looks often enough, and not at every frame, for which it would paint. */
+export const PATIENCE = { timeout: 90_000, polling: 50 }
 
 /** What a careful site sends: only the service may be reached, and nothing inline runs. */
 export const strictPolicy = (service: string) =>
@@ -70,11 +70,13 @@ export async function setUp(start: () => Promise<Shared> = joinStack): Promise<S
   const [stack, browser, host] = await Promise.all([start(), joinBrowser(), startHostPage()])
   const server = createClient({ base_url: stack.base_url, api_key: stack.api_key })
 
+  /** Of one channel unless told otherwise, which is encoded in half the time. */
   async function anAlbum(signals: Record<string, Signal>): Promise<Album> {
     const { collection_id } = await must(server.post('/v1/collection', { body: { title: 'Album' } }))
     const track_ids: string[] = []
     for (const [name, signal] of Object.entries(signals)) {
-      const { track_id } = await upload(server, collection_id, `${name}.wav`, await makeAudio('wav', signal))
+      const audio = await makeAudio('wav', { channels: 1, ...signal })
+      const { track_id } = await upload(server, collection_id, `${name}.wav`, audio)
       track_ids.push(track_id)
     }
     await Promise.all(track_ids.map((id) => settle(server, id)))

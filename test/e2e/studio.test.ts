@@ -29,7 +29,7 @@ beforeAll(async () => {
   const songs = { 'first.mp3': 'sin(t)', 'second.mp3': 'abs(sin(t/2))', 'third.mp3': '1' }
   for (const [name, shape] of Object.entries(songs)) {
     const expression = `0.5*sin(2*PI*330*t)*${shape}`
-    await writeFile(join(directory, name), await makeAudio('mp3', { seconds: 12, expression }))
+    await writeFile(join(directory, name), await makeAudio('mp3', { seconds: 12, channels: 1, expression }))
   }
   await writeFile(join(directory, 'cover.png'), await makeImage('png'))
   ;[stack, browser, host] = await Promise.all([joinStack(), joinBrowser(), startHostPage()])

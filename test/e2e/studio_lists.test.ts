@@ -26,7 +26,7 @@ beforeAll(async () => {
   collection = (await must(client.post('/v1/collection', { body }))).collection_id
   for (const [name, shape] of Object.entries(SHAPES)) {
     const flags = name === 'first' ? ['-metadata', 'artist=Ines Calder'] : []
-    const song = await makeAudio('mp3', { seconds: 12, expression: `0.5*sin(2*PI*330*t)*${shape}` }, flags)
+    const song = await makeAudio('mp3', { seconds: 12, channels: 1, expression: `0.5*sin(2*PI*330*t)*${shape}` }, flags)
     const { track_id } = await upload(client, collection, `${name}.mp3`, song)
     expect(await settle(client, track_id)).toMatchObject({ status: 'ready' })
   }

@@ -13,7 +13,8 @@ export async function fillShop(client: Client) {
   const made = await must(client.post('/v1/collection', { body: { title } }))
   const { collection_id } = made
   await send(made.collection_cover_upload, bytes(await makeImage('png')))
-  const { track_id } = await upload(client, collection_id, `${song}.mp3`, await makeAudio('mp3', { seconds: 6 }))
+  const audio = await makeAudio('mp3', { seconds: 6, channels: 1 })
+  const { track_id } = await upload(client, collection_id, `${song}.mp3`, audio)
   const diary = Buffer.from('Dear diary, '.repeat(200))
   const { track_id: failed } = await upload(client, collection_id, 'diary.mp3', diary)
   await must(client.post('/v1/track', { body: { collection_id, file_name: 'on-its-way.wav' } }))

@@ -46,9 +46,8 @@ interface KeyBody {
 /** Too many bytes for the buffers on the way, so that an upload can be stopped in its middle. */
 const HEAVY = 25_000_000
 
-/** Starts everything; `start` for tests that need a stack of their own. */
-export async function setUp(start: () => Promise<Shared> = joinStack): Promise<Bench> {
-  const [stack, browser, line] = await Promise.all([start(), joinBrowser(), openLine()])
+export async function setUp(): Promise<Bench> {
+  const [stack, browser, line] = await Promise.all([joinStack(), joinBrowser(), openLine()])
   const directory = await mkdtemp(join(tmpdir(), 'tonearm-uploader-'))
   const server = createClient({ base_url: stack.base_url, api_key: stack.api_key })
   const { collection_id } = await must(server.post('/v1/collection', { body: { title: 'Inbox' } }))
@@ -104,8 +103,8 @@ export async function setUp(start: () => Promise<Shared> = joinStack): Promise<B
     mintKey,
     open,
     aFile,
-    aSong: async (name, seconds = 3) => aFile(name, await makeAudio('wav', { seconds })),
-    aHeavySong: async (name) => aFile(name, heavy(await makeAudio('wav', { seconds: 1 }))),
+    aSong: async (name, seconds = 3) => aFile(name, await makeAudio('wav', { seconds, channels: 1 })),
+    aHeavySong: async (name) => aFile(name, heavy(await makeAudio('wav', { seconds: 1, channels: 1 }))),
     trackNames,
     tidy,
     dispose,
