@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 
-import { barCount, barHeights, changedColumns, drawWaveform, type Picture } from '../../src/elements/waveform/draw.ts'
+import { barCount, barHeights, changedColumns, drawWaveform, type Picture } from '../../src/elements/shared/draw.ts'
 
 /** What is drawn of a waveform, without a browser. */
 

@@ -23,10 +23,11 @@ interface Answers {
   titles: string[]
   /** Of each track. */
   seconds: number
-  info: object
+  list: object | null
+  chapters: object[]
   refusal: { status: number; code: string } | null
 }
-const ANSWERS: Answers = { titles: ['First', 'Second', 'Third'], seconds: 100, info: {}, refusal: null }
+const ANSWERS: Answers = { titles: ['First', 'Second', 'Third'], seconds: 100, list: null, chapters: [], refusal: null }
 
 export interface Alone {
   answers: Answers
@@ -116,7 +117,11 @@ export async function setUp(): Promise<Alone> {
   }
 }
 
-function answer(pathname: string, { titles, seconds, info, refusal }: Answers, response: ServerResponse): void {
+function answer(
+  pathname: string,
+  { titles, seconds, list, chapters, refusal }: Answers,
+  response: ServerResponse,
+): void {
   const send = (status: number, body: object) =>
     response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body))
   if (refusal) return void send(refusal.status, { ok: false, message: 'No', code: refusal.code })
@@ -139,7 +144,8 @@ function answer(pathname: string, { titles, seconds, info, refusal }: Answers, r
       image_colors: [],
       is_preliminary: false,
     },
-    info,
+    list,
+    chapters,
     levels: { levels: Array.from({ length: 320 }, (_, i) => Math.abs(Math.sin(i / 9))) },
     variants: [
       {

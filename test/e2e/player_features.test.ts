@@ -1,5 +1,5 @@
 import type { Page } from 'playwright-core'
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 
 import { findings } from './axe.ts'
 import { type Alone, setUp, untilSettled } from './player_alone.ts'
@@ -12,7 +12,13 @@ beforeAll(async () => {
 })
 afterAll(() => alone?.dispose())
 beforeEach(() =>
-  Object.assign(alone.answers, { titles: ['First', 'Second', 'Third'], seconds: 100, info: {}, refusal: null }),
+  Object.assign(alone.answers, {
+    titles: ['First', 'Second', 'Third'],
+    seconds: 100,
+    list: null,
+    chapters: [],
+    refusal: null,
+  }),
 )
 
 const CHAPTERS = [
@@ -32,7 +38,7 @@ const untilTime = (page: Page, time: number) =>
   expect.poll(() => timeOf(page), { timeout: 60_000 }).toBeCloseTo(time, 0)
 
 test('the face and the lock screen name album and artist, the region the track', async () => {
-  alone.answers.info = { album: 'Night bus', artist: 'Ines Calder' }
+  alone.answers.list = { scope: 'collection', title: 'Night bus', subtitle: 'Ines Calder' }
   const page = await open()
   expect(await player(page).locator('[part=album]').textContent()).toBe('Night bus')
   expect(await player(page).locator('[part=subtitle]').textContent()).toBe('Ines Calder')
@@ -45,7 +51,7 @@ test('the face and the lock screen name album and artist, the region the track',
 })
 
 test('chapters are marked, listed and walked through; a long track has skip buttons', async () => {
-  Object.assign(alone.answers, { seconds: 700, info: { chapters: CHAPTERS } })
+  Object.assign(alone.answers, { seconds: 700, chapters: CHAPTERS })
   const page = await open()
   const list = page.getByRole('list', { name: 'Chapters' })
   expect(await list.getByRole('listitem').count()).toBe(3)
@@ -63,7 +69,7 @@ test('chapters are marked, listed and walked through; a long track has skip butt
   await page.keyboard.press('j')
   await untilTime(page, 400)
   await page.context().close()
-  Object.assign(alone.answers, { seconds: 100, info: {} })
+  Object.assign(alone.answers, { seconds: 100, chapters: [] })
   const short = await open()
   expect(await button(short, 'Back 15 seconds').count()).toBe(0)
   await player(short).evaluate((element) => element.setAttribute('skip', '5 10'))
@@ -210,70 +216,4 @@ test('a page moves the player in its frame, hears of it, and lets it grow', asyn
   await expect.poll(heard).toEqual(['play Second', 'pause'])
   expect(await page.locator('iframe').getAttribute('height')).toBe('440')
   await page.context().close()
-})
-
-describe('it fits', () => {
-  /** Controls that touch each other or reach out of the player, and those that a finger would miss. */
-  const misfits = (page: Page, least: number) =>
-    page.evaluate((size) => {
-      const root = document.querySelector('tonearm-player')!.shadowRoot!
-      const all = [...root.querySelectorAll('.controls :is(button, select, input), .retry')]
-      const shown = all.filter((each) => each.checkVisibility({ visibilityProperty: true }))
-      const boxes = shown.map((each) => ({ name: each.className, box: each.getBoundingClientRect() }))
-      const base = root.querySelector('.base')!.getBoundingClientRect()
-      const found: string[] = []
-      for (const [i, { name, box }] of boxes.entries()) {
-        if (box.left < base.left || box.right > base.right) found.push(`${name} sticks out`)
-        if (box.width < size || box.height < size) found.push(`${name} is ${box.width} × ${box.height}`)
-        for (const { name: other, box: b } of boxes.slice(i + 1))
-          if (
-            box.left < b.right - 0.5 &&
-            b.left < box.right - 0.5 &&
-            box.top < b.bottom - 0.5 &&
-            b.top < box.bottom - 0.5
-          )
-            found.push(`${name} on ${other}`)
-      }
-      return found
-    }, least)
-
-  test('every width, with a mouse and with a finger, in both layouts', async () => {
-    alone.answers.seconds = 700
-    for (const hasTouch of [false, true]) {
-      const page = await open({ download: '', share: '' }, { hasTouch, isMobile: hasTouch })
-      for (const layout of ['full', 'compact'])
-        for (const width of [200, 260, 330, 375, 480, 800]) {
-          await page.setViewportSize({ width, height: 700 })
-          await player(page).evaluate((element, value) => element.setAttribute('layout', value), layout)
-          const least = hasTouch && layout === 'full' ? 44 : 20
-          expect(await misfits(page, least), `${layout} ${width} ${hasTouch}`).toEqual([])
-          expect(
-            await page.evaluate(() => document.documentElement.scrollWidth),
-            `${layout} ${width}`,
-          ).toBeLessThanOrEqual(width)
-        }
-      await page.context().close()
-    }
-  })
-
-  test('every language, and nobody is left out', async () => {
-    Object.assign(alone.answers, { seconds: 700, info: { album: 'Night bus', chapters: CHAPTERS } })
-    const page = await open({ share: '' }, { viewport: { width: 480, height: 800 } })
-    await button(page, 'More').click()
-    const names = new Set<string>()
-    for (const locale of ['en', 'de', 'fr', 'es', 'ja', 'ar']) {
-      await page.evaluate((lang) => {
-        Object.assign(document.documentElement, { lang, dir: lang === 'ar' ? 'rtl' : 'ltr' })
-        document.querySelector('tonearm-player')!.setAttribute('locale', lang)
-      }, locale)
-      const name = () => player(page).locator('.play-button').getAttribute('aria-label')
-      await expect.poll(async () => names.has((await name())!)).toBe(false)
-      names.add((await name())!)
-      for (const theme of ['light', 'dark']) {
-        await player(page).evaluate((element, value) => element.setAttribute('theme', value), theme)
-        expect(await findings(page), `${locale} ${theme}`).toEqual([])
-      }
-    }
-    await page.context().close()
-  })
 })

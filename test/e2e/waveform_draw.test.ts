@@ -1,7 +1,7 @@
 import type { Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 
-import { changedColumns, type drawWaveform, type Picture } from '../../src/elements/waveform/draw.ts'
+import { changedColumns, type drawWaveform, type Picture } from '../../src/elements/shared/draw.ts'
 import { setUp, type Waveforms } from './waveform_setup.ts'
 
 /** The drawing of a waveform, pixel by pixel, as Chromium paints it. */

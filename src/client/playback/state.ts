@@ -6,18 +6,8 @@ import type { Success } from '../types.ts'
 export type Session = Pick<Success<(typeof playOperations)['playSession']>, 'play_session' | 'tracks' | 'first_track'>
 export type SessionTrack = Session['tracks'][number]
 
-export interface Chapter {
-  /** Seconds. */
-  start: number
-  title: string | null
-}
-/** What a service may tell of a track beyond the specification. */
-interface Info {
-  album?: string | null
-  artist?: string | null
-  chapters?: readonly Chapter[]
-}
-export type PlayView = Omit<Success<(typeof playOperations)['playTrack']>, 'ok' | 'api_request_id'> & { info?: Info }
+export type PlayView = Omit<Success<(typeof playOperations)['playTrack']>, 'ok' | 'api_request_id'>
+export type Chapter = PlayView['chapters'][number]
 
 /** A play view and when its URLs end, by this machine's clock. */
 export interface TimedView {

@@ -236,7 +236,7 @@ export class TonearmPlayer extends MediaElement {
   }
 
   #stepChapter(step: 1 | -1): void {
-    const to = chapterStep(this.playback?.state.view?.info?.chapters ?? [], this.currentTime, step)
+    const to = chapterStep(this.playback?.state.view?.chapters ?? [], this.currentTime, step)
     if (to !== undefined) void this.seek(to)
   }
 

@@ -64,11 +64,11 @@ export class LockScreen {
 }
 
 /** What the lock screen shows of a track. */
-export function metadataOf({ track, cover_image, info }: PlayView): MediaMetadataInit {
+export function metadataOf({ track, cover_image, list }: PlayView): MediaMetadataInit {
   return {
     title: track.player_title ?? track.file_name,
-    artist: info?.artist ?? track.player_subtitle ?? '',
-    album: info?.album ?? '',
+    artist: track.player_subtitle ?? list?.subtitle ?? '',
+    album: list?.title ?? '',
     artwork: Object.values(cover_image).map(({ url, width, height }) => ({ src: url, sizes: `${width}x${height}` })),
   }
 }

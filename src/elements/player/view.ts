@@ -183,16 +183,15 @@ export class PlayerView {
 
   #showTrack({ state, texts, duration }: Model): void {
     const { view, session, index } = state
-    const info = view?.info
-    const album = info?.album ?? ''
+    const album = view?.list?.title ?? ''
     setTitle(this.#album, album === titleOf(state) ? '' : album)
     setTitle(this.#title, titleOf(state))
     setTitle(
       this.#subtitle,
-      view?.track.player_subtitle ?? session?.tracks[index]?.player_subtitle ?? info?.artist ?? '',
+      view?.track.player_subtitle ?? session?.tracks[index]?.player_subtitle ?? view?.list?.subtitle ?? '',
     )
     this.#chapterLabel = texts.chapters
-    const chapters = info?.chapters ?? NO_CHAPTERS
+    const chapters = view?.chapters ?? NO_CHAPTERS
     if (this.#chapters !== chapters) {
       this.#chapters = this.waveform.chapters = chapters
       this.#chapterRows = chapters.map(({ title, start }) => ({ title, time: start }))

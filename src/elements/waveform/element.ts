@@ -1,6 +1,6 @@
 import { spoken } from '../shared/clock.ts'
 import { element, setAttributes, sheet, upgradeProperties } from '../shared/dom.ts'
-import { barCount, barHeights, changedColumns, column, drawWaveform, type Picture } from './draw.ts'
+import { barCount, barHeights, changedColumns, column, drawWaveform, type Picture } from '../shared/draw.ts'
 import { followMedia } from './follow.ts'
 import { keyTarget } from './keys.ts'
 import { listenToPointers } from './pointer.ts'

@@ -5,5 +5,5 @@ import { TonearmWaveform } from './element.ts'
 
 define('tonearm-waveform', TonearmWaveform)
 
-export { barHeights, drawWaveform, type Picture } from './draw.ts'
+export { barHeights, drawWaveform, type Picture } from '../shared/draw.ts'
 export { TonearmWaveform }

@@ -1,6 +1,6 @@
 import { useEffect, useRef } from 'preact/hooks'
 
-import { barCount, barHeights, drawWaveform } from '../../elements/waveform/draw.ts'
+import { barCount, barHeights, drawWaveform } from '../../elements/shared/draw.ts'
 
 /** CSS pixels. */
 const BAR = 2

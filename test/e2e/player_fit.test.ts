@@ -1,0 +1,92 @@
+import type { Page } from 'playwright-core'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+
+import { findings } from './axe.ts'
+import { type Alone, setUp, untilSettled } from './player_alone.ts'
+
+/** The player at every width, for mouse and finger, in every language and theme. */
+
+let alone: Alone
+beforeAll(async () => {
+  alone = await setUp()
+})
+afterAll(() => alone?.dispose())
+
+const CHAPTERS = [
+  { start: 0, title: 'Opening' },
+  { start: 120, title: 'The long way round' },
+  { start: 400, title: null },
+]
+async function open(...rest: Parameters<Alone['open']>): Promise<Page> {
+  const page = await alone.open(...rest)
+  await untilSettled(page)
+  return page
+}
+const player = (page: Page) => page.locator('tonearm-player')
+const button = (page: Page, name: string) => page.getByRole('button', { name, exact: true })
+
+describe('it fits', () => {
+  /** Controls that touch each other or reach out of the player, and those that a finger would miss. */
+  const misfits = (page: Page, least: number) =>
+    page.evaluate((size) => {
+      const root = document.querySelector('tonearm-player')!.shadowRoot!
+      const all = [...root.querySelectorAll('.controls :is(button, select, input), .retry')]
+      const shown = all.filter((each) => each.checkVisibility({ visibilityProperty: true }))
+      const boxes = shown.map((each) => ({ name: each.className, box: each.getBoundingClientRect() }))
+      const base = root.querySelector('.base')!.getBoundingClientRect()
+      const found: string[] = []
+      for (const [i, { name, box }] of boxes.entries()) {
+        if (box.left < base.left || box.right > base.right) found.push(`${name} sticks out`)
+        if (box.width < size || box.height < size) found.push(`${name} is ${box.width} × ${box.height}`)
+        for (const { name: other, box: b } of boxes.slice(i + 1))
+          if (
+            box.left < b.right - 0.5 &&
+            b.left < box.right - 0.5 &&
+            box.top < b.bottom - 0.5 &&
+            b.top < box.bottom - 0.5
+          )
+            found.push(`${name} on ${other}`)
+      }
+      return found
+    }, least)
+
+  test('every width, with a mouse and with a finger, in both layouts', async () => {
+    alone.answers.seconds = 700
+    for (const hasTouch of [false, true]) {
+      const page = await open({ download: '', share: '' }, { hasTouch, isMobile: hasTouch })
+      for (const layout of ['full', 'compact'])
+        for (const width of [200, 260, 330, 375, 480, 800]) {
+          await page.setViewportSize({ width, height: 700 })
+          await player(page).evaluate((element, value) => element.setAttribute('layout', value), layout)
+          const least = hasTouch && layout === 'full' ? 44 : 20
+          expect(await misfits(page, least), `${layout} ${width} ${hasTouch}`).toEqual([])
+          expect(
+            await page.evaluate(() => document.documentElement.scrollWidth),
+            `${layout} ${width}`,
+          ).toBeLessThanOrEqual(width)
+        }
+      await page.context().close()
+    }
+  })
+
+  test('every language, and nobody is left out', async () => {
+    Object.assign(alone.answers, { seconds: 700, list: { title: 'Night bus' }, chapters: CHAPTERS })
+    const page = await open({ share: '' }, { viewport: { width: 480, height: 800 } })
+    await button(page, 'More').click()
+    const names = new Set<string>()
+    for (const locale of ['en', 'de', 'fr', 'es', 'ja', 'ar']) {
+      await page.evaluate((lang) => {
+        Object.assign(document.documentElement, { lang, dir: lang === 'ar' ? 'rtl' : 'ltr' })
+        document.querySelector('tonearm-player')!.setAttribute('locale', lang)
+      }, locale)
+      const name = () => player(page).locator('.play-button').getAttribute('aria-label')
+      await expect.poll(async () => names.has((await name())!)).toBe(false)
+      names.add((await name())!)
+      for (const theme of ['light', 'dark']) {
+        await player(page).evaluate((element, value) => element.setAttribute('theme', value), theme)
+        expect(await findings(page), `${locale} ${theme}`).toEqual([])
+      }
+    }
+    await page.context().close()
+  })
+})
