@@ -19,7 +19,7 @@ const START_BUDGET = 27_000
 /** Bytes. */
 const BUDGETS: Record<(typeof ELEMENTS)[number], number> = {
   player: 26_000,
-  uploader: 40_000,
+  uploader: 22_000,
   waveform: 4_000,
   embed: 1_500,
   frame: 1_500,

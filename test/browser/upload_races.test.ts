@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 
-import { aPicture, aSong, lost, openQueue, PlayedService, refusal, silence, until } from './upload_service.ts'
+import { aSong, lost, openQueue, PlayedService, refusal, until } from './upload_service.ts'
 
 /** The engine of uploads when something happens at the wrong moment: an answer gets lost, a key changes, somebody cancels. */
 
@@ -180,7 +180,7 @@ describe('at the wrong moment', () => {
     queue.add([new File(['Dear diary'], 'notes.txt'), aSong('gone.wav'), aSong('gone too.wav')])
     await vi.runAllTimersAsync()
     expect(types().filter((type) => type === 'queue-complete')).toHaveLength(1)
-    expect(queue.items.map(({ file }) => file.name)).toEqual(['notes.txt'])
+    expect(queue.items.map(({ name }) => name)).toEqual(['notes.txt'])
   })
 
   test('pausing all lets arrive what is on its way, and holds back the rest', async () => {
@@ -212,66 +212,5 @@ describe('at the wrong moment', () => {
     const { length } = service.calls
     await vi.advanceTimersByTimeAsync(600_000)
     expect([service.calls.length, vi.getTimerCount()]).toEqual([length, 0])
-  })
-})
-
-describe('a cover', () => {
-  test('goes to the track as soon as there is one', async () => {
-    const { queue, types } = openQueue({ manual: true })
-    const [pictured, plain] = queue.add([aSong('pictured.wav'), aSong('plain.wav')])
-    queue.addCover(pictured!, aPicture())
-    queue.start()
-    await until(plain, 'ready')
-    await until(pictured, 'ready')
-    expect(service.tracks.map(({ covers }) => covers)).toEqual([1, 0])
-    expect(types()).toContain('cover-complete')
-  })
-
-  test('is refused here when it is no picture that the service takes, or too large', async () => {
-    const { queue, told } = openQueue({ manual: true })
-    const [item] = queue.add([aSong('song.wav')])
-    queue.addCover(item!, new File(['<svg/>'], 'front.svg', { type: 'image/svg+xml' }))
-    queue.addCover(item!, new File([new Uint8Array(10_000_001)], 'front.png', { type: 'image/png' }))
-    expect(told.filter(({ type }) => type === 'cover-failed')).toMatchObject([
-      { code: 'unsupported_image' },
-      { code: 'image_too_large' },
-    ])
-    expect(service.calls).toEqual([])
-  })
-
-  test('from which nothing more is heard is sent again', async () => {
-    let first = true
-    service.intercept = (call) => {
-      if (!call.path.startsWith('/cover') || !first) return undefined
-      first = false
-      return silence(call)
-    }
-    const { queue, types } = openQueue()
-    const [item] = queue.add([aSong('silent.wav')])
-    queue.addCover(item!, aPicture())
-    await until(item, 'ready')
-    expect(item?.cover?.state).toBe('uploading')
-    await vi.advanceTimersByTimeAsync(303_000)
-    expect([item?.cover?.state, types().filter((type) => type.startsWith('cover'))]).toEqual([
-      'ready',
-      ['cover-start', 'cover-complete'],
-    ])
-  })
-
-  test('of a file that is cancelled goes no further, and comes when the file is sent after all', async () => {
-    service.intercept = (call) => (call.path.startsWith('/cover') || call.method === 'PUT' ? silence(call) : undefined)
-    const { queue, types } = openQueue()
-    const [item] = queue.add([aSong('covered.wav')])
-    queue.addCover(item!, aPicture())
-    await until(item, 'uploading')
-    await vi.advanceTimersByTimeAsync(100)
-    expect(item?.cover?.state).toBe('uploading')
-    queue.cancel(item!)
-    expect(item?.cover?.state).toBe('queued')
-    service.intercept = () => undefined
-    queue.retry(item!)
-    await until(item, 'ready')
-    expect(types().filter((type) => type.startsWith('cover'))).toEqual(['cover-start', 'cover-start', 'cover-complete'])
-    expect(service.tracks.map(({ covers }) => covers)).toEqual([1])
   })
 })

@@ -17,12 +17,33 @@ interface StoredTrack {
   bytes: number | null
   covers: number
   status: 'initializing' | 'processing' | 'ready' | 'failed'
+  multipart: StoredMultipart | null
 }
+
+interface StoredMultipart {
+  id: string
+  file_size: number
+  fingerprint?: string
+  /** What is in storage, and what was reported. */
+  stored: Map<number, string>
+  reported: Map<number, string>
+  /** How often each part was sent whole. */
+  times: Map<number, number>
+}
+
+const PART_SIZE = 8 * 1024 * 1024
 
 export interface Call {
   method: string
   path: string
   signal: AbortSignal
+}
+
+interface MultipartBody {
+  file_size?: number
+  fingerprint?: string
+  done?: { part_number: number; etag: string }[]
+  next?: number[]
 }
 
 /** Answers in place of the service; undefined leaves it to the service. `carryOut` lets the service do its part. */
@@ -83,6 +104,10 @@ export class PlayedService {
       track.covers++
       return Response.json({ ok: true })
     }
+    const multipart = /^\/v1\/upload\/[\w-]+\/track\/([\w-]+)\/multipart\/?([\w-]*)\/?(\w*)$/.exec(path)
+    if (multipart) return this.#multipart(method, multipart[1]!, multipart[2]!, multipart[3]!, init)
+    const part = /^\/part\/([\w-]+)\/(\d+)$/.exec(path)
+    if (part) return this.#storePart(part[1]!, Number(part[2]), init)
     if (!this.sessions.has(session)) return refusal(410, 'session_expired')
     if (method === 'POST') return this.#create(session, init)
     if (!track || track.session !== session) return refusal(404, 'not_found')
@@ -90,6 +115,71 @@ export class PlayedService {
     const { status } = track
     if (status === 'processing') track.status = 'ready'
     return Response.json({ ok: true, track: { status, progress: 0.5, duration: 3, error: null } })
+  }
+
+  #multipart(method: string, track_id: string, id: string, what: string, init: RequestInit): Response {
+    const track = this.tracks.find((one) => one.id === track_id)
+    const sent = JSON.parse((init.body as string | null) ?? '{}') as MultipartBody
+    if (!track) return refusal(404, 'not_found')
+    if (method === 'POST' && !id) {
+      const { file_size = 0, fingerprint } = sent
+      const open = track.multipart
+      track.multipart =
+        open && fingerprint && open.fingerprint === fingerprint
+          ? open
+          : {
+              id: `multipart-${++this.#made}`,
+              file_size,
+              ...(fingerprint && { fingerprint }),
+              stored: new Map(),
+              reported: new Map(),
+              times: new Map(),
+            }
+    }
+    const { multipart } = track
+    if (!multipart || (id && id !== multipart.id)) return refusal(404, 'not_found')
+    if (method === 'DELETE') track.multipart = null
+    for (const { part_number, etag } of sent.done ?? []) multipart.reported.set(part_number, etag)
+    const part_count = Math.ceil(multipart.file_size / PART_SIZE)
+    if (what === 'complete') {
+      if (multipart.reported.size < part_count) return refusal(409, 'parts_missing')
+      for (const [n, etag] of multipart.reported) {
+        if (multipart.stored.get(n) === etag) continue
+        multipart.reported.clear()
+        return refusal(409, 'invalid_part')
+      }
+      Object.assign(track, { status: 'processing', bytes: multipart.file_size })
+    }
+    const first = Array.from({ length: part_count }, (_, n) => n + 1).filter((n) => !multipart.reported.has(n))
+    return Response.json({
+      ok: true,
+      multipart_upload: {
+        ...multipart,
+        part_size: PART_SIZE,
+        part_count,
+        parts: [...multipart.reported].map(([part_number, etag]) => ({ part_number, etag })),
+        expires_at: new Date(Date.now() + 86_400_000).toISOString(),
+      },
+      parts: (id ? (sent.next ?? []) : first.slice(0, 8)).map((part_number) => ({
+        part_number,
+        size: Math.min(PART_SIZE, multipart.file_size - (part_number - 1) * PART_SIZE),
+        method: 'PUT',
+        upload_url: `${ORIGIN}/part/${multipart.id}/${part_number}`,
+        ttl: 3600,
+        expires_at: '2030-01-01T00:00:00Z',
+      })),
+      track: {},
+    })
+  }
+
+  #storePart(id: string, part_number: number, init: RequestInit): Response {
+    const multipart = this.tracks.find((track) => track.multipart?.id === id)?.multipart
+    const size = multipart && Math.min(PART_SIZE, multipart.file_size - (part_number - 1) * PART_SIZE)
+    if (!multipart || (init.body as Blob).size !== size) return new Response('<Code>Wrong</Code>', { status: 403 })
+    multipart.times.set(part_number, (multipart.times.get(part_number) ?? 0) + 1)
+    const etag = `"etag-${part_number}-${multipart.times.get(part_number)}"`
+    multipart.stored.set(part_number, etag)
+    return new Response('', { headers: { etag } })
   }
 
   #create(session: string, init: RequestInit): Response {
@@ -114,7 +204,14 @@ export class PlayedService {
   }
 
   #add(given: Pick<StoredTrack, 'session' | 'idempotencyKey' | 'body'>): StoredTrack {
-    const track: StoredTrack = { id: `track-${++this.#made}`, bytes: null, covers: 0, status: 'initializing', ...given }
+    const track: StoredTrack = {
+      id: `track-${++this.#made}`,
+      bytes: null,
+      covers: 0,
+      status: 'initializing',
+      multipart: null,
+      ...given,
+    }
     this.tracks.push(track)
     return track
   }
@@ -138,7 +235,7 @@ export function openQueue(
     { baseUrl: ORIGIN, apiKey: 'ta_uk_1', collectionId: 'collection', accept: '', ...options },
     {
       onEvent(type, item, detail) {
-        told.push({ type, name: item.file.name, ...detail })
+        told.push({ type, name: item.name, ...detail })
         onEvent(type, item)
       },
       onQueueEvent: (type, detail) => told.push({ type, ...detail }),
@@ -157,5 +254,5 @@ export async function until(item: UploadItem | undefined, ...states: UploadState
     if (item && states.includes(item.state)) return
     await vi.advanceTimersByTimeAsync(1000)
   }
-  throw new Error(`${item?.file.name} is ${item?.state}, not ${states.join(' or ')}`)
+  throw new Error(`${item?.name} is ${item?.state}, not ${states.join(' or ')}`)
 }

@@ -5,11 +5,15 @@ import type { AddressInfo, Socket } from 'node:net'
 export interface Line {
   /** For Playwright's `proxy` option. */
   server: string
-  /** Holds every upload of a file after its first bytes, until `flow`. */
-  hold: () => void
+  /** Holds every upload of a file after its first bytes, until `flow`; or all of them once so many bytes have passed. */
+  hold: (after?: number) => void
   flow: () => void
   /** Ends every connection, and refuses new ones until `restore`. */
   cut: () => void
+  /** Ends an upload's connection each time that so many bytes of files have passed. */
+  cutEvery: (bytes: number) => void
+  /** How often that happened. */
+  cuts: () => number
   restore: () => void
   close: () => Promise<void>
 }
@@ -21,6 +25,7 @@ export async function openLine(): Promise<Line> {
   const sockets = new Set<Socket>()
   let whole = true
   let held = false
+  let [passed, holdAfter, each, cuts] = [0, 0, Infinity, 0]
   const waiting = new Set<() => void>()
 
   const server: Server = createServer((incoming, answer) => {
@@ -38,7 +43,14 @@ export async function openLine(): Promise<Line> {
     incoming.on('data', (part: Buffer) => {
       bytes += part.length
       outgoing.write(part)
-      if (!held || method !== 'PUT' || bytes < HELD_AFTER) return
+      if (method !== 'PUT') return
+      const before = passed
+      passed += part.length
+      if (Math.floor(passed / each) > Math.floor(before / each)) {
+        cuts++
+        incoming.socket.destroy()
+      }
+      if (!held || (holdAfter > 0 ? passed < holdAfter : bytes < HELD_AFTER)) return
       incoming.pause()
       waiting.add(() => incoming.resume())
     })
@@ -62,10 +74,20 @@ export async function openLine(): Promise<Line> {
   }
   return {
     server: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
-    hold: () => (held = true),
+    hold(after = 0) {
+      held = true
+      ;[passed, holdAfter] = [0, after]
+    },
+    cutEvery(bytes) {
+      ;[passed, each, cuts] = [0, bytes, 0]
+    },
+    cuts: () => cuts,
     flow,
     cut,
-    restore: () => (whole = true),
+    restore() {
+      whole = true
+      each = Infinity
+    },
     async close() {
       cut()
       await new Promise<void>((resolve) => server.close(() => resolve()))

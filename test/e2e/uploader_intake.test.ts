@@ -98,7 +98,8 @@ test('what concerns every file stands above the list until the page has put it r
   await says('The key of this page is not allowed to upload.')
   await set({ 'api-key': await bench.mintKey({ allowed_origins: ['https://elsewhere.example'] }) })
   await says(`The upload key may not be used on ${bench.shop.origin}.`)
-  await set({ 'api-key': bench.key, 'collection-id': '', 'upload-session-id': ended })
+  // The key comes last: with it, the collection would take the file.
+  await set({ 'upload-session-id': ended, 'collection-id': '', 'api-key': bench.key })
   await says('This upload session has expired.')
   expect(await uploader.row('key.wav').getAttribute('data-state')).toBe('queued')
   await set({ 'upload-session-id': (await session()).upload_session_id })

@@ -29,7 +29,7 @@ export interface Bench {
   /** Files on this machine, to be chosen in the browser. */
   aFile: (name: string, bytes: Buffer) => Promise<string>
   aSong: (name: string, seconds?: number) => Promise<string>
-  aHeavySong: (name: string) => Promise<string>
+  aHeavySong: (name: string, bytes?: number) => Promise<string>
   /** The files of the collection's tracks, in order. */
   trackNames: () => Promise<string[]>
   /** After each test. */
@@ -104,7 +104,7 @@ export async function setUp(): Promise<Bench> {
     open,
     aFile,
     aSong: async (name, seconds = 3) => aFile(name, await makeAudio('wav', { seconds, channels: 1 })),
-    aHeavySong: async (name) => aFile(name, heavy(await makeAudio('wav', { seconds: 1, channels: 1 }))),
+    aHeavySong: async (name, size) => aFile(name, heavy(await makeAudio('wav', { seconds: 1, channels: 1 }), size)),
     trackNames,
     tidy,
     dispose,
@@ -112,10 +112,12 @@ export async function setUp(): Promise<Bench> {
 }
 
 /** A WAV file of many bytes, of which few are sound: an unknown chunk stands first (RIFF), which decoders skip. */
-function heavy(wav: Buffer): Buffer {
-  const chunk = Buffer.alloc(8 + HEAVY)
+function heavy(wav: Buffer, size = HEAVY): Buffer {
+  const chunk = Buffer.alloc(8 + size)
+  // No part is like another.
+  for (let at = 8; at < chunk.length - 4; at += 4096) chunk.writeUInt32LE(at, at)
   chunk.write('JUNK')
-  chunk.writeUInt32LE(HEAVY, 4)
+  chunk.writeUInt32LE(size, 4)
   const song = Buffer.concat([wav.subarray(0, 12), chunk, wav.subarray(12)])
   song.writeUInt32LE(song.length - 8, 4)
   return song

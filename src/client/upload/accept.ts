@@ -1,6 +1,8 @@
 import { COVER_TYPES } from '../../contract/facts.ts'
 import { HEAD_BYTES, isText } from '../../contract/text.ts'
 import { sleep } from '../retry.ts'
+import type { UploadOptions } from './events.ts'
+import type { Problem } from './item.ts'
 
 /** What is taken at all; the service looks at the bytes and has the last word. */
 
@@ -27,6 +29,34 @@ export function isAccepted(file: { name: string; type: string }, accept: string)
       return token.endsWith('/*') ? type.startsWith(token.slice(0, -1)) : type === token
     })
   )
+}
+
+/** Why a file is not taken, as far as its name, type and size tell. */
+export function problemOfFile(file: File, { accept = DEFAULT_ACCEPT, maxSize }: UploadOptions): Problem | null {
+  if (!isAccepted(file, accept)) return { code: 'not_accepted', message: '' }
+  if (file.size === 0) return { code: 'empty_file', message: '' }
+  return maxSize && file.size > maxSize ? { code: 'too_large', message: '', limit: maxSize } : null
+}
+
+/** Pictures that are a folder's cover by their name, as music players know them. */
+const COVER_NAME = /^(cover|folder|front|album|artwork)\.\w+$/i
+
+/** Node's files lie in no folder. */
+function folderOf(file: { webkitRelativePath?: string }): string {
+  const { webkitRelativePath: path = '' } = file
+  return path.slice(0, path.lastIndexOf('/') + 1)
+}
+
+/** Covers among files that came together: a picture beside one song, or of a folder by its name. */
+export function findCovers(files: readonly File[], { accept = DEFAULT_ACCEPT }: UploadOptions): Map<File, File> {
+  const covers = new Map<File, File>()
+  const songs = files.filter((file) => isAccepted(file, accept))
+  for (const picture of files.filter((file) => isImage(file) && !isAccepted(file, accept))) {
+    const beside = songs.filter((song) => folderOf(song) === folderOf(picture))
+    if (beside.length !== 1 && !COVER_NAME.test(picture.name)) continue
+    for (const song of beside) if (!covers.has(song)) covers.set(song, picture)
+  }
+  return covers
 }
 
 const UNITS: Record<string, number> = { '': 1, k: 1e3, m: 1e6, g: 1e9, ki: 2 ** 10, mi: 2 ** 20, gi: 2 ** 30 }

@@ -4,7 +4,7 @@ import type { Client } from '../client.ts'
 
 /**
  * What a file goes through. `waiting` is the time before another attempt; `uploaded` means that it is there, but that its processing
- * can no longer be followed; `rejected` files never leave the page.
+ * can no longer be followed; `rejected` files never leave the page. `interrupted` ones go on when they are chosen again.
  */
 export type UploadState =
   | 'queued'
@@ -17,6 +17,7 @@ export type UploadState =
   | 'failed'
   | 'rejected'
   | 'cancelled'
+  | 'interrupted'
 
 /** Why something did not work: a code, and what the service or the storage said about it, in English; empty when the code says it all. */
 export interface Problem {
@@ -51,6 +52,17 @@ export interface Target {
   received: number
 }
 
+/** What is known of a file that travels in parts; it can be written down and read again. */
+export interface Parts {
+  id: string
+  part_size: number
+  part_count: number
+  /** Milliseconds since 1970, by this machine's clock. */
+  endsAt: number
+  /** The ETags of the parts that are in storage, by their numbers. */
+  etags: Record<number, string>
+}
+
 export interface Cover {
   file: File
   state: 'queued' | 'uploading' | 'ready' | 'failed'
@@ -63,7 +75,11 @@ let made = 0
 /** One file of the list, and all that is known of it. */
 export class UploadItem {
   readonly id = `file-${++made}`
-  readonly file: File
+  name: string
+  /** Bytes. */
+  size: number
+  /** Null of one that was on its way when the page was left: somebody must choose it again. */
+  file: File | null
   /** Whether it was looked into: nothing is sent before. */
   checked = false
   state: UploadState = 'queued'
@@ -88,13 +104,29 @@ export class UploadItem {
   /** Ends the time before the next attempt. */
   wake = new AbortController()
 
-  constructor(file: File) {
+  /** Of a large file, that it is known by. */
+  fingerprint: string | null = null
+  /** How the ledger knows it. */
+  key: string | null = null
+  parts: Parts | null = null
+
+  constructor(file: File | null, { name, size }: { name: string; size: number }) {
     this.file = file
+    this.name = name
+    this.size = size
+  }
+
+  /** Bytes that are in storage for good, and are not sent again. */
+  get stored(): number {
+    if (!this.parts) return 0
+    const { part_size, part_count, etags } = this.parts
+    const last = this.size - part_size * (part_count - 1)
+    return Object.keys(etags).reduce((sum, n) => sum + (Number(n) === part_count ? last : part_size), 0)
   }
 
   /** Of the bytes, 0–1. */
   get fraction(): number {
-    return this.file.size > 0 ? this.sent / this.file.size : 0
+    return this.size > 0 ? this.sent / this.size : 0
   }
 
   /** Its bytes are not all there yet, but shall be: leaving the page would lose it. */
@@ -110,7 +142,7 @@ export class UploadItem {
 
 /** The bytes of all files that were or will be sent, 0–1. */
 export function totalFraction(items: readonly UploadItem[]): number {
-  const counted = items.filter(({ state }) => state !== 'rejected' && state !== 'cancelled')
-  const total = counted.reduce((sum, { file }) => sum + file.size, 0)
+  const counted = items.filter(({ state }) => !['rejected', 'cancelled', 'interrupted'].includes(state))
+  const total = counted.reduce((sum, { size }) => sum + size, 0)
   return total > 0 ? counted.reduce((sum, { sent }) => sum + sent, 0) / total : 0
 }

@@ -2,6 +2,7 @@ import { SERVICE_ERRORS, TRACK_ERRORS } from '../../contract/errors.ts'
 import { isPassing } from '../failure.ts'
 import type { Backoff } from '../retry.ts'
 import type { Failure } from '../types.ts'
+import type { Problem } from './item.ts'
 
 /** What happens after a failure. */
 
@@ -10,6 +11,15 @@ import type { Failure } from '../types.ts'
  * session). `fail`: the file's own fault.
  */
 export type Verdict = 'retry' | 'renew' | 'stop' | 'fail'
+
+/** How a step of an upload ended. */
+export type Step = { ok: true } | { ok: false; verdict: Verdict; problem: Problem }
+
+export const stepOf = ({ code, message }: Problem, verdict: Verdict): Step => ({
+  ok: false,
+  verdict,
+  problem: { code, message },
+})
 
 /** After a call to the service. */
 export function afterCall(failure: Failure): Verdict {
@@ -22,6 +32,12 @@ export function afterUpload(failure: Failure): Verdict {
   if (isPassing(failure)) return 'retry'
   return failure.status === 403 ? 'renew' : 'fail'
 }
+
+/** The storage's answer as a problem; without an answer, the connection's. */
+export const problemOfUpload = ({ status, code, message }: Failure): Problem => ({
+  code: status > 0 ? `storage_${status}` : code,
+  message,
+})
 
 /** Whether the same file may succeed another time; all other reasons are its own fault. */
 export const mayHelpToRepeat = (code: string) => Object.hasOwn({ ...SERVICE_ERRORS, ...TRACK_ERRORS }, code)

@@ -1,10 +1,13 @@
 import { createLimit } from '../limit.ts'
-import { DEFAULT_ACCEPT, isAccepted, isTextFile } from './accept.ts'
+import { findCovers, isTextFile, problemOfFile } from './accept.ts'
 import { recallCover, setCover } from './cover.ts'
 import { deliver, type Delivery, leaveTrack } from './deliver.ts'
-import type { QueueEvents, UploadListener, UploadOptions } from './events.ts'
+import type { UploadListener, UploadOptions } from './events.ts'
 import { follow } from './follow.ts'
 import { type Problem, UploadItem } from './item.ts'
+import { openLedger } from './ledger.ts'
+import { PARTS_FROM } from './parts.ts'
+import { abandon, findInterrupted, recall, takeAgain } from './resume.ts'
 import { type UploadContext, UploadSession } from './session.ts'
 
 const CONCURRENCY = 3
@@ -34,6 +37,7 @@ export class UploadQueue {
       describe: (file) => this.#options.describe?.(file) ?? {},
       emit: (type, item, detail) => this.#listener.onEvent?.(type, item, detail),
       changed: (item) => this.#listener.onChange?.(item),
+      ledger: openLedger(() => placeOf(this.#options)),
       inOrder: createLimit(1),
     }
   }
@@ -65,7 +69,14 @@ export class UploadQueue {
   }
 
   add(files: Iterable<File>): UploadItem[] {
-    const added = Array.from(files, (file) => this.#addOne(file))
+    const given = [...files]
+    const covers = findCovers(given, this.#options)
+    const pictures = new Set(covers.values())
+    const added = given.filter((file) => !pictures.has(file)).map((file) => this.#addOne(file))
+    for (const item of added) {
+      const cover = item.file && covers.get(item.file)
+      if (cover) this.addCover(item, cover)
+    }
     this.#isComplete = false
     this.#changed()
     return added
@@ -87,10 +98,35 @@ export class UploadQueue {
 
   pause(item: UploadItem): void {
     if (!['queued', 'uploading', 'waiting'].includes(item.state)) return
-    Object.assign(item, { state: 'paused', problem: null, sent: 0 })
+    Object.assign(item, { state: 'paused', problem: null, sent: item.stored })
     item.controller.abort()
     this.#context.emit('upload-pause', item, {})
     this.#changed(item)
+  }
+
+  /** Lists the files that were on their way when the page was left: each goes on when it is chosen again. */
+  async restore(): Promise<void> {
+    this.#items.push(...(await findInterrupted(this.items, this.#context)))
+    this.#changed()
+  }
+
+  /** Gives an item its file again, that was interrupted, or another one in place of one that was changed since. */
+  choose(item: UploadItem, file: File): void {
+    if (item.state === 'interrupted') return void this.#chooseAgain(item, file)
+    const isAlike = file.name === item.name && file.size === item.size
+    if (!isAlike || item.parts) leaveTrack(item, this.#context)
+    const { name, size } = file
+    Object.assign(item, { file, name, size, state: 'queued', problem: null, sent: 0, checked: false })
+    this.#isComplete = false
+    this.#changed()
+    void this.#check(item, file)
+  }
+
+  async #chooseAgain(item: UploadItem, file: File): Promise<void> {
+    if (await takeAgain(item, file)) this.#context.emit('upload-resume', item, {})
+    this.#isComplete = false
+    this.#changed()
+    this.#pump()
   }
 
   /** Holds back the files that have not begun; those on their way arrive. */
@@ -120,6 +156,7 @@ export class UploadQueue {
       // A listener may have cancelled it meanwhile.
       if (!item.isUnsent) continue
       Object.assign(item, { state: 'cancelled', problem: null, sent: 0 })
+      void this.#context.ledger.forget(item)
       item.controller.abort()
       if (item.cover?.state === 'uploading') recallCover(item)
       this.#context.emit('upload-cancel', item, {})
@@ -145,6 +182,7 @@ export class UploadQueue {
   remove(...items: UploadItem[]): void {
     for (const item of items) {
       if (item.isUnsent) this.cancel(item)
+      if (item.status === null) void abandon(item, this.#context)
       item.controller.abort()
       item.cover?.controller.abort()
       const at = this.#items.indexOf(item)
@@ -159,23 +197,23 @@ export class UploadQueue {
   }
 
   #addOne(file: File): UploadItem {
-    const item = new UploadItem(file)
+    const left = this.items.find(
+      (one) => one.state === 'interrupted' && one.name === file.name && one.size === file.size,
+    )
+    if (left) {
+      this.choose(left, file)
+      return left
+    }
+    const item = new UploadItem(file, file)
     this.#items.push(item)
-    const problem = this.#problemOf(file)
+    const problem = problemOfFile(file, this.#options)
     if (problem) {
       this.#reject(item, problem)
     } else {
       this.#context.emit('file-added', item, {})
-      void this.#check(item)
+      void this.#check(item, file)
     }
     return item
-  }
-
-  #problemOf(file: File): Problem | null {
-    const { accept = DEFAULT_ACCEPT, maxSize } = this.#options
-    if (!isAccepted(file, accept)) return { code: 'not_accepted', message: '' }
-    if (file.size === 0) return { code: 'empty_file', message: '' }
-    return maxSize && file.size > maxSize ? { code: 'too_large', message: '', limit: maxSize } : null
   }
 
   #reject(item: UploadItem, problem: Problem): void {
@@ -183,8 +221,9 @@ export class UploadQueue {
     this.#context.emit('file-rejected', item, problem)
   }
 
-  async #check(item: UploadItem): Promise<void> {
-    if ((await isTextFile(item.file)) && item.isUnsent) {
+  async #check(item: UploadItem, file: File): Promise<void> {
+    if (file.size > PARTS_FROM) await recall(item, file, this.#context)
+    if ((await isTextFile(file)) && item.isUnsent) {
       this.#reject(item, { code: 'text_file', message: '' })
       this.#changed(item)
       this.#completeIfSettled()
@@ -223,15 +262,17 @@ export class UploadQueue {
 
   #end(item: UploadItem, delivery: Delivery): void {
     if (delivery.end === 'done') {
-      Object.assign(item, { state: 'processing', sent: item.file.size, status: 'initializing', progress: null })
+      Object.assign(item, { state: 'processing', sent: item.size, status: 'initializing', progress: null })
+      void this.#context.ledger.forget(item)
       this.#context.emit('upload-complete', item, {})
       void follow(item, this.#context).then(() => this.#completeIfSettled())
     } else if (delivery.end === 'failed') {
-      Object.assign(item, { state: 'failed', problem: delivery.problem, retriable: true })
-      this.#context.emit('file-failed', item, delivery.problem)
+      const { problem } = delivery
+      Object.assign(item, { state: 'failed', problem, retriable: problem.code !== 'file_changed' })
+      this.#context.emit('file-failed', item, problem)
       this.#completeIfSettled()
     } else if (delivery.end === 'stopped') {
-      Object.assign(item, { state: 'queued', sent: 0 })
+      Object.assign(item, { state: 'queued', sent: item.stored })
       this.#stop(delivery.problem)
     }
   }
@@ -239,9 +280,9 @@ export class UploadQueue {
   #retry(items: UploadItem[]): void {
     for (const item of items) {
       // What failed in processing is looked at no more; a new track gets the bytes.
-      if (item.status !== null) leaveTrack(item)
+      if (item.status !== null) leaveTrack(item, this.#context)
       if (item.cover?.state === 'failed') recallCover(item)
-      Object.assign(item, { state: 'queued', problem: null, status: null, progress: null, sent: 0 })
+      Object.assign(item, { state: 'queued', problem: null, status: null, progress: null, sent: item.stored })
       this.#isComplete = false
     }
     this.#isStarted = true
@@ -253,7 +294,7 @@ export class UploadQueue {
   #stop(problem: Problem): void {
     if (this.#problem) return
     this.#problem = problem
-    this.#emitQueue('upload-error', problem)
+    this.#listener.onQueueEvent?.('upload-error', problem)
     this.#changed()
   }
 
@@ -261,11 +302,7 @@ export class UploadQueue {
     if (this.#isComplete || this.items.length === 0 || !this.items.every((item) => item.isSettled)) return
     this.#isComplete = true
     const count = (...states: string[]) => this.items.filter(({ state }) => states.includes(state)).length
-    this.#emitQueue('queue-complete', { ready: count('ready'), failed: count('failed', 'rejected') })
-  }
-
-  #emitQueue<K extends keyof QueueEvents>(type: K, detail: QueueEvents[K]): void {
-    this.#listener.onQueueEvent?.(type, detail)
+    this.#listener.onQueueEvent?.('queue-complete', { ready: count('ready'), failed: count('failed', 'rejected') })
   }
 
   #changed(item?: UploadItem): void {
@@ -274,3 +311,7 @@ export class UploadQueue {
 }
 
 const broken = (error: unknown): Delivery => ({ end: 'failed', problem: { code: 'internal', message: String(error) } })
+
+/** Where files go, as the ledger knows it. */
+const placeOf = ({ baseUrl, collectionId, uploadSessionId }: UploadOptions) =>
+  `${baseUrl} ${uploadSessionId || collectionId}`

@@ -3,6 +3,7 @@ import { isPassing, noAnswer } from '../failure.ts'
 import type { Failure } from '../types.ts'
 import type { UploadEvents, UploadOptions } from './events.ts'
 import type { Description, Target, TrackRequest, UploadItem } from './item.ts'
+import type { Ledger } from './ledger.ts'
 
 /** A session or URL this close to its end is not begun to be used, in milliseconds. */
 const MARGIN = 60_000
@@ -57,43 +58,51 @@ export interface UploadContext {
   describe: (file: File) => Description
   emit: <K extends keyof UploadEvents>(type: K, item: UploadItem, detail: UploadEvents[K]) => void
   changed: (item?: UploadItem) => void
+  ledger: Ledger
   /** Runs one piece of work after the other, in the order they came. */
   inOrder: <T>(work: () => Promise<T>) => Promise<T>
 }
 
-/** Whether a target's URL has time left. */
-export const isFresh = ({ received, track_upload }: Target) => Date.now() < received + track_upload.ttl * 1000 - MARGIN
+/** Whether there is time left to send a file to the track that was made for it. */
+export const isFresh = ({ target, parts }: UploadItem) =>
+  target !== null && Date.now() < (parts?.endsAt ?? target.received + target.track_upload.ttl * 1000 - MARGIN)
 
 /** Makes the track of a file, where the page says now. */
 export async function createTarget(
   item: UploadItem,
+  file: File,
   context: UploadContext,
   signal: AbortSignal,
 ): Promise<{ ok: true; target: Target } | Failure> {
   for (;;) {
     if (signal.aborted) return noAnswer(true)
     const session = context.session()
-    const created = await createTrack(item, session, context, signal)
+    const created = await createTrack(item, file, session, context, signal)
     // A refusal of a key or session that the page has replaced meanwhile says nothing of the next one.
     if (created.ok || isPassing(created) || session === context.session()) return created
   }
 }
 
-async function createTrack(item: UploadItem, session: UploadSession, context: UploadContext, signal: AbortSignal) {
+async function createTrack(
+  item: UploadItem,
+  file: File,
+  session: UploadSession,
+  context: UploadContext,
+  signal: AbortSignal,
+) {
   const opened = await session.open()
   if (!opened.ok) return opened
   const { client } = session
   const { upload_session_id } = opened
   // Under one `Idempotency-Key` the service takes but one path and one body.
-  if (item.request?.upload_session_id !== upload_session_id)
-    item.request = newRequest(item.file, upload_session_id, context)
+  if (item.request?.upload_session_id !== upload_session_id) item.request = newRequest(file, upload_session_id, context)
   const { idempotencyKey, description } = item.request
   const { organizationIndex, metadata } = description
   const created = await client.post('/v1/upload/{upload_session_id}/track', {
     params: { upload_session_id },
     body: {
-      file_name: item.file.name,
-      file_size: item.file.size,
+      file_name: item.name,
+      file_size: item.size,
       ...(organizationIndex !== undefined && { organization_index: organizationIndex }),
       ...(metadata !== undefined && { metadata }),
     },

@@ -33,10 +33,10 @@ export function sentenceOf({ code, message, limit }: Problem, { texts, locale }:
   const { errors } = texts
   // Of a file that was looked at, the service says what is wrong with it.
   const isJudged = item?.status === 'failed' && message !== ''
-  const isImage = code === 'not_accepted' && item?.file.type.startsWith('image/')
+  const isImage = code === 'not_accepted' && item?.file?.type.startsWith('image/')
   const key = item?.state === 'uploaded' ? 'unfollowed' : isImage ? 'image_alone' : (ALIKE[code] ?? code)
   const text = isJudged || !Object.hasOwn(errors, key) ? message || errors.failed || code : errors[key]!
-  return fill(text, { size: formatSize(limit ?? 0, locale), origin: location.origin, name: item?.file.name ?? '' })
+  return fill(text, { size: formatSize(limit ?? 0, locale), origin: location.origin, name: item?.name ?? '' })
 }
 
 /** What is to be said of a file. */
@@ -52,13 +52,20 @@ export function statusOf(item: UploadItem, language: Language): UploadStatus {
   const problem = item.problem ? sentenceOf(item.problem, language, item) : ''
   switch (item.state) {
     case 'queued':
-      return { text: `${texts.waiting} · ${formatSize(item.file.size, locale)}` }
+      return { text: `${texts.waiting} · ${formatSize(item.size, locale)}` }
     case 'uploading':
       return uploading(item, language)
     case 'waiting':
       return { text: waiting(item, problem, texts), fraction: null, isProblem: true }
-    case 'paused':
-      return { text: texts.paused, fraction: 0 }
+    case 'paused': {
+      const text =
+        item.sent > 0 ? fill(texts.pausedAt, { percent: formatPercent(item.fraction, locale) }) : texts.paused
+      return { text, fraction: item.fraction }
+    }
+    case 'interrupted': {
+      const text = fill(texts.interrupted, { name: item.name, percent: formatPercent(item.fraction, locale) })
+      return { text: problem ? `${problem} ${text}` : text, fraction: item.fraction, isProblem: problem !== '' }
+    }
     case 'processing':
       return processing(item, problem, language)
     case 'ready': {
@@ -75,13 +82,13 @@ export function statusOf(item: UploadItem, language: Language): UploadStatus {
   }
 }
 
-function uploading({ file, fraction, sent }: UploadItem, { texts, locale }: Language): UploadStatus {
+function uploading({ size, fraction, sent }: UploadItem, { texts, locale }: Language): UploadStatus {
   if (sent === 0) return { text: texts.starting, fraction: 0 }
   if (fraction === 1) return { text: texts.finishing, fraction }
   const values = {
     percent: formatPercent(fraction, locale),
     sent: formatSize(sent, locale),
-    total: formatSize(file.size, locale),
+    total: formatSize(size, locale),
   }
   return { text: fill(texts.uploading, values), fraction }
 }

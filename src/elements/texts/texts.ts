@@ -130,10 +130,6 @@ export function withOverrides<T extends object>(texts: T, overrides: Overrides<T
   return { ...texts, ...(Object.fromEntries(merged) as Partial<T>) }
 }
 
-/** The texts of a language, English for one that is not here; what the page gives goes first. */
-export const textsFor = <T extends object>(all: { en: T }, locale: string, overrides: Overrides<T> = {}): T =>
-  withOverrides((all as Record<string, T>)[locale.split('-')[0]!] ?? all.en, overrides)
-
 /** Fills `{…}` in. */
 export const fill = (text: string, values: Record<string, string | number>) =>
   text.replace(/\{(\w+)\}/g, (whole, name: string) => String(values[name] ?? whole))

@@ -36,7 +36,7 @@ export class Announcer {
     item?: UploadItem,
   ): void {
     const { texts } = language
-    const of = (text: string) => this.say(`${item?.file.name ?? ''}: ${text}`)
+    const of = (text: string) => this.say(`${item?.name ?? ''}: ${text}`)
     switch (type) {
       case 'upload-progress':
         return this.#tellProgress(totalFraction(items), language)

@@ -93,7 +93,16 @@ async function filesOf(folder: FileSystemDirectoryEntry): Promise<File[]> {
 }
 
 const fileOf = (entry: FileSystemFileEntry) =>
-  new Promise<File | null>((resolve) => entry.file(resolve, () => resolve(null)))
+  new Promise<File | null>((resolve) =>
+    entry.file(
+      (file) => {
+        // Where it lies, as files say that were chosen with their folder: its cover lies beside it.
+        Object.defineProperty(file, 'webkitRelativePath', { value: entry.fullPath.slice(1) })
+        resolve(file)
+      },
+      () => resolve(null),
+    ),
+  )
 
 /** Whether something that is dragged brings files. */
 const hasFiles = (data: DataTransfer | null): data is DataTransfer => data?.types.includes('Files') ?? false

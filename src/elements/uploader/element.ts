@@ -5,8 +5,9 @@ import { UploadQueue } from '../../client/upload/queue.ts'
 import { inkOn, isHex, readable } from '../shared/color.ts'
 import { sheet, upgradeProperties } from '../shared/dom.ts'
 import { createLeaveGuard } from '../shared/leave_guard.ts'
-import { fillNumber, type Overrides, pickLocale, textsFor, type UploaderTexts } from '../texts/texts.ts'
-import { uploaderTexts } from '../texts/uploader.ts'
+import { uploader as english } from '../texts/en.ts'
+import { languageOf } from '../texts/languages.ts'
+import { fillNumber, type Overrides, pickLocale, type UploaderTexts, withOverrides } from '../texts/texts.ts'
 import { acceptPastes } from './drop.ts'
 import { detailOf, type EventDetails, type FileView, inWords, viewOf } from './events.ts'
 import { oldEvent, readDescription, warnOfOldEvents } from './old_names.ts'
@@ -72,6 +73,7 @@ export class TonearmUploader extends HTMLElement {
     acceptPastes((files) => this.addFiles(files), this.#connected.signal)
     setAccent(this.#view.root, this.getAttribute('accent'))
     this.refresh()
+    void this.#queue.restore()
   }
 
   disconnectedCallback(): void {
@@ -83,6 +85,7 @@ export class TonearmUploader extends HTMLElement {
     if (name === 'accent') setAccent(this.#view.root, value)
     this.refresh()
     this.#queue.configure(this.#options())
+    if (this.isConnected && /^(base-url|collection-id|upload-session-id)$/.test(name)) void this.#queue.restore()
   }
 
   /** Replaces texts, also for languages that are not here. */
@@ -154,6 +157,11 @@ export class TonearmUploader extends HTMLElement {
     this.#find(id).forEach((item) => this.#queue.addCover(item, picture))
   }
 
+  /** Gives a file of the list again: one that was interrupted, or has changed since it was chosen. */
+  chooseFile(id: string, file: File): void {
+    this.#find(id).forEach((item) => this.#queue.choose(item, file))
+  }
+
   /** Takes a file from the list; what is on its way is cancelled. */
   removeFile(id: string): void {
     this.#queue.remove(...this.#find(id))
@@ -190,7 +198,9 @@ export class TonearmUploader extends HTMLElement {
     const { accept = DEFAULT_ACCEPT, maxSize = null } = this.#options()
     const inherited = this.closest('[lang]')?.getAttribute('lang')
     const locale = pickLocale(this.getAttribute('locale'), inherited, navigator.language)
-    return (this.#known = { accept, maxSize, locale, texts: textsFor(uploaderTexts, locale, this.texts) })
+    // English until the language has come.
+    const own = languageOf(locale, () => this.refresh())?.uploader ?? english
+    return (this.#known = { accept, maxSize, locale, texts: withOverrides(own, this.texts) })
   }
 
   #onEvent<K extends keyof UploadEvents>(type: K, item: UploadItem, detail: UploadEvents[K]): void {

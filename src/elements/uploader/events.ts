@@ -7,7 +7,11 @@ import { withOldNames } from './old_names.ts'
 /** What pages are told of a file; a snapshot. Sentences are in the language of the element. */
 export interface FileView {
   id: string
-  file: File
+  /** Null of an interrupted one, until it is chosen again. */
+  file: File | null
+  name: string
+  /** Bytes. */
+  size: number
   state: UploadState
   /** Of the bytes, 0–1. */
   fraction: number
@@ -29,6 +33,8 @@ export const viewOf = (item: UploadItem, language: Language): FileView =>
   withOldNames({
     id: item.id,
     file: item.file,
+    name: item.name,
+    size: item.size,
     state: item.state,
     fraction: item.fraction,
     trackId: item.target?.track_id ?? null,

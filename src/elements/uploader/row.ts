@@ -4,7 +4,7 @@ import { type Language, sentenceOf, statusOf } from '../shared/upload_status.ts'
 import { fill, type UploaderTexts } from '../texts/texts.ts'
 import { createBar, createThumb, icons, keepFocus } from './controls.ts'
 
-export type RowAction = 'pause' | 'resume' | 'retry' | 'cancel' | 'remove' | 'pickCover'
+export type RowAction = 'pause' | 'resume' | 'retry' | 'cancel' | 'remove' | 'pickCover' | 'pickFile'
 /** Does what a row's button says. */
 export type OnAction = (action: RowAction, item: UploadItem) => void
 
@@ -16,6 +16,8 @@ interface Choice {
 }
 
 const PAUSE: Choice = { action: 'pause', icon: icons.pause, label: (t) => t.pause, hint: (t) => t.pauseHint }
+const PAUSE_PARTS: Choice = { action: 'pause', icon: icons.pause, label: (t) => t.pause }
+const CHOOSE: Choice = { action: 'pickFile', icon: icons.upload, label: (t) => t.chooseFile }
 const RESUME: Choice = { action: 'resume', icon: icons.play, label: (t) => t.resume }
 const RETRY: Choice = { action: 'retry', icon: icons.retry, label: (t) => t.retry }
 const RETRY_NOW: Choice = { action: 'retry', icon: icons.retry, label: (t) => t.retryNow }
@@ -23,8 +25,9 @@ const CANCEL: Choice = { action: 'cancel', icon: icons.close, label: (t) => t.ca
 const REMOVE: Choice = { action: 'remove', icon: icons.close, label: (t) => t.remove }
 
 /** What the first button of a row does now. */
-function mainChoice({ state, retriable }: UploadItem): Choice | null {
-  if (state === 'uploading') return PAUSE
+function mainChoice({ state, retriable, problem, parts }: UploadItem): Choice | null {
+  if (state === 'uploading') return parts ? PAUSE_PARTS : PAUSE
+  if (state === 'interrupted' || problem?.code === 'file_changed') return CHOOSE
   if (state === 'paused') return RESUME
   if (state === 'waiting') return RETRY_NOW
   return state === 'cancelled' || (state === 'failed' && retriable) ? RETRY : null
@@ -56,7 +59,6 @@ export class Row {
   constructor(item: UploadItem, onAction: OnAction) {
     this.item = item
     this.#onAction = onAction
-    this.#name.textContent = this.#name.title = item.file.name
   }
 
   update(language: Language): void {
@@ -64,17 +66,18 @@ export class Row {
     const { texts } = language
     const status = statusOf(item, language)
     this.root.dataset.state = item.state
+    if (this.#name.textContent !== item.name) this.#name.textContent = this.#name.title = item.name
     this.#state.textContent = status.text
     this.#state.classList.toggle('problem', status.isProblem ?? false)
     this.#bar.root.hidden = status.fraction === undefined
-    this.#bar.show(fill(texts.progressOf, { name: item.file.name }), status.fraction ?? null, status.text)
+    this.#bar.show(fill(texts.progressOf, { name: item.name }), status.fraction ?? null, status.text)
     this.#updateCover(language)
     this.#updateBadge()
     keepFocus(
       this.#tail,
       () => {
-        this.#main.update(mainChoice(item), item.file.name, texts)
-        this.#end.update(endChoice(item), item.file.name, texts)
+        this.#main.update(mainChoice(item), item.name, texts)
+        this.#end.update(endChoice(item), item.name, texts)
       },
       () => this.root.focus(),
     )
@@ -82,11 +85,11 @@ export class Row {
 
   #updateCover(language: Language): void {
     const { texts } = language
-    const { cover, file, state } = this.item
+    const { cover, name, state } = this.item
     const title = cover ? texts.changeCover : texts.addCover
-    this.#thumb.root.disabled = state === 'rejected'
+    this.#thumb.root.disabled = state === 'rejected' || state === 'interrupted'
     this.#thumb.root.dataset.cover = cover?.state ?? 'none'
-    this.#thumb.show(cover?.file, title, fill(texts.actionOn, { action: title, name: file.name }))
+    this.#thumb.show(cover?.file, title, fill(texts.actionOn, { action: title, name }))
     const reason = cover?.problem ? sentenceOf(cover.problem, language) : null
     this.#note.classList.toggle('problem', reason !== null)
     const sending = cover?.state === 'uploading' ? texts.coverSending : ''

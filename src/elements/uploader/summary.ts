@@ -6,7 +6,8 @@ import { fill, fillNumber } from '../texts/texts.ts'
 import { outcomeOf } from './announce.ts'
 import { createBar, keepFocus } from './controls.ts'
 
-const isOver = (item: UploadItem) => item.isSettled
+/** Nothing is left to do with it. */
+const isOver = (item: UploadItem) => item.isSettled && item.state !== 'interrupted'
 const isLost = ({ state, retriable }: UploadItem) => state === 'failed' && retriable
 
 /** The line above the list: how far the whole is, and what can be done with all of it. */
@@ -51,7 +52,7 @@ export class Summary {
     label(this.#hold, isSending && (isHeld || unsent > 1), isHeld ? texts.resume : texts.pause)
     label(this.#cancel, unsent > 1 && !isIdle, texts.cancelAll)
     label(this.#retry, unsent === 0 && items.some(isLost), texts.retryAll)
-    label(this.#clear, unsent === 0 && items.every(isOver), texts.clear)
+    label(this.#clear, unsent === 0 && items.some(isOver) && items.every((item) => item.isSettled), texts.clear)
   }
 
   #sentence(language: Language): string {
@@ -63,8 +64,8 @@ export class Summary {
       return sending > 0 ? fillNumber(texts.stillSending, sending, locale) : texts.held
     }
     const outcome = outcomeOf(items, language)
-    if (unsent.length === 0 && (outcome || items.every(isOver))) return outcome
-    const counted = items.filter(({ state }) => !['rejected', 'failed', 'cancelled'].includes(state))
+    if (unsent.length === 0 && (outcome || items.every((item) => item.isSettled))) return outcome
+    const counted = items.filter(({ state }) => !['rejected', 'failed', 'cancelled', 'interrupted'].includes(state))
     const done = counted.filter((item) => !item.isUnsent).length
     const failed = items.filter(({ state }) => state === 'failed' || state === 'rejected').length
     const total = fillNumber(texts.total, counted.length, locale, { done: done.toLocaleString(locale) })

@@ -30,7 +30,9 @@ export class View {
   #again = button('button', () => this.#queue.start())
   #alert = element('div', { class: 'alert', part: 'error', role: 'alert' }, this.#message, this.#again)
   #covers = element('input', { type: 'file', accept: COVER_ACCEPT, hidden: true, tabindex: -1 })
-  #coverFor: UploadItem | null = null
+  #files = element('input', { type: 'file', hidden: true, tabindex: -1 })
+  /** What a file or a cover is being chosen for. */
+  #choosingFor: UploadItem | null = null
   #isDragging = false
   readonly root = element('div', { class: 'base', part: 'base', role: 'group' })
 
@@ -39,13 +41,10 @@ export class View {
     this.#appearance = appearance
     this.#zone = new Zone(onFiles)
     this.#summary = new Summary(queue)
-    const parts = [this.#zone.root, this.#alert, this.#summary.root, this.#list, this.announcer.root, this.#covers]
-    this.root.append(...parts)
-    this.#covers.addEventListener('change', () => {
-      const [file] = this.#covers.files ?? []
-      if (file && this.#coverFor) queue.addCover(this.#coverFor, file)
-      this.#covers.value = ''
-    })
+    const parts = [this.#zone.root, this.#alert, this.#summary.root, this.#list, this.announcer.root]
+    this.root.append(...parts, this.#covers, this.#files)
+    this.#onChosen(this.#covers, (item, file) => queue.addCover(item, file))
+    this.#onChosen(this.#files, (item, file) => queue.choose(item, file))
     acceptDrops(this.root, {
       onFiles,
       onCover: (target, file) => {
@@ -115,9 +114,19 @@ export class View {
 
   #act(action: RowAction, item: UploadItem): void {
     if (action === 'remove') return this.#remove(item)
-    if (action !== 'pickCover') return this.#queue[action](item)
-    this.#coverFor = item
-    this.#covers.click()
+    if (action !== 'pickCover' && action !== 'pickFile') return this.#queue[action](item)
+    this.#choosingFor = item
+    if (action === 'pickCover') this.#covers.click()
+    else this.#files.click()
+  }
+
+  #onChosen(input: HTMLInputElement, use: (item: UploadItem, file: File) => void): void {
+    input.addEventListener('change', () => {
+      const [file] = input.files ?? []
+      if (file && this.#choosingFor) use(this.#choosingFor, file)
+      // The same file may be chosen again.
+      input.value = ''
+    })
   }
 
   /** The focus goes to the neighbour of a row that is taken away, so that the keyboard keeps its place. */

@@ -17,7 +17,7 @@ interface Properties {
 export function UploadRow({ item, collection_id, look, onChoose }: Properties) {
   const { text, isProblem } = statusOf(item, language)
   const { texts } = language
-  const { name } = item.file
+  const { name } = item
   const labelOf = (action: string) => fill(texts.actionOn, { action, name })
   const queue = queueOf(collection_id)
   const bar = item.state === 'uploading' || item.state === 'waiting' || item.state === 'queued'

@@ -1,0 +1,182 @@
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
+
+import type { UploadItem } from '../../src/client/upload/item.ts'
+import { lost, openQueue, PlayedService, refusal, silence, until } from './upload_service.ts'
+
+/** Large files travel in parts: what is sent again after each failure, and what is not. */
+
+let service: PlayedService
+
+beforeEach(() => {
+  vi.useFakeTimers()
+  service = new PlayedService()
+})
+afterEach(() => {
+  vi.useRealTimers()
+  vi.unstubAllGlobals()
+})
+
+const MIB = 1024 * 1024
+const PARTS = 10
+/** Eighty MiB without the bytes, a little less than ten parts. */
+function aLargeSong(name: string, lastModified = 1): File {
+  const head = new Uint8Array(64)
+  const part = new Blob([new Uint8Array(MIB)])
+  return new File([head, ...Array.from({ length: 79 }, () => part)], name, { type: 'audio/wav', lastModified })
+}
+const multipart = (track = 0) => service.tracks[track]!.multipart!
+const times = (track = 0) => [...multipart(track).times.entries()].toSorted(([a], [b]) => a - b).map(([, n]) => n)
+const isPart = (path: string, n?: number) => path.startsWith('/part/') && (n === undefined || path.endsWith(`/${n}`))
+/** Of the part that a path is about; 0 of any other. */
+const numberOf = (path: string) => (isPart(path) ? Number(path.split('/').at(-1)) : 0)
+const send = (name: string, options = {}) => {
+  const made = openQueue(options)
+  const [item] = made.queue.add([aLargeSong(name)])
+  return { ...made, item: item! }
+}
+const stored = async (item: UploadItem, count: number) =>
+  vi.waitFor(() => expect(Object.keys(item.parts?.etags ?? {})).toHaveLength(count), { timeout: 20_000 })
+
+test('a large file arrives in parts, four at a time, and a few calls carry all reports', async () => {
+  let [running, most] = [0, 0]
+  service.intercept = async ({ path }, carryOut) => {
+    if (!isPart(path)) return carryOut()
+    most = Math.max(most, ++running)
+    await Promise.resolve()
+    const answer = await carryOut()
+    running--
+    return answer
+  }
+  const { item, told } = send('album.wav')
+  await until(item, 'ready')
+  expect(most).toBe(4)
+  expect(times()).toEqual(Array.from({ length: PARTS }, () => 1))
+  expect([...multipart().reported.keys()].toSorted((a, b) => a - b)).toHaveLength(PARTS)
+  // Eight URLs came with the beginning, the others with the first report.
+  expect(service.calls.filter((call) => call.endsWith('/part'))).toHaveLength(1)
+  expect(service.count('PUT /storage')).toBe(0)
+  const progress = told.filter(({ type }) => type === 'upload-progress').map(({ loaded }) => loaded as number)
+  expect([progress.at(-1), progress.every((loaded, at) => loaded >= (progress[at - 1] ?? 0))]).toEqual([
+    item.size,
+    true,
+  ])
+})
+
+test('of a small one nothing changes', async () => {
+  const { queue } = openQueue()
+  const [item] = queue.add([new File(['RIFF\0'], 'small.wav')])
+  await until(item, 'ready')
+  expect([service.count('PUT /storage'), service.tracks[0]?.multipart]).toEqual([1, null])
+})
+
+describe('only what is missing is sent again', () => {
+  test('when the connection is lost in the middle', async () => {
+    let failures = 0
+    service.intercept = ({ path }) => (isPart(path) && service.count('PUT') > 6 && failures++ < 8 ? lost() : undefined)
+    const { item, told } = send('cut.wav')
+    await until(item, 'ready')
+    expect(times()).toEqual(Array.from({ length: PARTS }, () => 1))
+    expect(told.some(({ type, code }) => type === 'upload-retry' && code === 'network')).toBe(true)
+    expect(service.tracks).toHaveLength(1)
+  })
+
+  test('when one part fails again and again, while the others get on', async () => {
+    let failures = 5
+    service.intercept = ({ path }) =>
+      isPart(path, 3) && failures-- > 0 ? new Response('SlowDown', { status: 503 }) : undefined
+    const { item } = send('slow.wav')
+    await until(item, 'ready')
+    expect(times()).toEqual(Array.from({ length: PARTS }, () => 1))
+  })
+
+  test('when a URL has expired: the part gets another', async () => {
+    let first = true
+    service.intercept = ({ path }) => {
+      if (!isPart(path, 5) || !first) return undefined
+      first = false
+      return new Response('<Code>AccessDenied</Code>', { status: 403 })
+    }
+    const { item } = send('expired.wav')
+    await until(item, 'ready')
+    expect([service.tracks.length, times()[4]]).toEqual([1, 1])
+  })
+
+  test('after a pause, and after cancelling', async () => {
+    service.intercept = (call) => (numberOf(call.path) > 5 ? silence(call) : undefined)
+    const { item, queue } = send('paused.wav')
+    await until(item, 'uploading')
+    await stored(item, 5)
+    queue.pause(item)
+    expect([item.state, item.sent]).toEqual(['paused', 40 * MIB])
+    service.intercept = (call) => (numberOf(call.path) > 7 ? silence(call) : undefined)
+    queue.resume(item)
+    await until(item, 'uploading')
+    await stored(item, 7)
+    queue.cancel(item)
+    expect(item.state).toBe('cancelled')
+    service.intercept = () => undefined
+    queue.retry(item)
+    await until(item, 'ready')
+    expect(times()).toEqual(Array.from({ length: PARTS }, () => 1))
+  })
+
+  test('but all of it when the storage has other parts than was said', async () => {
+    let wrong = true
+    service.intercept = async ({ path }, carryOut) => {
+      const answer = await carryOut()
+      if (!isPart(path, 2) || !wrong) return answer
+      wrong = false
+      return new Response('', { headers: { etag: '"swapped"' } })
+    }
+    const { item } = send('swapped.wav')
+    await until(item, 'ready')
+    expect(service.tracks).toHaveLength(1)
+  })
+})
+
+test('a refusal of the storage is the end, and says so; so is an ETag that it hides', async () => {
+  service.intercept = ({ path }) => (isPart(path) ? new Response('No', { status: 400 }) : undefined)
+  const refused = send('refused.wav').item
+  await until(refused, 'failed')
+  expect(refused.problem?.code).toBe('storage_400')
+  service.intercept = ({ path }) => (isPart(path) ? new Response('') : undefined)
+  const hidden = send('hidden.wav').item
+  await until(hidden, 'failed')
+  expect(hidden.problem?.code).toBe('etag_hidden')
+})
+
+test('without a connection it is given up after a while, but what arrived is kept for the next try', async () => {
+  service.intercept = ({ path }) => (isPart(path) && service.count('PUT') > 4 ? lost() : undefined)
+  const { item, queue } = send('lost.wav')
+  await until(item, 'failed')
+  expect(item.problem?.code).toBe('network')
+  service.intercept = () => undefined
+  queue.retry(item)
+  await until(item, 'ready')
+  expect(times()).toEqual(Array.from({ length: PARTS }, () => 1))
+})
+
+test('what has gone at the service is begun anew, with another track', async () => {
+  let gone = true
+  service.intercept = ({ path }) => {
+    if (!gone || !path.endsWith('/part')) return undefined
+    gone = false
+    return refusal(404, 'not_found')
+  }
+  const { item } = send('gone.wav')
+  await until(item, 'ready')
+  expect([service.tracks.length, item.target?.track_id]).toEqual([2, service.tracks[1]!.id])
+})
+
+test('a file that is taken from the list in the middle is forgotten by the storage too, and nothing goes on', async () => {
+  service.intercept = (call) => (numberOf(call.path) > 3 ? silence(call) : undefined)
+  const { item, queue } = send('removed.wav')
+  await until(item, 'uploading')
+  await stored(item, 3)
+  queue.remove(item)
+  await vi.advanceTimersByTimeAsync(1000)
+  expect([service.count('DELETE'), multipart()]).toEqual([1, null])
+  const { length } = service.calls
+  await vi.advanceTimersByTimeAsync(600_000)
+  expect([service.calls.length, vi.getTimerCount()]).toEqual([length, 0])
+})

@@ -1,0 +1,137 @@
+import { createHash } from 'node:crypto'
+import { readFile } from 'node:fs/promises'
+
+import type { Page } from 'playwright-core'
+import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
+
+import { must } from './steps.ts'
+import { PATIENCE, type Uploader } from './uploader_page.ts'
+import { type Bench, choose, setUp } from './uploader_setup.ts'
+
+/** Large files, which travel in parts: a lost connection, a reload and a crash cost a part, not the file. */
+
+let bench: Bench
+
+beforeAll(async () => {
+  bench = await setUp()
+})
+afterEach(() => bench.tidy())
+afterAll(() => bench?.dispose())
+
+const PART = 8 * 1024 * 1024
+const sha256 = (bytes: Buffer | ArrayBuffer) =>
+  createHash('sha256')
+    .update(Buffer.from(bytes as ArrayBuffer))
+    .digest('hex')
+
+/** The bytes that the service has of a track, as they were uploaded. */
+async function originalOf(track_id: string): Promise<ArrayBuffer> {
+  const session = await must(
+    bench.server.post('/v1/play_session/{scope}', {
+      params: { scope: 'track' },
+      body: { track_id, variants: ['original'] },
+    }),
+  )
+  const params = { play_session_id: session.play_session_id, play_track_id: track_id }
+  const view = await must(bench.server.get('/v1/play/{play_session_id}/{play_track_id}', { params }))
+  return (await fetch(view.variants[0]!.url)).arrayBuffer()
+}
+
+/** Counts how often each part has arrived. */
+function countParts(page: Page): Map<string, number> {
+  const arrived = new Map<string, number>()
+  page.context().on('response', (response) => {
+    const part = new URL(response.url()).searchParams.get('partNumber')
+    if (part && response.ok()) arrived.set(part, (arrived.get(part) ?? 0) + 1)
+  })
+  return arrived
+}
+
+async function expectWhole({ files }: Uploader, name: string, path: string): Promise<void> {
+  const track_id = (await files()).find((file) => file.name === name)!.trackId!
+  expect(sha256(await originalOf(track_id))).toBe(sha256(await readFile(path)))
+  expect((await bench.trackNames()).filter((each) => each === name)).toHaveLength(1)
+}
+
+test('over a line that is cut again and again a large file arrives, and only what was cut is sent twice', async () => {
+  const uploader = await bench.open()
+  const path = await bench.aHeavySong('cut.wav', 60_000_000)
+  const arrived = countParts(uploader.page)
+  bench.line.cutEvery(12_000_000)
+  await choose(uploader, path)
+  await uploader.untilSent('cut.wav')
+  expect(bench.line.cuts()).toBeGreaterThanOrEqual(4)
+  await uploader.until('cut.wav', 'ready')
+  expect(arrived.size).toBe(Math.ceil((await readFile(path)).length / PART))
+  const twice = [...arrived.values()].reduce((sum, times) => sum + times - 1, 0)
+  expect(twice).toBeLessThanOrEqual(bench.line.cuts())
+  await expectWhole(uploader, 'cut.wav', path)
+})
+
+test('pause keeps the parts; after a reload the file is chosen again and goes on, as the same track', async () => {
+  const uploader = await bench.open()
+  const { page, row } = uploader
+  const path = await bench.aHeavySong('album.wav', 60_000_000)
+  const arrived = countParts(page)
+  bench.line.hold(45_000_000)
+  await choose(uploader, path)
+  const storedOf = () => page.evaluate(() => document.querySelector('tonearm-uploader')!.files[0]?.fraction ?? 0)
+  await expect.poll(storedOf, PATIENCE).toBeGreaterThan(0.7)
+  await row('album.wav').getByRole('button', { name: 'Pause' }).click()
+  await row('album.wav')
+    .getByText(/^Paused at \d+%\.$/)
+    .waitFor()
+  const before = arrived.size
+  expect(before).toBeGreaterThan(0)
+
+  page.once('dialog', (dialog) => void dialog.accept())
+  await page.reload()
+  await row('album.wav')
+    .getByText(/^Choose album.wav again to go on at \d+%\.$/)
+    .waitFor(PATIENCE)
+  expect(await uploader.asks()).toBe(false)
+  bench.line.flow()
+  const other = await bench.aHeavySong('other.wav', 60_000_000)
+  const chooseAgain = async (again: string) => {
+    const chooser = page.waitForEvent('filechooser')
+    await row('album.wav').getByRole('button', { name: 'Choose the file' }).click()
+    await (await chooser).setFiles(again)
+  }
+  await chooseAgain(other)
+  await row('album.wav').getByText('This is not the same file as album.wav.').waitFor()
+  await chooseAgain(path)
+  await uploader.until('album.wav', 'ready')
+  expect([arrived.size, [...arrived.values()].filter((times) => times > 1)]).toEqual([8, []])
+  await expectWhole(uploader, 'album.wav', path)
+  await page.reload()
+  await uploader.element.getByText('Drop audio files here').waitFor()
+  expect(await uploader.element.getByRole('listitem').count()).toBe(0)
+})
+
+test('after a crash the same file, dropped anew, goes on as the same track', async () => {
+  const first = await bench.open()
+  const path = await bench.aHeavySong('crashed.wav', 60_000_000)
+  bench.line.hold(45_000_000)
+  await choose(first, path)
+  const fraction = () => first.page.evaluate(() => document.querySelector('tonearm-uploader')!.files[0]!.fraction)
+  await expect.poll(fraction, PATIENCE).toBeGreaterThan(0.7)
+  const [sent] = await first.files()
+  // Another tab of the page leaves alone what this one sends.
+  const second = await first.page.context().newPage()
+  await second.goto(bench.shop.origin)
+  await second.locator('tonearm-uploader').getByRole('button', { name: 'Choose files' }).waitFor()
+  expect(await second.locator('tonearm-uploader').getByRole('listitem').count()).toBe(0)
+  // Without a goodbye.
+  await first.page.close({ runBeforeUnload: false })
+  bench.line.flow()
+  await second.reload()
+  const element = second.locator('tonearm-uploader')
+  await element.getByText(/again to go on at \d+%/).waitFor(PATIENCE)
+  await element.locator('input[type=file][multiple]').setInputFiles(path)
+  await element.locator('li[data-state=ready]').waitFor(PATIENCE)
+  const ids = await second.evaluate(() =>
+    document.querySelector('tonearm-uploader')!.files.map(({ trackId }) => trackId),
+  )
+  expect(ids).toEqual([sent!.trackId])
+  expect(sha256(await originalOf(sent!.trackId!))).toBe(sha256(await readFile(path)))
+})
