@@ -21,7 +21,7 @@ const flat = (texts: object, path = ''): Record<string, string> =>
 const placeholders = (text: string) => [...text.matchAll(/\{\w+\}/g)].map(String).toSorted()
 
 async function load(locale: string) {
-  await vi.waitFor(() => expect(languageOf(locale, () => {})).toBeDefined())
+  await vi.waitFor(() => expect(languageOf(locale, () => {})).toBeDefined(), { timeout: 30_000 })
   return languageOf(locale, () => {})!
 }
 
