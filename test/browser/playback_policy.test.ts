@@ -6,7 +6,7 @@ import {
   afterFailure,
   afterLook,
   afterMediaError,
-  afterNoSwap,
+  AFTER_NO_SWAP,
   afterProgress,
   afterRefresh,
   afterStall,
@@ -146,9 +146,9 @@ describe('a fresh play view while it plays', () => {
     expect(afterRefresh(loaded, failure(503), situation)).toEqual({ next: 'ask-again', delay: 5000 })
     expect(afterRefresh(loaded, failure(410, 'session_expired'), situation)).toEqual({ next: 'expire' })
   })
-  test('without the file is asked for again, as long as the old URL lives', () => {
+  test('without the file, or that does not take over, is asked for again', () => {
     expect(afterRefresh(loaded, answer(120_000, []), situation)).toEqual({ next: 'ask-again', delay: 5000 })
-    expect(afterNoSwap(loaded, 60_000)).toEqual({ next: 'keep' })
+    expect(AFTER_NO_SWAP).toEqual({ next: 'ask-again', delay: 5000 })
   })
 })
 

@@ -149,6 +149,46 @@ describe('a session that ends', () => {
   })
 })
 
+describe('a session of a minute that plays', () => {
+  /** The other element takes over as the first one goes on. */
+  async function playFor(seconds: number) {
+    for (let i = 0; i < seconds * 2; i++) {
+      audio().loadedTo = playback.time + 20
+      audio().advance(0.5)
+      await vi.advanceTimersByTimeAsync(500)
+    }
+  }
+  beforeEach(() => {
+    FakeAudio.seconds = 1000
+    service.endsAt = Date.now() + 60_000
+  })
+
+  test('is renewed with a key before its end', async () => {
+    await openPlaying({ apiKey: 'k' })
+    await playFor(58)
+    expect(events.find(({ name, detail }) => name === 'sessionrefresh' && detail.renewed)).toBeDefined()
+    expect(playback.state).toMatchObject({ status: 'ready', playing: true })
+    await playFor(30)
+    expect(playback.state.loaded!.url).toContain('/renewed/')
+    expect(names().every((name) => name === 'sessionrefresh')).toBe(true)
+  })
+  test('tells of its end also where the other element never takes over', async () => {
+    await openPlaying()
+    FakeAudio.refused = ['r2']
+    await playFor(75)
+    expect(names().filter((name) => name === 'sessionexpired')).toHaveLength(1)
+    expect(playback.state).toMatchObject({ status: 'ready', playing: true })
+  })
+  test('tells of its end without one, and plays on what it has', async () => {
+    await openPlaying()
+    await playFor(58)
+    expect(names()).not.toContain('sessionexpired')
+    await playFor(20)
+    expect(names().filter((name) => name === 'sessionexpired')).toHaveLength(1)
+    expect(playback.state).toMatchObject({ status: 'ready', playing: true })
+  })
+})
+
 describe('a 404', () => {
   test('of a session that is long gone: renewed with a key, else its end', async () => {
     await openPlaying({ apiKey: 'k' })

@@ -16,6 +16,8 @@ export const service = {
   /** What it answers in place of a play view, by the id of a track or session, or for all. */
   refusals: {} as Record<string, { status: number; code: string } | 'away'>,
   preliminary: false,
+  /** When the first session and its URLs end, by the clock of the test. */
+  endsAt: null as number | null,
   /** The loudness of its tracks, where sessions have the analysis. */
   analysis: null as Promise<object> | null,
 }
@@ -34,9 +36,13 @@ const session = (id: string) => ({
   // What can be played at once comes with the session.
   first_track: service.refusals.one ? null : view(id, 'one'),
 })
+const isEnding = (session_id: string) => session_id === 'first' && service.endsAt !== null
+const lifeOf = (session_id: string) =>
+  isEnding(session_id) ? Math.floor((service.endsAt! - Date.now()) / 1000) : service.ttl
+
 function view(session_id: string, id: string) {
   const url = (name: string) =>
-    `https://r2/${session_id}/${id}/${name}?X-Amz-Expires=${service.ttl}&n=${++service.signed}`
+    `https://r2/${session_id}/${id}/${name}?X-Amz-Expires=${lifeOf(session_id)}&n=${++service.signed}`
   const entry = (index: string, ending: string) => ({
     path: `${id}/${index}.${ending}`,
     url: url(index),
@@ -61,6 +67,8 @@ async function answer(url: URL, method: string): Promise<Response> {
   const [, , noun, session_id = '', track_id] = url.pathname.split('/')
   requests.push(`${method} ${url.pathname}`)
   const refusal = service.refusals[track_id ?? session_id] ?? service.refusals[session_id] ?? service.refusals.all
+  if (isEnding(session_id) && service.endsAt! <= Date.now())
+    return Response.json({ ok: false, message: 'Over', code: 'session_expired' }, { status: 410 })
   if (refusal === 'away') throw new TypeError('Failed to fetch')
   if (refusal) return Response.json({ ok: false, message: 'No', code: refusal.code }, { status: refusal.status })
   if (noun === 'play_session') return Response.json(session('renewed'))
@@ -132,7 +140,7 @@ export const views = (id: string) => requests.filter((request) => request.endsWi
 
 beforeEach(() => {
   vi.useFakeTimers()
-  Object.assign(service, { ttl: 3600, signed: 0, refusals: {}, preliminary: false, analysis: null })
+  Object.assign(service, { ttl: 3600, signed: 0, refusals: {}, preliminary: false, endsAt: null, analysis: null })
   Object.assign(FakeAudio, { refused: [], gestureOnly: false, started: null, seconds: 100 })
   Object.assign(hooks, { onEvent: () => undefined, resumeAt: () => 0 })
   events = []

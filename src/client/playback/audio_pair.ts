@@ -32,6 +32,7 @@ export class AudioPair {
   /** Whether it is us who paused it. */
   #isPausing = false
   #isSingle = false
+  #lead = LEAD
 
   constructor(callbacks: Callbacks, signal: AbortSignal, make: () => HTMLAudioElement) {
     this.#callbacks = callbacks
@@ -154,9 +155,13 @@ export class AudioPair {
     const { muted, volume } = this.#active
     this.#preloaded = null
     Object.assign(this.#other, { preload: 'auto', src: url, muted, volume })
-    const isDone = await takeOver(this.#active, this.#other, isCurrent)
+    const isDone = await takeOver(this.#active, this.#other, this.#lead, isCurrent)
     if (isDone) this.#swap()
-    else if (isCurrent()) this.#drop()
+    else if (isCurrent()) {
+      // A slow machine or network gets more time at the next attempt.
+      this.#lead = Math.min(LONGEST_LEAD, this.#lead * 2)
+      this.#drop()
+    }
     return isDone
   }
 
@@ -233,6 +238,7 @@ function unload(audio: HTMLAudioElement): void {
 
 /** Seconds of playing time in which the other element must be ready at the place where it takes over. */
 const LEAD = 1.5
+const LONGEST_LEAD = 12
 /** Seconds between `play()` and the first sound, about. */
 const START = 0.03
 const LOAD_TIMEOUT = 20_000
@@ -241,10 +247,15 @@ const LOAD_TIMEOUT = 20_000
  * Lets `next`, which loads the same audio, take over from `now`, which plays: it waits at a place a little ahead and starts when `now`
  * gets there. False when it did not load, came too late, or is not wanted any more; then `now` just plays on.
  */
-async function takeOver(now: HTMLAudioElement, next: HTMLAudioElement, isWanted: () => boolean): Promise<boolean> {
+async function takeOver(
+  now: HTMLAudioElement,
+  next: HTMLAudioElement,
+  lead: number,
+  isWanted: () => boolean,
+): Promise<boolean> {
   next.load()
   if (!(await until(next, 'canplay')) || !isWanted()) return false
-  const at = now.currentTime + LEAD * now.playbackRate
+  const at = now.currentTime + lead * now.playbackRate
   if (at > now.duration) return false
   next.currentTime = at
   if (!(await until(next, 'canplaythrough')) || !isWanted()) return false

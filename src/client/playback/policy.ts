@@ -115,12 +115,11 @@ export function afterRefresh(
   // What is here already needs no URL; a seek to somewhere else takes the new one, and so does an element that must load it itself.
   if (isSingle || isComplete) return { next: 'keep' }
   const url = view.variants.find(({ variant }) => variant.index === loaded.variant)?.url
-  return url ? { next: 'hand-over', file: { ...loaded, url, until } } : afterNoSwap(loaded, now)
+  return url ? { next: 'hand-over', file: { ...loaded, url, until } } : AFTER_NO_SWAP
 }
 
-/** The other element did not take over: again, as long as the present URL lives. */
-export const afterNoSwap = ({ until }: LoadedFile, now: number): AfterRefresh =>
-  until > now ? { next: 'ask-again', delay: RETRY } : { next: 'keep' }
+/** The other element did not take over: again, until it does or the session ends. What is being loaded outlives its URL for a while. */
+export const AFTER_NO_SWAP: AfterRefresh = { next: 'ask-again', delay: RETRY }
 
 /** Milliseconds until it is asked again whether a better file is there. */
 export const lookDelay = (looks: number) => backoff(looks, { first: 10_000, factor: 1.5, longest: 30_000 })

@@ -2,7 +2,7 @@ import type { Core, Loader } from './loader.ts'
 import { following } from './order.ts'
 import {
   afterLook,
-  afterNoSwap,
+  AFTER_NO_SWAP,
   type AfterRefresh,
   afterRefresh,
   lookDelay,
@@ -93,7 +93,7 @@ export class Refresher {
       return this.#core.timers.after('refresh', after.delay, () => void this.#refresh(loaded))
     if (after.next === 'keep') return
     if (await this.#handOver(after.file)) return
-    if (this.#state.loaded === loaded) await this.#carryOut(afterNoSwap(loaded, Date.now()), loaded)
+    if (this.#state.loaded === loaded) await this.#carryOut(AFTER_NO_SWAP, loaded)
   }
 
   async #lookForBetter(loaded: LoadedFile): Promise<void> {

@@ -131,7 +131,7 @@ export class PlayerView {
     this.#showVolume(model)
     showRates(this.#rate, model.options.rate, texts, locale)
     setLabel(this.#download, texts.download)
-    this.#download.hidden = !model.isDownloadable
+    setAttributes(this.#download, { hidden: !model.isDownloadable })
     this.#showStatus(model)
     this.#list.update((state.session?.tracks ?? NO_TRACKS).map(rowOf), state.index, texts.tracks)
     setLabel(this.#more, texts.more)
@@ -209,7 +209,7 @@ export class PlayerView {
     ] as const) {
       setLabel(target, fill(text, { seconds }))
       setText(target.querySelector('span')!, String(seconds))
-      target.hidden = !hasSkip
+      setAttributes(target, { hidden: !hasSkip })
     }
     const sounding = isSounding(state)
     setLabel(this.#play, sounding ? texts.pause : texts.play, sounding ? ICONS.pause : ICONS.play)
@@ -235,9 +235,9 @@ export class PlayerView {
     const text = messageOf(state, texts) || (problem ? (texts.errors[problem] ?? texts.status.failed) : '')
     // Screen readers say again what is written again.
     setText(this.#message, text)
-    this.#status.hidden = text === ''
+    setAttributes(this.#status, { hidden: text === '' })
     setText(this.#retry, texts.retry)
-    this.#retry.hidden = state.status !== 'failed' && state.status !== 'expired'
+    setAttributes(this.#retry, { hidden: state.status !== 'failed' && state.status !== 'expired' })
   }
 }
 
