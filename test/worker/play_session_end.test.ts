@@ -4,7 +4,7 @@ import { beforeEach, expect, it, vi } from 'vitest'
 import { newHourlyId } from '../../src/adapters/id.ts'
 import { playSessions } from '../../src/adapters/play_sessions.ts'
 import { aReadyTrack, aShop, runSweep, stopTime } from './fixtures.ts'
-import { rowsDuring, rowsOf } from './meter.ts'
+import { quiet, rowsDuring, rowsOf } from './meter.ts'
 import { query } from './ready_track.ts'
 import { db, ok } from './support.ts'
 
@@ -65,6 +65,7 @@ it('plays to its end, is 410 for exactly a day, then 404, and from the next full
     )
     return [[...new Set(result)], statements > 0]
   }
+  await quiet()
   expect(await answers(end - 1)).toEqual([[200], true])
   expect(await answers(end)).toEqual([[410], true])
   expect(await answers(end + DAY - 1)).toEqual([[410], true])
@@ -77,6 +78,7 @@ it('plays to its end, is 410 for exactly a day, then 404, and from the next full
 
 it('is one row written, and one more when it is swept away in the hour after its day', async () => {
   await create()
+  await quiet()
   const { written, body } = await rowsOf('POST', '/v1/play_session/collection', { key, body: { collection_id } })
   expect(written).toBe(1)
   const hour = Math.ceil(Date.parse(body.expires_at) / HOUR) * HOUR

@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, it } from 'vitest'
 
 import { aReadyTrack, aShop, stopTime } from './fixtures.ts'
-import { rowsOf } from './meter.ts'
+import { quiet, rowsOf } from './meter.ts'
 import { query } from './ready_track.ts'
 import { seed } from './seed.ts'
 import { anOrganization, ok, refused } from './support.ts'
@@ -111,6 +111,7 @@ describe('making one', () => {
     const ids = { track: track_id, collection: shop.collection_id, playlist: await aPlaylist([track_id]) }
     stopTime()
     await create(scope, ids[scope])
+    await quiet()
     const body = { [`${scope}_id`]: ids[scope] }
     const made = await rowsOf('POST', `/v1/play_session/${scope}`, { key: shop.key, body })
     expect(made).toMatchObject({ trips: 1, written: 1, body: { first_track: { track_id } } })
@@ -125,6 +126,7 @@ describe('making one', () => {
   it('reads two rows for each track of a long list, and a few more', async () => {
     await manyTracks()
     await create('collection', shop.collection_id)
+    await quiet()
     const { play_session_id } = await create('collection', shop.collection_id)
     const { read } = await rowsOf('GET', `/v1/play/${play_session_id}`)
     // Of 1,300 some are passed over; the last of them are not looked at.
