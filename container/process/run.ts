@@ -95,7 +95,7 @@ export function run(program: Program, args: string[], options: RunOptions): Prom
     child.on('close', (code, signal) => {
       settle()
       const wasKilled =
-        signal === 'SIGKILL' || signal === 'SIGTERM' || (code === 255 && TOLD_TO_END.test(stderr.toString()))
+        signal === 'SIGKILL' || signal === 'SIGTERM' || (code !== 0 && TOLD_TO_END.test(stderr.toString()))
       if (wasKilled && !isOurs) return reject(new JobError('killed', 'The decoder was killed from outside.', true))
       resolve({ code, signal, timedOut, overflowed, stdout: Buffer.concat(stdout), stderr: stderr.toString() })
     })

@@ -136,7 +136,7 @@ describe('a deployment', () => {
     expect(link).toBe(cloudflare.url)
     const headers = { authorization: `Bearer ${key}` }
     expect((await fetch(`${stack.base_url}/v1/collection`, { headers })).status).toBe(200)
-    expect(changes.filter((change) => /buckets|POST \/queues$|d1/.test(change))).toEqual([])
+    expect(changes.filter((change) => /buckets|POST \/queues$|\/d1\//.test(change))).toEqual([])
     const { queues, buckets, containers, workers } = cloudflare.account
     expect(triggers('tonearm')).toEqual(triggersOf(migrations))
     expect([...queues.values()].map(({ consumer }) => consumer)).toEqual(Array(4).fill('tonearm'))
