@@ -6,6 +6,8 @@ import { type Alone, setUp, untilSettled } from './player_alone.ts'
 
 /** What the player does beside playing: chapters, menu, links, memory, keys; how it fits, and what it says when something is wrong. */
 
+const PATIENCE = { timeout: 60_000 }
+
 let alone: Alone
 beforeAll(async () => {
   alone = await setUp()
@@ -34,8 +36,7 @@ async function open(...rest: Parameters<Alone['open']>): Promise<Page> {
 const player = (page: Page) => page.locator('tonearm-player')
 const timeOf = (page: Page) => page.evaluate(() => document.querySelector('tonearm-player')!.currentTime)
 const button = (page: Page, name: string) => page.getByRole('button', { name, exact: true })
-const untilTime = (page: Page, time: number) =>
-  expect.poll(() => timeOf(page), { timeout: 60_000 }).toBeCloseTo(time, 0)
+const untilTime = (page: Page, time: number) => expect.poll(() => timeOf(page), PATIENCE).toBeCloseTo(time, 0)
 
 test('the face and the lock screen name album and artist, the region the track', async () => {
   alone.answers.list = { scope: 'collection', title: 'Night bus', subtitle: 'Ines Calder' }
@@ -46,7 +47,7 @@ test('the face and the lock screen name album and artist, the region the track',
   await page.evaluate(() => document.querySelector('tonearm-player')!.play())
   const shown = () =>
     page.evaluate(() => [navigator.mediaSession.metadata?.artist, navigator.mediaSession.metadata?.album])
-  await expect.poll(shown, { timeout: 60_000 }).toEqual(['Ines Calder', 'Night bus'])
+  await expect.poll(shown, PATIENCE).toEqual(['Ines Calder', 'Night bus'])
   await page.context().close()
 })
 
@@ -133,7 +134,7 @@ test('an address says where to begin, and leads there when it changes', async ()
   const title = () => page.evaluate(() => document.querySelector('tonearm-player')!.track?.player_title)
   expect(await title()).toBe('Second')
   await page.evaluate(() => (location.hash = '#track=3&t=40'))
-  await expect.poll(title).toBe('Third')
+  await expect.poll(title, PATIENCE).toBe('Third')
   await untilTime(page, 40)
   await page.context().close()
   // Without the attribute an address is the page's own affair.
@@ -163,7 +164,7 @@ test('volume, speed and the place in a long track are there after a reload, unle
     element.setAttribute('play-session-id', crypto.randomUUID())
     document.querySelector('tonearm-player')!.replaceWith(element)
   })
-  await expect.poll(state).toEqual([1, 1, 0])
+  await expect.poll(state, PATIENCE).toEqual([1, 1, 0])
   await page.context().close()
 })
 
@@ -177,7 +178,7 @@ test('an expired session says what to do, shows no pause button, and asks again 
     page.evaluate(
       () => (window as unknown as { seen: string[] }).seen.filter((name) => name === 'sessionexpired').length,
     )
-  await expect.poll(told).toBe(2)
+  await expect.poll(told, PATIENCE).toBe(2)
   await page.context().close()
 })
 
@@ -191,9 +192,9 @@ test('a developer reads in the console what is wrong, and the cure', async () =>
       for (const [name, value] of Object.entries(given)) element.setAttribute(name, value)
     }, attributes)
   await set({ 'play-session-id': 'PLAY_SESSION_ID', theme: 'drak' })
-  await expect.poll(() => said.join('\n')).toMatch(/theme="drak" is not understood/)
-  await expect.poll(() => said.join('\n')).toMatch(/PLAY_SESSION_ID" is no id.*POST/)
-  await expect.poll(() => said.join('\n')).toMatch(/allowed_origins/)
+  await expect.poll(() => said.join('\n'), PATIENCE).toMatch(/theme="drak" is not understood/)
+  await expect.poll(() => said.join('\n'), PATIENCE).toMatch(/PLAY_SESSION_ID" is no id.*POST/)
+  await expect.poll(() => said.join('\n'), PATIENCE).toMatch(/allowed_origins/)
   await page.context().close()
 })
 
@@ -211,9 +212,9 @@ test('a page moves the player in its frame, hears of it, and lets it grow', asyn
     embedded.select(2)
   })()`)
   const heard = () => page.evaluate(() => (window as unknown as { heard: string[] }).heard)
-  await expect.poll(heard, { timeout: 60_000 }).toEqual(['play Second'])
+  await expect.poll(heard, PATIENCE).toEqual(['play Second'])
   await page.evaluate(() => (window as unknown as { embedded: { pause: () => void } }).embedded.pause())
-  await expect.poll(heard).toEqual(['play Second', 'pause'])
+  await expect.poll(heard, PATIENCE).toEqual(['play Second', 'pause'])
   expect(await page.locator('iframe').getAttribute('height')).toBe('440')
   await page.context().close()
 })

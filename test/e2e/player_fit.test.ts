@@ -6,6 +6,8 @@ import { type Alone, setUp, untilSettled } from './player_alone.ts'
 
 /** The player at every width, for mouse and finger, in every language and theme. */
 
+const PATIENCE = { timeout: 60_000 }
+
 let alone: Alone
 beforeAll(async () => {
   alone = await setUp()
@@ -80,7 +82,7 @@ describe('it fits', () => {
         document.querySelector('tonearm-player')!.setAttribute('locale', lang)
       }, locale)
       const name = () => player(page).locator('.play-button').getAttribute('aria-label')
-      await expect.poll(async () => names.has((await name())!)).toBe(false)
+      await expect.poll(async () => names.has((await name())!), PATIENCE).toBe(false)
       names.add((await name())!)
       for (const theme of ['light', 'dark']) {
         await player(page).evaluate((element, value) => element.setAttribute('theme', value), theme)
