@@ -23,7 +23,7 @@ const READY_TIMEOUT = 90_000
 const SWEEP_INTERVAL = 10_000
 const RESTART_DELAY = 1000
 /** So many looks in a row that nobody answers within so many milliseconds: the Worker hangs. */
-const LOOKS = 3
+const LOOKS = 6
 const LOOK_TIMEOUT = 5000
 
 const children = new Set<Child>()

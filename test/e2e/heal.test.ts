@@ -67,7 +67,7 @@ async function workerds(): Promise<number[]> {
   return pids.toSorted((a, b) => begun(a) - begun(b))
 }
 
-// It takes two starts and the 15 seconds of the watch.
+// It takes two starts and the 30 seconds of the watch.
 test.runIf(process.platform === 'linux')(
   'a proxy that dies is noticed, and all is served again',
   { timeout: 600_000 },
@@ -77,7 +77,7 @@ test.runIf(process.platform === 'linux')(
     const { collection_id } = await must(client.post('/v1/collection', { body: { title: 'Heal' } }))
     const [proxy = 0] = await workerds()
     process.kill(proxy, 'SIGKILL')
-    await vi.waitFor(() => expect(stack.output()).toContain('The worker ended (no answer for 15 s); it starts again'), {
+    await vi.waitFor(() => expect(stack.output()).toContain('The worker ended (no answer for 30 s); it starts again'), {
       timeout: 240_000,
     })
     const params = { collection_id }
