@@ -13,9 +13,9 @@ import type { ELEMENTS } from './build.ts'
  */
 
 /** Bytes of dist/worker/index.js, which a dry run of `wrangler deploy` writes. */
-const WORKER_BUDGET = 121_000
+const WORKER_BUDGET = 125_500
 /** Bytes of what runs when an isolate starts, none of which may come from a package. */
-const START_BUDGET = 27_000
+const START_BUDGET = 28_500
 /** Bytes. */
 const BUDGETS: Record<(typeof ELEMENTS)[number], number> = {
   player: 26_000,

@@ -2,12 +2,18 @@ import { createMemory } from './adapters/memory.ts'
 import { answerPlayView } from './http/play_view.ts'
 import { answerAgain } from './http/reuse.ts'
 import type { createOthers } from './others.ts'
-
-export { TranscoderContainer } from './adapters/transcoder.ts'
+import { TranscodeFollower } from './pipeline/transcode/follower.ts'
 
 const memory = createMemory()
 let others: ReturnType<typeof createOthers> | undefined
 const load = async () => (others ??= (await import('./others.ts')).createOthers(memory))
+
+/** Named in wrangler.toml, with its container. */
+export class TranscoderContainer extends TranscodeFollower {
+  override async open() {
+    return (await load()).follow(this.env)
+  }
+}
 
 export default {
   fetch: (request: Request, env: Env, context: ExecutionContext) =>

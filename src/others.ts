@@ -1,17 +1,19 @@
-import { openDatabase } from './adapters/database.ts'
+import { openSteady } from './adapters/database.ts'
 import type { Memory } from './adapters/memory.ts'
 import { systemOf } from './context.ts'
 import { createApp } from './http/app.ts'
 import { consume } from './pipeline/consume.ts'
 import { sweep } from './pipeline/sweep.ts'
+import { following } from './pipeline/transcode/run.ts'
 
 /** All that is not a play view: the rest of the API, queues and cron. Loaded when the first of it is asked for (docs/decisions/0029). */
 export function createOthers(memory: Memory) {
   const app = createApp(memory)
-  const system = (env: Env) => systemOf(env, memory, openDatabase(env.DB))
+  const system = (env: Env) => systemOf(env, memory, openSteady(env.DB))
   return {
     answer: (request: Request, env: Env, context: ExecutionContext) => app.fetch(request, env, context),
     consume: (env: Env, batch: MessageBatch) => consume(system(env), batch),
     sweep: (env: Env) => sweep(system(env)),
+    follow: (env: Env) => following(system(env)),
   }
 }

@@ -14,7 +14,7 @@ export default {
     const [, kind = '', ...rest] = decodeURIComponent(pathname).split('/')
     const name = rest.join('/')
     if (kind === 'object') {
-      await MEDIA.put(name, await request.text())
+      await MEDIA.put(name, (await request.json()) as string)
       return Response.json({})
     }
     if (kind === 'cron') return Response.json((await APP.scheduled({ cron: '* * * * *' })) ?? null)

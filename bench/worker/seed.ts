@@ -1,3 +1,5 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+
 import { S3_BUCKET } from './app.ts'
 import type { System } from './system.ts'
 
@@ -30,12 +32,23 @@ export async function aWaitingTrack({ call }: System, { key }: Shop, collection_
 /** A track that went all the way: the upload, R2's event, and a job of so many seconds of work. */
 export async function aReadyTrack(system: System, shop: Shop, collection_id: string, seconds: number): Promise<string> {
   const { id, object } = await aWaitingTrack(system, shop, collection_id)
-  await system.putObject(object, 'fLaC')
+  await system.putObject(object, 'fLaC\0')
   system.transcoder.work.seconds = seconds
   const event = { action: 'PutObject', bucket: S3_BUCKET, object: { key: object, size: 4, eTag: 'etag' } }
-  await system.hurrying(() => system.deliver('tonearm-ingest', event))
-  const { track } = await system.call<{ track: { status: string } }>('GET', `/v1/track/${id}`, shop.key)
-  if (track.status !== 'ready') throw new Error(`the track is ${track.status} after its job`)
+  await system.hurrying(async () => {
+    await system.deliver('tonearm-ingest', event)
+    for (;;) {
+      const { track } = await system.call<{ track: { status: string; info: object } }>(
+        'GET',
+        `/v1/track/${id}`,
+        shop.key,
+      )
+      if (track.status === 'ready') return
+      if (track.status !== 'processing')
+        throw new Error(`the track is ${track.status} after its job: ${JSON.stringify(track.info)}`)
+      await sleep(50)
+    }
+  })
   return id
 }
 

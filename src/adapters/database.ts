@@ -6,6 +6,57 @@ import type { SQLiteInsertValue, SQLiteTable } from 'drizzle-orm/sqlite-core'
 export const openDatabase = (d1: D1Database) => drizzle(d1)
 export type Database = ReturnType<typeof openDatabase>
 
+/** The same for work in the background, all of whose statements may be repeated: faults that pass are waited out. */
+export const openSteady = (d1: D1Database) => openDatabase(steady(d1))
+
+/** What D1 says of faults that pass (D1, Debug D1 and Retry queries): of the network, of a restart, of a moment's load. */
+const PASSING =
+  /network connection lost|object to be reset|its code was updated|limit and was reset|transient issue|is overloaded|queued for too long|too many requests queued/i
+
+/** Whether a fault is the database's and will pass; also of Drizzle's error, which holds D1's. */
+export const isPassing = (error: unknown): boolean =>
+  error instanceof Error && (PASSING.test(error.message) || isPassing(error.cause))
+
+const MOST_TRIES = 5
+/** Milliseconds before the first repetition; twice as long before each further one, and never all at the same time. */
+const FIRST_PAUSE = 100
+
+/** Repeats what fails by a passing fault. It may have happened all the same: only for what does nothing the second time. */
+export async function retrying<T>(run: () => Promise<T>): Promise<T> {
+  for (let attempt = 1; ; attempt++) {
+    try {
+      return await run()
+    } catch (error) {
+      if (attempt === MOST_TRIES || !isPassing(error)) throw error
+      await scheduler.wait(FIRST_PAUSE * 2 ** (attempt - 1) * (0.5 + Math.random()))
+    }
+  }
+}
+
+const ASKING = ['run', 'all', 'raw', 'first']
+
+/** The binding with every statement and batch retried. */
+function steady(d1: D1Database): D1Database {
+  const statement = (real: D1PreparedStatement): D1PreparedStatement =>
+    new Proxy(real, {
+      get(_, name: keyof D1PreparedStatement) {
+        if (name === 'bind') return (...values: unknown[]) => statement(real.bind(...values))
+        const value = Reflect.get(real, name) as unknown
+        if (typeof value !== 'function') return value
+        return ASKING.includes(name)
+          ? (...values: unknown[]) => retrying(() => Reflect.apply(value, real, values) as Promise<unknown>)
+          : value.bind(real)
+      },
+    })
+  return new Proxy(d1, {
+    get(_, name: keyof D1Database) {
+      if (name === 'prepare') return (query: string) => statement(d1.prepare(query))
+      if (name === 'batch') return (statements: D1PreparedStatement[]) => retrying(() => d1.batch(statements))
+      return d1[name].bind(d1)
+    },
+  })
+}
+
 /**
  * Inserts a row for each that a source gives (`collections where id = …`), so none where it gives none: a guard that needs no error.
  * Every column is named by the table's definition and filled by its name, whatever their order.

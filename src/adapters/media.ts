@@ -1,5 +1,7 @@
 import { AwsV4Signer } from 'aws4fetch'
 
+import type { CoverOutputs } from '../contract/job.ts'
+
 /**
  * Files in R2: where they lie, and signed URLs to them. R2 knows no presigned POST, and a GET signature does not cover HEAD
  * (docs/architecture.md#r2).
@@ -57,6 +59,13 @@ export async function signUrl(env: Env, method: 'GET' | 'PUT', path: string, opt
     headers: options.headers ?? {},
   }).sign()
   return signed.url.href
+}
+
+/** Signed `PUT` URLs of the three squares below a storage prefix. */
+export async function signCoverOutputs(env: Env, cover_path: string, expires_in: number): Promise<CoverOutputs> {
+  const sign = (size: string) => signUrl(env, 'PUT', `${cover_path}/${size}.jpg`, { expires_in })
+  const [icon, small, regular] = await Promise.all([sign('icon'), sign('small'), sign('regular')])
+  return { icon, small, regular }
 }
 
 /** Size and version of an object, or null. */
@@ -121,6 +130,12 @@ export async function abortParts(env: Env, { path, upload_id }: Parts): Promise<
   } catch (error) {
     if (!(error as Error).message.includes(NO_SUCH_UPLOAD)) throw error
   }
+}
+
+/** At most so many bytes of an object, from a position on; none where there are none. */
+export async function readObject(env: Env, path: string, offset: number, length: number): Promise<Uint8Array> {
+  const object = await env.MEDIA.get(path, { range: { offset, length } })
+  return new Uint8Array(object ? await object.arrayBuffer() : [])
 }
 
 /** Deletes every object below a prefix; may be repeated. `alive` is called for each thousand. */

@@ -4,7 +4,7 @@ import type { playSessions } from './play_sessions.ts'
 import type { collections, organizations, playlists, tracks } from './schema.ts'
 import type { SessionTable } from './session_table.ts'
 import { columnsOf, selectOf } from './statement.ts'
-import { FILE_LIST } from './track_files.ts'
+import { HAS_FINAL_FILES } from './track_files.ts'
 
 /** What a play view shows, from all the tables that it comes from, in one statement. */
 
@@ -43,7 +43,7 @@ const select = selectOf({
       chapters: 'json',
       files: 'json',
     },
-    { chapters: `coalesce(tracks.info -> '$.chapters', '[]')`, files: `coalesce(tracks.files, ${FILE_LIST})` },
+    { chapters: `coalesce(tracks.info -> '$.chapters', '[]')`, files: `coalesce(tracks.files, '[]')` },
   ),
   collection: columnsOf<typeof collections.$inferSelect>('collections')({
     title: 'plain',
@@ -77,15 +77,18 @@ const ofBoth = (track_id: string): Record<SessionTable, ReturnType<typeof ofTabl
 export const playRows = ofBoth(':track_id')
 
 /** The first track that has more than an early file. */
-const first = (places: string) =>
-  ofBoth(`(select track_id from (${places}) as t
-    where exists (select 1 from track_variants where track_id = t.track_id and is_early = 0) order by place limit 1)`)
+const first = (places: string, inScope: string, place: string) =>
+  ofBoth(`(select tracks.id from ${places} where ${inScope} and ${HAS_FINAL_FILES} order by ${place} limit 1)`)
 
 /** The same for the first track that plays finally (`session_id`, `resource_id`). */
 export const firstPlayRows: Record<PlayScope, ReturnType<typeof first>> = {
-  track: first('select id as track_id, 0 as place from tracks where id = :resource_id'),
-  collection: first('select id as track_id, "order" as place from tracks where collection_id = :resource_id'),
-  playlist: first('select track_id, position as place from playlist_tracks where playlist_id = :resource_id'),
+  track: first('tracks', 'tracks.id = :resource_id', 'tracks.id'),
+  collection: first('tracks', 'tracks.collection_id = :resource_id', 'tracks."order"'),
+  playlist: first(
+    'playlist_tracks as places join tracks on tracks.id = places.track_id',
+    'places.playlist_id = :resource_id',
+    'places.position',
+  ),
 }
 
 export type PlayRow = NonNullable<Awaited<ReturnType<(typeof playRows)['play_sessions']['get']>>>

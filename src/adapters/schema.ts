@@ -7,7 +7,7 @@ import type { AudioCodec } from '../contract/facts.ts'
 import type { TrackInfo } from '../contract/info.ts'
 import type { PlayScope } from '../contract/play.ts'
 import type { TrackStatus } from '../contract/track.ts'
-import type { PlayedFile } from './track_files.ts'
+import type { TrackFile } from './track_files.ts'
 
 /**
  * The tables. Names are the wire's. Times are milliseconds since 1970.
@@ -201,8 +201,8 @@ export const tracks = sqliteTable(
     levels: text().notNull().default('[]'),
     /** The settings of the variants that the last job made, or found not to apply; null: none. Compared to find what is out of date. */
     made_with: json<string[]>(),
-    /** What play views need of its files, written with them; null: it stands in `track_variants` only. A trigger empties it when one goes. */
-    files: json<PlayedFile[]>(),
+    /** The files that exist, in the catalogue's order; null: none. */
+    files: json<TrackFile[]>(),
   },
   (t) => [
     index('tracks_list').on(t.collection_id, t.order, t.id),
@@ -221,20 +221,17 @@ export const tracks = sqliteTable(
   ],
 )
 
-/** The files of a track that exist. */
-export const trackVariants = sqliteTable(
+/** Where files stood before `tracks.files`: the sweep moves what an older version has written (docs/decisions/0030). */
+export const formerTrackFiles = sqliteTable(
   'track_variants',
   {
     track_id: text().notNull(),
     index: text().notNull(),
     path: text().notNull(),
-    /** Bytes, kbit/s, seconds. */
     size: integer().notNull(),
     bitrate: integer().notNull(),
     duration: real().notNull(),
-    /** Of a variant of the organization's own. */
     variant_id: text(),
-    /** A first file of a track that is still being processed. Such a file never stands beside others than its like. */
     is_early: flag().notNull().default(false),
   },
   (t) => [

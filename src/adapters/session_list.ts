@@ -22,10 +22,7 @@ export interface ListedRow {
   file: { index: string; bitrate: number; is_early: 0 | 1 } | null
 }
 
-const FILE = `(
-  select json_object('index', "index", 'bitrate', bitrate, 'is_early', is_early)
-  from track_variants where track_id = tracks.id limit 1
-)`
+const FILE = `tracks.files -> '$[0]'`
 
 /** D1 takes at most 32 arguments of a function. */
 const entry = (place: string) => `json_object(

@@ -1,40 +1,49 @@
-import { DurableObject } from 'cloudflare:workers'
+import { JOB_SLOTS } from '../contract/facts.ts'
 
 /**
- * The way to the transcoder: a process at `TRANSCODER_URL`, or, when that is empty, a Cloudflare Container behind a Durable Object.
- * Both serve the same protocol, `src/contract/job.ts`.
+ * The way to the transcoder: a process at `TRANSCODER_URL`, or, when that is empty, a Cloudflare Container behind a Durable Object
+ * (`src/pipeline/transcode/follower.ts`). Both serve the same protocol, `src/contract/job.ts`.
  */
 
-/** As many as `max_instances` in wrangler.toml: a job always goes to the same instance, so that it can be re-attached to. */
-const INSTANCES = 5
 const PORT = 8080
+/** Milliseconds. */
 const START_TIMEOUT = 30_000
+const HEALTH_TIMEOUT = 3000
 
-function slot(job_id: string): string {
-  const number = Number.parseInt(job_id.slice(-6), 16)
-  return `slot-${number % INSTANCES}`
-}
+/** How many transcoders there are. */
+export const instances = (env: Env) => (env.TRANSCODER_URL ? 1 : Number(env.TRANSCODER_INSTANCES))
 
-/** Calls the transcoder for one job. Throws when it cannot be reached. */
-export function callTranscoder(env: Env, job_id: string, path: string, body: unknown, signal?: AbortSignal) {
-  const init: RequestInit = {
-    method: 'POST',
-    headers: { 'content-type': 'application/json', authorization: `Bearer ${env.TRANSCODER_SECRET}` },
-    body: JSON.stringify(body),
-    ...(signal && { signal }),
-  }
-  if (env.TRANSCODER_URL) return fetch(`${env.TRANSCODER_URL}${path}`, init)
-  return env.TRANSCODER.getByName(slot(job_id)).fetch(`http://transcoder${path}`, init)
+/** The Durable Object of one of them. */
+export const instanceOf = (env: Env, number: number) => env.TRANSCODER.getByName(`slot-${number}`)
+
+/** A request as the transcoder wants it. */
+export const toTranscoder = (
+  env: Env,
+  method: 'POST' | 'DELETE',
+  body?: unknown,
+  signal?: AbortSignal,
+): RequestInit => ({
+  method,
+  headers: { 'content-type': 'application/json', authorization: `Bearer ${env.TRANSCODER_SECRET}` },
+  ...(body !== undefined && { body: JSON.stringify(body) }),
+  ...(signal && { signal }),
+})
+
+/** Has a cover cut, by the instance that is most likely awake. Throws when it cannot be reached. */
+export function callForCover(env: Env, body: unknown, signal: AbortSignal): Promise<Response> {
+  const init = toTranscoder(env, 'POST', body, signal)
+  if (env.TRANSCODER_URL) return fetch(`${env.TRANSCODER_URL}/covers`, init)
+  return instanceOf(env, 0).fetch('http://transcoder/covers', init)
 }
 
 /**
  * How many jobs a transcoder process runs at once; 0 when it does not serve. A container is started by its first job, so all count as
- * serving, with the one job that the queue gives each.
+ * serving.
  */
 export async function transcoderSlots(env: Env): Promise<number> {
-  if (!env.TRANSCODER_URL) return INSTANCES
+  if (!env.TRANSCODER_URL) return instances(env) * JOB_SLOTS.length
   try {
-    const response = await fetch(`${env.TRANSCODER_URL}/health`, { signal: AbortSignal.timeout(3000) })
+    const response = await fetch(`${env.TRANSCODER_URL}/health`, { signal: AbortSignal.timeout(HEALTH_TIMEOUT) })
     const { slots } = await response.json<{ slots?: unknown[] }>()
     return response.ok ? (slots?.length ?? 1) : 0
   } catch {
@@ -42,30 +51,22 @@ export async function transcoderSlots(env: Env): Promise<number> {
   }
 }
 
-/**
- * Starts the container when a job comes, and lets it sleep soon after: an idle minute costs more than the transcode of a song
- * (docs/architecture.md#containers).
- */
-export class TranscoderContainer extends DurableObject<Env> {
-  override async fetch(request: Request): Promise<Response> {
-    const container = this.ctx.container
-    if (!container) return new Response('containers are not enabled here; set TRANSCODER_URL', { status: 503 })
+/** The way into a container, which is started if need be. Throws when it does not serve within half a minute. */
+export async function openContainer(container: Container, env: Env): Promise<Fetcher> {
+  const port = container.getTcpPort(PORT)
+  const deadline = Date.now() + START_TIMEOUT
+  for (;;) {
     if (!container.running) {
-      container.start({ enableInternet: true, env: { TRANSCODER_SECRET: this.env.TRANSCODER_SECRET } })
-      await container.setInactivityTimeout(60_000)
+      container.start({ enableInternet: true, env: { TRANSCODER_SECRET: env.TRANSCODER_SECRET } })
     }
-    const port = container.getTcpPort(PORT)
-    const deadline = Date.now() + START_TIMEOUT
-    for (;;) {
-      try {
-        const health = await port.fetch('http://transcoder/health')
-        await health.body?.cancel()
-        if (health.ok) break
-      } catch (error) {
-        if (Date.now() > deadline) throw error
-      }
-      await scheduler.wait(300)
+    try {
+      const health = await port.fetch('http://transcoder/health', { signal: AbortSignal.timeout(HEALTH_TIMEOUT) })
+      await health.body?.cancel()
+      if (health.ok) return port
+      throw new Error(`the container answers ${health.status}`)
+    } catch (error) {
+      if (Date.now() > deadline) throw error
     }
-    return port.fetch(request.url, request)
+    await scheduler.wait(300)
   }
 }

@@ -60,13 +60,23 @@ export const jobs = sqliteTable(
     organization_id: text().notNull(),
     payload: json<JobPayload>().notNull(),
     state: text().$type<'open' | 'done' | 'failed'>().notNull().default('open'),
-    /** How often a worker took it and then vanished or failed. */
+    /** How often it was begun, without the times that were not its own fault. */
     attempt: integer().notNull().default(0),
+    /** Whoever claimed it last, by a name of its own for each claim; null: nobody since it was given back. */
+    holder: text(),
     pass: text().$type<'strict' | 'tolerant'>().notNull().default('strict'),
     lease_until: integer().notNull(),
     nudge_at: integer().notNull(),
     created_at: integer().notNull(),
     error: json<Record<string, unknown>>(),
+    /** Of a transcode: its turn in line, in milliseconds since 1970 or later (docs/decisions/0033); null: of another kind. */
+    turn: integer(),
+    /** Of a transcode: 0 for the smallest sources. */
+    size_class: integer().notNull().default(0),
+    /** The place where a transcode runs, until nothing of it runs there any more. */
+    slot: integer(),
+    /** How often in a row a transcode could not be begun. */
+    tries: integer().notNull().default(0),
     /** Part of a collection's reprocess: only few of these are open at a time. */
     is_background: integer({ mode: 'boolean' }).notNull().default(false),
   },
@@ -74,6 +84,15 @@ export const jobs = sqliteTable(
     index('jobs_open')
       .on(t.nudge_at)
       .where(sql`state = 'open'`),
+    index('jobs_line')
+      .on(t.size_class, t.turn)
+      .where(sql`state = 'open' and turn is not null and slot is null`),
+    index('jobs_organization')
+      .on(t.organization_id, t.turn)
+      .where(sql`state = 'open' and turn is not null and is_background = 0`),
+    index('jobs_slot')
+      .on(t.slot)
+      .where(sql`slot is not null`),
     index('jobs_age').on(t.created_at),
     index('jobs_background')
       .on(t.id)

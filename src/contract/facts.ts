@@ -86,6 +86,9 @@ export const MP3_BITRATES = [32, 40, 48, 56, 64, 80, 96, 112, 128, 160, 192, 224
 /** Kbit/s that no variant passes. */
 export const MAX_BITRATE = 320
 
+/** The places in which one transcoder works at the same time, by the most bytes that a source may have there. */
+export const JOB_SLOTS = [Number.POSITIVE_INFINITY, 20_000_000, 2_000_000]
+
 /**
  * The encoders of audio variants, each with the file that it is put into (docs/architecture.md#audio-in-browsers). Another one takes an
  * entry here and its ffmpeg arguments in container/audio/command.ts.

@@ -77,6 +77,8 @@ export const TrackInfo = SourceInfo.partial()
   .extend({
     /** 0–1 while it is processed; 0 while it waits. */
     progress: z.number().optional(),
+    /** While it waits: how many files are before it, and about how many seconds they take. */
+    waiting: z.object({ before: z.int(), seconds: z.int() }).optional(),
     error: TrackError.optional(),
     warnings: z.array(Warning).optional(),
     failed_variants: z.array(FailedVariant).optional(),

@@ -7,8 +7,7 @@ import { verifyCoverGrant } from '../adapters/token.ts'
 import { systemOf } from '../context.ts'
 import { isCover, MAX_COVER_BYTES } from '../contract/facts.ts'
 import { ApiError } from '../errors.ts'
-import { cutCover, startCover } from '../pipeline/cover.ts'
-import { claimJob, releaseJob, sendJob } from '../pipeline/job.ts'
+import { takeCover } from '../pipeline/cover.ts'
 import { HEADERS, requestId } from './answer.ts'
 import type { AppEnv } from './context.ts'
 import { limitCovers } from './limit_rate.ts'
@@ -56,22 +55,13 @@ export function mountCoverUpload(app: Hono<AppEnv>, memory: Memory): void {
     const grant = await verifyCoverGrant(c.env, c.req.param('token'))
     c.set('organization_id', grant.organization_id)
     await limitCovers(c.env, grant.owner_id)
-    const system = systemOf(c.env, memory, openDatabase(c.env.DB))
-    const started = await startCover(system, grant, await readImage(c.req.raw))
-    const job = await claimJob(system, started.id)
-    const outcome = job && (await cutCover(system, job))
-    system.forget(grant.organization_id)
-    if (outcome?.end === 'done' && outcome.fault) {
-      const { code, message } = outcome.fault
+    const taken = await takeCover(systemOf(c.env, memory, openDatabase(c.env.DB)), grant, await readImage(c.req.raw))
+    if (typeof taken !== 'string') {
+      const { code, message } = taken
       if (code === 'unsupported_image' || code === 'image_too_large') throw new ApiError(code, message)
       throw new ApiError('unavailable', message)
     }
-    const pending = job && outcome && outcome.end !== 'done'
-    if (pending) {
-      await releaseJob(system, job, outcome.delay, false)
-      await sendJob(system, job, outcome.delay)
-    }
     const answer = { ok: true, api_request_id: requestId(c), [`${grant.owner}_id`]: grant.owner_id }
-    return c.json({ ...answer, status: pending ? 'processing' : 'ready' }, pending ? 202 : 200, HEADERS)
+    return c.json({ ...answer, status: taken }, taken === 'processing' ? 202 : 200, HEADERS)
   })
 }

@@ -1,15 +1,14 @@
+import { isPassing } from '../adapters/database.ts'
 import { beat } from '../adapters/heartbeats.ts'
 import type { System } from '../context.ts'
 import { describeError } from '../errors.ts'
 import { cutCover } from './cover.ts'
-import { failTranscode } from './finish.ts'
 import { ingestPath } from './ingest.ts'
-import { claimJob, type Job, type JobMessage, releaseJob, sendJob } from './job.ts'
+import { backoff, claim, type Job, type JobKind, type JobMessage, type Outcome, release, sendJob } from './jobs.ts'
 import { type KeyUse, writeUse } from './key_use.ts'
-import { backoff, type Outcome } from './outcome.ts'
 import { runPurge } from './purge.ts'
 import { runReprocess } from './reprocess.ts'
-import { transcode } from './transcode.ts'
+import { dispatch } from './transcode/line.ts'
 
 /** What R2 sends when an object is written (docs/architecture.md#r2). */
 interface UploadEvent {
@@ -17,29 +16,25 @@ interface UploadEvent {
   object: { key: string }
 }
 
-/** What a queue is for: the last word of its name, so that a second deployment may name its queues otherwise. */
-const partOf = (queue: string) => queue.split('-').at(-1)
-
-const runners: Record<Job['payload']['kind'], (system: System, job: Job) => Promise<Outcome>> = {
-  transcode,
+/** Transcodes are followed elsewhere (transcode/follower.ts). */
+type Short = Exclude<JobKind, 'transcode'>
+const runners: { [K in Short]: (system: System, job: Job<K>) => Promise<Outcome> } = {
   reprocess: runReprocess,
   cover: cutCover,
   purge: runPurge,
 }
+/** Each job's own runner: the compiler cannot tell that the two belong together. */
+const run = (system: System, job: Job<Short>) =>
+  (runners[job.payload.kind] as (system: System, job: Job<Short>) => Promise<Outcome>)(system, job)
 
 /** The consumer of every queue: each message is acknowledged or retried by itself. */
 export async function consume(system: System, batch: MessageBatch): Promise<void> {
-  if (partOf(batch.queue) === 'ingest') await beat(system.db, 'event', 60_000)
   for (const message of batch.messages) {
     try {
-      if (partOf(batch.queue) === 'ingest') await ingestPath(system, (message.body as UploadEvent).object.key)
-      else if (partOf(batch.queue) === 'dead') await bury(system, message.body as Partial<JobMessage>)
-      else {
-        const retry_in = await task(system, message as Message<JobMessage | KeyUse>)
-        if (retry_in !== null) {
-          message.retry({ delaySeconds: retry_in })
-          continue
-        }
+      const retry_in = await roles[roleOf(batch.queue)](system, message as Message<never>)
+      if (retry_in !== null) {
+        message.retry({ delaySeconds: retry_in })
+        continue
       }
       message.ack()
     } catch (error) {
@@ -56,45 +51,55 @@ export async function consume(system: System, batch: MessageBatch): Promise<void
   }
 }
 
-/** Does what a message asks for; answers after how many seconds it is to come again, or null. */
-async function task(system: System, message: Message<JobMessage | KeyUse>): Promise<number | null> {
-  if (!('api_key_id' in message.body)) return work(system, message as Message<JobMessage>)
-  await writeUse(system, message.body)
-  return null
+/** What each queue's messages ask for; answered is after how many seconds one is to come again, or null. */
+const roles = {
+  async ingest(system: System, { body }: Message<UploadEvent>) {
+    await beat(system.db, 'event', 60_000)
+    await ingestPath(system, body.object.key)
+    return null
+  },
+  /** Each says that the line has become longer; whose turn it is, the rows tell. */
+  async transcode(system: System) {
+    await dispatch(system)
+    return null
+  },
+  async task(system: System, message: Message<JobMessage | KeyUse>) {
+    if (!('api_key_id' in message.body)) return work(system, message as Message<JobMessage>)
+    await writeUse(system, message.body)
+    return null
+  },
+  /** Delivered in vain too often. A purge or a cover has nobody who waits for it: the sweep tries again in an hour. */
+  async dead(system: System, { body }: Message<Partial<JobMessage>>) {
+    console.error(JSON.stringify({ event: 'dead_letter', body }))
+    const job = body.job_id ? await claim(system, body.job_id) : null
+    if (job) await release(system, job, 3600, true)
+    return null
+  },
+}
+
+/** A second deployment's queues have other names, which end the same. */
+function roleOf(queue: string): keyof typeof roles {
+  const role = queue.split('-').at(-1)!
+  if (!(role in roles)) throw new Error(`the name of the queue ${queue} tells no role`)
+  return role as keyof typeof roles
 }
 
 async function work(system: System, message: Message<JobMessage>): Promise<number | null> {
-  const job = await claimJob(system, message.body.job_id)
+  const job = (await claim(system, message.body.job_id)) as Job<Short> | null
   if (!job) return null
   let outcome: Outcome
   try {
-    outcome = await runners[job.payload.kind](system, job).finally(() => system.forget(job.organization_id))
+    outcome = await run(system, job).finally(() => system.forget(job.organization_id))
   } catch (error) {
-    await releaseJob(system, job, backoff(message.attempts), true)
+    await release(system, job, backoff(message.attempts), !isPassing(error))
     throw error
   }
   if (outcome.end === 'done') return null
-  await releaseJob(system, job, outcome.delay, outcome.end === 'retry' && outcome.counts)
+  await release(system, job, outcome.delay, outcome.end === 'retry' && outcome.counts)
   if (outcome.end === 'again') {
     await sendJob(system, job, outcome.delay)
     return null
   }
   // This uses up one of the queue's deliveries; the last one leads to the dead-letter queue.
   return Math.max(outcome.delay, outcome.counts ? 0 : backoff(message.attempts))
-}
-
-/** A message that was delivered in vain too often: its job ends here, unless somebody holds it at this moment. */
-async function bury(system: System, body: Partial<JobMessage>): Promise<void> {
-  console.error(JSON.stringify({ event: 'dead_letter', body }))
-  if (!body.job_id) return
-  const job = await claimJob(system, body.job_id)
-  if (!job) return
-  if (job.payload.kind === 'transcode') {
-    const message =
-      'The transcoder could not be reached for a long time; the upload is kept, process the track again later'
-    await failTranscode(system, job, 'transcoder_unavailable', message)
-  } else {
-    // A cover or a purge has nobody who waits for it: the sweep tries again in an hour.
-    await releaseJob(system, job, 3600, true)
-  }
 }

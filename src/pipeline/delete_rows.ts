@@ -1,17 +1,9 @@
 import { eq, inArray, sql } from 'drizzle-orm'
 
-import {
-  collections,
-  playlists,
-  playlistTracks,
-  tracks,
-  trackVariants,
-  uploadSessions,
-  variants,
-} from '../adapters/schema.ts'
+import { removeFromPlaylists } from '../adapters/playlist_order.ts'
+import { collections, playlists, playlistTracks, tracks, uploadSessions, variants } from '../adapters/schema.ts'
 import { reprocesses } from '../adapters/work_schema.ts'
 import type { System } from '../context.ts'
-import { removeFromPlaylists } from './playlist_order.ts'
 
 /** Rows deleted in one statement, so that a big organization does not hold up the database. */
 const CHUNK = 500
@@ -59,7 +51,6 @@ export async function deleteTracks(
     const chunk = sql`(select id from tracks where collection_id = ${collection_id} order by "order" limit ${CHUNK})`
     const results = await db.batch([
       ...removeFromPlaylists(db, chunk),
-      db.delete(trackVariants).where(sql`track_id in ${chunk}`),
       db
         .delete(tracks)
         .where(sql`id in ${chunk}`)

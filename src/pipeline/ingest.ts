@@ -1,11 +1,12 @@
-import { and, eq, type SQL, sql } from 'drizzle-orm'
+import { and, eq, sql } from 'drizzle-orm'
 
-import { headObject } from '../adapters/media.ts'
+import { headObject, readObject } from '../adapters/media.ts'
 import { tracks } from '../adapters/schema.ts'
-import { jobs } from '../adapters/work_schema.ts'
 import type { System } from '../context.ts'
-import type { TrackErrorCode } from '../contract/errors.ts'
-import { insertJob, sendJob } from './job.ts'
+import { sniff } from '../contract/sniff.ts'
+import { HEAD_BYTES } from '../contract/text.ts'
+import { startTranscode } from './transcode/start.ts'
+import { failure } from './transcode/track_job.ts'
 
 /**
  * Has the upload arrived? Reached by R2's event, by reading the track, by `upload_complete` and by the sweep
@@ -16,11 +17,6 @@ type Waiting = Pick<
   typeof tracks.$inferSelect,
   'id' | 'organization_id' | 'status' | 'source_path' | 'upload_path' | 'upload_expires_at' | 'created_at'
 >
-
-/** A track's reason of failure, as `info.error` shows it. */
-export const fault = (code: TrackErrorCode, message: string, attempt = 0) => ({
-  error: { code, message, attempt },
-})
 
 /** The sweep looks no more; late bytes are still found by R2's event or by reading. */
 const NEVER = Number.MAX_SAFE_INTEGER
@@ -33,62 +29,22 @@ const waitsFor = (track: Waiting) =>
 export async function ingest(system: System, track: Waiting): Promise<boolean> {
   const source = await headObject(system.env, track.upload_path)
   if (!source) return expire(system, track)
-  if (source.size === 0) return refuse(system, track, fault('empty_file', 'The uploaded file is empty (0 bytes)'))
+  const { size } = source
+  if (size === 0) return refuse(system, track, failure('empty_file', 'The uploaded file is empty (0 bytes)'))
   const limit = Number(system.env.MAX_UPLOAD_BYTES)
-  if (source.size > limit) {
-    const message = `The uploaded file has ${source.size} bytes; at most ${limit} are allowed`
-    return refuse(system, track, fault('file_too_large', message))
+  if (size > limit) {
+    const message = `The uploaded file has ${size} bytes; at most ${limit} are allowed`
+    return refuse(system, track, failure('file_too_large', message))
   }
-  return startProcessing(system, track, { path: track.upload_path, size: source.size }, waitsFor(track))
+  const { upload_path: path } = track
+  const read = (offset: number) => (offset < size ? readObject(system.env, path, offset, HEAD_BYTES) : new Uint8Array())
+  const found = await sniff(async (offset) => read(offset), size)
+  if ('code' in found) return refuse(system, track, failure(found.code, found.message))
+  return startTranscode(system, track, { path, size }, waitsFor(track))
 }
 
-/** Begins a transcode job, if `condition` still holds with it. It becomes the one that owns the track's status. */
-export async function startProcessing(
-  system: System,
-  track: { id: string; organization_id: string },
-  source: { path: string; size: number },
-  condition: SQL,
-  reprocess_id?: string,
-): Promise<boolean> {
-  const { db } = system
-  const payload = {
-    kind: 'transcode' as const,
-    track_id: track.id,
-    source_path: source.path,
-    source_size: source.size,
-    ...(reprocess_id && { reprocess_id }),
-  }
-  const job = insertJob(system, track.organization_id, payload)
-  const [, moved] = await db.batch([
-    job.insert,
-    db
-      .update(tracks)
-      .set({
-        status: 'processing',
-        job_id: job.id,
-        progress: 0,
-        source_path: source.path,
-        source_size: source.size,
-        // Only a new upload ends the waiting; a reprocess of the old one does not.
-        awaiting_upload: sql`awaiting_upload and upload_path <> ${source.path}`,
-        info: sql`json_remove(info, '$.error')`,
-      })
-      .where(and(eq(tracks.id, track.id), condition))
-      .returning({ id: tracks.id }),
-    // Somebody else was faster: their job stands, this one never was.
-    db
-      .delete(jobs)
-      .where(
-        and(eq(jobs.id, job.id), sql`not exists (select 1 from tracks where id = ${track.id} and job_id = ${job.id})`),
-      ),
-  ])
-  if (moved.length === 0) return false
-  await sendJob(system, job)
-  return true
-}
-
-/** A file that no decoder needs to look at. A track that had a good one before keeps it. */
-async function refuse(system: System, track: Waiting, info: ReturnType<typeof fault>): Promise<boolean> {
+/** A file that no decoder needs to look at, however long the line is. A track that had a good one before keeps it. */
+async function refuse(system: System, track: Waiting, info: ReturnType<typeof failure>): Promise<boolean> {
   const { db, env } = system
   await env.MEDIA.delete(track.upload_path)
   const refused = await db
@@ -114,7 +70,7 @@ async function expire({ db, now }: System, track: Waiting): Promise<boolean> {
     return false
   }
   if (track.status !== 'initializing') return false
-  const info = fault('upload_expired', 'No file arrived before the upload URL expired; ask for a new one')
+  const info = failure('upload_expired', 'No file arrived before the upload URL expired; ask for a new one')
   const expired = await db
     .update(tracks)
     .set({ status: 'failed', info, next_check_at: NEVER })

@@ -1,17 +1,14 @@
-import { and, eq, sql } from 'drizzle-orm'
+import { and, asc, eq, gt, type SQL, sql } from 'drizzle-orm'
 
 import { deletePrefix } from '../adapters/media.ts'
-import { trackVariants } from '../adapters/schema.ts'
-import { type JobPayload, jobs } from '../adapters/work_schema.ts'
+import { collections, tracks } from '../adapters/schema.ts'
 import type { System } from '../context.ts'
+import { describeError } from '../errors.ts'
 import { deleteOrganizationRows, deleteTracks } from './delete_rows.ts'
-import { holds, insertJob, type Job, renewLease, sendJob } from './job.ts'
-import { done, type Outcome } from './outcome.ts'
+import { AFTER_URLS, done, end, insertJob, insertJobFrom, type Job, type Outcome, renew, sendJob } from './jobs.ts'
+import { endUnwanted } from './transcode/unwanted.ts'
 
-type Purge = Extract<JobPayload, { kind: 'purge' }>
-
-/** Seconds for which files stay that signed URLs may still lead to: those live an hour at most. */
-const AFTER_URLS = 2 * 3600
+type Purge = Job<'purge'>['payload']
 
 /** The job that deletes files, and what else a purge names, at once; for a batch. Send it with `sendJob`. */
 export const purgeJob = (system: System, organization_id: string, payload: Omit<Purge, 'kind'>) =>
@@ -24,15 +21,21 @@ export async function purge(system: System, organization_id: string, prefixes: s
   await sendJob(system, job)
 }
 
-/** Deletes files that were replaced, when nobody can be playing them any more; the sweep starts it. */
-export async function purgeLater(
+/** Deletes files that were replaced, when nobody can be playing them any more; the sweep starts it. For a batch. */
+export const purgeLater = (system: System, organization_id: string, prefixes: string[], paths: string[]) =>
+  insertJob(system, organization_id, { kind: 'purge', prefixes, paths }, AFTER_URLS).insert
+
+/** The same for paths that SQL computes: a JSON text for each row of the source (`tracks where …`), or null. */
+export function purgeLaterFrom(
   system: System,
   organization_id: string,
-  prefixes: string[],
-  paths: string[],
-): Promise<void> {
-  if (prefixes.length + paths.length === 0) return
-  await insertJob(system, organization_id, { kind: 'purge', prefixes, paths }, AFTER_URLS).insert
+  paths: SQL,
+  source: SQL,
+  prefixes: SQL = sql`'[]'`,
+) {
+  const payload = sql`json_object('kind', 'purge', 'prefixes', json(prefixes), 'paths', json(paths))`
+  const found = sql`(select ${paths} as paths, ${prefixes} as prefixes from ${source}) where paths is not null`
+  return insertJobFrom(system, organization_id, { kind: 'purge', json: payload }, found, AFTER_URLS)
 }
 
 /** Seconds after which nothing can write to a deleted track's places any more: upload URLs and a running job's end before. */
@@ -48,55 +51,71 @@ export function purgeJobs(system: System, organization_id: string, payload: Omit
   return { purge, inserts: [purge.insert, again.insert] as const }
 }
 
+/** Starts the job of a deletion, and ends what runs for what was deleted. The rows are gone already: a fault here is for the sweep. */
+export async function startPurge(system: System, job: ReturnType<typeof purgeJob>): Promise<void> {
+  await sendJob(system, job)
+  try {
+    await endUnwanted(system)
+  } catch (error) {
+    console.error(JSON.stringify({ event: 'cancel_failed', error: describeError(error) }))
+  }
+}
+
 /** Deletes what a purge job names; a fault is thrown and the whole job repeated. */
-export async function runPurge(system: System, job: Job): Promise<Outcome> {
-  if (job.payload.kind !== 'purge') throw new Error('not a purge job')
+export async function runPurge(system: System, job: Job<'purge'>): Promise<Outcome> {
   const { prefixes, paths = [], organization_id, collection_id, variant } = job.payload
-  const { db, env } = system
-  const alive = () => renewLease(system, job)
+  const { env } = system
+  const alive = () => renew(system, job)
   if (collection_id) await deleteTracks(system, collection_id, alive)
   if (organization_id) await deleteOrganizationRows(system, organization_id, alive)
-  if (variant) await deleteVariantFiles(system, job, variant, alive)
+  if (variant) await deleteVariantFiles(system, job.organization_id, variant.id, alive)
   if (paths.length > 0) await env.MEDIA.delete(paths)
   for (const prefix of prefixes) await deletePrefix(env, prefix, alive)
-  await db.update(jobs).set({ state: 'done' }).where(holds(job))
+  await end(system, job)
   return done
 }
 
-/** Files of a variant that are deleted in one batch. */
-const CHUNK = 200
+/** Tracks that are looked at in one statement. */
+const PAGE = 1000
 
 /**
  * Takes the files of a deleted variant away from all tracks: from then on no play view shows them. The files themselves go when the
- * last URL to them has expired; the job that deletes them is written together with the loss of their rows, so that none is forgotten.
+ * last URL to them has expired; the job that deletes them is written together with the loss, so that none is forgotten.
  */
 async function deleteVariantFiles(
   system: System,
-  { organization_id }: Job,
-  { id, index }: { id: string; index: string },
+  organization_id: string,
+  variant_id: string,
   alive: () => Promise<unknown>,
 ): Promise<void> {
   const { db } = system
-  for (;;) {
-    const files = await db
-      .select({ track_id: trackVariants.track_id, path: trackVariants.path })
-      .from(trackVariants)
-      .where(eq(trackVariants.variant_id, id))
-      .limit(CHUNK)
-    if (files.length === 0) return
-    const paths = files.map((file) => file.path)
-    const track_ids = JSON.stringify(files.map((file) => file.track_id))
-    await db.batch([
-      insertJob(system, organization_id, { kind: 'purge', prefixes: [], paths }, AFTER_URLS).insert,
-      db.delete(trackVariants).where(
-        and(
-          sql`track_id in (select value from json_each(${track_ids}))`,
-          eq(trackVariants.index, index),
-          // The `+` keeps SQLite from walking all files of the variant for each chunk.
-          sql`+variant_id = ${id}`,
-        ),
-      ),
-    ])
-    await alive()
+  const owned = await db
+    .select({ id: collections.id })
+    .from(collections)
+    .where(eq(collections.organization_id, organization_id))
+  const isGone = sql`value ->> 'variant_id' is ${variant_id}`
+  for (const { id: collection_id } of owned) {
+    for (let cursor = ''; ;) {
+      const page = await db
+        .select({ id: tracks.id })
+        .from(tracks)
+        .where(and(eq(tracks.collection_id, collection_id), gt(tracks.id, cursor)))
+        .orderBy(asc(tracks.id))
+        .limit(PAGE)
+      const last = page.at(-1)
+      if (!last) break
+      const inPage = and(eq(tracks.collection_id, collection_id), gt(tracks.id, cursor), sql`tracks.id <= ${last.id}`)!
+      const paths = sql`(select nullif(json_group_array(value ->> 'path'), '[]')
+        from tracks, json_each(coalesce(files, '[]')) where ${inPage} and ${isGone})`
+      await db.batch([
+        purgeLaterFrom(system, organization_id, paths, sql`(select 1)`),
+        db
+          .update(tracks)
+          .set({ files: sql`(select json_group_array(json(value)) from json_each(files) where not (${isGone}))` })
+          .where(and(inPage, sql`exists (select 1 from json_each(files) where ${isGone})`)),
+      ])
+      await alive()
+      cursor = last.id
+    }
   }
 }

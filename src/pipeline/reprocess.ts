@@ -2,12 +2,11 @@ import { and, asc, eq, gt, inArray, type SQL, sql } from 'drizzle-orm'
 
 import { headObject } from '../adapters/media.ts'
 import { tracks } from '../adapters/schema.ts'
-import { jobs, reprocesses } from '../adapters/work_schema.ts'
+import { reprocesses } from '../adapters/work_schema.ts'
 import type { System } from '../context.ts'
-import { startProcessing } from './ingest.ts'
-import { holds, type Job } from './job.ts'
-import { done, type Outcome } from './outcome.ts'
-import { lacks } from './rendition.ts'
+import { done, end, type Job, type Outcome, whenEnded, whileHeld } from './jobs.ts'
+import { startTranscode } from './transcode/start.ts'
+import { lacks } from './transcode/variant_spec.ts'
 
 /**
  * Walks a collection and has its tracks processed again, few at a time. The queue of transcodes is first come, first served: because
@@ -41,7 +40,7 @@ const looked = ({ db }: System, run: Run, where: SQL | undefined, limit: number)
     .limit(limit)
 type Looked = Awaited<ReturnType<typeof looked>>[number]
 
-function judge(track: Looked, run: Run): 'busy' | 'due' | 'done' | 'failed' {
+function classify(track: Looked, run: Run): 'busy' | 'due' | 'done' | 'failed' {
   if (track.status === 'processing' || track.status === 'fallback_processing') return 'busy'
   if (track.tried) return track.status === 'ready' ? 'done' : 'failed'
   if (track.source_path === null) return 'done'
@@ -52,9 +51,8 @@ function judge(track: Looked, run: Run): 'busy' | 'due' | 'done' | 'failed' {
 /** What one run of the job changes. */
 type Step = Pick<Run, 'cursor' | 'waiting' | 'done' | 'failed'> & { slots: number; ended: boolean }
 
-/** One run of a collection's reprocess: settles what has ended, starts what is due, writes down where it stands. */
-export async function runReprocess(system: System, job: Job): Promise<Outcome> {
-  if (job.payload.kind !== 'reprocess') throw new Error('not a reprocess job')
+/** One run of a collection's reprocess: reconciles what has ended, starts what is due, writes down where it stands. */
+export async function runReprocess(system: System, job: Job<'reprocess'>): Promise<Outcome> {
   const { db } = system
   const mine = and(eq(reprocesses.collection_id, job.payload.collection_id), eq(reprocesses.job_id, job.id))
   const [[run], [open]] = await db.batch([
@@ -63,27 +61,26 @@ export async function runReprocess(system: System, job: Job): Promise<Outcome> {
   ])
   // The collection was deleted, or a newer run has taken over.
   if (run?.state !== 'running') {
-    await db.update(jobs).set({ state: 'done' }).where(holds(job))
+    await end(system, job)
     return done
   }
   const { cursor, waiting } = run
   const step: Step = { cursor, waiting, done: run.done, failed: run.failed, slots: AT_ONCE - open!.count, ended: false }
-  await settle(system, run, step)
-  await walk(system, run, step)
+  await reconcile(system, run, step)
+  await scan(system, run, step)
   const { slots: _, ended, ...values } = step
   const finished = ended && step.waiting.length === 0
-  const end = { state: 'done' as const, finished_at: Date.now(), total: step.done + step.failed }
-  const held = sql`exists (select 1 from jobs where ${holds(job)})`
-  await db.batch([
+  const write = (held: SQL, last: Partial<Run> = {}) =>
     db
       .update(reprocesses)
-      .set({ ...values, ...(finished && end) })
-      .where(and(mine, held)),
-    db
-      .update(jobs)
-      .set({ state: 'done' })
-      .where(and(holds(job), finished ? sql`true` : sql`false`)),
-  ])
+      .set({ ...values, ...last })
+      .where(and(mine, held))
+  if (finished) {
+    const last = { state: 'done' as const, finished_at: Date.now(), total: step.done + step.failed }
+    await db.batch([end(system, job), write(whenEnded(job, 'done'), last)])
+  } else {
+    await db.batch([write(whileHeld(job))])
+  }
   if (finished) return done
   const moved = step.cursor !== cursor || step.done + step.failed > run.done + run.failed
   return { end: 'again', delay: moved ? 1 : 5 }
@@ -92,22 +89,22 @@ export async function runReprocess(system: System, job: Job): Promise<Outcome> {
 const openCount = sql<number>`(select count(*) from jobs where state = 'open' and is_background = 1)`
 
 /** Looks after the tracks that were being processed. */
-async function settle(system: System, run: Run, step: Step): Promise<void> {
+async function reconcile(system: System, run: Run, step: Step): Promise<void> {
   if (run.waiting.length === 0) return
   const found = await looked(system, run, inArray(tracks.id, run.waiting), run.waiting.length)
   step.waiting = []
-  for (const track of found) await take(system, run, step, track)
+  for (const track of found) await process(system, run, step, track)
 }
 
 /** Goes on through the collection, up to the first track that is due and has to wait. */
-async function walk(system: System, run: Run, step: Step): Promise<void> {
+async function scan(system: System, run: Run, step: Step): Promise<void> {
   for (const limit of PAGES) {
     const page = await looked(system, run, gt(tracks.id, step.cursor), limit)
     for (const track of page) {
       // One that has come since is made with the variants of now anyway.
       if (track.created_at <= run.started_at) {
-        if (step.waiting.length >= MAX_WAITING || (step.slots <= 0 && judge(track, run) === 'due')) return
-        await take(system, run, step, track)
+        if (step.waiting.length >= MAX_WAITING || (step.slots <= 0 && classify(track, run) === 'due')) return
+        await process(system, run, step, track)
       }
       step.cursor = track.id
     }
@@ -117,14 +114,14 @@ async function walk(system: System, run: Run, step: Step): Promise<void> {
 }
 
 /** Counts a track, starts it, or waits for it. */
-async function take(system: System, run: Run, step: Step, track: Looked): Promise<void> {
-  const verdict = judge(track, run)
+async function process(system: System, run: Run, step: Step, track: Looked): Promise<void> {
+  const verdict = classify(track, run)
   if (verdict === 'done' || verdict === 'failed') {
     step[verdict]++
     return
   }
   if (verdict === 'due' && step.slots > 0) {
-    if (!(await start(system, run, track))) {
+    if (!(await begin(system, run, track))) {
       step.failed++
       return
     }
@@ -134,11 +131,11 @@ async function take(system: System, run: Run, step: Step, track: Looked): Promis
 }
 
 /** Begins a track's transcode, if there is room and nobody else has begun one; false when its uploaded file is gone. */
-async function start(system: System, run: Run, track: Looked): Promise<boolean> {
+async function begin(system: System, run: Run, track: Looked): Promise<boolean> {
   const source = track.source_path === null ? null : await headObject(system.env, track.source_path)
   if (!source || track.source_path === null) return false
   const condition = sql`status not in ('processing', 'fallback_processing') and source_path = ${track.source_path}
     and ${openCount} <= ${AT_ONCE}`
-  await startProcessing(system, track, { path: track.source_path, size: source.size }, condition, run.job_id)
+  await startTranscode(system, track, { path: track.source_path, size: source.size }, condition, run.job_id)
   return true
 }

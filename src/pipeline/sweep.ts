@@ -2,12 +2,14 @@ import { sql, type SQL } from 'drizzle-orm'
 
 import { beat } from '../adapters/heartbeats.ts'
 import { gonePlaySessions, playSessions } from '../adapters/play_sessions.ts'
-import { formerPlaySessions, uploadSessions } from '../adapters/schema.ts'
+import { formerPlaySessions, formerTrackFiles, tracks, uploadSessions } from '../adapters/schema.ts'
 import { idempotencyKeys, jobs } from '../adapters/work_schema.ts'
 import type { System } from '../context.ts'
 import { ingestWaiting } from './ingest.ts'
-import { nudgeJobs } from './job.ts'
+import { forgottenJobs, sendJob } from './jobs.ts'
 import { sweepMultipart } from './multipart.ts'
+import { dispatch, lineUp } from './transcode/line.ts'
+import { endUnwanted } from './transcode/unwanted.ts'
 
 const DAY = 24 * 3600 * 1000
 /** Rows of one kind that one sweep looks after: it runs every minute, and must end within one. */
@@ -19,12 +21,59 @@ const ROUNDS = 200
 
 /** The cron: catches what events, messages and workers lost, and takes away what has ended. */
 export async function sweep(system: System): Promise<void> {
-  await nudgeJobs(system, LIMIT)
+  for (const job of await forgottenJobs(system, LIMIT)) {
+    await (job.payload.kind === 'transcode' ? lineUp(system, job.id) : sendJob(system, job))
+  }
   await ingestWaiting(system, LIMIT)
   await sweepMultipart(system, LIMIT)
+  const { is_running, is_waiting, is_former } = await lookAround(system)
+  if (is_running) await endUnwanted(system)
+  if (is_running || is_waiting) await dispatch(system)
+  if (is_former) await moveTrackFiles(system)
   await deleteEnded(system)
   await beat(system.db, 'sweep')
 }
+
+/** What there is to do of what is rare. */
+async function lookAround({ db }: System) {
+  const exists = (rows: SQL, name: string) => sql<number>`exists (select 1 from ${rows})`.as(name)
+  const [found] = await db
+    .select({
+      is_running: exists(sql`jobs where slot is not null`, 'is_running'),
+      is_waiting: exists(sql`jobs where state = 'open' and turn is not null and slot is null`, 'is_waiting'),
+      is_former: exists(sql`track_variants`, 'is_former'),
+    })
+    .from(sql`(select 1)`)
+  return found!
+}
+
+/** Tracks whose files are moved in one batch. */
+const MOVED = 500
+
+/**
+ * Files that an older version has written, also while this one was being deployed, stand in a table of their own: they are brought into
+ * their track's row (docs/decisions/0030). As long as there are any, they are newer than what stands there.
+ */
+async function moveTrackFiles({ db }: System): Promise<void> {
+  const former = sql`(select distinct track_id from track_variants order by track_id limit ${MOVED})`
+  for (let round = 0; round < ROUNDS; round++) {
+    const [, gone] = await db.batch([
+      db
+        .update(tracks)
+        .set({ files: sql`(${formerFiles})` })
+        .where(sql`id in ${former}`),
+      db
+        .delete(formerTrackFiles)
+        .where(sql`track_id in ${former}`)
+        .returning({ track_id: formerTrackFiles.track_id }),
+    ])
+    if (gone.length === 0) return
+  }
+}
+
+const formerFiles = sql`select json_group_array(json_object('index', "index", 'path', path, 'size', size, 'bitrate', bitrate,
+    'duration', duration, 'variant_id', variant_id, 'is_early', is_early))
+  from (select * from track_variants where track_id = tracks.id order by rowid)`
 
 /** Deletes what has ended, chunk by chunk, until nothing is left. */
 async function deleteEnded({ db, now }: System): Promise<void> {

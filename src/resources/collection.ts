@@ -2,14 +2,13 @@ import { and, eq, inArray, sql } from 'drizzle-orm'
 
 import { newId } from '../adapters/id.ts'
 import { collectionPrefixes } from '../adapters/media.ts'
-import { collections, tracks, trackVariants, uploadSessions } from '../adapters/schema.ts'
+import { removeFromPlaylists } from '../adapters/playlist_order.ts'
+import { collections, tracks, uploadSessions } from '../adapters/schema.ts'
 import { reprocesses } from '../adapters/work_schema.ts'
 import type { Context, Handlers } from '../context.ts'
 import type { collectionOperations } from '../contract/collection.ts'
 import { invalid, notFound } from '../errors.ts'
-import { sendJob } from '../pipeline/job.ts'
-import { removeFromPlaylists } from '../pipeline/playlist_order.ts'
-import { purgeJobs } from '../pipeline/purge.ts'
+import { purgeJobs, startPurge } from '../pipeline/purge.ts'
 import { shown } from './appearance.ts'
 import { findOrganization } from './organization.ts'
 import { openPage } from './page.ts'
@@ -104,13 +103,12 @@ export const collectionHandlers: Handlers<typeof collectionOperations> = {
     const results = await db.batch([
       ...inserts,
       ...removeFromPlaylists(db, few),
-      db.delete(trackVariants).where(sql`track_id in ${few}`),
       db.delete(tracks).where(sql`id in ${few}`),
       db.delete(uploadSessions).where(eq(uploadSessions.collection_id, collection.id)),
       db.delete(reprocesses).where(eq(reprocesses.collection_id, collection.id)),
       db.delete(collections).where(own(context, collection.id)).returning({ id: collections.id }),
     ])
-    await sendJob(context, purge)
+    await startPurge(context, purge)
     if ((results.at(-1) as unknown[]).length === 0) throw notFound('collection')
     return { collection_id: collection.id, deleted_collection }
   },

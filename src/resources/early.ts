@@ -29,7 +29,7 @@ export async function bestQuality({ db }: Context<Client>, { organization_id, va
   const all = variants.every((name) => CATALOGUE.some(({ index }) => index === name))
   if (all || usual === Infinity) return usual
   const { openDatabase } = await import('../adapters/database.ts')
-  const { ownVariants } = await import('../pipeline/rendition.ts')
+  const { ownVariants } = await import('../pipeline/transcode/variant_spec.ts')
   return Math.max(usual, best(await ownVariants(openDatabase(db.$client), organization_id)))
 }
 

@@ -7,8 +7,7 @@ import type { Context, Handlers } from '../context.ts'
 import { DEFAULT_COLOR } from '../contract/facts.ts'
 import type { Organization, organizationOperations } from '../contract/organization.ts'
 import { notFound } from '../errors.ts'
-import { sendJob } from '../pipeline/job.ts'
-import { purgeJobs } from '../pipeline/purge.ts'
+import { purgeJobs, startPurge } from '../pipeline/purge.ts'
 import { themeColors } from './appearance.ts'
 import { openPage } from './page.ts'
 
@@ -95,7 +94,7 @@ export const organizationHandlers: Handlers<typeof organizationOperations> = {
     ])
     memory.keys.forgetOrganization(id)
     memory.forget(id)
-    await sendJob({ db, ...system }, purge)
+    await startPurge({ db, ...system }, purge)
     if (!row) throw notFound('organization')
     return { organization_id: id, deleted_organization: toOrganization(row) }
   },

@@ -3,12 +3,12 @@ import type { BatchItem } from 'drizzle-orm/batch'
 
 import { type Database, insertFrom } from '../adapters/database.ts'
 import { newId } from '../adapters/id.ts'
+import { renumber } from '../adapters/playlist_order.ts'
 import { playlists, playlistTracks, tracks } from '../adapters/schema.ts'
 import type { Context } from '../context.ts'
 import type { Page } from '../contract/common.ts'
 import { MAX_PLAYLIST_TRACKS } from '../contract/facts.ts'
 import { ApiError, invalid, notFound } from '../errors.ts'
-import { renumber } from '../pipeline/playlist_order.ts'
 import { listedColumns, toListedTrack } from './track.ts'
 
 /**

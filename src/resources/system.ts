@@ -9,7 +9,7 @@ import { jobs } from '../adapters/work_schema.ts'
 import type { Context, Handlers } from '../context.ts'
 import { PASSING, type System, type SystemPart, type systemOperations } from '../contract/system.ts'
 import { describeError } from '../errors.ts'
-import { startProcessing } from '../pipeline/ingest.ts'
+import { startTranscode } from '../pipeline/transcode/start.ts'
 import { timestamp } from './session.ts'
 
 /** Milliseconds after which the database counts as silent, and the sweep, which runs every minute, as standing still. */
@@ -61,7 +61,7 @@ const failedSince = (since: number) => sql`state = 'failed' and jobs.created_at 
 
 /** Jobs of all organizations: those that are open, those of a day that have ended, and why some failed. */
 function readJobs(db: Database, now: number) {
-  const held = sql<number>`sum(attempt > 0 and lease_until > ${now})`.as('held')
+  const held = sql<number>`sum(slot is not null)`.as('held')
   const oldest = sql<number>`min(created_at)`.as('oldest')
   return db.batch([
     db
@@ -94,7 +94,7 @@ async function startAgain(context: Context, { job_id, source_path, ...track }: F
   const source = source_path === null ? null : await headObject(context.env, source_path)
   if (source && source_path !== null) {
     const condition = sql`job_id = ${job_id} and status in ('failed', 'incomplete')`
-    return startProcessing(context, track, { path: source_path, size: source.size }, condition)
+    return startTranscode(context, track, { path: source_path, size: source.size }, condition)
   }
   // So that it is not tried again and again, with others waiting behind it.
   await context.db

@@ -3,30 +3,31 @@ import { and, eq, getTableColumns, sql } from 'drizzle-orm'
 import { insertFrom } from '../adapters/database.ts'
 import { newId, randomBase62 } from '../adapters/id.ts'
 import { headObject, trackPath, uploadPath } from '../adapters/media.ts'
-import { collections, tracks, trackVariants } from '../adapters/schema.ts'
+import { removeFromPlaylists } from '../adapters/playlist_order.ts'
+import { collections, tracks } from '../adapters/schema.ts'
 import { jobs, type MultipartRow } from '../adapters/work_schema.ts'
 import type { Context, Handlers } from '../context.ts'
 import { UPLOAD_TTL } from '../contract/facts.ts'
 import type { trackOperations } from '../contract/track.ts'
 import { ApiError, notFound } from '../errors.ts'
-import { ingest, startProcessing } from '../pipeline/ingest.ts'
-import { sendJob } from '../pipeline/job.ts'
-import { removeFromPlaylists } from '../pipeline/playlist_order.ts'
-import { purgeJobs } from '../pipeline/purge.ts'
+import { ingest } from '../pipeline/ingest.ts'
+import { purgeJobs, purgeLaterFrom, startPurge } from '../pipeline/purge.ts'
+import { waitingFor } from '../pipeline/transcode/line.ts'
+import { startTranscode } from '../pipeline/transcode/start.ts'
 import { audioUpload, checkFacts, coverUpload, type Facts } from './upload_handle.ts'
 
 type Row = typeof tracks.$inferSelect
 type Unread = 'levels' | 'made_with'
 
 const { levels: _levels, made_with: _made_with, ...withoutLevels } = getTableColumns(tracks)
-const { info: _info, ...listed } = withoutLevels
+const { info: _info, files: _files, ...listed } = withoutLevels
 /** All but the levels, which only play views need, and what only a reprocess compares. */
 export const trackColumns = withoutLevels
-/** What lists read: neither the levels nor the technical facts. */
+/** What lists read: neither the levels nor the technical facts nor the files. */
 export const listedColumns = listed
 
 /** The title that was set is shown as it is; play views fall back to the file's name. */
-export const toListedTrack = (row: Omit<Row, Unread | 'info'>) => ({
+export const toListedTrack = (row: Omit<Row, Unread | 'info' | 'files'>) => ({
   ...row,
   image_colors: row.cover_colors,
   track_status_id: row.status,
@@ -55,8 +56,11 @@ export async function findTrack(context: Context, id: string): Promise<Omit<Row,
 /** The track after looking whether its upload has arrived meanwhile (docs/architecture.md#how-audio-flows). */
 export async function refreshTrack(context: Context, id: string) {
   const row = await findTrack(context, id)
-  if (!row.awaiting_upload || !(await ingest(context, row))) return toTrack(row)
-  return toTrack(await findTrack(context, id))
+  const isNew = row.awaiting_upload && (await ingest(context, row))
+  const track = toTrack(isNew ? await findTrack(context, id) : row)
+  if (track.progress !== 0 || !track.job_id) return track
+  const waiting = await waitingFor(context, track.job_id)
+  return waiting ? { ...track, info: { ...track.info, waiting } } : track
 }
 
 /** Loads a track as the API shows it. */
@@ -147,17 +151,21 @@ export async function renewUpload(
   checkFacts(env, facts)
   const row = await findTrack(context, id)
   const upload_path = row.source_path === null ? row.upload_path : `${uploadPath(row)}.${randomBase62(6)}`
-  const updated = await db
-    .update(tracks)
-    .set({
-      ...awaitUpload(upload_path, now),
-      // One that never had a file starts again.
-      ...(row.source_path === null && { status: 'initializing' as const, info: {} }),
-      ...(file_name !== undefined && { file_name: safeFileName(file_name), file_name_original: file_name }),
-    })
-    .where(own(context, id))
-    .returning()
-    .get()
+  // What was sent to a URL that leads nowhere any more, if it was; that URL, too, has ended when it is deleted.
+  const superseded = sql`tracks where ${own(context, id)} and awaiting_upload = 1 and upload_path <> ${upload_path}`
+  const [, [updated]] = await db.batch([
+    purgeLaterFrom(context, row.organization_id, sql`json_array(upload_path)`, superseded),
+    db
+      .update(tracks)
+      .set({
+        ...awaitUpload(upload_path, now),
+        // One that never had a file starts again.
+        ...(row.source_path === null && { status: 'initializing' as const, info: {} }),
+        ...(file_name !== undefined && { file_name: safeFileName(file_name), file_name_original: file_name }),
+      })
+      .where(own(context, id))
+      .returning(),
+  ])
   if (!updated) throw notFound('track')
   return { row: updated, track_upload: await audioUpload(context, upload_path, facts) }
 }
@@ -204,14 +212,13 @@ export const trackHandlers: Handlers<typeof trackOperations> = {
     const results = await db.batch([
       ...inserts,
       ...removeFromPlaylists(db, sql`(select ${row.id})`),
-      db.delete(trackVariants).where(eq(trackVariants.track_id, row.id)),
       db
         .update(jobs)
         .set({ state: 'done' })
         .where(eq(jobs.id, row.job_id ?? '')),
       db.delete(tracks).where(own(context, row.id)).returning({ id: tracks.id }),
     ])
-    await sendJob(context, purge)
+    await startPurge(context, purge)
     if ((results.at(-1) as unknown[]).length === 0) throw notFound('track')
     return { track_id: row.id, deleted_track: toTrack(row) }
   },
@@ -234,7 +241,7 @@ export const trackHandlers: Handlers<typeof trackOperations> = {
       throw new ApiError('track_not_uploaded', 'This track has no file yet; upload one first')
     }
     const idle = sql`status not in ('processing', 'fallback_processing')`
-    await startProcessing(context, row, { path: row.source_path, size: source.size }, idle)
+    await startTranscode(context, row, { path: row.source_path, size: source.size }, idle)
     return { track_id: row.id, track: await showTrack(context, row.id) }
   },
 }

@@ -8,9 +8,9 @@ import { CATALOGUE, toRendition } from '../contract/catalogue.ts'
 import { MAX_VARIANT_INDEX, MAX_VARIANTS } from '../contract/facts.ts'
 import type { variantOperations } from '../contract/variant.ts'
 import { ApiError, invalid, notFound } from '../errors.ts'
-import { sendJob } from '../pipeline/job.ts'
+import { sendJob } from '../pipeline/jobs.ts'
 import { purgeJob } from '../pipeline/purge.ts'
-import { ownVariants } from '../pipeline/rendition.ts'
+import { ownVariants } from '../pipeline/transcode/variant_spec.ts'
 import { variantSettings } from './variant_settings.ts'
 
 type Row = typeof variants.$inferSelect

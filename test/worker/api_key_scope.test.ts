@@ -41,7 +41,7 @@ describe('an api key for browsers', () => {
     const status = async () => (await ok('GET', `${path}/${track_id}`, { key: secret })).track
     expect(await status()).toMatchObject({ id: track_id, status: 'initializing', progress: null, error: null })
     const [row] = await query<{ upload_path: string }>('select upload_path from tracks where id = ?', track_id)
-    await env.MEDIA.put(row!.upload_path, 'RIFF audio')
+    await env.MEDIA.put(row!.upload_path, 'RIFF\0audio')
     expect((await status()).status).toBe('processing')
     await eventually(async () => (await status()).status === 'failed')
     expect((await status()).error).toEqual({ code: 'no_audio', message: 'No audio' })

@@ -1,7 +1,7 @@
 import { eq } from 'drizzle-orm'
 import { beforeEach, describe, expect, it } from 'vitest'
 
-import { collections, tracks, trackVariants, uploadSessions } from '../../src/adapters/schema.ts'
+import { collections, tracks, uploadSessions } from '../../src/adapters/schema.ts'
 import { jobs } from '../../src/adapters/work_schema.ts'
 import { aReadyTrack, beforeStatement, deleteAtOnce, eventually, storedFiles, storeFiles } from './fixtures.ts'
 import { aCollection, anOrganization, aTrack, db, ok, refused, wrongFields } from './support.ts'
@@ -135,7 +135,6 @@ describe('behaviour', () => {
     await refused(404, 'not_found', 'DELETE', `/v1/collection/${id}`, { key })
     expect(await list()).toMatchObject({ count: 1, collections: [{ title: 'kept' }] })
     expect(await db.select().from(tracks).where(eq(tracks.collection_id, id))).toEqual([])
-    expect(await db.select().from(trackVariants).where(eq(trackVariants.track_id, gone))).toEqual([])
     expect(await db.select().from(uploadSessions)).toEqual([])
     await eventually(async () => (await storedFiles()).every((path) => path.includes(kept.id)))
     expect(await storedFiles()).toHaveLength(7)

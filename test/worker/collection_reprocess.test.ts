@@ -177,7 +177,7 @@ describe('the queue of transcodes', () => {
     const working = async () => (await shop.statuses([...mine, ...theirs])).filter((status) => status === 'processing')
     expect(await working()).toHaveLength(2)
     expect(shop.transcodes).toHaveLength(2)
-    await shop.work(1)
+    await shop.work()
     await shop.step()
     await shop.step(other)
     expect(await working()).toHaveLength(2)

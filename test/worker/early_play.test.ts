@@ -138,7 +138,7 @@ describe('an early file', () => {
     startTranscoder({ transcode: () => events(early(), early(), { type: 'ping' }) })
     await work.changeJob({ lease_until: 0 })
     const before = await work.rows()
-    await work.run(2)
+    await work.run()
     expect(await work.rows()).toEqual(before)
     expect(await query(`select 1 from jobs where payload ->> 'kind' = 'purge'`)).toEqual([])
     expect((await work.view()).status).toBe(200)

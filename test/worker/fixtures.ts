@@ -1,18 +1,24 @@
-import { createExecutionContext, createMessageBatch, createScheduledController, getQueueResult } from 'cloudflare:test'
+import {
+  createExecutionContext,
+  createMessageBatch,
+  createScheduledController,
+  getQueueResult,
+  runInDurableObject,
+} from 'cloudflare:test'
 import { env } from 'cloudflare:workers'
-import { eq, sql } from 'drizzle-orm'
+import { eq } from 'drizzle-orm'
 import { expect, onTestFinished, vi } from 'vitest'
 
 import { trackPath, uploadPath } from '../../src/adapters/media.ts'
-import { tracks, trackVariants } from '../../src/adapters/schema.ts'
-import { FILE_LIST } from '../../src/adapters/track_files.ts'
+import { tracks } from '../../src/adapters/schema.ts'
 import { jobs } from '../../src/adapters/work_schema.ts'
-import worker from '../../src/index.ts'
-import { insertJob } from '../../src/pipeline/job.ts'
+import worker, { TranscoderContainer } from '../../src/index.ts'
+import { insertTranscode } from '../../src/pipeline/transcode/line.ts'
 import { aCollection, anOrganization, aTrack, call, db, ok } from './support.ts'
 
 type Track = typeof tracks.$inferSelect
 
+export type Shop = Awaited<ReturnType<typeof aShop>>
 /** An organization with a collection: `key`, `organization_id`, `collection_id`. */
 export async function aShop() {
   const { id, key } = await anOrganization()
@@ -22,10 +28,12 @@ export async function aShop() {
 
 export const trackRow = async (id: string): Promise<Track> =>
   (await db.select().from(tracks).where(eq(tracks.id, id)).get())!
+/** The files that a track has. */
+export const filesOf = async (id: string) => (await trackRow(id))?.files ?? []
 export const jobRow = async (id: string) => (await db.select().from(jobs).where(eq(jobs.id, id)).get())!
 
 /** The bytes of an upload, as the presigned `PUT` writes them. */
-export async function upload(track: Track, bytes = 'RIFF audio') {
+export async function upload(track: Track, bytes = 'RIFF\0audio') {
   await env.MEDIA.put(uploadPath(track), bytes)
 }
 
@@ -44,42 +52,53 @@ export async function aReadyTrack(
   const files = [
     ...made.map((name) => ({ index: name.replace(/\.\w+$/, ''), path: `${trackPath(row)}/00job/${name}` })),
     { index: 'original', path: uploadPath(row) },
-  ]
+  ].map((file) => ({ ...file, size: 5, bitrate: 128, duration: 12.346, variant_id: null, is_early: 0 as const }))
   const levels = JSON.stringify(Array.from({ length: 320 }, () => 0.5))
-  await db.batch([
-    db
-      .insert(trackVariants)
-      .values(files.map((file) => ({ ...file, track_id: id, size: 5, bitrate: 128, duration: 12.346 }))),
-    db
-      .update(tracks)
-      .set({
-        ...uploaded(row),
-        status: 'ready',
-        job_id: 'done',
-        duration: 12.346,
-        levels,
-        info: { codec: 'mp3' },
-        files: sql.raw(FILE_LIST),
-      })
-      .where(eq(tracks.id, id)),
-  ])
+  await db
+    .update(tracks)
+    .set({ ...uploaded(row), status: 'ready', job_id: 'done', duration: 12.346, levels, info: { codec: 'mp3' }, files })
+    .where(eq(tracks.id, id))
   return id as string
 }
 
 /** Puts the files of a ready track into R2. */
 export async function storeFiles(track_id: string) {
-  const files = await db.select().from(trackVariants).where(eq(trackVariants.track_id, track_id))
+  const files = await filesOf(track_id)
   await Promise.all(files.map(({ path }) => env.MEDIA.put(path, 'audio')))
 }
 
+/** The Durable Object of the one transcoder that there is. */
+export const follower = () => env.TRANSCODER.getByName('slot-0')
+
+const { value: openForReal } = Object.getOwnPropertyDescriptor(TranscoderContainer.prototype, 'open')! as {
+  value: TranscoderContainer['open']
+}
+
+/** A queue that tells nobody. */
+export const silent = { send: async () => undefined } as unknown as Queue
+
+/** Until the test ends, jobs are followed with these bindings; nothing comes back by itself, the test delivers each message. */
+export function followWith(bindings: Env): void {
+  const changed = { env: { ...bindings, TRANSCODE_QUEUE: silent } }
+  const spy = vi.spyOn(TranscoderContainer.prototype, 'open')
+  spy.mockImplementation(() => Reflect.apply(openForReal, changed, []))
+  onTestFinished(() => spy.mockRestore())
+}
+
+/** Waits until this job is not followed, or none is. */
+export const unfollowed = (job_id?: string) =>
+  eventually(() =>
+    runInDurableObject(follower(), ({ following }) => (job_id ? !following.has(job_id) : following.size === 0)),
+  )
+
 /** A track in `processing` whose job nobody was told of yet: the test delivers the message itself. */
-export async function aTrackWithJob() {
-  const { key, organization_id, collection_id } = await aShop()
+export async function aTrackWithJob({ size = 10, shop }: { size?: number; shop?: Shop } = {}) {
+  const { key, organization_id, collection_id } = shop ?? (await aShop())
   const { id: track_id } = await aTrack(key, collection_id)
   const row = await trackRow(track_id)
   await upload(row)
-  const payload = { kind: 'transcode' as const, track_id, source_path: uploadPath(row), source_size: 10 }
-  const job = insertJob({ env, db, now: Date.now(), forget: () => undefined }, organization_id, payload)
+  const payload = { kind: 'transcode' as const, track_id, source_path: uploadPath(row), source_size: size }
+  const job = insertTranscode({ env, db, now: Date.now(), forget: () => undefined }, organization_id, payload)
   await db.batch([
     job.insert,
     db
@@ -95,8 +114,15 @@ export async function aTrackWithJob() {
     job_id: job.id,
     row,
     read: async () => (await ok('GET', `/v1/track/${track_id}`, { key })).track,
-    /** Delivers the job's message. */
-    run: (attempts = 1) => deliver('transcode', { job_id: job.id }, { attempts }),
+    /** Delivers a message, and waits until the job is followed no more. */
+    async run(bindings: Env = env) {
+      await deliver('transcode', { job_id: job.id }, { bindings })
+      await unfollowed(job.id)
+      const { state, lease_until } = await jobRow(job.id)
+      return state === 'open'
+        ? { ended: false, retried_in: Math.round((lease_until - Date.now()) / 1000) }
+        : { ended: true }
+    },
     job: () => jobRow(job.id),
     /** What time or another worker does to a job: `lease_until: 0` is a lease that ran out. */
     changeJob: (values: Partial<typeof jobs.$inferSelect>) => db.update(jobs).set(values).where(eq(jobs.id, job.id)),

@@ -2,7 +2,7 @@ import { env } from 'cloudflare:workers'
 import { eq } from 'drizzle-orm'
 
 import { reprocesses } from '../../src/adapters/work_schema.ts'
-import { aReadyTrack, aShop, deliver, trackRow, upload } from './fixtures.ts'
+import { aReadyTrack, aShop, deliver, trackRow, unfollowed, upload } from './fixtures.ts'
 import { db, ok } from './support.ts'
 
 /** A shop whose queues hold their messages, so that a test delivers them one by one. */
@@ -24,9 +24,11 @@ export async function aHeldShop() {
   /** One run of the walk. */
   const step = async (collection_id?: string, by = bindings) =>
     deliver('task', { job_id: await jobOf(collection_id) }, { bindings: by })
-  /** The transcoder's turn: the jobs that the queue holds. */
-  async function work(count = transcodes.length) {
-    for (const job_id of transcodes.splice(0, count)) await deliver('transcode', { job_id }, { bindings })
+  /** The transcoder's turn: all that stand in line. */
+  async function work() {
+    transcodes.splice(0)
+    await deliver('transcode', {}, { bindings })
+    await unfollowed()
   }
   async function finish(collection_id?: string) {
     for (let turn = 0; turn < 50; turn++) {

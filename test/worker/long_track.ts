@@ -1,10 +1,8 @@
 import { env } from 'cloudflare:workers'
-import { eq } from 'drizzle-orm'
 
-import { trackVariants } from '../../src/adapters/schema.ts'
 import type { JobEvent, MadeVariant } from '../../src/contract/job.ts'
-import { aTrackWithJob, eventually } from './fixtures.ts'
-import { call, db, ok } from './support.ts'
+import { aTrackWithJob, eventually, filesOf } from './fixtures.ts'
+import { call, ok } from './support.ts'
 import { openStream, startTranscoder } from './transcoder.ts'
 
 /** What the transcoder says when a first file lies at its URL. */
@@ -24,7 +22,7 @@ export async function aLongTrack() {
   const session = (body: object = {}) =>
     ok('POST', '/v1/play_session/track', { key, body: { track_id, expires_in: 86_400, ...body } })
   const viewIn = (play_session_id: string) => call('GET', `/v1/play/${play_session_id}/${track_id}`)
-  const rows = () => db.select().from(trackVariants).where(eq(trackVariants.track_id, track_id))
+  const rows = () => filesOf(track_id)
 
   /** Has the job's message delivered; its events come from `stream`. */
   async function start() {

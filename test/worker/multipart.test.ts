@@ -102,12 +102,12 @@ describe('an upload in parts', () => {
     }
     const { path } = await multipartRow(id)
     expect(await trackRow(track_id)).toMatchObject({ source_path: path, source_size: 10, awaiting_upload: false })
-    expect(await (await env.MEDIA.get(path))!.text()).toBe('RIFF audio')
+    expect(await (await env.MEDIA.get(path))!.text()).toBe('RIFF\0audio')
   })
 
   it('takes the last report together with complete', async () => {
     const { multipart_upload } = await begin()
-    const part = await sendPart(multipart_upload.id, 1, 'RIFF audio')
+    const part = await sendPart(multipart_upload.id, 1, 'RIFF\0audio')
     await ok('POST', at(multipart_upload.id, 'complete'), { key, body: { done: [part] } })
     expect((await trackRow(track_id)).status).toBe('processing')
   })
@@ -155,7 +155,7 @@ describe('an upload in parts', () => {
     expect(deleted_multipart_upload.id).toBe(multipart_upload.id)
     await refused(404, 'not_found', 'DELETE', at(multipart_upload.id), { key })
     await expect(env.MEDIA.resumeMultipartUpload(path, upload_id).uploadPart(1, 'x')).rejects.toThrow('10024')
-    await env.MEDIA.put(upload_path, 'RIFF audio')
+    await env.MEDIA.put(upload_path, 'RIFF\0audio')
     expect((await ok('GET', `/v1/track/${track_id}`, { key })).track.status).toBe('processing')
   })
 })
@@ -174,7 +174,7 @@ describe('errors', () => {
 
   it('is 409 when the parts are not as long as the file, and nothing of them is left', async () => {
     const { multipart_upload } = await begin({ file_size: 11 })
-    const part = await sendPart(multipart_upload.id, 1, 'RIFF audio')
+    const part = await sendPart(multipart_upload.id, 1, 'RIFF\0audio')
     const { path } = await multipartRow(multipart_upload.id)
     const call = ['POST', at(multipart_upload.id, 'complete'), { key, body: { done: [part] } }] as const
     await refused(409, 'size_mismatch', ...call)
@@ -186,11 +186,11 @@ describe('errors', () => {
   it('is 409 with the ETag of another part or another upload, and all are sent again', async () => {
     const { multipart_upload } = await begin()
     const { id } = multipart_upload
-    await sendPart(id, 1, 'RIFF audio')
+    await sendPart(id, 1, 'RIFF\0audio')
     const body = { done: [etag(1)] }
     await refused(409, 'invalid_part', 'POST', at(id, 'complete'), { key, body })
     expect((await multipartRow(id)).parts).toEqual({})
-    const part = await sendPart(id, 1, 'RIFF audio')
+    const part = await sendPart(id, 1, 'RIFF\0audio')
     await ok('POST', at(id, 'complete'), { key, body: { done: [part] } })
   })
 

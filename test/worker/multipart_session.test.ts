@@ -31,7 +31,7 @@ it('a file comes also after the session has ended, and what becomes of it is sti
   const { upload_session_id, place } = await inSession(caller)
   const { multipart_upload } = await ok('POST', `${place}/multipart`, { key: caller, body: { file_size: 10 } })
   const upload = `${place}/multipart/${multipart_upload.id}`
-  const part = await sendPart(multipart_upload.id, 1, 'RIFF audio')
+  const part = await sendPart(multipart_upload.id, 1, 'RIFF\0audio')
   await db.update(uploadSessions).set({ expires_at: endAt }).where(eq(uploadSessions.id, upload_session_id))
   await ok('POST', `${upload}/part`, { key: caller, body: { done: [part], next: [1] } })
   expect((await ok('GET', upload, { key: caller })).multipart_upload.parts).toHaveLength(1)

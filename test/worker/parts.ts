@@ -20,7 +20,7 @@ export async function sendPart(id: string, part_number: number, bytes: string | 
 export async function aMultipart(key: string, track_id: string): Promise<string> {
   const at = `/v1/track/${track_id}/multipart`
   const { multipart_upload } = await ok('POST', at, { key, body: { file_size: 10 } })
-  const part = await sendPart(multipart_upload.id, 1, 'RIFF audio')
+  const part = await sendPart(multipart_upload.id, 1, 'RIFF\0audio')
   await ok('POST', `${at}/${multipart_upload.id}/part`, { key, body: { done: [part] } })
   return multipart_upload.id
 }

@@ -52,8 +52,8 @@ async function manyTracks(): Promise<Seeded[]> {
       status = iif("order" % 11 = 0, 'failed', iif("order" % 13 = 0, 'initializing', status))`,
     fill(HOSTILE),
   )
-  await query(`insert into track_variants (track_id, "index", path, size, bitrate, duration)
-    select id, 'aac-160', 'media/' || id, 5, 160, 1 from tracks where "order" % 22 = 0 or "order" > 105`)
+  await query(`update tracks set files = json_array(json_object('index', 'aac-160', 'path', 'media/' || id, 'size', 5,
+      'bitrate', 160, 'duration', 1, 'variant_id', null, 'is_early', 0)) where "order" % 22 = 0 or "order" > 105`)
   return query<Seeded>('select * from tracks order by "order"')
 }
 

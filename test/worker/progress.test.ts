@@ -1,6 +1,7 @@
 import { beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest'
 
-import { aTrackWithJob, eventually, trackRow } from './fixtures.ts'
+import { aTrackWithJob, eventually, filesOf, trackRow } from './fixtures.ts'
+import { early } from './long_track.ts'
 import { rowsDuring } from './meter.ts'
 import { openStream, result, startTranscoder } from './transcoder.ts'
 
@@ -17,7 +18,7 @@ const stored = async () => (await trackRow(work.track_id)).progress
 
 /** Sends a fraction when the last write is long enough ago for the next one. */
 async function send(stream: ReturnType<typeof openStream>, fraction: number, expected: number) {
-  vi.setSystemTime(Date.now() + 10_000)
+  vi.setSystemTime(Date.now() + 40_000)
   const before = (await work.job()).lease_until
   stream.send({ type: 'progress', fraction })
   // The lease is renewed first.
@@ -47,24 +48,26 @@ describe('progress', () => {
     expect(await shown()).toBe(undefined)
   })
 
-  it('is written every five seconds, and sooner when a person sees the difference', async () => {
+  it('is written when ten seconds and a tenth of the job have passed, and keeps the job with it', async () => {
     const stream = openStream()
-    startTranscoder({ transcode: () => stream.response })
+    const { transcodes } = startTranscoder({ transcode: () => stream.response })
     const running = work.run()
-    await eventually(async () => (await work.job()).attempt === 1)
+    await eventually(async () => transcodes.length === 1)
     const tell = (...fractions: number[]) =>
       fractions.forEach((fraction) => stream.send({ type: 'progress', fraction }))
     const { written } = await rowsDuring(async () => {
       tell(0.01)
       await eventually(async () => (await stored()) === 0.01)
-      tell(0.02, 0.05, 0.1, 0.22)
-      await eventually(async () => (await stored()) === 0.22)
-      vi.setSystemTime(Date.now() + 5000)
-      tell(0.23, 0.24, 0.3, 0.45)
-      await eventually(async () => (await stored()) === 0.45)
+      vi.setSystemTime(Date.now() + 10_000)
+      tell(0.1, 0.23, 0.5)
+      await eventually(async () => (await stored()) === 0.23)
     })
-    // 0.01, 0.22, 0.23 and 0.45: the lease is renewed every ten seconds.
+    expect((await work.job()).lease_until).toBeGreaterThan(Date.now() + 100_000)
+    // 0.01 and 0.23, each of the track and of the job.
     expect(written).toBe(4)
+    stream.send(early())
+    await eventually(async () => (await filesOf(work.track_id)).length > 0)
+    expect(await stored()).toBe(0.23)
     stream.send(result())
     await running
   })
@@ -79,8 +82,8 @@ describe('progress', () => {
     first.end()
     await running
     await work.changeJob({ lease_until: 0 })
-    const again = work.run(2)
-    await eventually(async () => (await work.job()).attempt === 2)
+    const again = work.run()
+    await eventually(async () => (await work.job()).holder !== null)
     await send(second, 0.1, 0.6)
     await send(second, 0.7, 0.7)
     second.send({ type: 'fallback', reason: 'decoding failed' })

@@ -59,6 +59,7 @@ export function serveTranscoder(answer: (job: TranscodeJob) => JobEvent | Promis
       await Promise.all(Object.values(outputs).map((url) => env.MEDIA.put(objectOf(url), 'jpeg')))
       return Response.json(CoverAnswer.parse({ ok: true, result: { image_colors: [] } }))
     }
+    if (request.method === 'DELETE') return Response.json({ ok: true })
     const job = TranscodeJob.parse(await request.json())
     seen.push(job)
     const event = JobEvent.parse(await answer(job))
@@ -75,7 +76,7 @@ export const eventually = <T>(check: () => Promise<T>) => vi.waitUntil(check, { 
 /** Puts the bytes where the track's newest handle leads, says so, and waits for the transcoder's answer to be written down. */
 export async function upload(key: string, track_id: string, until = 'ready') {
   const [row] = await query<{ upload_path: string }>('select upload_path from tracks where id = ?', track_id)
-  await env.MEDIA.put(row!.upload_path, 'RIFF audio')
+  await env.MEDIA.put(row!.upload_path, 'RIFF\0audio')
   await ok('POST', `/v1/track/${track_id}/upload_complete`, { key })
   await eventually(async () => (await ok('GET', `/v1/track/${track_id}`, { key })).track.status === until)
 }

@@ -73,7 +73,7 @@ describe('a new upload URL', () => {
     await env.MEDIA.put(old, 'changed')
     await ok('POST', `/v1/track/${track_id}/upload_complete`, { key })
     expect([(await read()).status, await plays()]).toEqual(['ready', before])
-    await env.MEDIA.put(fresh, 'RIFF take two')
+    await env.MEDIA.put(fresh, 'RIFF\0take two')
     const { track } = await ok('POST', `/v1/track/${track_id}/upload_complete`, { key })
     expect(track.status).toBe('processing')
     expect(await plays()).toHaveLength(before.length)
@@ -85,6 +85,32 @@ describe('a new upload URL', () => {
     await eventually(async () => (await storedFiles('media/')).every((path) => !before.includes(path)))
     await eventually(async () => !(await storedFiles()).includes(old))
     expect(await storedFiles()).toEqual(expect.arrayContaining([fresh, ...(await plays())]))
+  })
+
+  it('leaves none of the files behind that were sent to former ones', async () => {
+    serveTranscoder()
+    const { key, track_id, read, renew } = await aPlayedTrack()
+    const send = async () => {
+      const path = pathOf((await renew()).body.track_upload.upload_url)
+      await env.MEDIA.put(path, 'RIFF\0another')
+      return path
+    }
+    const complete = () => ok('POST', `/v1/track/${track_id}/upload_complete`, { key })
+    // Never told of; processed in vain; processed.
+    for (let n = 0; n < 3; n++) await send()
+    serveTranscoder(() => ({ type: 'error', error: { code: 'no_audio', message: 'No audio', retryable: false } }))
+    await send()
+    await complete()
+    await eventually(async () => (await read()).status === 'incomplete')
+    serveTranscoder()
+    const last = await send()
+    await complete()
+    await eventually(async () => (await read()).status === 'ready')
+    expect(await storedFiles('uploads/')).toHaveLength(6)
+    laterBy(3)
+    await sweep()
+    await eventually(async () => (await storedFiles('uploads/')).length === 1)
+    expect(await storedFiles('uploads/')).toEqual([last])
   })
 
   it('is refused for a file that would be too large', async () => {

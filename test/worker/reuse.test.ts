@@ -8,7 +8,7 @@ import { operations } from '../../src/contract/index.ts'
 import type { Operation } from '../../src/contract/operation.ts'
 import worker from '../../src/index.ts'
 import { aWorld, pathIn } from './contract_world.ts'
-import { aReadyTrack, aTrackWithJob, deliver, stopTime } from './fixtures.ts'
+import { aReadyTrack, aTrackWithJob, stopTime } from './fixtures.ts'
 import { aLongTrack } from './long_track.ts'
 import { rowsDuring } from './meter.ts'
 import { anOrganization, call, db, ok, UNKNOWN_ID } from './support.ts'
@@ -164,7 +164,7 @@ describe('what changed', () => {
     await read(path)
     await db.update(tracks).set({ player_title: 'Changed' }).where(eq(tracks.id, track_id))
     startTranscoder({ transcode: () => events(result()) })
-    await deliver('transcode', { job_id: work.job_id }, { bindings: remembering })
+    await work.run()
     expect(await titleIn(path)).toBe('Changed')
   })
 

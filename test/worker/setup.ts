@@ -1,5 +1,7 @@
+import { env } from 'cloudflare:workers'
 import { beforeAll, beforeEach } from 'vitest'
 
+import { followWith } from './fixtures.ts'
 import { emptyStorage, makeStorage } from './storage.ts'
 import { stopTranscoder } from './transcoder.ts'
 
@@ -7,5 +9,6 @@ import { stopTranscoder } from './transcoder.ts'
 beforeAll(makeStorage)
 beforeEach(async () => {
   stopTranscoder()
+  followWith(env)
   await emptyStorage()
 })

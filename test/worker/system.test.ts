@@ -105,7 +105,13 @@ describe('the system', () => {
   it('counts jobs by kind and state, with the age of the oldest that is open, and the slots in use', async () => {
     const work = await aTrackWithJob()
     await aTrackWithJob()
-    await work.changeJob({ created_at: Date.now() - 90_000, attempt: 1, lease_until: Date.now() + MINUTE })
+    await work.changeJob({
+      created_at: Date.now() - 90_000,
+      attempt: 1,
+      slot: 0,
+      holder: 'another',
+      lease_until: Date.now() + MINUTE,
+    })
     const { jobs, transcoder } = await system()
     expect(jobs).toEqual([{ kind: 'transcode', state: 'open', count: 2, oldest_age: 90 }])
     expect(transcoder).toEqual({ answers: true, slots: 1, busy: 1 })
@@ -160,7 +166,7 @@ describe('failed tracks', () => {
   it('are started a hundred at a time, and a file that is gone is in nobody’s way', async () => {
     const work = await aFailure('internal')
     await env.MEDIA.delete(work.row.upload_path)
-    await env.MEDIA.put('uploads/kept', 'RIFF audio')
+    await env.MEDIA.put('uploads/kept', 'RIFF\0audio')
     await seed('tracks', 1, 120, work)
     await query(
       `update tracks set status = 'failed', job_id = 'job' || ("order" - 100), source_path = 'uploads/kept' where id <> ?`,

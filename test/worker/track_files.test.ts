@@ -2,14 +2,12 @@ import { reset } from 'cloudflare:test'
 import { env } from 'cloudflare:workers'
 import { expect, it, onTestFinished } from 'vitest'
 
-import { aReadyTrack, aShop, aTrackWithJob } from './fixtures.ts'
-import { rowsDuring } from './meter.ts'
+import { aReadyTrack, aShop, filesOf, runSweep } from './fixtures.ts'
 import { query } from './ready_track.ts'
 import { makeStorage } from './storage.ts'
-import { call, ok } from './support.ts'
-import { events, result, startTranscoder } from './transcoder.ts'
+import { ok } from './support.ts'
 
-/** `tracks.files`, a copy of what play views need of `track_variants`. */
+/** `tracks.files`, and the table in which an earlier version keeps what stands there (docs/decisions/0030). */
 
 const apply = (names: (name: string) => boolean) =>
   env.DB.batch(
@@ -17,60 +15,58 @@ const apply = (names: (name: string) => boolean) =>
       .flatMap(({ queries }) => queries)
       .map((text) => env.DB.prepare(text)),
   )
-const sessionOf = async (key: string, track_id: string) =>
-  (await ok('POST', '/v1/play_session/track', { key, body: { track_id } })).play_session_id as string
-const copyOf = async (track_id: string) => (await query('select files from tracks where id = ?', track_id))[0]!.files
+const insert = (table: string, row: Record<string, unknown>) => {
+  const names = Object.keys(row).map((name) => `"${name}"`)
+  return query(`insert into ${table} (${names.join()}) values (${names.map(() => '?').join()})`, ...Object.values(row))
+}
+const formerly = async (track_id: string, change = (path: string) => path) => {
+  for (const { path, ...file } of await filesOf(track_id)) {
+    await insert('track_variants', { ...file, path: change(path), track_id })
+  }
+}
 
-it('is made of what a database has, and no view changes', async () => {
-  onTestFinished(makeStorage)
+/** A ready track, and what is seen of its files. */
+async function aPlayedTrack() {
   const { key, collection_id } = await aShop()
   const track_id = await aReadyTrack(key, collection_id)
-  const session = await sessionOf(key, track_id)
-  /** As ids were before they told the hour of their end. */
-  const old = (id: string) => `${id.slice(0, 14)}4${id.slice(15)}`
-  const views = async (id: string) => {
-    const { track, variants } = await ok('GET', `/v1/play/${id}/${track_id}`)
-    return { track, paths: variants.map(({ path }: { path: string }) => path) }
+  const { play_session_id } = await ok('POST', '/v1/play_session/track', { key, body: { track_id } })
+  async function seen() {
+    const { track, variants } = await ok('GET', `/v1/play/${play_session_id}/${track_id}`)
+    const files = await ok('GET', `/v1/track/${track_id}/variant`, { key })
+    return { track, paths: variants.map(({ path }: { path: string }) => path), files: files.variants }
   }
-  const before = await views(session)
+  return { track_id, seen }
+}
+
+it('is made of what a database has, and nothing that is seen changes', async () => {
+  onTestFinished(makeStorage)
+  const { track_id, seen } = await aPlayedTrack()
+  const before = await seen()
+  expect([before.paths.length, before.files.length]).toEqual([3, 7])
+  await formerly(track_id)
   // Everything again in a database of the version before.
-  const tables = ['organizations', 'api_keys', 'collections', 'tracks', 'track_variants', 'play_sessions']
-  const rows = await Promise.all(
-    tables.map((table) => query(`select * from ${table === 'play_sessions' ? 'hourly_play_sessions' : table}`)),
-  )
+  const tables = ['organizations', 'api_keys', 'collections', 'tracks', 'track_variants', 'hourly_play_sessions']
+  const rows = await Promise.all(tables.map((table) => query(`select * from ${table}`)))
   await reset()
-  await apply((name) => name < '0003')
+  await apply((name) => name < '0008')
   for (const [at, table] of tables.entries()) {
-    for (const { files: _new, ...row } of rows[at]!) {
-      if (table === 'play_sessions') row.id = old(session)
-      const [names, values] = [Object.keys(row), Object.values(row)]
-      await query(
-        `insert into ${table} (${names.map((name) => `"${name}"`).join()}) values (${names.map(() => '?').join()})`,
-        ...values,
-      )
-    }
+    for (const row of rows[at]!)
+      await insert(table, { ...row, ...(row.files ? { files: '[{"index":"aac-160"}]' } : {}) })
   }
-  await apply((name) => name >= '0003')
-  expect(JSON.parse(String(await copyOf(track_id)))).toHaveLength(7)
-  const { result: after, read } = await rowsDuring(() => views(old(session)))
-  expect(after).toEqual(before)
-  expect(after.paths).toHaveLength(3)
-  expect(read).toBe(4)
+  await apply((name) => name >= '0008')
+  expect(await seen()).toEqual(before)
+  await runSweep()
+  expect(await seen()).toEqual(before)
 })
 
-it('is written with the files, and empty as soon as one is gone, whoever took it away', async () => {
-  const work = await aTrackWithJob()
-  startTranscoder({ transcode: () => events(result()) })
-  await work.run()
-  const stands = async () => JSON.parse(String(await copyOf(work.track_id))) as { index: string }[] | null
-  const indexes = (await stands())!.map(({ index }) => index)
-  const { variants } = await ok('GET', `/v1/track/${work.track_id}/variant`, { key: work.key })
-  expect(indexes.toSorted()).toEqual(variants.map(({ index }: { index: string }) => index).toSorted())
-  const path = `/v1/play/${await sessionOf(work.key, work.track_id)}/${work.track_id}`
-  await query(`delete from track_variants where track_id = ? and "index" = 'aac-160'`, work.track_id)
-  expect(await stands()).toBeNull()
-  const seen = await call('GET', path)
-  expect(seen.body.variants.map(({ variant }: { variant: { index: string } }) => variant.index)).not.toContain(
-    'aac-160',
-  )
+it('takes over in the next sweep what an older Worker has written meanwhile', async () => {
+  const { track_id, seen } = await aPlayedTrack()
+  const before = await seen()
+  await formerly(track_id, (path) => `${path}-newer`)
+  await insert('track_variants', { track_id: 'gone', index: 'aac-160', path: 'x', size: 1, bitrate: 1, duration: 1 })
+  await runSweep()
+  const { paths, files } = await seen()
+  expect(paths).toEqual(before.paths.map((path: string) => `${path}-newer`))
+  expect(files).toEqual(before.files)
+  expect(await query('select * from track_variants')).toEqual([])
 })

@@ -9,7 +9,7 @@ import { CoverAnswer, CoverJob, JobEvent, type JobResult, TranscodeJob } from '.
  * is checked against `src/contract/job.ts`, so that this peer cannot drift from the real one, which `test/e2e` runs.
  */
 
-type Reply = (request: Request) => Response | Promise<Response>
+type Reply = (request: Request, signal: AbortSignal | undefined) => Response | Promise<Response>
 
 const unreachable: Reply = () => {
   throw new TypeError('connection refused')
@@ -22,12 +22,15 @@ export function stopTranscoder(): void {
   vi.spyOn(globalThis, 'fetch').mockImplementation(async (input, init) => {
     const request = new Request(input, init)
     if (!request.url.startsWith(env.TRANSCODER_URL)) throw new TypeError(`no test expects a request to ${request.url}`)
-    return reply(request)
+    return reply(request, init?.signal ?? undefined)
   })
 }
 
+/** Of the request that is just being answered: its stream ends with it. */
+let asking: AbortSignal | undefined
+
 const refusal = (request: Request) =>
-  request.headers.get('authorization') === `Bearer ${env.TRANSCODER_SECRET}` && request.method === 'POST'
+  request.headers.get('authorization') === `Bearer ${env.TRANSCODER_SECRET}`
     ? null
     : new Response('forbidden', { status: 403 })
 
@@ -38,11 +41,16 @@ type CoverReply = (job: CoverJob, call: number) => CoverAnswer | Response | Prom
 export function startTranscoder(answers: { transcode?: TranscodeReply; cover?: CoverReply; health?: () => Response }) {
   const transcodes: TranscodeJob[] = []
   const covers: CoverJob[] = []
-  reply = async (request) => {
+  const cancelled: string[] = []
+  reply = async (request, signal) => {
     if (request.method === 'GET' && answers.health && request.url.endsWith('/health')) return answers.health()
     const refused = refusal(request)
     if (refused) return refused
     const { pathname } = new URL(request.url)
+    if (request.method === 'DELETE') {
+      cancelled.push(pathname.replace('/jobs/', ''))
+      return Response.json({ ok: true })
+    }
     if (pathname === '/covers' && answers.cover) {
       const job = CoverJob.parse(await request.json())
       const answer = await answers.cover(job, covers.push(job))
@@ -50,9 +58,10 @@ export function startTranscoder(answers: { transcode?: TranscodeReply; cover?: C
     }
     const job = TranscodeJob.parse(await request.json())
     if (pathname !== `/jobs/${job.job_id}` || !answers.transcode) return new Response('not found', { status: 404 })
+    asking = signal
     return answers.transcode(job, transcodes.push(job))
   }
-  return { transcodes, covers }
+  return { transcodes, covers, cancelled }
 }
 
 const line = (event: JobEvent) => new TextEncoder().encode(`${JSON.stringify(JobEvent.parse(event))}\n`)
@@ -61,14 +70,31 @@ const line = (event: JobEvent) => new TextEncoder().encode(`${JSON.stringify(Job
 export const events = (...list: JobEvent[]) =>
   new Response(new Blob(list.map(line)), { headers: { 'content-type': 'application/x-ndjson' } })
 
-/** A stream whose events the test sends one by one. */
+/**
+ * A stream whose events the test sends one by one. It asks for them, in the hands of whoever reads it: what one Durable Object does, the
+ * test's among them, must not call on another one.
+ */
 export function openStream() {
-  const { readable, writable } = new TransformStream<Uint8Array, Uint8Array>()
-  const writer = writable.getWriter()
+  const sent: JobEvent[] = []
+  let ended = false
+  const stream = () => {
+    const signal = asking
+    return new ReadableStream<Uint8Array>({
+      async pull(controller) {
+        const isQuiet = () => sent.length === 0 && !ended && !signal?.aborted
+        while (isQuiet()) await scheduler.wait(5)
+        if (signal?.aborted) return controller.error(new DOMException('aborted', 'AbortError'))
+        const event = sent.shift()
+        return event ? controller.enqueue(line(event)) : controller.close()
+      },
+    })
+  }
   return {
-    response: new Response(readable),
-    send: (event: JobEvent) => void writer.write(line(event)).catch(() => undefined),
-    end: () => void writer.close().catch(() => undefined),
+    get response() {
+      return new Response(stream())
+    },
+    send: (event: JobEvent) => void sent.push(event),
+    end: () => void (ended = true),
   }
 }
 

@@ -1,9 +1,9 @@
 import { desc, eq } from 'drizzle-orm'
 
-import type { Database } from '../adapters/database.ts'
-import { variants } from '../adapters/schema.ts'
-import type { OwnVariant } from '../adapters/work_schema.ts'
-import { CATALOGUE, type Rendition, toRendition } from '../contract/catalogue.ts'
+import type { Database } from '../../adapters/database.ts'
+import { variants } from '../../adapters/schema.ts'
+import type { OwnVariant } from '../../adapters/work_schema.ts'
+import { CATALOGUE, type Rendition, toRendition } from '../../contract/catalogue.ts'
 
 /** The variants that an organization has defined, newest first: at most 20 rows. */
 export const ownVariants = (db: Database, organization_id: string) =>

@@ -1,26 +1,30 @@
-import { and, eq, sql } from 'drizzle-orm'
+import { sql } from 'drizzle-orm'
 
-import { signUrl, trackPath } from '../adapters/media.ts'
-import { tracks } from '../adapters/schema.ts'
-import { jobs, type OwnVariant } from '../adapters/work_schema.ts'
-import type { System } from '../context.ts'
-import { type Rendition, toJobVariant } from '../contract/catalogue.ts'
-import type { TranscodeJob } from '../contract/job.ts'
-import { signCoverOutputs } from './cover.ts'
-import { holds, type Job } from './job.ts'
-import { filePath, ownVariants, renditions } from './rendition.ts'
+import { signCoverOutputs, signUrl, trackPath } from '../../adapters/media.ts'
+import { tracks } from '../../adapters/schema.ts'
+import { jobs, type OwnVariant } from '../../adapters/work_schema.ts'
+import type { System } from '../../context.ts'
+import { type Rendition, toJobVariant } from '../../contract/catalogue.ts'
+import type { TranscodeJob } from '../../contract/job.ts'
+import { holds, type Job } from '../jobs.ts'
+import { hasFinalFiles } from './files.ts'
+import { trackOf } from './track_job.ts'
+import { filePath, ownVariants, renditions } from './variant_spec.ts'
 
 /** Seconds: long enough for a job that waits in the transcoder's queue behind long ones. */
 const URL_TTL = 6 * 3600
 /** Seconds from which on a source is worth a first file of its own: a shorter one is done nearly as soon. */
 const EARLY_FROM = 300
 
-type Track = typeof tracks.$inferSelect
-
 /** One transcode job with everything that it is about. */
-export interface Work {
-  job: Job
-  track: Track
+export interface TranscodeTask {
+  job: Job<'transcode'>
+  track: Pick<
+    typeof tracks.$inferSelect,
+    'id' | 'organization_id' | 'collection_id' | 'index' | 'cover_path' | 'cover_job_id'
+  >
+  /** How far any attempt came, 0–1. */
+  progress: number
   /** The organization's own variants that it makes. */
   own: OwnVariant[]
   renditions: Rendition[]
@@ -34,21 +38,29 @@ export interface Work {
  * Loads what a job is about; null when the track is gone or has a newer job. The organization's variants are written into the job the
  * first time, so that whoever follows it later knows what it makes, whatever has become of them.
  */
-export async function loadWork({ db }: System, job: Job): Promise<Work | null> {
-  if (job.payload.kind !== 'transcode') throw new Error('not a transcode job')
+export async function loadTask({ db }: System, job: Job<'transcode'>): Promise<TranscodeTask | null> {
   const { payload } = job
-  const hasFiles = sql<number>`exists (select 1 from track_variants where track_id = ${payload.track_id} and is_early = 0)`
-  const [[track], [files], found] = await db.batch([
+  const { id, organization_id, collection_id, index, cover_path, cover_job_id, progress } = tracks
+  const [[found], defined] = await db.batch([
     db
-      .select()
+      .select({
+        id,
+        organization_id,
+        collection_id,
+        index,
+        cover_path,
+        cover_job_id,
+        progress,
+        is_playable: sql<number>`${hasFinalFiles}`.as('is_playable'),
+      })
       .from(tracks)
-      .where(and(eq(tracks.id, payload.track_id), eq(tracks.job_id, job.id))),
-    db.select({ has: hasFiles.as('has') }).from(sql`(select 1)`),
+      .where(trackOf(job)),
     ownVariants(db, job.organization_id),
   ])
-  if (!track) return null
+  if (!found) return null
+  const { is_playable, progress: reached, ...track } = found
   const own =
-    payload.own ?? found.map(({ organization_id: _organization, seq: _seq, created_at: _at, ...variant }) => variant)
+    payload.own ?? defined.map(({ organization_id: _organization, seq: _seq, created_at: _at, ...variant }) => variant)
   if (!payload.own) {
     const pinned = { ...payload, own }
     const kept = await db.update(jobs).set({ payload: pinned }).where(holds(job)).returning({ id: jobs.id })
@@ -57,16 +69,19 @@ export async function loadWork({ db }: System, job: Job): Promise<Work | null> {
   return {
     job,
     track,
+    progress: reached ?? 0,
     own,
     renditions: renditions(own),
     base: `${trackPath(track)}/${job.id.slice(-8)}`,
-    is_playable: files?.has === 1,
+    is_playable: is_playable === 1,
   }
 }
 
 /** The job as the transcoder is told it: every URL and every setting (`src/contract/job.ts`). */
-export async function jobRequest(env: Env, { job, track, renditions, base, is_playable }: Work): Promise<TranscodeJob> {
-  if (job.payload.kind !== 'transcode') throw new Error('not a transcode job')
+export async function jobRequest(
+  env: Env,
+  { job, track, renditions, base, is_playable }: TranscodeTask,
+): Promise<TranscodeJob> {
   const sign = (path: string) => signUrl(env, 'PUT', path, { expires_in: URL_TTL })
   return {
     version: 1,

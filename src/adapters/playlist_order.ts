@@ -1,8 +1,8 @@
 import { eq, type SQL, sql } from 'drizzle-orm'
 
-import type { Database } from '../adapters/database.ts'
-import { newId } from '../adapters/id.ts'
-import { playlists, playlistTracks } from '../adapters/schema.ts'
+import type { Database } from './database.ts'
+import { newId } from './id.ts'
+import { playlists, playlistTracks } from './schema.ts'
 
 /** Numbers the places anew, 0, 1, 2, …, in every playlist that this change signed, and counts them. */
 export function renumber(db: Database, change_id: string) {

@@ -1,0 +1,165 @@
+import { and, eq, isNotNull, isNull, sql } from 'drizzle-orm'
+
+import { newId } from '../../adapters/id.ts'
+import { instanceOf, instances } from '../../adapters/transcoder.ts'
+import { jobs } from '../../adapters/work_schema.ts'
+import type { System } from '../../context.ts'
+import { JOB_SLOTS } from '../../contract/facts.ts'
+import { describeError } from '../../errors.ts'
+import { claimedBy, insertJob, isFree, type Job, release } from '../jobs.ts'
+
+/**
+ * The line in which transcodes wait, and the places in which they run (docs/decisions/0033): of each transcoder one for any job, and beside
+ * it others for shorter ones only.
+ */
+
+/** The first of these sizes that a source does not exceed tells its job's class; the places are in the opposite order. */
+const CLASSES = JOB_SLOTS.toReversed()
+const PLACES = JOB_SLOTS.length
+const classOf = (size: number) => CLASSES.findIndex((most) => size <= most)
+/** Whether a place takes jobs of a class. */
+const takes = (place: number, size_class: number) => size_class <= PLACES - 1 - (place % PLACES)
+
+/** Bytes that take a millisecond of an organization's time: slower than any transcoder, so that who has waited comes first. */
+const BYTES_PER_MS = 16
+/** Milliseconds by which the tracks of a collection's reprocess stand back. */
+const BACKGROUND = 24 * 3600_000
+
+/** Nobody is nudged for a transcode: it stands in line. */
+const NEVER = Number.MAX_SAFE_INTEGER
+
+type Transcode = Job<'transcode'>
+
+/**
+ * The statement that puts a transcode in line. Organizations take turns: a job stands where its organization would be, had it been given
+ * all its time since now or since its last job in line; so many files of one hold up no file of another.
+ */
+export function insertTranscode(system: System, organization_id: string, payload: Transcode['payload']) {
+  const { source_size, reprocess_id } = payload
+  const { now } = system
+  const last = sql`(select max(turn) from jobs where organization_id = ${organization_id}
+    and state = 'open' and turn is not null and is_background = 0)`
+  return insertJob(system, organization_id, payload, 0, {
+    is_background: reprocess_id !== undefined,
+    size_class: classOf(source_size),
+    nudge_at: NEVER,
+    turn: reprocess_id
+      ? now + BACKGROUND
+      : sql`max(${now}, coalesce(${last}, 0)) + ${Math.ceil(source_size / BYTES_PER_MS)}`,
+  })
+}
+
+/** Puts a transcode in line that an older version has written, also while this one was being deployed; as of when it came. */
+export async function lineUp({ db }: System, job_id: string): Promise<void> {
+  await db
+    .update(jobs)
+    .set({ turn: sql`created_at`, size_class: PLACES - 1, nudge_at: NEVER })
+    .where(and(eq(id, job_id), eq(state, 'open'), isNull(turn)))
+}
+
+const waiting = sql`state = 'open' and turn is not null and slot is null`
+const { id, slot, turn, tries, state } = jobs
+
+/** Hands jobs to the transcoders as long as there are places and jobs: one that was begun and lost first, then by turn. */
+export async function dispatch(system: System): Promise<void> {
+  for (;;) {
+    const job = await claimNext(system)
+    if (!job) return
+    try {
+      await instanceOf(system.env, Math.floor(job.slot! / PLACES)).follow({ id: job.id, holder: job.holder })
+    } catch (error) {
+      console.error(JSON.stringify({ event: 'hand_over_failed', job_id: job.id, error: describeError(error) }))
+      return release(system, job, 5, false)
+    }
+  }
+}
+
+async function claimNext(system: System): Promise<Transcode | null> {
+  const { db, env } = system
+  for (;;) {
+    const first = (size_class: number) =>
+      db
+        .select({ id, turn, tries, size_class: jobs.size_class })
+        .from(jobs)
+        .where(and(waiting, eq(jobs.size_class, size_class), isFree()))
+        .orderBy(turn)
+        .limit(1)
+    const [taken, ...firsts] = await db.batch([
+      db
+        .select({ id, slot, is_lost: sql<number>`(state = 'open' and ${isFree()})`.as('is_lost') })
+        .from(jobs)
+        .where(isNotNull(slot)),
+      ...CLASSES.map((_, size_class) => first(size_class)),
+    ])
+    const lost = taken.find(({ is_lost }) => is_lost === 1)
+    const next = lost ?? choose(instances(env), new Set(taken.map((job) => job.slot!)), firsts.flat())
+    if (!next) return null
+    const job = await take(system, next.id, next.slot!)
+    if (job) return job
+  }
+}
+
+type First = Pick<typeof jobs.$inferSelect, 'id' | 'turn' | 'tries' | 'size_class'>
+
+/** The first in line for whom there is a place, and the smallest place that will do; after a failure another transcoder's, if there is one. */
+function choose(count: number, taken: Set<number>, firsts: First[]) {
+  const all = Array.from({ length: count }, (_, instance) =>
+    JOB_SLOTS.map((_, at) => instance * PLACES + at).toReversed(),
+  )
+  const free = all.flat().filter((place) => !taken.has(place))
+  for (const job of firsts.toSorted((a, b) => a.turn! - b.turn!)) {
+    const places = free.filter((place) => takes(place, job.size_class))
+    if (places.length > 0) return { id: job.id, slot: places[job.tries % places.length]! }
+  }
+  return null
+}
+
+/** Claims a job for a place; null when somebody else was faster with either. */
+async function take({ db }: System, job_id: string, place: number): Promise<Transcode | null> {
+  const holder = newId()
+  const [job] = await db
+    .update(jobs)
+    .set({ ...claimedBy(holder), slot: place })
+    .where(
+      and(
+        eq(id, job_id),
+        eq(state, 'open'),
+        sql`(holder is ${holder} or (${isFree()} and not exists (
+          select 1 from jobs as other where other.slot = ${place} and other.id <> ${job_id})))`,
+      ),
+    )
+    .returning()
+  return (job as Transcode | undefined) ?? null
+}
+
+/** Bytes that a transcoder gets through in a second, about: songs and speech, compressed or not. */
+const BYTES_PER_SECOND = 1_000_000
+/** Jobs that are counted. */
+const COUNTED = 1000
+
+/** What a job waits for: how many stand before it, and about how many seconds; null when it does not wait. */
+export async function waitingFor({ db, env }: System, job_id: string) {
+  const [job] = await db
+    .select({ turn, size_class: jobs.size_class })
+    .from(jobs)
+    .where(and(eq(id, job_id), waiting))
+  if (!job) return null
+  const before = (size_class: number) => sql`select * from (select payload ->> 'source_size' as bytes from jobs
+    where ${waiting} and size_class = ${size_class} and turn < ${job.turn} limit ${COUNTED})`
+  // It does not wait for larger ones: they have places of their own.
+  const line = sql.join(
+    Array.from({ length: job.size_class + 1 }, (_, size_class) => before(size_class)),
+    sql` union all `,
+  )
+  const running = sql`select (payload ->> 'source_size') / 2 as bytes from jobs where slot is not null`
+  const [ahead] = await db
+    .select({
+      before: sql<number>`(select count(*) from (${line}))`.as('before'),
+      bytes: sql<number>`(select total(bytes) from (select * from (${line}) union all select * from (${running})))`.as(
+        'bytes',
+      ),
+    })
+    .from(sql`(select 1)`)
+  if (!ahead) return null
+  return { before: ahead.before, seconds: Math.ceil(ahead.bytes / BYTES_PER_SECOND / instances(env)) }
+}

@@ -1,0 +1,102 @@
+import { and, eq, sql } from 'drizzle-orm'
+
+import { tracks } from '../../adapters/schema.ts'
+import type { TrackFile } from '../../adapters/track_files.ts'
+import type { System } from '../../context.ts'
+import type { TrackErrorCode } from '../../contract/errors.ts'
+import type { JobResult } from '../../contract/job.ts'
+import { end, type Job, whenEnded } from '../jobs.ts'
+import { purge, purgeLaterFrom } from '../purge.ts'
+import { definedFiles, hasFinalFiles, pathsWithout } from './files.ts'
+import { earlyPath, type TranscodeTask } from './request.ts'
+import { failure, trackOf } from './track_job.ts'
+import { filePath, settingsOf } from './variant_spec.ts'
+
+/** What was made, and the uploaded file as the variant `original`. */
+function filesOf({ job, renditions, own, base }: TranscodeTask, result: JobResult): TrackFile[] {
+  const { source_path, source_size } = job.payload
+  const made = result.variants.flatMap(({ index, size, bitrate, duration }): TrackFile[] => {
+    const rendition = renditions.find((one) => one.index === index)
+    const variant_id = own.find((one) => one.index === index)?.id ?? null
+    return rendition
+      ? [{ index, path: filePath(base, rendition), size, bitrate, duration, variant_id, is_early: 0 }]
+      : []
+  })
+  const original = { index: 'original', path: source_path, size: source_size, duration: result.duration }
+  return [...made, { ...original, bitrate: Math.round(result.info.bitrate ?? 0), variant_id: null, is_early: 0 }]
+}
+
+/**
+ * Ends a job: files, levels, duration, info and status in one batch (docs/architecture.md#how-audio-flows), and the job that deletes
+ * what is replaced. When the track has a newer job, or is gone, what was made is deleted instead.
+ */
+export async function finishTranscode(system: System, task: TranscodeTask, result: JobResult): Promise<void> {
+  const { db } = system
+  const { job, track, base } = task
+  const { organization_id } = track
+  const files = sql`${JSON.stringify(filesOf(task, result))}`
+  const settled = new Set([...result.variants, ...result.skipped].map(({ index }) => index))
+  const mine = and(trackOf(job), whenEnded(job, 'done'))
+  const lost = and(eq(tracks.id, track.id), sql`job_id is not ${job.id}`, whenEnded(job, 'done'))
+  // A variant may have been deleted while it was made.
+  const kept = definedFiles(files)
+  const all = sql`(select json_group_array(json(value)) from (
+    select value from json_each(coalesce(tracks.files, '[]')) union all select value from json_each(${files})))`
+  const more = sql`json_insert(${files}, '$[#]', json(${JSON.stringify({ path: earlyPath(base) })}))`
+  // Processed anew: until that has a file of its own, an early one of this job plays, and then goes like every other.
+  const used = sql`json_insert(coalesce(tracks.files, '[]'), '$[#]', json_object('path', source_path), '$[#]', json_object('path', upload_path))`
+  const covers = sql`json_array(${`${base}/cover/`})`
+  const coverless = sql`cover_path is null and cover_job_id is null`
+  const results = await db.batch([
+    end(system, job),
+    purgeLaterFrom(system, organization_id, pathsWithout(all, kept), sql`tracks where ${mine}`),
+    purgeLaterFrom(system, organization_id, pathsWithout(more, used), sql`tracks where ${lost}`, covers),
+    db
+      .update(tracks)
+      .set({
+        status: result.failed.length > 0 ? 'incomplete' : 'ready',
+        duration: Math.round(result.duration * 1000) / 1000,
+        levels: JSON.stringify(result.levels),
+        made_with: task.renditions.filter(({ index }) => settled.has(index)).map(settingsOf),
+        progress: null,
+        files: kept,
+        ...(result.cover && {
+          cover_path: sql`iif(${coverless}, ${`${base}/cover`}, cover_path)`,
+          cover_colors: sql`iif(${coverless}, ${JSON.stringify(result.cover.image_colors)}, cover_colors)`,
+        }),
+        info: {
+          ...result.info,
+          warnings: result.warnings,
+          ...(result.failed.length > 0 && { failed_variants: result.failed }),
+          ...(result.skipped.length > 0 && { skipped_variants: result.skipped }),
+        },
+      })
+      .where(mine),
+    db.select({ id: tracks.id }).from(tracks).where(eq(tracks.id, track.id)),
+  ])
+  if (results[4].length === 0) await purge(system, organization_id, [`${base}/`])
+}
+
+/** Ends a job for good; the track says why. */
+export async function failTranscode(system: System, job: Job<'transcode'>, code: TrackErrorCode, message: string) {
+  const { db } = system
+  const info = failure(code, message, job.attempt)
+  const mine = and(trackOf(job), whenEnded(job, 'failed'))
+  // A first file of what could not be finished goes: nothing is to follow it.
+  const early = sql`tracks where ${mine} and not ${hasFinalFiles}`
+  await db.batch([
+    end(system, job, 'failed', info.error),
+    purgeLaterFrom(system, job.organization_id, pathsWithout(sql`coalesce(files, '[]')`, sql`'[]'`), early),
+    db
+      .update(tracks)
+      .set({
+        // A track that plays goes on playing what it had.
+        status: sql`case when ${hasFinalFiles} then 'incomplete' else 'failed' end`,
+        duration: sql`case when ${hasFinalFiles} then duration else 0 end`,
+        files: sql`case when ${hasFinalFiles} then files end`,
+        progress: null,
+        info: sql`json_patch(info, ${JSON.stringify(info)})`,
+      })
+      .where(mine),
+  ])
+}

@@ -1,0 +1,56 @@
+import { and, eq, type SQL, sql } from 'drizzle-orm'
+
+import { tracks } from '../../adapters/schema.ts'
+import { jobs } from '../../adapters/work_schema.ts'
+import type { System } from '../../context.ts'
+import { sendJob } from '../jobs.ts'
+import { purgeLaterFrom } from '../purge.ts'
+import { insertTranscode } from './line.ts'
+import { endUnwanted } from './unwanted.ts'
+
+/** Begins a transcode job, if `condition` still holds with it. It becomes the one that owns the track's status. */
+export async function startTranscode(
+  system: System,
+  track: { id: string; organization_id: string },
+  source: { path: string; size: number },
+  condition: SQL,
+  reprocess_id?: string,
+): Promise<boolean> {
+  const { db } = system
+  const job = insertTranscode(system, track.organization_id, {
+    kind: 'transcode',
+    track_id: track.id,
+    source_path: source.path,
+    source_size: source.size,
+    ...(reprocess_id && { reprocess_id }),
+  })
+  const due = and(eq(tracks.id, track.id), condition)
+  const owner = sql`select 1 from tracks where id = ${track.id} and job_id = ${job.id}`
+  // An upload that was never made into files, and will not be.
+  const unused = sql`tracks where ${due} and source_path <> ${source.path} and not exists (
+    select 1 from json_each(coalesce(files, '[]')) where value ->> 'path' = source_path)`
+  const results = await db.batch([
+    job.insert,
+    purgeLaterFrom(system, track.organization_id, sql`json_array(source_path)`, unused),
+    db
+      .update(tracks)
+      .set({
+        status: 'processing',
+        job_id: job.id,
+        progress: 0,
+        source_path: source.path,
+        source_size: source.size,
+        // Only a new upload ends the waiting; a reprocess of the old one does not.
+        awaiting_upload: sql`awaiting_upload and upload_path <> ${source.path}`,
+        info: sql`json_remove(info, '$.error')`,
+      })
+      .where(due),
+    // Somebody else was faster: their job stands, this one never was.
+    db.delete(jobs).where(and(eq(jobs.id, job.id), sql`not exists (${owner})`)),
+    db.select({ id: jobs.id }).from(jobs).where(eq(jobs.id, job.id)),
+  ])
+  if (results[4].length === 0) return false
+  await endUnwanted(system)
+  await sendJob(system, job)
+  return true
+}

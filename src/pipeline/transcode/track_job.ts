@@ -1,0 +1,12 @@
+import { and, eq } from 'drizzle-orm'
+
+import { tracks } from '../../adapters/schema.ts'
+import type { TrackErrorCode } from '../../contract/errors.ts'
+import type { Job } from '../jobs.ts'
+
+/** The track whose status a transcode job owns. By its id: nothing finds tracks by their job. */
+export const trackOf = ({ id, payload }: Pick<Job<'transcode'>, 'id' | 'payload'>) =>
+  and(eq(tracks.id, payload.track_id), eq(tracks.job_id, id))!
+
+/** Why a track failed, for its `info`. */
+export const failure = (code: TrackErrorCode, message: string, attempt = 0) => ({ error: { code, message, attempt } })

@@ -1,0 +1,150 @@
+import { env } from 'cloudflare:workers'
+import { describe, expect, it, onTestFinished, vi } from 'vitest'
+
+import { atRate, faulty } from './faulty.ts'
+import {
+  aTrackWithJob,
+  deliver,
+  eventually,
+  filesOf,
+  followWith,
+  runSweep,
+  silent,
+  storedFiles,
+  trackRow,
+  unfollowed,
+} from './fixtures.ts'
+import { aShop, aWaitingTrack, laterBy, made, query } from './ready_track.ts'
+import { ok } from './support.ts'
+import { events, openStream, result, startTranscoder } from './transcoder.ts'
+
+/** A database that fails now and then, by faults that pass (docs/decisions/0031). */
+
+/** No message of a transcode comes by itself: each is delivered to the database that fails. */
+const held = { ...env, TRANSCODE_QUEUE: silent }
+const bindings = (failsAt: Parameters<typeof faulty>[1]): Env => ({ ...held, DB: faulty(env.DB, failsAt) })
+
+describe('a fault at any place of a job', () => {
+  it.each(['before', 'after'] as const)('%s its commit changes nothing', async (moment) => {
+    const { transcodes } = startTranscoder({
+      transcode: () => events({ type: 'ping' }, { type: 'progress', fraction: 0.5 }, result()),
+    })
+    let passed = 0
+    for (let place = 1; passed === 0; place++) {
+      const work = await aTrackWithJob()
+      let calls = 0
+      const failing = bindings((call) => ((calls = call) === place ? moment : null))
+      followWith(failing)
+      await work.run(failing)
+      expect([place, await work.job()]).toMatchObject([place, { state: 'done', attempt: 1 }])
+      expect([place, (await work.read()).status, (await filesOf(work.track_id)).length]).toEqual([place, 'ready', 7])
+      if (calls < place) passed = place
+      else expect(await query('select id from jobs')).toHaveLength(transcodes.length)
+    }
+    expect(passed).toBeGreaterThan(4)
+  })
+
+  it('leaves no file behind that is replaced, and takes none that is used', async () => {
+    for (const moment of ['before', 'after'] as const) {
+      for (let place = 1; place < 9; place++) {
+        const work = await aTrackWithJob()
+        startTranscoder({ transcode: (job) => events(made(job)) })
+        await work.run()
+        const old = (await filesOf(work.track_id)).map(({ path }) => path)
+        await ok('POST', `/v1/track/${work.track_id}/reprocess`, { key: work.key, bindings: held })
+        const { job_id } = await trackRow(work.track_id)
+        const failing = bindings((call) => (call === place ? moment : null))
+        followWith(failing)
+        await deliver('transcode', { job_id }, { bindings: failing })
+        await unfollowed()
+        const used = (await filesOf(work.track_id)).map(({ path }) => path)
+        const purges = await query<{ paths: string }>(
+          `select payload ->> '$.paths' as paths from jobs where payload ->> 'kind' = 'purge' and organization_id = ?`,
+          work.organization_id,
+        )
+        const gone = old.filter((path) => !used.includes(path))
+        expect([moment, place, purges.map(({ paths }) => (JSON.parse(paths) as string[]).toSorted())]).toEqual([
+          moment,
+          place,
+          [gone.toSorted()],
+        ])
+        expect(gone).toHaveLength(7)
+      }
+    }
+  })
+})
+
+describe('one call in twenty that fails', () => {
+  it('keeps no upload from being ready, and leaves nothing behind', async () => {
+    startTranscoder({ transcode: (job) => events({ type: 'progress', fraction: 0.3 }, made(job)) })
+    const { key, collection_id } = await aShop()
+    const failing = bindings(atRate(0.05, 14))
+    followWith(failing)
+    const ids = []
+    for (let n = 0; n < 40; n++) {
+      const track_id = await aWaitingTrack(key, collection_id)
+      const { upload_path } = await trackRow(track_id)
+      await env.MEDIA.put(upload_path, 'RIFF\0audio')
+      const event = { action: 'PutObject', object: { key: upload_path } }
+      await deliver('ingest', event, { bindings: failing })
+      await deliver('transcode', {}, { bindings: failing })
+      ids.push(track_id)
+    }
+    await eventually(async () => (await query(`select 1 from jobs where state = 'open'`)).length === 0)
+    for (const id of ids) expect((await trackRow(id)).status).toBe('ready')
+    expect(await query('select max(attempt) as most, count(*) as jobs from jobs')).toEqual([{ most: 1, jobs: 40 }])
+    // … and everything goes when it is deleted.
+    onTestFinished(() => void vi.useRealTimers())
+    await ok('DELETE', `/v1/collection/${collection_id}`, { key })
+    laterBy(8)
+    await runSweep()
+    const purges = async () => query<{ id: string }>(`select id from jobs where state = 'open'`)
+    for (const { id } of await purges()) await deliver('task', { job_id: id }, { bindings: failing })
+    await eventually(async () => (await purges()).length === 0)
+    expect(await storedFiles()).toEqual([])
+  })
+})
+
+describe('a database that is away for longer', () => {
+  it('costs a job that runs its progress, and nothing else', async () => {
+    const work = await aTrackWithJob()
+    const stream = openStream()
+    const { transcodes } = startTranscoder({ transcode: () => stream.response })
+    let away = false
+    let asked = 0
+    followWith(bindings(() => (away && ++asked ? 'before' : null)))
+    const running = work.run()
+    await eventually(async () => transcodes.length === 1)
+    away = true
+    stream.send({ type: 'progress', fraction: 0.5 })
+    await eventually(async () => asked >= 5)
+    away = false
+    stream.send({ type: 'progress', fraction: 0.6 })
+    await eventually(async () => (await trackRow(work.track_id)).progress === 0.6)
+    stream.send(result())
+    expect(await running).toEqual({ ended: true })
+    expect((await work.read()).status).toBe('ready')
+  })
+
+  it('is never the file’s fault', async () => {
+    const work = await aTrackWithJob()
+    let asked = false
+    startTranscoder({
+      transcode: () => {
+        asked = true
+        return events(result())
+      },
+    })
+    for (let delivery = 1; delivery <= 6; delivery++) {
+      asked = false
+      // The job is begun, but what came of it is not written.
+      followWith(bindings(() => (asked ? 'before' : null)))
+      expect(await work.run()).toMatchObject({ ended: false })
+      await work.changeJob({ lease_until: 0 })
+    }
+    followWith(env)
+    await work.run()
+    expect((await work.read()).status).toBe('ready')
+    expect(await work.job()).toMatchObject({ state: 'done', attempt: 1 })
+  })
+})

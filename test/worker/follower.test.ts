@@ -1,0 +1,157 @@
+import { runInDurableObject } from 'cloudflare:test'
+import { env } from 'cloudflare:workers'
+import { beforeEach, describe, expect, it, onTestFinished } from 'vitest'
+
+import { aTrackWithJob, eventually, follower, runSweep, storedFiles, trackRow, unfollowed } from './fixtures.ts'
+import { query } from './ready_track.ts'
+import { ok } from './support.ts'
+import { events, openStream, result, startTranscoder } from './transcoder.ts'
+
+/** Who follows a job to its end, and what ends a job before that (docs/decisions/0032). */
+
+let work: Awaited<ReturnType<typeof aTrackWithJob>>
+beforeEach(async () => {
+  work = await aTrackWithJob()
+})
+
+/** Until the test ends, each alarm lives no longer than this. */
+async function shortLives(milliseconds: number) {
+  const live = (life: number) =>
+    runInDurableObject(follower(), (one) => {
+      const before = one.life
+      one.life = life
+      return before
+    })
+  const before = await live(milliseconds)
+  const restore = () => live(before)
+  onTestFinished(() => void restore())
+  return restore
+}
+
+describe('a job that takes longer than its follower lives', () => {
+  it('is attached to again and again, and done once', async () => {
+    const liveOn = await shortLives(50)
+    const streams: ReturnType<typeof openStream>[] = []
+    const { transcodes } = startTranscoder({
+      transcode: () => {
+        const stream = openStream()
+        streams.push(stream)
+        return stream.response
+      },
+    })
+    const running = work.run()
+    await eventually(async () => transcodes.length > 3)
+    expect(new Set(transcodes.map(({ job_id }) => job_id))).toEqual(new Set([work.job_id]))
+    expect(await work.job()).toMatchObject({ state: 'open', attempt: 1 })
+    await liveOn()
+    await eventually(async () => {
+      streams.at(-1)!.send(result())
+      return (await work.job()).state === 'done'
+    })
+    await running
+    await unfollowed()
+    expect(await work.job()).toMatchObject({ attempt: 1, slot: null })
+    expect((await work.read()).status).toBe('ready')
+  })
+
+  it('is gone on with after a restart, though nobody sends a message', async () => {
+    const lost = openStream()
+    const { transcodes } = startTranscoder({
+      transcode: (_, times) => (times === 1 ? lost.response : events(result())),
+    })
+    const running = work.run()
+    await eventually(async () => transcodes.length === 1)
+    // What a restart leaves: its storage and its alarm.
+    await runInDurableObject(follower(), (one) => {
+      one.following.get(work.job_id)!.leave.abort()
+      one.following.clear()
+    })
+    await running
+    await eventually(async () => (await work.job()).state === 'done')
+    await unfollowed()
+    expect(await work.job()).toMatchObject({ state: 'done', attempt: 1 })
+    expect(transcodes).toHaveLength(2)
+  })
+
+  it('is begun anew when nobody has followed it for as long as its lease', async () => {
+    const lost = openStream()
+    const { transcodes } = startTranscoder({
+      transcode: (_, times) => (times === 1 ? lost.response : events(result())),
+    })
+    const running = work.run()
+    await eventually(async () => transcodes.length === 1)
+    await runSweep()
+    expect(transcodes).toHaveLength(1)
+    await work.changeJob({ lease_until: Date.now() - 1 })
+    await runSweep()
+    await running
+    await unfollowed()
+    expect(await work.job()).toMatchObject({ state: 'done', attempt: 1 })
+  })
+})
+
+describe('a lease of a clock that was ahead', () => {
+  it('is none', async () => {
+    startTranscoder({ transcode: () => events(result()) })
+    await work.changeJob({ holder: 'another', lease_until: Date.now() + 3600_000 })
+    expect(await work.run()).toEqual({ ended: true })
+  })
+})
+
+describe('a job whose track nobody wants any more', () => {
+  /** The job of `work`, which runs as long as it is let. */
+  async function running() {
+    const stream = openStream()
+    const { cancelled, transcodes } = startTranscoder({ transcode: () => stream.response })
+    const run = work.run()
+    await eventually(async () => transcodes.length === 1)
+    return { run, cancelled, stream }
+  }
+  const path = (noun: 'track' | 'collection') => `/v1/${noun}/${noun === 'track' ? work.track_id : work.collection_id}`
+
+  it.each(['track', 'collection'] as const)(
+    'ends at once, and frees its place, when its %s is deleted',
+    async (noun) => {
+      const { run, cancelled } = await running()
+      await ok('DELETE', path(noun), { key: work.key })
+      await run
+      expect(cancelled).toEqual([work.job_id])
+      expect(await work.job()).toMatchObject({ state: 'done', slot: null })
+      await eventually(async () => (await storedFiles()).length === 0)
+    },
+  )
+
+  it('ends at once when its organization is deleted', async () => {
+    const { run, cancelled } = await running()
+    await ok('DELETE', `/v1/organization/${work.organization_id}`, { key: env.ROOT_KEY })
+    await run
+    expect(cancelled).toEqual([work.job_id])
+  })
+
+  it('ends at once when another file comes for it, and its files go', async () => {
+    const { run, cancelled, stream } = await running()
+    await ok('POST', `/v1/track/${work.track_id}/upload`, { key: work.key, body: {} })
+    await env.MEDIA.put((await trackRow(work.track_id)).upload_path, 'RIFF\0other')
+    const next = startTranscoder({ transcode: () => events(result()) })
+    await ok('POST', `/v1/track/${work.track_id}/upload_complete`, { key: work.key })
+    await run
+    stream.send(result({ duration: 1 }))
+    expect([...cancelled, ...next.cancelled]).toEqual([work.job_id])
+    await eventually(async () => (await work.read()).status === 'ready')
+    expect((await work.read()).duration).toBe(12.346)
+    const purges = await query<{ paths: string }>(
+      `select payload ->> '$.paths' as paths from jobs where payload ->> 'kind' = 'purge'`,
+    )
+    const base = `media/${work.organization_id}/${work.collection_id}/${work.row.index}/${work.job_id.slice(-8)}`
+    expect(purges.flatMap(({ paths }) => JSON.parse(paths) as string[])).toContain(`${base}/aac-160.m4a`)
+  })
+
+  it('is found by the sweep where nobody was told', async () => {
+    const { run, cancelled } = await running()
+    await query('delete from tracks')
+    await runSweep()
+    await run
+    expect(cancelled).toEqual([work.job_id])
+    expect(await work.job()).toMatchObject({ state: 'done', slot: null })
+  })
+})
