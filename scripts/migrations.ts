@@ -40,7 +40,7 @@ export function faultsOf({ name, sql }: Migration): string[] {
       return say(line.replace(/^--> /, '').includes(';'), 'a comment without semicolons, please')
     const isTrigger = /\bcreate\s+trigger\b/i.test(line)
     const isWhole = /^CREATE TRIGGER IF NOT EXISTS \w+ .* BEGIN .*; END;$/.test(line)
-    const isOnce = hasTrigger && /^\s*(alter table|drop|create (?!.*\bif not exists\b))/i.test(line)
+    const isOnce = hasTrigger && /^\s*(alter table|drop (?!.*\bif exists\b)|create (?!.*\bif not exists\b))/i.test(line)
     return [
       ...say(line.endsWith('\r'), 'lines end with LF only'),
       ...say(isTrigger && !isWhole, 'a trigger is one line: CREATE TRIGGER IF NOT EXISTS … BEGIN …; END;'),

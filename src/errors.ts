@@ -45,3 +45,7 @@ export function describeError(error: unknown): string {
   if (!(error instanceof Error)) return String(error)
   return error.cause instanceof Error ? error.cause.message : (error.stack ?? error.message)
 }
+
+/** Whether the database has no room: the disk of a laptop may be full, and D1 has a largest size. */
+export const isFull = (error: unknown) =>
+  /SQLITE_FULL|SQLITE_IOERR|disk is full|maximum DB size/i.test(describeError(error))

@@ -31,7 +31,9 @@ export function judge(state_dir: string, known: Set<string>): Verdict {
     ({ key = '' }) => key,
   )
   const tracks = d1('select id, status, source_path, upload_path from tracks')
-  const files = d1('select path from track_variants').map(({ path = '' }) => path)
+  const files = d1("select value ->> 'path' as path from tracks, json_each(coalesce(files, '[]'))").map(
+    ({ path = '' }) => path,
+  )
   const jobs = d1("select payload from jobs where state = 'open'").map(({ payload = '' }) => JSON.parse(payload) as Job)
   const purges = jobs.filter(({ kind }) => kind === 'purge')
   const named = new Set([

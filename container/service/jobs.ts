@@ -1,3 +1,4 @@
+import { JOB_SLOTS } from '../../src/contract/facts.ts'
 import type { JobEvent, JobResult, TranscodeJob, TranscoderHealth } from '../../src/contract/job.ts'
 import { diskError, type Room } from '../disk.ts'
 import { failpoint } from '../failpoint.ts'
@@ -37,18 +38,15 @@ type Job = {
  * What runs at once: one job of any size, and beside it shorter ones, so that these need not wait for a long one to end. `max_size` is the
  * largest source, in bytes: 2 MB are a minute or two, 20 MB a song. The shorter a job, the sooner it gets a processor.
  */
-const SLOTS = [
-  { max_size: Number.POSITIVE_INFINITY, nice: 10 },
-  { max_size: 20_000_000, nice: 6 },
-  { max_size: 2_000_000, nice: 3 },
-]
+const NICE = [10, 6, 3]
+const SLOTS = JOB_SLOTS.map((max_size, slot) => ({ max_size, nice: NICE[slot]! }))
 /** Jobs that may wait for a slot. */
 const QUEUE = 4
 /** Ends that are kept, fetched or not; a result is some KB. */
 const KEPT = 200
 /** An end that nobody has fetched is kept as long as the URLs of its job are good. */
 const KEPT_MS = 6 * 3600_000
-/** One that was fetched, for whoever lost it on the way. */
+/** One that was fetched is kept too: the answer may have been lost on the way. */
 const FETCHED_MS = 15 * 60_000
 
 /** The jobs of this instance: some run, a few wait, and how they ended stays until somebody has come for it. */

@@ -1,4 +1,5 @@
 import { JOB_SLOTS } from '../contract/facts.ts'
+import { describeError } from '../errors.ts'
 
 /**
  * The way to the transcoder: a process at `TRANSCODER_URL`, or, when that is empty, a Cloudflare Container behind a Durable Object
@@ -9,9 +10,10 @@ const PORT = 8080
 /** Milliseconds. */
 const START_TIMEOUT = 30_000
 const HEALTH_TIMEOUT = 3000
+const CANCEL_TIMEOUT = 5000
 
-/** How many transcoders there are. */
-export const instances = (env: Env) => (env.TRANSCODER_URL ? 1 : Number(env.TRANSCODER_INSTANCES))
+/** How many transcoders there are; one where a configuration is older than the setting. */
+export const instances = (env: Env) => (env.TRANSCODER_URL ? 1 : Number(env.TRANSCODER_INSTANCES) || 1)
 
 /** The Durable Object of one of them. */
 export const instanceOf = (env: Env, number: number) => env.TRANSCODER.getByName(`slot-${number}`)
@@ -51,13 +53,42 @@ export async function transcoderSlots(env: Env): Promise<number> {
   }
 }
 
+/** Asks a transcoder. Throws when it cannot be reached. */
+export async function callTranscoder(
+  env: Env,
+  container: Container | undefined,
+  path: string,
+  init: RequestInit,
+): Promise<Response> {
+  if (env.TRANSCODER_URL) return fetch(`${env.TRANSCODER_URL}${path}`, init)
+  if (!container) throw new Error('containers are not enabled here; set TRANSCODER_URL')
+  return (await openContainer(container, env)).fetch(`http://transcoder${path}`, init)
+}
+
+/** Ends what a transcoder has of a job; false when that is not certain. */
+export async function cancelJob(env: Env, container: Container | undefined, job_id: string): Promise<boolean> {
+  if (!env.TRANSCODER_URL && !container?.running) return true
+  try {
+    const request = toTranscoder(env, 'DELETE', undefined, AbortSignal.timeout(CANCEL_TIMEOUT))
+    const response = await callTranscoder(env, container, `/jobs/${job_id}`, request)
+    await response.body?.cancel()
+    // 404: it has ended, and is forgotten.
+    return response.ok || response.status === 404
+  } catch (error) {
+    console.error(JSON.stringify({ event: 'cancel_failed', job_id, error: describeError(error) }))
+    return false
+  }
+}
+
 /** The way into a container, which is started if need be. Throws when it does not serve within half a minute. */
-export async function openContainer(container: Container, env: Env): Promise<Fetcher> {
+async function openContainer(container: Container, env: Env): Promise<Fetcher> {
   const port = container.getTcpPort(PORT)
   const deadline = Date.now() + START_TIMEOUT
   for (;;) {
     if (!container.running) {
       container.start({ enableInternet: true, env: { TRANSCODER_SECRET: env.TRANSCODER_SECRET } })
+      // Nobody's fault here: whoever asks something of it notices. Unheard, it would end this Durable Object too.
+      container.monitor().catch(() => undefined)
     }
     try {
       const health = await port.fetch('http://transcoder/health', { signal: AbortSignal.timeout(HEALTH_TIMEOUT) })

@@ -6,7 +6,7 @@ import { CODECS, MAX_BITRATE } from './facts.ts'
 import { FailedVariant, SkippedVariant, SourceInfo, Warning } from './info.ts'
 
 /**
- * What the queue consumer asks of the transcoder, and what the transcoder answers (docs/architecture.md#how-audio-flows).
+ * What a follower asks of the transcoder, and what the transcoder answers (docs/architecture.md#how-audio-flows).
  *
  * `POST /jobs/{job_id}` with a `TranscodeJob` starts the job or re-attaches to it and streams `JobEvent`s as NDJSON; the last
  * line is a `result` or an `error`, and it is kept for whoever attaches later until somebody has fetched it. 503 with a `Refusal`

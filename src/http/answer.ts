@@ -1,7 +1,7 @@
 import type { Context as Request } from 'hono'
 
 import type { ErrorBody } from '../contract/common.ts'
-import { ApiError, describeError } from '../errors.ts'
+import { ApiError, describeError, isFull } from '../errors.ts'
 import type { AppEnv } from './context.ts'
 
 /** Pages of any origin may call; answers hold signed URLs and private data, which nothing on the way may keep. */
@@ -21,9 +21,9 @@ export function requestId(c: Request<AppEnv>): string {
   return id
 }
 
-/** What the caller is told of a fault on our side. The disk of a laptop may be full, and D1 has a largest size. */
+/** What the caller is told of a fault on our side. */
 const hidden = (error: unknown) =>
-  /SQLITE_FULL|SQLITE_IOERR|disk is full|maximum DB size/i.test(describeError(error))
+  isFull(error)
     ? new ApiError('unavailable', 'The database has no room at the moment; try again later')
     : new ApiError('internal', 'Something went wrong on our side')
 

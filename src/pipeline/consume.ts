@@ -8,7 +8,7 @@ import { backoff, claim, type Job, type JobKind, type JobMessage, type Outcome, 
 import { type KeyUse, writeUse } from './key_use.ts'
 import { runPurge } from './purge.ts'
 import { runReprocess } from './reprocess.ts'
-import { dispatch } from './transcode/line.ts'
+import { dispatch, lineUp } from './transcode/line.ts'
 
 /** What R2 sends when an object is written (docs/architecture.md#r2). */
 interface UploadEvent {
@@ -58,8 +58,9 @@ const roles = {
     await ingestPath(system, body.object.key)
     return null
   },
-  /** Each says that the line has become longer; whose turn it is, the rows tell. */
-  async transcode(system: System) {
+  /** Each says that the line has become longer; whose turn it is, the rows tell. Only an older version's job is not in line yet. */
+  async transcode(system: System, { body }: Message<Partial<JobMessage>>) {
+    if (body.job_id) await lineUp(system, body.job_id)
     await dispatch(system)
     return null
   },

@@ -110,11 +110,12 @@ const lease = () => ({ lease_until: Date.now() + LEASE, nudge_at: Date.now() + L
 export const isFree = () =>
   sql`(lease_until <= ${Date.now()} or (holder is not null and lease_until > ${Date.now() + 2 * LEASE}))`
 
-/** The columns of a claim: whoever vanished with the job has cost no attempt, and the same claim repeated costs none. */
+/** The columns of a claim: whoever vanished with the job has cost a try and no attempt; the same claim repeated costs nothing. */
 export const claimedBy = (holder: string) => ({
   lease_until: Date.now() + LEASE,
   holder,
   attempt: sql`attempt + (holder is null)`,
+  tries: sql`tries + (holder is not null and holder <> ${holder})`,
 })
 
 /** Takes a job that does not stand in line, or answers null when it is done, gone, or in somebody else's hands. */

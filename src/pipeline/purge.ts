@@ -3,7 +3,6 @@ import { and, asc, eq, gt, type SQL, sql } from 'drizzle-orm'
 import { deletePrefix } from '../adapters/media.ts'
 import { collections, tracks } from '../adapters/schema.ts'
 import type { System } from '../context.ts'
-import { describeError } from '../errors.ts'
 import { deleteOrganizationRows, deleteTracks } from './delete_rows.ts'
 import { AFTER_URLS, done, end, insertJob, insertJobFrom, type Job, type Outcome, renew, sendJob } from './jobs.ts'
 import { endUnwanted } from './transcode/unwanted.ts'
@@ -51,14 +50,10 @@ export function purgeJobs(system: System, organization_id: string, payload: Omit
   return { purge, inserts: [purge.insert, again.insert] as const }
 }
 
-/** Starts the job of a deletion, and ends what runs for what was deleted. The rows are gone already: a fault here is for the sweep. */
+/** Starts the job of a deletion, and ends what runs for what was deleted. */
 export async function startPurge(system: System, job: ReturnType<typeof purgeJob>): Promise<void> {
   await sendJob(system, job)
-  try {
-    await endUnwanted(system)
-  } catch (error) {
-    console.error(JSON.stringify({ event: 'cancel_failed', error: describeError(error) }))
-  }
+  await endUnwanted(system)
 }
 
 /** Deletes what a purge job names; a fault is thrown and the whole job repeated. */

@@ -9,8 +9,8 @@ import { startTranscode } from './transcode/start.ts'
 import { lacks } from './transcode/variant_spec.ts'
 
 /**
- * Walks a collection and has its tracks processed again, few at a time. The queue of transcodes is first come, first served: because
- * only two of these stand in it at any moment, whatever the number of collections, a new upload is never behind more than two.
+ * Walks a collection and has its tracks processed again, few at a time. They stand in line behind every upload, and because only two are
+ * open at any moment, whatever the number of collections, a new upload never waits for more than two that run.
  */
 const AT_ONCE = 2
 /** Tracks that one run of the job looks at: first few, because often the next one is due already. */

@@ -24,12 +24,12 @@ export async function sweep(system: System): Promise<void> {
   for (const job of await forgottenJobs(system, LIMIT)) {
     await (job.payload.kind === 'transcode' ? lineUp(system, job.id) : sendJob(system, job))
   }
-  await ingestWaiting(system, LIMIT)
-  await sweepMultipart(system, LIMIT)
   const { is_running, is_waiting, is_former } = await lookAround(system)
   if (is_running) await endUnwanted(system)
   if (is_running || is_waiting) await dispatch(system)
   if (is_former) await moveTrackFiles(system)
+  await ingestWaiting(system, LIMIT)
+  await sweepMultipart(system, LIMIT)
   await deleteEnded(system)
   await beat(system.db, 'sweep')
 }
@@ -52,7 +52,7 @@ const MOVED = 500
 
 /**
  * Files that an older version has written, also while this one was being deployed, stand in a table of their own: they are brought into
- * their track's row (docs/decisions/0030). As long as there are any, they are newer than what stands there.
+ * their track's row (docs/decisions/0030). Only this version writes sizes there: what has one is newer.
  */
 async function moveTrackFiles({ db }: System): Promise<void> {
   const former = sql`(select distinct track_id from track_variants order by track_id limit ${MOVED})`
@@ -61,7 +61,7 @@ async function moveTrackFiles({ db }: System): Promise<void> {
       db
         .update(tracks)
         .set({ files: sql`(${formerFiles})` })
-        .where(sql`id in ${former}`),
+        .where(sql`id in ${former} and files ->> '$[0].size' is null`),
       db
         .delete(formerTrackFiles)
         .where(sql`track_id in ${former}`)

@@ -113,8 +113,8 @@ describe('a deployment', () => {
   const triggers = (database: string) =>
     names(database, "select name from sqlite_master where type = 'trigger' order by name")
   const applied = (database: string) => names(database, 'select name from d1_migrations order by name')
-  const forget0005 = () =>
-    cloudflare.account.databases.get('tonearm')!.sql.exec("delete from d1_migrations where name like '0005%'")
+  const forget0009 = () =>
+    cloudflare.account.databases.get('tonearm')!.sql.exec("delete from d1_migrations where name like '0009%'")
   beforeAll(() => reset(cloudflare.account))
 
   test('whose upload fails keeps the operator’s key, and does not show it', async () => {
@@ -150,16 +150,16 @@ describe('a deployment', () => {
     const before = { ...secrets() }
     cloudflare.account.domains.set('audio.example.com', 'tonearm')
     cloudflare.account.hasOrganization = true
-    forget0005()
+    forget0009()
     cloudflare.account.databases
       .get('tonearm')!
-      .sql.exec('drop trigger track_variants_files; drop trigger tracks_count_order')
+      .sql.exec('drop trigger track_variants_written; drop trigger tracks_count_order')
     const { code, output, changes } = await deploy(cloudflare, IMAGE, {
       PUBLIC_BASE_URL: '',
       ROOT_KEY: before.ROOT_KEY,
     })
     expect(output).toMatch(
-      /applied 0005_track_files_kept.sql\n[^]*lacks triggers of 0001_list_counts.sql; it is imported again/,
+      /applied 0009_track_files_whole.sql\n[^]*lacks triggers of 0001_list_counts.sql; it is imported again/,
     )
     expect(output).not.toMatch(/ta_root_|ta_sk_/)
     expect(output).toContain('--domain audio.example.com')
@@ -193,10 +193,10 @@ describe('a deployment', () => {
   test('whose migration D1 refuses in both ways leaves the Worker alone, and says so', async () => {
     const before = structuredClone([...cloudflare.account.workers])
     Object.assign(cloudflare.account.rules, { refusedTriggers: 1, refusesImports: true })
-    forget0005()
+    forget0009()
     const { code, output } = await deploy(cloudflare, IMAGE)
     expect(output).toMatch(
-      /FAILED: D1 refuses 0005_track_files_kept.sql, also as an import; .* The Worker was not changed/,
+      /FAILED: D1 refuses 0009_track_files_whole.sql, also as an import; .* The Worker was not changed/,
     )
     expect(code).toBe(1)
     expect([...cloudflare.account.workers]).toEqual(before)

@@ -140,6 +140,8 @@ describe('a database that is away for longer', () => {
       // The job is begun, but what came of it is not written.
       followWith(bindings(() => (asked ? 'before' : null)))
       expect(await work.run()).toMatchObject({ ended: false })
+      // Its transcoder keeps the result.
+      expect(await work.job()).toMatchObject({ state: 'open', slot: 2, holder: expect.any(String) })
       await work.changeJob({ lease_until: 0 })
     }
     followWith(env)

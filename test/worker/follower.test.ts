@@ -7,7 +7,7 @@ import { query } from './ready_track.ts'
 import { ok } from './support.ts'
 import { events, openStream, result, startTranscoder } from './transcoder.ts'
 
-/** Who follows a job to its end, and what ends a job before that (docs/decisions/0032). */
+/** Who follows a job to its end, and what ends a job before that (docs/decisions/0033). */
 
 let work: Awaited<ReturnType<typeof aTrackWithJob>>
 beforeEach(async () => {
@@ -100,9 +100,9 @@ describe('a lease of a clock that was ahead', () => {
 
 describe('a job whose track nobody wants any more', () => {
   /** The job of `work`, which runs as long as it is let. */
-  async function running() {
+  async function running(cancel?: () => Response) {
     const stream = openStream()
-    const { cancelled, transcodes } = startTranscoder({ transcode: () => stream.response })
+    const { cancelled, transcodes } = startTranscoder({ transcode: () => stream.response, cancel })
     const run = work.run()
     await eventually(async () => transcodes.length === 1)
     return { run, cancelled, stream }
@@ -144,6 +144,18 @@ describe('a job whose track nobody wants any more', () => {
     )
     const base = `media/${work.organization_id}/${work.collection_id}/${work.row.index}/${work.job_id.slice(-8)}`
     expect(purges.flatMap(({ paths }) => JSON.parse(paths) as string[])).toContain(`${base}/aac-160.m4a`)
+  })
+
+  it('keeps its place as long as its transcoder does not end it, and answers nobody later for that', async () => {
+    let status = 500
+    const { run, cancelled } = await running(() => new Response(null, { status }))
+    await ok('DELETE', `/v1/track/${work.track_id}`, { key: work.key })
+    expect(cancelled).toHaveLength(1)
+    expect((await work.job()).slot).not.toBe(null)
+    status = 404
+    await runSweep()
+    await run
+    expect(await work.job()).toMatchObject({ state: 'done', slot: null })
   })
 
   it('is found by the sweep where nobody was told', async () => {

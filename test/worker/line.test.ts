@@ -103,6 +103,29 @@ describe('places', () => {
     await eventually(async () => (await taken()).length === 0)
   })
 
+  it('of a transcoder that cannot be handed to are passed over', async () => {
+    const broken = { follow: () => Promise.reject(new Error('reset')) }
+    const TRANSCODER = {
+      getByName: (name: string) => (name === 'slot-0' ? broken : env.TRANSCODER.getByName(name)),
+    } as unknown as Env['TRANSCODER']
+    const bindings: Env = { ...env, TRANSCODER, TRANSCODER_URL: '', TRANSCODER_INSTANCES: '2' }
+    const jobs = [await aTrackWithJob({ size: 30 * MB }), await aTrackWithJob({ size: MB })]
+    const { transcodes } = startTranscoder({ transcode: () => events(result()) })
+    await handOver(bindings)
+    await eventually(async () => transcodes.length === 1)
+    const rows = await Promise.all(jobs.map((work) => work.job()))
+    expect(rows.reduce((sum, { tries }) => sum + tries, 0)).toBe(1)
+    await eventually(async () => (await query(`select 1 from jobs where state = 'done'`)).length === 1)
+  })
+
+  it('are those of one transcoder where a configuration does not say how many there are', async () => {
+    const bindings = { ...env, TRANSCODER_URL: '', TRANSCODER_INSTANCES: undefined } as unknown as Env
+    const work = await aTrackWithJob()
+    startTranscoder({ transcode: () => events(result()) })
+    await handOver(bindings)
+    await eventually(async () => (await work.job()).state === 'done')
+  })
+
   it('are tried in turn: after a failure another transcoder is asked', async () => {
     const bindings: Env = { ...env, TRANSCODER_URL: '', TRANSCODER_INSTANCES: '2' }
     const work = await aTrackWithJob({ size: 30 * MB })
@@ -147,6 +170,14 @@ describe('a track that waits', () => {
 })
 
 describe('a transcode that an older version has begun or written', () => {
+  it('is put in line by its message', async () => {
+    const work = await aTrackWithJob()
+    await query('update jobs set turn = null, size_class = 0')
+    startTranscoder({ transcode: () => events(result()) })
+    expect(await work.run()).toEqual({ ended: true })
+    expect((await work.read()).status).toBe('ready')
+  })
+
   it('is put in line by the sweep', async () => {
     const work = await aTrackWithJob()
     await query('update jobs set turn = null, size_class = 0, nudge_at = 0')

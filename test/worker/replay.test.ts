@@ -27,7 +27,7 @@ describe('a replayed answer', () => {
     expect(await query('select id from tracks')).toHaveLength(1)
     await env.MEDIA.put(
       decodeURIComponent(new URL(later.track_upload.upload_url).pathname.split(env.S3_BUCKET)[1]!.slice(1)),
-      'RIFF',
+      'RIFF\0audio',
     )
     expect((await ok('GET', `/v1/track/${first.track_id}`, { key })).track.status).toBe('processing')
   })

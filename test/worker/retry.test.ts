@@ -1,8 +1,8 @@
 import { env } from 'cloudflare:workers'
-import { beforeEach, describe, expect, it } from 'vitest'
+import { beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest'
 
 import { aTrackWithJob, deliver, followWith, runSweep, stopTime, unfollowed } from './fixtures.ts'
-import { error, events, result, startTranscoder } from './transcoder.ts'
+import { error, events, openStream, result, startTranscoder } from './transcoder.ts'
 
 /** Jobs whose transcoder is away, busy, dies or is at fault, and those that are given up. */
 
@@ -23,8 +23,8 @@ describe('a transcoder', () => {
     expect((await work.read()).status).toBe('processing')
   })
 
-  it('that is away for an hour fails the track, which keeps its upload', async () => {
-    await work.changeJob({ tries: 60 })
+  it('that is away for hours fails the track, which keeps its upload', async () => {
+    await work.changeJob({ tries: 360 })
     expect(await work.run()).toEqual({ ended: true })
     expect(await work.read()).toMatchObject({
       status: 'failed',
@@ -56,6 +56,33 @@ describe('a transcoder', () => {
       expect((await work.job()).attempt).toBe(0)
     },
   )
+
+  it('that the machine ends again and again is given up with that reason', async () => {
+    startTranscoder({ transcode: () => events(error('killed', 'The machine ended ffmpeg.')) })
+    await work.changeJob({ tries: 9 })
+    expect(await work.run()).toMatchObject({ ended: false })
+    await due()
+    expect(await work.run()).toEqual({ ended: true })
+    expect((await work.read()).info.error).toMatchObject({ code: 'killed', message: 'The machine ended ffmpeg.' })
+  })
+
+  it('that says nothing for a minute is left, and nothing is counted', async () => {
+    const wait = scheduler.wait.bind(scheduler)
+    const spy = vi.spyOn(scheduler, 'wait')
+    spy.mockImplementation((time, options) => wait(time === 60_000 ? 20 : time, options))
+    onTestFinished(() => spy.mockRestore())
+    startTranscoder({ transcode: () => openStream().response })
+    expect(await work.run()).toEqual({ ended: false, retried_in: 5 })
+    expect(await work.job()).toMatchObject({ state: 'open', attempt: 0, tries: 1, slot: null })
+  })
+
+  it('that vanishes with its follower is not begun for ever', async () => {
+    await work.changeJob({ tries: 360, holder: 'another', slot: 0, lease_until: 0 })
+    const { transcodes } = startTranscoder({ transcode: () => events(result()) })
+    expect(await work.run()).toEqual({ ended: true })
+    expect((await work.read()).info.error.code).toBe('transcoder_unavailable')
+    expect(transcodes).toEqual([])
+  })
 
   it('that does not exist here is not to be reached', async () => {
     followWith({ ...env, TRANSCODER_URL: '' })
@@ -96,6 +123,16 @@ describe('a transcoder', () => {
       await work.changeJob({ lease_until: 0 })
       await work.run()
       expect([fraction, (await work.job()).attempt]).toEqual([fraction, attempt])
+    }
+  })
+
+  it('that dies at the same place again counts, though its progress was not written yet', async () => {
+    for (const attempt of [0, 1, 2]) {
+      const progress = [0.01, 0.5].map((fraction) => ({ type: 'progress' as const, fraction }))
+      startTranscoder({ transcode: () => events(...progress) })
+      await due()
+      await work.run()
+      expect((await work.job()).attempt).toBe(attempt)
     }
   })
 

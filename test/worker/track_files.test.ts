@@ -20,7 +20,8 @@ const insert = (table: string, row: Record<string, unknown>) => {
   return query(`insert into ${table} (${names.join()}) values (${names.map(() => '?').join()})`, ...Object.values(row))
 }
 const formerly = async (track_id: string, change = (path: string) => path) => {
-  for (const { path, ...file } of await filesOf(track_id)) {
+  const files = await filesOf(track_id)
+  for (const { path, ...file } of files) {
     await insert('track_variants', { ...file, path: change(path), track_id })
   }
 }
@@ -68,5 +69,18 @@ it('takes over in the next sweep what an older Worker has written meanwhile', as
   const { paths, files } = await seen()
   expect(paths).toEqual(before.paths.map((path: string) => `${path}-newer`))
   expect(files).toEqual(before.files)
+  expect(await query('select * from track_variants')).toEqual([])
+})
+
+it('keeps what this version has written, whatever an older one wrote before', async () => {
+  const { track_id, seen } = await aPlayedTrack()
+  const before = await seen()
+  const files = await filesOf(track_id)
+  await formerly(track_id, (path) => `${path}-older`)
+  // What an older version writes counts for the newest until then.
+  expect(await filesOf(track_id)).toEqual([])
+  await query('update tracks set files = ? where id = ?', JSON.stringify(files), track_id)
+  await runSweep()
+  expect(await seen()).toEqual(before)
   expect(await query('select * from track_variants')).toEqual([])
 })

@@ -38,7 +38,12 @@ type TranscodeReply = (job: TranscodeJob, call: number) => Response | Promise<Re
 type CoverReply = (job: CoverJob, call: number) => CoverAnswer | Response | Promise<CoverAnswer | Response>
 
 /** A transcoder that answers as told; it keeps the jobs that it was asked to do. */
-export function startTranscoder(answers: { transcode?: TranscodeReply; cover?: CoverReply; health?: () => Response }) {
+export function startTranscoder(answers: {
+  transcode?: TranscodeReply
+  cover?: CoverReply
+  health?: () => Response
+  cancel?: (() => Response) | undefined
+}) {
   const transcodes: TranscodeJob[] = []
   const covers: CoverJob[] = []
   const cancelled: string[] = []
@@ -49,7 +54,7 @@ export function startTranscoder(answers: { transcode?: TranscodeReply; cover?: C
     const { pathname } = new URL(request.url)
     if (request.method === 'DELETE') {
       cancelled.push(pathname.replace('/jobs/', ''))
-      return Response.json({ ok: true })
+      return answers.cancel?.() ?? Response.json({ ok: true })
     }
     if (pathname === '/covers' && answers.cover) {
       const job = CoverJob.parse(await request.json())

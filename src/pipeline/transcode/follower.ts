@@ -1,6 +1,5 @@
 import { DurableObject } from 'cloudflare:workers'
 
-import { openContainer, toTranscoder } from '../../adapters/transcoder.ts'
 import { describeError } from '../../errors.ts'
 import type { Held } from '../jobs.ts'
 import type { Work } from './run.ts'
@@ -8,11 +7,12 @@ import type { Work } from './run.ts'
 /**
  * A Durable Object for each transcoder: it follows the jobs that run there to their end, however long that takes. An alarm keeps it alive,
  * and lives for 15 minutes at most (Durable Objects, Limits): before that it lets go, and the next one attaches to the same jobs. What it
- * follows stands in its storage, so that a restart or a deployment goes on with it (docs/decisions/0032).
+ * follows stands in its storage, so that a restart or a deployment goes on with it (docs/decisions/0033).
  */
 
 /** Milliseconds. */
 const LIFE = 10 * 60_000
+const PAUSE = 5000
 /** How long a container stays awake without a request: while it works, longer than any gap; when it is idle, hardly, because it costs. */
 const AWAKE = 15 * 60_000
 const IDLE = 60_000
@@ -28,6 +28,8 @@ export abstract class TranscodeFollower extends DurableObject<Env> {
   readonly following = new Map<string, Following>()
   /** Milliseconds after which an alarm hands over to the next one. */
   life = LIFE
+  /** Milliseconds before a job is attached to again that could not be followed. */
+  pause = PAUSE
 
   /** What following takes: it is loaded when there is something to follow (docs/decisions/0029). */
   abstract open(): Promise<Work>
@@ -36,41 +38,41 @@ export abstract class TranscodeFollower extends DurableObject<Env> {
   async follow(job: Held): Promise<void> {
     await this.ctx.storage.put(job.id, job.holder)
     this.#begin(job)
-    await this.ctx.storage.setAlarm(Date.now())
+    if ((await this.ctx.storage.getAlarm()) === null) await this.ctx.storage.setAlarm(Date.now())
   }
 
-  /** Ends a job that nobody wants any more, and what runs of it. */
-  async cancel(job_id: string): Promise<void> {
+  /** Ends a job that nobody wants any more, and what runs of it; false when that is not certain. */
+  async cancel(job_id: string): Promise<boolean> {
     await this.ctx.storage.delete(job_id)
     this.following.get(job_id)?.leave.abort()
-    const { container } = this.ctx
-    const { env } = await this.open()
-    if (!env.TRANSCODER_URL && !container?.running) return
-    const response = await this.#call(env, `/jobs/${job_id}`, toTranscoder(env, 'DELETE'))
-    await response.body?.cancel()
+    const work = await this.open()
+    return work.cancel(this.ctx.container, job_id)
   }
 
   override async alarm(): Promise<void> {
     const until = Date.now() + this.life
     for (const [id, holder] of await this.ctx.storage.list<string | null>()) this.#begin({ id, holder })
+    let pause = this.pause
     while (this.following.size > 0) {
       const ended = Array.from(this.following.values(), (one) => one.ended)
       const left = until - Date.now()
       if (left > 0) {
-        await Promise.race([...ended, scheduler.wait(left)])
+        const passed = new AbortController()
+        await Promise.race([...ended, scheduler.wait(left, { signal: passed.signal }).catch(() => undefined)])
+        passed.abort()
         continue
       }
       for (const { leave } of this.following.values()) leave.abort()
       await Promise.all(ended)
+      pause = 0
     }
     const rest = await this.ctx.storage.list({ limit: 1 })
-    if (rest.size > 0) await this.ctx.storage.setAlarm(Date.now())
+    if (rest.size > 0) await this.ctx.storage.setAlarm(Date.now() + pause)
   }
 
   /** What is asked of the transcoder directly: covers. */
   override async fetch(request: Request): Promise<Response> {
-    if (!this.ctx.container) return new Response('containers are not enabled here; set TRANSCODER_URL', { status: 503 })
-    return (await openContainer(this.ctx.container, this.env)).fetch(request.url, request)
+    return this.#call(await this.open(), new URL(request.url).pathname, request)
   }
 
   #begin(job: Held): void {
@@ -79,8 +81,9 @@ export abstract class TranscodeFollower extends DurableObject<Env> {
     // It was claimed anew, because its lease ran out.
     before?.leave.abort()
     const leave = new AbortController()
-    const ended = this.#run(job, leave.signal).finally(() => {
+    const ended = this.#run(job, leave.signal).then(() => {
       if (this.following.get(job.id)?.leave === leave) this.following.delete(job.id)
+      return this.#stayAwake().catch(() => undefined)
     })
     this.following.set(job.id, { holder: job.holder, leave, ended })
   }
@@ -88,21 +91,25 @@ export abstract class TranscodeFollower extends DurableObject<Env> {
   async #run(job: Held, signal: AbortSignal): Promise<void> {
     try {
       const work = await this.open()
-      await this.ctx.container?.setInactivityTimeout(AWAKE)
-      const isHeld = await work.follow(job, (path, init) => this.#call(work.env, path, init), signal)
-      if (isHeld || signal.aborted) return
+      const left = await work.follow(job, (path, init) => this.#call(work, path, init), signal)
+      if (left === 'held' || signal.aborted) return
       if ((await this.ctx.storage.get(job.id)) === job.holder) await this.ctx.storage.delete(job.id)
-      if (this.following.size === 1) await this.ctx.container?.setInactivityTimeout(IDLE)
-      await work.next()
+      // Where one could not be begun, the next one could not either: their messages come.
+      if (left === 'ended') await work.next()
     } catch (error) {
       // The sweep looks after the line, and the lease after the job.
       console.error(JSON.stringify({ event: 'follower_failed', job_id: job.id, error: describeError(error) }))
     }
   }
 
-  async #call(env: Env, path: string, init: RequestInit): Promise<Response> {
-    if (env.TRANSCODER_URL) return fetch(`${env.TRANSCODER_URL}${path}`, init)
-    if (!this.ctx.container) throw new Error('containers are not enabled here; set TRANSCODER_URL')
-    return (await openContainer(this.ctx.container, env)).fetch(`http://transcoder${path}`, init)
+  async #call(work: Work, path: string, init: RequestInit): Promise<Response> {
+    const answer = await work.call(this.ctx.container, path, init)
+    await this.#stayAwake().catch(() => undefined)
+    return answer
+  }
+
+  async #stayAwake(): Promise<void> {
+    const { container } = this.ctx
+    if (container?.running) await container.setInactivityTimeout(this.following.size > 0 ? AWAKE : IDLE)
   }
 }

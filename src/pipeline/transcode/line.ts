@@ -6,7 +6,7 @@ import { jobs } from '../../adapters/work_schema.ts'
 import type { System } from '../../context.ts'
 import { JOB_SLOTS } from '../../contract/facts.ts'
 import { describeError } from '../../errors.ts'
-import { claimedBy, insertJob, isFree, type Job, release } from '../jobs.ts'
+import { claimedBy, insertJob, isFree, type Job, release, sendJob } from '../jobs.ts'
 
 /**
  * The line in which transcodes wait, and the places in which they run (docs/decisions/0033): of each transcoder one for any job, and beside
@@ -22,8 +22,10 @@ const takes = (place: number, size_class: number) => size_class <= PLACES - 1 - 
 
 /** Bytes that take a millisecond of an organization's time: slower than any transcoder, so that who has waited comes first. */
 const BYTES_PER_MS = 16
-/** Milliseconds by which the tracks of a collection's reprocess stand back. */
-const BACKGROUND = 24 * 3600_000
+/** No job takes more than this of it, in milliseconds: a file in its owner's next minutes is not to wait for days. */
+const LONGEST_TURN = 3600_000
+/** Milliseconds by which the tracks of a collection's reprocess stand back: behind every upload. */
+const BACKGROUND = 365 * 24 * 3600_000
 
 /** Nobody is nudged for a transcode: it stands in line. */
 const NEVER = Number.MAX_SAFE_INTEGER
@@ -31,7 +33,7 @@ const NEVER = Number.MAX_SAFE_INTEGER
 type Transcode = Job<'transcode'>
 
 /**
- * The statement that puts a transcode in line. Organizations take turns: a job stands where its organization would be, had it been given
+ * The statement that puts a transcode in line. Organizations take turns: a job stands where its organization would be if it had been given
  * all its time since now or since its last job in line; so many files of one hold up no file of another.
  */
 export function insertTranscode(system: System, organization_id: string, payload: Transcode['payload']) {
@@ -45,7 +47,7 @@ export function insertTranscode(system: System, organization_id: string, payload
     nudge_at: NEVER,
     turn: reprocess_id
       ? now + BACKGROUND
-      : sql`max(${now}, coalesce(${last}, 0)) + ${Math.ceil(source_size / BYTES_PER_MS)}`,
+      : sql`max(${now}, coalesce(${last}, 0)) + ${Math.min(LONGEST_TURN, Math.ceil(source_size / BYTES_PER_MS))}`,
   })
 }
 
@@ -62,19 +64,25 @@ const { id, slot, turn, tries, state } = jobs
 
 /** Hands jobs to the transcoders as long as there are places and jobs: one that was begun and lost first, then by turn. */
 export async function dispatch(system: System): Promise<void> {
+  const broken = new Set<number>()
   for (;;) {
-    const job = await claimNext(system)
+    const job = await claimNext(system, broken)
     if (!job) return
+    const instance = Math.floor(job.slot! / PLACES)
     try {
-      await instanceOf(system.env, Math.floor(job.slot! / PLACES)).follow({ id: job.id, holder: job.holder })
+      await instanceOf(system.env, instance).follow({ id: job.id, holder: job.holder })
     } catch (error) {
-      console.error(JSON.stringify({ event: 'hand_over_failed', job_id: job.id, error: describeError(error) }))
-      return release(system, job, 5, false)
+      console.error(
+        JSON.stringify({ event: 'hand_over_failed', job_id: job.id, instance, error: describeError(error) }),
+      )
+      broken.add(instance)
+      await release(system, job, 5, false, job.tries + 1)
+      await sendJob(system, job, 5)
     }
   }
 }
 
-async function claimNext(system: System): Promise<Transcode | null> {
+async function claimNext(system: System, broken: Set<number>): Promise<Transcode | null> {
   const { db, env } = system
   for (;;) {
     const first = (size_class: number) =>
@@ -91,8 +99,8 @@ async function claimNext(system: System): Promise<Transcode | null> {
         .where(isNotNull(slot)),
       ...CLASSES.map((_, size_class) => first(size_class)),
     ])
-    const lost = taken.find(({ is_lost }) => is_lost === 1)
-    const next = lost ?? choose(instances(env), new Set(taken.map((job) => job.slot!)), firsts.flat())
+    const lost = taken.find((job) => job.is_lost === 1 && !broken.has(Math.floor(job.slot! / PLACES)))
+    const next = lost ?? choose(instances(env), broken, new Set(taken.map((job) => job.slot!)), firsts.flat())
     if (!next) return null
     const job = await take(system, next.id, next.slot!)
     if (job) return job
@@ -101,12 +109,20 @@ async function claimNext(system: System): Promise<Transcode | null> {
 
 type First = Pick<typeof jobs.$inferSelect, 'id' | 'turn' | 'tries' | 'size_class'>
 
-/** The first in line for whom there is a place, and the smallest place that will do; after a failure another transcoder's, if there is one. */
-function choose(count: number, taken: Set<number>, firsts: First[]) {
-  const all = Array.from({ length: count }, (_, instance) =>
-    JOB_SLOTS.map((_, at) => instance * PLACES + at).toReversed(),
-  )
-  const free = all.flat().filter((place) => !taken.has(place))
+/**
+ * The first in line for whom there is a place, and the smallest place that will do, of a transcoder that works already if there is one;
+ * after a failure another one.
+ */
+function choose(count: number, broken: Set<number>, taken: Set<number>, firsts: First[]) {
+  const places = Array.from({ length: count }, (_, instance) => ({
+    instance,
+    all: JOB_SLOTS.map((_, at) => instance * PLACES + at).toReversed(),
+  }))
+  const isIdle = ({ all }: { all: number[] }) => Number(!all.some((place) => taken.has(place)))
+  const free = places
+    .filter(({ instance }) => !broken.has(instance))
+    .toSorted((a, b) => isIdle(a) - isIdle(b))
+    .flatMap(({ all }) => all.filter((place) => !taken.has(place)))
   for (const job of firsts.toSorted((a, b) => a.turn! - b.turn!)) {
     const places = free.filter((place) => takes(place, job.size_class))
     if (places.length > 0) return { id: job.id, slot: places[job.tries % places.length]! }
@@ -134,8 +150,8 @@ async function take({ db }: System, job_id: string, place: number): Promise<Tran
 
 /** Bytes that a transcoder gets through in a second, about: songs and speech, compressed or not. */
 const BYTES_PER_SECOND = 1_000_000
-/** Jobs that are counted. */
-const COUNTED = 1000
+/** Jobs of each class that are counted. */
+const COUNTED = 200
 
 /** What a job waits for: how many stand before it, and about how many seconds; null when it does not wait. */
 export async function waitingFor({ db, env }: System, job_id: string) {
@@ -144,22 +160,22 @@ export async function waitingFor({ db, env }: System, job_id: string) {
     .from(jobs)
     .where(and(eq(id, job_id), waiting))
   if (!job) return null
-  const before = (size_class: number) => sql`select * from (select payload ->> 'source_size' as bytes from jobs
+  const before = (
+    size_class: number,
+  ) => sql`select * from (select 1 as is_before, payload ->> 'source_size' as bytes from jobs
     where ${waiting} and size_class = ${size_class} and turn < ${job.turn} limit ${COUNTED})`
   // It does not wait for larger ones: they have places of their own.
   const line = sql.join(
     Array.from({ length: job.size_class + 1 }, (_, size_class) => before(size_class)),
     sql` union all `,
   )
-  const running = sql`select (payload ->> 'source_size') / 2 as bytes from jobs where slot is not null`
+  const running = sql`select 0 as is_before, (payload ->> 'source_size') / 2 as bytes from jobs where slot is not null`
   const [ahead] = await db
     .select({
-      before: sql<number>`(select count(*) from (${line}))`.as('before'),
-      bytes: sql<number>`(select total(bytes) from (select * from (${line}) union all select * from (${running})))`.as(
-        'bytes',
-      ),
+      before: sql<number>`coalesce(sum(is_before), 0)`.as('before'),
+      bytes: sql<number>`total(bytes)`.as('bytes'),
     })
-    .from(sql`(select 1)`)
+    .from(sql`(${line} union all ${running})`)
   if (!ahead) return null
   return { before: ahead.before, seconds: Math.ceil(ahead.bytes / BYTES_PER_SECOND / instances(env)) }
 }

@@ -1,4 +1,4 @@
-import { sql } from 'drizzle-orm'
+import { and, sql } from 'drizzle-orm'
 
 import { signCoverOutputs, signUrl, trackPath } from '../../adapters/media.ts'
 import { tracks } from '../../adapters/schema.ts'
@@ -11,7 +11,7 @@ import { hasFinalFiles } from './files.ts'
 import { trackOf } from './track_job.ts'
 import { filePath, ownVariants, renditions } from './variant_spec.ts'
 
-/** Seconds: long enough for a job that waits in the transcoder's queue behind long ones. */
+/** Seconds: long enough for the longest job, whose files are uploaded at its end. */
 const URL_TTL = 6 * 3600
 /** Seconds from which on a source is worth a first file of its own: a shorter one is done nearly as soon. */
 const EARLY_FROM = 300
@@ -54,7 +54,8 @@ export async function loadTask({ db }: System, job: Job<'transcode'>): Promise<T
         is_playable: sql<number>`${hasFinalFiles}`.as('is_playable'),
       })
       .from(tracks)
-      .where(trackOf(job)),
+      // What is deleted with its collection goes in the background.
+      .where(and(trackOf(job), sql`exists (select 1 from collections where id = collection_id)`)),
     ownVariants(db, job.organization_id),
   ])
   if (!found) return null

@@ -37,7 +37,8 @@ export async function finishTranscode(system: System, task: TranscodeTask, resul
   const files = sql`${JSON.stringify(filesOf(task, result))}`
   const settled = new Set([...result.variants, ...result.skipped].map(({ index }) => index))
   const mine = and(trackOf(job), whenEnded(job, 'done'))
-  const lost = and(eq(tracks.id, track.id), sql`job_id is not ${job.id}`, whenEnded(job, 'done'))
+  const other = sql`job_id is not ${job.id} and cover_path is not ${`${base}/cover`}`
+  const lost = and(eq(tracks.id, track.id), other, whenEnded(job, 'done'))
   // A variant may have been deleted while it was made.
   const kept = definedFiles(files)
   const all = sql`(select json_group_array(json(value)) from (

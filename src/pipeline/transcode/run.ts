@@ -3,12 +3,12 @@ import { and, sql } from 'drizzle-orm'
 import { isPassing } from '../../adapters/database.ts'
 import { readNdjson } from '../../adapters/ndjson.ts'
 import { tracks } from '../../adapters/schema.ts'
-import { toTranscoder } from '../../adapters/transcoder.ts'
+import { callTranscoder, cancelJob, toTranscoder } from '../../adapters/transcoder.ts'
 import { jobs } from '../../adapters/work_schema.ts'
 import type { System } from '../../context.ts'
 import type { TrackErrorCode } from '../../contract/errors.ts'
 import { JobEvent, JobEventType } from '../../contract/job.ts'
-import { describeError } from '../../errors.ts'
+import { describeError, isFull } from '../../errors.ts'
 import {
   backoff,
   done,
@@ -38,50 +38,62 @@ const STEP = 0.1
 /** The least progress of a job that runs: 0 is that of one that waits. */
 const STARTED = 0.001
 
-/** How often in a row a job may fail to begin: for the better part of an hour. */
-const MAX_TRIES = 60
+/** How often in a row a job may come to nothing that is not its own fault: for six hours. */
+const MAX_TRIES = 360
+/** The same for an ffmpeg that the machine ends: each time costs all the work before. */
+const MAX_KILLED = 10
+/** Milliseconds after which a transcoder that says nothing is lost: it sends something every ten seconds (src/contract/job.ts). */
+const SILENCE = 60_000
 /** Seconds. */
 const LONGEST_PAUSE = 60
-/** Codes that are no fault of the file: another attempt costs nothing. */
-const UNCOUNTED = new Set<string>(['cancelled', 'killed'])
+/** What is left of a job: still held, ended, or back in line as it could not be begun. */
+export type Left = 'held' | 'ended' | 'unbegun'
 
 /** Calls the transcoder of a job's place; throws when it cannot be reached. */
 export type Call = (path: string, init: RequestInit) => Promise<Response>
 /** What a follower takes. */
 export interface Work {
-  env: Env
-  /** Follows a held job until `signal`; true when it is still held. Never throws. */
-  follow: (job: Held, call: Call, signal: AbortSignal) => Promise<boolean>
+  /** Follows a held job until `signal`. Never throws. */
+  follow: (job: Held, call: Call, signal: AbortSignal) => Promise<Left>
   /** Has the line looked at, because a place is free. */
   next: () => Promise<void>
+  /** Asks the transcoder behind this container, or at `TRANSCODER_URL`; throws when it cannot be reached. */
+  call: (container: Container | undefined, path: string, init: RequestInit) => Promise<Response>
+  /** Ends what runs of a job there; false when that is not certain. */
+  cancel: (container: Container | undefined, job_id: string) => Promise<boolean>
 }
 export const following = (system: System): Work => ({
-  env: system.env,
   follow: (job, call, signal) => followTranscode(system, job, call, signal),
   next: () => dispatch(system),
+  call: (container, path, init) => callTranscoder(system.env, container, path, init),
+  cancel: (container, job_id) => cancelJob(system.env, container, job_id),
 })
 
 /** How following a job ended: whoever goes on later still holds it. */
 type Followed = Outcome | { end: 'held' }
 
 /** Begins a held job or attaches to it, follows it until `signal`, and writes down what came of it. */
-async function followTranscode(system: System, held: Held, call: Call, signal: AbortSignal): Promise<boolean> {
+async function followTranscode(system: System, held: Held, call: Call, signal: AbortSignal): Promise<Left> {
+  let left: Left = 'ended'
   let job: Job<'transcode'> | undefined
   try {
     job = (await load(system, held)) as Job<'transcode'> | undefined
-    if (!job) return false
+    if (!job) return 'ended'
     const outcome = await transcode(system, job, call, signal)
-    if (outcome.end === 'held') return true
+    if (outcome.end === 'held') return 'held'
     if (outcome.end === 'retry') await giveBack(system, job, outcome)
+    if (outcome.end === 'retry' && outcome.tries) left = 'unbegun'
   } catch (error) {
     const passing = isPassing(error)
     console.error(JSON.stringify({ event: 'transcode_failed', job_id: held.id, passing, error: describeError(error) }))
+    // The transcoder goes on, and keeps the result: whoever follows next comes back for it.
+    if (passing || !job) return 'held'
     // Where this fails too, the lease runs out.
-    const outcome = { end: 'retry' as const, delay: backoff(job?.attempt ?? 1), counts: !passing }
-    if (job) await giveBack(system, job, outcome).catch(() => undefined)
+    const outcome = { end: 'retry' as const, delay: backoff(job.attempt), counts: !isFull(error) }
+    await giveBack(system, job, outcome).catch(() => undefined)
   }
-  if (job) system.forget(job.organization_id)
-  return false
+  system.forget(job.organization_id)
+  return left
 }
 
 /** Puts a job back in line, and has the line looked at when it is due again. */
@@ -93,9 +105,13 @@ async function giveBack(system: System, job: Job<'transcode'>, outcome: Extract<
 async function transcode(system: System, job: Job<'transcode'>, call: Call, signal: AbortSignal): Promise<Followed> {
   const task = await loadTask(system, job)
   if (!task) {
+    // It may run from before.
+    const response = await call(`/jobs/${job.id}`, toTranscoder(system.env, 'DELETE')).catch(() => null)
+    await response?.body?.cancel()
     await end(system, job)
     return done
   }
+  if (job.tries > MAX_TRIES) return giveUpLater(system, job)
   if (job.attempt > MAX_ATTEMPTS) {
     return giveUp(system, job, 'internal', 'The transcoder stopped again and again while it worked on this file')
   }
@@ -117,12 +133,13 @@ async function transcode(system: System, job: Job<'transcode'>, call: Call, sign
 /** Not the file's fault, so it costs no attempt; but not for ever either. */
 async function tryLater(system: System, job: Job<'transcode'>, delay: number): Promise<Outcome> {
   const tries = job.tries + 1
-  if (tries > MAX_TRIES) {
-    const message =
-      'The transcoder could not be reached for a long time; the upload is kept, process the track again later'
-    return giveUp(system, job, 'transcoder_unavailable', message)
-  }
+  if (tries > MAX_TRIES) return giveUpLater(system, job)
   return { end: 'retry', delay: Math.max(delay, Math.min(LONGEST_PAUSE, backoff(tries))), counts: false, tries }
+}
+
+const giveUpLater = (system: System, job: Job<'transcode'>) => {
+  const message = 'The transcoder could not be reached for hours; the upload is kept, process the track again later'
+  return giveUp(system, job, 'transcoder_unavailable', message)
 }
 
 async function follow(
@@ -136,16 +153,19 @@ async function follow(
   let written: { at: number; fraction: number } | null = null
   let reached = 0
   for await (const event of jobEvents(job, body, signal)) {
+    if (event.type === 'silence') return tryLater(system, job, 5)
     if (event.type === 'result') {
       await finishTranscode(system, task, event.result)
       return done
     }
     if (event.type === 'error') {
-      if (UNCOUNTED.has(event.error.code)) return tryLater(system, job, 5)
+      const { code, message } = event.error
+      if (code === 'killed' && job.tries >= MAX_KILLED) return giveUp(system, job, code, message)
+      if (code === 'killed' || code === 'cancelled') return tryLater(system, job, 5)
       if (event.error.retryable && job.attempt < MAX_ATTEMPTS) {
         return { end: 'retry', delay: backoff(job.attempt), counts: true }
       }
-      return giveUp(system, job, event.error.code, event.error.message)
+      return giveUp(system, job, code, message)
     }
     if (event.type === 'fallback') {
       await fallBack(system, job)
@@ -171,6 +191,7 @@ async function follow(
   }
   if (signal.aborted) return { end: 'held' }
   // The stream ended without an answer: the transcoder died. Further than ever before, so it was hardly of this file.
+  if (reached > (written?.fraction ?? 0)) await keep(system, job, reached)
   if (reached >= task.progress + STEP) return { end: 'retry', delay: 2, counts: false }
   if (job.attempt >= MAX_ATTEMPTS) {
     return giveUp(system, job, 'internal', 'The transcoder stopped while it worked on this file')
@@ -180,12 +201,12 @@ async function follow(
   return { end: 'retry', delay: 2, counts: true }
 }
 
-/** The events of a job, up to `signal`, or to where the stream breaks or says something that is none. */
+/** The events of a job, up to `signal`, or to where the stream breaks, falls silent or says something that is none. */
 async function* jobEvents(
   job: Job<'transcode'>,
   body: ReadableStream<Uint8Array>,
   signal: AbortSignal,
-): AsyncGenerator<JobEvent> {
+): AsyncGenerator<JobEvent | { type: 'silence' }> {
   const lines = readNdjson(body)
   const left = new Promise<null>((resolve) => {
     signal.addEventListener('abort', () => resolve(null))
@@ -194,11 +215,18 @@ async function* jobEvents(
     let event: JobEvent
     try {
       const next = lines.next()
-      const read = signal.aborted ? null : await Promise.race([next, left])
-      if (!read) {
-        // The transcoder goes on with the job.
+      const heard = new AbortController()
+      const silence = scheduler.wait(SILENCE, { signal: heard.signal }).then(
+        () => 'silence' as const,
+        () => null,
+      )
+      const read = signal.aborted ? null : await Promise.race([next, left, silence])
+      heard.abort()
+      if (read === null || read === 'silence') {
+        // The transcoder may go on with the job.
         next.catch(() => undefined)
         void lines.return(undefined).catch(() => undefined)
+        if (read) yield { type: 'silence' }
         return
       }
       if (read.done) return

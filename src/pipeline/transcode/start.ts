@@ -50,7 +50,7 @@ export async function startTranscode(
     db.select({ id: jobs.id }).from(jobs).where(eq(jobs.id, job.id)),
   ])
   if (results[4].length === 0) return false
-  await endUnwanted(system)
   await sendJob(system, job)
+  await endUnwanted(system)
   return true
 }
