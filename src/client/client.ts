@@ -1,6 +1,57 @@
-import { isPassing, noAnswer, readFailure } from './failure.ts'
-import { backoff, type Backoff, deadline, retry } from './retry.ts'
-import type { Method, OperationAt, Path, Rest, Result } from './types.ts'
+import type * as z from 'zod'
+
+import { MAX_PAGE } from '../contract/facts.ts'
+import type { OperationTable } from '../contract/index.ts'
+import type { UploadHandle } from '../contract/media.ts'
+import type { Track } from '../contract/track.ts'
+import {
+  backoff,
+  type Backoff,
+  deadline,
+  type Failure,
+  isPassing,
+  noAnswer,
+  poll,
+  readFailure,
+  retry,
+} from './retry.ts'
+
+/**
+ * The service by HTTP: calls, lists, waiting for a track, sending a file. The types are derived from the operation table, at compile
+ * time only: no schema reaches the browser.
+ */
+
+type Operation = OperationTable[keyof OperationTable]
+export type Method = Operation['method']
+
+/** The paths that have a method, e.g. `'/v1/track'` for `post`. */
+export type Path<M extends Method> = Extract<Operation, { method: M }>['path']
+export type OperationAt<M extends Method, P extends string> = Extract<Operation, { method: M; path: P }>
+
+// A query travels as text, so numbers are welcome where the schema reads digits.
+type Loose<Q> = { [K in keyof Q]: Q[K] | number }
+type Field<T, K extends string, Q extends boolean = false> = T extends { [P in K]: infer S extends z.ZodObject }
+  ? { [P in K]: Q extends true ? Loose<z.input<S>> : z.input<S> }
+  : unknown
+type OptionalQuery<T> = T extends { query: z.ZodObject } ? Partial<Field<T, 'query', true>> : unknown
+
+type OptionalHeaders<T> = T extends { headers: z.ZodObject } ? Partial<Field<T, 'headers'>> : unknown
+
+export interface CallOptions {
+  signal?: AbortSignal
+  /** Of a POST: made at random unless given. Give one to make a call safe to repeat across reloads. */
+  idempotency_key?: string
+}
+/** For one operation at a time: an intersection of unions over all of them would be too much for the compiler. */
+export type Arguments<T> = T extends unknown
+  ? Field<T, 'params'> & OptionalQuery<T> & OptionalHeaders<T> & Field<T, 'body'> & CallOptions
+  : never
+
+/** The arguments may be left out where nothing in them is required. */
+export type Rest<T> = {} extends Arguments<T> ? [options?: Arguments<T>] : [options: Arguments<T>]
+
+export type Success<T extends { response: z.ZodType }> = z.output<T['response']> & { ok: true }
+export type Result<T extends { response: z.ZodType }> = Success<T> | Failure
 
 export interface ClientOptions {
   /** Where the service is, e.g. `https://audio.example.com`. */
@@ -111,5 +162,138 @@ async function once(send: Send, repeatable: boolean, attempt: number, signal?: A
   function unanswered() {
     const aborted = signal?.aborted ?? false
     return { result: noAnswer(aborted), retryIn: repeatable && !aborted ? delay : null }
+  }
+}
+
+/** The paths that answer a page of a list. */
+export type ListPath = {
+  [P in Path<'get'>]: Result<OperationAt<'get', P>> & { ok: true } extends { count: number } ? P : never
+}[Path<'get'>]
+
+/**
+ * All pages of a list, one after the other: `for await (const page of pages(client, '/v1/collection')) …`. A page that could not be
+ * read is `{ok: false, …}` and the last one.
+ */
+export async function* pages<P extends ListPath>(
+  client: Client,
+  path: P,
+  options?: Arguments<OperationAt<'get', P>>,
+  limit = MAX_PAGE,
+): AsyncGenerator<Result<OperationAt<'get', P>>> {
+  const get = client.get as unknown as (path: string, options: object) => Promise<Result<OperationAt<'get', P>>>
+  const query = (options as { query?: object } | undefined)?.query
+  for (let offset = 0; ; offset += limit) {
+    const page = await get(path, { ...options, query: { ...query, limit, offset } })
+    yield page
+    if (!page.ok || offset + limit >= (page as unknown as { count: number }).count) return
+  }
+}
+
+export interface WaitOptions {
+  /** Called after every poll. */
+  onChange?: (track: Track) => void
+  signal?: AbortSignal
+}
+
+/** Polls a track until it is `ready`, `incomplete` or `failed`. */
+export async function waitForTrack(
+  client: Client,
+  track_id: string,
+  { onChange, signal }: WaitOptions = {},
+): Promise<{ ok: true; track: Track } | Failure> {
+  const ask = () => client.get('/v1/track/{track_id}', { params: { track_id }, ...(signal && { signal }) })
+  const last = await poll(
+    ask,
+    ({ track }) => {
+      onChange?.(track)
+      return isFinal(track)
+    },
+    { signal },
+  )
+  return last.ok ? { ok: true, track: last.track } : last
+}
+
+/** Whether nothing more happens to a track by itself. */
+export const isFinal = (track: Pick<Track, 'status'>) =>
+  track.status === 'ready' || track.status === 'incomplete' || track.status === 'failed'
+
+export interface UploadFileOptions {
+  /** Called with a fraction from 0 to 1. */
+  onProgress?: (fraction: number) => void
+  signal?: AbortSignal
+}
+
+export type Sent = { ok: true; etag: string | null } | Failure
+type Handle = Pick<UploadHandle, 'method' | 'upload_url'>
+
+/** A connection that is dead without having been closed is noticed by its silence, in milliseconds. */
+const SILENCE_TIMEOUT = 60_000
+/** Once all bytes are on their way, the storage may take its time with a large file. */
+const ANSWER_TIMEOUT = 300_000
+
+/** Sends a file to an upload handle (specification §2, UploadHandle); when nothing is heard of it for too long, the connection is lost. */
+export async function uploadFile(handle: Handle, file: Blob, options: UploadFileOptions = {}): Promise<Sent> {
+  const stall = deadline(SILENCE_TIMEOUT, options.signal)
+  const onProgress = (fraction: number) => {
+    stall.extend(fraction < 1 ? SILENCE_TIMEOUT : ANSWER_TIMEOUT)
+    options.onProgress?.(fraction)
+  }
+  const send = typeof XMLHttpRequest === 'undefined' ? sendByFetch : sendByRequest
+  const sent = await send(handle, file, stall.signal, onProgress)
+  stall.end()
+  return stall.signal.aborted && !sent.ok ? noAnswer(options.signal?.aborted ?? false) : sent
+}
+
+type SendFile = (
+  handle: Handle,
+  file: Blob,
+  signal: AbortSignal,
+  onProgress: (fraction: number) => void,
+) => Promise<Sent>
+
+/** XMLHttpRequest, because `fetch` tells no progress. */
+const sendByRequest: SendFile = (handle, file, signal, onProgress) =>
+  new Promise((resolve) => {
+    if (signal.aborted) return resolve(noAnswer(true))
+    const request = new XMLHttpRequest()
+    const abort = () => request.abort()
+    const finish = (result: Sent) => {
+      signal.removeEventListener('abort', abort)
+      resolve(result)
+    }
+    signal.addEventListener('abort', abort)
+    request.upload.onprogress = (event) => event.lengthComputable && onProgress(event.loaded / event.total)
+    request.onerror = () => finish(noAnswer(false, 'The upload was interrupted'))
+    request.onabort = () => finish(noAnswer(true))
+    request.onload = () => {
+      const { status } = request
+      if (status >= 300) return finish(refusal(status, request.responseText))
+      // Asked for by its name, a header that CORS hides would be an error in the console.
+      finish({ ok: true, etag: /^etag: *(.+?)\r?$/im.exec(request.getAllResponseHeaders())?.[1] ?? null })
+    }
+    request.open(handle.method, handle.upload_url)
+    request.send(file)
+  })
+
+/** Where there is no XMLHttpRequest: Node and Workers. */
+const sendByFetch: SendFile = async (handle, file, signal, onProgress) => {
+  try {
+    const answer = await fetch(handle.upload_url, { method: handle.method, body: file, signal })
+    if (!answer.ok) return refusal(answer.status, await answer.text())
+    await answer.body?.cancel()
+    onProgress(1)
+    return { ok: true, etag: answer.headers.get('etag') }
+  } catch {
+    return noAnswer(signal.aborted, 'The upload was interrupted')
+  }
+}
+
+/** Our own routes answer JSON; the bucket answers XML, and a refusal there almost always means that the URL has expired. */
+function refusal(status: number, text: string): Failure {
+  try {
+    return readFailure(status, JSON.parse(text))
+  } catch {
+    const code = /<Code>(\w+)<\/Code>/.exec(text)?.[1] ?? 'no reason given'
+    return { ...readFailure(status, undefined), message: `The upload was refused (${status}, ${code})` }
   }
 }

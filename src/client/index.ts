@@ -1,5 +1,14 @@
-export { type Client, type ClientOptions, createClient } from './client.ts'
-export type { Failure, Result } from './types.ts'
-export { uploadFile, type UploadFileOptions } from './upload/transport.ts'
-export { isFinal, waitForTrack, type WaitOptions } from './wait.ts'
-export { pages, type ListPath } from './pages.ts'
+export {
+  type Client,
+  type ClientOptions,
+  createClient,
+  isFinal,
+  type ListPath,
+  pages,
+  type Result,
+  uploadFile,
+  type UploadFileOptions,
+  waitForTrack,
+  type WaitOptions,
+} from './client.ts'
+export type { Failure } from './retry.ts'

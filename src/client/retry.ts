@@ -1,7 +1,38 @@
-import { isPassing, noAnswer } from './failure.ts'
-import type { Failure } from './types.ts'
+import type { ErrorCode } from '../contract/errors.ts'
 
-/** Waiting, and asking again: the one place that knows how. */
+/** What fails, waiting, and asking again: the one place that knows how. */
+
+/** What went wrong: the service's error envelope, or `network` and `aborted` when there was no answer to read. */
+export interface Failure {
+  ok: false
+  message: string
+  code: ErrorCode | 'network' | 'aborted'
+  /** The HTTP status, 0 without an answer. */
+  status: number
+  api_request_id?: string
+  errors?: { path: string; message: string }[]
+}
+
+/** The failure of a call that got no answer: `aborted` by the caller, else `network`. */
+export function noAnswer(aborted: boolean, message = 'The service cannot be reached'): Failure {
+  return aborted
+    ? { ok: false, message: 'Cancelled', code: 'aborted', status: 0 }
+    : { ok: false, message, code: 'network', status: 0 }
+}
+
+/** The failure in an answer: the error envelope, or a sentence with the status when a proxy or a bucket answered instead. */
+export function readFailure(status: number, answer: unknown): Failure {
+  const envelope = typeof answer === 'object' && answer !== null && 'message' in answer ? answer : undefined
+  if (envelope) return { ...(envelope as Failure), ok: false, status }
+  return { ok: false, message: `The server answered ${status} without a reason`, code: 'network', status }
+}
+
+/**
+ * Whether asking again may help: there was no answer, or the service is busy, at fault, or still at the same request. 408 is among
+ * them, because such a request came too slowly and was not carried out (RFC 9110, §15.5.9).
+ */
+export const isPassing = ({ status, code }: Failure) =>
+  status === 0 || status === 408 || status === 429 || status >= 500 || code === 'request_in_flight'
 
 interface SleepOptions {
   /** Ends it early, as being back on the network does with `online`. */
@@ -154,5 +185,28 @@ export class Timers {
 
   clear(): void {
     for (const name of this.#running.keys()) this.stop(name)
+  }
+}
+
+/** Whether what was begun is still wanted. */
+export type IsCurrent = () => boolean
+
+/** Tells a late answer to an earlier request from one to the latest: each `next` ends the one before, and the signal ends them all. */
+export class Latest {
+  readonly #signal: AbortSignal
+  #count = 0
+
+  constructor(signal: AbortSignal) {
+    this.#signal = signal
+  }
+
+  current(): IsCurrent {
+    const count = this.#count
+    return () => count === this.#count && !this.#signal.aborted
+  }
+
+  next(): IsCurrent {
+    this.#count++
+    return this.current()
   }
 }

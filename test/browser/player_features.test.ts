@@ -1,7 +1,6 @@
 import { describe, expect, test, vi } from 'vitest'
 
-import { chapterAt, chapterStep } from '../../src/client/playback/order.ts'
-import type { Source } from '../../src/client/playback/session.ts'
+import { chapterAt, chapterStep, type Source } from '../../src/client/playback/state.ts'
 import { failureAdvice, setupAdvice, valueAdvice } from '../../src/elements/player/advice.ts'
 import { faultOf, isUnderstood, readHash, readSkip, shareLink } from '../../src/elements/player/attributes.ts'
 import { type Commands, commandsOf, keyCommand, type Player } from '../../src/elements/player/commands.ts'

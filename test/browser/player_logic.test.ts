@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 
-import { candidates, effectiveVolume, gainOf } from '../../src/client/playback/files.ts'
-import { neighbour, playingOrder } from '../../src/client/playback/order.ts'
+import { candidates, effectiveVolume, gainOf } from '../../src/client/playback/policy.ts'
+import { neighbour, playingOrder } from '../../src/client/playback/state.ts'
 import { loopOf, seconds } from '../../src/elements/player/attributes.ts'
 import { ownColor, palette } from '../../src/elements/player/theme.ts'
 import { contrast } from '../../src/elements/shared/color.ts'

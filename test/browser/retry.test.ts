@@ -1,10 +1,10 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 
 import type { Failure } from '../../src/client/index.ts'
-import { createLimit } from '../../src/client/limit.ts'
 import { backoff, poll, retry, sleep } from '../../src/client/retry.ts'
+import { oneByOne } from '../../src/client/upload/session.ts'
 
-/** Waiting, asking again, and how many do so at once. */
+/** Waiting, asking again, and one thing after the other. */
 
 beforeEach(() => void vi.useFakeTimers())
 afterEach(() => void vi.useRealTimers())
@@ -112,25 +112,20 @@ describe('poll', () => {
   })
 })
 
-describe('a limit', () => {
-  async function order(newestFirst: boolean) {
-    const limited = createLimit(2, newestFirst)
-    const begun: number[] = []
-    let [running, most] = [0, 0]
-    const work = (name: number) =>
-      limited(async () => {
-        begun.push(name)
-        most = Math.max(most, ++running)
-        await sleep(10)
-        running--
-        if (name === 2) throw new Error('fails')
-      }).catch(() => {})
-    const all = Promise.all([1, 2, 3, 4, 5].map(work))
-    await vi.runAllTimersAsync()
-    await all
-    return { begun, most }
-  }
-  test('lets so many run, in the order they came, whatever becomes of them', async () =>
-    expect(await order(false)).toEqual({ begun: [1, 2, 3, 4, 5], most: 2 }))
-  test('or the newest first', async () => expect(await order(true)).toEqual({ begun: [1, 2, 5, 4, 3], most: 2 }))
+test('one piece of work after the other, in the order they came, whatever becomes of them', async () => {
+  const inOrder = oneByOne()
+  const begun: number[] = []
+  let [running, most] = [0, 0]
+  const work = (name: number) =>
+    inOrder(async () => {
+      begun.push(name)
+      most = Math.max(most, ++running)
+      await sleep(10)
+      running--
+      if (name === 2) throw new Error('fails')
+      return name
+    }).catch(() => 'failed')
+  const all = Promise.all([1, 2, 3].map(work))
+  await vi.runAllTimersAsync()
+  expect({ answers: await all, begun, most }).toEqual({ answers: [1, 'failed', 3], begun: [1, 2, 3], most: 1 })
 })

@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 
 import type { Failure } from '../../src/client/index.ts'
 import { isTextFile } from '../../src/client/upload/accept.ts'
-import { afterCall, afterUpload, mayHelpToRepeat } from '../../src/client/upload/policy.ts'
+import { afterCall, afterUpload, mayHelpToRepeat } from '../../src/client/upload/session.ts'
 import { FILE_ERRORS, SERVICE_ERRORS, TRACK_ERRORS } from '../../src/contract/errors.ts'
 import { aSong, lost, openQueue, PlayedService, refusal, silence, until } from './upload_service.ts'
 

@@ -1,8 +1,7 @@
 import { vi } from 'vitest'
 
-import type { OperationAt, Result } from '../../src/client/types.ts'
-import type { QueueEvents, UploadEvents, UploadOptions } from '../../src/client/upload/events.ts'
-import type { UploadItem, UploadState } from '../../src/client/upload/item.ts'
+import type { OperationAt, Result } from '../../src/client/client.ts'
+import type { QueueEvents, UploadEvents, UploadItem, UploadOptions, UploadState } from '../../src/client/upload/item.ts'
 import { UploadQueue } from '../../src/client/upload/queue.ts'
 
 /** The other end of an upload, played: what the service and the storage answer to the engine, by the types of the operation table. */

@@ -1,5 +1,4 @@
-import { Latest } from '../limit.ts'
-import { sleep } from '../retry.ts'
+import { Latest, sleep } from '../retry.ts'
 
 /**
  * The audio element. One plays; another one takes over without a gap when the next track begins or the file gets a new URL, and the two

@@ -1,12 +1,21 @@
-import type { IsCurrent, Latest } from '../limit.ts'
-import { sleep, type Timers } from '../retry.ts'
-import type { Failure } from '../types.ts'
+import type { Analysis } from '../../contract/info.ts'
+import { type Failure, type IsCurrent, type Latest, sleep, type Timers } from '../retry.ts'
 import type { AudioPair } from './audio_pair.ts'
-import { candidates, effectiveVolume, type Entry, readGain } from './files.ts'
-import { following, goTo, has } from './order.ts'
-import { afterFailure, afterMediaError, isPassedOver } from './policy.ts'
+import {
+  afterFailure,
+  afterMediaError,
+  ANALYSIS,
+  candidates,
+  effectiveVolume,
+  type Entry,
+  gainOf,
+  isPassedOver,
+} from './policy.ts'
 import type { SessionClient } from './session.ts'
 import {
+  following,
+  goTo,
+  hasTrack,
   NO_ATTEMPTS,
   type PlaybackOptions,
   type PlayView,
@@ -52,7 +61,7 @@ export class Loader {
     if (!isCurrent()) return
     if (!answer.ok) return this.#refused(answer, () => void this.open())
     if (answer.tracks.length === 0) return store.set({ status: 'empty' })
-    const start = (starts.find(({ track }) => has(this.#state.session, track)) ?? starts.at(-1))!
+    const start = (starts.find(({ track }) => hasTrack(this.#state.session, track)) ?? starts.at(-1))!
     store.set(goTo(this.#state, start.track, options))
     await this.select(this.#state.index, start.position, start.play)
   }
@@ -141,8 +150,14 @@ export class Loader {
     if (isCurrent()) this.setGain(gain)
   }
 
-  gainOf(view: PlayView): Promise<number> {
-    return readGain(view, this.#core.options, this.#core.signal)
+  /** The gain that a track is to be played with, by its analysis. */
+  async gainOf(view: PlayView): Promise<number> {
+    const { options, signal } = this.#core
+    const { normalize } = options
+    const url = normalize && view.variants.find(({ variant }) => variant.index === ANALYSIS)?.url
+    const gain = url ? await readGain(url, signal) : 1
+    // What was asked may have changed meanwhile.
+    return options.normalize === normalize ? gain : await this.gainOf(view)
   }
 
   /** The gain of a track that somebody waits for: 1 when it takes long to read. */
@@ -224,5 +239,15 @@ export class Loader {
     store.set({ status: 'failed', code, attempts: NO_ATTEMPTS })
     store.setPlaying(false)
     store.emit('error', { code, message })
+  }
+}
+
+/** The gain by an analysis; 1 when it cannot be read. */
+async function readGain(url: string, signal: AbortSignal): Promise<number> {
+  try {
+    const response = await fetch(url, { signal })
+    return response.ok ? gainOf((await response.json()) as Partial<Analysis>) : 1
+  } catch {
+    return 1
   }
 }

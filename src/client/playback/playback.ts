@@ -1,17 +1,19 @@
-import { Latest } from '../limit.ts'
-import { Timers } from '../retry.ts'
+import { Latest, Timers } from '../retry.ts'
 import { AudioPair } from './audio_pair.ts'
-import { effectiveVolume } from './files.ts'
 import { type Core, Loader } from './loader.ts'
-import { adopt, following, placeOf, playingOrder } from './order.ts'
-import { afterEnded, afterProgress, afterStall, onPlay, STALL } from './policy.ts'
+import { afterEnded, afterProgress, afterStall, effectiveVolume, onPlay, STALL } from './policy.ts'
 import { Refresher } from './refresh.ts'
-import { SessionClient, type Source } from './session.ts'
+import { SessionClient } from './session.ts'
 import {
+  adopt,
+  following,
   type LoadedFile,
+  placeOf,
   type PlaybackCallbacks,
   type PlaybackOptions,
+  playingOrder,
   type Session,
+  type Source,
   type StartOptions,
   type State,
   Store,

@@ -1,5 +1,4 @@
 import type { Core, Loader } from './loader.ts'
-import { following } from './order.ts'
 import {
   afterLook,
   AFTER_NO_SWAP,
@@ -9,7 +8,7 @@ import {
   mayGetBetter,
   refreshDelay,
 } from './policy.ts'
-import type { LoadedFile, State } from './state.ts'
+import { following, type LoadedFile, type State } from './state.ts'
 
 /** Seconds before the end of a track at which the next one is loaded. */
 const AHEAD = 20

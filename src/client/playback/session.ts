@@ -1,23 +1,7 @@
 import { type Client, createClient } from '../client.ts'
-import type { Failure } from '../types.ts'
-import { ANALYSIS } from './files.ts'
-import { isSessionOver, lifetime } from './policy.ts'
-import type { PlayView, Session, TimedView } from './state.ts'
-
-/** Where the data comes from: a session that somebody created, or a key to create sessions with, or both. */
-export interface Source {
-  baseUrl: string
-  playSessionId: string | null
-  apiKey: string | null
-  scope: string | null
-  resourceId: string | null
-  /** Asked for when a session is created. */
-  variants: string[]
-  isDownloadable: boolean
-  normalize: boolean
-  /** Seconds that a created session lives; the service's default without it. */
-  expiresIn: number | null
-}
+import type { Failure } from '../retry.ts'
+import { ANALYSIS, isSessionOver, lifetime } from './policy.ts'
+import type { PlayView, Session, Source, TimedView } from './state.ts'
 
 type Answer<T> = (T & { ok: true }) | Failure
 

@@ -1,8 +1,7 @@
 import { COVER_TYPES } from '../../contract/facts.ts'
 import { HEAD_BYTES, isText } from '../../contract/text.ts'
 import { sleep } from '../retry.ts'
-import type { UploadOptions } from './events.ts'
-import type { Problem } from './item.ts'
+import type { Problem, UploadOptions } from './item.ts'
 
 /** What is taken at all; the service looks at the bytes and has the last word. */
 

@@ -1,24 +1,28 @@
-import { noAnswer } from '../failure.ts'
-import { backoff, sleep } from '../retry.ts'
-import type { Failure } from '../types.ts'
-import { headOf } from './accept.ts'
-import { recallCover, sendCover } from './cover.ts'
+import { MAX_COVER_BYTES } from '../../contract/facts.ts'
+import { uploadFile } from '../client.ts'
+import { backoff, type Failure, isPassing, noAnswer, poll, retry, sleep } from '../retry.ts'
+import { COVER_ACCEPT, headOf, isAccepted } from './accept.ts'
 import type { Problem, Target, UploadItem } from './item.ts'
 import { PARTS_FROM, PartSender } from './parts.ts'
 import {
   afterCall,
   afterUpload,
+  createTarget,
   DELAYS,
+  isFresh,
   isOffline,
   MAX_ATTEMPTS,
+  mayHelpToRepeat,
   OFFLINE_DELAY,
   problemOfUpload,
+  readTrack,
   type Step,
   stepOf,
+  type UploadContext,
   type Verdict,
-} from './policy.ts'
-import { createTarget, isFresh, readTrack, type UploadContext } from './session.ts'
-import { uploadFile } from './transport.ts'
+} from './session.ts'
+
+/** The way of one file: its bytes to the storage, its cover, and then its track until that is ready. */
 
 /** How the delivery of a file ended; `stopped` concerns every file and leaves this one as it was. */
 export type Delivery = { end: 'done' | 'aborted' } | { end: 'failed' | 'stopped'; problem: Problem }
@@ -129,4 +133,128 @@ const afterCreating = (failure: Failure, context: UploadContext): Verdict =>
 async function hasArrived(target: Target, signal: AbortSignal): Promise<boolean> {
   const seen = await readTrack(target, signal)
   return seen.ok && seen.track.status !== 'initializing'
+}
+
+/** Takes a picture as the cover of a file's track. It is sent as soon as there is a track to send it to. */
+export async function setCover(item: UploadItem, file: File, context: UploadContext): Promise<void> {
+  item.cover?.controller.abort()
+  item.cover = { file, state: 'queued', problem: null, controller: new AbortController() }
+  const code = faultOf(file)
+  if (code) return failCover(item, context, { code, message: '' })
+  context.changed(item)
+  await sendCover(item, context)
+}
+
+/** Why a picture can be no cover. */
+function faultOf(file: File): string | null {
+  if (!isAccepted(file, COVER_ACCEPT)) return 'unsupported_image'
+  return file.size > MAX_COVER_BYTES ? 'image_too_large' : null
+}
+
+/** Ends the sending of the cover and lets it wait to be sent again; a picture that was refused here stays refused. */
+export function recallCover({ cover }: UploadItem): void {
+  if (!cover || faultOf(cover.file)) return
+  cover.controller.abort()
+  Object.assign(cover, { state: 'queued', problem: null, controller: new AbortController() })
+}
+
+/** Sends the cover, if one waits, to the track, if there is one. */
+export async function sendCover(item: UploadItem, context: UploadContext): Promise<void> {
+  const { cover, target } = item
+  if (!target || cover?.state !== 'queued') return
+  const { signal } = cover.controller
+  Object.assign(cover, { state: 'uploading', problem: null })
+  context.emit('cover-start', item, { cover: cover.file })
+  context.changed(item)
+  const sent = await retry(
+    () => uploadFile(target.track_cover_upload, cover.file, { signal }),
+    (answer, attempt) => {
+      if (answer.ok || afterCall(answer) !== 'retry' || attempt + 1 >= MAX_ATTEMPTS) return null
+      return isOffline() ? OFFLINE_DELAY : backoff(attempt, DELAYS)
+    },
+    signal,
+    { online: true },
+  )
+  // Another picture, or another track, has taken its place.
+  if (item.cover !== cover || item.target !== target || signal.aborted) return
+  if (!sent.ok) return failCover(item, context, { code: sent.code, message: sent.message })
+  cover.state = 'ready'
+  context.emit('cover-complete', item, { cover: cover.file })
+  context.changed(item)
+}
+
+function failCover(item: UploadItem, context: UploadContext, problem: Problem): void {
+  const { cover } = item
+  if (!cover) return
+  Object.assign(cover, { state: 'failed', problem })
+  context.emit('cover-failed', item, { ...problem, cover: cover.file })
+  context.changed(item)
+}
+
+/** For each file that is followed, so that many together stay far below the service's rate limit, in milliseconds. */
+const SHARE = 200
+
+let followed = 0
+
+/** Polls the track of a file whose bytes are there until it is ready or has failed. */
+export async function follow(item: UploadItem, context: UploadContext): Promise<void> {
+  const { signal } = item.controller
+  const { target } = item
+  if (!target || signal.aborted) return
+  async function ask(from: NonNullable<typeof target>) {
+    const seen = await readTrack(from, signal)
+    if (!seen.ok && isPassing(seen) && !signal.aborted) {
+      item.problem = { code: seen.code, message: seen.message }
+      context.changed(item)
+    }
+    return seen
+  }
+  followed++
+  const last = await poll(
+    () => ask(target),
+    ({ track }) => signal.aborted || update(item, track, context),
+    { signal, recovery: DELAYS, least: () => followed * SHARE, maxFailures: Infinity },
+  )
+  followed--
+  if (!last.ok && !signal.aborted) lose(item, last, context)
+}
+
+interface Seen {
+  status: NonNullable<UploadItem['status']>
+  progress: number | null
+  duration: number
+  error: Problem | null
+}
+
+/** Takes over what the service says of a track; true when that was the last word. */
+function update(item: UploadItem, { status, progress, duration, error }: Seen, context: UploadContext): boolean {
+  const isNew = status !== item.status || progress !== item.progress || item.problem !== null
+  Object.assign(item, { status, progress, duration, problem: null })
+  if (status === 'failed') {
+    const { code, message } = error ?? { code: 'internal', message: '' }
+    Object.assign(item, { state: 'failed', problem: { code, message }, retriable: mayHelpToRepeat(code) })
+    context.emit('file-failed', item, { code, message })
+  } else if (status === 'ready' || status === 'incomplete') {
+    item.state = 'ready'
+    if (status === 'incomplete') item.problem = { code: 'incomplete', message: '' }
+    context.emit('track-ready', item, { duration })
+  } else if (isNew) {
+    context.emit('track-processing', item, { status, progress })
+  }
+  if (isNew || item.state !== 'processing') context.changed(item)
+  return item.state !== 'processing'
+}
+
+/** The file is there, but what becomes of it is no longer to be seen from here. */
+function lose(item: UploadItem, failure: Failure, context: UploadContext): void {
+  if (failure.status === 404) {
+    const problem = { code: 'track_deleted', message: '' }
+    Object.assign(item, { state: 'failed', problem, retriable: true })
+    context.emit('file-failed', item, problem)
+  } else {
+    const problem = { code: failure.code, message: failure.message }
+    Object.assign(item, { state: 'uploaded', problem })
+    context.emit('track-unfollowed', item, problem)
+  }
+  context.changed(item)
 }

@@ -1,21 +1,23 @@
-import type { Parts, Target, UploadItem } from './item.ts'
+import { type Parts, type Target, UploadItem } from './item.ts'
 
 /**
- * What is kept of files that travel in parts, so that they go on after a reload or a crash. In IndexedDB, which pages without https have,
- * too. When it cannot be used (a private window, no space left) uploads go on as if there were none.
+ * What is kept of files that travel in parts, so that they go on where they were after a reload or a crash. In IndexedDB, which pages
+ * without https have, too. When it cannot be used (a private window, no space left) uploads go on as if there were none.
  */
 
 /** A file that was on its way. */
-export interface Entry {
+interface Entry {
   /** Where it goes, and what it is. */
   key: string
   place: string
   name: string
   size: number
   fingerprint: string
-  target: Omit<Target, 'client'>
+  target: Target
   parts: Parts
 }
+/** A client cannot be written down. */
+type Written = Omit<Entry, 'target'> & { target: Omit<Target, 'client'> }
 
 export interface Ledger {
   /** What was on its way to this place, and is in no other tab. */
@@ -39,7 +41,7 @@ function hash(bytes: Uint8Array): number {
 const SAMPLE = 65_536
 
 /** Tells a file from others: by its size, its time, its name, and its first and last bytes. `crypto.subtle` needs https, this does not. */
-export async function fingerprintOf(file: File): Promise<string> {
+async function fingerprintOf(file: File): Promise<string> {
   const ends = new Blob([file.name, '\0', file.slice(0, SAMPLE), file.slice(-SAMPLE)])
   const bytes = await ends.arrayBuffer().catch(() => new ArrayBuffer(0))
   return [file.size, file.lastModified, hash(new Uint8Array(bytes))].map((number) => number.toString(36)).join('-')
@@ -56,8 +58,8 @@ const asked = <T>(request: IDBRequest<T>) =>
     request.onerror = () => reject(request.error ?? new Error('IndexedDB failed'))
   })
 
-/** What a queue keeps of what goes to its place. */
-export function openLedger(place: () => string): Ledger {
+/** What a queue keeps of what goes to its place, and goes on with by its client. */
+export function openLedger(place: () => string, client: () => Target['client']): Ledger {
   if (typeof indexedDB === 'undefined') return NONE
   const opening = indexedDB.open('tonearm', 1)
   opening.onupgradeneeded = () => opening.result.createObjectStore(STORE, { keyPath: 'key' })
@@ -83,12 +85,12 @@ export function openLedger(place: () => string): Ledger {
     async read() {
       try {
         const entries = await store('readonly')
-        const all: Entry[] = entries ? await asked(entries.getAll()) : []
+        const all: Written[] = entries ? await asked(entries.getAll()) : []
         const locks = await navigator.locks?.query()
         const busy = new Set(locks?.held?.map(({ name }) => name))
-        return all.filter(
-          (entry) => entry.place === place() && entry.parts.endsAt > Date.now() && !busy.has(lockOf(entry.key)),
-        )
+        return all
+          .filter((entry) => entry.place === place() && entry.parts.endsAt > Date.now() && !busy.has(lockOf(entry.key)))
+          .map((entry) => ({ ...entry, target: { ...entry.target, client: client() } }))
       } catch {
         return []
       }
@@ -100,7 +102,7 @@ export function openLedger(place: () => string): Ledger {
       if (!held.has(item.key)) hold(item.key)
       const { client: _, ...kept } = target
       const { name, size } = file
-      const entry: Entry = { key: item.key, place: place(), name, size, fingerprint, target: kept, parts }
+      const entry: Written = { key: item.key, place: place(), name, size, fingerprint, target: kept, parts }
       await store('readwrite')
         .then((entries) => entries && asked(entries.put(entry)))
         .catch(() => {})
@@ -116,3 +118,37 @@ export function openLedger(place: () => string): Ledger {
 }
 
 const lockOf = (key: string) => `tonearm ${key}`
+
+/** The files that were on their way to this place when a page was left, and are not in the list. */
+export async function findInterrupted(items: readonly UploadItem[], ledger: Ledger): Promise<UploadItem[]> {
+  const entries = await ledger.read()
+  const isNew = (entry: Entry) => !items.some(({ fingerprint }) => fingerprint === entry.fingerprint)
+  return entries.filter(isNew).map((entry) => {
+    const item = new UploadItem(null, entry)
+    item.state = 'interrupted'
+    goOn(item, entry)
+    return item
+  })
+}
+
+/** A large file that was on its way once, as its fingerprint says, goes on where it was. */
+export async function recall(item: UploadItem, file: File, ledger: Ledger): Promise<void> {
+  item.fingerprint = await fingerprintOf(file)
+  const entries = await ledger.read()
+  const entry = entries.find(({ fingerprint }) => fingerprint === item.fingerprint)
+  if (entry && !item.target) goOn(item, entry)
+}
+
+function goOn(item: UploadItem, { key, fingerprint, target, parts }: Entry): void {
+  Object.assign(item, { key, fingerprint, target, parts })
+  item.sent = item.stored
+}
+
+/** Gives an interrupted item its file again. Whether it is the one. */
+export async function takeAgain(item: UploadItem, file: File): Promise<boolean> {
+  const isSame = (await fingerprintOf(file)) === item.fingerprint
+  if (item.state !== 'interrupted') return false
+  if (isSame) Object.assign(item, { file, state: 'queued', problem: null, checked: true })
+  else item.problem = { code: 'other_file', message: '' }
+  return isSame
+}

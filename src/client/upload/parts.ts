@@ -1,12 +1,17 @@
 import type { PartUpload } from '../../contract/multipart.ts'
-import type { Client } from '../client.ts'
-import { isPassing, noAnswer } from '../failure.ts'
-import { backoff, sleep } from '../retry.ts'
-import type { Failure } from '../types.ts'
+import { type Client, uploadFile } from '../client.ts'
+import { backoff, type Failure, isPassing, noAnswer, sleep } from '../retry.ts'
 import type { Parts, Target, UploadItem } from './item.ts'
-import { afterCall, afterUpload, DELAYS, problemOfUpload, type Step, stepOf, type Verdict } from './policy.ts'
-import type { UploadContext } from './session.ts'
-import { uploadFile } from './transport.ts'
+import {
+  afterCall,
+  afterUpload,
+  DELAYS,
+  problemOfUpload,
+  type Step,
+  stepOf,
+  type UploadContext,
+  type Verdict,
+} from './session.ts'
 
 /** Files of more bytes travel in parts: a lost connection costs one of them, and a pause none. */
 export const PARTS_FROM = 32_000_000
@@ -235,8 +240,10 @@ export class PartSender {
   }
 }
 
-/** Has the storage forget what has arrived of a file; else it would keep it for a day. */
-export async function abandonParts({ parts, target }: UploadItem): Promise<void> {
+/** Nothing of a file is kept: not here, nor in storage, which would else keep its parts for a day. */
+export async function abandon(item: UploadItem, { ledger }: UploadContext): Promise<void> {
+  await ledger.forget(item)
+  const { parts, target } = item
   if (!parts || !target) return
   const { client, upload_session_id, track_id } = target
   const params = { upload_session_id, track_id, multipart_upload_id: parts.id }

@@ -1,14 +1,9 @@
-import { createLimit } from '../limit.ts'
 import { findCovers, isTextFile, problemOfFile } from './accept.ts'
-import { recallCover, setCover } from './cover.ts'
-import { deliver, type Delivery, leaveTrack } from './deliver.ts'
-import type { UploadListener, UploadOptions } from './events.ts'
-import { follow } from './follow.ts'
-import { type Problem, UploadItem } from './item.ts'
-import { openLedger } from './ledger.ts'
-import { PARTS_FROM } from './parts.ts'
-import { abandon, findInterrupted, recall, takeAgain } from './resume.ts'
-import { type UploadContext, UploadSession } from './session.ts'
+import { deliver, type Delivery, follow, leaveTrack, recallCover, setCover } from './deliver.ts'
+import { type Problem, UploadItem, type UploadListener, type UploadOptions } from './item.ts'
+import { findInterrupted, openLedger, recall, takeAgain } from './ledger.ts'
+import { abandon, PARTS_FROM } from './parts.ts'
+import { oneByOne, type UploadContext, UploadSession } from './session.ts'
 
 const CONCURRENCY = 3
 
@@ -37,8 +32,11 @@ export class UploadQueue {
       describe: (file) => this.#options.describe?.(file) ?? {},
       emit: (type, item, detail) => this.#listener.onEvent?.(type, item, detail),
       changed: (item) => this.#listener.onChange?.(item),
-      ledger: openLedger(() => placeOf(this.#options)),
-      inOrder: createLimit(1),
+      ledger: openLedger(
+        () => placeOf(this.#options),
+        () => this.#session.client,
+      ),
+      inOrder: oneByOne(),
     }
   }
 
@@ -106,7 +104,7 @@ export class UploadQueue {
 
   /** Lists the files that were on their way when the page was left: each goes on when it is chosen again. */
   async restore(): Promise<void> {
-    this.#items.push(...(await findInterrupted(this.items, this.#context)))
+    this.#items.push(...(await findInterrupted(this.items, this.#context.ledger)))
     this.#changed()
   }
 
@@ -222,7 +220,7 @@ export class UploadQueue {
   }
 
   async #check(item: UploadItem, file: File): Promise<void> {
-    if (file.size > PARTS_FROM) await recall(item, file, this.#context)
+    if (file.size > PARTS_FROM) await recall(item, file, this.#context.ledger)
     if ((await isTextFile(file)) && item.isUnsent) {
       this.#reject(item, { code: 'text_file', message: '' })
       this.#changed(item)

@@ -1,9 +1,10 @@
+import { SERVICE_ERRORS, TRACK_ERRORS } from '../../contract/errors.ts'
 import { type Client, createClient, randomKey } from '../client.ts'
-import { isPassing, noAnswer } from '../failure.ts'
-import type { Failure } from '../types.ts'
-import type { UploadEvents, UploadOptions } from './events.ts'
-import type { Description, Target, TrackRequest, UploadItem } from './item.ts'
+import { type Backoff, type Failure, isPassing, noAnswer } from '../retry.ts'
+import type { Description, Problem, Target, TrackRequest, UploadEvents, UploadItem, UploadOptions } from './item.ts'
 import type { Ledger } from './ledger.ts'
+
+/** The service as uploads see it: the session, the tracks that are made in it, and what happens after a refusal. */
 
 /** A session or URL this close to its end is not begun to be used, in milliseconds. */
 const MARGIN = 60_000
@@ -66,6 +67,16 @@ export interface UploadContext {
 /** Whether there is time left to send a file to the track that was made for it. */
 export const isFresh = ({ target, parts }: UploadItem) =>
   target !== null && Date.now() < (parts?.endsAt ?? target.received + target.track_upload.ttl * 1000 - MARGIN)
+
+/** As `inOrder` of the context: a collection plays its tracks in the order they were made. */
+export function oneByOne() {
+  let last: Promise<unknown> = Promise.resolve()
+  return function inOrder<T>(work: () => Promise<T>): Promise<T> {
+    const done = last.then(work)
+    last = done.catch(() => {})
+    return done
+  }
+}
 
 /** Makes the track of a file, where the page says now. */
 export async function createTarget(
@@ -132,3 +143,48 @@ export function readTrack({ client, upload_session_id, track_id }: Target, signa
   const params = { upload_session_id, track_id }
   return client.get('/v1/upload/{upload_session_id}/track/{track_id}', { params, signal })
 }
+
+/**
+ * `retry`: the same may succeed later. `renew`: it needs another URL. `stop`: it concerns every file (the key, the origin, the
+ * session). `fail`: the file's own fault.
+ */
+export type Verdict = 'retry' | 'renew' | 'stop' | 'fail'
+
+/** How a step of an upload ended. */
+export type Step = { ok: true } | { ok: false; verdict: Verdict; problem: Problem }
+
+export const stepOf = ({ code, message }: Problem, verdict: Verdict): Step => ({
+  ok: false,
+  verdict,
+  problem: { code, message },
+})
+
+/** After a call to the service. */
+export function afterCall(failure: Failure): Verdict {
+  if (isPassing(failure)) return 'retry'
+  return [401, 403, 404, 410].includes(failure.status) ? 'stop' : 'fail'
+}
+
+/** After the storage's answer to the bytes: 403 is how S3 refuses a URL that has expired. */
+export function afterUpload(failure: Failure): Verdict {
+  if (isPassing(failure)) return 'retry'
+  return failure.status === 403 ? 'renew' : 'fail'
+}
+
+/** The storage's answer as a problem; without an answer, the connection's. */
+export const problemOfUpload = ({ status, code, message }: Failure): Problem => ({
+  code: status > 0 ? `storage_${status}` : code,
+  message,
+})
+
+/** Whether the same file may succeed another time; all other reasons are its own fault. */
+export const mayHelpToRepeat = (code: string) => Object.hasOwn({ ...SERVICE_ERRORS, ...TRACK_ERRORS }, code)
+
+/** Attempts in a row before something is given up; with the delays between them about two minutes. */
+export const MAX_ATTEMPTS = 8
+export const DELAYS: Backoff = { first: 1000, factor: 2, longest: 30_000, jitter: 0.25 }
+
+/** Some machines call themselves offline and are not; so they ask again, if rarely. */
+export const OFFLINE_DELAY = 30_000
+/** Node knows no network of its own. */
+export const isOffline = () => (globalThis.navigator as { onLine?: boolean } | undefined)?.onLine === false

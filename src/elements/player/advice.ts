@@ -1,11 +1,15 @@
-import type { Source } from '../../client/playback/session.ts'
-
-/** What the developer of a page should know, for the console: what is wrong, and the cure. In English, as all of the console. */
+/**
+ * What the developer of a page should know, for the console: what is wrong, and the cure. In English, as all of the console. It is
+ * loaded when there is something to say, and imports nothing.
+ */
 
 const DOCS = 'docs/player.md'
 
 /** Of how an element was set up; `fault` is what attributes.ts found. */
-export function setupAdvice(fault: 'id' | 'scope' | 'missing', { playSessionId, scope }: Source): string {
+export function setupAdvice(
+  fault: 'id' | 'scope' | 'missing',
+  { playSessionId, scope }: { playSessionId: string | null; scope: string | null },
+): string {
   if (fault === 'id')
     return `play-session-id="${playSessionId}" is no id. Put in what POST /v1/play_session/{scope} answers as play_session_id (${DOCS}).`
   if (fault === 'scope') return `scope="${scope}" is not known. It is track, collection or playlist.`
@@ -13,7 +17,7 @@ export function setupAdvice(fault: 'id' | 'scope' | 'missing', { playSessionId, 
 }
 
 /** What to do about a failure, by its code; null for what happens to listeners on pages that are right. */
-export function failureAdvice(code: string, { baseUrl }: Source, origin: string): string | null {
+export function failureAdvice(code: string, { baseUrl }: { baseUrl: string }, origin: string): string | null {
   const service = new URL(baseUrl).origin
   const advice: Record<string, string> = {
     not_found: `${service} does not know what is to be played. Check play-session-id or resource-id, and base-url.`,

@@ -1,5 +1,4 @@
-import type { Source } from '../../client/playback/session.ts'
-import type { Loop, PlaybackOptions, StartOptions } from '../../client/playback/state.ts'
+import type { Loop, PlaybackOptions, Source, StartOptions } from '../../client/playback/state.ts'
 
 /** What the element's attributes say. */
 

@@ -1,11 +1,10 @@
-import type { Failure } from '../../client/index.ts'
 import { element } from '../shared/dom.ts'
 
 interface Problem {
   code: string
   message: string
 }
-type Answer = { ok: true; download: { url: string } } | Failure
+type Answer = { ok: true; download: { url: string } } | ({ ok: false } & Problem)
 
 /** Milliseconds after which a tab that is still empty has given its file to the downloads. */
 const SETTLED = 5000

@@ -1,4 +1,3 @@
-import type { PlayView } from '../../client/playback/state.ts'
 import { DEFAULT_COLOR } from '../../contract/facts.ts'
 import { contrast, inkOn, isHex, mix, readable } from '../shared/color.ts'
 
@@ -30,6 +29,12 @@ interface CoverColor {
   area: number
   lightness: number
   saturation: number
+}
+
+/** What a play view says of a track's colors. */
+interface ColoredTrack {
+  player_color: string | null
+  image_colors: CoverColor[]
 }
 
 /** The color for a player: the one that was chosen for the track, else the strongest of its cover's. */
@@ -74,10 +79,10 @@ export class Theme {
   readonly sheet = new CSSStyleSheet()
   #rules = ''
   /** Between two tracks the player keeps the colors of the first one, and does not flash. */
-  #lastTrack: PlayView['track'] | null = null
+  #lastTrack: ColoredTrack | null = null
 
   /** Follows a player's theme, its accent and the track that it shows; whether that changed anything. */
-  update(host: Element, track: PlayView['track'] | undefined): boolean {
+  update(host: Element, track: ColoredTrack | undefined): boolean {
     this.#lastTrack = track ?? this.#lastTrack
     const theme = host.getAttribute('theme')
     const dark = theme === 'dark' || (theme !== 'light' && matchMedia('(prefers-color-scheme: dark)').matches)

@@ -1,5 +1,11 @@
-import { chapterAt } from '../../client/playback/order.ts'
-import { type Chapter, isSounding, titleOf } from '../../client/playback/state.ts'
+import {
+  type Chapter,
+  chapterAt,
+  isSounding,
+  type PlaybackOptions,
+  type State,
+  titleOf,
+} from '../../client/playback/state.ts'
 import { clock } from '../shared/clock.ts'
 import { button, element, icon, setAttributes, setLabel, setText, setTitle } from '../shared/dom.ts'
 import { ICONS } from '../shared/icons.ts'
@@ -7,33 +13,50 @@ import { fill, type PlayerTexts } from '../texts/texts.ts'
 import type { TonearmWaveform } from '../waveform/element.ts'
 import type { Commands } from './commands.ts'
 import type { Menu } from './menu.ts'
-import { messageOf, type Model } from './model.ts'
 import { type Row, rowOf, TrackList } from './track_list.ts'
 
 const RATES = [0.5, 0.75, 1, 1.25, 1.5, 1.75, 2]
 const NO_LEVELS: readonly number[] = []
-const NO_TRACKS: [] = []
 const NO_CHAPTERS: readonly Chapter[] = []
-const NO_ROWS: readonly Row[] = []
+
+/** Everything that the view shows. */
+export interface Model {
+  state: State
+  options: PlaybackOptions
+  texts: PlayerTexts
+  locale: string
+  isWaiting: boolean
+  isDownloadable: boolean
+  /** The code of what went wrong beside playing. */
+  problem: string | null
+  duration: number
+  hasNext: boolean
+  /** Seconds that the skip buttons go back and forward. */
+  skip: readonly [number, number]
+  hasSkip: boolean
+  /** The link to share, if the page shares one. */
+  link: string | null
+  /** Whether there are other devices to play on. */
+  hasRemote: boolean
+}
 
 /** The player's shadow tree, and how it is brought up to date. */
 export class PlayerView {
   readonly root: HTMLElement
   readonly waveform: TonearmWaveform = element('tonearm-waveform', { part: 'waveform', class: 'waveform' })
   readonly #commands: Commands
-  readonly #more: HTMLButtonElement
+  readonly #play = button('button play-button', () => this.#commands.toggle(), icon(ICONS.play))
+  readonly #previous = button('button previous-button', () => this.#commands.previous(), icon(ICONS.previous))
+  readonly #next = button('button next-button', () => this.#commands.next(), icon(ICONS.next))
+  readonly #back = this.#skipButton('back', -1)
+  readonly #forward = this.#skipButton('forward', 1)
+  readonly #shuffle = button('button shuffle-button', () => this.#commands.toggleShuffle(), icon(ICONS.shuffle))
+  readonly #repeat = button('button repeat-button', () => this.#commands.toggleRepeat(), icon(ICONS.repeat))
+  readonly #mute = button('button mute-button', () => this.#commands.mute(), icon(ICONS.sound))
+  readonly #download = button('button download-button', () => this.#commands.download(), icon(ICONS.download))
+  readonly #more = button('button more-button', () => this.#menu || void this.openMenu(), icon(ICONS.more))
   #menu: Menu | null = null
   #model: Model | null = null
-  readonly #play: HTMLButtonElement
-  readonly #back: HTMLButtonElement
-  readonly #forward: HTMLButtonElement
-  readonly #previous: HTMLButtonElement
-  readonly #next: HTMLButtonElement
-  readonly #shuffle: HTMLButtonElement
-  readonly #repeat: HTMLButtonElement
-  readonly #mute: HTMLButtonElement
-  readonly #download: HTMLButtonElement
-  readonly #retry: HTMLButtonElement
   readonly #volume = element('input', { type: 'range', part: 'volume', class: 'volume', min: 0, max: 1, step: 0.05 })
   readonly #rate = element('select', { part: 'speed', class: 'rate', dir: 'ltr' })
   readonly #cover = element('img', {
@@ -51,38 +74,20 @@ export class PlayerView {
   readonly #now = element('span', { part: 'current-time', class: 'now' })
   readonly #whole = element('span', { part: 'duration', class: 'whole' })
   readonly #message = element('span', {})
-  readonly #status: HTMLElement
-  readonly #list: TrackList
-  readonly #chapterList: TrackList
+  readonly #retry = button('retry', () => this.#commands.retry())
+  readonly #status = element('div', { part: 'status', class: 'status', role: 'status' }, this.#message, this.#retry)
+  readonly #list = new TrackList({ part: 'playlist', row: 'track' }, (index) => this.#commands.select(index))
+  readonly #chapterList = new TrackList({ part: 'chapters', row: 'chapter' }, (index) =>
+    this.#commands.seek(this.#chapters[index]?.start ?? 0),
+  )
   #chapters = NO_CHAPTERS
-  #chapterRows = NO_ROWS
+  #chapterRows: readonly Row[] = []
   #chapterLabel = ''
 
   constructor(commands: Commands) {
-    this.#play = button('button play-button', commands.toggle, icon(ICONS.play))
-    this.#previous = button('button previous-button', commands.previous, icon(ICONS.previous))
-    this.#next = button('button next-button', commands.next, icon(ICONS.next))
-    this.#shuffle = button('button shuffle-button', commands.toggleShuffle, icon(ICONS.shuffle))
-    this.#repeat = button('button repeat-button', commands.toggleRepeat, icon(ICONS.repeat))
-    this.#mute = button('button mute-button', commands.mute, icon(ICONS.sound))
-    this.#download = button('button download-button', commands.download, icon(ICONS.download))
-    this.#retry = button('retry', commands.retry)
-    this.#status = element('div', { part: 'status', class: 'status', role: 'status' }, this.#message, this.#retry)
-    this.#back = button('button back-button skip', () => commands.skip(-1), icon(ICONS.back), element('span', {}))
-    this.#forward = button(
-      'button forward-button skip',
-      () => commands.skip(1),
-      icon(ICONS.forward),
-      element('span', {}),
-    )
     this.#commands = commands
-    this.#more = button('button more-button', () => this.#menu || void this.openMenu(), icon(ICONS.more))
     // There is no menu without popovers.
     this.#more.hidden = !('popover' in HTMLElement.prototype)
-    this.#list = new TrackList({ part: 'playlist', row: 'track' }, commands.select)
-    this.#chapterList = new TrackList({ part: 'chapters', row: 'chapter' }, (index) =>
-      commands.seek(this.#chapters[index]?.start ?? 0),
-    )
     this.root = this.#build()
     this.#cover.addEventListener('error', () => (this.#cover.hidden = true))
     this.#volume.addEventListener('input', () => commands.setVolume(Number(this.#volume.value)))
@@ -91,6 +96,11 @@ export class PlayerView {
       event.stopPropagation()
       commands.seek((event as CustomEvent<{ time: number }>).detail.time)
     })
+  }
+
+  #skipButton(name: 'back' | 'forward', step: 1 | -1): HTMLButtonElement {
+    const skip = () => this.#commands.skip(step)
+    return button(`button ${name}-button skip`, skip, icon(ICONS[name]), element('span', {}))
   }
 
   #build(): HTMLElement {
@@ -133,7 +143,7 @@ export class PlayerView {
     setLabel(this.#download, texts.download)
     setAttributes(this.#download, { hidden: !model.isDownloadable })
     this.#showStatus(model)
-    this.#list.update((state.session?.tracks ?? NO_TRACKS).map(rowOf), state.index, texts.tracks)
+    this.#list.update((state.session?.tracks ?? []).map(rowOf), state.index, texts.tracks)
     setLabel(this.#more, texts.more)
     this.#model = model
     this.#menu?.update({ ...model, sleep: state.sleep, time })
@@ -239,6 +249,12 @@ export class PlayerView {
     setText(this.#retry, texts.retry)
     setAttributes(this.#retry, { hidden: state.status !== 'failed' && state.status !== 'expired' })
   }
+}
+
+/** What is said in place of sound: of the failure itself, where there is a sentence for its code. */
+function messageOf({ status, code }: State, texts: PlayerTexts): string {
+  if (status === 'ready' || status === 'loading') return ''
+  return (status === 'failed' && code && texts.errors[code]) || texts.status[status]
 }
 
 /** Another address of the same picture, as every play view brings one, must not make it load again. */

@@ -1,4 +1,4 @@
-import { button, element, icon, setAttributes } from '../shared/dom.ts'
+import { element } from '../shared/dom.ts'
 
 /** Path data of 24 × 24 icons, drawn for this project. */
 export const icons = {
@@ -28,37 +28,6 @@ export function createBar(part: string) {
     root.ariaValueNow = fraction === null ? null : String(Math.floor(fraction * 100))
     root.classList.toggle('unknown', fraction === null)
     fill.style.setProperty('inline-size', fraction === null ? '' : `${fraction * 100}%`)
-  }
-  return { root, show }
-}
-
-const THUMB_SIZE = 104
-
-/** The square at the beginning of a row: shows a picture, and takes one. */
-export function createThumb(onPick: () => void) {
-  const canvas = document.createElement('canvas')
-  canvas.width = canvas.height = THUMB_SIZE
-  canvas.hidden = true
-  const root = button('thumb', onPick, icon(icons.note), canvas)
-  let shown: File | undefined
-
-  function show(picture: File | undefined, title: string, label: string): void {
-    setAttributes(root, { 'aria-label': label, title })
-    if (picture === shown) return
-    shown = picture
-    canvas.hidden = true
-    if (shown) void draw(shown)
-  }
-
-  // Drawn, not shown by a blob: URL, which a strict Content-Security-Policy refuses.
-  async function draw(file: File): Promise<void> {
-    const picture = await createImageBitmap(file).catch(() => null)
-    if (!picture || file !== shown) return
-    const side = Math.min(picture.width, picture.height)
-    const [x, y] = [(picture.width - side) / 2, (picture.height - side) / 2]
-    canvas.getContext('2d')?.drawImage(picture, x, y, side, side, 0, 0, THUMB_SIZE, THUMB_SIZE)
-    picture.close()
-    canvas.hidden = false
   }
   return { root, show }
 }

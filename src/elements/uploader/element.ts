@@ -1,6 +1,5 @@
 import { DEFAULT_ACCEPT, parseSize } from '../../client/upload/accept.ts'
-import type { UploadEvents, UploadOptions } from '../../client/upload/events.ts'
-import type { Description, UploadItem } from '../../client/upload/item.ts'
+import type { Description, UploadEvents, UploadItem, UploadOptions } from '../../client/upload/item.ts'
 import { UploadQueue } from '../../client/upload/queue.ts'
 import { inkOn, isHex, readable } from '../shared/color.ts'
 import { sheet, upgradeProperties } from '../shared/dom.ts'
@@ -9,8 +8,16 @@ import { uploader as english } from '../texts/en.ts'
 import { languageOf } from '../texts/languages.ts'
 import { fillNumber, type Overrides, pickLocale, type UploaderTexts, withOverrides } from '../texts/texts.ts'
 import { acceptPastes } from './drop.ts'
-import { detailOf, type EventDetails, type FileView, inWords, viewOf } from './events.ts'
-import { oldEvent, readDescription, warnOfOldEvents } from './old_names.ts'
+import {
+  detailOf,
+  type EventDetails,
+  type FileView,
+  inWords,
+  oldEvent,
+  readDescription,
+  viewOf,
+  warnOfOldEvents,
+} from './events.ts'
 import { type Appearance, View } from './view.ts'
 
 import css from './uploader.css'

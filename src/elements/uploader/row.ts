@@ -2,11 +2,11 @@ import type { UploadItem } from '../../client/upload/item.ts'
 import { button, element, icon, setAttributes } from '../shared/dom.ts'
 import { type Language, sentenceOf, statusOf } from '../shared/upload_status.ts'
 import { fill, type UploaderTexts } from '../texts/texts.ts'
-import { createBar, createThumb, icons, keepFocus } from './controls.ts'
+import { createBar, icons, keepFocus } from './controls.ts'
 
 export type RowAction = 'pause' | 'resume' | 'retry' | 'cancel' | 'remove' | 'pickCover' | 'pickFile'
 /** Does what a row's button says. */
-export type OnAction = (action: RowAction, item: UploadItem) => void
+type OnAction = (action: RowAction, item: UploadItem) => void
 
 interface Choice {
   action: RowAction
@@ -125,4 +125,35 @@ class ActionButton {
     }
     this.#choice = choice
   }
+}
+
+const THUMB_SIZE = 104
+
+/** The square at the beginning of a row: shows a picture, and takes one. */
+function createThumb(onPick: () => void) {
+  const canvas = document.createElement('canvas')
+  canvas.width = canvas.height = THUMB_SIZE
+  canvas.hidden = true
+  const root = button('thumb', onPick, icon(icons.note), canvas)
+  let shown: File | undefined
+
+  function show(picture: File | undefined, title: string, label: string): void {
+    setAttributes(root, { 'aria-label': label, title })
+    if (picture === shown) return
+    shown = picture
+    canvas.hidden = true
+    if (shown) void draw(shown)
+  }
+
+  // Drawn, not shown by a blob: URL, which a strict Content-Security-Policy refuses.
+  async function draw(file: File): Promise<void> {
+    const picture = await createImageBitmap(file).catch(() => null)
+    if (!picture || file !== shown) return
+    const side = Math.min(picture.width, picture.height)
+    const [x, y] = [(picture.width - side) / 2, (picture.height - side) / 2]
+    canvas.getContext('2d')?.drawImage(picture, x, y, side, side, 0, 0, THUMB_SIZE, THUMB_SIZE)
+    picture.close()
+    canvas.hidden = false
+  }
+  return { root, show }
 }

@@ -4,11 +4,10 @@ import type { UploadQueue } from '../../client/upload/queue.ts'
 import { button, element, icon } from '../shared/dom.ts'
 import { formatSize, type Language, sentenceOf } from '../shared/upload_status.ts'
 import { fill } from '../texts/texts.ts'
-import { Announcer } from './announce.ts'
 import { icons, keepFocus } from './controls.ts'
 import { acceptDrops } from './drop.ts'
 import { Row, type RowAction } from './row.ts'
-import { Summary } from './summary.ts'
+import { Announcer, Summary } from './summary.ts'
 
 /** What the page shows of its own choice. */
 export interface Appearance extends Language {

@@ -1,6 +1,6 @@
 import { useEffect, useRef, useState } from 'preact/hooks'
 
-import { isPassing } from '../../client/failure.ts'
+import { isPassing } from '../../client/retry.ts'
 import { DEFAULT_COLOR } from '../../contract/facts.ts'
 import { isHex } from '../../elements/shared/color.ts'
 import { announce } from '../announce.ts'

@@ -1,4 +1,4 @@
-import { mayHelpToRepeat } from '../../client/upload/policy.ts'
+import { mayHelpToRepeat } from '../../client/upload/session.ts'
 import type { Listed, Track } from '../api.ts'
 import { clock, failureOf, infoOf, nameOf, percent, signed } from '../format.ts'
 import { href } from '../route.ts'

@@ -1,7 +1,6 @@
 import { useEffect, useState } from 'preact/hooks'
 
-import { type ListPath, pages } from '../../client/index.ts'
-import type { Arguments, OperationAt, Success } from '../../client/types.ts'
+import { type Arguments, type ListPath, type OperationAt, pages, type Success } from '../../client/client.ts'
 import type { Failure } from '../api.ts'
 import { useClient } from './client.ts'
 

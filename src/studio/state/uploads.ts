@@ -1,7 +1,7 @@
+import { uploadFile } from '../../client/index.ts'
 import { isTextFile } from '../../client/upload/accept.ts'
 import type { UploadItem } from '../../client/upload/item.ts'
 import { UploadQueue } from '../../client/upload/queue.ts'
-import { uploadFile } from '../../client/upload/transport.ts'
 import { createLeaveGuard } from '../../elements/shared/leave_guard.ts'
 import { type Language, sentenceOf } from '../../elements/shared/upload_status.ts'
 import { uploader as en } from '../../elements/texts/en.ts'
