@@ -21,7 +21,6 @@ export const player: PlayerTexts = {
   tracks: 'المقاطع',
   retry: 'إعادة المحاولة',
   more: 'المزيد',
-  share: 'مشاركة',
   link: 'رابط',
   startAt: 'البدء من {time}',
   copy: 'نسخ',
@@ -119,7 +118,6 @@ export const uploader: UploaderTexts = {
   },
   percentDone: 'رُفع {percent}',
   progressOf: 'تقدم {name}',
-  title: 'عنوان {name}',
   errors: {
     too_large: 'كبير جدًا: الحد الأقصى {size}.',
     file_too_large: 'كبير جدًا على هذه الخدمة.',

@@ -21,7 +21,6 @@ export const player: PlayerTexts = {
   tracks: 'Titel',
   retry: 'Noch einmal versuchen',
   more: 'Mehr',
-  share: 'Teilen',
   link: 'Link',
   startAt: 'Ab {time} starten',
   copy: 'Kopieren',
@@ -99,7 +98,6 @@ export const uploader: UploaderTexts = {
   added: { one: '{n} Datei hinzugefügt', other: '{n} Dateien hinzugefügt' },
   percentDone: '{percent} hochgeladen',
   progressOf: 'Fortschritt von {name}',
-  title: 'Titel von {name}',
   errors: {
     too_large: 'Zu groß: höchstens {size} sind erlaubt.',
     file_too_large: 'Zu groß für diesen Dienst.',

@@ -21,7 +21,6 @@ export const player: PlayerTexts = {
   tracks: 'Tracks',
   retry: 'Try again',
   more: 'More',
-  share: 'Share',
   link: 'Link',
   startAt: 'Start at {time}',
   copy: 'Copy',
@@ -96,7 +95,6 @@ export const uploader: UploaderTexts = {
   added: { one: '{n} file added', other: '{n} files added' },
   percentDone: '{percent} uploaded',
   progressOf: 'Progress of {name}',
-  title: 'Title of {name}',
   errors: {
     too_large: 'Too large: at most {size} is allowed.',
     file_too_large: 'Too large for this service.',

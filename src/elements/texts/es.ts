@@ -21,7 +21,6 @@ export const player: PlayerTexts = {
   tracks: 'Pistas',
   retry: 'Reintentar',
   more: 'Más',
-  share: 'Compartir',
   link: 'Enlace',
   startAt: 'Empezar en {time}',
   copy: 'Copiar',
@@ -96,7 +95,6 @@ export const uploader: UploaderTexts = {
   added: { one: '{n} archivo añadido', other: '{n} archivos añadidos' },
   percentDone: '{percent} subido',
   progressOf: 'Progreso de {name}',
-  title: 'Título de {name}',
   errors: {
     too_large: 'Demasiado grande: como máximo {size}.',
     file_too_large: 'Demasiado grande para este servicio.',

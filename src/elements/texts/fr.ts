@@ -21,7 +21,6 @@ export const player: PlayerTexts = {
   tracks: 'Pistes',
   retry: 'Réessayer',
   more: 'Plus',
-  share: 'Partager',
   link: 'Lien',
   startAt: 'Commencer à {time}',
   copy: 'Copier',
@@ -99,7 +98,6 @@ export const uploader: UploaderTexts = {
   added: { one: '{n} fichier ajouté', other: '{n} fichiers ajoutés' },
   percentDone: '{percent} envoyés',
   progressOf: 'Progression de {name}',
-  title: 'Titre de {name}',
   errors: {
     too_large: 'Trop volumineux : {size} au maximum.',
     file_too_large: 'Trop volumineux pour ce service.',

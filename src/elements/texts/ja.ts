@@ -21,7 +21,6 @@ export const player: PlayerTexts = {
   tracks: 'トラック',
   retry: '再試行',
   more: 'その他',
-  share: '共有',
   link: 'リンク',
   startAt: '{time}から再生',
   copy: 'コピー',
@@ -96,7 +95,6 @@ export const uploader: UploaderTexts = {
   added: { other: '{n}個のファイルを追加しました' },
   percentDone: '{percent} アップロード済み',
   progressOf: '{name} の進行状況',
-  title: '{name} のタイトル',
   errors: {
     too_large: '大きすぎます。上限は {size} です。',
     file_too_large: 'このサービスには大きすぎます。',

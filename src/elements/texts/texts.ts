@@ -23,7 +23,6 @@ export interface PlayerTexts {
   tracks: string
   retry: string
   more: string
-  share: string
   link: string
   startAt: string
   copy: string
@@ -100,7 +99,6 @@ export interface UploaderTexts {
   added: Plural
   percentDone: string
   progressOf: string
-  title: string
   /** What went wrong, by its code; of a code that is not here, what the service says. */
   errors: Record<string, string>
 }
