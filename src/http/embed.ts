@@ -6,7 +6,7 @@ import type { Memory } from '../adapters/memory.ts'
 import { Id } from '../contract/common.ts'
 import { ApiError } from '../errors.ts'
 import { LISTENER } from '../principal.ts'
-import { findEmbed } from '../resources/embed.ts'
+import { type Embed, findEmbed } from '../resources/embed.ts'
 import { baseUrl } from './base_url.ts'
 import { type AppEnv, contextOf } from './context.ts'
 import { limitReading } from './limit_rate.ts'
@@ -94,6 +94,27 @@ const page = (nonce: string, title: string, theme: string, head: Html | '', body
       </body>
     </html>`
 
+/** A session's scopes in the words of https://ogp.me. */
+const KINDS = { track: 'music.song', collection: 'music.album', playlist: 'music.playlist' }
+
+/** A link to the page as a card (https://ogp.me, which X reads too), with what the page itself shows and no more. */
+function cardOf({ scope, title, subtitle, cover_image, has_cover }: Embed, address: string): Html[] {
+  const { url, width, height } = cover_image.regular
+  const image = { 'og:image': url, 'og:image:width': width, 'og:image:height': height, 'og:image:alt': title }
+  const card = {
+    'og:type': KINDS[scope],
+    'og:title': title,
+    ...(subtitle && { 'og:description': subtitle }),
+    'og:url': address,
+    'og:site_name': 'Tonearm',
+    ...(has_cover && image),
+  }
+  return [
+    ...Object.entries(card).map(([property, content]) => html`<meta property="${property}" content="${content}" />`),
+    html`<meta name="twitter:card" content="summary" />`,
+  ]
+}
+
 /** What a visitor reads in place of a player. */
 function problemOf(error: ApiError): { status: 404 | 410 | 429; title: string; text: string } {
   if (error.status === 410)
@@ -120,15 +141,14 @@ export function mountEmbed(app: Hono<AppEnv>, memory: Memory): void {
     try {
       const id = Id.safeParse(c.req.param('play_session_id'))
       if (!id.success) throw new ApiError('not_found', 'play session not found')
-      const { title, subtitle } = await limitReading(c, memory, id.data, () =>
+      const embed = await limitReading(c, memory, id.data, () =>
         findEmbed(contextOf(c, LISTENER, memory, openDatabase(c.env.DB)), id.data),
       )
+      const { title } = embed
       const base = baseUrl(c.env, c.req.url)
       const address = `${base}/embed/${id.data}`
       const oembed = `${base}/oembed?format=json&url=${encodeURIComponent(address)}`
-      const head = html`<meta property="og:type" content="music.song" />
-        <meta property="og:title" content="${title}" />
-        <meta property="og:description" content="${subtitle}" />
+      const head = html`${cardOf(embed, address)}
         <link rel="alternate" type="application/json+oembed" href="${oembed}" title="${title}" />
         <script type="module" src="${PLAYER}"></script>
         <script type="module" src="${FRAME}"></script>`

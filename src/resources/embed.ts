@@ -19,6 +19,8 @@ export interface Embed {
   title: string
   subtitle: string
   cover_image: CoverImage
+  /** Whether that is more than the neutral picture. */
+  has_cover: boolean
   /** Seconds until the session or the cover's links end. */
   seconds_left: number
 }
@@ -66,6 +68,7 @@ export async function findEmbed(context: Context, play_session_id: string): Prom
     title: look.player_title,
     subtitle: look.player_subtitle ?? '',
     cover_image: await coverImage(base_url, look.cover_path, await viewSigner(env, now, session.expires_at)),
+    has_cover: look.cover_path !== null,
     seconds_left,
   }
 }

@@ -3,8 +3,9 @@ import { eq } from 'drizzle-orm'
 import { beforeEach, describe, expect, it } from 'vitest'
 
 import { playSessions } from '../../src/adapters/play_sessions.ts'
-import { collections } from '../../src/adapters/schema.ts'
+import { collections, tracks } from '../../src/adapters/schema.ts'
 import { aReadyTrack, aShop } from './fixtures.ts'
+import { isSignedFor } from './signature.ts'
 import { db, ok, UNKNOWN_ID } from './support.ts'
 
 /** `GET /embed/{play_session_id}`, the page for frames. What it looks and sounds like is judged in test/e2e/embed.test.ts. */
@@ -62,6 +63,40 @@ describe('the embed page', () => {
     const { text } = await open(await session('track', { track_id }))
     expect(text).toContain('<title>So &quot;What&quot; &lt;b&gt;&amp;</title>')
     expect(text).not.toContain('<b>')
+    await db.update(tracks).set({ player_subtitle: '"><script src=//x>' }).where(eq(tracks.id, track_id))
+    const escaped = '&quot;&gt;&lt;script src=//x&gt;'
+    expect((await open(await session('track', { track_id }))).text).toContain(`content="${escaped}"`)
+  })
+
+  it('is a card where its link is shared, in the words of its scope and with the cover when there is one', async () => {
+    const cards = async (id: string) => {
+      const { text } = await open(id)
+      const all = text.matchAll(/<meta (?:property|name)="((?:og|twitter):[^"]+)" content="([^"]*)" *\/>/g)
+      return Object.fromEntries([...all].map(([, name, content]) => [name!, content!.replaceAll('&amp;', '&')]))
+    }
+    const alone = await session('track', { track_id })
+    expect(await cards(alone)).toEqual({
+      'og:type': 'music.song',
+      'og:title': 'So &quot;What&quot; &lt;b&gt;&',
+      'og:url': `https://tonearm.test/embed/${alone}`,
+      'og:site_name': 'Tonearm',
+      'twitter:card': 'summary',
+    })
+    const list = await cards(await session('collection', { collection_id }))
+    expect(list).toMatchObject({ 'og:type': 'music.album', 'og:title': 'Kind of Blue' })
+    expect(list).not.toHaveProperty('og:image')
+    await db
+      .update(tracks)
+      .set({ cover_path: 'covers/here', player_subtitle: 'Miles Davis' })
+      .where(eq(tracks.id, track_id))
+    const { 'og:image': image = '', ...covered } = await cards(await session('track', { track_id }))
+    expect(new URL(image).pathname).toMatch(/\/covers\/here\/regular\.jpg$/)
+    expect(await isSignedFor('GET', image)).toBe(true)
+    expect(covered).toMatchObject({
+      'og:description': 'Miles Davis',
+      'og:image:width': '400',
+      'og:image:height': '400',
+    })
   })
 
   it('takes layout, theme and accent from its address, and nothing else', async () => {
@@ -78,7 +113,7 @@ describe('the embed page', () => {
     const ended = await open(id)
     expect([ended.status, ended.text.includes('This player has expired')]).toEqual([410, true])
     expect(ended.headers.get('content-security-policy')).toContain('frame-ancestors *')
-    expect(ended.text).not.toContain('<script')
+    expect(ended.text).not.toMatch(/<script|og:|Kind of Blue/)
     await end(id, Date.now() - 25 * 3600_000)
     for (const path of [id, UNKNOWN_ID, 'nonsense', '%3Cscript%3E']) {
       const { status, text } = await open(path)
