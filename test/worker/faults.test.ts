@@ -127,6 +127,10 @@ describe('a database that is away for longer', () => {
   })
 
   it('is never the file’s fault', async () => {
+    const wait = scheduler.wait.bind(scheduler)
+    const hurry = vi.spyOn(scheduler, 'wait')
+    hurry.mockImplementation((milliseconds, options) => wait(milliseconds / 20, options))
+    onTestFinished(() => hurry.mockRestore())
     const work = await aTrackWithJob()
     let asked = false
     startTranscoder({
