@@ -1,12 +1,10 @@
-import { createHash } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
 
 import type { Page } from 'playwright-core'
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
 
-import { must } from './steps.ts'
 import { PATIENCE, type Uploader } from './uploader_page.ts'
-import { type Bench, choose, setUp } from './uploader_setup.ts'
+import { type Bench, choose, setUp, sha256 } from './uploader_setup.ts'
 
 /** Large files, which travel in parts: a lost connection, a reload and a crash cost a part, not the file. */
 
@@ -19,24 +17,6 @@ afterEach(() => bench.tidy())
 afterAll(() => bench?.dispose())
 
 const PART = 8 * 1024 * 1024
-const sha256 = (bytes: Buffer | ArrayBuffer) =>
-  createHash('sha256')
-    .update(Buffer.from(bytes as ArrayBuffer))
-    .digest('hex')
-
-/** The bytes that the service has of a track, as they were uploaded. */
-async function originalOf(track_id: string): Promise<ArrayBuffer> {
-  const session = await must(
-    bench.server.post('/v1/play_session/{scope}', {
-      params: { scope: 'track' },
-      body: { track_id, variants: ['original'] },
-    }),
-  )
-  const params = { play_session_id: session.play_session_id, play_track_id: track_id }
-  const view = await must(bench.server.get('/v1/play/{play_session_id}/{play_track_id}', { params }))
-  return (await fetch(view.variants[0]!.url)).arrayBuffer()
-}
-
 /** Counts how often each part has arrived. */
 function countParts(page: Page): Map<string, number> {
   const arrived = new Map<string, number>()
@@ -49,7 +29,7 @@ function countParts(page: Page): Map<string, number> {
 
 async function expectWhole({ files }: Uploader, name: string, path: string): Promise<void> {
   const track_id = (await files()).find((file) => file.name === name)!.trackId!
-  expect(sha256(await originalOf(track_id))).toBe(sha256(await readFile(path)))
+  expect(await bench.hashOf(track_id)).toBe(sha256(await readFile(path)))
   expect((await bench.trackNames()).filter((each) => each === name)).toHaveLength(1)
 }
 
@@ -133,5 +113,5 @@ test('after a crash the same file, dropped anew, goes on as the same track', asy
     document.querySelector('tonearm-uploader')!.files.map(({ trackId }) => trackId),
   )
   expect(ids).toEqual([sent!.trackId])
-  expect(sha256(await originalOf(sent!.trackId!))).toBe(sha256(await readFile(path)))
+  expect(await bench.hashOf(sent!.trackId!)).toBe(sha256(await readFile(path)))
 })

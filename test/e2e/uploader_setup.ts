@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto'
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -30,6 +31,8 @@ export interface Bench {
   aFile: (name: string, bytes: Buffer) => Promise<string>
   aSong: (name: string, seconds?: number) => Promise<string>
   aHeavySong: (name: string, bytes?: number) => Promise<string>
+  /** The SHA-256 of what the service has of a track, as it was uploaded. */
+  hashOf: (track_id: string) => Promise<string>
   /** The files of the collection's tracks, in order. */
   trackNames: () => Promise<string[]>
   /** After each test. */
@@ -73,6 +76,14 @@ export async function setUp(): Promise<Bench> {
     return path
   }
 
+  async function hashOf(track_id: string): Promise<string> {
+    const body = { track_id, variants: ['original'] }
+    const session = await must(server.post('/v1/play_session/{scope}', { params: { scope: 'track' }, body }))
+    const params = { play_session_id: session.play_session_id, play_track_id: track_id }
+    const view = await must(server.get('/v1/play/{play_session_id}/{play_track_id}', { params }))
+    return sha256(await (await fetch(view.variants[0]!.url)).bytes())
+  }
+
   async function trackNames(): Promise<string[]> {
     const how = { params: { collection_id }, query: { limit: 200 } }
     const { tracks } = await must(server.get('/v1/collection/{collection_id}/track', how))
@@ -105,6 +116,7 @@ export async function setUp(): Promise<Bench> {
     aFile,
     aSong: async (name, seconds = 3) => aFile(name, await makeAudio('wav', { seconds, channels: 1 })),
     aHeavySong: async (name, size) => aFile(name, heavy(await makeAudio('wav', { seconds: 1, channels: 1 }), size)),
+    hashOf,
     trackNames,
     tidy,
     dispose,
@@ -122,6 +134,8 @@ function heavy(wav: Buffer, size = HEAVY): Buffer {
   song.writeUInt32LE(song.length - 8, 4)
   return song
 }
+
+export const sha256 = (bytes: Uint8Array) => createHash('sha256').update(bytes).digest('hex')
 
 /** Chooses files as people do. */
 export const choose = ({ element }: Uploader, ...paths: string[]) =>

@@ -1,0 +1,118 @@
+import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+
+import { build } from 'esbuild'
+import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
+
+import { must, settle } from './steps.ts'
+import { PATIENCE } from './uploader_page.ts'
+import { type Bench, setUp, sha256 } from './uploader_setup.ts'
+
+/** The real Uppy, with the options that docs/upload.md shows. */
+
+const root = join(import.meta.dirname, '../..')
+const PART = 8 * 1024 * 1024
+
+let bench: Bench
+
+beforeAll(async () => {
+  bench = await setUp()
+})
+afterEach(() => bench.tidy())
+afterAll(() => bench?.dispose())
+
+/** The code of the page, and Uppy, as a page of somebody else would load them. */
+async function bundle(): Promise<string> {
+  const page = await readFile(join(root, 'docs/upload.md'), 'utf8')
+  const [, shown] = /### With Uppy[^]*?```js\n([^]*?)```/.exec(page)!
+  const contents = `import Uppy from '@uppy/core'\n${shown}\nObject.assign(window, { Uppy, addTonearm })`
+  const options = { bundle: true, write: false, format: 'iife', logLevel: 'silent' } as const
+  return (await build({ stdin: { contents, resolveDir: root }, ...options })).outputFiles[0]!.text
+}
+
+interface UppyFile {
+  id: string
+  name: string
+  progress: { uploadComplete?: boolean; bytesUploaded: number | false }
+}
+
+/** As much of Uppy as the test needs. */
+interface Uppy {
+  addFile: (file: { name: string; data: File }) => string
+  upload: () => Promise<unknown>
+  pauseAll: () => void
+  resumeAll: () => void
+  removeFile: (id: string) => void
+  getFiles: () => UppyFile[]
+}
+declare const uppy: Uppy
+declare const window: {
+  Uppy: new () => Uppy
+  addTonearm: (uppy: Uppy, options: { url: string; key: string; uploadSessionId: string }) => Uppy
+}
+
+test('Uppy uploads in parts with the options of the documentation, also after a pause and over cuts, and gives up', async () => {
+  const { collection_id, line, server, shop } = bench
+  const { upload_session_id } = await must(server.post('/v1/upload_session', { body: { collection_id } }))
+  const context = await bench.browser.newContext({ proxy: { server: line.server } })
+  const page = await context.newPage()
+  shop.show('<!doctype html><title>Uppy</title><input type="file">')
+  const code = await bundle()
+  await page.goto(shop.origin)
+  await page.addScriptTag({ content: code })
+  await page.evaluate(
+    (options) => {
+      const made = window.addTonearm(new window.Uppy(), options)
+      Object.assign(window, { uppy: made })
+    },
+    { url: shop.service, key: bench.key, uploadSessionId: upload_session_id },
+  )
+  const arrived: number[] = []
+  const calls: string[] = []
+  page.on('response', (response) => {
+    const { pathname, searchParams } = new URL(response.url())
+    const part = searchParams.get('partNumber')
+    if (part && response.ok()) arrived.push(Number(part))
+    else calls.push(`${response.request().method()} ${pathname.split('/').at(-1)} ${response.status()}`)
+  })
+
+  async function add(path: string): Promise<string> {
+    await page.locator('input').setInputFiles(path)
+    return page.evaluate(() => {
+      const [data] = document.querySelector('input')!.files!
+      const id = uppy.addFile({ name: data!.name, data: data! })
+      void uppy.upload().catch(() => undefined)
+      return id
+    })
+  }
+
+  const path = await bench.aHeavySong('uppy.wav', 44_000_000)
+  line.hold(30_000_000)
+  await add(path)
+  await expect.poll(() => arrived.length, PATIENCE).toBeGreaterThan(0)
+  await page.evaluate(() => uppy.pauseAll())
+  const before = arrived.length
+  line.flow()
+  line.cutEvery(16_000_000)
+  await page.evaluate(() => uppy.resumeAll())
+  const isComplete = () => page.evaluate(() => uppy.getFiles()[0]!.progress.uploadComplete)
+  await expect.poll(isComplete, PATIENCE).toBe(true)
+  const file = await readFile(path)
+  expect(before).toBeLessThan(Math.ceil(file.length / PART))
+  expect(arrived.toSorted((a, b) => a - b)).toEqual(Array.from({ length: 6 }, (_, at) => at + 1))
+  expect(line.cuts()).toBeGreaterThan(0)
+  const tracks = await must(server.get('/v1/collection/{collection_id}/track', { params: { collection_id } }))
+  expect(tracks.tracks.map(({ file_name }) => file_name)).toEqual(['uppy.wav'])
+  expect((await settle(server, tracks.tracks[0]!.id)).status).toBe('ready')
+  expect(await bench.hashOf(tracks.tracks[0]!.id)).toBe(sha256(file))
+  line.restore()
+
+  line.hold(10_000_000)
+  const second = await add(await bench.aHeavySong('given up.wav', 44_000_000))
+  const sent = () => page.evaluate(() => Number(uppy.getFiles()[1]!.progress.bytesUploaded))
+  await expect.poll(sent, PATIENCE).toBeGreaterThan(0)
+  await page.evaluate((id) => uppy.removeFile(id), second)
+  await expect.poll(() => calls.filter((call) => call.startsWith('DELETE')), PATIENCE).toHaveLength(1)
+  expect(calls.find((call) => call.startsWith('DELETE'))).toMatch(/ 200$/)
+  await context.close()
+})
