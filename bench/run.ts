@@ -1,10 +1,16 @@
 import { cost } from './cost/bench.ts'
 import { transcode } from './transcode/bench.ts'
+import { upload } from './upload/bench.ts'
 import { worker } from './worker/bench.ts'
 
 /** `npm run bench`: lists the benches. `npm run bench -- <name> [options]`: runs one. */
 
-const benches: Record<string, { about: string; run: (args: string[]) => Promise<void> }> = { transcode, worker, cost }
+const benches: Record<string, { about: string; run: (args: string[]) => Promise<void> }> = {
+  transcode,
+  worker,
+  cost,
+  upload,
+}
 
 const [name, ...args] = process.argv.slice(2)
 const bench = name === undefined ? undefined : benches[name]

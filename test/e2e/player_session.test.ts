@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 
 import { noise } from '../support/audio.ts'
+import { type Line, openLine } from '../support/line.ts'
 import { expire } from './expired.ts'
-import { type Line, openLine } from './line.ts'
 import { type Album, names, type Opened, PATIENCE, setUp, type Stage } from './player_setup.ts'
 import { must, untilEnded } from './steps.ts'
 

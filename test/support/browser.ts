@@ -9,7 +9,7 @@ import { type Browser, chromium } from 'playwright-core'
 /** Chromium for tests: `CHROMIUM_PATH`, else the machine's, else the one that the npm package @sparticuz/chromium ships. */
 
 const NAMES = ['chromium', 'chromium-browser', 'google-chrome', 'google-chrome-stable']
-const FLAGS = [
+export const FLAGS = [
   '--headless',
   '--no-sandbox',
   '--disable-gpu',
@@ -61,7 +61,7 @@ async function launchBrowser(): Promise<Browser> {
   })
 }
 
-async function findChromium(): Promise<Found> {
+export async function findChromium(): Promise<Found> {
   const given = process.env.CHROMIUM_PATH
   if (given) return { path: given }
   const directories = (process.env.PATH ?? '').split(delimiter).filter(Boolean)
@@ -104,7 +104,7 @@ function isExecutable(path: string): boolean {
   }
 }
 
-function definedEnvironment(): Record<string, string> {
+export function definedEnvironment(): Record<string, string> {
   return Object.fromEntries(
     Object.entries(process.env).filter((entry): entry is [string, string] => entry[1] !== undefined),
   )

@@ -12,8 +12,14 @@ export interface Line {
   cut: () => void
   /** Ends an upload's connection each time that so many bytes of files have passed. */
   cutEvery: (bytes: number) => void
+  /** Ends a connection once so many bytes have come over it. */
+  cutEach: (bytes: number) => void
   /** How often that happened. */
   cuts: () => number
+  /** Bytes of files that have passed. */
+  passed: () => number
+  /** Every part of a file that was begun, and whether its answer went back whole. */
+  parts: { number: number; isAnswered: boolean }[]
   restore: () => void
   close: () => Promise<void>
 }
@@ -25,13 +31,17 @@ export async function openLine(): Promise<Line> {
   const sockets = new Set<Socket>()
   let whole = true
   let held = false
-  let [passed, holdAfter, each, cuts] = [0, 0, Infinity, 0]
+  let [passed, holdAfter, each, eachLine, cuts] = [0, 0, Infinity, Infinity, 0]
+  const parts: Line['parts'] = []
   const waiting = new Set<() => void>()
 
   const server: Server = createServer((incoming, answer) => {
     const target = new URL(incoming.url ?? '')
     const { hostname, port, pathname, search } = target
     const { method, headers } = incoming
+    const part = { number: Number(target.searchParams.get('partNumber')), isAnswered: false }
+    if (method === 'PUT') parts.push(part)
+    answer.once('finish', () => (part.isAnswered = answer.statusCode === 200))
     const outgoing = request({ host: hostname, port, path: pathname + search, method, headers }, (response) => {
       answer.writeHead(response.statusCode ?? 502, response.headers)
       response.pipe(answer)
@@ -46,7 +56,8 @@ export async function openLine(): Promise<Line> {
       if (method !== 'PUT') return
       const before = passed
       passed += part.length
-      if (Math.floor(passed / each) > Math.floor(before / each)) {
+      const isLong = incoming.socket.bytesRead > eachLine
+      if (isLong || Math.floor(passed / each) > Math.floor(before / each)) {
         cuts++
         incoming.socket.destroy()
       }
@@ -81,12 +92,15 @@ export async function openLine(): Promise<Line> {
     cutEvery(bytes) {
       ;[passed, each, cuts] = [0, bytes, 0]
     },
+    cutEach: (bytes) => (eachLine = bytes),
     cuts: () => cuts,
+    passed: () => passed,
+    parts,
     flow,
     cut,
     restore() {
       whole = true
-      each = Infinity
+      each = eachLine = Infinity
     },
     async close() {
       cut()

@@ -1,0 +1,49 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { createInterface } from 'node:readline'
+
+import { chromium, type Page } from 'playwright-core'
+
+import { definedEnvironment, findChromium, FLAGS } from '../../test/support/browser.ts'
+
+export interface Launched {
+  page: Page
+  /** All its processes at once, without a chance to save anything. */
+  kill: () => Promise<void>
+}
+
+/** A Chromium with a profile that outlives it, behind a proxy. */
+export async function launch(profile: string, proxy: string): Promise<Launched> {
+  const { path, env } = await findChromium()
+  // Without the last of these, it asks loopback addresses without its proxy.
+  const own = [
+    `--user-data-dir=${profile}`,
+    '--remote-debugging-port=0',
+    `--proxy-server=${proxy}`,
+    '--proxy-bypass-list=<-loopback>',
+  ]
+  // A group of its own, so that it can be killed with all that it started.
+  const child = spawn(path, [...FLAGS, ...own], {
+    detached: true,
+    stdio: ['ignore', 'ignore', 'pipe'],
+    env: { ...definedEnvironment(), ...env },
+  })
+  const exited = once(child, 'exit')
+  const address = await new Promise<string>((resolve, reject) => {
+    createInterface(child.stderr).on('line', (line) => {
+      const [, found] = /DevTools listening on (ws:\S+)/.exec(line) ?? []
+      if (found) resolve(found)
+    })
+    child.once('exit', (code) => reject(new Error(`Chromium ended (${code})`)))
+  })
+  const browser = await chromium.connectOverCDP(address, { isLocal: true })
+  const context = browser.contexts()[0] ?? (await browser.newContext())
+  return {
+    page: context.pages()[0] ?? (await context.newPage()),
+    async kill() {
+      if (child.exitCode !== null || child.signalCode !== null || !child.pid) return
+      process.kill(-child.pid, 'SIGKILL')
+      await exited
+    },
+  }
+}
