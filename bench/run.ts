@@ -1,4 +1,5 @@
 import { cost } from './cost/bench.ts'
+import { fairness } from './fairness/bench.ts'
 import { transcode } from './transcode/bench.ts'
 import { upload } from './upload/bench.ts'
 import { worker } from './worker/bench.ts'
@@ -10,6 +11,7 @@ const benches: Record<string, { about: string; run: (args: string[]) => Promise<
   worker,
   cost,
   upload,
+  fairness,
 }
 
 const [name, ...args] = process.argv.slice(2)

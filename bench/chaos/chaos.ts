@@ -1,5 +1,4 @@
 import { mkdtempSync, rmSync } from 'node:fs'
-import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -7,8 +6,8 @@ import { parseArgs } from 'node:util'
 
 import { watchParents } from '../../scripts/parent.ts'
 import { makeWav } from '../../scripts/sample.ts'
+import { call, type Created, type Part, prepareStack, send, type Stack } from '../stack.ts'
 import { judge } from './judge.ts'
-import { type Part, prepareStack, type Stack } from './stack.ts'
 
 /**
  * `npm run chaos`: uploads short files to a stack of its own while one of its processes after the other is killed, and looks at the end
@@ -84,19 +83,6 @@ async function persist<T>(attempt: () => Promise<T | null>): Promise<T> {
   }
 }
 
-/** One call; null when it failed. */
-async function call<T>({ base_url, api_key }: Stack, path: string, body?: object, ticket?: string): Promise<T | null> {
-  const headers = {
-    authorization: `Bearer ${api_key}`,
-    'content-type': 'application/json',
-    ...(ticket && { 'idempotency-key': ticket }),
-  }
-  const init = { method: body ? 'POST' : 'GET', headers, ...(body && { body: JSON.stringify(body) }) }
-  const response = await fetch(`${base_url}/v1${path}`, { ...init, signal: AbortSignal.timeout(30_000) })
-  const answer = await response.text()
-  return response.ok ? (JSON.parse(answer) as T) : null
-}
-
 async function uploadOne(stack: Stack, collection_id: string, at: number, roll: () => number): Promise<Song> {
   const seconds = 3 + Math.floor(roll() * 8)
   // A second of tone at so many times the rate; its header then tells the rate of the others, so that it lasts longer.
@@ -105,22 +91,13 @@ async function uploadOne(stack: Stack, collection_id: string, at: number, roll: 
   new DataView(file.buffer).setUint32(28, 32_000, true)
   const body = { collection_id, file_name: `${at}.wav` }
   const create = () => call<Created>(stack, '/track', body, `chaos-${at}`)
-  const { track_id, track_upload } = await persist(create)
-  await persist(async () => {
-    const { method, upload_url } = track_upload
-    const response = await fetch(upload_url, { method, body: file, signal: AbortSignal.timeout(30_000) })
-    await response.body?.cancel()
-    return response.ok || null
-  })
+  const created = await persist(create)
+  await persist(async () => (await send(created, file)) || null)
+  const { track_id } = created
   const song = { seconds, track_id, sent_at: Date.now(), ready_at: 0, status: '', duration: 0 }
   // Not repeated: the service notices by itself.
   await call(stack, `/track/${track_id}/upload_complete`, {}).catch(() => null)
   return song
-}
-
-interface Created {
-  track_id: string
-  track_upload: { method: string; upload_url: string }
 }
 
 /** Looks at the songs that are not settled; answers whether any moved. */
@@ -164,23 +141,8 @@ async function killForever(
   }
 }
 
-const freePorts = () =>
-  Promise.all(
-    [0, 1].map(
-      () =>
-        new Promise<number>((resolve) => {
-          const server = createServer().listen(0, '127.0.0.1', () => {
-            const { port } = server.address() as { port: number }
-            // Held until both are known, so that they differ.
-            setTimeout(() => server.close(() => resolve(port)), 50)
-          })
-        }),
-    ),
-  )
-
 async function run(state_dir: string): Promise<boolean> {
-  const [PORT = 0, TRANSCODER_PORT = 0] = await freePorts()
-  const stack = prepareStack(state_dir, [PORT, TRANSCODER_PORT], (text) => values.verbose && process.stdout.write(text))
+  const stack = await prepareStack(state_dir, (text) => values.verbose && process.stdout.write(text))
   const stop = () => void stack.stop().finally(() => process.exit(130))
   process.once('SIGINT', stop)
   watchParents(stop)

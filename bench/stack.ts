@@ -1,12 +1,13 @@
 import { type ChildProcess, spawn } from 'node:child_process'
+import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
 import { readdirSync, readFileSync } from 'node:fs'
+import { createServer } from 'node:net'
 import { join } from 'node:path'
 
 /** What `npm start` runs, on data that outlive it, and its processes one by one (Linux only). */
-export interface Stack {
-  base_url: string
-  api_key: string
+export interface Stack extends Caller {
+  root_key: string
   /** Starts it, on what the last one left. */
   start: () => Promise<void>
   /** Kills one of its processes; false when there is none right now. */
@@ -14,6 +15,12 @@ export interface Stack {
   /** Kills all at once, as in a power failure, and waits until nothing is left. */
   killAll: () => Promise<void>
   stop: () => Promise<void>
+}
+
+/** Where to call, and with which organization's key. */
+export interface Caller {
+  base_url: string
+  api_key: string
 }
 
 export type Part = 'runtime' | 'proxy' | 'transcoder' | 'ffmpeg'
@@ -26,7 +33,7 @@ interface Process {
 }
 
 /** What runs for a STATE_DIR: each child inherits the variable, or has it in its arguments. */
-function processesOf(state_dir: string): Process[] {
+export function processesOf(state_dir: string): Process[] {
   const pids = readdirSync('/proc').filter((name) => /^\d+$/.test(name))
   return pids.flatMap((pid) => {
     try {
@@ -43,24 +50,73 @@ function processesOf(state_dir: string): Process[] {
   })
 }
 
-const root = join(import.meta.dirname, '../..')
+/** One call; null when it failed. */
+export async function call<T>(
+  { base_url, api_key }: Caller,
+  path: string,
+  body?: object,
+  ticket?: string,
+): Promise<T | null> {
+  const headers = {
+    authorization: `Bearer ${api_key}`,
+    'content-type': 'application/json',
+    ...(ticket && { 'idempotency-key': ticket }),
+  }
+  const init = { method: body ? 'POST' : 'GET', headers, ...(body && { body: JSON.stringify(body) }) }
+  const response = await fetch(`${base_url}/v1${path}`, { ...init, signal: AbortSignal.timeout(30_000) })
+  const answer = await response.text()
+  return response.ok ? (JSON.parse(answer) as T) : null
+}
 
-export function prepareStack(
-  state_dir: string,
-  ports: [PORT: number, TRANSCODER_PORT: number],
-  say: (line: string) => void,
-): Stack {
+/** What creating a track answers. */
+export interface Created {
+  track_id: string
+  track_upload: { method: string; upload_url: string }
+}
+
+/** Sends a file to where its track's handle leads; false when it was refused. */
+export async function send(
+  { track_upload: { method, upload_url } }: Created,
+  file: Uint8Array<ArrayBuffer>,
+  seconds = 30,
+): Promise<boolean> {
+  const response = await fetch(upload_url, { method, body: file, signal: AbortSignal.timeout(seconds * 1000) })
+  await response.body?.cancel()
+  return response.ok
+}
+
+const freePorts = () =>
+  Promise.all(
+    [0, 1].map(
+      () =>
+        new Promise<number>((resolve) => {
+          const server = createServer().listen(0, '127.0.0.1', () => {
+            const { port } = server.address() as { port: number }
+            // Held until both are known, so that they differ.
+            setTimeout(() => server.close(() => resolve(port)), 50)
+          })
+        }),
+    ),
+  )
+
+const root = join(import.meta.dirname, '..')
+
+/** A stack on free ports, not started yet; `say` hears all that it prints. */
+export async function prepareStack(state_dir: string, say: (text: string) => void): Promise<Stack> {
+  const [PORT, TRANSCODER_PORT] = await freePorts()
   let child: ChildProcess | undefined
   const groups = { worker: 0, transcoder: 0 }
   const stack: Stack = {
-    base_url: `http://localhost:${ports[0]}`,
+    base_url: `http://localhost:${PORT}`,
     api_key: '',
+    root_key: randomBytes(24).toString('hex'),
     async start() {
       const env = {
         ...process.env,
-        PORT: `${ports[0]}`,
-        TRANSCODER_PORT: `${ports[1]}`,
+        PORT: `${PORT}`,
+        TRANSCODER_PORT: `${TRANSCODER_PORT}`,
         STATE_DIR: state_dir,
+        ROOT_KEY: stack.root_key,
         PARENT_PID: `${process.pid}`,
       }
       const started = spawn(process.execPath, [join(root, 'scripts/start.ts')], {
