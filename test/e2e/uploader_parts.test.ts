@@ -3,6 +3,7 @@ import { readFile } from 'node:fs/promises'
 import type { Page } from 'playwright-core'
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
 
+import { openTab, signIn, visit } from './studio_steps.ts'
 import { PATIENCE, type Uploader } from './uploader_page.ts'
 import { type Bench, choose, setUp, sha256 } from './uploader_setup.ts'
 
@@ -27,6 +28,17 @@ function countParts(page: Page): Map<string, number> {
   return arrived
 }
 
+/** How many parts the page remembers beyond its end, of all files. */
+const remembered = (page: Page) =>
+  page.evaluate(async () => {
+    const opening = indexedDB.open('tonearm')
+    await new Promise((resolve) => (opening.onsuccess = resolve))
+    const reading = opening.result.transaction('uploads').objectStore('uploads').getAll()
+    await new Promise((resolve) => (reading.onsuccess = resolve))
+    opening.result.close()
+    return reading.result.flatMap(({ parts }) => Object.keys(parts.etags)).length
+  })
+
 async function expectWhole({ files }: Uploader, name: string, path: string): Promise<void> {
   const track_id = (await files()).find((file) => file.name === name)!.trackId!
   expect(await bench.hashOf(track_id)).toBe(sha256(await readFile(path)))
@@ -35,12 +47,18 @@ async function expectWhole({ files }: Uploader, name: string, path: string): Pro
 
 test('over a line that is cut again and again a large file arrives, and only what was cut is sent twice', async () => {
   const uploader = await bench.open()
+  // Nor is there any space left in the browser to remember what has arrived.
+  const devtools = await uploader.page.context().newCDPSession(uploader.page)
+  await devtools.send('Storage.overrideQuotaForOrigin', { origin: bench.shop.origin, quotaSize: 0 })
   const path = await bench.aHeavySong('cut.wav', 60_000_000)
   const arrived = countParts(uploader.page)
   bench.line.cutEvery(12_000_000)
   await choose(uploader, path)
+  await expect.poll(() => arrived.size, PATIENCE).toBeGreaterThan(3)
+  expect(await remembered(uploader.page)).toBe(0)
   await uploader.untilSent('cut.wav')
   expect(bench.line.cuts()).toBeGreaterThanOrEqual(4)
+  expect(uploader.problems).toEqual([])
   await uploader.until('cut.wav', 'ready')
   expect(arrived.size).toBe(Math.ceil((await readFile(path)).length / PART))
   const twice = [...arrived.values()].reduce((sum, times) => sum + times - 1, 0)
@@ -114,4 +132,26 @@ test('after a crash the same file, dropped anew, goes on as the same track', asy
   )
   expect(ids).toEqual([sent!.trackId])
   expect(await bench.hashOf(sent!.trackId!)).toBe(sha256(await readFile(path)))
+})
+
+test('in the studio, too, a file that a reload interrupted goes on where it was when it is chosen again', async () => {
+  const { page } = await openTab(bench.browser, { proxy: { server: bench.line.server } })
+  await signIn(page, bench.stack)
+  await visit(page, `#/collection/${bench.collection_id}`, 'Inbox')
+  const path = await bench.aHeavySong('studio.wav', 45_000_000)
+  const arrived = countParts(page)
+  bench.line.hold(36_000_000)
+  await page.setInputFiles('.thing-text input[type=file]', path)
+  await expect.poll(() => arrived.size, PATIENCE).toBeGreaterThan(0)
+  await expect.poll(async () => (await remembered(page)) - arrived.size, PATIENCE).toBe(0)
+  page.once('dialog', (dialog) => void dialog.accept())
+  await page.reload()
+  await page.getByText('The upload was interrupted. Choose studio.wav again to send it.').waitFor(PATIENCE)
+  bench.line.flow()
+  const chooser = page.waitForEvent('filechooser')
+  await page.getByRole('button', { name: 'Choose the file: studio.wav' }).click()
+  await (await chooser).setFiles(path)
+  await page.locator('.track[data-status=ready]', { hasText: 'studio' }).waitFor(PATIENCE)
+  expect([arrived.size, [...arrived.values()].filter((times) => times > 1)]).toEqual([6, []])
+  expect((await bench.trackNames()).filter((name) => name === 'studio.wav')).toHaveLength(1)
 })

@@ -311,5 +311,5 @@ export class UploadQueue {
 const broken = (error: unknown): Delivery => ({ end: 'failed', problem: { code: 'internal', message: String(error) } })
 
 /** Where files go, as the ledger knows it. */
-const placeOf = ({ baseUrl, collectionId, uploadSessionId }: UploadOptions) =>
+export const placeOf = ({ baseUrl, collectionId, uploadSessionId }: UploadOptions) =>
   `${baseUrl} ${uploadSessionId || collectionId}`

@@ -15,7 +15,7 @@ import { Share } from '../parts/share.tsx'
 import { NotLoaded, NotRenewed } from '../parts/states.tsx'
 import { TrackDetails } from '../parts/track_details.tsx'
 import { go, href, type PageProperties } from '../route.ts'
-import { useClient, useLoad } from '../state/client.ts'
+import { useClient, useConnection, useLoad } from '../state/client.ts'
 import { playTrack } from '../state/now_playing.ts'
 import { repeat } from '../state/repeat.ts'
 import { useStore } from '../state/store.ts'
@@ -82,6 +82,7 @@ interface HeadProperties {
 
 function Head({ client, track, reload, set }: HeadProperties) {
   const { collection_id } = track
+  const connection = useConnection()
   const view = usePlayView(track, true)
   const shared = useLoad(
     () => client.get('/v1/collection/{collection_id}/cover', { params: { collection_id } }),
@@ -108,8 +109,8 @@ function Head({ client, track, reload, set }: HeadProperties) {
     const file = await chooseFile(DEFAULT_ACCEPT)
     if (!file) return
     announce(`Uploading ${file.name}`)
-    const replaced = await sendFor(client, track, file)
-    if (!replaced.ok && replaced.code === 'aborted') return
+    const replaced = await sendFor(connection, track, file)
+    if (!replaced || (!replaced.ok && replaced.code === 'aborted')) return
     announce(replaced.ok ? `${file.name} is there` : explain(replaced))
     if (replaced.ok) set(replaced)
   }

@@ -6,7 +6,7 @@ import { announce } from '../announce.ts'
 import type { Failure, Listed } from '../api.ts'
 import { explain, nameOf } from '../format.ts'
 import { go } from '../route.ts'
-import { useClient } from '../state/client.ts'
+import { useConnection } from '../state/client.ts'
 import { playTrack } from '../state/now_playing.ts'
 import { useStore } from '../state/store.ts'
 import type { Tracks } from '../state/tracks.ts'
@@ -29,7 +29,8 @@ interface Properties {
 
 /** The tracks of a collection in their order, and the files on their way into it. */
 export function TrackList({ collection_id, list, onFiles }: Properties) {
-  const client = useClient()
+  const connection = useConnection()
+  const { client } = connection
   const place = useRef<HTMLUListElement>(null)
   const [adding, setAdding] = useState<Listed | null>(null)
   const saved = useRef<Promise<unknown>>(Promise.resolve())
@@ -70,7 +71,8 @@ export function TrackList({ collection_id, list, onFiles }: Properties) {
     const file = await chooseFile(DEFAULT_ACCEPT)
     if (!file) return
     announce(`Uploading ${file.name}`)
-    tell(await sendFor(client, { id, collection_id }, file), `${file.name} is there`)
+    const sent = await sendFor(connection, { id, collection_id }, file)
+    if (sent) tell(sent, `${file.name} is there`)
   }
   async function remove(track: Listed) {
     const name = nameOf(track)

@@ -1,12 +1,13 @@
 import { uploadFile } from '../../client/index.ts'
 import { isTextFile } from '../../client/upload/accept.ts'
-import type { UploadItem } from '../../client/upload/item.ts'
-import { UploadQueue } from '../../client/upload/queue.ts'
+import { UploadItem } from '../../client/upload/item.ts'
+import { openLedger, recall } from '../../client/upload/ledger.ts'
+import { placeOf, UploadQueue } from '../../client/upload/queue.ts'
 import { createLeaveGuard } from '../../elements/shared/leave_guard.ts'
 import { type Language, sentenceOf } from '../../elements/shared/upload_status.ts'
 import { uploader as en } from '../../elements/texts/en.ts'
 import { announce } from '../announce.ts'
-import type { Client, Listed, Track } from '../api.ts'
+import type { Listed, Track } from '../api.ts'
 import { explain } from '../format.ts'
 import { go } from '../route.ts'
 import type { Connection } from './client.ts'
@@ -108,9 +109,28 @@ export function upload(api_key: string, collection_id: string, files: File[]): v
   queue.add(files)
 }
 
-/** Sends a file for a track that there is already; what it plays stays until the new one is ready. Answers the track as it is then. */
-export async function sendFor(client: Client, track: Pick<Listed, 'id' | 'collection_id'>, file: File) {
+/** Whether a large file was on its way to a track when a page was left: only the rest of it is sent then. */
+async function goesOn({ client, api_key }: Connection, track: Pick<Listed, 'id' | 'collection_id'>, file: File) {
+  const place = placeOf(optionsOf(api_key, track.collection_id))
+  const ledger = openLedger(
+    () => place,
+    () => client,
+  )
+  const item = new UploadItem(file, file)
+  await recall(item, file, ledger)
+  return item.target?.track_id === track.id
+}
+
+/**
+ * Sends a file for a track that there is already; what it plays stays until the new one is ready. Answers the track as it is then; null
+ * when the file goes on in the queue.
+ */
+export async function sendFor(connection: Connection, track: Pick<Listed, 'id' | 'collection_id'>, file: File) {
   const { id, collection_id } = track
+  if (!itemFor(track) && (await goesOn(connection, track, file))) {
+    upload(connection.api_key, collection_id, [file])
+    return null
+  }
   // Of an empty file the service says why it fails.
   if (file.size > 0 && (await isTextFile(file)))
     return { ok: false, code: 'text_file', message: sentenceOf({ code: 'text_file', message: '' }, language) } as const
@@ -121,7 +141,11 @@ export async function sendFor(client: Client, track: Pick<Listed, 'id' | 'collec
   const { signal } = sending.controller
   const params = { track_id: id }
   async function send() {
-    const renewed = await client.post('/v1/track/{track_id}/upload', { params, body: { file_name: file.name }, signal })
+    const renewed = await connection.client.post('/v1/track/{track_id}/upload', {
+      params,
+      body: { file_name: file.name },
+      signal,
+    })
     if (!renewed.ok) return renewed
     const onProgress = (fraction: number) => {
       sending.fraction = fraction
@@ -130,7 +154,7 @@ export async function sendFor(client: Client, track: Pick<Listed, 'id' | 'collec
     const sent = await uploadFile(renewed.track_upload, file, { signal, onProgress })
     if (!sent.ok) return sent
     finish(id)
-    return client.post('/v1/track/{track_id}/upload_complete', { params, signal })
+    return connection.client.post('/v1/track/{track_id}/upload_complete', { params, signal })
   }
   sendings.set(id, sending)
   begin(id)
@@ -170,9 +194,10 @@ function changed(): void {
   uploadChanges.set(uploadChanges.get() + 1)
 }
 
+const optionsOf = (apiKey: string, collectionId: string) => ({ baseUrl: location.origin, apiKey, collectionId })
+
 function openQueue(api_key: string, collection_id: string): UploadQueue {
-  const options = { baseUrl: location.origin, apiKey: api_key, collectionId: collection_id }
-  const queue = new UploadQueue(options, {
+  const queue = new UploadQueue(optionsOf(api_key, collection_id), {
     onEvent(type, item) {
       const track_id = item.target?.track_id
       // A file that is tried again for the same track does not start again.
