@@ -51,7 +51,6 @@ async function startCover(system: System, grant: CoverGrant, image: Uint8Array) 
   const { db, env } = system
   const folder = `${grant.organization_id}/${grant.collection_id}/cover-${newId().slice(-12)}`
   const source_path = `uploads/${folder}`
-  await env.MEDIA.put(source_path, image)
   const job = insertJob(system, grant.organization_id, {
     kind: 'cover',
     owner: grant.owner,
@@ -67,9 +66,10 @@ async function startCover(system: System, grant: CoverGrant, image: Uint8Array) 
   ])
   if (owners.length === 0) {
     await db.delete(jobs).where(eq(jobs.id, job.id))
-    await env.MEDIA.delete(source_path)
     throw notFound(grant.owner)
   }
+  // After its job, because nobody would delete what no row names. A job whose image never came fails.
+  await env.MEDIA.put(source_path, image)
   return job
 }
 
@@ -80,6 +80,12 @@ export async function cutCover(system: System, job: Job<'cover'>): Promise<Outco
   const { db, env } = system
   const { owner, owner_id, source_path, source_size, cover_path } = job.payload
   const table = OWNERS[owner]
+  /** The image is deleted at once, and later where that fails. */
+  const leaves = (state: 'done' | 'failed', prefixes = sql`'[]'`) => {
+    const ended = sql`(select 1) where ${whenEnded(job, state)}`
+    return purgeLaterFrom(system, job.organization_id, sql`json_array(${source_path})`, ended, prefixes)
+  }
+  const leave = () => env.MEDIA.delete(source_path).catch(() => undefined)
   let answer: CoverAnswer
   try {
     const request = {
@@ -103,22 +109,24 @@ export async function cutCover(system: System, job: Job<'cover'>): Promise<Outco
         .set({ cover_job_id: null })
         .where(and(eq(table.id, owner_id), eq(table.cover_job_id, job.id), whileHeld(job))),
       end(system, job, 'failed', { ...answer.error }),
+      leaves('failed'),
     ])
-    await env.MEDIA.delete(source_path)
+    await leave()
     return { ...done, fault: answer.error }
   }
   const ofOwner = eq(table.id, owner_id)
   const newest = and(ofOwner, eq(table.cover_job_id, job.id), whenEnded(job, 'done'))
-  // The old squares may still be on a page.
-  const replaced = sql`${table} where ${newest} and cover_path <> ${cover_path}`
+  // The old squares may still be on a page; overtaken, or its owner is deleted, the new ones are nobody's.
+  const unused = sql`coalesce((select iif(cover_path <> ${cover_path}, json_array(cover_path || '/'), '[]')
+    from ${table} where ${newest}), json_array(${`${cover_path}/`}))`
   const [, , , owners] = await db.batch([
     end(system, job),
-    purgeLaterFrom(system, job.organization_id, sql`'[]'`, replaced, sql`json_array(cover_path || '/')`),
+    leaves('done', unused),
     db.update(table).set({ cover_path, cover_colors: answer.result.image_colors }).where(newest),
     db.select({ cover_job_id: table.cover_job_id }).from(table).where(ofOwner),
   ])
-  await env.MEDIA.delete(source_path)
-  // Overtaken, or its owner is deleted: the new squares are nobody's.
+  await leave()
+  // What nobody has seen need not wait.
   if (owners[0]?.cover_job_id !== job.id) await purge(system, job.organization_id, [`${cover_path}/`])
   return done
 }

@@ -1,4 +1,4 @@
-import { and, eq, sql } from 'drizzle-orm'
+import { and, eq, type SQL, sql } from 'drizzle-orm'
 
 import { headObject, readObject } from '../adapters/media.ts'
 import { tracks } from '../adapters/schema.ts'
@@ -15,7 +15,7 @@ import { failure } from './transcode/track_job.ts'
 
 type Waiting = Pick<
   typeof tracks.$inferSelect,
-  'id' | 'organization_id' | 'status' | 'source_path' | 'upload_path' | 'upload_expires_at' | 'created_at'
+  'id' | 'organization_id' | 'status' | 'info' | 'source_path' | 'upload_path' | 'upload_expires_at' | 'created_at'
 >
 
 /** The sweep looks no more; late bytes are still found by R2's event or by reading. */
@@ -28,6 +28,8 @@ const waitsFor = (track: Waiting) =>
 /** Moves the track on when its bytes are there (or will never come). True when something changed. */
 export async function ingest(system: System, track: Waiting): Promise<boolean> {
   const source = await headObject(system.env, track.upload_path)
+  // It was refused, and whoever did that came no further.
+  if (!source && track.status === 'initializing' && track.info.error) return fail(system, track)
   if (!source) return expire(system, track)
   const { size } = source
   if (size === 0) return refuse(system, track, failure('empty_file', 'The uploaded file is empty (0 bytes)'))
@@ -43,20 +45,24 @@ export async function ingest(system: System, track: Waiting): Promise<boolean> {
   return startTranscode(system, track, { path, size }, waitsFor(track))
 }
 
-/** A file that no decoder needs to look at, however long the line is. A track that had a good one before keeps it. */
-async function refuse(system: System, track: Waiting, info: ReturnType<typeof failure>): Promise<boolean> {
+/** A file that no decoder needs to look at, however long the line is. The reason is written first: without the file nobody could tell it. */
+async function refuse(system: System, track: Waiting, reason: ReturnType<typeof failure>): Promise<boolean> {
   const { db, env } = system
+  const info = sql`json_patch(info, ${JSON.stringify(reason)})`
+  await db.update(tracks).set({ info }).where(waitsFor(track))
   await env.MEDIA.delete(track.upload_path)
-  const refused = await db
+  return fail(system, track, { info })
+}
+
+/** Ends the waiting. A track that had a good file before keeps it. */
+async function fail({ db }: System, track: Waiting, values: { info?: SQL } = {}): Promise<boolean> {
+  const status = track.source_path === null ? ('failed' as const) : track.status
+  const failed = await db
     .update(tracks)
-    .set({
-      awaiting_upload: false,
-      status: track.source_path === null ? 'failed' : track.status,
-      info: sql`json_patch(info, ${JSON.stringify(info)})`,
-    })
+    .set({ awaiting_upload: false, status, ...values })
     .where(waitsFor(track))
     .returning({ id: tracks.id })
-  return refused.length > 0
+  return failed.length > 0
 }
 
 /** Nothing there: the sweep looks ever less often, and for the last time when the handle has lapsed. */

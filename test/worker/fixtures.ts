@@ -200,7 +200,8 @@ export const uploadEvent = (key: string) => ({
 })
 
 /** The cron, as it runs every minute. */
-export const runSweep = () => worker.scheduled(createScheduledController({ cron: '* * * * *' }), env)
+export const runSweep = (bindings: Env = env) =>
+  worker.scheduled(createScheduledController({ cron: '* * * * *' }), bindings)
 
 /** Stops the Worker's `Date`, which is this isolate's, until the test ends; `vi.setSystemTime` moves it. */
 export function stopTime(): void {

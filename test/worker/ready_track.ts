@@ -46,7 +46,8 @@ export const made = (job: TranscodeJob, changes: Partial<JobResult> = {}): JobEv
   },
 })
 
-const objectOf = (url: string) => decodeURIComponent(new URL(url).pathname.split(`/${env.S3_BUCKET}/`)[1]!)
+/** Where in the bucket a presigned URL leads. */
+export const objectOf = (url: string) => decodeURIComponent(new URL(url).pathname.split(`/${env.S3_BUCKET}/`)[1]!)
 
 /** Answers in the transcoder's place, with what it made put into R2; everything sent either way is held to the protocol. */
 export function serveTranscoder(answer: (job: TranscodeJob) => JobEvent | Promise<JobEvent> = made) {

@@ -1,0 +1,167 @@
+import { runInDurableObject } from 'cloudflare:test'
+import { env } from 'cloudflare:workers'
+import { expect, vi } from 'vitest'
+
+import type { JobEvent, TranscodeJob } from '../../src/contract/job.ts'
+import { failing, type Moment } from './faulty.ts'
+import { deliver, eventually, follower, followWith, runSweep, storedFiles } from './fixtures.ts'
+import { aShop, laterBy, made, objectOf, query } from './ready_track.ts'
+import { emptyStorage } from './storage.ts'
+import { call } from './support.ts'
+import { cut, error, events, openStream, startTranscoder } from './transcoder.ts'
+
+/** A flow of a file's life with faults on the way, and the time that passes after it. */
+
+type Shop = Awaited<ReturnType<typeof aShop>>
+export interface World extends Shop {
+  bindings: Env
+  messages: { queue: string; body: unknown }[]
+  /** Says what a flow's transcodes come to; the one of `hold` goes on until it is ended. */
+  answer: (job: TranscodeJob) => JobEvent | 'hold'
+  transcodes: TranscodeJob[]
+  held: Map<string, ReturnType<typeof openStream>>
+  track_id: string
+}
+
+export interface Flow {
+  /** What is there before; nothing fails yet. */
+  given: (world: World) => Promise<unknown>
+  does: (world: World) => Promise<unknown>
+  /** What must be true in the end. */
+  gives: (world: World) => Promise<unknown>
+}
+
+/** What a client does with an answer of 5xx: it asks again. */
+export async function persist(world: World, method: string, path: string, body?: object, key: string = world.key) {
+  for (let attempt = 1; ; attempt++) {
+    const answer = await call(method, path, { key, body, bindings: world.bindings })
+    if (answer.status < 500) return answer.body
+    expect(attempt, JSON.stringify(answer.body)).toBeLessThan(10)
+  }
+}
+
+/** A transcoder that keeps how a job ended, for whoever asks again, and ends one when it is told to. */
+function aTranscoder(world: World): void {
+  const ends = new Map<string, JobEvent>()
+  const { cancelled } = startTranscoder({
+    async transcode(job) {
+      world.transcodes.push(job)
+      const { job_id, source, variants } = job
+      if (world.held.has(job_id)) return world.held.get(job_id)!.response
+      const source_path = objectOf(source.url)
+      const isThere = (await env.MEDIA.head(source_path)) !== null
+      const end = isThere ? world.answer(job) : error('source_unavailable', 'It is not there', true)
+      if (end === 'hold') world.held.set(job_id, openStream())
+      // What one that is ended has sent by then.
+      const sent = end === 'hold' ? variants.slice(0, 2) : end.type === 'result' && !ends.has(job_id) ? variants : []
+      for (const { url } of sent) await env.MEDIA.put(objectOf(url), 'audio')
+      if (end === 'hold') return world.held.get(job_id)!.response
+      ends.set(job_id, end)
+      return events({ type: 'progress', fraction: 0.5 }, end)
+    },
+    async cover({ source, outputs }) {
+      if (!(await env.MEDIA.head(objectOf(source.url)))) {
+        return { ok: false, error: { code: 'source_unavailable', message: 'It is not there', retryable: true } }
+      }
+      for (const url of Object.values(outputs)) await env.MEDIA.put(objectOf(url), 'jpeg')
+      return cut()
+    },
+    cancel() {
+      for (const job_id of cancelled) {
+        world.held.get(job_id)?.send(error('cancelled', 'The job was cancelled.', true))
+        world.held.delete(job_id)
+      }
+      return Response.json({ ok: true })
+    },
+  })
+}
+
+/** Nothing moves any more: no job is followed, but for those that go on until they are ended. */
+const quiet = ({ held }: World) =>
+  eventually(() =>
+    runInDurableObject(follower(), ({ following }) => [...following.keys()].every((job_id) => held.has(job_id))),
+  )
+
+/** Lets time pass, three minutes at once, until nothing is left to do for the next half hour. */
+export async function settle(world: World, isOver = () => false): Promise<void> {
+  const { bindings, messages, track_id } = world
+  for (let round = 0; round < 12; round++) {
+    for (const { queue, body } of messages.splice(0)) {
+      const { acknowledged } = await deliver(queue, body, { bindings })
+      if (!acknowledged) messages.push({ queue, body })
+    }
+    await quiet(world)
+    if (isOver()) return
+    const open = await query(
+      `select 1 from jobs where state = 'open' and min(nudge_at, lease_until) < ?1
+        union all select 1 from tracks where id = ?2 and status in ('initializing', 'processing')`,
+      Date.now() + 1800_000,
+      track_id,
+    )
+    if (open.length === 0 && messages.length === 0) return
+    laterBy(0.05)
+    // One that fails is made up for by the next.
+    await runSweep(bindings).catch(() => undefined)
+  }
+  throw new Error(`not settled: ${JSON.stringify(await query(`select * from jobs where state = 'open'`))}`)
+}
+
+/** Objects and rows when all purges are over. */
+async function remains(world: World) {
+  const open = () => query(`select * from jobs where state = 'open'`)
+  for (let round = 0; round < 3 && (await open()).length > 0; round++) {
+    laterBy(8)
+    await runSweep(world.bindings).catch(() => undefined)
+    await settle(world)
+  }
+  const named = await query<{ path: string }>(
+    `select value ->> 'path' as path from tracks, json_each(coalesce(files, '[]'))
+      union select source_path from tracks where source_path is not null
+      union select cover_path || '/' from collections where cover_path is not null`,
+  )
+  const stored = await storedFiles()
+  const isAt = (key: string, path: string) => (path.endsWith('/') ? key.startsWith(path) : key === path)
+  return {
+    open: await open(),
+    orphans: stored.filter((key) => !named.some(({ path }) => isAt(key, path))),
+    missing: named.filter(({ path }) => !stored.some((key) => isAt(key, path))),
+  }
+}
+
+/** Goes through a flow from an empty storage, and looks at what is left of it. */
+export async function walk(flow: Flow, fails: (place: string) => Moment) {
+  await emptyStorage()
+  const messages: World['messages'] = []
+  const queue = (name: string) => ({ send: async (body: unknown) => void messages.push({ queue: name, body }) })
+  const held = { ...env, TASK_QUEUE: queue('task'), TRANSCODE_QUEUE: queue('transcode') } as unknown as Env
+  const world: World = {
+    ...(await aShop()),
+    bindings: held,
+    messages,
+    answer: made,
+    transcodes: [],
+    held: new Map(),
+    track_id: '',
+  }
+  aTranscoder(world)
+  followWith(held)
+  try {
+    await flow.given(world)
+    world.transcodes.splice(0)
+    world.bindings = failing(held, fails)
+    followWith(world.bindings)
+    await flow.does(world)
+    await settle(world)
+    await flow.gives(world)
+    expect(await remains(world)).toEqual({ open: [], orphans: [], missing: [] })
+    expect(new Set(world.transcodes.map(({ job_id }) => job_id)).size).toBeLessThan(2)
+    expect(world.transcodes.length).toBeLessThan(3)
+  } finally {
+    vi.useRealTimers()
+    await runInDurableObject(follower(), async (one, { storage }) => {
+      for (const { leave } of one.following.values()) leave.abort()
+      await storage.deleteAlarm()
+      await storage.deleteAll()
+    })
+  }
+}
