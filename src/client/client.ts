@@ -1,7 +1,5 @@
-import type * as z from 'zod'
-
 import { MAX_PAGE } from '../contract/facts.ts'
-import type { OperationTable } from '../contract/index.ts'
+import type { Calls } from '../contract/index.ts'
 import type { UploadHandle } from '../contract/media.ts'
 import type { Track } from '../contract/track.ts'
 import {
@@ -21,21 +19,17 @@ import {
  * time only: no schema reaches the browser.
  */
 
-type Operation = OperationTable[keyof OperationTable]
+type Operation = Calls[keyof Calls]
 export type Method = Operation['method']
 
 /** The paths that have a method, e.g. `'/v1/track'` for `post`. */
 export type Path<M extends Method> = Extract<Operation, { method: M }>['path']
 export type OperationAt<M extends Method, P extends string> = Extract<Operation, { method: M; path: P }>
 
+type Field<T, K extends string> = T extends { [P in K]: infer S } ? { [P in K]: S } : unknown
 // A query travels as text, so numbers are welcome where the schema reads digits.
 type Loose<Q> = { [K in keyof Q]: Q[K] | number }
-type Field<T, K extends string, Q extends boolean = false> = T extends { [P in K]: infer S extends z.ZodObject }
-  ? { [P in K]: Q extends true ? Loose<z.input<S>> : z.input<S> }
-  : unknown
-type OptionalQuery<T> = T extends { query: z.ZodObject } ? Partial<Field<T, 'query', true>> : unknown
-
-type OptionalHeaders<T> = T extends { headers: z.ZodObject } ? Partial<Field<T, 'headers'>> : unknown
+type Query<T> = T extends { query: infer Q } ? { query?: Loose<Q> } : unknown
 
 export interface CallOptions {
   signal?: AbortSignal
@@ -44,14 +38,14 @@ export interface CallOptions {
 }
 /** For one operation at a time: an intersection of unions over all of them would be too much for the compiler. */
 export type Arguments<T> = T extends unknown
-  ? Field<T, 'params'> & OptionalQuery<T> & OptionalHeaders<T> & Field<T, 'body'> & CallOptions
+  ? Field<T, 'params'> & Query<T> & Partial<Field<T, 'headers'>> & Field<T, 'body'> & CallOptions
   : never
 
 /** The arguments may be left out where nothing in them is required. */
 export type Rest<T> = {} extends Arguments<T> ? [options?: Arguments<T>] : [options: Arguments<T>]
 
-export type Success<T extends { response: z.ZodType }> = z.output<T['response']> & { ok: true }
-export type Result<T extends { response: z.ZodType }> = Success<T> | Failure
+export type Success<T extends { response: object }> = T['response'] & { ok: true }
+export type Result<T extends { response: object }> = Success<T> | Failure
 
 export interface ClientOptions {
   /** Where the service is, e.g. `https://audio.example.com`. */

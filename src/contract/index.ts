@@ -1,3 +1,5 @@
+import type * as z from 'zod'
+
 import { apiKeyOperations } from './api_key.ts'
 import { collectionOperations } from './collection.ts'
 import { coverOperations } from './cover.ts'
@@ -32,3 +34,14 @@ export const operations = {
 }
 export type OperationTable = typeof operations
 export type OperationName = keyof OperationTable
+
+type Given<T, K extends string> = T extends { [P in K]: infer S extends z.ZodType } ? { [P in K]: z.input<S> } : unknown
+/** Of one operation: what a caller gives and gets, without zod. */
+type CallOf<T> = T extends { method: infer M; path: infer P; response: infer R extends z.ZodType }
+  ? { method: M; path: P; response: z.output<R> } & Given<T, 'params'> &
+      Given<T, 'query'> &
+      Given<T, 'headers'> &
+      Given<T, 'body'>
+  : never
+/** The table as its callers see it. */
+export type Calls = { [N in OperationName]: CallOf<OperationTable[N]> }

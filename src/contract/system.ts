@@ -1,7 +1,7 @@
 import * as z from 'zod'
 
 import { named, ok, Timestamp } from './common.ts'
-import { SERVICE_ERRORS, type TrackErrorCode } from './errors.ts'
+import { SERVICE_ERRORS } from './errors.ts'
 import { defineOperations } from './operation.ts'
 
 /** What the service cannot do without; those that fail are also in the answer of `/health`. */
@@ -37,7 +37,8 @@ export const System = named('System', {
 export type System = z.infer<typeof System>
 
 /** Reasons that have nothing to do with the file: processed again, the track may become ready. */
-export const PASSING = [...Object.keys(SERVICE_ERRORS), 'transcoder_unavailable'] as TrackErrorCode[]
+export const PASSING = [...Object.keys(SERVICE_ERRORS), 'transcoder_unavailable'] as PassingCode[]
+export type PassingCode = keyof typeof SERVICE_ERRORS | 'transcoder_unavailable'
 
 const tag = 'System'
 

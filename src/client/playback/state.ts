@@ -1,12 +1,12 @@
-import type { playOperations } from '../../contract/play.ts'
+import type { Calls } from '../../contract/index.ts'
 import type { Success } from '../client.ts'
 
 /** Everything that changes while a session plays, and the one place that changes it. */
 
-export type Session = Pick<Success<(typeof playOperations)['playSession']>, 'play_session' | 'tracks' | 'first_track'>
+export type Session = Pick<Success<Calls['playSession']>, 'play_session' | 'tracks' | 'first_track'>
 export type SessionTrack = Session['tracks'][number]
 
-export type PlayView = Omit<Success<(typeof playOperations)['playTrack']>, 'ok' | 'api_request_id'>
+export type PlayView = Omit<Success<Calls['playTrack']>, 'ok' | 'api_request_id'>
 export type Chapter = PlayView['chapters'][number]
 
 /** A play view and when its URLs end, by this machine's clock. */

@@ -1,7 +1,8 @@
 import type { ComponentChildren } from 'preact'
 import { useEffect } from 'preact/hooks'
 
-import { ERRORS, FILE_ERRORS, SERVICE_ERRORS, TRACK_ERRORS, type TrackErrorCode } from '../../contract/errors.ts'
+import { ERRORS, FILE_ERRORS, SERVICE_ERRORS, TRACK_ERRORS } from '../../contract/errors.ts'
+import type { PassingCode } from '../../contract/system.ts'
 import { announce } from '../announce.ts'
 import type { System } from '../api.ts'
 import { explain, length, plural } from '../format.ts'
@@ -42,7 +43,7 @@ export function SystemPage() {
   if (!answer) return <NotLoaded problem={problem} reload={reload} />
 
   async function retry(code: string) {
-    const result = await client.post('/v1/system/retry', { body: { code: code as TrackErrorCode } })
+    const result = await client.post('/v1/system/retry', { body: { code: code as PassingCode } })
     if (!result.ok) announce(explain(result))
     else announce(`${plural(result.started, 'track')} started again${result.left > 0 ? `, ${result.left} left` : ''}`)
     await reload()
