@@ -85,9 +85,11 @@ async function bundlePage(folder: string, entries: string[], page: string): Prom
 
 /** The elements that pages of other origins load, each with all it needs in one file. */
 export const ELEMENTS = ['player', 'uploader', 'waveform', 'embed', 'frame'] as const
+/** In their addresses, as in `/v1` of the API: another one when attributes, events or methods are no longer as they were (docs/decisions/0044). */
+const ELEMENTS_VERSION = 1
 
 /** Style sheets become text: the elements make constructed sheets of them, as a strict Content-Security-Policy demands. */
-const styleText: Plugin = {
+export const styleText: Plugin = {
   name: 'style-text',
   setup(build) {
     build.onLoad({ filter: /src\/elements\/.*\.css$/ }, async ({ path }) => {
@@ -118,8 +120,10 @@ async function bundleElement(name: (typeof ELEMENTS)[number]): Promise<Files> {
   })
   const [path] = Object.entries(metafile.outputs).find(([, { entryPoint }]) => entryPoint === entry)!
   const modules = outputFiles.map(({ path, contents }): [string, Uint8Array] => [nameOf(path), contents])
+  const led = (up: string) => `export * from '${path.replace('dist/public', up)}'\n`
   return new Map<string, Uint8Array | string>([
-    [`elements/${name}.js`, `export * from '${path.replace('dist/public', '..')}'\n`],
+    [`elements/${name}.js`, led('..')],
+    [`elements/${ELEMENTS_VERSION}/${name}.js`, led('../..')],
     ...modules,
   ])
 }

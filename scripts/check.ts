@@ -65,6 +65,7 @@ const projects = [
   'src/client',
   'src/studio',
   'src/elements',
+  'packages',
   'container',
   'scripts',
   'bench',

@@ -16,6 +16,8 @@ import type { ELEMENTS } from './build.ts'
 const WORKER_BUDGET = 125_500
 /** Bytes of what runs when an isolate starts, none of which may come from a package. */
 const START_BUDGET = 28_500
+/** Bytes of `@tonearm/client` as a page's own bundler leaves it. */
+const CLIENT_BUDGET = 4_000
 /** Bytes. */
 const BUDGETS: Record<(typeof ELEMENTS)[number], number> = {
   player: 26_000,
@@ -26,6 +28,13 @@ const BUDGETS: Record<(typeof ELEMENTS)[number], number> = {
 }
 
 const directory = join(import.meta.dirname, '../dist/public')
+
+const BUNDLED = {
+  absWorkingDir: join(import.meta.dirname, '..'),
+  bundle: true,
+  minify: true,
+  format: 'esm',
+} as const
 
 /** A module and all that it imports, as paths below dist/public. */
 function modulesOf(path: string, found = new Set<string>()): Set<string> {
@@ -49,16 +58,15 @@ for (const [name, budget] of Object.entries(BUDGETS)) {
   const bytes = modules.reduce((sum, path) => sum + gzipSync(readFileSync(join(directory, path))).length, 0)
   judge(name, modules.length > 1 ? bytes : 0, budget, `, ${modules.length} modules`)
 }
+const client = await build({ ...BUNDLED, entryPoints: ['packages/client/index.ts'], write: false })
+judge('client without engines', gzipSync(client.outputFiles[0]!.contents).length, CLIENT_BUDGET)
 judge('worker', gzipSync(readFileSync(join(directory, '../worker/index.js'))).length, WORKER_BUDGET)
 
 const { metafile } = await build({
-  absWorkingDir: join(import.meta.dirname, '..'),
+  ...BUNDLED,
   entryPoints: ['src/index.ts'],
   outdir: 'dist/worker',
-  bundle: true,
   splitting: true,
-  minify: true,
-  format: 'esm',
   external: ['cloudflare:*'],
   write: false,
   metafile: true,

@@ -43,5 +43,5 @@ type CallOf<T> = T extends { method: infer M; path: infer P; response: infer R e
       Given<T, 'headers'> &
       Given<T, 'body'>
   : never
-/** The table as its callers see it. */
+/** The table as its callers see it. The packed client has the same, written out (scripts/pack/calls.ts). */
 export type Calls = { [N in OperationName]: CallOf<OperationTable[N]> }

@@ -1,5 +1,6 @@
 import type { Playback } from '../../client/playback/playback.ts'
 import type { PlaybackOptions, SessionTrack, StartOptions } from '../../client/playback/state.ts'
+import { setAttributes } from '../shared/dom.ts'
 import type { Overrides, PlayerTexts } from '../texts/texts.ts'
 import { readOptions } from './attributes.ts'
 
@@ -62,7 +63,7 @@ export abstract class MediaElement extends HTMLElement {
     return this.options.volume
   }
   set volume(volume: number) {
-    this.setOptions({ volume: Math.min(1, Math.max(0, volume)) })
+    this.setOptions({ volume: Math.min(1, Math.max(0, volume ?? 1)) })
   }
   get muted(): boolean {
     return this.options.muted
@@ -74,12 +75,16 @@ export abstract class MediaElement extends HTMLElement {
     return this.options.rate
   }
   set rate(rate: number) {
-    this.setOptions({ rate: Math.min(2, Math.max(0.5, rate)) })
+    this.setOptions({ rate: Math.min(2, Math.max(0.5, rate ?? 1)) })
   }
   /** The track that is shown. */
   get track(): SessionTrack | null {
     const { state } = this.playback ?? {}
     return state?.session?.tracks[state.index] ?? null
+  }
+  /** As the attribute: frameworks set a property where there is one. */
+  set track(track: string | number | null) {
+    setAttributes(this, { track })
   }
   get tracks(): readonly SessionTrack[] {
     return this.playback?.state.session?.tracks ?? []

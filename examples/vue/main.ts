@@ -1,0 +1,5 @@
+import { createApp } from 'vue'
+
+import Record from './Record.vue'
+
+createApp(Record).mount('#root')

@@ -1,0 +1,94 @@
+import { createClient } from '@tonearm/client'
+
+/**
+ * The back end of a site. It keeps the server key to itself; a listener gets a play session, and who may upload an uploader key that fits this
+ * collection and this site only, and ends after an hour.
+ */
+
+interface Env {
+  TONEARM_URL: string
+  TONEARM_KEY: string
+  COLLECTION_ID: string
+}
+
+const HOUR = 3600_000
+
+export default {
+  async fetch(request, { TONEARM_URL: service, TONEARM_KEY: api_key, COLLECTION_ID: collection_id }) {
+    const client = createClient({ base_url: service, api_key })
+    const { pathname, origin } = new URL(request.url)
+    switch (`${request.method} ${pathname}`) {
+      case 'GET /':
+        return new Response(page(service), {
+          headers: { 'content-type': 'text/html; charset=utf-8', ...policy(service) },
+        })
+      case 'GET /page.js':
+        return new Response(SCRIPT, { headers: { 'content-type': 'text/javascript; charset=utf-8' } })
+      case 'POST /play-session': {
+        const params = { scope: 'collection' as const }
+        return answer(await client.post('/v1/play_session/{scope}', { params, body: { collection_id } }))
+      }
+      case 'POST /upload-key': {
+        if (!mayUpload(request)) return new Response('Sign in first', { status: 403 })
+        const expires_at = new Date(Date.now() + HOUR).toISOString()
+        const body = {
+          title: 'A visitor',
+          type: 'uploader' as const,
+          collection_id,
+          allowed_origins: [origin],
+          expires_at,
+        }
+        const key = await client.post('/v1/api_key', { body })
+        const handed = key.ok ? { ok: true, api_key: key.secret, collection_id } : key
+        return answer(handed)
+      }
+      default:
+        return new Response('There is nothing here', { status: 404 })
+    }
+  },
+} satisfies ExportedHandler<Env>
+
+/** Your own rule: who is signed in, say. Other sites cannot read the answer; this one sends `Origin` with every POST. */
+const mayUpload = (request: Request) => request.headers.get('origin') === new URL(request.url).origin
+
+/** What the service has answered, or that it could not. */
+const answer = (result: { ok: boolean }) => Response.json(result, { status: result.ok ? 200 : 502 })
+
+const page = (service: string) => `<!doctype html>
+<html lang="en">
+  <head>
+    <meta charset="utf-8" />
+    <meta name="viewport" content="width=device-width, initial-scale=1" />
+    <title>Our new record</title>
+    <script type="module" src="${service}/elements/1/player.js"></script>
+    <script type="module" src="${service}/elements/1/uploader.js"></script>
+    <script type="module" src="/page.js"></script>
+  </head>
+  <body>
+    <h1>Our new record</h1>
+    <tonearm-player></tonearm-player>
+    <h2>Send us yours</h2>
+    <tonearm-uploader></tonearm-uploader>
+  </body>
+</html>`
+
+const SCRIPT = `
+const ask = async (path) => (await fetch(path, { method: 'POST' })).json()
+
+const { play_session_id } = await ask('/play-session')
+document.querySelector('tonearm-player').setAttribute('play-session-id', play_session_id)
+
+const { api_key, collection_id } = await ask('/upload-key')
+const uploader = document.querySelector('tonearm-uploader')
+uploader.setAttribute('collection-id', collection_id)
+uploader.setAttribute('api-key', api_key)
+`
+
+/** Files come from the bucket and go there: in production name its address in place of `https:`. */
+const policy = (service: string) => ({
+  'content-security-policy': [
+    `default-src 'none'; script-src 'self' ${service}; connect-src 'self' ${service} https:`,
+    `img-src ${service} https: blob:; media-src ${service} https:; base-uri 'none'; form-action 'none'`,
+    `require-trusted-types-for 'script'`,
+  ].join('; '),
+})

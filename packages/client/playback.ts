@@ -1,0 +1,17 @@
+/** The entry `@tonearm/client/playback`: the engine of the player (docs/decisions/0037). */
+export { Playback } from '../../src/client/playback/playback.ts'
+export { isSounding, titleOf } from '../../src/client/playback/state.ts'
+export type {
+  Chapter,
+  Loop,
+  PlaybackCallbacks,
+  PlaybackEvents,
+  PlaybackOptions,
+  PlayView,
+  Session,
+  SessionTrack,
+  Source,
+  StartOptions,
+  State,
+  Status,
+} from '../../src/client/playback/state.ts'

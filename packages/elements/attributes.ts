@@ -1,0 +1,90 @@
+import type { PlayerEventMap, TonearmPlayer } from '../../src/elements/player/index.ts'
+import type { TonearmUploader } from '../../src/elements/uploader/index.ts'
+import type { UploaderEventMap } from '../../src/elements/uploader/index.ts'
+import type { TonearmWaveform } from '../../src/elements/waveform/index.ts'
+
+/**
+ * What may be written on the elements in JSX and templates. `Flag` is what a framework takes for an attribute that is there or not.
+ * What each means stands in the tables of docs/player.md and docs/uploader.md, and comes from there (scripts/pack/manifest.ts).
+ */
+
+export interface PlayerAttributes<Flag = boolean> {
+  'play-session-id'?: string | undefined
+  'api-key'?: string | undefined
+  scope?: 'track' | 'collection' | 'playlist' | undefined
+  'resource-id'?: string | undefined
+  'base-url'?: string | undefined
+  variants?: string | undefined
+  'expires-in'?: number | string | undefined
+  track?: string | number | undefined
+  start?: string | number | undefined
+  autoplay?: Flag | undefined
+  loop?: '' | 'all' | 'one' | 'none' | undefined
+  shuffle?: Flag | undefined
+  rate?: number | undefined
+  volume?: number | undefined
+  muted?: Flag | undefined
+  normalize?: Flag | undefined
+  skip?: '' | 'none' | `${number} ${number}` | undefined
+  share?: string | undefined
+  'no-memory'?: Flag | undefined
+  download?: string | undefined
+  theme?: 'auto' | 'light' | 'dark' | undefined
+  accent?: string | undefined
+  layout?: 'full' | 'compact' | undefined
+  locale?: string | undefined
+}
+
+export interface UploaderAttributes<Flag = boolean> {
+  'api-key'?: string | undefined
+  'collection-id'?: string | undefined
+  'upload-session-id'?: string | undefined
+  'base-url'?: string | undefined
+  accept?: string | undefined
+  'max-size'?: string | number | undefined
+  concurrency?: number | undefined
+  manual?: Flag | undefined
+  theme?: 'auto' | 'light' | 'dark' | undefined
+  accent?: string | undefined
+  locale?: string | undefined
+}
+
+export interface WaveformAttributes<Flag = boolean> {
+  levels?: readonly number[] | undefined
+  duration?: number | undefined
+  'current-time'?: number | undefined
+  for?: string | undefined
+  label?: string | undefined
+  'value-text'?: string | undefined
+  locale?: string | undefined
+  disabled?: Flag | undefined
+}
+
+export interface WaveformEventMap {
+  'tonearm-seek': CustomEvent<{ time: number }>
+}
+
+/** Properties that frameworks set as they set attributes. */
+type Properties<E, K extends keyof E> = { [P in K]?: E[P] | undefined }
+
+/** What each element takes beside what every element takes, and which events it has. */
+export interface Elements<Flag = boolean> {
+  'tonearm-player': {
+    element: TonearmPlayer
+    props: PlayerAttributes<Flag> & Properties<TonearmPlayer, 'texts'>
+    events: PlayerEventMap
+  }
+  'tonearm-uploader': {
+    element: TonearmUploader
+    props: UploaderAttributes<Flag> & Properties<TonearmUploader, 'texts' | 'describe'>
+    events: UploaderEventMap
+  }
+  'tonearm-waveform': {
+    element: TonearmWaveform
+    props: WaveformAttributes<Flag> & Properties<TonearmWaveform, 'chapters'>
+    events: WaveformEventMap
+  }
+}
+
+/** Listeners as JSX names them: `ontonearm-ready`. */
+export type Listeners<Events> = { [N in keyof Events & string as `on${N}`]?: ((event: Events[N]) => void) | undefined }

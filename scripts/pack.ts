@@ -1,0 +1,162 @@
+import { execFile } from 'node:child_process'
+import { appendFile, cp, mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises'
+import { dirname, join, relative } from 'node:path'
+import { promisify } from 'node:util'
+
+import { build } from 'esbuild'
+
+import { ELEMENTS, styleText } from './build.ts'
+import { contractTypes } from './pack/calls.ts'
+import { customElements, withMeanings } from './pack/manifest.ts'
+
+/**
+ * `npm run pack`: makes `@tonearm/client` and `@tonearm/elements` in `dist/packages`, as folders and as tarballs, and has them judged by
+ * tsc, publint and attw (docs/decisions/0044).
+ */
+
+const root = join(import.meta.dirname, '..')
+const target = join(root, 'dist/packages')
+/** Declarations as tsc writes them, before each package takes its own. */
+const declared = join(target, 'declared')
+const bin = (name: string) => join(root, 'node_modules/.bin', name)
+
+interface Package {
+  name: 'client' | 'elements'
+  /** Modules by their names in the package. */
+  entries: Record<string, string>
+  /** Where types are looked for that no module leads to. */
+  types: string[]
+}
+
+const PACKAGES: Package[] = [
+  {
+    name: 'client',
+    entries: Object.fromEntries(['index', 'upload', 'playback'].map((name) => [name, `packages/client/${name}.ts`])),
+    types: [],
+  },
+  {
+    name: 'elements',
+    entries: Object.fromEntries(
+      // The frame is for the service's own embed page.
+      ELEMENTS.filter((name) => name !== 'frame').map((name) => [name, `src/elements/${name}/index.ts`]),
+    ),
+    types: ['react', 'preact', 'vue'].map((name) => `packages/elements/${name}.ts`),
+  },
+]
+
+/** Where there is no DOM, as on a server that renders pages, the modules can be imported and define nothing. */
+const WITHOUT_DOM = `const HTMLElement = globalThis.HTMLElement ?? class {}
+const CSSStyleSheet = globalThis.CSSStyleSheet ?? class { replaceSync() {} }
+const customElements = globalThis.customElements ?? { get: () => true }`
+
+/** Runs a command; fails with what it said. */
+async function run(command: string, ...args: string[]): Promise<string> {
+  const { stdout } = await promisify(execFile)(command, args, { cwd: root }).catch(
+    (error: Error & { stdout: string; stderr: string }) => {
+      throw new Error(`${command} ${args.join(' ')}\n${error.stdout}${error.stderr}`)
+    },
+  )
+  return stdout
+}
+
+async function makePackage({ name, entries, types }: Package, version: string): Promise<void> {
+  const folder = join(target, name)
+  await build({
+    absWorkingDir: root,
+    entryPoints: entries,
+    outdir: folder,
+    chunkNames: 'chunks/[name]-[hash]',
+    bundle: true,
+    splitting: true,
+    format: 'esm',
+    target: 'es2022',
+    plugins: [styleText],
+    logLevel: 'error',
+    ...(name === 'elements' && { banner: { js: WITHOUT_DOM } }),
+  })
+  await takeTypes(folder, [...Object.values(entries), ...types])
+  const manifest = JSON.parse(await readFile(join(root, 'packages', name, 'package.json'), 'utf8')) as object
+  await writeFile(join(folder, 'package.json'), `${JSON.stringify({ ...manifest, version }, null, 2)}\n`)
+  await Promise.all(
+    ['LICENSE', `packages/${name}/README.md`].map((file) =>
+      cp(join(root, file), join(folder, file.split('/').at(-1)!)),
+    ),
+  )
+}
+
+/** Copies the declarations of some modules and of all that they import; in place of `src/contract` comes what it says without zod. */
+async function takeTypes(folder: string, modules: string[]): Promise<void> {
+  const taken = new Set(modules)
+  for (const module of taken) {
+    const text = await readFile(join(declared, module.replace(/\.ts$/, '.d.ts')), 'utf8')
+    const rewritten = text.replace(/(?<=from '|import\(")(\.[^'"]+)(?=['"])/g, (specifier) => {
+      const found = relative(root, join(root, dirname(module), specifier)).replace(/\.js$/, '.ts')
+      const isContract = found.startsWith('src/contract/')
+      if (!isContract) taken.add(found)
+      const path = relative(dirname(placeOf(module)), isContract ? 'contract.js' : placeOf(found))
+      return path.startsWith('.') ? path : `./${path}`
+    })
+    await write(join(folder, 'types', placeOf(module).replace(/\.js$/, '.d.ts')), rewritten)
+  }
+  await write(join(folder, 'types/contract.d.ts'), contractTypes())
+}
+
+/** Where a module's declarations lie in a package. */
+const placeOf = (module: string) => module.replace(/^src\/|^packages\/\w+\//, '').replace(/\.ts$/, '.js')
+
+async function write(path: string, text: string): Promise<void> {
+  await mkdir(dirname(path), { recursive: true })
+  await writeFile(path, text)
+}
+
+/** Compiles what was packed, and compares the types that were written out with those that zod derives. */
+async function checkTypes(): Promise<void> {
+  const same = `
+import type { Calls as Table } from '../../src/contract/index.ts'
+import type { Calls } from './client/types/contract.js'
+type Fits<A, B> = [A] extends [B] ? ([B] extends [A] ? true : false) : false
+type Names = keyof Table | keyof Calls
+export const calls: { [N in Names]: Fits<Table[N & keyof Table], Calls[N & keyof Calls]> } = {} as { [N in Names]: true }
+`
+  await write(join(target, 'same.ts'), same)
+  const declarations = await readdir(target, { recursive: true })
+  const files = declarations.filter((file) => /^(client|elements)\/types\/.*\.d\.ts$/.test(file))
+  const config = {
+    extends: '../../packages/tsconfig.json',
+    compilerOptions: { skipLibCheck: false, types: [], noEmit: true },
+    include: [],
+    files: ['same.ts', ...files],
+  }
+  await write(join(target, 'tsconfig.json'), JSON.stringify(config))
+  await run(bin('tsc'), '-p', join(target, 'tsconfig.json'))
+}
+
+async function packAndJudge({ name }: Package): Promise<void> {
+  const packed = await run('npm', 'pack', join(target, name), '--pack-destination', target, '--json')
+  const [{ filename, size }] = JSON.parse(packed) as [{ filename: string; size: number }]
+  const path = join(target, filename)
+  await Promise.all([
+    run(bin('publint'), path, '--strict'),
+    // Of JSON there are no types.
+    run(bin('attw'), path, '--profile', 'esm-only', '--exclude-entrypoints', './custom-elements.json'),
+  ])
+  console.log(`dist/packages/${filename}: ${size} bytes`)
+}
+
+/** What is made for one of them alone. */
+async function finish(): Promise<void> {
+  const [index, attributes] = [join(target, 'client/types/index.d.ts'), join(target, 'elements/types/attributes.d.ts')]
+  // For who keeps or hands on what the client has read.
+  await appendFile(index, "export type * from './contract.js'\n")
+  await writeFile(attributes, withMeanings(await readFile(attributes, 'utf8')))
+  await writeFile(join(target, 'elements/custom-elements.json'), `${JSON.stringify(customElements(), null, 2)}\n`)
+  await writeFile(join(target, 'elements/types_only.js'), 'export {}\n')
+}
+
+await rm(target, { recursive: true, force: true })
+const { version } = JSON.parse(await readFile(join(root, 'package.json'), 'utf8')) as { version: string }
+const emit = '-p packages --noEmit false --declaration --emitDeclarationOnly --rootDir . --outDir'
+await run(bin('tsc'), ...emit.split(' '), declared)
+await Promise.all(PACKAGES.map((each) => makePackage(each, version)))
+await finish()
+await Promise.all([checkTypes(), ...PACKAGES.map(packAndJudge)])

@@ -1,0 +1,100 @@
+import * as z from 'zod'
+
+import { ERRORS } from '../../src/contract/errors.ts'
+import { operations } from '../../src/contract/index.ts'
+import { Analysis, Loudness } from '../../src/contract/info.ts'
+import type { Operation } from '../../src/contract/operation.ts'
+import { TrackStatus } from '../../src/contract/track.ts'
+
+/**
+ * The operation table as TypeScript without zod: what `src/contract` is to a package. Schemas that have a name become interfaces. What is
+ * written here is compared with the types that zod derives (scripts/pack.ts).
+ */
+
+type Json = Record<string, unknown>
+
+/** Schemas that have no name in OpenAPI, which the engines or their users speak of. */
+const MORE = { Analysis, Loudness, TrackStatus }
+
+/** The declarations that packages have in place of `src/contract`. */
+export function contractTypes(): string {
+  const settings = { io: 'output', uri: (id: string) => id, unrepresentable: 'any' } as const
+  const { schemas } = z.toJSONSchema(z.globalRegistry, settings)
+  const named = Object.entries(schemas).map(([name, schema]) => declaration(typeName(name), schema))
+  const more = Object.entries(MORE).map(([name, schema]) => declaration(name, toSchema(schema, 'output')))
+  const codes = Object.entries(ERRORS).map(([code, { meaning }]) => `  /** ${meaning} */\n  ${code}: unknown`)
+  const calls = Object.entries(operations).map(([name, operation]) => call(name, operation))
+  return [
+    '/** Made from the operation table. */',
+    ...named.toSorted(),
+    ...more,
+    `interface Codes {\n${codes.join('\n')}\n}\n/** What the service may refuse with. */\nexport type ErrorCode = keyof Codes`,
+    `/** Every operation: what a caller gives and gets. */\nexport interface Calls {\n${calls.join('\n')}\n}\n`,
+  ].join('\n\n')
+}
+
+/** `Error` is a type already. */
+const typeName = (id: string) => (id === 'Error' ? 'ErrorBody' : id)
+
+function toSchema(schema: z.ZodType, io: 'input' | 'output'): Json {
+  return z.toJSONSchema(schema, { io, unrepresentable: 'any' })
+}
+
+function declaration(name: string, schema: Json): string {
+  return schema.type === 'object'
+    ? `export interface ${name} ${typeOf(schema)}`
+    : `export type ${name} = ${typeOf(schema)}`
+}
+
+function call(name: string, operation: Operation): string {
+  const parts = (['params', 'query', 'headers', 'body'] as const).flatMap((part) => {
+    const schema = operation[part]
+    return schema ? [`    ${part}: ${typeOf(toSchema(schema, 'input'), 2)}`] : []
+  })
+  const response = typeOf(toSchema(operation.response, 'output'), 2)
+  return [
+    `  /** ${operation.summary}. */`,
+    `  ${name}: {`,
+    `    method: '${operation.method}'`,
+    `    path: '${operation.path}'`,
+    ...parts,
+    `    response: ${response}`,
+    '  }',
+  ].join('\n')
+}
+
+/** A schema as TypeScript; `depth` is that of the line where it begins. */
+function typeOf(schema: Json, depth = 0): string {
+  const { $ref, enum: values, anyOf, oneOf, allOf, type } = schema
+  if (typeof $ref === 'string') return typeName($ref.split('/').at(-1)!)
+  if ('const' in schema) return literal(schema.const)
+  if (Array.isArray(values)) return values.map(literal).join(' | ')
+  const union = (anyOf ?? oneOf) as Json[] | undefined
+  if (union) return [...new Set(union.map((each) => typeOf(each, depth)))].join(' | ')
+  if (Array.isArray(type)) return type.map((each: string) => typeOf({ ...schema, type: each }, depth)).join(' | ')
+  if (Array.isArray(allOf)) return (allOf as Json[]).map((each) => typeOf(each, depth)).join(' & ')
+  if (type === 'array') return arrayOf(schema.items as Json, depth)
+  if (type === 'object') return objectOf(schema, depth)
+  if (type === 'integer') return 'number'
+  return typeof type === 'string' ? type : 'unknown'
+}
+
+function arrayOf(items: Json, depth: number): string {
+  const type = typeOf(items, depth)
+  return / [|&] /.test(type.replace(/\{[^]*\}/, '')) ? `(${type})[]` : `${type}[]`
+}
+
+function objectOf({ properties, required = [], additionalProperties }: Json, depth: number): string {
+  if (!properties) return `Record<string, ${typeOf((additionalProperties ?? {}) as Json, depth)}>`
+  const indent = '  '.repeat(depth + 1)
+  const fields = Object.entries(properties as Record<string, Json>).map(([name, schema]) => {
+    const type = typeOf(schema, depth + 1)
+    const key = /^\w+$/.test(name) ? name : `'${name}'`
+    return (required as string[]).includes(name) ? `${key}: ${type}` : `${key}?: ${type} | undefined`
+  })
+  // Objects that may gain fields.
+  if (additionalProperties) fields.push('[name: string]: unknown')
+  return `{\n${fields.map((field) => `${indent}${field}\n`).join('')}${'  '.repeat(depth)}}`
+}
+
+const literal = (value: unknown) => (typeof value === 'string' ? `'${value}'` : String(value))

@@ -1,0 +1,249 @@
+import { execFile } from 'node:child_process'
+import { cp, mkdir, mkdtemp, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises'
+import { createServer, type Server } from 'node:http'
+import { createRequire } from 'node:module'
+import type { AddressInfo } from 'node:net'
+import { tmpdir } from 'node:os'
+import { dirname, extname, join } from 'node:path'
+import { promisify } from 'node:util'
+
+import { build } from 'esbuild'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { unstable_startWorker } from 'wrangler'
+
+import { tone } from '../support/audio.ts'
+import { type Album, openPage, PATIENCE, setUp, type Stage } from './player_setup.ts'
+
+/**
+ * The packages as people get them: tarballs, installed in a blank project without a network, and each of `examples` compiled, built and used
+ * there. What else an example needs comes from the development dependencies.
+ */
+
+const root = join(import.meta.dirname, '../..')
+const DEPENDENCIES =
+  'react react-dom vue vite wrangler @types/react @types/react-dom @types/node @vitejs/plugin-vue @cloudflare/workers-types'
+
+let stage: Stage
+let album: Album
+let session: string
+let project: string
+let site: { server: Server; origin: string }
+
+beforeAll(async () => {
+  ;[stage, project] = await Promise.all([setUp(), makeProject()])
+  album = await stage.anAlbum({ First: { seconds: 8, expression: tone(330, -12) } })
+  session = await stage.aSession(album)
+  site = await startSite(join(project, 'site'))
+})
+afterAll(async () => {
+  site?.server.close()
+  await stage?.dispose()
+  if (project) await rm(project, { recursive: true })
+})
+
+/** Runs a command, with the words of which it fails. */
+async function run(command: string, args: string[], environment: Record<string, string> = {}): Promise<string> {
+  const { NODE_ENV: _, ...env } = { ...process.env, ...environment }
+  const { stdout } = await promisify(execFile)(command, args, { cwd: project ?? root, env }).catch(
+    (error: Error & { stdout: string; stderr: string }) => {
+      throw new Error(`${error.message}\n${error.stdout}`)
+    },
+  )
+  return stdout
+}
+const node = (...args: string[]) => run(process.execPath, args)
+
+/** Packs, which has publint, attw and tsc judge the packages, and installs them. */
+async function makeProject(): Promise<string> {
+  await promisify(execFile)(process.execPath, [join(root, 'scripts/pack.ts')], { cwd: root })
+  const made = await mkdtemp(join(tmpdir(), 'tonearm-project-'))
+  await writeFile(join(made, 'package.json'), '{ "private": true, "type": "module" }')
+  const packed = (await readdir(join(root, 'dist/packages'))).filter((file) => file.endsWith('.tgz'))
+  const tarballs = packed.map((file) => join(root, 'dist/packages', file))
+  const quiet = ['--offline', '--no-audit', '--no-fund', '--ignore-scripts']
+  await promisify(execFile)('npm', ['install', ...quiet, ...tarballs], { cwd: made })
+  for (const name of DEPENDENCIES.split(' ')) {
+    const place = join(made, 'node_modules', name)
+    await mkdir(dirname(place), { recursive: true })
+    await symlink(join(root, 'node_modules', name), place)
+  }
+  for (const name of ['react', 'vue', 'next', 'worker'])
+    await cp(join(root, 'examples', name), join(made, name), { recursive: true })
+  return made
+}
+
+const TYPES: Record<string, string> = { '.js': 'text/javascript', '.html': 'text/html', '.css': 'text/css' }
+
+/** A careful site: nothing runs or looks different but by its own files, and no text becomes a script. */
+async function startSite(folder: string) {
+  const service = stage.stack.base_url
+  const policy = [
+    `default-src 'none'; script-src 'self'; style-src 'self'; connect-src ${service}; img-src ${service}`,
+    `media-src ${service}; base-uri 'none'; form-action 'none'; require-trusted-types-for 'script'`,
+  ].join('; ')
+  const server = createServer((request, response) => {
+    const path = new URL(request.url ?? '/', 'http://site').pathname.replace(/\/$/, '/index.html')
+    readFile(join(folder, path)).then(
+      (content) =>
+        response
+          .writeHead(200, { 'content-type': TYPES[extname(path)] ?? 'text/plain', 'content-security-policy': policy })
+          .end(content),
+      () => response.writeHead(path === '/favicon.ico' ? 204 : 404).end(),
+    )
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  return { server, origin: `http://127.0.0.1:${(server.address() as AddressInfo).port}` }
+}
+
+test('the examples are well typed', async () => {
+  const tsc = join(root, 'node_modules/typescript/bin/tsc')
+  // vue-tsc needs the compiler's old interface (docs/decisions/0044).
+  const require = createRequire(join(root, 'package.json'))
+  const old = createRequire(require.resolve('@arethetypeswrong/core/package.json')).resolve('typescript/lib/tsc')
+  const vue = `require(${JSON.stringify(require.resolve('vue-tsc'))}).run(${JSON.stringify(old)})`
+  await Promise.all([
+    ...['react', 'next', 'worker'].map((example) => node(tsc, '-p', example)),
+    node('--input-type=commonjs', '-e', vue, 'vue-tsc', '-p', 'vue'),
+  ])
+})
+
+/** Puts an example onto the site, built as its package.json says. */
+async function publish(example: string): Promise<void> {
+  const folder = join(project, example)
+  await writeFile(join(folder, '.env'), `VITE_TONEARM_URL=${stage.stack.base_url}\nVITE_PLAY_SESSION_ID=${session}\n`)
+  const vite = join(root, 'node_modules/vite/bin/vite.js')
+  await node(vite, 'build', folder, '--base', './', '--outDir', join(project, 'site', example), '--logLevel', 'warn')
+}
+
+/** A page with the package's own files, without a bundler. */
+async function publishPlain(): Promise<void> {
+  const folder = join(project, 'site/plain')
+  await cp(join(project, 'node_modules/@tonearm/elements'), folder, { recursive: true })
+  await writeFile(
+    join(folder, 'index.html'),
+    `<!doctype html><title>Plain</title><script type="module" src="player.js"></script><script type="module" src="uploader.js"></script>
+<tonearm-player base-url="${stage.stack.base_url}" play-session-id="${session}" locale="de"></tonearm-player>
+<tonearm-uploader></tonearm-uploader>`,
+  )
+}
+
+test.each(['react', 'vue'])('%s plays from the package, hears events and sets properties', async (example) => {
+  await publish(example)
+  const opened = await openPage(stage.browser, `${site.origin}/${example}/`)
+  await opened.until('ready')
+  await opened.page.getByText('Now: First').waitFor(PATIENCE)
+  await opened.page.getByRole('button', { name: 'Listen' }).click()
+  await opened.untilTime(0.3)
+  // What a framework does when a property is no longer given.
+  const after = await opened.page.evaluate(() => {
+    const player = document.querySelector('tonearm-player')!
+    Object.assign(player, { volume: undefined, rate: null })
+    return [player.volume, player.rate, player.getAttribute('track'), player.track?.player_title]
+  })
+  expect(after).toEqual([1, 1, '1', 'First'])
+  expect(opened.problems).toEqual([])
+  await opened.close()
+})
+
+test('without a framework it plays under a policy that is strict; custom-elements.json names what there is', async () => {
+  await publishPlain()
+  const opened = await openPage(stage.browser, `${site.origin}/plain/`)
+  await opened.until('ready')
+  await opened.page.getByRole('button', { name: 'Wiedergabe', exact: true }).click()
+  await opened.untilTime(0.3)
+  expect(opened.problems).toEqual([])
+
+  const manifest = JSON.parse(
+    await readFile(join(project, 'node_modules/@tonearm/elements/custom-elements.json'), 'utf8'),
+  ) as { modules: { declarations: [Declaration] }[] }
+  const declarations = manifest.modules.map(({ declarations }) => declarations[0])
+  const unlike = await opened.page.evaluate(
+    (all) =>
+      all.flatMap(({ tagName, attributes, members }) => {
+        const known = customElements.get(tagName) as CustomElementConstructor & { observedAttributes: string[] }
+        const named = attributes.map(({ name }) => name)
+        return [
+          ...known.observedAttributes.filter((name) => !named.includes(name)),
+          ...members.map(({ name }) => name).filter((name) => !(name in known.prototype)),
+        ].map((name) => `${tagName} ${name}`)
+      }),
+    declarations,
+  )
+  expect(unlike).toEqual([])
+  await opened.close()
+})
+
+interface Declaration {
+  tagName: string
+  attributes: { name: string }[]
+  members: { name: string }[]
+}
+
+test('a page of Next is rendered on a server, by the client and without a DOM', async () => {
+  await build({
+    entryPoints: [join(project, 'next/app/page.tsx')],
+    outfile: join(project, 'next/page.mjs'),
+    bundle: true,
+    packages: 'external',
+    format: 'esm',
+    jsx: 'automatic',
+    logLevel: 'error',
+  })
+  await writeFile(
+    join(project, 'next/render.mjs'),
+    `import Page from './page.mjs'
+import { renderToString } from 'react-dom/server'
+import { UploadQueue } from '@tonearm/client/upload'
+import { Playback } from '@tonearm/client/playback'
+console.log(renderToString(await Page()), UploadQueue.name, Playback.name)`,
+  )
+  const { base_url: TONEARM_URL, api_key: TONEARM_KEY } = stage.stack
+  const environment = { TONEARM_URL, TONEARM_KEY, COLLECTION_ID: album.collection_id }
+  const html = await run(process.execPath, [join(project, 'next/render.mjs')], environment)
+  expect(html).toMatch(
+    new RegExp(`<tonearm-player base-url="${TONEARM_URL}" play-session-id="[0-9a-f-]{36}"></tonearm-player>`),
+  )
+  expect(html).toContain('UploadQueue Playback')
+})
+
+test('the Worker hands out a session and a key; its page plays and uploads with them', async () => {
+  const text = (value: string) => ({ type: 'plain_text' as const, value })
+  const worker = await unstable_startWorker({
+    config: join(project, 'worker/wrangler.toml'),
+    bindings: {
+      TONEARM_URL: text(stage.stack.base_url),
+      TONEARM_KEY: text(stage.stack.api_key),
+      COLLECTION_ID: text(album.collection_id),
+    },
+    dev: { server: { hostname: '127.0.0.1', port: 0 }, inspector: false, watch: false, logLevel: 'error' },
+  })
+  try {
+    const url = (await worker.url).href
+    const opened = await openPage(stage.browser, url)
+    await opened.until('ready')
+    await opened.call('play')
+    await opened.untilTime(0.3)
+    const state = await opened.page.evaluate(async () => {
+      const uploader = document.querySelector('tonearm-uploader')!
+      const ended = new Promise<string>((resolve) => {
+        uploader.addEventListener('tonearm-upload-complete', () => resolve('complete'))
+        uploader.addEventListener('tonearm-upload-error', ({ detail }) => resolve(detail.code))
+      })
+      uploader.addFiles([new File([new Uint8Array(2000)], 'song.mp3', { type: 'audio/mpeg' })])
+      return await ended
+    })
+    expect(state).toBe('complete')
+    expect(opened.problems).toEqual([])
+    // Who is not of this site gets no key, and nobody the server's.
+    const refused = await fetch(`${url}upload-key`, {
+      method: 'POST',
+      headers: { origin: 'https://elsewhere.example' },
+    })
+    expect(refused.status).toBe(403)
+    const shown = await Promise.all(['', 'page.js'].map(async (path) => await (await fetch(url + path)).text()))
+    expect(shown.join('')).not.toContain(stage.stack.api_key)
+    await opened.close()
+  } finally {
+    await worker.dispose()
+  }
+})
