@@ -15,11 +15,7 @@ export interface NowPlaying {
   request: number
 }
 
-/** The player as far as the studio uses it (src/elements/player). */
-export interface Player extends HTMLElement {
-  play: () => Promise<void>
-  pause: () => void
-}
+export type Player = HTMLElementTagNameMap['tonearm-player']
 
 export const nowPlaying = createStore<NowPlaying | null>(null)
 let player: Player | null = null
