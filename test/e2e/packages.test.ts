@@ -8,8 +8,7 @@ import { dirname, extname, join } from 'node:path'
 import { promisify } from 'node:util'
 
 import { build } from 'esbuild'
-import { afterAll, beforeAll, expect, test } from 'vitest'
-import { unstable_startWorker } from 'wrangler'
+import { afterAll, beforeAll, expect, test, vi } from 'vitest'
 
 import { tone } from '../support/audio.ts'
 import { type Album, openPage, PATIENCE, setUp, type Stage } from './player_setup.ts'
@@ -38,14 +37,14 @@ beforeAll(async () => {
 afterAll(async () => {
   site?.server.close()
   await stage?.dispose()
-  if (project) await rm(project, { recursive: true })
+  if (project) await rm(project, { recursive: true, maxRetries: 5 })
 })
 
-/** Runs a command, with the words of which it fails. */
-async function run(command: string, args: string[], environment: Record<string, string> = {}): Promise<string> {
-  const { NODE_ENV: _, ...env } = { ...process.env, ...environment }
-  const { stdout } = await promisify(execFile)(command, args, { cwd: project ?? root, env }).catch(
-    (error: Error & { stdout: string; stderr: string }) => {
+/** Runs a command in the project; a failure has its words. */
+async function run(command: string, args: string[], own: Record<string, string> = {}, cwd = project): Promise<string> {
+  const { NODE_ENV: _, ...env } = { ...process.env, ...own }
+  const { stdout } = await promisify(execFile)(command, args, { cwd, env }).catch(
+    (error: Error & { stdout: string }) => {
       throw new Error(`${error.message}\n${error.stdout}`)
     },
   )
@@ -55,13 +54,15 @@ const node = (...args: string[]) => run(process.execPath, args)
 
 /** Packs, which has publint, attw and tsc judge the packages, and installs them. */
 async function makeProject(): Promise<string> {
-  await promisify(execFile)(process.execPath, [join(root, 'scripts/pack.ts')], { cwd: root })
   const made = await mkdtemp(join(tmpdir(), 'tonearm-project-'))
+  // Not every machine lets npm write below HOME.
+  const npm = { npm_config_cache: join(made, '.npm') }
+  await run(process.execPath, ['scripts/pack.ts'], npm, root)
   await writeFile(join(made, 'package.json'), '{ "private": true, "type": "module" }')
   const packed = (await readdir(join(root, 'dist/packages'))).filter((file) => file.endsWith('.tgz'))
   const tarballs = packed.map((file) => join(root, 'dist/packages', file))
   const quiet = ['--offline', '--no-audit', '--no-fund', '--ignore-scripts']
-  await promisify(execFile)('npm', ['install', ...quiet, ...tarballs], { cwd: made })
+  await run('npm', ['install', ...quiet, ...tarballs], npm, made)
   for (const name of DEPENDENCIES.split(' ')) {
     const place = join(made, 'node_modules', name)
     await mkdir(dirname(place), { recursive: true })
@@ -206,7 +207,20 @@ console.log(renderToString(await Page()), UploadQueue.name, Playback.name)`,
   expect(html).toContain('UploadQueue Playback')
 })
 
+test('the address of an element stays and is asked for again; the module behind it is kept', async () => {
+  const address = await fetch(`${stage.stack.base_url}/elements/1/player.js`)
+  expect(address.headers.get('cache-control')).toMatch(/max-age=300\b/)
+  const [, path = ''] = /'(.+)'/.exec(await address.text()) ?? []
+  const module = await fetch(new URL(path, address.url))
+  expect(module.headers.get('cache-control')).toContain('immutable')
+  expect(await module.text()).toContain('customElements')
+})
+
 test('the Worker hands out a session and a key; its page plays and uploads with them', async () => {
+  // Wrangler does not start where it cannot make a directory below HOME, and would tell others on the machine of this one.
+  for (const name of ['XDG_CONFIG_HOME', 'WRANGLER_REGISTRY_PATH']) vi.stubEnv(name, join(project, '.wrangler', name))
+  vi.stubEnv('WRANGLER_WRITE_LOGS', 'false')
+  const { unstable_startWorker } = await import('wrangler')
   const text = (value: string) => ({ type: 'plain_text' as const, value })
   const worker = await unstable_startWorker({
     config: join(project, 'worker/wrangler.toml'),
@@ -245,5 +259,6 @@ test('the Worker hands out a session and a key; its page plays and uploads with 
     await opened.close()
   } finally {
     await worker.dispose()
+    vi.unstubAllEnvs()
   }
 })
