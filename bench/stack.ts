@@ -32,22 +32,24 @@ interface Process {
   command: string
 }
 
-/** What runs for a STATE_DIR: each child inherits the variable, or has it in its arguments. */
+/** What runs for a STATE_DIR: each child inherits the variable, or has it in its arguments; but ffmpeg, which gets neither, its parent. */
 export function processesOf(state_dir: string): Process[] {
   const pids = readdirSync('/proc').filter((name) => /^\d+$/.test(name))
-  return pids.flatMap((pid) => {
+  const all = pids.flatMap((pid) => {
     try {
       const read = (file: string) => readFileSync(`/proc/${pid}/${file}`, 'latin1')
       const command = read('cmdline').replaceAll('\0', ' ')
-      if (!read('environ').includes(`STATE_DIR=${state_dir}\0`) && !command.includes(state_dir)) return []
+      const isNamed = read('environ').includes(`STATE_DIR=${state_dir}\0`) || command.includes(state_dir)
       // proc(5): the name before these can hold spaces.
       const fields = read('stat').split(') ').at(-1)?.split(' ') ?? []
       if (fields[0] === 'Z') return []
-      return [{ pid: Number(pid), parent: Number(fields[1]), began: Number(fields[19]), command }]
+      return [{ pid: Number(pid), parent: Number(fields[1]), began: Number(fields[19]), command, isNamed }]
     } catch {
       return []
     }
   })
+  const named = new Set(all.filter(({ isNamed }) => isNamed).map(({ pid }) => pid))
+  return all.filter(({ pid, parent }) => named.has(pid) || named.has(parent))
 }
 
 /** One call; null when it failed. */
