@@ -27,7 +27,7 @@ async function readImage(request: Request): Promise<Uint8Array> {
     }
     image = new Uint8Array(await file.arrayBuffer())
   } else {
-    image = new Uint8Array(await request.arrayBuffer())
+    image = new Uint8Array(await request.arrayBuffer().catch(leftEarly))
   }
   if (image.length > MAX_COVER_BYTES) throw imageTooLarge()
   // The transcoder looks again, and decodes.
@@ -35,6 +35,11 @@ async function readImage(request: Request): Promise<Uint8Array> {
     throw new ApiError('unsupported_image', 'A cover must be a JPEG, PNG, WebP, GIF or AVIF image')
   }
   return image
+}
+
+/** Who sent it has left in the middle: no fault of ours, and nobody hears the answer. */
+const leftEarly = () => {
+  throw new ApiError('invalid_request', 'The image has not arrived whole')
 }
 
 const imageTooLarge = () => new ApiError('image_too_large', `A cover must be at most ${MAX_COVER_BYTES} bytes`)

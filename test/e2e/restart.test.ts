@@ -1,8 +1,12 @@
+import { connect as connectTo } from 'node:net'
+
 import { afterAll, beforeAll, expect, test, vi } from 'vitest'
 
 import { type Client, createClient } from '../../src/client/index.ts'
+import { childrenOf } from '../container/processes.ts'
 import { makeAudio } from '../support/audio.ts'
 import { processesOf, run, startStack, type Stack } from '../support/stack.ts'
+import { noiseWav } from '../support/wav.ts'
 import { must, play, settle, untilTranscoding, upload } from './steps.ts'
 
 /** Whatever dies, the work is done in the end, and nothing stays behind. The tests build on each other. */
@@ -53,6 +57,51 @@ test('after everything was killed in the middle of a job, the next start does it
     const { view } = await play(client, client, id)
     expect((await fetch(view.variants[0]?.url ?? '')).status).toBe(200)
   }
+})
+
+test('behind long files on every place a text file is refused; they end with their collection', async () => {
+  const { collection_id } = await must(client.post('/v1/collection', { body: { title: 'Long' } }))
+  // For each place one hour or half of it, by the bytes of the place (docs/decisions/0032), and some that wait.
+  const long = [
+    [8000, 60],
+    ...Array.from({ length: 5 }, () => [2000, 60]),
+    ...Array.from({ length: 4 }, () => [1000, 30]),
+  ]
+  for (const [rate = 0, minutes = 0] of long) {
+    await upload(client, collection_id, 'long.wav', noiseWav(rate, minutes * 60))
+  }
+  const ffmpegs = () => childrenOf(stack.transcoder(), /filter_complex/)
+  await vi.waitFor(async () => expect((await ffmpegs()).length).toBeGreaterThan(2), { timeout: 60_000 })
+
+  const text = await upload(client, collection_id, 'diary.mp3', Buffer.from('Dear diary, '.repeat(200)))
+  expect(await settle(client, text.track_id)).toMatchObject({
+    status: 'failed',
+    info: { error: { code: 'text_file' } },
+  })
+  const params = { collection_id }
+  const { tracks } = await must(client.get('/v1/collection/{collection_id}/track', { params }))
+  expect(tracks.map(({ status }) => status)).toEqual([...long.map(() => 'processing'), 'failed'])
+
+  await must(client.delete('/v1/collection/{collection_id}', { params }))
+  expect(await ffmpegs()).toEqual([])
+})
+
+test('who leaves in the middle of a cover has caused no fault of ours', async () => {
+  const params = { collection_id }
+  const { collection_cover_upload } = await must(client.post('/v1/collection/{collection_id}/cover', { params }))
+  const { hostname, port, pathname } = new URL(collection_cover_upload.upload_url)
+  const socket = connectTo(Number(port), hostname)
+  socket.write(`POST ${pathname} HTTP/1.1\r\nhost: ${hostname}:${port}\r\ncontent-length: 100000\r\n\r\n`)
+  // Its first bytes have left; who asks for the image waits for the others.
+  await new Promise((resolve) => socket.write('\x89PNG', resolve))
+  await must(client.get('/v1/collection/{collection_id}', { params }))
+  const before = stack.output().length
+  socket.destroy()
+  await vi.waitFor(() => expect(stack.output().slice(before)).toContain('/v1/cover_upload/'), { timeout: 20_000 })
+  // What it had to say stands before what comes of the next request.
+  await must(client.get('/v1/collection/{collection_id}', { params }))
+  await vi.waitFor(() => expect(stack.output().slice(before)).toMatch(/cover_upload[^]*GET \/v1\/collection/))
+  expect(stack.output().slice(before)).not.toContain('"event":"fault"')
 })
 
 test('a port that is in use is named, with what to do', async () => {

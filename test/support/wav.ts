@@ -1,3 +1,5 @@
+import { randomFillSync } from 'node:crypto'
+
 import type { Pcm } from './signal.ts'
 
 /** Speaker masks of WAVE_FORMAT_EXTENSIBLE by the number of channels: mono, stereo, 5.0, 5.1, 7.1. */
@@ -20,6 +22,12 @@ export function wavFile({ rate, bits, channels }: Pcm, mask = MASKS[channels.len
     }
   }
   return file
+}
+
+/** So many seconds of noise: an hour of it is there at once, and takes a transcoder its time. */
+export function noiseWav(rate: number, seconds: number): Buffer {
+  const size = rate * seconds
+  return Buffer.concat([header({ rate, bits: 8, count: 1, mask: 0, size }), randomFillSync(Buffer.alloc(size))])
 }
 
 type Header = { rate: number; bits: number; count: number; mask: number; size: number }
