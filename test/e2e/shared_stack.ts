@@ -57,7 +57,7 @@ export async function joinStack(): Promise<Shared> {
   const { log, started } = inject('stack')
   showLog('the stack that all share', () => readFileSync(log, 'utf8'))
   const read = async () => JSON.parse(await readFile(started, 'utf8')) as Started
-  const stack = await vi.waitFor(read, { timeout: 90_000, interval: 50 })
+  const stack = await vi.waitFor(read, { timeout: 300_000, interval: 50 })
   if (stack.problem) throw new Error(stack.problem)
   const response = await fetch(`${stack.base_url}/v1/organization`, {
     method: 'POST',
