@@ -63,7 +63,10 @@ async function buildImage(plan: Plan): Promise<void> {
 async function upload(plan: Plan, account: Account, found: Found, secrets: Record<string, string>): Promise<void> {
   const kept = (name: string) => found.bindings?.find((one) => one.type === 'plain_text' && one.name === name)?.text
   const vars = { ...plan.vars, S3_ENDPOINT: endpointOf(plan, account.id) }
-  const set = Object.entries(vars).flatMap(([name, value]) => ['--var', `${name}:${value || kept(name) || ''}`])
+  const set = Object.entries(vars).flatMap(([name, value]) => [
+    '--var',
+    `${name}:${value || plan.cleared.includes(name) ? value : (kept(name) ?? '')}`,
+  ])
   const domain = found.domain ? ['--domain', found.domain] : []
   const rollout = plan.leavesContainer ? ['--containers-rollout=none'] : []
   const folder = mkdtempSync(join(tmpdir(), 'tonearm-deploy-'))

@@ -25,6 +25,8 @@ export interface Plan {
   secrets: string[]
   /** Of `[vars]`: those that say nothing keep what the last deployment set. */
   vars: Record<string, string>
+  /** Names of [vars] that the command line sets to nothing, whatever the Worker has. */
+  cleared: string[]
   domain: string | undefined
   leavesContainer: boolean
   isDry: boolean
@@ -86,6 +88,7 @@ export function readPlan(): Plan {
     image: image ?? process.env.TRANSCODER_IMAGE ?? read.containers?.[0]?.image ?? '',
     secrets: read.secrets?.required ?? [],
     vars,
+    cleared: more.filter((one) => one.endsWith(':')).map((one) => one.slice(0, -1)),
     domain,
     leavesContainer: rollout === 'none',
     isDry,

@@ -49,7 +49,8 @@ test('over a line that is cut again and again a large file arrives, and only wha
   const uploader = await bench.open()
   // As when the browser has no space left to remember what has arrived.
   await uploader.page.evaluate(() => {
-    const { put } = IDBObjectStore.prototype
+    type Put = (this: IDBObjectStore, value: unknown) => IDBRequest<IDBValidKey>
+    const { value: put } = Object.getOwnPropertyDescriptor(IDBObjectStore.prototype, 'put') as { value: Put }
     IDBObjectStore.prototype.put = function (value) {
       const request = put.call(this, value)
       this.transaction.abort()
