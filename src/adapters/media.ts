@@ -68,10 +68,10 @@ export async function signCoverOutputs(env: Env, cover_path: string, expires_in:
   return { icon, small, regular }
 }
 
-/** Size and version of an object, or null. */
-export async function headObject(env: Env, path: string): Promise<{ size: number; etag: string } | null> {
-  const object = await env.MEDIA.head(path)
-  return object && { size: object.size, etag: object.etag }
+/** A file with its size; null when there is none. */
+export async function findFile(env: Env, path: string | null): Promise<{ path: string; size: number } | null> {
+  const object = path === null ? null : await env.MEDIA.head(path)
+  return object && { path: object.key, size: object.size }
 }
 
 /** An upload in parts, as R2 knows it. */

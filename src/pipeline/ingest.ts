@@ -1,6 +1,6 @@
 import { and, eq, type SQL, sql } from 'drizzle-orm'
 
-import { headObject, readObject } from '../adapters/media.ts'
+import { findFile, readObject } from '../adapters/media.ts'
 import { tracks } from '../adapters/schema.ts'
 import type { System } from '../context.ts'
 import { sniff } from '../contract/sniff.ts'
@@ -27,22 +27,21 @@ const waitsFor = (track: Waiting) =>
 
 /** Moves the track on when its bytes are there (or will never come). True when something changed. */
 export async function ingest(system: System, track: Waiting): Promise<boolean> {
-  const source = await headObject(system.env, track.upload_path)
+  const source = await findFile(system.env, track.upload_path)
   // It was refused, and whoever did that came no further.
   if (!source && track.status === 'initializing' && track.info.error) return fail(system, track)
   if (!source) return expire(system, track)
-  const { size } = source
+  const { path, size } = source
   if (size === 0) return refuse(system, track, failure('empty_file', 'The uploaded file is empty (0 bytes)'))
   const limit = Number(system.env.MAX_UPLOAD_BYTES)
   if (size > limit) {
     const message = `The uploaded file has ${size} bytes; at most ${limit} are allowed`
     return refuse(system, track, failure('file_too_large', message))
   }
-  const { upload_path: path } = track
   const read = (offset: number) => (offset < size ? readObject(system.env, path, offset, HEAD_BYTES) : new Uint8Array())
   const found = await sniff(async (offset) => read(offset), size)
   if ('code' in found) return refuse(system, track, failure(found.code, found.message))
-  return startTranscode(system, track, { path, size }, waitsFor(track))
+  return startTranscode(system, track, source, waitsFor(track))
 }
 
 /** A file that no decoder needs to look at, however long the line is. The reason is written first: without the file nobody could tell it. */

@@ -20,11 +20,10 @@ export async function purge(system: System, organization_id: string, prefixes: s
   await sendJob(system, job)
 }
 
-/** Deletes files that were replaced, when nobody can be playing them any more; the sweep starts it. For a batch. */
-export const purgeLater = (system: System, organization_id: string, prefixes: string[], paths: string[]) =>
-  insertJob(system, organization_id, { kind: 'purge', prefixes, paths }, AFTER_URLS).insert
-
-/** The same for paths that SQL computes: a JSON text for each row of the source (`tracks where …`), or null. */
+/**
+ * Deletes files that were replaced, when nobody can be playing them any more; the sweep starts it. For a batch. SQL computes the paths:
+ * a JSON text for each row of the source (`tracks where …`), or null.
+ */
 export function purgeLaterFrom(
   system: System,
   organization_id: string,

@@ -1,6 +1,6 @@
 import { and, asc, eq, gt, inArray, type SQL, sql } from 'drizzle-orm'
 
-import { headObject } from '../adapters/media.ts'
+import { findFile } from '../adapters/media.ts'
 import { tracks } from '../adapters/schema.ts'
 import { reprocesses } from '../adapters/work_schema.ts'
 import type { System } from '../context.ts'
@@ -132,10 +132,10 @@ async function process(system: System, run: Run, step: Step, track: Looked): Pro
 
 /** Begins a track's transcode, if there is room and nobody else has begun one; false when its uploaded file is gone. */
 async function begin(system: System, run: Run, track: Looked): Promise<boolean> {
-  const source = track.source_path === null ? null : await headObject(system.env, track.source_path)
-  if (!source || track.source_path === null) return false
-  const condition = sql`status not in ('processing', 'fallback_processing') and source_path = ${track.source_path}
+  const source = await findFile(system.env, track.source_path)
+  if (!source) return false
+  const condition = sql`status not in ('processing', 'fallback_processing') and source_path = ${source.path}
     and ${openCount} <= ${AT_ONCE}`
-  await startTranscode(system, track, { path: track.source_path, size: source.size }, condition, run.job_id)
+  await startTranscode(system, track, source, condition, run.job_id)
   return true
 }

@@ -8,7 +8,7 @@ import type { System } from '../context.ts'
 import { ingestWaiting } from './ingest.ts'
 import { forgottenJobs, sendJob } from './jobs.ts'
 import { sweepMultipart } from './multipart.ts'
-import { dispatch, lineUp } from './transcode/line.ts'
+import { dispatch, isWaiting, lineUp } from './transcode/line.ts'
 import { endUnwanted } from './transcode/unwanted.ts'
 
 const DAY = 24 * 3600 * 1000
@@ -40,7 +40,7 @@ async function lookAround({ db }: System) {
   const [found] = await db
     .select({
       is_running: exists(sql`jobs where slot is not null`, 'is_running'),
-      is_waiting: exists(sql`jobs where state = 'open' and turn is not null and slot is null`, 'is_waiting'),
+      is_waiting: exists(sql`jobs where ${isWaiting}`, 'is_waiting'),
       is_former: exists(sql`track_variants`, 'is_former'),
     })
     .from(sql`(select 1)`)

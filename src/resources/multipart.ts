@@ -6,7 +6,7 @@ import { multipartUploads, type MultipartRow } from '../adapters/work_schema.ts'
 import type { Context, Handlers } from '../context.ts'
 import { MAX_PARTS, MULTIPART_TTL, PART_SIZE, PART_URLS, UPLOAD_TTL } from '../contract/facts.ts'
 import type { MultipartUpload, multipartOperations, PartUpload } from '../contract/multipart.ts'
-import { ApiError, notFound } from '../errors.ts'
+import { ApiError, invalid, notFound } from '../errors.ts'
 import { abandonParts } from '../pipeline/multipart.ts'
 import { timestamp } from './session.ts'
 import { awaitMultipart, findTrack, refreshTrack } from './track.ts'
@@ -63,10 +63,10 @@ interface Start {
 }
 
 /** Begins an upload in parts, to a place of its own. One that is open for the track and is another file's is given up. */
-async function begin(context: Context, track_id: string, body: Start): Promise<Answer> {
+async function begin(context: Context, track: Awaited<ReturnType<typeof findTrack>>, body: Start): Promise<Answer> {
   const { db, env, now } = context
   checkFacts(env, body)
-  const track = await findTrack(context, track_id)
+  const track_id = track.id
   const before = await db.select().from(multipartUploads).where(eq(multipartUploads.track_id, track_id)).get()
   const isSame =
     before?.state === 'open' &&
@@ -95,12 +95,12 @@ async function begin(context: Context, track_id: string, body: Start): Promise<A
   }
   const [made] = await db.batch([
     db.insert(multipartUploads).values(row).onConflictDoNothing().returning({ id: multipartUploads.id }),
-    awaitMultipart(context, track, row),
+    ...awaitMultipart(context, track, row),
   ])
   if (made.length === 0) {
     // Somebody else began one in this moment.
     await abortParts(env, row)
-    return begin(context, track_id, body)
+    return begin(context, await findTrack(context, track_id), body)
   }
   return answer(context, row, missingOf(row, PART_URLS))
 }
@@ -113,7 +113,11 @@ const answer = async (context: Context, row: Row, numbers: number[]) => ({
 /** An upload of a track of the caller's organization; 404 when it has ended, as when there never was one. */
 async function find(context: Context, track_id: string, id: string): Promise<Row> {
   const { db, principal, now } = context
-  const own = and(eq(multipartUploads.id, id), eq(multipartUploads.organization_id, principal.organization_id))
+  const own = and(
+    eq(multipartUploads.id, id),
+    eq(multipartUploads.organization_id, principal.organization_id),
+    sql`exists (select 1 from tracks, collections where tracks.id = track_id and collections.id = collection_id)`,
+  )
   const row = await db.select().from(multipartUploads).where(own).get()
   if (row?.track_id === track_id && row.expires_at > now) return row
   // Of a track that is not there, neither is the upload.
@@ -124,7 +128,7 @@ async function find(context: Context, track_id: string, id: string): Promise<Row
 /** Keeps what is in storage, beside what others report at the same time. */
 async function report(context: Context, row: Row, done: Part[]): Promise<Row> {
   const outside = done.find(({ part_number }) => part_number > row.part_count)
-  if (outside) throw noSuchPart(row, outside.part_number)
+  if (outside) throw noSuchPart(row, 'done', outside.part_number)
   if (done.length === 0) return row
   const news = Object.fromEntries(done.map(({ part_number, etag }) => [part_number, etag.replaceAll('"', '')]))
   const kept = await context.db
@@ -137,10 +141,8 @@ async function report(context: Context, row: Row, done: Part[]): Promise<Row> {
   return kept
 }
 
-const noSuchPart = ({ part_count }: Row, part_number: number) => {
-  const message = `there is no part ${part_number}; the upload has ${part_count}`
-  return new ApiError('invalid_request', message, [{ path: 'part_number', message }])
-}
+const noSuchPart = ({ part_count }: Row, path: 'done' | 'next', part_number: number) =>
+  invalid(path, `there is no part ${part_number}; the upload has ${part_count}`)
 
 function refuseComplete(row: Row): void {
   if (row.state === 'complete') throw new ApiError('multipart_complete', 'This upload is complete already')
@@ -149,7 +151,7 @@ function refuseComplete(row: Row): void {
 async function sign(context: Context, row: Row, { done, next }: { done: Part[]; next: number[] }) {
   refuseComplete(row)
   const outside = next.find((part_number) => part_number > row.part_count)
-  if (outside !== undefined) throw noSuchPart(row, outside)
+  if (outside !== undefined) throw noSuchPart(row, 'next', outside)
   return answer(context, await report(context, row, done), next)
 }
 
@@ -201,7 +203,8 @@ async function findInSession(context: Context, params: Params): Promise<Row> {
 }
 
 export const multipartHandlers: Handlers<typeof multipartOperations> = {
-  createTrackMultipart: ({ params, body }, context) => begin(context, params.track_id, body),
+  createTrackMultipart: async ({ params, body }, context) =>
+    begin(context, await findTrack(context, params.track_id), body),
   signTrackParts: async ({ params, body }, context) =>
     sign(context, await find(context, params.track_id, params.multipart_upload_id), body),
   getTrackMultipart: async ({ params }, context) => ({
@@ -214,10 +217,10 @@ export const multipartHandlers: Handlers<typeof multipartOperations> = {
 
   async createSessionMultipart({ params, body }, context) {
     await findUploadSession(context, params.upload_session_id)
-    const { source_path } = await findSessionTrack(context, params)
+    const track = await findSessionTrack(context, params)
     // An uploader key brings files, and replaces none.
-    if (source_path !== null) throw new ApiError('track_uploaded', 'This track has its file already')
-    return begin(context, params.track_id, body)
+    if (track.source_path !== null) throw new ApiError('track_uploaded', 'This track has its file already')
+    return begin(context, track, body)
   },
   signSessionParts: async ({ params, body }, context) => sign(context, await findInSession(context, params), body),
   getSessionMultipart: async ({ params }, context) => ({

@@ -2,7 +2,7 @@ import { and, eq, sql } from 'drizzle-orm'
 
 import type { Database } from '../adapters/database.ts'
 import { beat, lastBeats } from '../adapters/heartbeats.ts'
-import { headObject } from '../adapters/media.ts'
+import { findFile } from '../adapters/media.ts'
 import { tracks } from '../adapters/schema.ts'
 import { transcoderSlots } from '../adapters/transcoder.ts'
 import { jobs } from '../adapters/work_schema.ts'
@@ -91,10 +91,10 @@ type Failed = { job_id: string; id: string; organization_id: string; source_path
 
 /** Has a track processed again, unless somebody was faster, or its file is gone. */
 async function startAgain(context: Context, { job_id, source_path, ...track }: Failed): Promise<boolean> {
-  const source = source_path === null ? null : await headObject(context.env, source_path)
-  if (source && source_path !== null) {
+  const source = await findFile(context.env, source_path)
+  if (source) {
     const condition = sql`job_id = ${job_id} and status in ('failed', 'incomplete')`
-    return startTranscode(context, track, { path: source_path, size: source.size }, condition)
+    return startTranscode(context, track, source, condition)
   }
   // So that it is not tried again and again, with others waiting behind it.
   await context.db

@@ -2,7 +2,7 @@ import { and, eq, getTableColumns, sql } from 'drizzle-orm'
 
 import { insertFrom } from '../adapters/database.ts'
 import { newId, randomBase62 } from '../adapters/id.ts'
-import { headObject, trackPath, uploadPath } from '../adapters/media.ts'
+import { findFile, trackPath, uploadPath } from '../adapters/media.ts'
 import { removeFromPlaylists } from '../adapters/playlist_order.ts'
 import { collections, tracks } from '../adapters/schema.ts'
 import { jobs, type MultipartRow } from '../adapters/work_schema.ts'
@@ -19,10 +19,9 @@ import { audioUpload, checkFacts, coverUpload, type Facts } from './upload_handl
 type Row = typeof tracks.$inferSelect
 type Unread = 'levels' | 'made_with'
 
+// All but the levels, which only play views need, and what only a reprocess compares.
 const { levels: _levels, made_with: _made_with, ...withoutLevels } = getTableColumns(tracks)
 const { info: _info, files: _files, ...listed } = withoutLevels
-/** All but the levels, which only play views need, and what only a reprocess compares. */
-export const trackColumns = withoutLevels
 /** What lists read: neither the levels nor the technical facts nor the files. */
 export const listedColumns = listed
 
@@ -48,7 +47,7 @@ const own = ({ principal }: Context, id: string) =>
 
 /** A track of the caller's organization, or 404. */
 export async function findTrack(context: Context, id: string): Promise<Omit<Row, Unread>> {
-  const row = await context.db.select(trackColumns).from(tracks).where(own(context, id)).get()
+  const row = await context.db.select(withoutLevels).from(tracks).where(own(context, id)).get()
   if (!row) throw notFound('track')
   return row
 }
@@ -127,16 +126,28 @@ const awaitUpload = (upload_path: string, now: number) => ({
   awaiting_upload: true,
 })
 
-/** Has a track wait for an upload in parts, if that is still the track's. */
-export const awaitMultipart = ({ db, now }: Context, row: Pick<Row, 'id' | 'source_path'>, upload: MultipartRow) =>
-  db
-    .update(tracks)
-    .set({
-      ...awaitUpload(upload.path, now),
-      upload_expires_at: upload.expires_at,
-      ...(row.source_path === null && { status: 'initializing' as const, info: {} }),
-    })
-    .where(sql`id = ${row.id} and exists (select 1 from multipart_uploads where id = ${upload.id})`)
+type Uploaded = Pick<Row, 'id' | 'organization_id' | 'source_path'>
+
+/**
+ * The statements that have a track wait for an upload in parts, if that is still the track's. What a new file was sent to before it is
+ * deleted; the first URL of a track without a file stays good, should the parts be given up.
+ */
+export const awaitMultipart = (context: Context, row: Uploaded, upload: MultipartRow) => {
+  const { db, now } = context
+  const isOwn = sql`id = ${row.id} and exists (select 1 from multipart_uploads where id = ${upload.id})`
+  const superseded = sql`tracks where ${isOwn} and awaiting_upload = 1 and source_path is not null`
+  return [
+    purgeLaterFrom(context, row.organization_id, sql`json_array(upload_path)`, superseded),
+    db
+      .update(tracks)
+      .set({
+        ...awaitUpload(upload.path, now),
+        upload_expires_at: upload.expires_at,
+        ...(row.source_path === null && { status: 'initializing' as const, info: {} }),
+      })
+      .where(isOwn),
+  ] as const
+}
 
 /**
  * A new handle for a track's audio. A track that still waits gets one to the same place; one that has a file gets a fresh place, and
@@ -236,12 +247,10 @@ export const trackHandlers: Handlers<typeof trackOperations> = {
   async reprocessTrack({ params }, context) {
     const row = await findTrack(context, params.track_id)
     // Looked at anew: its upload URL may have been used twice.
-    const source = row.source_path === null ? null : await headObject(context.env, row.source_path)
-    if (!source || row.source_path === null) {
-      throw new ApiError('track_not_uploaded', 'This track has no file yet; upload one first')
-    }
+    const source = await findFile(context.env, row.source_path)
+    if (!source) throw new ApiError('track_not_uploaded', 'This track has no file yet; upload one first')
     const idle = sql`status not in ('processing', 'fallback_processing')`
-    await startTranscode(context, row, { path: row.source_path, size: source.size }, idle)
+    await startTranscode(context, row, source, idle)
     return { track_id: row.id, track: await showTrack(context, row.id) }
   },
 }

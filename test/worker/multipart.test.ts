@@ -1,8 +1,9 @@
 import { env } from 'cloudflare:workers'
-import { eq } from 'drizzle-orm'
+import { eq, sql } from 'drizzle-orm'
 import { beforeEach, describe, expect, it } from 'vitest'
 
-import { multipartUploads } from '../../src/adapters/work_schema.ts'
+import { tracks } from '../../src/adapters/schema.ts'
+import { jobs, multipartUploads } from '../../src/adapters/work_schema.ts'
 import { partSizeOf } from '../../src/resources/multipart.ts'
 import { aShop, runSweep, trackRow } from './fixtures.ts'
 import { aMultipart, multipartRow, sendPart } from './parts.ts'
@@ -214,16 +215,44 @@ describe('errors', () => {
   })
 })
 
+describe('what is deleted meanwhile', () => {
+  it.each(['track', 'collection'])('takes its upload along: a %s', async (noun) => {
+    const id = await aMultipart(key, track_id)
+    await ok('DELETE', `/v1/${noun}/${noun === 'track' ? track_id : collection_id}`, { key })
+    await refused(404, 'not_found', 'POST', at(id, 'complete'), { key, body: {} })
+    const { path } = await multipartRow(id)
+    expect(await env.MEDIA.head(path)).toBeNull()
+  })
+
+  it('is what was sent to the URL before it', async () => {
+    await db.update(tracks).set({ source_path: 'before', awaiting_upload: false }).where(eq(tracks.id, track_id))
+    await ok('POST', `/v1/track/${track_id}/upload`, { key, body: {} })
+    const { upload_path } = (await db.select().from(tracks).where(eq(tracks.id, track_id)).get())!
+    const { multipart_upload } = await begin()
+    const purges = await db
+      .select()
+      .from(jobs)
+      .where(sql`payload ->> 'kind' = 'purge'`)
+    expect(purges.map(({ payload }) => payload)).toEqual([{ kind: 'purge', prefixes: [], paths: [upload_path] }])
+    expect(upload_path).not.toBe((await multipartRow(multipart_upload.id)).path)
+  })
+})
+
 describe('the sweep', () => {
   it('gives up what is a day old, and its track fails as one that never came', async () => {
     const { multipart_upload } = await begin()
     const { path, upload_id } = await multipartRow(multipart_upload.id)
+    await db.update(tracks).set({ created_at: 0 }).where(eq(tracks.id, track_id))
     const other = await aTrack(key, collection_id)
     await ok('POST', `/v1/track/${other.id}/multipart`, { key, body: { file_size: 10 } })
     await endNow(multipart_upload.id)
     await refused(404, 'not_found', 'GET', at(multipart_upload.id), { key })
     await runSweep()
+    // What it gave up is looked at by the next one.
+    await runSweep()
     expect(await db.select().from(multipartUploads)).toMatchObject([{ track_id: other.id }])
+    const { track } = await ok('GET', `/v1/track/${track_id}`, { key })
+    expect(track).toMatchObject({ status: 'failed', info: { error: { code: 'upload_expired' } } })
     await expect(env.MEDIA.resumeMultipartUpload(path, upload_id).uploadPart(1, 'x')).rejects.toThrow('10024')
   })
 

@@ -91,7 +91,11 @@ export abstract class TranscodeFollower extends DurableObject<Env> {
   async #run(job: Held, signal: AbortSignal): Promise<void> {
     try {
       const work = await this.open()
-      const left = await work.follow(job, (path, init) => this.#call(work, path, init), signal)
+      const at = {
+        call: (path: string, init: RequestInit) => this.#call(work, path, init),
+        cancel: () => work.cancel(this.ctx.container, job.id),
+      }
+      const left = await work.follow(job, at, signal)
       if (left === 'held' || signal.aborted) return
       if ((await this.ctx.storage.get(job.id)) === job.holder) await this.ctx.storage.delete(job.id)
       // Where one could not be begun, the next one could not either: their messages come.

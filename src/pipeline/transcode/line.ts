@@ -59,7 +59,8 @@ export async function lineUp({ db }: System, job_id: string): Promise<void> {
     .where(and(eq(id, job_id), eq(state, 'open'), isNull(turn)))
 }
 
-const waiting = sql`state = 'open' and turn is not null and slot is null`
+/** Of a job that waits for a place. */
+export const isWaiting = sql`state = 'open' and turn is not null and slot is null`
 const { id, slot, turn, tries, state } = jobs
 
 /** Hands jobs to the transcoders as long as there are places and jobs: one that was begun and lost first, then by turn. */
@@ -89,7 +90,7 @@ async function claimNext(system: System, broken: Set<number>): Promise<Transcode
       db
         .select({ id, turn, tries, size_class: jobs.size_class })
         .from(jobs)
-        .where(and(waiting, eq(jobs.size_class, size_class), isFree()))
+        .where(and(isWaiting, eq(jobs.size_class, size_class), isFree()))
         .orderBy(turn)
         .limit(1)
     const [taken, ...firsts] = await db.batch([
@@ -158,12 +159,12 @@ export async function waitingFor({ db, env }: System, job_id: string) {
   const [job] = await db
     .select({ turn, size_class: jobs.size_class })
     .from(jobs)
-    .where(and(eq(id, job_id), waiting))
+    .where(and(eq(id, job_id), isWaiting))
   if (!job) return null
   const before = (
     size_class: number,
   ) => sql`select * from (select 1 as is_before, payload ->> 'source_size' as bytes from jobs
-    where ${waiting} and size_class = ${size_class} and turn < ${job.turn} limit ${COUNTED})`
+    where ${isWaiting} and size_class = ${size_class} and turn < ${job.turn} limit ${COUNTED})`
   // It does not wait for larger ones: they have places of their own.
   const line = sql.join(
     Array.from({ length: job.size_class + 1 }, (_, size_class) => before(size_class)),

@@ -28,7 +28,7 @@ export interface TranscodeTask {
   /** The organization's own variants that it makes. */
   own: OwnVariant[]
   renditions: Rendition[]
-  /** Storage prefix of what it makes; a new job never overwrites what is being played. */
+  /** Its `basePath`. */
   base: string
   /** Whether the track has files that are no early ones. */
   is_playable: boolean
@@ -54,8 +54,14 @@ export async function loadTask({ db }: System, job: Job<'transcode'>): Promise<T
         is_playable: sql<number>`${hasFinalFiles}`.as('is_playable'),
       })
       .from(tracks)
-      // What is deleted with its collection goes in the background.
-      .where(and(trackOf(job), sql`exists (select 1 from collections where id = collection_id)`)),
+      // What is deleted with its collection or organization goes in the background.
+      .where(
+        and(
+          trackOf(job),
+          sql`exists (select 1 from collections, organizations
+            where collections.id = collection_id and organizations.id = tracks.organization_id)`,
+        ),
+      ),
     ownVariants(db, job.organization_id),
   ])
   if (!found) return null
@@ -73,7 +79,7 @@ export async function loadTask({ db }: System, job: Job<'transcode'>): Promise<T
     progress: reached ?? 0,
     own,
     renditions: renditions(own),
-    base: `${trackPath(track)}/${job.id.slice(-8)}`,
+    base: basePath(track, job.id),
     is_playable: is_playable === 1,
   }
 }
@@ -100,6 +106,10 @@ export async function jobRequest(
     early: is_playable ? null : { url: await sign(earlyPath(base)), from_duration: EARLY_FROM },
   }
 }
+
+/** Storage prefix of what a job makes of a track; a new job never overwrites what is being played. */
+export const basePath = (track: Parameters<typeof trackPath>[0], job_id: string) =>
+  `${trackPath(track)}/${job_id.slice(-8)}`
 
 /** Where a copy of the source's own stream goes; its format is the source's, so it has no extension. */
 export const earlyPath = (base: string) => `${base}/early`

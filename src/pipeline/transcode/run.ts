@@ -49,12 +49,17 @@ const LONGEST_PAUSE = 60
 /** What is left of a job: still held, ended, or back in line as it could not be begun. */
 export type Left = 'held' | 'ended' | 'unbegun'
 
-/** Calls the transcoder of a job's place; throws when it cannot be reached. */
-export type Call = (path: string, init: RequestInit) => Promise<Response>
+/** The transcoder of a job's place. */
+export interface Place {
+  /** Asks it; throws when it cannot be reached. */
+  call: (path: string, init: RequestInit) => Promise<Response>
+  /** Ends what runs of the job there; false when that is not certain. */
+  cancel: () => Promise<boolean>
+}
 /** What a follower takes. */
 export interface Work {
   /** Follows a held job until `signal`. Never throws. */
-  follow: (job: Held, call: Call, signal: AbortSignal) => Promise<Left>
+  follow: (job: Held, at: Place, signal: AbortSignal) => Promise<Left>
   /** Has the line looked at, because a place is free. */
   next: () => Promise<void>
   /** Asks the transcoder behind this container, or at `TRANSCODER_URL`; throws when it cannot be reached. */
@@ -63,7 +68,7 @@ export interface Work {
   cancel: (container: Container | undefined, job_id: string) => Promise<boolean>
 }
 export const following = (system: System): Work => ({
-  follow: (job, call, signal) => followTranscode(system, job, call, signal),
+  follow: (job, at, signal) => followTranscode(system, job, at, signal),
   next: () => dispatch(system),
   call: (container, path, init) => callTranscoder(system.env, container, path, init),
   cancel: (container, job_id) => cancelJob(system.env, container, job_id),
@@ -73,13 +78,13 @@ export const following = (system: System): Work => ({
 type Followed = Outcome | { end: 'held' }
 
 /** Begins a held job or attaches to it, follows it until `signal`, and writes down what came of it. */
-async function followTranscode(system: System, held: Held, call: Call, signal: AbortSignal): Promise<Left> {
+async function followTranscode(system: System, held: Held, at: Place, signal: AbortSignal): Promise<Left> {
   let left: Left = 'ended'
   let job: Job<'transcode'> | undefined
   try {
     job = (await load(system, held)) as Job<'transcode'> | undefined
     if (!job) return 'ended'
-    const outcome = await transcode(system, job, call, signal)
+    const outcome = await transcode(system, job, at, signal)
     if (outcome.end === 'held') return 'held'
     if (outcome.end === 'retry') await giveBack(system, job, outcome)
     if (outcome.end === 'retry' && outcome.tries) left = 'unbegun'
@@ -102,12 +107,11 @@ async function giveBack(system: System, job: Job<'transcode'>, outcome: Extract<
   await sendJob(system, job, outcome.delay)
 }
 
-async function transcode(system: System, job: Job<'transcode'>, call: Call, signal: AbortSignal): Promise<Followed> {
+async function transcode(system: System, job: Job<'transcode'>, at: Place, signal: AbortSignal): Promise<Followed> {
   const task = await loadTask(system, job)
   if (!task) {
     // It may run from before.
-    const response = await call(`/jobs/${job.id}`, toTranscoder(system.env, 'DELETE')).catch(() => null)
-    await response?.body?.cancel()
+    await at.cancel()
     await end(system, job)
     return done
   }
@@ -118,7 +122,7 @@ async function transcode(system: System, job: Job<'transcode'>, call: Call, sign
   let response: Response
   try {
     const request = await jobRequest(system.env, task)
-    response = await call(`/jobs/${job.id}`, toTranscoder(system.env, 'POST', request, signal))
+    response = await at.call(`/jobs/${job.id}`, toTranscoder(system.env, 'POST', request, signal))
   } catch (error) {
     if (signal.aborted) return { end: 'held' }
     console.error(JSON.stringify({ event: 'transcoder_unreachable', job_id: job.id, error: describeError(error) }))

@@ -1,6 +1,5 @@
 import { eq, sql } from 'drizzle-orm'
 
-import { trackPath } from '../../adapters/media.ts'
 import { tracks } from '../../adapters/schema.ts'
 import { instanceOf } from '../../adapters/transcoder.ts'
 import { jobs, type JobPayload } from '../../adapters/work_schema.ts'
@@ -9,7 +8,7 @@ import { JOB_SLOTS } from '../../contract/facts.ts'
 import { describeError } from '../../errors.ts'
 import { AFTER_URLS, insertJob, type Job } from '../jobs.ts'
 import { dispatch } from './line.ts'
-import { earlyPath } from './request.ts'
+import { basePath, earlyPath } from './request.ts'
 import { filePath, renditions } from './variant_spec.ts'
 
 const wanted = sql`state = 'open' and exists (select 1 from tracks as track, collections, organizations
@@ -57,7 +56,7 @@ async function endOne(system: System, { id, slot, lease_until, payload }: Unwant
 async function deleteMade(system: System, job_id: string, payload: Extract<JobPayload, { kind: 'transcode' }>) {
   const track = await system.db.select().from(tracks).where(eq(tracks.id, payload.track_id)).get()
   if (!track) return
-  const base = `${trackPath(track)}/${job_id.slice(-8)}`
+  const base = basePath(track, job_id)
   const made = [earlyPath(base), ...renditions(payload.own ?? []).map((rendition) => filePath(base, rendition))]
   const paths = made.filter((path) => !track.files?.some((file) => file.path === path))
   const purge = { kind: 'purge' as const, prefixes: [`${base}/cover/`], paths }
