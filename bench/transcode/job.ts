@@ -17,5 +17,7 @@ export function newJob(storage: Storage): TranscodeJob {
     variants: entries.map((entry) => toJobVariant(entry, storage.url(`${job_id}/${entry.index}`))),
     cover: null,
     early: null,
+    tags: null,
+    picture: null,
   }
 }

@@ -1,8 +1,11 @@
 import { CODECS } from '../../src/contract/facts.ts'
+import type { Tags } from '../../src/contract/info.ts'
 import type { Sniffed } from '../../src/contract/sniff.ts'
-import { inputFlags, MAX_ALLOC } from './input.ts'
+import { inputFlags, MAX_ALLOC, ownInput } from './input.ts'
+import { PICTURE_FILE } from './picture.ts'
 import type { Encode } from './plan.ts'
 import type { Source } from './probe.ts'
+import { tagArguments } from './tags.ts'
 
 export type Pass = 'strict' | 'tolerant'
 
@@ -16,7 +19,11 @@ export type Command = {
   maxDuration: number
   encodes: Encode[]
   measures: Measure[]
+  /** What the files say of themselves, and whether there is a picture for them; null: nothing. */
+  dress: Dress | null
 }
+
+export type Dress = { tags: Tags; picture: boolean }
 
 /** What is measured: by us from s16le PCM of the source's rate and channels on stdout, and by ffmpeg, loudness on stderr. */
 export type Measure = 'pcm' | 'loudness'
@@ -32,6 +39,7 @@ export function ffmpegArguments(command: Command): string[] {
     '-filter_complex_threads',
     '1',
     ...inputArguments(command),
+    ...(command.dress?.picture ? ownInput('flac', PICTURE_FILE) : []),
     ...filterGraphs(command).flatMap((graph) => ['-filter_complex', graph]),
     ...command.encodes.flatMap((encode, i) => output(i, encode, command)),
     ...command.measures.flatMap((measure) => measurement(measure, command.source)),
@@ -39,13 +47,15 @@ export function ffmpegArguments(command: Command): string[] {
 }
 
 /** The arguments for the source's own audio stream in a file of its own, without tags, pictures and chapters. */
-export function copyArguments(command: Omit<Command, 'encodes' | 'measures'>, copy: { format: string; file: string }) {
+export function copyArguments(command: Reading, copy: { format: string; file: string }) {
   const faststart = copy.format === 'ipod' ? ['-movflags', '+faststart'] : []
   const stream = ['-map', `0:${command.source.stream}`, '-c', 'copy', ...CLEAN]
   return [...inputArguments(command), ...stream, ...faststart, '-f', copy.format, `file:${copy.file}`]
 }
 
-function inputArguments({ pass, source, sniffed, maxDuration }: Omit<Command, 'encodes' | 'measures'>): string[] {
+type Reading = Omit<Command, 'encodes' | 'measures' | 'dress'>
+
+function inputArguments({ pass, source, sniffed, maxDuration }: Reading): string[] {
   const strict = pass === 'strict'
   // ffmpeg 7.1's own decoder puts as many zeros as samples into a 16 kHz file. Without libspeex there is none that can be relied on.
   const decoder = source.codec === 'speex' ? [`-c:${source.stream}`, 'libspeex'] : []
@@ -131,8 +141,17 @@ function encoder({ codec, bitrate, rate, channels, bits }: Encode): string[] {
   }
 }
 
-function output(i: number, encode: Encode, { tools }: Command): string[] {
-  return ['-map', `[v${i}]`, ...encoder(encode), ...waiting(encode, tools.version), `file:${encode.file}`]
+function output(i: number, encode: Encode, { tools, dress }: Command): string[] {
+  const flags = [...encoder(encode), ...clothes(encode, dress), ...waiting(encode, tools.version)]
+  return ['-map', `[v${i}]`, ...flags, `file:${encode.file}`]
+}
+
+// WebM has no place for a picture, and a preview is to begin at once.
+function clothes({ codec, cut }: Encode, dress: Dress | null): string[] {
+  if (!dress) return []
+  const front = ['-disposition:v:0', 'attached_pic', '-metadata:s:v:0', 'comment=Cover (front)']
+  const isPictured = dress.picture && codec !== 'opus' && !cut
+  return [...(isPictured ? ['-map', '1:v', '-c:v', 'copy', ...front] : []), ...tagArguments(dress.tags)]
 }
 
 // Packets that may wait for the thread that writes them, 8 of origin: encoders stop less often, which saves 1 or 2 % of a job's time. FLAC's

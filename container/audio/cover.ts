@@ -2,7 +2,14 @@ import { extractColorsFromImageData } from 'extract-colors'
 import sharp, { type OutputInfo } from 'sharp'
 
 import type { ImageColor } from '../../src/contract/color.ts'
-import { COVER_SIZES, type CoverSize, isCover, MAX_COVER_BYTES, MAX_COVER_PIXELS } from '../../src/contract/facts.ts'
+import {
+  COVER_SIZES,
+  type CoverSize,
+  isCover,
+  LARGE_COVER,
+  MAX_COVER_BYTES,
+  MAX_COVER_PIXELS,
+} from '../../src/contract/facts.ts'
 import type { CoverOutputs, CoverResult } from '../../src/contract/job.ts'
 import { failpoint } from '../failpoint.ts'
 import { JobError } from '../job_error.ts'
@@ -11,18 +18,45 @@ import { upload } from '../transfer/upload.ts'
 sharp.concurrency(1)
 sharp.cache(false)
 
-/** Cuts the three squares of a cover, uploads them and answers the palette. */
+/** The squares of a cover as JPEG, and its palette. */
+export type Cover = CoverResult & {
+  squares: Record<CoverSize, Uint8Array>
+  /** Of `large` pixels. */
+  largeSquare?: Uint8Array
+}
+
+/** Cuts the squares of a cover, uploads them and answers the palette. */
 export async function makeCover(image: Buffer, outputs: CoverOutputs, signal: AbortSignal): Promise<CoverResult> {
+  return uploadCover(await cutCover(image), outputs, signal)
+}
+
+/** Cuts the three squares of a cover, and a large one of a picture that has more than they. */
+export async function cutCover(image: Buffer): Promise<Cover> {
   const square = await squareOf(image)
+  const edge = square.info.width
+  const jpeg = async (size: number) =>
+    new Uint8Array(await fromRaw(square).resize(size).jpeg({ quality: 82 }).toBuffer())
   const names = Object.keys(COVER_SIZES) as CoverSize[]
-  await Promise.all(
-    names.map(async (name) => {
-      const jpeg = await fromRaw(square).resize(COVER_SIZES[name]).jpeg({ quality: 82 }).toBuffer()
-      await upload({ body: new Uint8Array(jpeg), url: outputs[name], contentType: 'image/jpeg', signal })
-    }),
-  )
+  const entries = await Promise.all(names.map(async (name) => [name, await jpeg(COVER_SIZES[name])] as const))
+  return {
+    squares: Object.fromEntries(entries) as Cover['squares'],
+    image_colors: await palette(square),
+    ...(edge > COVER_SIZES.regular && { large: edge, largeSquare: await jpeg(edge) }),
+  }
+}
+
+/** Puts the squares where they belong. */
+export async function uploadCover(cover: Cover, outputs: CoverOutputs, signal: AbortSignal): Promise<CoverResult> {
+  const { squares, largeSquare, large, image_colors } = cover
+  const put = (body: Uint8Array, url: string) => upload({ body, url, contentType: 'image/jpeg', signal })
+  const names = Object.keys(COVER_SIZES) as CoverSize[]
+  const isLarge = largeSquare && outputs.large
+  await Promise.all([
+    ...names.map((name) => put(squares[name], outputs[name])),
+    ...(isLarge ? [put(largeSquare, outputs.large!)] : []),
+  ])
   failpoint('cover_uploaded')
-  return { image_colors: await palette(square) }
+  return { image_colors, ...(isLarge && { large }) }
 }
 
 type Raw = { data: Buffer; info: OutputInfo }
@@ -37,10 +71,11 @@ async function squareOf(image: Buffer): Promise<Raw> {
     const picture = sharp(image, { limitInputPixels: MAX_COVER_PIXELS, failOn: 'error', pages: 1 })
     const { width, height } = await picture.metadata()
     if (width * height > MAX_COVER_PIXELS) throw tooManyPixels()
+    const edge = Math.max(COVER_SIZES.regular, Math.min(width, height, LARGE_COVER))
     return await picture
       .autoOrient()
       .flatten({ background: '#fff' })
-      .resize(COVER_SIZES.regular, COVER_SIZES.regular, { fit: 'cover' })
+      .resize(edge, edge, { fit: 'cover' })
       .toColourspace('srgb')
       .raw()
       .toBuffer({ resolveWithObject: true })

@@ -8,7 +8,7 @@ import { failpoint } from '../failpoint.ts'
 import type { Tools } from '../process/ffmpeg.ts'
 import { run } from '../process/run.ts'
 import { uploadFile } from '../transfer/upload.ts'
-import { copyArguments, ffmpegArguments } from './command.ts'
+import { copyArguments, type Dress, ffmpegArguments } from './command.ts'
 import type { Encode } from './plan.ts'
 import type { Source } from './probe.ts'
 
@@ -25,6 +25,7 @@ export type EarlyRequest = {
   job: TranscodeJob
   source: Source
   sniffed: Sniffed
+  dress: Dress | null
   encodes: Encode[]
   directory: string
   tools: Tools

@@ -1,38 +1,36 @@
 import { MAX_COVER_BYTES } from '../../src/contract/facts.ts'
 import type { Warning } from '../../src/contract/info.ts'
-import type { CoverOutputs, CoverResult } from '../../src/contract/job.ts'
 import type { Sniffed } from '../../src/contract/sniff.ts'
 import { JobError } from '../job_error.ts'
 import type { Tools } from '../process/ffmpeg.ts'
 import { run } from '../process/run.ts'
-import { makeCover } from './cover.ts'
+import { type Cover, cutCover } from './cover.ts'
 import { inputFlags, MAX_ALLOC } from './input.ts'
 import type { Source } from './probe.ts'
 
-type Request = {
-  /** Null when the track has a cover already. */
-  outputs: CoverOutputs | null
-  source: Source
-  sniffed: Sniffed
-  path: string
-  tools: Tools
-  signal: AbortSignal
+type Request = { source: Source; sniffed: Sniffed; path: string; tools: Tools; signal: AbortSignal }
+
+type Embedded = { cover: Cover | null; warnings: Warning[] }
+
+/** The picture inside an audio file as a cover; what is wrong with it never harms the audio. */
+export async function embeddedCover(request: Request): Promise<Embedded> {
+  const { source, signal } = request
+  if (source.picture === null) return { cover: null, warnings: [] }
+  return harmless(signal, async () => {
+    const image = await extractPicture(request, source.picture!)
+    if (!image) throw new JobError('unsupported_image', 'The embedded picture cannot be read.')
+    return cutCover(image)
+  })
 }
 
-type Embedded = { cover: CoverResult | null; warnings: Warning[] }
-
-/** Makes the cover of the picture inside an audio file; what is wrong with it never harms the audio. */
-export async function embeddedCover(request: Request): Promise<Embedded> {
-  const { outputs, source, signal } = request
-  if (!outputs || source.picture === null) return { cover: null, warnings: [] }
+/** What `make` answers, or a warning in its place. */
+export async function harmless<T>(signal: AbortSignal, make: () => Promise<T>) {
   try {
-    const image = await extractPicture(request, source.picture)
-    if (!image) throw new JobError('unsupported_image', 'The embedded picture cannot be read.')
-    return { cover: await makeCover(image, outputs, signal), warnings: [] }
+    return { cover: await make(), warnings: [] }
   } catch (error) {
     signal.throwIfAborted()
     const message = error instanceof JobError ? error.message : 'The embedded picture cannot be used.'
-    return { cover: null, warnings: [{ code: 'cover_failed', message }] }
+    return { cover: null, warnings: [{ code: 'cover_failed' as const, message }] }
   }
 }
 

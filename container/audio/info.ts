@@ -29,7 +29,7 @@ export function sourceInfo(measured: Measured): SourceInfo {
     bitrate: source.bitrate,
     lossless: source.lossless,
     size: measured.size,
-    tags: source.tags,
+    tags: source.rawTags,
     chapters: source.chapters.slice(0, 64),
     chapter_count: source.chapterCount,
     has_cover: source.picture !== null,

@@ -15,5 +15,11 @@ export function inputFlags(sniffed: Sniffed): string[] {
   return ['-protocol_whitelist', 'file', '-format_whitelist', DEMUXERS, ...limits, ...forced]
 }
 
+/** The input of a file that we have made ourselves. */
+export function ownInput(demuxer: string, file: string): string[] {
+  const only = ['-protocol_whitelist', 'file', '-format_whitelist', demuxer]
+  return [...only, '-f', demuxer, '-i', `file:${file}`]
+}
+
 /** Bytes of memory that one allocation of ffmpeg may take. */
 export const MAX_ALLOC = ['-max_alloc', String(256 * 1024 * 1024)]

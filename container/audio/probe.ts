@@ -1,10 +1,14 @@
 import * as z from 'zod'
 
+import { MAX_STRING } from '../../src/contract/facts.ts'
+import type { Tags } from '../../src/contract/info.ts'
 import type { Sniffed } from '../../src/contract/sniff.ts'
 import { JobError } from '../job_error.ts'
 import type { Tools } from '../process/ffmpeg.ts'
 import { run } from '../process/run.ts'
+import { decodeTexts } from './encoding.ts'
 import { inputFlags, MAX_ALLOC } from './input.ts'
+import { tagsOf } from './tags.ts'
 
 const text = z.string().optional()
 const number = z.coerce.number().optional().catch(undefined)
@@ -54,12 +58,16 @@ export type Source = {
   estimatedDuration: number | null
   /** Index of the stream that is an attached picture. */
   picture: number | null
-  tags: Record<string, string>
+  tags: Tags
+  /** All that the file says, as it says it. */
+  rawTags: Record<string, string>
   chapters: { start: number; title: string | null }[]
   chapterCount: number
 }
 
 const PROBE_SECONDS = 30
+// Bytes as they are in the file: ffprobe would put a replacement character for each that is not UTF-8.
+const OUTPUT = 'json=sv=ignore'
 const FACTS =
   'format=format_name,duration,bit_rate:stream=index,codec_type,codec_name,profile,sample_fmt,sample_rate,channels,' +
   'channel_layout,bits_per_raw_sample,bits_per_sample,bit_rate,duration:stream_disposition=default,attached_pic'
@@ -67,7 +75,7 @@ const FACTS =
 /** Asks ffprobe what the file is, and picks the audio stream to play. */
 export async function probe(path: string, sniffed: Sniffed, tools: Tools, signal: AbortSignal): Promise<Source> {
   const ask = async (how: Sniffed, entries: string) => {
-    const args = ['-v', 'warning', ...MAX_ALLOC, ...inputFlags(how), '-show_entries', entries, '-of', 'json']
+    const args = ['-v', 'warning', ...MAX_ALLOC, ...inputFlags(how), '-show_entries', entries, '-of', OUTPUT]
     const limits = { timeoutSeconds: PROBE_SECONDS, stdoutLimit: 4 * 1024 * 1024, signal }
     const exit = await run(tools.ffprobe, [...args, `file:${path}`], limits)
     signal.throwIfAborted()
@@ -85,7 +93,7 @@ export async function probe(path: string, sniffed: Sniffed, tools: Tools, signal
     throw new JobError('decode_failed', 'The file is damaged: it cannot be opened.')
   if (exit.code !== 0) throw new JobError('unsupported_format', 'This is not audio in a format that we know.')
   const guessed = exit.stderr.includes('Estimating duration from bitrate') || sniffed.streamed
-  return describe(Probe.parse(JSON.parse(exit.stdout.toString())), guessed)
+  return describe(Probe.parse(JSON.parse(exit.stdout.toString('latin1'))), guessed)
 }
 
 function describe(found: Probe, guessed: boolean): Source {
@@ -100,6 +108,7 @@ function describe(found: Probe, guessed: boolean): Source {
   const claimed = stream.duration || found.format.duration || null
   const bits = stream.bit_rate || (video ? 0 : found.format.bit_rate) || 0
   const lossless = isLossless(codec)
+  const { rawTags, chapters } = readTexts(found, { ...stream.tags, ...found.format.tags })
   return {
     container: found.format.format_name ?? 'unknown',
     codec,
@@ -114,11 +123,9 @@ function describe(found: Probe, guessed: boolean): Source {
     duration: guessed ? null : claimed,
     estimatedDuration: claimed,
     picture: pictures[0]?.index ?? null,
-    tags: limitTags({ ...stream.tags, ...found.format.tags }),
-    chapters: found.chapters.slice(0, 256).map((chapter) => ({
-      start: chapter.start_time ?? 0,
-      title: chapter.tags?.title?.slice(0, 255) ?? null,
-    })),
+    tags: tagsOf(rawTags),
+    rawTags,
+    chapters,
     chapterCount: found.chapters.length,
   }
 }
@@ -162,10 +169,33 @@ function bitDepth(stream: Probe['streams'][number]): number {
 const NO_TAGS =
   /^(major_brand|minor_version|compatible_brands|handler_name|vendor_id|(duration|bps|number_of_\w+|_statistics_\w+)(-\w+)?)$/
 
-function limitTags(found: Record<string, string>): Record<string, string> {
-  const entries = Object.entries(found).map(([name, value]) => [name.toLowerCase(), value] as const)
-  const told = entries.filter(([name, value]) => {
-    return name.length <= 64 && !NO_TAGS.test(name) && !(name === 'language' && value === 'und')
+const MAX_TAGS = 64
+/** Characters of one tag, and of all. */
+const MAX_TAG = 1024
+const MAX_TEXT = 16_384
+const MAX_CHAPTERS = 256
+
+/** Tags and chapters, in whatever encoding they are, and no more of them than anybody reads. */
+function readTexts({ chapters }: Probe, tags: Record<string, string>) {
+  const told = Object.entries(tags)
+    .map(([name, value]) => [name.toLowerCase(), value] as const)
+    .filter(([name, value]) => name.length <= 64 && !NO_TAGS.test(name) && !(name === 'language' && value === 'und'))
+    .slice(0, MAX_TAGS)
+  const places = chapters.slice(0, MAX_CHAPTERS)
+  const texts = [...told.map(([, value]) => value), ...places.map((chapter) => chapter.tags?.title ?? '')]
+  // Of UTF-8, up to four bytes are a character.
+  const read = decodeTexts(texts.map((text) => Buffer.from(text.slice(0, 4 * MAX_TAG), 'latin1')))
+  let left = MAX_TEXT
+  const rawTags = told.flatMap(([name], at) => {
+    const text = read[at]?.replaceAll('\0', '').toWellFormed().slice(0, Math.min(MAX_TAG, left))
+    left -= text?.length ?? 0
+    return text ? [[name, text] as const] : []
   })
-  return Object.fromEntries(told.slice(0, 64).map(([name, value]) => [name, value.slice(0, 1024)]))
+  return {
+    rawTags: Object.fromEntries(rawTags),
+    chapters: places.map(({ start_time }, at) => ({
+      start: start_time ?? 0,
+      title: read[told.length + at]?.slice(0, MAX_STRING) || null,
+    })),
+  }
 }

@@ -8,18 +8,21 @@ import { JobError } from '../job_error.ts'
 import type { Tools } from '../process/ffmpeg.ts'
 import { download, type DownloadLimits } from '../transfer/download.ts'
 import { SOURCE_FILE } from './command.ts'
+import { uploadCover } from './cover.ts'
 import { durationOf } from './duration.ts'
 import { type EarlyRequest, startEarly } from './early.ts'
-import { embeddedCover } from './embedded_cover.ts'
+import { embeddedCover, harmless } from './embedded_cover.ts'
 import { type Encoded, encode, recut } from './encode.ts'
 import { analysis, sourceInfo } from './info.ts'
 import { levels } from './levels.ts'
 import { loudness } from './loudness.ts'
 import { audioFiles, dataFiles, type OutputFile, uploadAll } from './outputs.ts'
+import { writePicture } from './picture.ts'
 import { type Plan, plan } from './plan.ts'
 import { probe, type Source } from './probe.ts'
 import { createProgress } from './progress.ts'
 import { sniffFile } from './sniff.ts'
+import { tagsToWrite } from './tags.ts'
 import { decodeWarnings } from './warnings.ts'
 import { waveform } from './waveform.ts'
 
@@ -51,10 +54,17 @@ export async function transcode(job: TranscodeJob, context: TranscodeContext): P
   const source = await probe(path, sniffed, tools, signal)
   refuseLong(source, job.max_duration)
   const wanted = plan(job.variants, source)
-  const request = { job, source, sniffed, encodes: wanted.encodes, directory, tools, signal, emit, nice }
+  const isPictured = job.tags !== null && !job.picture?.wins
+  const inside = { source, sniffed, path, tools, signal }
+  const embedded = job.cover || isPictured ? await embeddedCover(inside) : { cover: null, warnings: [] }
+  const dress = job.tags && {
+    tags: tagsToWrite(job.tags, source.tags),
+    picture: await writePicture(directory, job.picture, embedded.cover?.squares.regular, signal),
+  }
+  const request = { job, source, sniffed, dress, encodes: wanted.encodes, directory, tools, signal, emit, nice }
   const encoded = await encodeAll(request, progress)
   failpoint('encoded')
-  return finish(job, { source, sniffed, path, wanted, encoded }, context, progress)
+  return finish(job, { source, sniffed, embedded, wanted, encoded }, context, progress)
 }
 
 async function encodeAll(request: EarlyRequest, progress: ReturnType<typeof createProgress>): Promise<Encoded> {
@@ -79,11 +89,17 @@ async function encodeAll(request: EarlyRequest, progress: ReturnType<typeof crea
   }
 }
 
-type Decoded = { source: Source; sniffed: Sniffed; path: string; wanted: Plan; encoded: Encoded }
+type Decoded = {
+  source: Source
+  sniffed: Sniffed
+  embedded: Awaited<ReturnType<typeof embeddedCover>>
+  wanted: Plan
+  encoded: Encoded
+}
 
 async function finish(
   job: TranscodeJob,
-  { source, sniffed, path, wanted, encoded }: Decoded,
+  { source, sniffed, embedded, wanted, encoded }: Decoded,
   { tools, directory, signal }: TranscodeContext,
   progress: ReturnType<typeof createProgress>,
 ): Promise<JobResult> {
@@ -108,17 +124,24 @@ async function finish(
   )
   const variants = await uploadAll(files, signal, (fraction) => progress.uploaded(fraction))
   failpoint('uploaded')
-  const embedded = await embeddedCover({ outputs: job.cover, source, sniffed, path, tools, signal })
+  const { cover, warnings } = await uploadEmbedded(job, embedded, signal)
   return {
     duration,
     levels: levels(encoded.pcm),
     info: sourceInfo(facts),
-    warnings: [...decodeWarnings(source, sniffed, encoded), ...embedded.warnings],
+    warnings: [...decodeWarnings(source, sniffed, encoded), ...warnings],
     variants,
     skipped: wanted.skipped,
     failed: [...encoded.failed, ...failed],
-    cover: embedded.cover,
+    cover,
+    tags: source.tags,
   }
+}
+
+/** Makes the picture inside the file the track's cover, if it has none. */
+async function uploadEmbedded(job: TranscodeJob, { cover, warnings }: Decoded['embedded'], signal: AbortSignal) {
+  if (!job.cover || !cover) return { cover: null, warnings: job.cover ? warnings : [] }
+  return harmless(signal, () => uploadCover(cover, job.cover!, signal))
 }
 
 // A WAV of unknown length always fails the strict pass, and that is no damage; unknown magic is worth no strict pass.

@@ -61,11 +61,12 @@ export async function signUrl(env: Env, method: 'GET' | 'PUT', path: string, opt
   return signed.url.href
 }
 
-/** Signed `PUT` URLs of the three squares below a storage prefix. */
+/** Signed `PUT` URLs of the squares below a storage prefix. */
 export async function signCoverOutputs(env: Env, cover_path: string, expires_in: number): Promise<CoverOutputs> {
   const sign = (size: string) => signUrl(env, 'PUT', `${cover_path}/${size}.jpg`, { expires_in })
-  const [icon, small, regular] = await Promise.all([sign('icon'), sign('small'), sign('regular')])
-  return { icon, small, regular }
+  const sizes = ['icon', 'small', 'regular', 'large'] as const
+  const [icon, small, regular, large] = await Promise.all(sizes.map(sign))
+  return { icon: icon!, small: small!, regular: regular!, large: large! }
 }
 
 /** A file with its size; null when there is none. */

@@ -1,5 +1,6 @@
 import type { SourceInfo } from '../contract/info.ts'
 import type { PlayScope } from '../contract/play.ts'
+import { FIRST_COVER, type FirstCover } from './first_cover.ts'
 import type { playSessions } from './play_sessions.ts'
 import type { collections, organizations, playlists, tracks } from './schema.ts'
 import type { SessionTable } from './session_table.ts'
@@ -42,17 +43,20 @@ const select = selectOf({
       levels: 'plain',
       chapters: 'json',
       files: 'json',
+      tags: 'json',
     },
     { chapters: `coalesce(tracks.info -> '$.chapters', '[]')`, files: `coalesce(tracks.files, '[]')` },
   ),
-  collection: columnsOf<typeof collections.$inferSelect>('collections')({
-    title: 'plain',
-    ...look,
-    ...cover,
-    ...overridable,
-  }),
+  collection: columnsOf<typeof collections.$inferSelect & { first: FirstCover | null }>('collections')(
+    { title: 'plain', ...look, ...cover, ...overridable, first: 'json' },
+    { first: `case when tracks.cover_path is null then ${FIRST_COVER} end` },
+  ),
   playlist: columnsOf<typeof playlists.$inferSelect>('playlists')({ title: 'plain', ...look, ...cover }),
-  organization: columnsOf<typeof organizations.$inferSelect>('organizations')({ ...look, ...overridable }),
+  organization: columnsOf<typeof organizations.$inferSelect>('organizations')({
+    ...look,
+    ...overridable,
+    uses_tags: 'flag',
+  }),
 })
 
 const ofTable = (table: SessionTable, track_id: string) =>

@@ -4,7 +4,7 @@ import { index, integer, primaryKey, real, sqliteTable, text, uniqueIndex } from
 import type { KeyType } from '../contract/api_key.ts'
 import type { ImageColor } from '../contract/color.ts'
 import type { AudioCodec } from '../contract/facts.ts'
-import type { TrackInfo } from '../contract/info.ts'
+import type { Tags, TrackInfo } from '../contract/info.ts'
 import type { PlayScope } from '../contract/play.ts'
 import type { TrackStatus } from '../contract/track.ts'
 import type { TrackFile } from './track_files.ts'
@@ -20,10 +20,15 @@ type Json = Record<string, unknown>
 const json = <T>() => text({ mode: 'json' }).$type<T>()
 const flag = () => integer({ mode: 'boolean' })
 const created_at = () => integer().notNull()
-const cover = () => ({
+/** What listeners see of a thing beside its name. */
+const look = () => ({
+  player_color: text(),
+  player_subtitle: text(),
   /** Storage prefix of the squares; null without a cover. */
   cover_path: text(),
   cover_colors: json<ImageColor[]>().notNull(),
+  /** Pixels of the edge of its large square; null without one. */
+  cover_size: integer(),
   /** The newest cover job; a late answer of an older one is ignored. */
   cover_job_id: text(),
 })
@@ -38,6 +43,8 @@ export const organizations = sqliteTable(
     is_cover_overridable: flag().notNull().default(true),
     player_color: text(),
     player_subtitle: text(),
+    /** Whether the tags of files fill what nobody has set. */
+    uses_tags: flag().notNull().default(true),
     seq: integer().notNull(),
     created_at: created_at(),
   },
@@ -91,9 +98,9 @@ export const collections = sqliteTable(
     theme: json<string[]>().notNull(),
     is_cover_overridable: flag().notNull().default(true),
     is_theme_overridable: flag().notNull().default(true),
-    player_color: text(),
-    player_subtitle: text(),
-    ...cover(),
+    ...look(),
+    /** Somebody has put the tracks into an order, so tags do no longer. */
+    is_ordered: flag().notNull().default(false),
     seq: integer().notNull(),
     created_at: created_at(),
   },
@@ -118,9 +125,7 @@ export const playlists = sqliteTable(
     title: text().notNull(),
     metadata: json<Json>().notNull(),
     theme: json<string[]>().notNull(),
-    player_color: text(),
-    player_subtitle: text(),
-    ...cover(),
+    ...look(),
     track_count: integer().notNull().default(0),
     /** Rises with every change of the tracks; `If-Match` compares it. */
     version: integer().notNull().default(1),
@@ -177,9 +182,7 @@ export const tracks = sqliteTable(
     is_cover_overridable: flag().notNull().default(true),
     is_theme_overridable: flag().notNull().default(true),
     player_title: text(),
-    player_subtitle: text(),
-    player_color: text(),
-    ...cover(),
+    ...look(),
     status: text().$type<TrackStatus>().notNull(),
     /** 0–1 while a job runs. */
     progress: real(),
@@ -203,6 +206,8 @@ export const tracks = sqliteTable(
     made_with: json<string[]>(),
     /** The files that exist, in the catalogue's order; null: none. */
     files: json<TrackFile[]>(),
+    /** What the file that was processed last says of itself; null until one is. */
+    tags: json<Tags>(),
   },
   (t) => [
     index('tracks_list').on(t.collection_id, t.order, t.id),

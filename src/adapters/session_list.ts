@@ -1,3 +1,4 @@
+import type { Tags } from '../contract/info.ts'
 import type { PlayScope } from '../contract/play.ts'
 import { columnsOf, selectOf } from './statement.ts'
 
@@ -17,6 +18,7 @@ export interface ListedRow {
   player_title: string | null
   player_subtitle: string | null
   player_color: string | null
+  tags: Pick<Tags, 'title' | 'artist' | 'album_artist'> | null
   collection: { player_subtitle: string | null; player_color: string | null; is_theme_overridable: 0 | 1 }
   /** Null without files; what it has, if that is an early file only. One file tells enough: an early one never stands beside others. */
   file: { index: string; bitrate: number; is_early: 0 | 1 } | null
@@ -24,11 +26,16 @@ export interface ListedRow {
 
 const FILE = `tracks.files -> '$[0]'`
 
+/** Those that are shown: of a thousand tracks, the rest would be most of what is read. */
+const TAGS = `iif(tracks.tags is null, null, json_object('title', tracks.tags ->> '$.title', 'artist', tracks.tags ->> '$.artist',
+  'album_artist', tracks.tags ->> '$.album_artist'))`
+
 /** D1 takes at most 32 arguments of a function. */
 const entry = (place: string) => `json_object(
   'id', tracks.id, 'index', tracks."index", 'duration', tracks.duration, 'order', ${place},
   'file_name', tracks.file_name, 'player_title', tracks.player_title,
   'player_subtitle', tracks.player_subtitle, 'player_color', tracks.player_color,
+  'tags', json(${TAGS}),
   'collection', json_object('player_subtitle', collections.player_subtitle,
     'player_color', collections.player_color, 'is_theme_overridable', collections.is_theme_overridable),
   'file', json(${FILE}))`

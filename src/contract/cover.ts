@@ -2,7 +2,7 @@ import * as z from 'zod'
 
 import { Collection } from './collection.ts'
 import { Id, ok } from './common.ts'
-import { CoverImage, UploadHandle } from './media.ts'
+import { OwnCover, UploadHandle } from './media.ts'
 import { defineOperations } from './operation.ts'
 import { Track } from './track.ts'
 
@@ -13,11 +13,11 @@ export const coverOperations = defineOperations({
   getCollectionCover: {
     method: 'get',
     path: '/v1/collection/{collection_id}/cover',
-    summary: "Get a collection's cover, signed; without one, the neutral picture",
+    summary: "Get a collection's cover, signed; without one its first track's, else the neutral picture",
     tag,
     access: ['server'],
     params: z.object({ collection_id: Id }),
-    response: ok({ collection_id: z.uuid(), cover_image: CoverImage }),
+    response: ok({ collection_id: z.uuid(), cover_image: OwnCover }),
   },
   createCollectionCover: {
     method: 'post',

@@ -49,6 +49,8 @@ export const MAX_COVER_BYTES = 10_000_000
 export const MAX_COVER_PIXELS = 40_000_000
 /** Pixels of the three squares (specification §2, Cover image). */
 export const COVER_SIZES = { icon: 80, small: 200, regular: 400 } as const
+/** The most of a fourth one, for feeds and cards: as large as the picture is, and never enlarged. */
+export const LARGE_COVER = 1400
 export type CoverSize = keyof typeof COVER_SIZES
 /** The images that are taken as covers, with what their first bytes look like as Latin-1. */
 export const COVER_TYPES = {

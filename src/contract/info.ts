@@ -1,6 +1,7 @@
 import * as z from 'zod'
 
 import type { WarningCode } from './errors.ts'
+import { MAX_STRING } from './facts.ts'
 
 /** What is known of a track's source: the transcoder writes it, the API shows it, players and the studio read it. */
 
@@ -26,6 +27,29 @@ export type Loudness = z.infer<typeof Loudness>
 /** What may be lost or sound wrong; a transcoder that was deployed later may know more codes. */
 export const Warning = z.object({ code: z.string(), message: z.string() })
 export type Warning = z.infer<typeof Warning> & { code: WarningCode }
+
+const text = z.string().max(MAX_STRING)
+
+/** Who made what, as a file's tags say it: text of one line each, never markup, and only what could be read (docs/tags.md). */
+export const Tags = z
+  .object({
+    title: text,
+    artist: text,
+    album: text,
+    album_artist: text,
+    composer: text,
+    genre: text,
+    /** As precise as the file is: `1959`, `1959-08` or `1959-08-17`. */
+    date: z.string().max(10),
+    year: z.int(),
+    track_number: z.int(),
+    track_count: z.int(),
+    disc_number: z.int(),
+    disc_count: z.int(),
+  })
+  .partial()
+  .meta({ id: 'Tags' })
+export type Tags = z.infer<typeof Tags>
 
 /** Bytes, Hz, kbit/s, seconds. */
 export const SourceInfo = z.looseObject({

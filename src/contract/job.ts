@@ -3,7 +3,7 @@ import * as z from 'zod'
 import { ImageColor } from './color.ts'
 import { FILE_ERRORS, SERVICE_ERRORS } from './errors.ts'
 import { CODECS, MAX_BITRATE } from './facts.ts'
-import { FailedVariant, SkippedVariant, SourceInfo, Warning } from './info.ts'
+import { FailedVariant, SkippedVariant, SourceInfo, Tags, Warning } from './info.ts'
 
 /**
  * What a follower asks of the transcoder, and what the transcoder answers (docs/architecture.md#how-audio-flows).
@@ -63,13 +63,31 @@ export const JobVariant = z.discriminatedUnion('kind', [
 ])
 export type JobVariant = z.infer<typeof JobVariant>
 
-/** Signed `PUT` URLs for the three squares of a cover (specification §2, Cover image). */
-export const CoverOutputs = z.object({ icon: signedUrl, small: signedUrl, regular: signedUrl })
+/** Signed `PUT` URLs for the three squares of a cover (specification §2, Cover image), and for a larger one. */
+export const CoverOutputs = z.object({
+  icon: signedUrl,
+  small: signedUrl,
+  regular: signedUrl,
+  large: signedUrl.optional(),
+})
 export type CoverOutputs = z.infer<typeof CoverOutputs>
 
 /** Where a first playable file of a long source goes while the rest is still being made, and from how many seconds on. */
 export const EarlyOutput = z.object({ url: signedUrl, from_duration: z.number().min(0) })
 export type EarlyOutput = z.infer<typeof EarlyOutput>
+
+/** What the files shall say of themselves: `over` is what people have set, `under` what holds where the source says nothing. */
+export const JobTags = z.object({
+  /** Whether the source's own tags count. */
+  own: z.boolean(),
+  over: Tags,
+  under: Tags,
+})
+export type JobTags = z.infer<typeof JobTags>
+
+/** The picture that the files shall have, a JPEG of ours; `wins` says whether it does over that inside the source. */
+export const JobPicture = z.object({ url: signedUrl, wins: z.boolean() })
+export type JobPicture = z.infer<typeof JobPicture>
 
 export const JobSource = z.object({ url: signedUrl, size: z.int().min(0) })
 
@@ -89,13 +107,20 @@ export const TranscodeJob = z.object({
   cover: CoverOutputs.nullable(),
   /** Null when the track plays already, or shall not before it is done. */
   early: EarlyOutput.nullable().default(null),
+  /** Null for files without any. */
+  tags: JobTags.nullable().default(null),
+  picture: JobPicture.nullable().default(null),
 })
 export type TranscodeJob = z.infer<typeof TranscodeJob>
 
 export const CoverJob = z.object({ version: z.literal(1), source: JobSource, outputs: CoverOutputs })
 export type CoverJob = z.infer<typeof CoverJob>
 
-export const CoverResult = z.object({ image_colors: z.array(ImageColor).max(6) })
+export const CoverResult = z.object({
+  image_colors: z.array(ImageColor).max(6),
+  /** Pixels of the edge of the large square; absent when there is none, because the picture is too small. */
+  large: z.int().optional(),
+})
 export type CoverResult = z.infer<typeof CoverResult>
 
 export const CoverAnswer = z.discriminatedUnion('ok', [
@@ -131,6 +156,8 @@ export const JobResult = z.object({
   /** Variants that do not exist for this source (FLAC of a lossy one): neither made nor an error. */
   skipped: z.array(SkippedVariant),
   failed: z.array(FailedVariant),
+  /** What the file says of itself; absent from transcoders that do not read it. */
+  tags: Tags.optional(),
   /** The embedded cover, when the job asked for it and the file has one that can be read. */
   cover: CoverResult.nullable(),
 })

@@ -13,7 +13,7 @@ export const UploadHandle = named('UploadHandle', {
 })
 export type UploadHandle = z.infer<typeof UploadHandle>
 
-const square = <const T extends CoverSize>(type: T) =>
+const square = <const T extends CoverSize | 'large'>(type: T) =>
   z.object({ type: z.literal(type), width: z.int(), height: z.int(), url: z.url() })
 
 /** A cover in a play view. Without a cover anywhere, the URLs lead to a neutral picture. */
@@ -23,3 +23,10 @@ export const CoverImage = named('CoverImage', {
   regular: square('regular'),
 })
 export type CoverImage = z.infer<typeof CoverImage>
+
+/** A cover as those who manage it see it: with the large square, of up to 1,400 pixels, for feeds and cards. */
+export const OwnCover = CoverImage.extend({
+  /** Null without a cover, and of one that has no more than 400 pixels, or is from before there were large squares. */
+  large: square('large').nullable(),
+}).meta({ id: 'OwnCover' })
+export type OwnCover = z.infer<typeof OwnCover>

@@ -17,6 +17,8 @@ export const Organization = named('Organization', {
   is_cover_overridable: z.boolean(),
   player_color: HexColor,
   player_subtitle: z.string(),
+  /** Whether the tags of files fill titles, subtitles, order and covers that nobody has set (docs/tags.md). */
+  uses_tags: z.boolean(),
 })
 export type Organization = z.infer<typeof Organization>
 
@@ -28,6 +30,7 @@ export const OrganizationUpdate = z.strictObject({
   is_cover_overridable: z.boolean().optional(),
   player_color: HexColor.nullable().optional(),
   player_subtitle: Text.nullable().optional(),
+  uses_tags: z.boolean().optional(),
 })
 
 const tag = 'Organizations'

@@ -96,6 +96,8 @@ const tag = 'Play sessions'
 const session = {
   play_session_id: z.uuid(),
   play_session: PlaySession,
+  /** Null in the session of a single track. */
+  list: PlayedList.nullable(),
   /** The tracks in playing order, at most 1,000; those that failed, or have no file yet, are left out. */
   tracks: z.array(SessionTrack),
   /** The first track that can be played already, or null. */

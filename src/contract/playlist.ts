@@ -3,7 +3,7 @@ import * as z from 'zod'
 import { Collection, CollectionCreate, CollectionUpdate } from './collection.ts'
 import { Id, ok, oneFilter, Page, RequiredText } from './common.ts'
 import { MAX_PLAYLIST_TRACKS } from './facts.ts'
-import { CoverImage, UploadHandle } from './media.ts'
+import { OwnCover, UploadHandle } from './media.ts'
 import { defineOperations } from './operation.ts'
 import { ListedTrack } from './track.ts'
 
@@ -98,7 +98,7 @@ export const playlistOperations = defineOperations({
     tag,
     access: ['server'],
     params,
-    response: ok({ playlist_id: z.uuid(), cover_image: CoverImage }),
+    response: ok({ playlist_id: z.uuid(), cover_image: OwnCover }),
   },
   createPlaylistCover: {
     method: 'post',

@@ -2,7 +2,7 @@ import * as z from 'zod'
 
 import { HexColor, ImageColor } from './color.ts'
 import { Id, Metadata, named, ok, RequiredText, Text } from './common.ts'
-import { TrackInfo } from './info.ts'
+import { Tags, TrackInfo } from './info.ts'
 import { UploadHandle } from './media.ts'
 import { defineOperations } from './operation.ts'
 
@@ -39,6 +39,7 @@ export const Track = named('Track', {
   image_colors: z.array(ImageColor),
   track_status_id: TrackStatus,
   status: TrackStatus,
+  tags: Tags,
 })
 export type Track = z.infer<typeof Track>
 

@@ -98,8 +98,8 @@ const page = (nonce: string, title: string, theme: string, head: Html | '', body
 const KINDS = { track: 'music.song', collection: 'music.album', playlist: 'music.playlist' }
 
 /** A link to the page as a card (https://ogp.me, which X reads too), with what the page itself shows and no more. */
-function cardOf({ scope, title, subtitle, cover_image, has_cover }: Embed, address: string): Html[] {
-  const { url, width, height } = cover_image.regular
+function cardOf({ scope, title, subtitle, card_image, has_cover }: Embed, address: string): Html[] {
+  const { url, width, height } = card_image
   const image = { 'og:image': url, 'og:image:width': width, 'og:image:height': height, 'og:image:alt': title }
   const card = {
     'og:type': KINDS[scope],

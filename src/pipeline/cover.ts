@@ -114,6 +114,7 @@ export async function cutCover(system: System, job: Job<'cover'>): Promise<Outco
     await leave()
     return { ...done, fault: answer.error }
   }
+  const { image_colors, large = null } = answer.result
   const ofOwner = eq(table.id, owner_id)
   const newest = and(ofOwner, eq(table.cover_job_id, job.id), whenEnded(job, 'done'))
   // The old squares may still be on a page; overtaken, or its owner is deleted, the new ones are nobody's.
@@ -122,7 +123,7 @@ export async function cutCover(system: System, job: Job<'cover'>): Promise<Outco
   const [, , , owners] = await db.batch([
     end(system, job),
     leaves('done', unused),
-    db.update(table).set({ cover_path, cover_colors: answer.result.image_colors }).where(newest),
+    db.update(table).set({ cover_path, cover_colors: image_colors, cover_size: large }).where(newest),
     db.select({ cover_job_id: table.cover_job_id }).from(table).where(ofOwner),
   ])
   await leave()

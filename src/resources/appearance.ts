@@ -1,9 +1,11 @@
 import type { ImageColor } from '../contract/color.ts'
 import { DEFAULT_COLOR } from '../contract/facts.ts'
+import type { Tags } from '../contract/info.ts'
 
 /**
  * How a track looks to listeners (docs/architecture.md#inheritance): track → collection → organization for color, theme and
- * cover; what lies below an `is_*_overridable: false` is ignored. Subtitle and title are always the nearest.
+ * cover; what lies below an `is_*_overridable: false` is ignored. Subtitle and title are always the nearest, and a file's tags come behind
+ * what is set of its track.
  */
 
 interface Settings {
@@ -21,16 +23,17 @@ interface Covered extends Level {
 interface Named extends Settings {
   player_title: string | null
   file_name: string
+  tags: Pick<Tags, 'title' | 'artist' | 'album_artist'> | null
 }
 export interface Lettered {
-  organization: Settings & Pick<Level, 'is_theme_overridable'>
+  organization: Settings & Pick<Level, 'is_theme_overridable'> & { uses_tags: boolean }
   collection: Settings & { is_theme_overridable: boolean | 0 | 1 }
   /** Of a playlist's session: stands between the collection and the organization. */
   playlist: Settings | null
   track: Named
 }
 export interface Appearances extends Lettered {
-  organization: Level & { theme: string[] }
+  organization: Level & { theme: string[]; uses_tags: boolean }
   collection: Covered & { theme: string[] }
   playlist: (Settings & Pick<Covered, 'cover_path' | 'cover_colors'> & { theme: string[] }) | null
   track: Covered & Named
@@ -89,10 +92,16 @@ export const shown = <T extends Settings & Parameters<typeof imageColors>[0] & {
 /** Title, subtitle and color of a track, with what it inherits: all that lists show. */
 export function lettering({ organization, collection, playlist, track }: Lettered) {
   const themed = organization.is_theme_overridable
-  const subtitles = [track, collection, playlist, organization].map((level) => level?.player_subtitle ?? null)
+  const { title, artist, album_artist } = (organization.uses_tags && track.tags) || {}
   return {
-    player_title: track.player_title ?? track.file_name.replace(/\.[^.]*$/, ''),
-    player_subtitle: subtitles.find((subtitle) => subtitle !== null) ?? null,
+    player_title: track.player_title ?? title ?? track.file_name.replace(/\.[^.]*$/, ''),
+    player_subtitle:
+      track.player_subtitle ??
+      artist ??
+      album_artist ??
+      collection.player_subtitle ??
+      playlist?.player_subtitle ??
+      organization.player_subtitle,
     player_color:
       (themed &&
         ((collection.is_theme_overridable && track.player_color) ||
@@ -103,13 +112,25 @@ export function lettering({ organization, collection, playlist, track }: Lettere
   }
 }
 
-/** The cover of the nearest level that has one, and may. */
-export const coverPath = ({ organization, collection, playlist, track }: Appearances): string | null =>
+interface Cover {
+  cover_path: string | null
+  /** Where it is read. */
+  cover_size?: number | null
+}
+type Overrides = Pick<Level, 'is_cover_overridable'>
+interface Covers {
+  organization: Overrides
+  collection: Cover & Overrides
+  playlist: Cover | null
+  track: Cover
+}
+
+/** The nearest level that has a cover, and may; null when there is none. */
+export function covered({ organization, collection, playlist, track }: Covers): Cover | null {
   // An organization has no cover of its own, so its `false` keeps tracks from having covers but leaves the collection's.
-  (organization.is_cover_overridable && collection.is_cover_overridable && track.cover_path) ||
-  collection.cover_path ||
-  playlist?.cover_path ||
-  null
+  const mayOverride = organization.is_cover_overridable && collection.is_cover_overridable
+  return [mayOverride ? track : null, collection, playlist].find((level) => level?.cover_path) ?? null
+}
 
 /** What a track looks like, with everything it inherits. */
 export function appearance(levels: Appearances) {
@@ -126,6 +147,6 @@ export function appearance(levels: Appearances) {
     ...letters,
     image_colors: palettes.find((colors) => colors && colors.length > 0) || [],
     is_dark: isDark(letters.player_color),
-    cover_path: coverPath(levels),
+    cover_path: covered(levels)?.cover_path ?? null,
   }
 }

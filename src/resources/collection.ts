@@ -154,7 +154,7 @@ export const collectionHandlers: Handlers<typeof collectionOperations> = {
       if (track_ids.indexOf(id) < at) throw invalid(`track_ids.${at}`, 'stands in the list twice')
     }
     // The n-th of the ids gets the n-th of the places that all of them hold now; one that was deleted meanwhile counts in neither.
-    await db
+    const ordered = db
       .update(tracks)
       .set({ order: sql`placed.place` })
       .from(
@@ -167,6 +167,9 @@ export const collectionHandlers: Handlers<typeof collectionOperations> = {
         ) as held on held.n = wanted.n) as placed`,
       )
       .where(and(sql`${tracks.id} = placed.track_id`, inCollection))
+    // From now on tags move nothing.
+    const byHand = and(own(context, collection.id), eq(collections.is_ordered, false))
+    await db.batch([ordered, db.update(collections).set({ is_ordered: true }).where(byHand)])
     return { collection_id: collection.id, collection }
   },
 }

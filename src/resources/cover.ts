@@ -1,20 +1,43 @@
+import { and, eq, sql } from 'drizzle-orm'
+
+import { FIRST_COVER, type FirstCover } from '../adapters/first_cover.ts'
 import { viewSigner } from '../adapters/presign.ts'
+import { collections, organizations } from '../adapters/schema.ts'
 import type { Context, Handlers } from '../context.ts'
 import type { coverOperations } from '../contract/cover.ts'
 import { PLAYBACK_TTL } from '../contract/facts.ts'
-import { findCollection, showCollection } from './collection.ts'
-import { coverImage } from './cover_image.ts'
+import type { OwnCover } from '../contract/media.ts'
+import { notFound } from '../errors.ts'
+import { showCollection } from './collection.ts'
+import { coverImage, coverOr, largeCover, type StoredCover } from './cover_image.ts'
 import { findTrack, showTrack } from './track.ts'
 import { coverUpload } from './upload_handle.ts'
 
 /** A cover as those who manage it see it. */
-export const ownCover = async ({ env, base_url, now }: Context, cover_path: string | null) =>
-  coverImage(base_url, cover_path, await viewSigner(env, now, now + PLAYBACK_TTL * 1000))
+export async function ownCover({ env, base_url, now }: Context, cover: StoredCover): Promise<OwnCover> {
+  const sign = await viewSigner(env, now, now + PLAYBACK_TTL * 1000)
+  return { ...(await coverImage(base_url, cover.cover_path, sign)), large: await largeCover(cover, sign) }
+}
+
+/** The cover of a collection's first track where that has none, in a join with both it and its organization. */
+export const firstCover = sql<FirstCover | null>`${sql.raw(FIRST_COVER)}`.mapWith(
+  (text: string) => JSON.parse(text) as FirstCover,
+)
 
 export const coverHandlers: Handlers<typeof coverOperations> = {
   async getCollectionCover({ params }, context) {
-    const { id, cover_path } = await findCollection(context, params.collection_id)
-    return { collection_id: id, cover_image: await ownCover(context, cover_path) }
+    const { id } = collections
+    const row = await context.db
+      .select({
+        own: { id, cover_path: collections.cover_path, cover_size: collections.cover_size },
+        first: firstCover,
+      })
+      .from(collections)
+      .innerJoin(organizations, eq(organizations.id, collections.organization_id))
+      .where(and(eq(id, params.collection_id), eq(organizations.id, context.principal.organization_id)))
+      .get()
+    if (!row) throw notFound('collection')
+    return { collection_id: row.own.id, cover_image: await ownCover(context, coverOr(row.own, row.first)) }
   },
 
   async createCollectionCover({ params }, context) {

@@ -1,6 +1,7 @@
+import type { FirstCover } from '../adapters/first_cover.ts'
 import type { Sign } from '../adapters/presign.ts'
 import { COVER_SIZES, type CoverSize } from '../contract/facts.ts'
-import type { CoverImage } from '../contract/media.ts'
+import type { CoverImage, OwnCover } from '../contract/media.ts'
 
 /** The three squares below a storage prefix, signed, or the neutral picture's when there is none. */
 export async function coverImage(base_url: string, cover_path: string | null, sign: Sign): Promise<CoverImage> {
@@ -12,3 +13,21 @@ export async function coverImage(base_url: string, cover_path: string | null, si
   const [icon, small, regular] = await Promise.all([square('icon'), square('small'), square('regular')])
   return { icon, small, regular }
 }
+
+/** What is stored of a cover: the prefix of its squares, and the edge of the large one. */
+export interface StoredCover {
+  cover_path: string | null
+  cover_size: number | null
+}
+
+/** The large square, which views of listeners leave out: it would be signed each time, and nobody needs it to play. */
+export async function largeCover({ cover_path, cover_size }: StoredCover, sign: Sign): Promise<OwnCover['large']> {
+  if (cover_path === null || cover_size === null) return null
+  return { type: 'large', width: cover_size, height: cover_size, url: await sign(`${cover_path}/large.jpg`) }
+}
+
+/** The cover of a collection: its own, or that of its first track. */
+export const coverOr = <T extends Pick<StoredCover, 'cover_path'>>(
+  collection: T,
+  first: FirstCover | null | undefined,
+): T => (collection.cover_path === null && first ? { ...collection, ...first } : collection)

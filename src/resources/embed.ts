@@ -8,8 +8,9 @@ import { PLAYBACK_TTL } from '../contract/facts.ts'
 import type { CoverImage } from '../contract/media.ts'
 import type { PlayScope } from '../contract/play.ts'
 import { notFound } from '../errors.ts'
-import { type Appearances, coverPath, lettering } from './appearance.ts'
-import { coverImage } from './cover_image.ts'
+import { covered, lettering } from './appearance.ts'
+import { firstCover } from './cover.ts'
+import { coverImage, coverOr, largeCover } from './cover_image.ts'
 import { checkExpiry, sessionTableOf } from './session.ts'
 
 /** What a page that embeds a play session says of it. */
@@ -19,13 +20,13 @@ export interface Embed {
   title: string
   subtitle: string
   cover_image: CoverImage
+  /** The largest square that there is. */
+  card_image: { url: string; width: number; height: number }
   /** Whether that is more than the neutral picture. */
   has_cover: boolean
   /** Seconds until the session or the cover's links end. */
   seconds_left: number
 }
-
-const lookOf = (levels: Appearances) => ({ ...lettering(levels), cover_path: coverPath(levels) })
 
 /** What a session plays, in one statement. Public: its id is the secret (specification §5). */
 export async function findEmbed(context: Context, play_session_id: string): Promise<Embed> {
@@ -38,6 +39,7 @@ export async function findEmbed(context: Context, play_session_id: string): Prom
       collection: collections,
       playlist: playlists,
       organization: organizations,
+      first: firstCover,
     })
     .from(sessionsIn[sessionTableOf(play_session_id, now)])
     .leftJoin(tracks, and(eq(scope, 'track'), eq(tracks.id, resource_id)))
@@ -50,25 +52,26 @@ export async function findEmbed(context: Context, play_session_id: string): Prom
     .where(eq(playSessions.id, play_session_id))
     .get()
   const session = checkExpiry('play session', row?.session, now)
-  const { track, collection, playlist, organization } = row ?? {}
+  const { track, playlist, organization } = row ?? {}
+  const collection = row?.collection && coverOr(row.collection, row.first)
   const list = session.scope === 'playlist' ? playlist : collection
   if (!organization || !list || (session.scope === 'track' && !track)) throw notFound('play session')
-  const look =
-    track && collection
-      ? lookOf({ organization, collection, playlist: null, track })
-      : {
-          player_title: list.title,
-          player_subtitle: list.player_subtitle ?? organization.player_subtitle,
-          cover_path: list.cover_path,
-        }
+  const levels = track && collection && { organization, collection, playlist: null, track }
+  const { player_title: title, player_subtitle } = levels
+    ? lettering(levels)
+    : { player_title: list.title, player_subtitle: list.player_subtitle ?? organization.player_subtitle }
+  const { cover_path = null, cover_size = null } = (levels ? covered(levels) : list) ?? {}
+  const sign = await viewSigner(env, now, session.expires_at)
+  const cover_image = await coverImage(base_url, cover_path, sign)
   const seconds_left = Math.min(PLAYBACK_TTL, Math.floor((session.expires_at - now) / 1000))
   return {
     scope: session.scope,
     resource_id: session.resource_id,
-    title: look.player_title,
-    subtitle: look.player_subtitle ?? '',
-    cover_image: await coverImage(base_url, look.cover_path, await viewSigner(env, now, session.expires_at)),
-    has_cover: look.cover_path !== null,
+    title,
+    subtitle: player_subtitle ?? '',
+    cover_image,
+    card_image: (await largeCover({ cover_path, cover_size }, sign)) ?? cover_image.regular,
+    has_cover: cover_path !== null,
     seconds_left,
   }
 }

@@ -8,7 +8,7 @@ import { PLAY_REUSE } from '../contract/facts.ts'
 import type { Playback, PlayScope } from '../contract/play.ts'
 import { ApiError, notFound } from '../errors.ts'
 import { appearance } from './appearance.ts'
-import { coverImage } from './cover_image.ts'
+import { coverImage, coverOr } from './cover_image.ts'
 import { allowsEarly, bestQuality } from './early.ts'
 import { checkExpiry, sessionTableOf, timestamp } from './session.ts'
 
@@ -29,7 +29,8 @@ const plays = ({ organization_id, scope, resource_id }: PlayedSession, { track }
 /** What a row holds, as it is remembered. */
 export function partsOf(row: PlayRow | undefined, now: number): Parts {
   if (!row?.session) return {}
-  const { session, track, collection, playlist, organization } = row
+  const { session, track, playlist, organization } = row
+  const collection = row.collection && coverOr(row.collection, row.collection.first)
   if (!track || !collection || !organization) return { session }
   const levels = JSON.parse(track.levels) as number[]
   const until = now + PLAY_REUSE * 1000
@@ -84,6 +85,8 @@ export async function playable(context: Context<Client>, parts: Parts) {
     session,
     track,
     levels,
+    /** None where the organization does not use them. */
+    tags: (parts.played.organization.uses_tags && track.tags) || {},
     list: listOf(session.scope, parts.played),
     urls,
     appearance: appearance(parts.played),
@@ -95,8 +98,18 @@ export async function playable(context: Context<Client>, parts: Parts) {
   }
 }
 
+interface Named {
+  title: string
+  player_subtitle: string | null
+}
+interface Lists {
+  collection: Named | null | undefined
+  playlist: Named | null | undefined
+  organization: { player_subtitle: string | null }
+}
+
 /** What the tracks are played from, in the words of those who made it. */
-function listOf(scope: PlayScope, { collection, playlist, organization }: KeptTrack): Playback['list'] {
+export function listOf(scope: PlayScope, { collection, playlist, organization }: Lists): Playback['list'] {
   const list = scope === 'playlist' ? playlist : collection
   if (scope === 'track' || !list) return null
   return { scope, title: list.title, subtitle: list.player_subtitle ?? organization.player_subtitle }
@@ -116,7 +129,7 @@ export async function playback(
   context: Context<Client>,
   found: Awaited<ReturnType<typeof findPlayback>>,
 ): Promise<Playback> {
-  const { session, track, list, levels, is_preliminary } = found
+  const { session, track, tags, list, levels, is_preliminary } = found
   const { cover_path, image_colors, is_dark, ...letters } = found.appearance
   const sign = await viewSigner(context.env, context.now, session.expires_at, found.urls)
   const [cover_image, ...variants] = await Promise.all([
@@ -143,6 +156,7 @@ export async function playback(
       image_colors,
       track_status_id: track.status,
       status: track.status,
+      tags,
       is_dark,
       is_preliminary,
     },

@@ -104,8 +104,8 @@ export const playlistHandlers: Handlers<typeof playlistOperations> = {
   },
 
   async getPlaylistCover({ params }, context) {
-    const { id, cover_path } = await findPlaylist(context, params.playlist_id)
-    return { playlist_id: id, cover_image: await ownCover(context, cover_path) }
+    const row = await findPlaylist(context, params.playlist_id)
+    return { playlist_id: row.id, cover_image: await ownCover(context, row) }
   },
 
   async createPlaylistCover({ params }, context) {

@@ -1,6 +1,6 @@
 import { firstPlayRows, type PlayRow } from '../adapters/play_rows.ts'
 import type { playSessions } from '../adapters/play_sessions.ts'
-import type { organizations, playlists } from '../adapters/schema.ts'
+import type { collections, organizations, playlists } from '../adapters/schema.ts'
 import { type ListedRow, sessionList } from '../adapters/session_list.ts'
 import { batch, columnsOf, selectOf } from '../adapters/statement.ts'
 import type { Context } from '../context.ts'
@@ -9,7 +9,7 @@ import type { PlaySession } from '../contract/play.ts'
 import { ApiError, notFound } from '../errors.ts'
 import { lettering } from './appearance.ts'
 import { allowsEarly, bestQuality } from './early.ts'
-import { findPlayback, partsOf, playable, playback } from './playback.ts'
+import { findPlayback, listOf, partsOf, playable, playback } from './playback.ts'
 import { sessionTableOf, timestamp } from './session.ts'
 
 type Row = typeof playSessions.$inferSelect
@@ -27,9 +27,12 @@ const owners = selectOf({
   organization: columnsOf<typeof organizations.$inferSelect>('organizations')({
     ...lettered,
     is_theme_overridable: 'flag',
+    uses_tags: 'flag',
   }),
-  playlist: columnsOf<typeof playlists.$inferSelect>('playlists')(lettered),
-})('from organizations left join playlists on playlists.id = :resource_id where organizations.id = :organization_id')
+  collection: columnsOf<typeof collections.$inferSelect>('collections')({ title: 'plain', player_subtitle: 'plain' }),
+  playlist: columnsOf<typeof playlists.$inferSelect>('playlists')({ ...lettered, title: 'plain' }),
+})(`from organizations left join collections on collections.id = :resource_id
+  left join playlists on playlists.id = :resource_id where organizations.id = :organization_id`)
 
 const toRows = (list: { list: { entry: string } | null }[]) =>
   JSON.parse(`[${list.map((row) => row.list?.entry).join(',')}]`) as ListedRow[]
@@ -56,7 +59,7 @@ export function bindView({ db, now }: Context, { id: session_id, scope, resource
 /** The session's tracks as listeners see them, and the first that plays already, from the rows of `bindView`. */
 export async function toView(context: Context, session: Row, [owner, list, first]: Record<string, unknown>[][]) {
   const { scope } = session
-  const [{ organization, playlist } = {}] = owners.decode(owner!)
+  const [{ organization, collection, playlist } = {}] = owners.decode(owner!)
   if (!organization) throw notFound('organization')
   const rows = toRows(sessionList[scope].decode(list!))
   const [found] = firstPlayRows[scope][sessionTableOf(session.id, context.now)].decode(first!)
@@ -64,6 +67,7 @@ export async function toView(context: Context, session: Row, [owner, list, first
   return {
     play_session_id: session.id,
     play_session: toPlaySession(session),
+    list: listOf(scope, { collection, playlist, organization }),
     tracks: rows.map((track) => ({
       ...track,
       ...lettering({ track, collection: track.collection, playlist: playlist ?? null, organization }),

@@ -30,6 +30,7 @@ export const toListedTrack = (row: Omit<Row, Unread | 'info' | 'files'>) => ({
   ...row,
   image_colors: row.cover_colors,
   track_status_id: row.status,
+  tags: row.tags ?? {},
 })
 
 const toTrack = (row: Omit<Row, Unread>) => ({

@@ -18,7 +18,7 @@ async function cut(image: Buffer, change: { size?: number; status?: number; read
     ready: change.ready ?? Promise.resolve(),
   })
   const at = (size: string) => storage.url(`${name}/${size}`)
-  const outputs = { icon: at('icon'), small: at('small'), regular: at('regular') }
+  const outputs = { icon: at('icon'), small: at('small'), regular: at('regular'), large: at('large') }
   const job = { version: 1, source: { ...source, size: change.size ?? source.size }, outputs }
   const response = await fetch(`${service.url}/covers`, {
     method: 'POST',
@@ -87,6 +87,19 @@ describe('a cover', () => {
   it('smaller than the squares is enlarged', async () => {
     const { square } = await cut(await makeImage('png', 16, 16))
     expect(await sharp(square('regular')).metadata()).toMatchObject({ width: 400, height: 400 })
+  })
+
+  it.each([
+    ['of 3,000 pixels keeps 1,400 of them', 3000, 3200, 1400],
+    ['of 900 pixels keeps them all', 1200, 900, 900],
+    ['of 400 pixels has no larger square', 400, 500, undefined],
+  ])('%s', async (_, width, height, large) => {
+    const { answer, square } = await cut(await makeImage('jpeg', width, height))
+    expect(answer.ok && answer.result.large).toBe(large)
+    const kept = square('large') as Buffer | undefined
+    expect(kept && (await sharp(kept).metadata())).toEqual(
+      large && expect.objectContaining({ format: 'jpeg', width: large, height: large }),
+    )
   })
 })
 

@@ -22,6 +22,8 @@ const TAGS = {
   track: '3/12',
   comment: 'Two\nlines',
 }
+const { comment: _, track: __, ...texts } = TAGS
+const READ = { ...texts, year: 2024, track_number: 3, track_count: 12 }
 const CHAPTERS = [
   { start: 0, title: 'Intro' },
   { start: 1.25, title: 'Größe #1' },
@@ -153,6 +155,7 @@ describe.each(ROWS)('$format', (row) => {
     // The program that wrote the file puts its own name there.
     const { encoder: _, ...found } = tags as Record<string, string>
     expect(found).toEqual(TAGS)
+    expect(result.tags).toEqual(READ)
     expect(info).toMatchObject({
       ...row.facts,
       sample_rate: row.signal.rate,

@@ -20,6 +20,7 @@ const cd: Source = {
   estimatedDuration: 60,
   picture: null,
   tags: {},
+  rawTags: {},
   chapters: [],
   chapterCount: 0,
 }
@@ -119,6 +120,7 @@ describe('ffmpegArguments', () => {
     maxDuration: 600,
     encodes,
     measures: MEASURES,
+    dress: null,
   }
 
   it('opens only a local file, by the demuxer that its magic names', () => {

@@ -99,6 +99,8 @@ export function newJob(
     variants,
     cover: null,
     early: null,
+    tags: null,
+    picture: null,
     ...changes,
   }
 }

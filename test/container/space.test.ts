@@ -28,6 +28,8 @@ const job = (size: number, changes: Partial<TranscodeJob> = {}): TranscodeJob =>
   variants: [],
   cover: null,
   early: null,
+  tags: null,
+  picture: null,
   ...changes,
 })
 

@@ -9,7 +9,7 @@ import { keys, must, play, send, bytes, settle, upload, words } from './steps.ts
 
 const SECONDS = 4
 const TRACK = words(
-  'id organization_id collection_id creator_id index duration file_name file_name_original info organization_index order metadata is_cover_overridable is_theme_overridable player_title player_subtitle player_color image_colors track_status_id status',
+  'id organization_id collection_id creator_id index duration file_name file_name_original info organization_index order metadata is_cover_overridable is_theme_overridable player_title player_subtitle player_color image_colors track_status_id status tags',
 )
 const LISTED = TRACK.filter((key) => !['creator_id', 'file_name_original', 'info', 'organization_index'].includes(key))
 const COLLECTION = words(
@@ -50,7 +50,7 @@ describe.concurrent('audio becomes playable', () => {
     expect(Math.abs(track.duration - SECONDS)).toBeLessThan(0.1)
 
     const { session, view, params } = await play(server, listener, track.id)
-    expect(keys(session)).toEqual(words('ok play_session_id play_session tracks first_track expires_at'))
+    expect(keys(session)).toEqual(words('ok play_session_id play_session list tracks first_track expires_at'))
     const fields = words('id creator_id organization_index metadata variants is_downloadable expires_at')
     expect(keys(session.play_session)).toEqual(fields)
     const listed = words('id index duration order player_title player_subtitle player_color')

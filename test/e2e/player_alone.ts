@@ -143,6 +143,7 @@ function answer(
       file_name: 'x.wav',
       image_colors: [],
       is_preliminary: false,
+      tags: {},
     },
     list,
     chapters,

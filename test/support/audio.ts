@@ -157,6 +157,23 @@ export async function probeAudio(file: Buffer): Promise<Probed> {
   })
 }
 
+/** The tags of an audio file as ffprobe tells them, with names in lower case, and the pixels of its picture's edge; null without one. */
+export async function probeTags(file: Buffer): Promise<{ tags: Record<string, string>; picture: number | null }> {
+  return inScratch({ file }, async (cwd) => {
+    const entries = 'format_tags:stream_tags:stream=codec_type,width:stream_disposition=attached_pic'
+    const { stdout } = await execute(tools.ffprobe, ['-v', 'error', '-show_entries', entries, '-of', 'json', 'file'], {
+      cwd,
+    })
+    const { streams, format } = JSON.parse(stdout) as {
+      streams: { codec_type: string; width?: number; disposition: { attached_pic: number } }[]
+      format: { tags?: Record<string, string> }
+    }
+    const named = Object.entries(format.tags ?? {}).map(([name, value]) => [name.toLowerCase(), value])
+    const picture = streams.find(({ disposition }) => disposition.attached_pic === 1)
+    return { tags: Object.fromEntries(named), picture: picture?.width ?? null }
+  })
+}
+
 /** Decodes a whole file strictly and answers its interleaved 16-bit samples at its own rate. */
 export async function decode(file: Buffer): Promise<Int16Array> {
   const pcm = await ffmpeg(['-xerror', '-i', 'in', '-c:a', 'pcm_s16le', '-f', 's16le'], { in: file })

@@ -3,11 +3,12 @@ import { multipartCases } from './contract_multipart.ts'
 import type { World } from './contract_world.ts'
 
 const ENVELOPE = 'ok api_request_id'
-const ORGANIZATION = 'id name image_colors theme is_theme_overridable is_cover_overridable player_color player_subtitle'
+const ORGANIZATION =
+  'id name image_colors theme is_theme_overridable is_cover_overridable player_color player_subtitle uses_tags'
 const COLLECTION =
   'id creator_id organization_index title metadata image_colors theme is_cover_overridable is_theme_overridable player_color player_subtitle'
 const LISTED_TRACK =
-  'id organization_id collection_id index duration file_name order metadata is_cover_overridable is_theme_overridable player_title player_subtitle player_color image_colors track_status_id status'
+  'id organization_id collection_id index duration file_name order metadata is_cover_overridable is_theme_overridable player_title player_subtitle player_color image_colors track_status_id status tags'
 const TRACK = `${LISTED_TRACK} creator_id file_name_original info organization_index`
 const UPLOAD_HANDLE = 'method upload_url ttl expires_at'
 const PLAY_SESSION = 'id creator_id organization_index metadata variants is_downloadable expires_at'
@@ -33,6 +34,7 @@ const playbackAt = (at: string) => ({
 })
 const SESSION = {
   play_session: PLAY_SESSION,
+  list: 'scope title subtitle',
   'tracks.0': 'id index duration order player_title player_subtitle player_color',
   first_track: 'track_id list chapters cover_image track levels variants',
   ...playbackAt('first_track.'),
@@ -98,12 +100,16 @@ export const cases: Record<OperationName, Case> = {
   getCollectionCover: {
     keys: {
       '': `${ENVELOPE} collection_id cover_image`,
-      cover_image: 'icon small regular',
+      cover_image: 'icon small regular large',
       'cover_image.small': SQUARE,
     },
   },
   getPlaylistCover: {
-    keys: { '': `${ENVELOPE} playlist_id cover_image`, cover_image: 'icon small regular', 'cover_image.small': SQUARE },
+    keys: {
+      '': `${ENVELOPE} playlist_id cover_image`,
+      cover_image: 'icon small regular large',
+      'cover_image.small': SQUARE,
+    },
   },
   getTrackVariants: {
     keys: { '': `${ENVELOPE} track_id variants`, 'variants.0': 'index size bitrate duration' },
@@ -142,14 +148,14 @@ export const cases: Record<OperationName, Case> = {
   },
   createPlaySession: {
     body: ({ collection_id }) => ({ collection_id }),
-    keys: { '': `${ENVELOPE} play_session_id play_session tracks first_track expires_at`, ...SESSION },
+    keys: { '': `${ENVELOPE} play_session_id play_session list tracks first_track expires_at`, ...SESSION },
   },
   getPlaySession: {
-    keys: { '': `${ENVELOPE} play_session_id play_session tracks first_track`, ...SESSION },
+    keys: { '': `${ENVELOPE} play_session_id play_session list tracks first_track`, ...SESSION },
   },
   playSession: {
     keys: {
-      '': `${ENVELOPE} play_session_id play_session tracks first_track`,
+      '': `${ENVELOPE} play_session_id play_session list tracks first_track`,
       ...SESSION,
       play_session: 'id variants is_downloadable expires_at',
     },

@@ -131,7 +131,7 @@ const flows: Record<string, Flow> = {
         'select cover_path from collections where id = ?',
         collection_id,
       )
-      expect(await storedFiles(`${row!.cover_path}/`)).toHaveLength(3)
+      expect(await storedFiles(`${row!.cover_path}/`)).toHaveLength(4)
     },
   },
   'deleting a track whose job runs': {

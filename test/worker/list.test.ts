@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 
-import { beforeStatement } from './fixtures.ts'
+import { beforeBatch } from './fixtures.ts'
 import { aShop, aWaitingTrack, query, serveTranscoder, upload } from './ready_track.ts'
 import { call, ok } from './support.ts'
 
@@ -183,7 +183,7 @@ describe('the order of a collection’s tracks', () => {
   it('has each place once, also when one of the tracks is deleted meanwhile', async () => {
     const { key, ids, put, read, orders } = await aRow()
     const [a, b, c, d, e] = ids as [string, string, string, string, string]
-    const racing = beforeStatement('update "tracks"', () => ok('DELETE', `/v1/track/${b}`, { key }))
+    const racing = beforeBatch(() => ok('DELETE', `/v1/track/${b}`, { key }))
     expect((await put([c, b, a], racing)).status).toBe(200)
     expect(await read()).toEqual([c, a, d, e])
     expect(await orders()).toEqual([1, 3, 4, 5])

@@ -81,7 +81,8 @@ async function anOldShop() {
 
 it('plays on: sessions of the version before, until they end', async () => {
   const migrate = await storageBefore('hourly_play_sessions')
-  const { key, collection_id, track_id, ofTrack, ofCollection, expired, gone } = await anOldShop()
+  const shop = await anOldShop()
+  const { key, organization_id, collection_id, track_id, ofTrack, ofCollection, expired, gone } = shop
   await migrate()
   for (const id of [ofTrack, ofCollection]) {
     const read = await ok('GET', `/v1/play_session/${id}`, { key })
@@ -96,6 +97,8 @@ it('plays on: sessions of the version before, until they end', async () => {
     expect(await ok('GET', `/v1/play/${id}/${track_id}/aac-160/download`)).toMatchObject({ track_id })
     expect((await exports.default.fetch(`https://tonearm.test/embed/${id}`)).status).toBe(200)
   }
+  expect((await ok('GET', `/v1/track/${track_id}`, { key })).track).toMatchObject({ tags: {}, player_title: null })
+  expect((await ok('GET', `/v1/organization/${organization_id}`, { key })).organization.uses_tags).toBe(true)
   await refused(410, 'session_expired', 'GET', `/v1/play/${expired}/${track_id}`)
   await refused(404, 'not_found', 'GET', `/v1/play/${gone}/${track_id}`)
 

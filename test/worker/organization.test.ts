@@ -17,6 +17,7 @@ describe('behaviour', () => {
       is_cover_overridable: true,
       player_color: '#2B3440',
       player_subtitle: '',
+      uses_tags: true,
     })
   })
 

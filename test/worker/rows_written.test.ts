@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 
 import { aBigShop, grow } from './big_shop.ts'
 import { rowsDuring, rowsOf } from './meter.ts'
-import { aWaitingTrack, query, serveTranscoder, sweep, upload } from './ready_track.ts'
+import { aWaitingTrack, made, query, serveTranscoder, sweep, upload } from './ready_track.ts'
 import { seededId } from './seed.ts'
 import { ok } from './support.ts'
 
@@ -56,6 +56,19 @@ describe('rows read by what changes something', () => {
     const track_id = await aWaitingTrack(shop.key, shop.collection_id)
     const failing = await rowsDuring(() => upload(shop.key, track_id, 'failed'))
     expect(failing.read, 'while a track is processed and fails').toBeLessThan(1000)
+
+    const album = { album: 'Kind of Blue', track_number: 1 }
+    serveTranscoder((job) => made(job, { tags: album }))
+    await query('update collections set is_ordered = 0')
+    await query(`update tracks set tags = json_set(?, '$.track_number', "order" + 1)`, JSON.stringify(album))
+    const tagged_id = await aWaitingTrack(shop.key, shop.collection_id)
+    const ordering = await rowsDuring(() => upload(shop.key, tagged_id))
+    expect(ordering.read, 'while a track finds its place in an album of 100,000').toBeLessThan(5000)
+    const [placed] = await query(
+      'select (select max("order") from tracks) - "order" as back from tracks where id = ?',
+      tagged_id,
+    )
+    expect(placed).toEqual({ back: 200 })
 
     await query(`delete from jobs where state = 'open'`)
     const sweeping = await rowsDuring(() => sweep())

@@ -43,6 +43,7 @@ describe('behaviour', () => {
       image_colors: [],
       track_status_id: 'initializing',
       status: 'initializing',
+      tags: {},
     })
     expect((await ok('GET', `/v1/track/${track_id}`, { key })).track).toEqual(track)
   })

@@ -51,8 +51,13 @@ it('is made of what a database has, and nothing that is seen changes', async () 
   await reset()
   await apply((name) => name < '0008')
   for (const [at, table] of tables.entries()) {
-    for (const row of rows[at]!)
-      await insert(table, { ...row, ...(row.files ? { files: '[{"index":"aac-160"}]' } : {}) })
+    const columns = (await query<{ name: string }>('select name from pragma_table_info(?)', table)).map(
+      ({ name }) => name,
+    )
+    for (const row of rows[at]!) {
+      const former = Object.entries(row).filter(([name]) => columns.includes(name))
+      await insert(table, { ...Object.fromEntries(former), ...(row.files ? { files: '[{"index":"aac-160"}]' } : {}) })
+    }
   }
   await apply((name) => name >= '0008')
   expect(await seen()).toEqual(before)

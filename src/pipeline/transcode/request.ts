@@ -1,11 +1,12 @@
-import { and, sql } from 'drizzle-orm'
+import { eq, sql } from 'drizzle-orm'
 
+import { FIRST_COVER } from '../../adapters/first_cover.ts'
 import { signCoverOutputs, signUrl, trackPath } from '../../adapters/media.ts'
-import { tracks } from '../../adapters/schema.ts'
+import { collections, organizations, tracks } from '../../adapters/schema.ts'
 import { jobs, type OwnVariant } from '../../adapters/work_schema.ts'
 import type { System } from '../../context.ts'
 import { type Rendition, toJobVariant } from '../../contract/catalogue.ts'
-import type { TranscodeJob } from '../../contract/job.ts'
+import type { JobPicture, JobTags, TranscodeJob } from '../../contract/job.ts'
 import { holds, type Job } from '../jobs.ts'
 import { hasFinalFiles } from './files.ts'
 import { trackOf } from './track_job.ts'
@@ -23,6 +24,10 @@ export interface TranscodeTask {
     typeof tracks.$inferSelect,
     'id' | 'organization_id' | 'collection_id' | 'index' | 'cover_path' | 'cover_job_id'
   >
+  /** What its files say of themselves. */
+  tags: JobTags
+  /** Where the cover lies that they get, and whether it does over that inside the source. */
+  picture: { path: string; wins: boolean } | null
   /** How far any attempt came, 0–1. */
   progress: number
   /** The organization's own variants that it makes. */
@@ -41,6 +46,7 @@ export interface TranscodeTask {
 export async function loadTask({ db }: System, job: Job<'transcode'>): Promise<TranscodeTask | null> {
   const { payload } = job
   const { id, organization_id, collection_id, index, cover_path, cover_job_id, progress } = tracks
+  const { player_title, player_subtitle, file_name } = tracks
   const [[found], defined] = await db.batch([
     db
       .select({
@@ -52,20 +58,31 @@ export async function loadTask({ db }: System, job: Job<'transcode'>): Promise<T
         cover_job_id,
         progress,
         is_playable: sql<number>`${hasFinalFiles}`.as('is_playable'),
+        set: { player_title, player_subtitle, file_name },
+        // A batch has one value for each name of a column.
+        around: {
+          album: sql<string>`${collections.title}`.as('album'),
+          subtitle: sql<string | null>`coalesce(${collections.player_subtitle}, ${organizations.player_subtitle})`.as(
+            'subtitle',
+          ),
+          cover: sql<string | null>`coalesce(${collections.cover_path}, ${sql.raw(FIRST_COVER)} ->> '$.cover_path')`.as(
+            'collection_cover',
+          ),
+          uses_tags: sql<number>`${organizations.uses_tags}`.as('uses_tags'),
+          isOverridable: sql<number>`${organizations.is_cover_overridable} and ${collections.is_cover_overridable}`.as(
+            'overridable',
+          ),
+        },
       })
       .from(tracks)
       // What is deleted with its collection or organization goes in the background.
-      .where(
-        and(
-          trackOf(job),
-          sql`exists (select 1 from collections, organizations
-            where collections.id = collection_id and organizations.id = tracks.organization_id)`,
-        ),
-      ),
+      .innerJoin(collections, eq(collections.id, tracks.collection_id))
+      .innerJoin(organizations, eq(organizations.id, tracks.organization_id))
+      .where(trackOf(job)),
     ownVariants(db, job.organization_id),
   ])
   if (!found) return null
-  const { is_playable, progress: reached, ...track } = found
+  const { is_playable, progress: reached, set, around, ...track } = found
   const own =
     payload.own ?? defined.map(({ organization_id: _organization, seq: _seq, created_at: _at, ...variant }) => variant)
   if (!payload.own) {
@@ -76,6 +93,7 @@ export async function loadTask({ db }: System, job: Job<'transcode'>): Promise<T
   return {
     job,
     track,
+    ...dressOf(set, around, track),
     progress: reached ?? 0,
     own,
     renditions: renditions(own),
@@ -84,10 +102,44 @@ export async function loadTask({ db }: System, job: Job<'transcode'>): Promise<T
   }
 }
 
+interface Set {
+  player_title: string | null
+  player_subtitle: string | null
+  file_name: string
+}
+interface Around {
+  album: string
+  subtitle: string | null
+  cover: string | null
+  uses_tags: number
+  isOverridable: number
+}
+
+/** What listeners see of a track (docs/architecture.md#inheritance), as far as it is not for its file to say. */
+function dressOf(set: Set, around: Around, { cover_path }: Pick<TranscodeTask['track'], 'cover_path'>) {
+  const over = { title: set.player_title, artist: set.player_subtitle }
+  const under = { title: set.file_name.replace(/\.[^.]*$/, ''), artist: around.subtitle, album: around.album }
+  const own = around.isOverridable ? cover_path : null
+  const path = own ?? around.cover
+  return {
+    tags: { own: around.uses_tags === 1, over: withoutNulls(over), under: withoutNulls(under) },
+    picture: path === null ? null : { path, wins: own !== null || !around.isOverridable },
+  }
+}
+
+const withoutNulls = <T extends Record<string, string | null>>(values: T) =>
+  Object.fromEntries(Object.entries(values).filter(([, value]) => value !== null)) as { [K in keyof T]?: string }
+
+/** The picture with a URL to read it from. */
+async function signPicture(env: Env, picture: TranscodeTask['picture']): Promise<JobPicture | null> {
+  if (!picture) return null
+  return { url: await signUrl(env, 'GET', `${picture.path}/regular.jpg`, { expires_in: URL_TTL }), wins: picture.wins }
+}
+
 /** The job as the transcoder is told it: every URL and every setting (`src/contract/job.ts`). */
 export async function jobRequest(
   env: Env,
-  { job, track, renditions, base, is_playable }: TranscodeTask,
+  { job, track, tags, picture, renditions, base, is_playable }: TranscodeTask,
 ): Promise<TranscodeJob> {
   const sign = (path: string) => signUrl(env, 'PUT', path, { expires_in: URL_TTL })
   return {
@@ -104,6 +156,8 @@ export async function jobRequest(
     ),
     cover: track.cover_path || track.cover_job_id ? null : await signCoverOutputs(env, `${base}/cover`, URL_TTL),
     early: is_playable ? null : { url: await sign(earlyPath(base)), from_duration: EARLY_FROM },
+    tags,
+    picture: await signPicture(env, picture),
   }
 }
 

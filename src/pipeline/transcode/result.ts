@@ -7,6 +7,7 @@ import type { TrackErrorCode } from '../../contract/errors.ts'
 import type { JobResult } from '../../contract/job.ts'
 import { end, type Job, whenEnded } from '../jobs.ts'
 import { purge, purgeLaterFrom } from '../purge.ts'
+import { orderAlbum } from './album.ts'
 import { definedFiles, hasFinalFiles, pathsWithout } from './files.ts'
 import { earlyPath, type TranscodeTask } from './request.ts'
 import { failure, trackOf } from './track_job.ts'
@@ -61,9 +62,11 @@ export async function finishTranscode(system: System, task: TranscodeTask, resul
         made_with: task.renditions.filter(({ index }) => settled.has(index)).map(settingsOf),
         progress: null,
         files: kept,
+        ...(result.tags && { tags: result.tags }),
         ...(result.cover && {
           cover_path: sql`iif(${coverless}, ${`${base}/cover`}, cover_path)`,
           cover_colors: sql`iif(${coverless}, ${JSON.stringify(result.cover.image_colors)}, cover_colors)`,
+          cover_size: sql`iif(${coverless}, ${result.cover.large ?? null}, cover_size)`,
         }),
         info: {
           ...result.info,
@@ -74,6 +77,7 @@ export async function finishTranscode(system: System, task: TranscodeTask, resul
       })
       .where(mine),
     db.select({ id: tracks.id }).from(tracks).where(eq(tracks.id, track.id)),
+    ...(task.tags.own && result.tags ? orderAlbum(db, job, track, result.tags) : []),
   ])
   if (results[4].length === 0) await purge(system, organization_id, [`${base}/`])
 }

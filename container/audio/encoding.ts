@@ -1,0 +1,92 @@
+/**
+ * Text of tags whose encoding nobody declared, or declared wrongly: ID3v1 and RIFF have only bytes, and programs have long written the
+ * machine's own code page into ID3v2 frames that say Latin-1. Told by what the bytes would be in each; what cannot be told is nothing,
+ * because wrong letters are worse than none.
+ */
+
+const western = new TextDecoder('windows-1252')
+
+const BYTES = new Map(
+  Array.from({ length: 256 }, (_, byte) => [western.decode(Uint8Array.of(byte)), byte] as const).concat(
+    // As ffmpeg widens Latin-1.
+    Array.from({ length: 256 }, (_, byte) => [String.fromCharCode(byte), byte] as const),
+  ),
+)
+
+/** The bytes of a text that was read as if it were Latin-1 or Windows-1252; null when it holds other letters. */
+function narrow(text: string): Uint8Array | null {
+  const bytes = Array.from(text, (character) => BYTES.get(character))
+  return bytes.includes(undefined) ? null : Uint8Array.from(bytes as number[])
+}
+
+const isPlain = (bytes: Uint8Array) => bytes.every((byte) => byte < 0x80)
+
+/** Windows-1251: whole words of Cyrillic, with capitals where words have them. In Latin-1 such letters stand one by one among others. */
+function isCyrillic(text: string): boolean {
+  const words = (text.match(/[\p{L}]+/gu) ?? []).filter((word) => /[^a-z]/i.test(word))
+  const good = words.filter((word) => /^[А-ЯЁЄІЇҐЎ]?[а-яёєіїґў]+$|^[А-ЯЁЄІЇҐЎ]+$/u.test(word))
+  const letters = (all: string[]) => all.join('').length
+  return good.some(({ length }) => length > 1) && letters(good) >= 0.8 * letters(words)
+}
+
+/** Shift-JIS: kana, or kanji that stand together or for themselves, and most of them common ones (leads 0x81 to 0x9F). */
+function isJapanese(text: string, bytes: Uint8Array): boolean {
+  if (/[\ue000-\uf8ff]/.test(text)) return false
+  const runs = text.match(/[\u3000-\u9fff\uff01-\uff5e]+/g) ?? []
+  const double = runs.join('').length
+  const common = bytes.filter((byte) => byte >= 0x81 && byte <= 0x9f).length
+  const alone = !/[a-z][\u3000-\u9fff]|[\u3000-\u9fff][a-z]/i.test(text)
+  return (
+    double > 0 && common >= double / 2 && (/[\u3040-\u30ff]/.test(text) || runs.some((run) => run.length > 1) || alone)
+  )
+}
+
+/** Windows-1252: letters with accents among letters without, and signs that stand where signs do. */
+function isWestern(text: string): boolean {
+  const words = text.match(/[^\s\p{P}]+/gu) ?? []
+  return words.every((word) => {
+    if (/^[\u0020-\u007f]*$/.test(word)) return true
+    if (/[^a-zÀ-ÖØ-öø-ÿŠŽšžŒœŸ]/i.test(word)) return /^[^\p{L}]+$/u.test(word) && !/[\u0080-\u009f]/.test(word)
+    return word.length < 3 || /[a-z]/i.test(word)
+  })
+}
+
+type Encoding = 'utf-8' | 'shift_jis' | 'windows-1251' | 'windows-1252'
+
+/** The last character may be cut in two, as the fields of ID3v1 do. */
+function decodeAs(encoding: Encoding, bytes: Uint8Array): string | null {
+  try {
+    const text = new TextDecoder(encoding, { fatal: true }).decode(bytes, { stream: true })
+    // A single byte at the end is rather the accent of another encoding.
+    return encoding === 'utf-8' && !isPlain(bytes) && !/[^\0-\x7f]/.test(text) ? null : text
+  } catch {
+    return null
+  }
+}
+
+/** One encoding for all texts of a file; null when it cannot be told. */
+function guess(all: Uint8Array[]): Encoding | null {
+  const fits = (encoding: Encoding, judge: (text: string, bytes: Uint8Array) => boolean) => {
+    const texts = all.map((bytes) => decodeAs(encoding, bytes))
+    if (texts.includes(null)) return false
+    return judge(texts.join(' '), Uint8Array.from(all.flatMap((bytes) => [...bytes])))
+  }
+  if (fits('shift_jis', isJapanese)) return 'shift_jis'
+  if (fits('windows-1251', isCyrillic)) return 'windows-1251'
+  return fits('windows-1252', isWestern) ? 'windows-1252' : null
+}
+
+/** The texts of a file, each given as its bytes; null for what cannot be read as text. */
+export function decodeTexts(all: Uint8Array[]): (string | null)[] {
+  const read = all.map((bytes) => {
+    const text = decodeAs('utf-8', bytes)
+    if (text === null) return { bytes, text: null }
+    const narrowed = isPlain(bytes) ? null : narrow(text)
+    if (!narrowed) return { bytes: null, text }
+    // UTF-8 that was taken for Latin-1, and encoded again.
+    const again = decodeAs('utf-8', narrowed)
+    return again === null ? { bytes: narrowed, text } : { bytes: null, text: again }
+  })
+  const encoding = guess(read.flatMap(({ bytes }) => (bytes ? [bytes] : [])))
+  return read.map(({ bytes, text }) => (bytes && encoding ? decodeAs(encoding, bytes) : null) ?? text)
+}

@@ -1,0 +1,77 @@
+import { writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+
+import { COVER_SIZES, MAX_COVER_BYTES } from '../../src/contract/facts.ts'
+import type { JobPicture } from '../../src/contract/job.ts'
+import { openRequest } from '../transfer/http.ts'
+
+/** The picture's name in the job's directory. */
+export const PICTURE_FILE = 'picture'
+
+/** Seconds: files without a picture are better than none. */
+const PATIENCE = 20
+
+/** Writes the picture that the files shall have into the job's directory; false when there is none. It never harms the audio. */
+export async function writePicture(
+  directory: string,
+  wanted: JobPicture | null,
+  embedded: Uint8Array | undefined,
+  signal: AbortSignal,
+): Promise<boolean> {
+  const fetched = wanted && (wanted.wins || !embedded) ? await fetchPicture(wanted.url, signal).catch(() => null) : null
+  signal.throwIfAborted()
+  const jpeg = fetched ?? (wanted?.wins ? undefined : embedded)
+  if (!jpeg) return false
+  await writeFile(join(directory, PICTURE_FILE), pictureFile(jpeg))
+  return true
+}
+
+async function fetchPicture(url: string, signal: AbortSignal): Promise<Uint8Array | null> {
+  const either = AbortSignal.any([signal, AbortSignal.timeout(PATIENCE * 1000)])
+  return new Promise((resolve, reject) => {
+    const request = openRequest(url, { signal: either })
+    request.on('error', reject)
+    request.on('response', (response) => {
+      const chunks: Buffer[] = []
+      let size = 0
+      response.on('error', reject)
+      response.on('data', (chunk: Buffer) => {
+        chunks.push(chunk)
+        size += chunk.length
+        if (size > MAX_COVER_BYTES) request.destroy(new Error('too large'))
+      })
+      response.on('end', () => resolve(response.statusCode === 200 && size > 0 ? Buffer.concat(chunks) : null))
+    })
+    request.end()
+  })
+}
+
+/**
+ * A JPEG as ffmpeg takes it without having a decoder for pictures: in a FLAC file without sound, whose block for a picture says how large
+ * it is (RFC 9639 §8.2, §8.8).
+ */
+function pictureFile(jpeg: Uint8Array): Buffer {
+  const uint32 = (...values: number[]) => {
+    const bytes = Buffer.alloc(4 * values.length)
+    values.forEach((value, at) => bytes.writeUInt32BE(value, 4 * at))
+    return bytes
+  }
+  const block = (type: number, ...parts: Uint8Array[]) => {
+    const body = Buffer.concat(parts)
+    return Buffer.concat([uint32(type * 2 ** 24 + body.length), body])
+  }
+  // 44.1 kHz, one channel, 16 bits, no samples.
+  const stream = Buffer.concat([
+    Buffer.from('10001000000000000000', 'hex'),
+    Buffer.from('0ac440f000000000', 'hex'),
+    Buffer.alloc(16),
+  ])
+  const type = Buffer.from('image/jpeg')
+  const edge = COVER_SIZES.regular
+  const last = 0x80
+  return Buffer.concat([
+    Buffer.from('fLaC'),
+    block(0, stream),
+    block(last | 6, uint32(3, type.length), type, uint32(0, edge, edge, 24, 0, jpeg.length), jpeg),
+  ])
+}

@@ -1,0 +1,212 @@
+import sharp from 'sharp'
+import { beforeAll, describe, expect, it } from 'vitest'
+
+import type { TranscodeJob } from '../../src/contract/job.ts'
+import {
+  decode,
+  ffmpeg,
+  type Format,
+  formats,
+  lavfi,
+  makeAudio,
+  makeImage,
+  probeTags,
+  withCover,
+} from '../support/audio.ts'
+import { newJob, succeed } from './service.ts'
+import { shareService } from './shared.ts'
+
+/** Tags and pictures: what is read of them, in whatever state they are, and what the files that are made say of themselves. */
+
+const { storage, service } = await shareService()
+let sources = 0
+
+async function make(source: Buffer, indexes: string[], changes: Partial<TranscodeJob> = {}) {
+  const name = `tagged-${sources++}`
+  const job = newJob(storage, storage.serve(name, source), changes)
+  job.variants = job.variants.filter(({ index }) => indexes.includes(index))
+  const { result } = await succeed(service, job)
+  return { result, name, probe: (index: string) => probeTags(storage.files.get(`${job.job_id}/${index}`)!) }
+}
+
+const outputs = (name: string) => {
+  const at = (size: string) => storage.url(`${name}/${size}`)
+  return { icon: at('icon'), small: at('small'), regular: at('regular'), large: at('large') }
+}
+
+const TAGS = {
+  title: 'Flamenco <b>Sketches</b> & "more" = 日本',
+  artist: 'Miles Davis',
+  album: 'Kind of Blue',
+  album_artist: 'Miles Davis Sextet',
+  composer: 'Bill Evans',
+  genre: 'Jazz',
+  date: '1959-08-17',
+  track: '5/5',
+  disc: '1/2',
+}
+const { track: _track, disc: _disc, ...TEXTS } = TAGS
+const READ = { ...TEXTS, year: 1959, track_number: 5, track_count: 5, disc_number: 1, disc_count: 2 }
+
+const tagFlags = (tags: Record<string, string>) =>
+  Object.entries(tags).flatMap(([name, value]) => ['-metadata', `${name}=${value}`])
+
+const aTagged = (format: Format, tags: Record<string, string> = TAGS) =>
+  makeAudio(format, { seconds: 0.5 }, tagFlags(tags))
+
+const ALL = ['mp3-128', 'aac-160', 'lossless', 'opus-96', 'preview']
+const PICTURED = ['mp3-128', 'aac-160', 'lossless']
+const untouched = { own: true, over: {}, under: {} }
+
+describe('the files that are made', () => {
+  let source: Buffer
+  beforeAll(async () => {
+    source = await withCover('flac', await aTagged('flac'), await makeImage('jpeg', 1500, 1500))
+  })
+
+  it('carry the tags and the cover of their source', async () => {
+    const cover = outputs('own-cover')
+    const { result, probe } = await make(source, ALL, { tags: untouched, cover })
+    expect(result.failed).toEqual([])
+    expect(result.warnings).toEqual([])
+    expect(result.tags).toEqual(READ)
+    expect(result.cover?.large).toBe(1400)
+    expect((await sharp(storage.files.get('own-cover/large')).metadata()).width).toBe(1400)
+    for (const index of ALL) {
+      const { tags, picture } = await probe(index)
+      expect(tags, index).toMatchObject(TAGS)
+      expect(picture, index).toBe(PICTURED.includes(index) ? 400 : null)
+    }
+  })
+
+  it('say what people have set instead, and what holds where the source says nothing', async () => {
+    const over = { title: 'A title\nof two lines\0', artist: 'Edited' }
+    const under = { title: 'file name', album: 'The collection', artist: 'Nobody' }
+    const picture = { url: storage.serve('set-cover', await makeImage('jpeg', 300, 300)).url, wins: true }
+    const plain = await aTagged('wav', { title: 'From the file', date: '1971' })
+    const made = await make(plain, ALL, { tags: { own: true, over, under }, picture })
+    for (const index of ALL) {
+      const { tags, picture } = await made.probe(index)
+      const { title, artist, album, date } = tags
+      const found = [title, artist, album, date]
+      expect(found, index).toEqual(['A title of two lines', 'Edited', 'The collection', '1971'])
+      expect(picture, index).toBe(PICTURED.includes(index) ? 300 : null)
+    }
+  })
+
+  it("say nothing of the source's where these do not count, nor anything at all to a Worker that asks for nothing", async () => {
+    const off = await make(source, ['mp3-128'], { tags: { own: false, over: {}, under: { title: 'file name' } } })
+    expect((await off.probe('mp3-128')).tags).toEqual({ title: 'file name', encoder: expect.any(String) })
+    const old = await make(source, ['mp3-128'])
+    expect(await old.probe('mp3-128')).toEqual({ tags: { encoder: expect.any(String) }, picture: null })
+    // What it says is read all the same.
+    expect(off.result.tags).toEqual(READ)
+  })
+
+  it('prefer the picture inside, unless another one wins; one that is gone harms nothing', async () => {
+    const url = storage.serve('collection-cover', await makeImage('jpeg', 300, 300)).url
+    const inside = await make(source, ['mp3-128'], { tags: untouched, picture: { url, wins: false } })
+    expect((await inside.probe('mp3-128')).picture).toBe(400)
+    const gone = { url: storage.url('gone'), wins: true }
+    const without = await make(source, ['mp3-128'], { tags: untouched, picture: gone })
+    expect(without.result.failed).toEqual([])
+    expect((await without.probe('mp3-128')).picture).toBeNull()
+  })
+
+  it('have the same samples as without', async () => {
+    const job = { tags: untouched }
+    const decoded = []
+    for (const changes of [{}, job]) {
+      const { result } = await make(source, ['lossless'], changes)
+      expect(result.failed).toEqual([])
+      decoded.push(await decode(storage.files.get([...storage.files.keys()].findLast((k) => k.endsWith('lossless'))!)!))
+    }
+    expect(decoded[1]).toEqual(decoded[0])
+  })
+})
+
+/** An MP3 without tags, for tags written by hand. */
+let bare: Buffer
+beforeAll(async () => {
+  bare = await ffmpeg([...lavfi({ seconds: 0.5 }), ...formats.mp3, '-id3v2_version', '0', '-map_metadata', '-1'])
+})
+
+const LATIN = { title: Buffer.from('Über den Wolken', 'latin1'), artist: Buffer.from('Mädchen für alles', 'latin1') }
+// Кино, Группа крови; 坂本九, 上を向いて歩こう; 青花瓷 in GBK, which nobody can tell from others.
+const hex = (text: string) => Buffer.from(text, 'hex')
+const CYRILLIC = { title: hex('c3f0f3efefe020eaf0eee2e8'), artist: hex('cae8edee') }
+const JAPANESE = { title: hex('8fe382f08cfc82a282c495e082b182a4'), artist: hex('8de2967b8be3') }
+const CHINESE = { title: hex('c7e0bba8b4c9'), artist: hex('d6dcbddcc2d7') }
+
+/** ID3v1 (id3.org): fields of 30 bytes in no encoding that anybody declared. */
+function v1({ title, artist }: typeof LATIN): Buffer {
+  const field = (text: Buffer, length = 30) =>
+    Buffer.concat([text.subarray(0, length), Buffer.alloc(length)]).subarray(0, length)
+  const end = [field(Buffer.alloc(0)), Buffer.from('1988'), field(Buffer.from([0]), 28), Buffer.from([0, 7, 17])]
+  return Buffer.concat([bare, Buffer.from('TAG'), field(title), field(artist), ...end])
+}
+
+/** ID3v2.3 (id3.org) whose frames say Latin-1. */
+function v2(frames: Record<string, Buffer>): Buffer {
+  const body = Buffer.concat(
+    Object.entries(frames).map(([name, text]) => {
+      const head = Buffer.alloc(11)
+      head.write(name)
+      head.writeUInt32BE(text.length + 1, 4)
+      return Buffer.concat([head, text])
+    }),
+  )
+  const { length } = body
+  const size = [21, 14, 7, 0].map((shift) => (length >> shift) & 127)
+  return Buffer.concat([Buffer.from('ID3'), Buffer.from([3, 0, 0, ...size]), body, bare])
+}
+
+describe('tags in the encoding of', () => {
+  it.each([
+    ['Latin-1', LATIN, { title: 'Über den Wolken', artist: 'Mädchen für alles' }],
+    ['Windows-1251', CYRILLIC, { title: 'Группа крови', artist: 'Кино' }],
+    ['Shift-JIS', JAPANESE, { title: '上を向いて歩こう', artist: '坂本九' }],
+    [
+      'UTF-8, cut in a character',
+      { title: Buffer.from('Ünïcödé für alle, übera€'), artist: Buffer.from('ß') },
+      { title: 'Ünïcödé für alle, übera', artist: 'ß' },
+    ],
+    ['nobody knows, which are none', CHINESE, {}],
+  ])('%s, in ID3v1', async (_, bytes, expected) => {
+    const { result } = await make(v1(bytes), ['mp3-128'])
+    expect(result.tags).toEqual({ ...expected, date: '1988', year: 1988, genre: 'Rock', track_number: 7 })
+  })
+
+  it.each([
+    ['Latin-1', LATIN, { title: 'Über den Wolken', artist: 'Mädchen für alles' }],
+    ['Windows-1251', CYRILLIC, { title: 'Группа крови', artist: 'Кино' }],
+    ['Shift-JIS', JAPANESE, { title: '上を向いて歩こう', artist: '坂本九' }],
+    ['UTF-8', { title: Buffer.from('Ünï'), artist: Buffer.from('坂本九') }, { title: 'Ünï', artist: '坂本九' }],
+  ])('%s, in ID3v2 that says Latin-1', async (_, { title, artist }, expected) => {
+    const { result } = await make(v2({ TIT2: title, TPE1: artist }), ['mp3-128'])
+    expect(result.tags).toEqual(expected)
+  })
+})
+
+describe('tags that nobody wrote by hand', () => {
+  it('of a megabyte are cut, and keep nothing from being made', async () => {
+    const long = Buffer.from('x'.repeat(1_000_000))
+    const source = v2({
+      TIT2: Buffer.concat([Buffer.from('Long '), long]),
+      TPE1: Buffer.from('  \t '),
+      TALB: Buffer.from('A\0\0'),
+      TRCK: Buffer.from('99999/3'),
+      TXXX: long,
+    })
+    const { result, probe } = await make(source, ['mp3-128'], { tags: untouched })
+    expect(result.tags).toEqual({ title: `Long ${'x'.repeat(250)}`, album: 'A' })
+    expect(JSON.stringify(result.info).length).toBeLessThan(20_000)
+    expect((await probe('mp3-128')).tags.title).toHaveLength(255)
+  })
+
+  it('hide and turn nothing: no control characters, no directions, no half characters', async () => {
+    const title = `\u202eevil\u2066 \u0007bell\r\nnext ${'😀'.repeat(200)}`
+    const { result } = await make(await aTagged('flac', { title, date: 'about 1970', track: 'A1' }), ['mp3-128'])
+    expect(result.tags).toEqual({ title: `evil bell next ${'😀'.repeat(120)}` })
+  })
+})

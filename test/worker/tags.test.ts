@@ -1,0 +1,284 @@
+import { exports } from 'cloudflare:workers'
+import { beforeEach, describe, expect, it, vi } from 'vitest'
+
+import type { Tags } from '../../src/contract/info.ts'
+import type { TranscodeJob } from '../../src/contract/job.ts'
+import { rowsOf } from './meter.ts'
+import { aShop, aWaitingTrack, made, query, serveTranscoder, upload } from './ready_track.ts'
+import { ok } from './support.ts'
+
+/** What the tags of a file are used for, and that what people set always wins (docs/tags.md). */
+
+const TAGS = {
+  title: 'Blue in Green',
+  artist: 'Miles Davis',
+  album: 'Kind of Blue',
+  album_artist: 'Miles Davis Sextet',
+  genre: 'Jazz',
+  date: '1959-08-17',
+  year: 1959,
+  track_number: 3,
+  track_count: 5,
+  disc_number: 1,
+} satisfies Tags
+
+let shop: Awaited<ReturnType<typeof aShop>>
+/** What the files say, by their names. */
+let files: Record<string, Tags | undefined>
+let seen: TranscodeJob[]
+
+beforeEach(async () => {
+  vi.restoreAllMocks()
+  shop = await aShop()
+  files = {}
+  seen = serveTranscoder((job) => made(job, { tags: files[job.tags!.under.title!] }))
+})
+
+async function aTrack(name: string, tags?: Tags, body: object = {}) {
+  files[name] = tags
+  const track_id = await aWaitingTrack(shop.key, shop.collection_id, { file_name: `${name}.mp3`, ...body })
+  await upload(shop.key, track_id)
+  return track_id
+}
+const set = (path: string, body: object) => ok('PUT', `/v1/${path}`, { key: shop.key, body })
+const setOrganization = (body: object) => set(`organization/${shop.organization_id}`, body)
+const read = async (track_id: string) => (await ok('GET', `/v1/track/${track_id}`, { key: shop.key })).track
+const play = async () => {
+  const body = { collection_id: shop.collection_id }
+  return ok('POST', '/v1/play_session/collection', { key: shop.key, body })
+}
+/** Title and subtitle in the list of a session, which the play views of its tracks must have too. */
+async function letters() {
+  const { play_session_id, tracks } = await play()
+  const all = (tracks as { id: string; player_title: string; player_subtitle: string | null }[]).map((track) => track)
+  for (const { id, player_title, player_subtitle } of all) {
+    const { track } = await ok('GET', `/v1/play/${play_session_id}/${id}`)
+    expect(track).toMatchObject({ player_title, player_subtitle })
+  }
+  return all.map(({ player_title, player_subtitle }) => [player_title, player_subtitle])
+}
+const reprocess = async (track_id: string) => {
+  const calls = seen.length
+  await ok('POST', `/v1/track/${track_id}/reprocess`, { key: shop.key })
+  await vi.waitUntil(async () => seen.length > calls && (await read(track_id)).status === 'ready', { timeout: 10_000 })
+  return seen.at(-1)!
+}
+
+describe('tags', () => {
+  it('are told of the track, in lists and in play views, as the file has them', async () => {
+    const track_id = await aTrack('03', TAGS)
+    expect((await read(track_id)).tags).toEqual(TAGS)
+    const list = await ok('GET', `/v1/collection/${shop.collection_id}/track`, { key: shop.key })
+    expect(list.tracks[0].tags).toEqual(TAGS)
+    expect((await play()).first_track.track.tags).toEqual(TAGS)
+  })
+
+  it('are none of a file without, and stay what they were when a transcoder tells nothing of them', async () => {
+    const track_id = await aTrack('03')
+    expect((await read(track_id)).tags).toEqual({})
+    files['03'] = TAGS
+    await reprocess(track_id)
+    files['03'] = undefined
+    await reprocess(track_id)
+    expect((await read(track_id)).tags).toEqual(TAGS)
+  })
+
+  it('fill title and subtitle, where nobody has set these of the track; what is set wins for ever', async () => {
+    const track_id = await aTrack('03', TAGS)
+    await set(`collection/${shop.collection_id}`, { player_subtitle: 'Columbia' })
+    expect(await letters()).toEqual([['Blue in Green', 'Miles Davis']])
+    expect(await read(track_id)).toMatchObject({ player_title: null, player_subtitle: null })
+
+    await set(`track/${track_id}`, { player_title: 'Edited', player_subtitle: 'Bill Evans' })
+    expect(await letters()).toEqual([['Edited', 'Bill Evans']])
+    const { tags } = await reprocess(track_id)
+    expect(tags!.over).toEqual({ title: 'Edited', artist: 'Bill Evans' })
+    expect(await letters()).toEqual([['Edited', 'Bill Evans']])
+
+    await set(`track/${track_id}`, { player_title: null, player_subtitle: null })
+    expect(await letters()).toEqual([['Blue in Green', 'Miles Davis']])
+  })
+
+  it.each<[string, Tags, string, string | null]>([
+    ['no title', { artist: 'Miles Davis' }, '03', 'Miles Davis'],
+    ['the artist of the album only', { album_artist: 'Sextet' }, '03', 'Sextet'],
+    ['no artist', { title: 'Blue in Green' }, 'Blue in Green', 'The shop'],
+    ['markup, which is text', { title: '<img src=x>' }, '<img src=x>', 'The shop'],
+  ])('with %s', async (_, tags, title, subtitle) => {
+    await setOrganization({ player_subtitle: 'The shop' })
+    await aTrack('03', tags)
+    expect(await letters()).toEqual([[title, subtitle]])
+  })
+
+  it('are told but not used where the organization says so', async () => {
+    await setOrganization({ uses_tags: false })
+    const track_id = await aTrack('03', TAGS)
+    await aTrack('01', { ...TAGS, track_number: 1 })
+    expect(await letters()).toEqual([
+      ['03', null],
+      ['01', null],
+    ])
+    expect((await play()).first_track.track.tags).toEqual({})
+    expect((await read(track_id)).tags).toEqual(TAGS)
+    expect(seen[0]!.tags).toEqual({ own: false, over: {}, under: { title: '03', album: 'Kind of Blue' } })
+    await setOrganization({ uses_tags: true })
+    expect(await letters()).toEqual([
+      ['Blue in Green', 'Miles Davis'],
+      ['Blue in Green', 'Miles Davis'],
+    ])
+  })
+})
+
+describe('a transcode is told', () => {
+  it('what holds where the file says nothing, and where the cover lies that its files get', async () => {
+    await setOrganization({ player_subtitle: 'The shop' })
+    await aTrack('03')
+    expect(seen[0]).toMatchObject({
+      tags: { own: true, over: {}, under: { title: '03', artist: 'The shop', album: 'Kind of Blue' } },
+      picture: null,
+    })
+    await query('update collections set cover_path = ?, player_subtitle = ?', 'media/of-collection', 'Columbia')
+    const track_id = await aTrack('04')
+    expect(seen[1]).toMatchObject({ tags: { under: { artist: 'Columbia' } }, picture: { wins: false } })
+    expect(new URL(seen[1]!.picture!.url).pathname).toMatch(/\/media\/of-collection\/regular\.jpg$/)
+
+    await query('update tracks set cover_path = ? where id = ?', 'media/of-track', track_id)
+    const job = await reprocess(track_id)
+    expect(job.picture!.wins).toBe(true)
+    expect(new URL(job.picture!.url).pathname).toMatch(/\/media\/of-track\/regular\.jpg$/)
+    await set(`collection/${shop.collection_id}`, { is_cover_overridable: false })
+    const { picture } = await reprocess(track_id)
+    expect(picture!.wins).toBe(true)
+    expect(new URL(picture!.url).pathname).toMatch(/\/media\/of-collection\/regular\.jpg$/)
+  })
+})
+
+describe('an album', () => {
+  const of = (disc_number: number, track_number: number) => ({ ...TAGS, disc_number, track_number })
+  const order = async () => (await letters()).map(([title]) => title)
+  const aSong = (name: string, tags: Tags) => aTrack(name, { ...tags, title: name })
+
+  it('stands as its discs and numbers say, in whatever order its files came; other tracks stay where they are', async () => {
+    await aSong('2-2', of(2, 2))
+    await aTrack('Of no album')
+    await aSong('1-10', of(1, 10))
+    await aSong('Of another', { ...of(1, 1), album: 'Milestones' })
+    await aSong('1-9', of(1, 9))
+    await aSong('2-1', of(2, 1))
+    const { disc_number: _, ...withoutDisc } = of(1, 1)
+    await aSong('1-1', withoutDisc)
+    expect(await order()).toEqual(['1-1', 'Of no album', '1-9', 'Of another', '1-10', '2-1', '2-2'])
+  })
+
+  it('stays as somebody has ordered it', async () => {
+    const [second, first] = [await aSong('2', of(1, 2)), await aSong('1', of(1, 1))]
+    expect(await order()).toEqual(['1', '2'])
+    await set(`collection/${shop.collection_id}/track/order`, { track_ids: [second, first] })
+    await aSong('0', of(1, 0))
+    await reprocess(first)
+    expect(await order()).toEqual(['2', '1', '0'])
+  })
+})
+
+describe('a cover', () => {
+  const squares = (path: string) => new RegExp(`/${path}/regular\\.jpg\\?`)
+  const regularOf = ({ cover_image }: { cover_image: { regular: { url: string } } }) => cover_image.regular.url
+  const ofCollection = async () => ok('GET', `/v1/collection/${shop.collection_id}/cover`, { key: shop.key })
+  const cardOf = async (play_session_id: string) => {
+    const text = await (await exports.default.fetch(`https://tonearm.test/embed/${play_session_id}`)).text()
+    const card = Object.fromEntries(
+      [...text.matchAll(/<meta property="og:image(?::(\w+))?" content="([^"]+)"/g)].map(([, name = 'url', value]) => [
+        name,
+        value,
+      ]),
+    )
+    return { url: card.url?.replaceAll('&amp;', '&'), width: card.width }
+  }
+
+  it("of a collection without one is its first track's, also for tracks without one, and its own as soon as there is one", async () => {
+    const [first, second] = [await aTrack('1'), await aTrack('2')]
+    await query(
+      'update tracks set cover_path = ?, cover_colors = ? where id = ?',
+      'media/first',
+      '[{"hex":"#AA3300","area":1,"lightness":0.5,"saturation":0.5}]',
+      first,
+    )
+    const { play_session_id } = await play()
+    const viewed = await ok('GET', `/v1/play/${play_session_id}/${second}`)
+    expect(regularOf(viewed)).toMatch(squares('media/first'))
+    expect(viewed.track.image_colors).toMatchObject([{ hex: '#AA3300' }])
+    expect(regularOf(await ofCollection())).toMatch(squares('media/first'))
+    expect((await cardOf(play_session_id)).url).toMatch(squares('media/first'))
+    const { picture } = await reprocess(second)
+    expect(picture).toEqual({ url: expect.stringMatching(squares('media/first')), wins: false })
+
+    await query('update collections set cover_path = ?', 'media/own')
+    await setOrganization({ name: 'Changed, so that nothing is remembered' })
+    expect(regularOf(await ok('GET', `/v1/play/${play_session_id}/${second}`))).toMatch(squares('media/own'))
+    expect(regularOf(await ofCollection())).toMatch(squares('media/own'))
+  })
+
+  it('costs a play view one row more, and only where neither the track nor the collection has one', async () => {
+    const track_id = await aTrack('1')
+    const { play_session_id } = await play()
+    const cost = async () => {
+      const { statements, read: rows } = await rowsOf('GET', `/v1/play/${play_session_id}/${track_id}`)
+      return { statements, rows }
+    }
+    expect(await cost()).toEqual({ statements: 1, rows: 5 })
+    for (const table of ['tracks', 'collections']) {
+      await query(`update ${table} set cover_path = ?`, 'media/own')
+      expect(await cost(), table).toEqual({ statements: 1, rows: 4 })
+      await query(`update ${table} set cover_path = null`)
+    }
+  })
+
+  it.each([
+    ['organization', { uses_tags: false }],
+    ['organization', { is_cover_overridable: false }],
+    ['collection', { is_cover_overridable: false }],
+  ] as const)("of a track is not the collection's where the %s has %j", async (level, body) => {
+    const first = await aTrack('1')
+    await query('update tracks set cover_path = ? where id = ?', 'media/first', first)
+    await set(`${level}/${shop[`${level}_id`]}`, body)
+    expect(regularOf(await ofCollection())).toMatch(/\/cover\/regular\.jpg$/)
+  })
+
+  it('has a large square where its picture is large, which those who manage it and cards get', async () => {
+    const { play_session_id } = await play()
+    await query('update collections set cover_path = ?', 'media/own')
+    expect((await ofCollection()).cover_image.large).toBeNull()
+    expect(await cardOf(play_session_id)).toMatchObject({
+      url: expect.stringMatching(squares('media/own')),
+      width: '400',
+    })
+    await query('update collections set cover_size = 1400')
+    const large = /\/media\/own\/large\.jpg\?/
+    expect((await ofCollection()).cover_image.large).toEqual({
+      type: 'large',
+      width: 1400,
+      height: 1400,
+      url: expect.stringMatching(large),
+    })
+    expect(await cardOf(play_session_id)).toMatchObject({ url: expect.stringMatching(large), width: '1400' })
+  })
+})
+
+it('a session tells what is played before any of it can be', async () => {
+  await setOrganization({ player_subtitle: 'The shop' })
+  const { list, first_track, play_session_id } = await play()
+  expect({ list, first_track }).toEqual({
+    list: { scope: 'collection', title: 'Kind of Blue', subtitle: 'The shop' },
+    first_track: null,
+  })
+  expect((await ok('GET', `/v1/play/${play_session_id}`)).list).toEqual(list)
+  const { playlist_id } = await ok('POST', '/v1/playlist', {
+    key: shop.key,
+    body: { title: 'Mix', player_subtitle: 'DJ' },
+  })
+  const ofPlaylist = await ok('POST', '/v1/play_session/playlist', { key: shop.key, body: { playlist_id } })
+  expect(ofPlaylist.list).toEqual({ scope: 'playlist', title: 'Mix', subtitle: 'DJ' })
+  const track_id = await aTrack('1')
+  const ofTrack = await ok('POST', '/v1/play_session/track', { key: shop.key, body: { track_id } })
+  expect(ofTrack.list).toBeNull()
+})
