@@ -76,9 +76,13 @@ const inWords = (message: string) =>
 
 const sentence = (text: string) => `${text.charAt(0).toUpperCase()}${text.slice(1)}${/[.!?]$/.test(text) ? '' : '.'}`
 
-/** A track's name: its title, else the file's name. */
-export const nameOf = (track: Pick<Listed, 'player_title' | 'file_name'>) =>
-  track.player_title || track.file_name.replace(/\.[^.]*$/, '')
+type Named = Pick<Listed, 'player_title' | 'file_name' | 'tags'>
+
+/** A track's name as its file has it: the title that it says, else its own. */
+export const fileTitle = (track: Named) => track.tags.title ?? track.file_name.replace(/\.[^.]*$/, '')
+
+/** A track's name: its title, else its file's. */
+export const nameOf = (track: Named) => track.player_title || fileTitle(track)
 
 export const infoOf = (track: Pick<Track, 'info'> | undefined): TrackInfo => track?.info ?? {}
 

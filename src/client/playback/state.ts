@@ -3,7 +3,7 @@ import type { Success } from '../client.ts'
 
 /** Everything that changes while a session plays, and the one place that changes it. */
 
-export type Session = Pick<Success<Calls['playSession']>, 'play_session' | 'tracks' | 'first_track'>
+export type Session = Pick<Success<Calls['playSession']>, 'play_session' | 'list' | 'tracks' | 'first_track'>
 export type SessionTrack = Session['tracks'][number]
 
 export type PlayView = Omit<Success<Calls['playTrack']>, 'ok' | 'api_request_id'>

@@ -4,7 +4,7 @@ import { isFinal } from '../../client/index.ts'
 import { DEFAULT_ACCEPT } from '../../client/upload/accept.ts'
 import { announce } from '../announce.ts'
 import type { Client, Track } from '../api.ts'
-import { clock, explain, failureOf, infoOf, nameOf, percent } from '../format.ts'
+import { clock, explain, failureOf, fileTitle, infoOf, nameOf, percent } from '../format.ts'
 import { Button } from '../parts/button.tsx'
 import { chooseFile } from '../parts/choose_file.ts'
 import { confirmed } from '../parts/dialog.tsx'
@@ -59,7 +59,7 @@ export function TrackPage({ id, tab }: PageProperties) {
           scope="track"
           id={id}
           values={track}
-          placeholder={track.file_name.replace(/\.[^.]*$/, '')}
+          placeholder={fileTitle(track)}
           save={async (changes) => {
             const answer = await client.put('/v1/track/{track_id}', { params, body: changes })
             if (!answer.ok) return answer

@@ -41,7 +41,7 @@ export function TrackRow({ track, detail, place, handle, look, onPlay, menu, onR
   const current = now?.track_id === track.id
   const loudness = info.loudness?.integrated_lufs
   // As somebody wrote it for this track, else as the file says, else as players show it.
-  const artist = info.tags?.artist ?? info.tags?.album_artist
+  const artist = track.tags.artist ?? track.tags.album_artist
   const subtitle = track.player_subtitle || artist || view?.track.player_subtitle
   const sent = sentOf(track)
   const warnings = (info.warnings?.length ?? 0) + (info.failed_variants?.length ?? 0)
