@@ -2,8 +2,9 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
 import { readdirSync, readFileSync } from 'node:fs'
-import { createServer } from 'node:net'
 import { join } from 'node:path'
+
+import { freePorts } from '../test/support/stack.ts'
 
 /** What `npm start` runs, on data that outlive it, and its processes one by one (Linux only). */
 export interface Stack extends Caller {
@@ -86,20 +87,6 @@ export async function send(
   await response.body?.cancel()
   return response.ok
 }
-
-const freePorts = () =>
-  Promise.all(
-    [0, 1].map(
-      () =>
-        new Promise<number>((resolve) => {
-          const server = createServer().listen(0, '127.0.0.1', () => {
-            const { port } = server.address() as { port: number }
-            // Held until both are known, so that they differ.
-            setTimeout(() => server.close(() => resolve(port)), 50)
-          })
-        }),
-    ),
-  )
 
 const root = join(import.meta.dirname, '..')
 

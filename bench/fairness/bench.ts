@@ -8,6 +8,7 @@ import { findTools } from '../../container/process/ffmpeg.ts'
 import { readSettings } from '../../container/service/settings.ts'
 import { watchOthers } from '../process.ts'
 import { call, type Caller, type Created, prepareStack, processesOf, send } from '../stack.ts'
+import { median } from '../statistics.ts'
 import { sourceFile, type SourceFormat, sourceFormats } from '../transcode/source.ts'
 import { atEnd, withEnding } from '../worker/ending.ts'
 
@@ -27,7 +28,7 @@ How long a short file of one organization waits behind a backlog of another, bes
   --verbose      all that the stack prints`
 
 const text = (standard: string) => ({ type: 'string', default: standard }) as const
-const options = {
+const numbers = {
   long: text('60'),
   middle: text('5'),
   middles: text('20'),
@@ -35,8 +36,13 @@ const options = {
   times: text('12'),
   pause: text('12'),
   idle: text('7'),
-  format: text('mp3'),
   goal: text('3'),
+} as const
+type Figure = keyof typeof numbers
+const figures = Object.keys(numbers) as Figure[]
+const options = {
+  ...numbers,
+  format: text('mp3'),
   verbose: { type: 'boolean', default: false },
   help: { type: 'boolean', default: false },
 } as const
@@ -49,26 +55,17 @@ export const fairness = {
     if (values.help) return console.log(HELP)
     const format = sourceFormats.find((known) => known === values.format)
     if (!format) throw new Error(`--format must be ${sourceFormats.join(' or ')}`)
-    const number = (name: 'long' | 'middle' | 'middles' | 'short' | 'times' | 'pause' | 'idle' | 'goal') => {
+    const number = (name: Figure) => {
       const value = Number(values[name])
       if (value > 0) return value
       throw new Error(`--${name} must be a number above 0`)
     }
-    const wanted = {
-      long: number('long'),
-      middle: number('middle'),
-      middles: number('middles'),
-      short: number('short'),
-      times: number('times'),
-      pause: number('pause'),
-      idle: number('idle'),
-      goal: number('goal'),
-    }
+    const wanted = Object.fromEntries(figures.map((name) => [name, number(name)])) as Wanted
     await withEnding(() => measure(wanted, format, values.verbose))
   },
 }
 
-type Wanted = Record<'long' | 'middle' | 'middles' | 'short' | 'times' | 'pause' | 'idle' | 'goal', number>
+type Wanted = Record<Figure, number>
 
 async function measure(wanted: Wanted, format: SourceFormat, verbose: boolean): Promise<void> {
   const { ffmpeg } = await findTools(readSettings(process.env))
@@ -123,10 +120,6 @@ async function measure(wanted: Wanted, format: SourceFormat, verbose: boolean): 
 }
 
 const seconds = (milliseconds: number) => `${(milliseconds / 1000).toFixed(2)} s`
-const median = (values: number[]) => {
-  const sorted = values.toSorted((a, b) => a - b)
-  return (sorted[Math.floor((sorted.length - 1) / 2)]! + sorted[Math.ceil((sorted.length - 1) / 2)]!) / 2
-}
 
 type Shop = Caller & { collection_id: string }
 

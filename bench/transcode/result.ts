@@ -1,3 +1,4 @@
+import { median } from '../statistics.ts'
 import type { Run } from './contestant.ts'
 import type { Costs } from './sequence.ts'
 
@@ -46,10 +47,4 @@ export function limit({ variants, decoding }: Costs, cores: number): number {
   const alone = Object.values(variants)
   const total = alone.reduce((sum, cpu) => sum + Math.max(0, cpu - decoding), decoding)
   return Math.max(total / cores, ...alone)
-}
-
-function median(values: number[]): number {
-  const sorted = values.toSorted((a, b) => a - b)
-  const middle = sorted.length / 2
-  return (sorted[Math.ceil(middle) - 1]! + sorted[Math.floor(middle)]!) / 2
 }

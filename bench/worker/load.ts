@@ -1,7 +1,7 @@
 import autocannon from 'autocannon'
 
 import { threadSeconds } from '../process.ts'
-import { interval, median } from './statistics.ts'
+import { interval, median } from '../statistics.ts'
 import type { Workerd } from './workerd.ts'
 
 /** Requests over 16 connections, enough to keep workerd busy, in rounds in which every target has its turn, forwards and then backwards. */

@@ -1,9 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 
 import { threadSeconds } from '../process.ts'
+import { median } from '../statistics.ts'
 import { type Addresses, startApp, startPlain } from './app.ts'
 import type { Bundle } from './bundle.ts'
-import { median } from './statistics.ts'
 import type { Workerd } from './workerd.ts'
 
 /** Isolates in one process, so that what the process itself takes hardly counts. */

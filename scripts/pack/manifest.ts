@@ -11,7 +11,7 @@ import { lexer, type Tokens } from 'marked'
 const root = join(import.meta.dirname, '../..')
 const read = (path: string) => readFileSync(join(root, path), 'utf8')
 
-export interface Described {
+interface Described {
   name: string
   description: string
 }

@@ -1,23 +1,12 @@
-import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
+import { describe, expect, test, vi } from 'vitest'
 
 import type { Failure } from '../../src/client/index.ts'
 import { isTextFile } from '../../src/client/upload/accept.ts'
 import { afterCall, afterUpload, mayHelpToRepeat } from '../../src/client/upload/session.ts'
 import { FILE_ERRORS, SERVICE_ERRORS, TRACK_ERRORS } from '../../src/contract/errors.ts'
-import { aSong, lost, openQueue, PlayedService, refusal, silence, until } from './upload_service.ts'
+import { aSong, lost, openQueue, refusal, service, silence, until } from './upload_service.ts'
 
 /** The engine of uploads, without a browser: what happens to files, whatever the service and the storage answer. */
-
-let service: PlayedService
-
-beforeEach(() => {
-  vi.useFakeTimers()
-  service = new PlayedService()
-})
-afterEach(() => {
-  vi.useRealTimers()
-  vi.unstubAllGlobals()
-})
 
 const MAKING = /^\/v1\/upload\/[\w-]+\/track$/
 

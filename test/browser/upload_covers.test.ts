@@ -1,20 +1,9 @@
-import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
+import { describe, expect, test, vi } from 'vitest'
 
 import type { UploadItem } from '../../src/client/upload/item.ts'
-import { aPicture, aSong, openQueue, PlayedService, silence, until } from './upload_service.ts'
+import { aPicture, aSong, openQueue, service, silence, until } from './upload_service.ts'
 
 /** What comes beside a file, and what has to be chosen again. */
-
-let service: PlayedService
-
-beforeEach(() => {
-  vi.useFakeTimers()
-  service = new PlayedService()
-})
-afterEach(() => {
-  vi.useRealTimers()
-  vi.unstubAllGlobals()
-})
 
 describe('a file that was changed on the disk', () => {
   test('is not tried again, but chosen again', async () => {

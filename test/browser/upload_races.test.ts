@@ -1,19 +1,8 @@
-import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
+import { describe, expect, test, vi } from 'vitest'
 
-import { aSong, lost, openQueue, PlayedService, refusal, until } from './upload_service.ts'
+import { aSong, lost, openQueue, refusal, service, until } from './upload_service.ts'
 
 /** The engine of uploads when something happens at the wrong moment: an answer gets lost, a key changes, somebody cancels. */
-
-let service: PlayedService
-
-beforeEach(() => {
-  vi.useFakeTimers()
-  service = new PlayedService()
-})
-afterEach(() => {
-  vi.useRealTimers()
-  vi.unstubAllGlobals()
-})
 
 const MAKING = /^\/v1\/upload\/[\w-]+\/track$/
 const LOOKING = /^\/v1\/upload\/[\w-]+\/track\/[\w-]+$/

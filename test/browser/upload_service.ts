@@ -1,4 +1,4 @@
-import { vi } from 'vitest'
+import { afterEach, beforeEach, vi } from 'vitest'
 
 import type { OperationAt, Result } from '../../src/client/client.ts'
 import type { QueueEvents, UploadEvents, UploadItem, UploadOptions, UploadState } from '../../src/client/upload/item.ts'
@@ -56,7 +56,7 @@ export const lost = () => Promise.reject(new TypeError('fetch failed'))
 export const silence = ({ signal }: Call) =>
   new Promise<Response>((_, reject) => signal.addEventListener('abort', () => reject(new Error('aborted'))))
 
-export class PlayedService {
+class PlayedService {
   tracks: StoredTrack[] = []
   sessions = new Set<string>()
   calls: string[] = []
@@ -255,3 +255,14 @@ export async function until(item: UploadItem | undefined, ...states: UploadState
   }
   throw new Error(`${item?.name} is ${item?.state}, not ${states.join(' or ')}`)
 }
+
+/** Of each test its own, as is the clock. */
+export let service: PlayedService
+beforeEach(() => {
+  vi.useFakeTimers()
+  service = new PlayedService()
+})
+afterEach(() => {
+  vi.useRealTimers()
+  vi.unstubAllGlobals()
+})

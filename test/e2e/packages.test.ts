@@ -170,6 +170,7 @@ test('without a framework it plays under a policy that is strict; custom-element
       }),
     declarations,
   )
+  expect(declarations.filter(({ members }) => members.length === 0).map(({ tagName }) => tagName)).toEqual([])
   expect(unlike).toEqual([])
   await opened.close()
 })

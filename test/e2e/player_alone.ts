@@ -5,7 +5,6 @@ import { join } from 'node:path'
 
 import type { BrowserContextOptions, Page } from 'playwright-core'
 
-import type { TonearmPlayer } from '../../src/elements/player/index.ts'
 import { closePages, joinBrowser } from '../support/browser.ts'
 
 /**
@@ -16,6 +15,14 @@ import { closePages, joinBrowser } from '../support/browser.ts'
 const assets = join(import.meta.dirname, '../../dist/public')
 const policy =
   "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self'; media-src 'self'; frame-src 'self'; require-trusted-types-for 'script'"
+export const PATIENCE = { timeout: 60_000 }
+export const CHAPTERS = [
+  { start: 0, title: 'Opening' },
+  { start: 120, title: 'The long way round' },
+  { start: 400, title: null },
+]
+export const player = (page: Page) => page.locator('tonearm-player')
+export const button = (page: Page, name: string) => page.getByRole('button', { name, exact: true })
 export const SESSION = '00000000-0000-4000-8000-000000000000'
 
 /** What the service answers. */
@@ -27,10 +34,18 @@ interface Answers {
   chapters: object[]
   refusal: { status: number; code: string } | null
 }
-const ANSWERS: Answers = { titles: ['First', 'Second', 'Third'], seconds: 100, list: null, chapters: [], refusal: null }
+/** Unless a test wants others. */
+export const ANSWERS: Answers = {
+  titles: ['First', 'Second', 'Third'],
+  seconds: 100,
+  list: null,
+  chapters: [],
+  refusal: null,
+}
 
 export interface Alone {
   answers: Answers
+  /** A page whose player has its session, or knows that it gets none. */
   open: (attributes?: Record<string, string>, options?: Options) => Promise<Page>
   dispose: () => Promise<void>
 }
@@ -60,7 +75,7 @@ function wav(seconds: number): Buffer {
 
 export async function setUp(): Promise<Alone> {
   const browser = await joinBrowser()
-  const answers = structuredClone(ANSWERS)
+  const answers = { ...ANSWERS }
   let html = ''
   const server = createServer((request, response) => {
     const { pathname } = new URL(request.url ?? '/', 'http://localhost')
@@ -104,9 +119,7 @@ export async function setUp(): Promise<Alone> {
           document.addEventListener(`tonearm-${name}`, () => seen.push(name))
       })
       await page.goto(`${origin}/${hash}`)
-      await page.waitForFunction(() =>
-        document.querySelector<TonearmPlayer>('tonearm-player')?.shadowRoot?.querySelector('[data-status]'),
-      )
+      if (all['play-session-id']) await untilSettled(page)
       return page
     },
     async dispose() {
@@ -175,7 +188,6 @@ function sendFile(body: Buffer, range: string | undefined, response: ServerRespo
     .end(body.subarray(start, end + 1))
 }
 
-/** Waits until the player can play, or cannot. */
 export const untilSettled = (page: Page) =>
   page.waitForFunction(() =>
     (window as unknown as { seen: string[] }).seen.some((name) => name !== 'trackchange' && name !== 'pause'),

@@ -2,45 +2,23 @@ import type { Page } from 'playwright-core'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 
 import { findings } from './axe.ts'
-import { type Alone, setUp, untilSettled } from './player_alone.ts'
+import { type Alone, ANSWERS, button, CHAPTERS, PATIENCE, player, setUp, untilSettled } from './player_alone.ts'
 
-/** What the player does beside playing: chapters, menu, links, memory, keys; how it fits, and what it says when something is wrong. */
-
-const PATIENCE = { timeout: 60_000 }
+/** What the player does beside playing: chapters, menu, links, memory, keys, and what it says when something is wrong. */
 
 let alone: Alone
 beforeAll(async () => {
   alone = await setUp()
 })
 afterAll(() => alone?.dispose())
-beforeEach(() =>
-  Object.assign(alone.answers, {
-    titles: ['First', 'Second', 'Third'],
-    seconds: 100,
-    list: null,
-    chapters: [],
-    refusal: null,
-  }),
-)
+beforeEach(() => Object.assign(alone.answers, ANSWERS))
 
-const CHAPTERS = [
-  { start: 0, title: 'Opening' },
-  { start: 120, title: 'The long way round' },
-  { start: 400, title: null },
-]
-async function open(...rest: Parameters<Alone['open']>): Promise<Page> {
-  const page = await alone.open(...rest)
-  await untilSettled(page)
-  return page
-}
-const player = (page: Page) => page.locator('tonearm-player')
 const timeOf = (page: Page) => page.evaluate(() => document.querySelector('tonearm-player')!.currentTime)
-const button = (page: Page, name: string) => page.getByRole('button', { name, exact: true })
 const untilTime = (page: Page, time: number) => expect.poll(() => timeOf(page), PATIENCE).toBeCloseTo(time, 0)
 
 test('the face and the lock screen name album and artist, the region the track', async () => {
   alone.answers.list = { scope: 'collection', title: 'Night bus', subtitle: 'Ines Calder' }
-  const page = await open()
+  const page = await alone.open()
   expect(await player(page).locator('[part=album]').textContent()).toBe('Night bus')
   expect(await player(page).locator('[part=subtitle]').textContent()).toBe('Ines Calder')
   await page.getByRole('region', { name: 'Audio player: First' }).waitFor()
@@ -53,7 +31,7 @@ test('the face and the lock screen name album and artist, the region the track',
 
 test('chapters are marked, listed and walked through; a long track has skip buttons', async () => {
   Object.assign(alone.answers, { seconds: 700, chapters: CHAPTERS })
-  const page = await open()
+  const page = await alone.open()
   const list = page.getByRole('list', { name: 'Chapters' })
   expect(await list.getByRole('listitem').count()).toBe(3)
   expect(await player(page).locator('tonearm-waveform .marks i').count()).toBe(3)
@@ -70,8 +48,8 @@ test('chapters are marked, listed and walked through; a long track has skip butt
   await page.keyboard.press('j')
   await untilTime(page, 400)
   await page.context().close()
-  Object.assign(alone.answers, { seconds: 100, chapters: [] })
-  const short = await open()
+  Object.assign(alone.answers, ANSWERS)
+  const short = await alone.open()
   expect(await button(short, 'Back 15 seconds').count()).toBe(0)
   await player(short).evaluate((element) => element.setAttribute('skip', '5 10'))
   await button(short, 'Forward 10 seconds').click()
@@ -81,7 +59,6 @@ test('chapters are marked, listed and walked through; a long track has skip butt
 
 test('the menu shares a link to now, sets a timer, lists the keys, and finds other devices', async () => {
   const page = await alone.open({ share: '' }, { permissions: ['clipboard-read', 'clipboard-write'] })
-  await untilSettled(page)
   await page.evaluate(() => document.querySelector('tonearm-player')!.seek(75))
   await button(page, 'More').click()
   const menu = page.getByRole('dialog', { name: 'More' })
@@ -129,7 +106,7 @@ test('other devices are offered where the browser knows some', async () => {
 })
 
 test('an address says where to begin, and leads there when it changes', async () => {
-  const page = await open({ share: '' }, { hash: '#track=2&t=0:20' })
+  const page = await alone.open({ share: '' }, { hash: '#track=2&t=0:20' })
   expect(await timeOf(page)).toBe(20)
   const title = () => page.evaluate(() => document.querySelector('tonearm-player')!.track?.player_title)
   expect(await title()).toBe('Second')
@@ -138,14 +115,14 @@ test('an address says where to begin, and leads there when it changes', async ()
   await untilTime(page, 40)
   await page.context().close()
   // Without the attribute an address is the page's own affair.
-  const other = await open({}, { hash: '#t=20' })
+  const other = await alone.open({}, { hash: '#t=20' })
   expect(await timeOf(other)).toBe(0)
   await other.context().close()
 })
 
 test('volume, speed and the place in a long track are there after a reload, unless the page says otherwise', async () => {
   alone.answers.seconds = 700
-  const page = await open()
+  const page = await alone.open()
   await page.getByRole('slider', { name: 'Volume' }).fill('0.4')
   await page.getByLabel('Speed').selectOption('1.5')
   await page.evaluate(() => document.querySelector('tonearm-player')!.seek(300))
@@ -170,7 +147,7 @@ test('volume, speed and the place in a long track are there after a reload, unle
 
 test('an expired session says what to do, shows no pause button, and asks again when play is pressed', async () => {
   alone.answers.refusal = { status: 410, code: 'session_expired' }
-  const page = await open({ autoplay: '' })
+  const page = await alone.open({ autoplay: '' })
   await page.getByRole('status').getByText('Reload the page').waitFor()
   expect(await button(page, 'Pause').count()).toBe(0)
   await button(page, 'Play').click()
@@ -199,7 +176,7 @@ test('a developer reads in the console what is wrong, and the cure', async () =>
 })
 
 test('a page moves the player in its frame, hears of it, and lets it grow', async () => {
-  const page = await open()
+  const page = await alone.open()
   await page.goto(new URL('/around', page.url()).href)
   // As text: what tests are made of has imports of its own.
   await page.evaluate(`(async () => {

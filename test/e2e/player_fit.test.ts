@@ -2,30 +2,15 @@ import type { Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 
 import { findings } from './axe.ts'
-import { type Alone, setUp, untilSettled } from './player_alone.ts'
+import { type Alone, button, CHAPTERS, PATIENCE, player, setUp } from './player_alone.ts'
 
 /** The player at every width, for mouse and finger, in every language and theme. */
-
-const PATIENCE = { timeout: 60_000 }
 
 let alone: Alone
 beforeAll(async () => {
   alone = await setUp()
 })
 afterAll(() => alone?.dispose())
-
-const CHAPTERS = [
-  { start: 0, title: 'Opening' },
-  { start: 120, title: 'The long way round' },
-  { start: 400, title: null },
-]
-async function open(...rest: Parameters<Alone['open']>): Promise<Page> {
-  const page = await alone.open(...rest)
-  await untilSettled(page)
-  return page
-}
-const player = (page: Page) => page.locator('tonearm-player')
-const button = (page: Page, name: string) => page.getByRole('button', { name, exact: true })
 
 describe('it fits', () => {
   /** Controls that touch each other or reach out of the player, and those that a finger would miss. */
@@ -55,7 +40,7 @@ describe('it fits', () => {
   test('every width, with a mouse and with a finger, in both layouts', async () => {
     alone.answers.seconds = 700
     for (const hasTouch of [false, true]) {
-      const page = await open({ download: '', share: '' }, { hasTouch, isMobile: hasTouch })
+      const page = await alone.open({ download: '', share: '' }, { hasTouch, isMobile: hasTouch })
       for (const layout of ['full', 'compact'])
         for (const width of [200, 260, 330, 375, 480, 800]) {
           await page.setViewportSize({ width, height: 700 })
@@ -73,7 +58,7 @@ describe('it fits', () => {
 
   test('every language, and nobody is left out', async () => {
     Object.assign(alone.answers, { seconds: 700, list: { title: 'Night bus' }, chapters: CHAPTERS })
-    const page = await open({ share: '' }, { viewport: { width: 480, height: 800 } })
+    const page = await alone.open({ share: '' }, { viewport: { width: 480, height: 800 } })
     await button(page, 'More').click()
     const names = new Set<string>()
     for (const locale of ['en', 'de', 'fr', 'es', 'ja', 'ar']) {

@@ -59,7 +59,7 @@ export interface Opened {
 export const PATIENCE = { timeout: 90_000, polling: 50 }
 
 /** What a careful site sends: only the service may be reached, and nothing inline runs. */
-export const strictPolicy = (service: string) =>
+const strictPolicy = (service: string) =>
   [
     `default-src 'none'; script-src ${service}; style-src 'self'; connect-src ${service}; img-src ${service}`,
     `media-src ${service}; base-uri 'none'; form-action 'none'; require-trusted-types-for 'script'`,

@@ -18,6 +18,7 @@ export const PARTS_FROM = 32_000_000
 const AT_ONCE = 4
 /** URLs that are asked for at a time; what has arrived is reported with it. */
 const URLS_AT_ONCE = 8
+const REPORTED_AT_ONCE = 200
 /** A URL this close to its end is not begun to be used, in milliseconds. */
 const MARGIN = 60_000
 
@@ -143,7 +144,6 @@ export class PartSender {
     if (!etag)
       return { ok: false, verdict: 'fail', problem: { code: 'etag_hidden', message: 'The storage hides ETags' } }
     this.#parts.etags[part_number] = etag
-    this.#loaded.delete(part_number)
     this.#remember()
     return { ok: true }
   }
@@ -198,10 +198,13 @@ export class PartSender {
   }
 
   #unreported() {
-    return Object.entries(this.#parts.etags)
-      .map(([part_number, etag]) => ({ part_number: Number(part_number), etag }))
-      .filter(({ part_number }) => !this.#reported.has(part_number))
-      .slice(0, 200)
+    return (
+      Object.entries(this.#parts.etags)
+        .map(([part_number, etag]) => ({ part_number: Number(part_number), etag }))
+        .filter(({ part_number }) => !this.#reported.has(part_number))
+        // After a reload the first ones were reported long ago, though nothing here tells.
+        .slice(-REPORTED_AT_ONCE)
+    )
   }
 
   async #complete(): Promise<Step> {
@@ -213,15 +216,11 @@ export class PartSender {
       signal: this.#signal,
     })
     if (completed.ok) return { ok: true }
-    for (const part of done) this.#reported.add(part.part_number)
-    // The storage has other parts than we think: all are sent again.
     const isWrong = ['parts_missing', 'invalid_part', 'size_mismatch'].includes(completed.code)
-    return stepOf(completed, isWrong ? this.#forget() : this.#afterCall(completed))
-  }
-
-  #forget(): Verdict {
+    if (!isWrong) return stepOf(completed, this.#afterCall(completed))
+    // The storage has other parts than we think: it is asked anew.
     this.#item.parts = null
-    return 'retry'
+    return stepOf(completed, 'retry')
   }
 
   /** What is not there any more is begun anew, with another track. */

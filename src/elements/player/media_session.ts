@@ -64,7 +64,7 @@ export class LockScreen {
 }
 
 /** What the lock screen shows of a track. */
-export function metadataOf({ track, cover_image, list }: PlayView): MediaMetadataInit {
+function metadataOf({ track, cover_image, list }: PlayView): MediaMetadataInit {
   return {
     title: track.player_title ?? track.file_name,
     artist: track.player_subtitle ?? list?.subtitle ?? '',

@@ -50,7 +50,7 @@ export class View {
         const item = this.#itemOf(target)
         if (item) queue.addCover(item, file)
       },
-      canTakeCover: (target) => (this.#itemOf(target)?.state ?? 'rejected') !== 'rejected',
+      canTakeCover: (target) => !['rejected', 'interrupted'].includes(this.#itemOf(target)?.state ?? 'rejected'),
       onDrag: (isDragging) => {
         this.#isDragging = isDragging
         this.#updateZone()
