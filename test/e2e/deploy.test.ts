@@ -150,11 +150,12 @@ describe('a deployment', () => {
     const before = { ...secrets() }
     cloudflare.account.domains.set('audio.example.com', 'tonearm')
     cloudflare.account.hasOrganization = true
+    cloudflare.account.workers.get('tonearm')!.vars.TRANSCODER_URL = 'https://transcoder.example.com'
     forget0009()
     cloudflare.account.databases
       .get('tonearm')!
       .sql.exec('drop trigger track_variants_written; drop trigger tracks_count_order')
-    const { code, output, changes } = await deploy(cloudflare, IMAGE, {
+    const { code, output, changes } = await deploy(cloudflare, [...IMAGE, '--var', 'TRANSCODER_URL:'], {
       PUBLIC_BASE_URL: '',
       ROOT_KEY: before.ROOT_KEY,
     })
@@ -167,7 +168,11 @@ describe('a deployment', () => {
     expect(triggers('tonearm')).toEqual(triggersOf(migrations))
     expect(applied('tonearm')).toEqual(all)
     expect(secrets()).toEqual(before)
-    expect(cloudflare.account.workers.get('tonearm')?.vars.PUBLIC_BASE_URL).toBe(cloudflare.url)
+    // What is said to be empty is, beside what was not said.
+    expect(cloudflare.account.workers.get('tonearm')?.vars).toMatchObject({
+      PUBLIC_BASE_URL: cloudflare.url,
+      TRANSCODER_URL: '',
+    })
     expect(changes.filter((change) => /^POST \/(r2|queues$)/.test(change))).toEqual([])
   })
 
