@@ -44,6 +44,7 @@ export interface UploaderAttributes<Flag = boolean> {
   'max-size'?: string | number | undefined
   concurrency?: number | undefined
   manual?: Flag | undefined
+  'edit-titles'?: Flag | undefined
   theme?: 'auto' | 'light' | 'dark' | undefined
   accent?: string | undefined
   locale?: string | undefined

@@ -59,6 +59,8 @@ export const uploadOperations = defineOperations({
     params,
     body: z.strictObject({
       file_name: RequiredText,
+      /** What listeners see; without it the file's own, or its name. */
+      title: Text.nullable().optional(),
       organization_index: Text.nullable().optional(),
       metadata: Metadata.optional(),
       ...UploadFacts,

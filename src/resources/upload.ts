@@ -78,10 +78,11 @@ export const uploadHandlers: Handlers<typeof uploadOperations> = {
     }
   },
 
-  async createSessionTrack({ params, body }, context) {
+  async createSessionTrack({ params, body: { title, ...body } }, context) {
     const session = await findUploadSession(context, params.upload_session_id)
     const { row, path, track_upload, track_cover_upload } = await insertTrack(context, {
       ...body,
+      player_title: title,
       collection_id: session.collection_id,
       upload_session_id: session.id,
       creator_id: session.creator_id,

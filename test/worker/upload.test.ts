@@ -48,7 +48,7 @@ describe('behaviour', () => {
 
   it('creates tracks in its collection, by its creator, one after the other', async () => {
     const { upload_session_id: id } = await open({ creator_id: CREATOR })
-    const first = await addTrack(id, { organization_index: '1', metadata: { side: 'A' } })
+    const first = await addTrack(id, { organization_index: '1', title: 'One', metadata: { side: 'A' } })
     const second = await addTrack(id, { file_name: 'Blue in Green.mp3' })
     const row = await trackRow(first.track_id)
     expect(first.track).toEqual({
@@ -63,6 +63,7 @@ describe('behaviour', () => {
     ])
     expect((await ok('GET', `/v1/track/${first.track_id}`, { key })).track).toMatchObject({
       creator_id: CREATOR,
+      player_title: 'One',
       organization_index: '1',
       metadata: { side: 'A' },
       status: 'initializing',

@@ -27,8 +27,10 @@ export interface Problem {
   limit?: number
 }
 
-/** What the page says of a file besides its name; both are kept with the track (specification §4, Upload sessions). */
+/** What the page says of a file besides its name; all is kept with the track (specification §4, Upload sessions). */
 export interface Description {
+  /** What listeners see; without it the title of the file's tags, or its name. */
+  title?: string
   organizationIndex?: string
   metadata?: Record<string, unknown>
 }
@@ -80,6 +82,8 @@ export class UploadItem {
   size: number
   /** Null of one that was on its way when the page was left: somebody must choose it again. */
   file: File | null
+  /** As somebody wrote it here; without it, `describe` decides. */
+  title = ''
   /** Whether it was looked into: nothing is sent before. */
   checked = false
   state: UploadState = 'queued'

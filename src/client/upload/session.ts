@@ -106,14 +106,16 @@ async function createTrack(
   const { client } = session
   const { upload_session_id } = opened
   // Under one `Idempotency-Key` the service takes but one path and one body.
-  if (item.request?.upload_session_id !== upload_session_id) item.request = newRequest(file, upload_session_id, context)
+  if (item.request?.upload_session_id !== upload_session_id)
+    item.request = newRequest(item, file, upload_session_id, context)
   const { idempotencyKey, description } = item.request
-  const { organizationIndex, metadata } = description
+  const { title, organizationIndex, metadata } = description
   const created = await client.post('/v1/upload/{upload_session_id}/track', {
     params: { upload_session_id },
     body: {
       file_name: item.name,
       file_size: item.size,
+      ...(title !== undefined && { title }),
       ...(organizationIndex !== undefined && { organization_index: organizationIndex }),
       ...(metadata !== undefined && { metadata }),
     },
@@ -131,11 +133,16 @@ async function createTrack(
   return { ok: true as const, target }
 }
 
-const newRequest = (file: File, upload_session_id: string, { describe }: UploadContext): TrackRequest => ({
+const newRequest = (
+  { title }: UploadItem,
+  file: File,
+  upload_session_id: string,
+  { describe }: UploadContext,
+): TrackRequest => ({
   upload_session_id,
   idempotencyKey: randomKey(),
   // A copy, as it travels: the page may go on using what it gave.
-  description: JSON.parse(JSON.stringify({ ...describe(file) })) as Description,
+  description: JSON.parse(JSON.stringify({ ...describe(file), ...(title && { title }) })) as Description,
 })
 
 /** What the service says of a file's track. */

@@ -117,6 +117,7 @@ export const uploader: UploaderTexts = {
     other: 'أُضيف {n} ملف',
   },
   percentDone: 'رُفع {percent}',
+  titleOf: 'عنوان {name}',
   progressOf: 'تقدم {name}',
   errors: {
     too_large: 'كبير جدًا: الحد الأقصى {size}.',

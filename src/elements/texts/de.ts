@@ -97,6 +97,7 @@ export const uploader: UploaderTexts = {
   filesFailed: { other: '{n} fehlgeschlagen' },
   added: { one: '{n} Datei hinzugefügt', other: '{n} Dateien hinzugefügt' },
   percentDone: '{percent} hochgeladen',
+  titleOf: 'Titel von {name}',
   progressOf: 'Fortschritt von {name}',
   errors: {
     too_large: 'Zu groß: höchstens {size} sind erlaubt.',

@@ -94,6 +94,7 @@ export const uploader: UploaderTexts = {
   filesFailed: { other: '{n} failed' },
   added: { one: '{n} file added', other: '{n} files added' },
   percentDone: '{percent} uploaded',
+  titleOf: 'Title of {name}',
   progressOf: 'Progress of {name}',
   errors: {
     too_large: 'Too large: at most {size} is allowed.',

@@ -94,6 +94,7 @@ export const uploader: UploaderTexts = {
   filesFailed: { other: '{n} con error' },
   added: { one: '{n} archivo añadido', other: '{n} archivos añadidos' },
   percentDone: '{percent} subido',
+  titleOf: 'Título de {name}',
   progressOf: 'Progreso de {name}',
   errors: {
     too_large: 'Demasiado grande: como máximo {size}.',

@@ -97,6 +97,7 @@ export const uploader: UploaderTexts = {
   filesFailed: { other: '{n} en échec' },
   added: { one: '{n} fichier ajouté', other: '{n} fichiers ajoutés' },
   percentDone: '{percent} envoyés',
+  titleOf: 'Titre de {name}',
   progressOf: 'Progression de {name}',
   errors: {
     too_large: 'Trop volumineux : {size} au maximum.',

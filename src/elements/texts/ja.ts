@@ -94,6 +94,7 @@ export const uploader: UploaderTexts = {
   filesFailed: { other: '{n}個失敗' },
   added: { other: '{n}個のファイルを追加しました' },
   percentDone: '{percent} アップロード済み',
+  titleOf: '{name} のタイトル',
   progressOf: '{name} の進行状況',
   errors: {
     too_large: '大きすぎます。上限は {size} です。',

@@ -98,6 +98,7 @@ export interface UploaderTexts {
   filesFailed: Plural
   added: Plural
   percentDone: string
+  titleOf: string
   progressOf: string
   /** What went wrong, by its code; of a code that is not here, what the service says. */
   errors: Record<string, string>

@@ -36,6 +36,7 @@ const TICK = 1000
  * @attr accept, max-size - what is taken, as `<input accept>`; a size such as `500MB`
  * @attr concurrency - files at the same time, 1–6; 3 without it
  * @attr manual - files wait for the button, or for `start()`
+ * @attr edit-titles - a field for the title of each file, until it is sent
  * @attr theme - `auto`, `light` or `dark`
  * @attr accent - `#RRGGBB`
  * @attr locale - BCP 47; without it the page's language
@@ -43,7 +44,9 @@ const TICK = 1000
  */
 export class TonearmUploader extends HTMLElement {
   static observedAttributes =
-    'base-url api-key collection-id upload-session-id accept max-size concurrency manual accent locale'.split(' ')
+    'base-url api-key collection-id upload-session-id accept max-size concurrency manual edit-titles accent locale'.split(
+      ' ',
+    )
 
   #texts: Overrides<UploaderTexts> = {}
   #describe: (file: File) => Description = () => ({})
@@ -207,7 +210,8 @@ export class TonearmUploader extends HTMLElement {
     const locale = pickLocale(this.getAttribute('locale'), inherited, navigator.language)
     // English until the language has come.
     const own = languageOf(locale, () => this.refresh())?.uploader ?? english
-    return (this.#known = { accept, maxSize, locale, texts: withOverrides(own, this.texts) })
+    const editsTitles = this.hasAttribute('edit-titles')
+    return (this.#known = { accept, maxSize, editsTitles, locale, texts: withOverrides(own, this.texts) })
   }
 
   #onEvent<K extends keyof UploadEvents>(type: K, item: UploadItem, detail: UploadEvents[K]): void {

@@ -45,13 +45,14 @@ export class Row {
   readonly item: UploadItem
   #thumb = createThumb(() => this.#onAction('pickCover', this.item))
   #name = element('span', { class: 'name', part: 'name' })
+  #title = element('input', { class: 'title-field', part: 'title', hidden: true })
   #state = element('span', { class: 'state', part: 'state' })
   #note = element('span', { class: 'note', part: 'note' })
   #bar = createBar('progress')
   #main = new ActionButton('action', (action) => this.#onAction(action, this.item))
   #end = new ActionButton('dismiss', (action) => this.#onAction(action, this.item))
   #badge = element('span', { class: 'badge', part: 'badge' })
-  #text = element('div', { class: 'text' }, this.#name, this.#state, this.#bar.root, this.#note)
+  #text = element('div', { class: 'text' }, this.#name, this.#title, this.#state, this.#bar.root, this.#note)
   #tail = element('div', { class: 'tail' }, this.#badge, this.#main.root, this.#end.root)
   #onAction: OnAction
   readonly root = element('li', { class: 'item', part: 'item', tabindex: -1 }, this.#thumb.root, this.#text, this.#tail)
@@ -59,14 +60,21 @@ export class Row {
   constructor(item: UploadItem, onAction: OnAction) {
     this.item = item
     this.#onAction = onAction
+    this.#title.addEventListener('input', () => (item.title = this.#title.value.trim()))
   }
 
-  update(language: Language): void {
+  /** With a field for the title, if that can be edited, until the file is sent. */
+  update(language: Language, isEditable: boolean): void {
     const { item } = this
     const { texts } = language
     const status = statusOf(item, language)
     this.root.dataset.state = item.state
-    if (this.#name.textContent !== item.name) this.#name.textContent = this.#name.title = item.name
+    const name = item.title || item.name
+    if (this.#name.textContent !== name) this.#name.textContent = this.#name.title = name
+    this.#name.hidden = isEditable && item.state === 'queued'
+    this.#title.hidden = !this.#name.hidden
+    this.#title.placeholder = item.name
+    this.#title.ariaLabel = fill(texts.titleOf, { name: item.name })
     this.#state.textContent = status.text
     this.#state.classList.toggle('problem', status.isProblem ?? false)
     this.#bar.root.hidden = status.fraction === undefined

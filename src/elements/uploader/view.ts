@@ -14,6 +14,7 @@ export interface Appearance extends Language {
   accept: string
   /** Bytes of a file; null without a limit. */
   maxSize: number | null
+  editsTitles: boolean
 }
 
 /** Everything that is to be seen: it reads the queue and asks it to do things. */
@@ -69,7 +70,7 @@ export class View {
 
   updateItem(item: UploadItem): void {
     const appearance = this.#appearance()
-    this.#rows.get(item)?.update(appearance)
+    this.#rows.get(item)?.update(appearance, appearance.editsTitles)
     this.#summary.update(appearance)
   }
 
@@ -89,7 +90,7 @@ export class View {
       this.#rows.set(item, row)
       this.#list.append(row.root)
     }
-    for (const row of this.#rows.values()) row.update(appearance)
+    for (const row of this.#rows.values()) row.update(appearance, appearance.editsTitles)
     this.#list.hidden = this.#rows.size === 0
     this.#updateZone()
     this.#updateAlert()
