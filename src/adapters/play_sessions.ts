@@ -1,7 +1,8 @@
 import { type SQL, sql } from 'drizzle-orm'
 import { alias, sqliteTable } from 'drizzle-orm/sqlite-core'
 
-import { formerPlaySessions, playSessionColumns } from './schema.ts'
+import { formerPlaySessions } from './former_schema.ts'
+import { playSessionColumns } from './schema.ts'
 import { firstKept, type SessionTable } from './session_table.ts'
 
 /**

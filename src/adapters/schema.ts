@@ -1,5 +1,5 @@
 import { sql } from 'drizzle-orm'
-import { index, integer, primaryKey, real, sqliteTable, text, uniqueIndex } from 'drizzle-orm/sqlite-core'
+import { index, integer, real, sqliteTable, text, uniqueIndex } from 'drizzle-orm/sqlite-core'
 
 import type { KeyType } from '../contract/api_key.ts'
 import type { ImageColor } from '../contract/color.ts'
@@ -20,6 +20,8 @@ type Json = Record<string, unknown>
 const json = <T>() => text({ mode: 'json' }).$type<T>()
 const flag = () => integer({ mode: 'boolean' })
 const created_at = () => integer().notNull()
+/** The last change by a call; null: none since its creation. */
+const updated_at = () => integer()
 /** What listeners see of a thing beside its name. */
 const look = () => ({
   player_color: text(),
@@ -103,6 +105,7 @@ export const collections = sqliteTable(
     is_ordered: flag().notNull().default(false),
     seq: integer().notNull(),
     created_at: created_at(),
+    updated_at: updated_at(),
   },
   (t) => [
     index('collections_list').on(t.organization_id, t.seq),
@@ -133,6 +136,7 @@ export const playlists = sqliteTable(
     change_id: text(),
     seq: integer().notNull(),
     created_at: created_at(),
+    updated_at: updated_at(),
   },
   (t) => [
     index('playlists_list').on(t.organization_id, t.seq),
@@ -208,6 +212,9 @@ export const tracks = sqliteTable(
     files: json<TrackFile[]>(),
     /** What the file that was processed last says of itself; null until one is. */
     tags: json<Tags>(),
+    updated_at: updated_at(),
+    /** For tracks that move: the collection in whose folder the files lie (docs/decisions/0051). Nothing writes it yet; null: its own. */
+    folder_id: text(),
   },
   (t) => [
     index('tracks_list').on(t.collection_id, t.order, t.id),
@@ -220,30 +227,19 @@ export const tracks = sqliteTable(
     index('tracks_index')
       .on(t.collection_id, t.organization_index, t.order)
       .where(sql`organization_index is not null`),
+    index('tracks_created').on(t.organization_id, t.created_at),
+    index('tracks_duration')
+      .on(t.organization_id, t.duration)
+      .where(sql`duration > 0`),
+    index('tracks_failed')
+      .on(t.organization_id, t.created_at)
+      .where(sql`status in ('failed', 'incomplete')`),
+    index('tracks_folder')
+      .on(t.folder_id)
+      .where(sql`folder_id is not null`),
     index('tracks_waiting')
       .on(t.next_check_at)
       .where(sql`awaiting_upload = 1`),
-  ],
-)
-
-/** Where files stood before `tracks.files`: the sweep moves what an older version has written (docs/decisions/0030). */
-export const formerTrackFiles = sqliteTable(
-  'track_variants',
-  {
-    track_id: text().notNull(),
-    index: text().notNull(),
-    path: text().notNull(),
-    size: integer().notNull(),
-    bitrate: integer().notNull(),
-    duration: real().notNull(),
-    variant_id: text(),
-    is_early: flag().notNull().default(false),
-  },
-  (t) => [
-    primaryKey({ columns: [t.track_id, t.index] }),
-    index('track_variants_own')
-      .on(t.variant_id)
-      .where(sql`variant_id is not null`),
   ],
 )
 
@@ -302,8 +298,3 @@ export const playSessionColumns = () => ({
   expires_at: integer().notNull(),
   created_at: created_at(),
 })
-
-/** Sessions from before there was play_sessions.ts: they play until they end, and no more are added (docs/decisions/0027). */
-export const formerPlaySessions = sqliteTable('play_sessions', playSessionColumns(), (t) => [
-  index('play_sessions_expiry').on(t.expires_at),
-])

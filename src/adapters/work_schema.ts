@@ -18,6 +18,15 @@ export const listCounts = sqliteTable(
   (t) => [primaryKey({ columns: [t.list, t.level, t.bucket] })],
 )
 
+/**
+ * What the search (search.ts) does not know yet: rows of a table up to `cursor`, by rowid. A row `table` says that it was taken away, and
+ * when it is to be made again.
+ */
+export const searchFills = sqliteTable('search_fills', {
+  kind: text().$type<'tracks' | 'collections' | 'playlists' | 'table'>().primaryKey(),
+  cursor: integer().notNull(),
+})
+
 /** What a job keeps of an organization's variant: all that the files depend on. */
 export type OwnVariant = Pick<
   typeof variants.$inferSelect,

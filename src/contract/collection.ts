@@ -1,11 +1,24 @@
 import * as z from 'zod'
 
 import { HexColor, ImageColor } from './color.ts'
-import { Id, Metadata, named, ok, oneFilter, Page, RequiredText, Text } from './common.ts'
-import { UploadHandle } from './media.ts'
+import {
+  counted,
+  Id,
+  including,
+  Metadata,
+  named,
+  ok,
+  Page,
+  Query,
+  RequiredText,
+  sortedBy,
+  Text,
+  Timestamp,
+} from './common.ts'
+import { CoverImage, UploadHandle } from './media.ts'
 import { defineOperations } from './operation.ts'
 import { Theme } from './organization.ts'
-import { ListedTrack, TrackStatus } from './track.ts'
+import { TrackInList, trackFilters } from './track.ts'
 
 /**
  * A container of tracks (specification §2, Collection). `player_color` and `player_subtitle` are the effective ones: the
@@ -23,6 +36,8 @@ export const Collection = named('Collection', {
   is_theme_overridable: z.boolean(),
   player_color: HexColor,
   player_subtitle: z.string(),
+  created_at: Timestamp,
+  updated_at: Timestamp,
 })
 export type Collection = z.infer<typeof Collection>
 
@@ -40,6 +55,17 @@ export const CollectionUpdate = z.strictObject({
 })
 export const CollectionCreate = CollectionUpdate.extend({ title: RequiredText })
 
+/** What the lists of collections and playlists take. */
+export const listQuery = {
+  q: Query,
+  creator_id: Id.optional(),
+  organization_index: RequiredText.optional(),
+  sort: sortedBy('title', 'created_at', 'updated_at'),
+  include: including('artwork'),
+}
+/** With `include=artwork`. */
+export const artwork = { artwork: CoverImage.optional() }
+
 const tag = 'Collections'
 const params = z.object({ collection_id: Id })
 const one = ok({ collection_id: z.uuid(), collection: Collection })
@@ -48,11 +74,11 @@ export const collectionOperations = defineOperations({
   listCollections: {
     method: 'get',
     path: '/v1/collection',
-    summary: 'List collections, newest first',
+    summary: 'List or search collections, newest first unless sorted',
     tag,
     access: ['server'],
-    query: oneFilter(Page.extend({ creator_id: Id.optional(), organization_index: RequiredText.optional() })),
-    response: ok({ count: z.int(), collections: z.array(Collection) }),
+    query: Page.extend(listQuery),
+    response: ok({ ...counted, collections: z.array(Collection.extend(artwork)) }),
   },
   createCollection: {
     method: 'post',
@@ -94,18 +120,15 @@ export const collectionOperations = defineOperations({
   listCollectionTracks: {
     method: 'get',
     path: '/v1/collection/{collection_id}/track',
-    summary: "List a collection's tracks in their order",
+    summary: "List or search a collection's tracks, in their order unless sorted",
     tag,
     access: ['server'],
     params,
-    query: oneFilter(
-      Page.extend({
-        status: TrackStatus.optional(),
-        creator_id: Id.optional(),
-        organization_index: RequiredText.optional(),
-      }),
-    ),
-    response: ok({ count: z.int(), tracks: z.array(ListedTrack) }),
+    query: Page.extend({
+      ...trackFilters,
+      sort: sortedBy('order', 'title', 'created_at', 'updated_at', 'duration'),
+    }),
+    response: ok({ ...counted, tracks: z.array(TrackInList) }),
   },
   orderCollectionTracks: {
     method: 'put',

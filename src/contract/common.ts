@@ -28,18 +28,30 @@ const digits = z
   .string()
   .regex(/^\d{1,9}$/, 'must be a whole number')
   .transform(Number)
-export const Page = z.object({
+export const Page = z.strictObject({
   limit: digits.pipe(z.int().min(1).max(MAX_PAGE)).default(50),
   offset: digits.pipe(z.int().min(0)).default(0),
 })
 export type Page = z.output<typeof Page>
 
-/** Filters of a list may be used one at a time: each has an index and a count of its own. */
-export const oneFilter = <T extends z.ZodObject>(query: T) =>
-  query.refine(
-    (values) => Object.keys(values).filter((name) => name !== 'limit' && name !== 'offset').length <= 1,
-    'takes one filter at a time',
-  )
+/** Ways to sort a list; `-` in front turns one round. */
+export const sortedBy = <const K extends string>(...keys: K[]) =>
+  z.enum(keys.flatMap((key): (K | `-${K}`)[] => [key, `-${key}`])).optional()
+
+/** What a list is searched for: words, or how they begin, without regard to case and accents (docs/decisions/0051). */
+export const Query = RequiredText.optional()
+
+/** Names with commas between them, of what an answer holds beside the rest. */
+export const including = (...names: string[]) => {
+  const one = `(${names.join('|')})`
+  return z
+    .string()
+    .regex(new RegExp(`^${one}(,${one}){0,${names.length - 1}}$`), `takes ${names.join(', ')}, with commas between`)
+    .optional()
+}
+
+/** How many there are of a list; `is_count_exact` is false where more than `count` may be there (docs/decisions/0051). */
+export const counted = { count: z.int(), is_count_exact: z.literal(false).optional() }
 
 /** A schema that OpenAPI knows by its name. */
 export const named = <const T extends z.ZodRawShape>(id: string, shape: T) => z.object(shape).meta({ id })

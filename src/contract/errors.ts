@@ -8,7 +8,10 @@ export const ERRORS = {
     meaning: 'A field, parameter or header is missing or wrong; `errors` names each one.',
   },
   invalid_json: { status: 400, meaning: 'The body is not valid JSON.' },
-  unknown_field: { status: 400, meaning: 'The body has fields that do not exist; `errors` names each one.' },
+  unknown_field: {
+    status: 400,
+    meaning: 'The body has fields, or the query parameters, that do not exist; `errors` names each one.',
+  },
   unknown_variant: { status: 400, meaning: 'No variant has this `index`; the message lists those that exist.' },
   unsupported_image: {
     status: 400,

@@ -42,7 +42,7 @@ export const defineOperations = <const T extends Operations>(operations: T): T =
 const REFUSALS = {
   access: ['unauthorized', 'insufficient_scope', 'origin_not_allowed'],
   params: ['not_found'],
-  query: ['invalid_request'],
+  query: ['invalid_request', 'unknown_field'],
   headers: ['invalid_request'],
   body: ['invalid_request', 'invalid_json', 'unknown_field', 'payload_too_large', 'unsupported_media_type'],
   // Its Idempotency-Key (docs/architecture.md#repeated-requests).

@@ -5,7 +5,7 @@ import { MAX_SESSION_TTL, MAX_SESSION_VARIANTS, PLAY_REUSE } from './facts.ts'
 import { SourceInfo } from './info.ts'
 import { CoverImage } from './media.ts'
 import { defineOperations } from './operation.ts'
-import { ListedTrack, Track } from './track.ts'
+import { Levels, ListedTrack, Track } from './track.ts'
 
 export const PlayScope = z.enum(['collection', 'track', 'playlist'])
 export type PlayScope = z.infer<typeof PlayScope>
@@ -40,15 +40,14 @@ export const SessionTrack = Track.pick({
  * A track as listeners see it: effective title, subtitle, color and image colors (docs/architecture.md#inheritance). It has the fields
  * of a listed track, so what is put into `metadata` is seen by whoever holds a play session.
  */
-export const PlayedTrack = ListedTrack.extend({
-  /** Whether the effective `player_color` is dark: white text reads better on it (WCAG 2.2 relative luminance). */
-  is_dark: z.boolean(),
-  /** The track is still being processed and plays from a first file; the real variants replace it. */
-  is_preliminary: z.boolean(),
-}).meta({ id: 'PlayedTrack' })
-
-/** 320 numbers 0–1: RMS per bucket over the loudest bucket's; empty until known. */
-export const Levels = named('Levels', { levels: z.array(z.number()) })
+export const PlayedTrack = ListedTrack.omit({ created_at: true, updated_at: true })
+  .extend({
+    /** Whether the effective `player_color` is dark: white text reads better on it (WCAG 2.2 relative luminance). */
+    is_dark: z.boolean(),
+    /** The track is still being processed and plays from a first file; the real variants replace it. */
+    is_preliminary: z.boolean(),
+  })
+  .meta({ id: 'PlayedTrack' })
 
 /** One playable file (specification §2, Playback variant): exactly these keys. */
 export const PlaybackVariant = named('PlaybackVariant', {

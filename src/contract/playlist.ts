@@ -1,11 +1,11 @@
 import * as z from 'zod'
 
-import { Collection, CollectionCreate, CollectionUpdate } from './collection.ts'
-import { Id, ok, oneFilter, Page, RequiredText } from './common.ts'
+import { artwork, Collection, CollectionCreate, CollectionUpdate, listQuery } from './collection.ts'
+import { counted, Id, ok, Page } from './common.ts'
 import { MAX_PLAYLIST_TRACKS } from './facts.ts'
 import { OwnCover, UploadHandle } from './media.ts'
 import { defineOperations } from './operation.ts'
-import { ListedTrack } from './track.ts'
+import { include, TrackInList } from './track.ts'
 
 /** What a collection has and a playlist has not: nothing lies below it that could override. */
 const OVERRIDES = { is_cover_overridable: true, is_theme_overridable: true } as const
@@ -21,7 +21,7 @@ export const Playlist = Collection.omit(OVERRIDES)
 export type Playlist = z.infer<typeof Playlist>
 
 /** A place in a playlist. */
-export const PlaylistTrack = ListedTrack.extend({
+export const PlaylistTrack = TrackInList.extend({
   playlist_track_id: z.uuid(),
   /** 0, 1, 2, … */
   position: z.int(),
@@ -48,11 +48,11 @@ export const playlistOperations = defineOperations({
   listPlaylists: {
     method: 'get',
     path: '/v1/playlist',
-    summary: 'List playlists, newest first',
+    summary: 'List or search playlists, newest first unless sorted',
     tag,
     access: ['server'],
-    query: oneFilter(Page.extend({ creator_id: Id.optional(), organization_index: RequiredText.optional() })),
-    response: ok({ count: z.int(), playlists: z.array(Playlist) }),
+    query: Page.extend(listQuery),
+    response: ok({ ...counted, playlists: z.array(Playlist.extend(artwork)) }),
   },
   createPlaylist: {
     method: 'post',
@@ -116,7 +116,7 @@ export const playlistOperations = defineOperations({
     tag,
     access: ['server'],
     params,
-    query: Page,
+    query: Page.extend({ include }),
     response: ok({ count: z.int(), version: z.int(), tracks: z.array(PlaylistTrack) }),
   },
   replacePlaylistTracks: {

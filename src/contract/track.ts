@@ -1,9 +1,22 @@
 import * as z from 'zod'
 
 import { HexColor, ImageColor } from './color.ts'
-import { Id, Metadata, named, ok, RequiredText, Text } from './common.ts'
-import { Tags, TrackInfo } from './info.ts'
-import { UploadHandle } from './media.ts'
+import {
+  counted,
+  Id,
+  including,
+  Metadata,
+  named,
+  ok,
+  Page,
+  Query,
+  RequiredText,
+  sortedBy,
+  Text,
+  Timestamp,
+} from './common.ts'
+import { Loudness, Tags, TrackInfo } from './info.ts'
+import { CoverImage, UploadHandle } from './media.ts'
 import { defineOperations } from './operation.ts'
 
 /** States of a track; their transitions are in `src/pipeline` (docs/architecture.md#statuses). */
@@ -40,6 +53,9 @@ export const Track = named('Track', {
   track_status_id: TrackStatus,
   status: TrackStatus,
   tags: Tags,
+  created_at: Timestamp,
+  /** The last change by a call; processing is told by `status`. */
+  updated_at: Timestamp,
 })
 export type Track = z.infer<typeof Track>
 
@@ -50,6 +66,28 @@ export const ListedTrack = Track.omit({
   info: true,
   organization_index: true,
 }).meta({ id: 'ListedTrack' })
+
+/** 320 numbers 0–1: RMS per bucket over the loudest bucket's; empty until known. */
+export const Levels = named('Levels', { levels: z.array(z.number()) })
+
+/** What a list's tracks have besides when `include` asks for it, so that a page takes one request. */
+export const include = including('levels', 'loudness', 'artwork')
+export const TrackInList = ListedTrack.extend({
+  levels: Levels.optional(),
+  /** Null until known. */
+  loudness: Loudness.nullable().optional(),
+  /** The effective cover. */
+  artwork: CoverImage.optional(),
+})
+
+/** What lists of tracks take beside `sort`. */
+export const trackFilters = {
+  q: Query,
+  status: TrackStatus.optional(),
+  creator_id: Id.optional(),
+  organization_index: RequiredText.optional(),
+  include,
+}
 
 /** `file_size` (bytes) and `content_type` are additive: when given they are signed into the upload URL. */
 export const UploadFacts = {
@@ -78,6 +116,15 @@ const params = z.object({ track_id: Id })
 const one = ok({ track_id: z.uuid(), track: Track })
 
 export const trackOperations = defineOperations({
+  listTracks: {
+    method: 'get',
+    path: '/v1/track',
+    summary: 'List or search the tracks of all collections, newest first unless sorted',
+    tag,
+    access: ['server'],
+    query: Page.extend({ ...trackFilters, sort: sortedBy('title', 'created_at', 'updated_at', 'duration') }),
+    response: ok({ ...counted, tracks: z.array(TrackInList) }),
+  },
   createTrack: {
     method: 'post',
     path: '/v1/track',

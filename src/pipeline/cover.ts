@@ -123,7 +123,10 @@ export async function cutCover(system: System, job: Job<'cover'>): Promise<Outco
   const [, , , owners] = await db.batch([
     end(system, job),
     leaves('done', unused),
-    db.update(table).set({ cover_path, cover_colors: image_colors, cover_size: large }).where(newest),
+    db
+      .update(table)
+      .set({ cover_path, cover_colors: image_colors, cover_size: large, updated_at: system.now })
+      .where(newest),
     db.select({ cover_job_id: table.cover_job_id }).from(table).where(ofOwner),
   ])
   await leave()

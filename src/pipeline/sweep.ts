@@ -1,13 +1,15 @@
 import { sql, type SQL } from 'drizzle-orm'
 
+import { formerPlaySessions, formerTrackFiles } from '../adapters/former_schema.ts'
 import { beat } from '../adapters/heartbeats.ts'
 import { gonePlaySessions, playSessions } from '../adapters/play_sessions.ts'
-import { formerPlaySessions, formerTrackFiles, tracks, uploadSessions } from '../adapters/schema.ts'
+import { tracks, uploadSessions } from '../adapters/schema.ts'
 import { idempotencyKeys, jobs } from '../adapters/work_schema.ts'
 import type { System } from '../context.ts'
 import { ingestWaiting } from './ingest.ts'
 import { forgottenJobs, sendJob } from './jobs.ts'
 import { sweepMultipart } from './multipart.ts'
+import { fillSearch } from './search.ts'
 import { dispatch, isWaiting, lineUp } from './transcode/line.ts'
 import { endUnwanted } from './transcode/unwanted.ts'
 
@@ -24,10 +26,11 @@ export async function sweep(system: System): Promise<void> {
   for (const job of await forgottenJobs(system, LIMIT)) {
     await (job.payload.kind === 'transcode' ? lineUp(system, job.id) : sendJob(system, job))
   }
-  const { is_running, is_waiting, is_former } = await lookAround(system)
+  const { is_running, is_waiting, is_former, is_unsearched } = await lookAround(system)
   if (is_running) await endUnwanted(system)
   if (is_running || is_waiting) await dispatch(system)
   if (is_former) await moveTrackFiles(system)
+  if (is_unsearched) await fillSearch(system)
   await ingestWaiting(system, LIMIT)
   await sweepMultipart(system, LIMIT)
   await deleteEnded(system)
@@ -42,6 +45,7 @@ async function lookAround({ db }: System) {
       is_running: exists(sql`jobs where slot is not null`, 'is_running'),
       is_waiting: exists(sql`jobs where ${isWaiting}`, 'is_waiting'),
       is_former: exists(sql`track_variants`, 'is_former'),
+      is_unsearched: exists(sql`search_fills`, 'is_unsearched'),
     })
     .from(sql`(select 1)`)
   return found!

@@ -1,6 +1,7 @@
 import type { ImageColor } from '../contract/color.ts'
 import { DEFAULT_COLOR } from '../contract/facts.ts'
 import type { Tags } from '../contract/info.ts'
+import { timestamp } from './session.ts'
 
 /**
  * How a track looks to listeners (docs/architecture.md#inheritance): track → collection → organization for color, theme and
@@ -74,15 +75,28 @@ export function isDark(hex: string): boolean {
 export const imageColors = (owner: { theme: string[]; cover_colors: ImageColor[] }) =>
   owner.theme.length > 0 ? themeColors(owner.theme) : owner.cover_colors
 
+interface Changed {
+  created_at: number
+  updated_at: number | null
+}
+/** When a row was made and last changed, as the API writes times. */
+export const times = ({ created_at, updated_at }: Changed) => ({
+  created_at: timestamp(created_at),
+  updated_at: timestamp(updated_at ?? created_at),
+})
+
 /**
  * A collection or playlist as the API shows it. Color and subtitle are the organization's where it sets none: the specification gives
  * both no null.
  */
-export const shown = <T extends Settings & Parameters<typeof imageColors>[0] & { organization_index: string | null }>(
+export const shown = <
+  T extends Settings & Changed & Parameters<typeof imageColors>[0] & { organization_index: string | null },
+>(
   row: T,
   organization: Settings,
 ) => ({
   ...row,
+  ...times(row),
   organization_index: row.organization_index ?? '',
   image_colors: imageColors(row),
   player_color: row.player_color ?? organization.player_color ?? DEFAULT_COLOR,

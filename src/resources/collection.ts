@@ -1,4 +1,4 @@
-import { and, eq, inArray, sql } from 'drizzle-orm'
+import { and, eq, getTableColumns, inArray, sql } from 'drizzle-orm'
 
 import { newId } from '../adapters/id.ts'
 import { collectionPrefixes } from '../adapters/media.ts'
@@ -10,9 +10,9 @@ import type { collectionOperations } from '../contract/collection.ts'
 import { invalid, notFound } from '../errors.ts'
 import { purgeJobs, startPurge } from '../pipeline/purge.ts'
 import { shown } from './appearance.ts'
+import { columnsFor, type ListedRow, toTracks, withArtwork, withFirstCovers } from './listed.ts'
 import { findOrganization } from './organization.ts'
-import { openPage } from './page.ts'
-import { listedColumns, toListedTrack } from './track.ts'
+import { listRows } from './page.ts'
 import { coverUpload } from './upload_handle.ts'
 
 type Row = typeof collections.$inferSelect
@@ -35,23 +35,26 @@ export const showCollection = async (context: Context, id: string) =>
   shown(await findCollection(context, id), await findOrganization(context))
 
 export const collectionHandlers: Handlers<typeof collectionOperations> = {
-  async listCollections({ query: { limit, offset, ...filters } }, context) {
-    const { db } = context
+  async listCollections({ query: { limit, offset, q, sort = '-created_at', include, ...filters } }, context) {
     const organization = await findOrganization(context)
     const list = {
       name: `collections:${organization.id}`,
-      table: collections,
+      kind: 'collections' as const,
+      organization_id: organization.id,
+      own: '-created_at',
       key: collections.seq,
-      descending: true,
       of: eq(collections.organization_id, organization.id),
+      q,
       filters,
+      sort,
     }
-    const page = await openPage(db, list, { limit, offset })
-    const [[total], rows] = await db.batch([
-      page.count,
-      db.select().from(collections).where(page.where).orderBy(page.orderBy).limit(page.limit).offset(page.offset),
-    ])
-    return { count: total?.count ?? 0, collections: rows.map((row) => shown(row, organization)) }
+    const { rows, ...counts } = await listRows(context.db, list, getTableColumns(collections), { limit, offset })
+    const found = rows as Row[]
+    const seen = found.map((row) => shown(row, organization))
+    return {
+      ...counts,
+      collections: await withArtwork(context, include, seen, await withFirstCovers(context, include, found)),
+    }
   },
 
   async createCollection({ body }, context) {
@@ -85,7 +88,8 @@ export const collectionHandlers: Handlers<typeof collectionOperations> = {
   async updateCollection({ params, body }, context) {
     let row = await findCollection(context, params.collection_id)
     if (Object.keys(body).length > 0) {
-      const updated = await context.db.update(collections).set(body).where(own(context, row.id)).returning().get()
+      const values = { ...body, updated_at: context.now }
+      const updated = await context.db.update(collections).set(values).where(own(context, row.id)).returning().get()
       if (!updated) throw notFound('collection')
       row = updated
     }
@@ -113,29 +117,23 @@ export const collectionHandlers: Handlers<typeof collectionOperations> = {
     return { collection_id: collection.id, deleted_collection }
   },
 
-  async listCollectionTracks({ params, query: { limit, offset, ...filters } }, context) {
-    const { db } = context
+  async listCollectionTracks({ params, query: { limit, offset, q, sort = 'order', include, ...filters } }, context) {
     const collection = await findCollection(context, params.collection_id)
     const list = {
       name: `tracks:${collection.id}`,
-      table: tracks,
+      kind: 'tracks' as const,
+      organization_id: collection.organization_id,
+      collection_id: collection.id,
+      own: 'order',
       key: tracks.order,
-      descending: false,
       of: eq(tracks.collection_id, collection.id),
+      q,
       filters,
+      sort,
     }
-    const page = await openPage(db, list, { limit, offset })
-    const [[total], rows] = await db.batch([
-      page.count,
-      db
-        .select(listedColumns)
-        .from(tracks)
-        .where(page.where)
-        .orderBy(page.orderBy)
-        .limit(page.limit)
-        .offset(page.offset),
-    ])
-    return { count: total?.count ?? 0, tracks: rows.map(toListedTrack) }
+    const page = { limit, offset }
+    const { rows, ...counts } = await listRows(context.db, list, columnsFor(include), page)
+    return { ...counts, tracks: await toTracks(context, include, rows as ListedRow[]) }
   },
 
   async orderCollectionTracks({ params, body: { track_ids } }, context) {

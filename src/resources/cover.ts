@@ -1,6 +1,5 @@
-import { and, eq, sql } from 'drizzle-orm'
+import { and, eq } from 'drizzle-orm'
 
-import { FIRST_COVER, type FirstCover } from '../adapters/first_cover.ts'
 import { viewSigner } from '../adapters/presign.ts'
 import { collections, organizations } from '../adapters/schema.ts'
 import type { Context, Handlers } from '../context.ts'
@@ -10,6 +9,7 @@ import type { OwnCover } from '../contract/media.ts'
 import { notFound } from '../errors.ts'
 import { showCollection } from './collection.ts'
 import { coverImage, coverOr, largeCover, type StoredCover } from './cover_image.ts'
+import { firstCover } from './first_cover.ts'
 import { findTrack, showTrack } from './track.ts'
 import { coverUpload } from './upload_handle.ts'
 
@@ -18,11 +18,6 @@ export async function ownCover({ env, base_url, now }: Context, cover: StoredCov
   const sign = await viewSigner(env, now, now + PLAYBACK_TTL * 1000)
   return { ...(await coverImage(base_url, cover.cover_path, sign)), large: await largeCover(cover, sign) }
 }
-
-/** The cover of a collection's first track where that has none, in a join with both it and its organization. */
-export const firstCover = sql<FirstCover | null>`${sql.raw(FIRST_COVER)}`.mapWith(
-  (text: string) => JSON.parse(text) as FirstCover,
-)
 
 export const coverHandlers: Handlers<typeof coverOperations> = {
   async getCollectionCover({ params }, context) {

@@ -9,8 +9,8 @@ import type { CoverImage } from '../contract/media.ts'
 import type { PlayScope } from '../contract/play.ts'
 import { notFound } from '../errors.ts'
 import { covered, lettering } from './appearance.ts'
-import { firstCover } from './cover.ts'
 import { coverImage, coverOr, largeCover } from './cover_image.ts'
+import { firstCover } from './first_cover.ts'
 import { checkExpiry, sessionTableOf } from './session.ts'
 
 /** What a page that embeds a play session says of it. */

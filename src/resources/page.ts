@@ -6,6 +6,7 @@ import { listCounts } from '../adapters/work_schema.ts'
 import type { Page } from '../contract/common.ts'
 import { MAX_FILTERED_OFFSET } from '../contract/facts.ts'
 import { invalid } from '../errors.ts'
+import { find, type Search, TABLES } from './find.ts'
 
 /**
  * Pages whose cost does not grow with the list. `count` is one row of `list_counts`. A deep offset is found by the counts per range
@@ -57,6 +58,31 @@ export async function openPage(db: Database, list: List, page: Page) {
     limit: start ? page.limit : 0,
     offset: start?.skip ?? 0,
   }
+}
+
+/** A list that may be searched, filtered and sorted: what it was before it could, or one of those of find.ts. */
+export async function listRows(
+  db: Database,
+  list: Omit<Search, 'counted'> & { name: string; own: string; key: AnyColumn; of: SQL },
+  columns: object,
+  page: Page,
+): Promise<{ rows: unknown[]; count: number; is_count_exact?: false }> {
+  const { name, kind, key, of, q, filters, sort, own } = list
+  const filtered = Object.values(filters).filter((value) => value !== undefined).length
+  if (q !== undefined || filtered > 1 || sort !== own) return find(db, { ...list, counted: name }, columns, page)
+  const table = TABLES[kind]
+  const open = await openPage(db, { name, table, key, descending: own.startsWith('-'), of, filters }, page)
+  const [[total], rows] = await db.batch([
+    open.count,
+    db
+      .select(columns as never)
+      .from(table as SQLiteTable)
+      .where(open.where)
+      .orderBy(open.orderBy)
+      .limit(open.limit)
+      .offset(open.offset),
+  ])
+  return { rows, count: total?.count ?? 0 }
 }
 
 function filteredStart({ offset }: Page): PageStart {

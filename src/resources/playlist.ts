@@ -1,4 +1,4 @@
-import { and, eq, sql } from 'drizzle-orm'
+import { and, eq, getTableColumns, sql } from 'drizzle-orm'
 
 import { newId } from '../adapters/id.ts'
 import { collectionPrefixes } from '../adapters/media.ts'
@@ -10,8 +10,9 @@ import { sendJob } from '../pipeline/jobs.ts'
 import { purgeJobs } from '../pipeline/purge.ts'
 import { shown } from './appearance.ts'
 import { ownCover } from './cover.ts'
+import { withArtwork } from './listed.ts'
 import { findOrganization } from './organization.ts'
-import { openPage } from './page.ts'
+import { listRows } from './page.ts'
 import { insertTracks, listTracks, moveTrack, removeTrack, replaceTracks } from './playlist_track.ts'
 import { coverUpload } from './upload_handle.ts'
 
@@ -36,23 +37,23 @@ async function showPlaylist(context: Context, id: string) {
 const coverOf = (row: Row) => ({ ...row, collection_id: row.id })
 
 export const playlistHandlers: Handlers<typeof playlistOperations> = {
-  async listPlaylists({ query: { limit, offset, ...filters } }, context) {
-    const { db } = context
+  async listPlaylists({ query: { limit, offset, q, sort = '-created_at', include, ...filters } }, context) {
     const organization = await findOrganization(context)
     const list = {
       name: `playlists:${organization.id}`,
-      table: playlists,
+      kind: 'playlists' as const,
+      organization_id: organization.id,
+      own: '-created_at',
       key: playlists.seq,
-      descending: true,
       of: eq(playlists.organization_id, organization.id),
+      q,
       filters,
+      sort,
     }
-    const page = await openPage(db, list, { limit, offset })
-    const [[total], rows] = await db.batch([
-      page.count,
-      db.select().from(playlists).where(page.where).orderBy(page.orderBy).limit(page.limit).offset(page.offset),
-    ])
-    return { count: total?.count ?? 0, playlists: rows.map((row) => shown(row, organization)) }
+    const { rows, ...counts } = await listRows(context.db, list, getTableColumns(playlists), { limit, offset })
+    const found = rows as Row[]
+    const seen = found.map((row) => shown(row, organization))
+    return { ...counts, playlists: await withArtwork(context, include, seen, found) }
   },
 
   async createPlaylist({ body }, context) {
@@ -84,7 +85,10 @@ export const playlistHandlers: Handlers<typeof playlistOperations> = {
   async updatePlaylist({ params, body }, context) {
     await findPlaylist(context, params.playlist_id)
     if (Object.keys(body).length > 0)
-      await context.db.update(playlists).set(body).where(own(context, params.playlist_id))
+      await context.db
+        .update(playlists)
+        .set({ ...body, updated_at: context.now })
+        .where(own(context, params.playlist_id))
     return showPlaylist(context, params.playlist_id)
   },
 

@@ -9,7 +9,7 @@ import type { Context } from '../context.ts'
 import type { Page } from '../contract/common.ts'
 import { MAX_PLAYLIST_TRACKS } from '../contract/facts.ts'
 import { ApiError, invalid, notFound } from '../errors.ts'
-import { listedColumns, toListedTrack } from './track.ts'
+import { columnsFor, toTracks } from './listed.ts'
 
 /**
  * The tracks of a playlist. Positions are 0, 1, 2, … after every change, so a page starts where its offset says, however deep.
@@ -19,16 +19,21 @@ import { listedColumns, toListedTrack } from './track.ts'
  */
 
 /** A page, which reads two rows for each track, with count and version of the same moment. */
-export async function listTracks({ db, principal }: Context, playlist_id: string, { limit, offset }: Page) {
+export async function listTracks(
+  context: Context,
+  playlist_id: string,
+  { limit, offset, include }: Page & { include?: string | undefined },
+) {
+  const { db, principal } = context
   // By a name of its own: of two columns with one name a batch answers one.
   const playlist_track_id = sql<string>`${playlistTracks.id}`.as('playlist_track_id')
   const [[playlist], places] = await db.batch([
     db
-      .select({ count: playlists.track_count, version: playlists.version })
+      .select({ count: playlists.track_count, version: playlists.version, cover_path: playlists.cover_path })
       .from(playlists)
       .where(and(eq(playlists.id, playlist_id), eq(playlists.organization_id, principal.organization_id))),
     db
-      .select({ place: { playlist_track_id, position: playlistTracks.position }, track: listedColumns })
+      .select({ place: { playlist_track_id, position: playlistTracks.position }, track: columnsFor(include) })
       .from(playlistTracks)
       .innerJoin(tracks, eq(tracks.id, playlistTracks.track_id))
       .where(
@@ -41,7 +46,9 @@ export async function listTracks({ db, principal }: Context, playlist_id: string
       .orderBy(asc(playlistTracks.position)),
   ])
   if (!playlist) throw notFound('playlist')
-  return { ...playlist, tracks: places.map(({ track, place }) => ({ ...toListedTrack(track), ...place })) }
+  const rows = places.map(({ track }) => track)
+  const shown = await toTracks(context, include, rows, playlist)
+  return { ...playlist, tracks: shown.map((track, at) => ({ ...track, ...places[at]!.place })) }
 }
 
 /** `If-Match: "7"`, `7` or `*`. */
@@ -50,7 +57,7 @@ const seenVersion = (if_match: string | undefined) =>
 
 /** Runs one change of a playlist's tracks; `change` makes its statements from the signature they must look for. */
 async function changeTracks(
-  { db, principal }: Context,
+  { db, principal, now: updated_at }: Context,
   playlist_id: string,
   if_match: string | undefined,
   change: (signed: SQL) => BatchItem<'sqlite'>[],
@@ -62,7 +69,7 @@ async function changeTracks(
   const [taken] = await db.batch([
     db
       .update(playlists)
-      .set({ version: sql`version + 1`, change_id })
+      .set({ version: sql`version + 1`, change_id, updated_at })
       .where(
         and(
           eq(playlists.id, playlist_id),
@@ -92,7 +99,8 @@ async function checkTracks({ db, principal }: Context, track_ids: string[]): Pro
     .where(
       and(
         inArray(tracks.id, sql`(select value from json_each(${JSON.stringify([...new Set(track_ids)])}))`),
-        eq(tracks.organization_id, principal.organization_id),
+        // With the `+` no index serves it: SQLite would take one of all tracks.
+        sql`+${tracks.organization_id} = ${principal.organization_id}`,
       ),
     )
   const ids = new Set(known.map((track) => track.id))

@@ -1,4 +1,4 @@
-import { and, eq, getTableColumns, sql } from 'drizzle-orm'
+import { and, eq, sql } from 'drizzle-orm'
 
 import { insertFrom } from '../adapters/database.ts'
 import { newId, randomBase62 } from '../adapters/id.ts'
@@ -14,26 +14,13 @@ import { ingest } from '../pipeline/ingest.ts'
 import { purgeJobs, purgeLaterFrom, startPurge } from '../pipeline/purge.ts'
 import { waitingFor } from '../pipeline/transcode/line.ts'
 import { startTranscode } from '../pipeline/transcode/start.ts'
+import { find } from './find.ts'
+import { columnsFor, type ListedRow, toListedTrack, toTracks, trackColumns, type TrackRow } from './listed.ts'
 import { audioUpload, checkFacts, coverUpload, type Facts } from './upload_handle.ts'
 
 type Row = typeof tracks.$inferSelect
-type Unread = 'levels' | 'made_with'
 
-// All but the levels, which only play views need, and what only a reprocess compares.
-const { levels: _levels, made_with: _made_with, ...withoutLevels } = getTableColumns(tracks)
-const { info: _info, files: _files, ...listed } = withoutLevels
-/** What lists read: neither the levels nor the technical facts nor the files. */
-export const listedColumns = listed
-
-/** The title that was set is shown as it is; play views fall back to the file's name. */
-export const toListedTrack = (row: Omit<Row, Unread | 'info' | 'files'>) => ({
-  ...row,
-  image_colors: row.cover_colors,
-  track_status_id: row.status,
-  tags: row.tags ?? {},
-})
-
-const toTrack = (row: Omit<Row, Unread>) => ({
+const toTrack = (row: TrackRow) => ({
   ...toListedTrack(row),
   info: { ...row.info, ...(row.progress !== null && { progress: row.progress }) },
 })
@@ -47,8 +34,8 @@ const own = ({ principal }: Context, id: string) =>
   )
 
 /** A track of the caller's organization, or 404. */
-export async function findTrack(context: Context, id: string): Promise<Omit<Row, Unread>> {
-  const row = await context.db.select(withoutLevels).from(tracks).where(own(context, id)).get()
+export async function findTrack(context: Context, id: string): Promise<TrackRow> {
+  const row = await context.db.select(trackColumns).from(tracks).where(own(context, id)).get()
   if (!row) throw notFound('track')
   return row
 }
@@ -174,6 +161,7 @@ export async function renewUpload(
         // One that never had a file starts again.
         ...(row.source_path === null && { status: 'initializing' as const, info: {} }),
         ...(file_name !== undefined && { file_name: safeFileName(file_name), file_name_original: file_name }),
+        updated_at: now,
       })
       .where(own(context, id))
       .returning(),
@@ -190,6 +178,13 @@ function safeFileName(name: string): string {
 }
 
 export const trackHandlers: Handlers<typeof trackOperations> = {
+  async listTracks({ query: { limit, offset, q, sort = '-created_at', include, ...filters } }, context) {
+    const { organization_id } = context.principal
+    const search = { kind: 'tracks' as const, organization_id, counted: null, q, filters, sort }
+    const { rows, ...counts } = await find(context.db, search, columnsFor(include), { limit, offset })
+    return { ...counts, tracks: await toTracks(context, include, rows as ListedRow[]) }
+  },
+
   async createTrack({ body }, context) {
     const collection = await context.db
       .select({ id: collections.id })
@@ -210,7 +205,10 @@ export const trackHandlers: Handlers<typeof trackOperations> = {
 
   async updateTrack({ params, body: { title, ...body } }, context) {
     const values = { ...(title !== undefined && { player_title: title }), ...body }
-    if (Object.keys(values).length > 0) await context.db.update(tracks).set(values).where(own(context, params.track_id))
+    if (Object.keys(values).length > 0) {
+      const changed = { ...values, updated_at: context.now }
+      await context.db.update(tracks).set(changed).where(own(context, params.track_id))
+    }
     const track = await refreshTrack(context, params.track_id)
     return { track_id: track.id, track }
   },

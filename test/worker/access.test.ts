@@ -26,6 +26,7 @@ const PUBLIC = ['playSession', 'playTrack', 'downloadTrack']
 /** What names no thing of an organization, so that every organization's key may call it. */
 const NOBODYS = [
   'listCollections',
+  'listTracks',
   'createCollection',
   'listPlaylists',
   'createPlaylist',

@@ -6,14 +6,15 @@ const ENVELOPE = 'ok api_request_id'
 const ORGANIZATION =
   'id name image_colors theme is_theme_overridable is_cover_overridable player_color player_subtitle uses_tags'
 const COLLECTION =
-  'id creator_id organization_index title metadata image_colors theme is_cover_overridable is_theme_overridable player_color player_subtitle'
-const LISTED_TRACK =
+  'created_at updated_at id creator_id organization_index title metadata image_colors theme is_cover_overridable is_theme_overridable player_color player_subtitle'
+const PLAYED_TRACK =
   'id organization_id collection_id index duration file_name order metadata is_cover_overridable is_theme_overridable player_title player_subtitle player_color image_colors track_status_id status tags'
+const LISTED_TRACK = `${PLAYED_TRACK} created_at updated_at`
 const TRACK = `${LISTED_TRACK} creator_id file_name_original info organization_index`
 const UPLOAD_HANDLE = 'method upload_url ttl expires_at'
 const PLAY_SESSION = 'id creator_id organization_index metadata variants is_downloadable expires_at'
 const PLAYLIST =
-  'id creator_id organization_index title metadata image_colors theme player_color player_subtitle track_count version'
+  'created_at updated_at id creator_id organization_index title metadata image_colors theme player_color player_subtitle track_count version'
 const API_KEY =
   'id title type hint collection_id track_id playlist_id variants is_downloadable allowed_origins expires_at created_at last_used_at'
 // The specification's fields, and ours: the settings.
@@ -25,8 +26,8 @@ const playbackAt = (at: string) => ({
   [`${at}cover_image.icon`]: SQUARE,
   [`${at}cover_image.small`]: SQUARE,
   [`${at}cover_image.regular`]: SQUARE,
-  // A listed track, `is_dark` and our `is_preliminary`.
-  [`${at}track`]: `${LISTED_TRACK} is_dark is_preliminary`,
+  // A listed track without its times, `is_dark` and our `is_preliminary`.
+  [`${at}track`]: `${PLAYED_TRACK} is_dark is_preliminary`,
   [`${at}list`]: 'scope title subtitle',
   [`${at}levels`]: 'levels',
   [`${at}variants.0`]: 'path url variant',
@@ -81,6 +82,7 @@ export const cases: Record<OperationName, Case> = {
     keys: { '': `${ENVELOPE} collection_id deleted_collection`, deleted_collection: COLLECTION },
   },
   listCollectionTracks: { keys: { '': `${ENVELOPE} count tracks`, 'tracks.0': LISTED_TRACK } },
+  listTracks: { keys: { '': `${ENVELOPE} count tracks`, 'tracks.0': LISTED_TRACK } },
   createTrack: {
     body: ({ collection_id }) => ({ collection_id, file_name: 'a.mp3' }),
     keys: {

@@ -50,7 +50,8 @@ function queryAttempts(name: OperationName, path: string, random: () => number):
   const pairs = hostileQueries(query, random).map((list): Attempt => {
     const search = new URLSearchParams(list.map(([key, value]) => [key.toWellFormed(), value.toWellFormed()]))
     const values: Record<string, unknown> = Object.create(null)
-    for (const key of new Set(search.keys())) {
+    // Without a name it is no parameter.
+    for (const key of [...new Set(search.keys())].filter(Boolean)) {
       const found = search.getAll(key)
       values[key] = found.length > 1 ? found : found[0]
     }

@@ -122,3 +122,19 @@ it('has play sessions as the code describes them: drizzle-kit does not compare t
   }))
   expect(found).toEqual(described)
 })
+
+it('finds and sorts what the version before has written, after the migration and a sweep', async () => {
+  const migrate = await storageBefore('lists')
+  const { key, collection_id, track_id } = await anOldShop()
+  await migrate()
+  const found = (path: string) => ok('GET', path, { key })
+  // Its file's name is the title; nothing is in the search yet, but everything in its lists.
+  expect(await found('/v1/track?sort=title')).toMatchObject({ count: 1, tracks: [{ id: track_id }] })
+  expect((await found('/v1/track?q=what')).count).toBe(0)
+  const { updated_at, created_at } = (await found(`/v1/collection/${collection_id}`)).collection
+  expect(updated_at).toBe(created_at)
+  await runSweep()
+  expect(await found('/v1/track?q=what')).toMatchObject({ count: 1, tracks: [{ id: track_id }] })
+  expect(await found('/v1/collection?q=OLD&sort=-updated_at')).toMatchObject({ collections: [{ id: collection_id }] })
+  expect(await query('select * from search_fills')).toEqual([])
+})

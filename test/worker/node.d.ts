@@ -1,7 +1,12 @@
-/** What the tests take of Node, whose other types would hide where workerd differs. */
+/** What the tests take of Node and Vite, whose other types would hide where workerd differs. */
 declare module 'node:async_hooks' {
   export class AsyncLocalStorage<T> {
     run<R>(store: T, callback: () => R): R
     getStore(): T | undefined
   }
+}
+/** Vite's way to read a file. */
+declare module '*?raw' {
+  const text: string
+  export default text
 }

@@ -73,6 +73,8 @@ describe('playlist', () => {
       ],
       track_count: 0,
       version: 1,
+      created_at: playlist.updated_at,
+      updated_at: expect.any(String),
     })
     const changes = { title: 'Green', metadata: {}, organization_index: null, player_color: null, theme: [] }
     const updated = (await ok('PUT', `/v1/playlist/${playlist_id}`, { key, body: changes })).playlist

@@ -1,5 +1,6 @@
 import { env } from 'cloudflare:workers'
 
+import { fillText, type Kind, KINDS } from '../../src/adapters/search.ts'
 import { query } from './ready_track.ts'
 
 /** Many rows at once, as the interface would have written them one by one, but in seconds. */
@@ -40,6 +41,8 @@ export function countedLists(table: Table): string[] {
   ]
 }
 
+const isKind = (table: Table): table is Kind => (KINDS as readonly string[]).includes(table)
+
 /** Runs statements without a table's triggers, then counts its lists anew. */
 export async function withoutTriggers(table: Table, run: () => Promise<unknown>): Promise<void> {
   const triggers = await query<{ name: string; sql: string }>(
@@ -53,6 +56,7 @@ export async function withoutTriggers(table: Table, run: () => Promise<unknown>)
     ...countedLists(table).map((counted) => env.DB.prepare(`insert into list_counts ${counted}`)),
     ...triggers.map(({ sql }) => env.DB.prepare(sql)),
   ])
+  if (isKind(table)) await env.DB.prepare(fillText(table)).bind(0, Number.MAX_SAFE_INTEGER).run()
 }
 
 /** Rows `from`…`to`; columns are SQL over `i`, constants where they are numbers. Ids are `0000{table}-0000-4000-8000-{i}`. */
@@ -97,6 +101,8 @@ export function seed(
   const owner = `'${organization_id}'`
   const filtered = options.plain ? {} : FILTERED
   const common = { id: id(table), created_at: 1 }
+  // In no order, and no two are the same.
+  const title = `printf('Seeded %06d', i * 7919 % 1000003)`
   const columns: Record<Table, Record<string, Column>> = {
     organizations: { ...common, name: `'Seeded'`, theme: `'[]'`, seq: 'i + 10' },
     api_keys: {
@@ -108,8 +114,8 @@ export function seed(
       hint: `'ta_pk_'`,
       seq: 'i + 100',
     },
-    collections: { ...common, ...filtered, ...look, organization_id: owner, title: `'Seeded'`, seq: 'i + 100' },
-    playlists: { ...common, ...filtered, ...look, organization_id: owner, title: `'Seeded'`, seq: 'i + 100' },
+    collections: { ...common, ...filtered, ...look, organization_id: owner, title, seq: 'i + 100' },
+    playlists: { ...common, ...filtered, ...look, organization_id: owner, title, seq: 'i + 100' },
     tracks: {
       ...common,
       ...filtered,
@@ -117,6 +123,8 @@ export function seed(
       collection_id: `'${collection_id}'`,
       index: `'seeded' || i`,
       file_name: `'seeded.mp3'`,
+      player_title: title,
+      duration: 'i % 977 + 0.5',
       order: 'i + 100',
       metadata: `'{}'`,
       cover_colors: `'[]'`,

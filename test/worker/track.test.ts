@@ -44,6 +44,8 @@ describe('behaviour', () => {
       track_status_id: 'initializing',
       status: 'initializing',
       tags: {},
+      created_at: expect.any(String),
+      updated_at: track.created_at,
     })
     expect((await ok('GET', `/v1/track/${track_id}`, { key })).track).toEqual(track)
   })
@@ -91,10 +93,12 @@ describe('behaviour', () => {
   it('keeps what an update leaves out, clears what is null and replaces metadata whole', async () => {
     const { track } = await create({ organization_index: 'a', metadata: { a: 1 }, player_color: '#0000FF' })
     const changed = await update(track.id, { metadata: { b: 2 }, player_subtitle: 'Miles' })
-    expect(changed).toEqual({ ...track, metadata: { b: 2 }, player_subtitle: 'Miles' })
+    const updated_at = expect.any(String) as string
+    expect(changed).toEqual({ ...track, metadata: { b: 2 }, player_subtitle: 'Miles', updated_at })
     const cleared = { organization_index: null, player_color: null, player_subtitle: null, creator_id: null }
-    expect(await update(track.id, cleared)).toEqual({ ...changed, ...cleared })
-    expect(await update(track.id, {})).toEqual({ ...changed, ...cleared })
+    const after = await update(track.id, cleared)
+    expect(after).toEqual({ ...changed, ...cleared, updated_at })
+    expect(await update(track.id, {})).toEqual(after)
   })
 
   it('takes its title as player_title, unless that is sent too', async () => {

@@ -15,9 +15,12 @@ const apply = (names: (name: string) => boolean) =>
       .flatMap(({ queries }) => queries)
       .map((text) => env.DB.prepare(text)),
   )
-const insert = (table: string, row: Record<string, unknown>) => {
-  const names = Object.keys(row).map((name) => `"${name}"`)
-  return query(`insert into ${table} (${names.join()}) values (${names.map(() => '?').join()})`, ...Object.values(row))
+/** Inserts what the table has columns for: it may be an earlier version's. */
+const insert = async (table: string, row: Record<string, unknown>) => {
+  const columns = await query<{ name: string }>('select name from pragma_table_info(?)', table)
+  const names = columns.map(({ name }) => name).filter((name) => name in row)
+  const values = names.map((name) => row[name])
+  return query(`insert into ${table} ("${names.join('","')}") values (${names.map(() => '?').join()})`, ...values)
 }
 const formerly = async (track_id: string, change = (path: string) => path) => {
   const files = await filesOf(track_id)

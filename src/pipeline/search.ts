@@ -1,0 +1,38 @@
+import { sql } from 'drizzle-orm'
+
+import { fillText, SEARCH_FILLS, SEARCH_TABLE } from '../adapters/search.ts'
+import { searchFills } from '../adapters/work_schema.ts'
+import type { System } from '../context.ts'
+
+/** Rows that one statement adds to the search, of which one sweep runs at most so many: a batch has 30 seconds, and others wait for it. */
+const CHUNK = 2000
+const ROUNDS = 50
+
+/**
+ * Adds to the search what was there before it, the newest rows first; their changes come by triggers meanwhile. A search that was taken away,
+ * so that the database could be exported, is made again when its time has come (docs/operate.md#backup).
+ */
+export async function fillSearch({ db, now }: System): Promise<void> {
+  for (let round = 0; round < ROUNDS; round++) {
+    const [fill] = await db
+      .select()
+      .from(searchFills)
+      .orderBy(sql`kind = 'table' desc`)
+      .limit(1)
+    if (!fill || (fill.kind === 'table' && fill.cursor > now)) return
+    const { kind, cursor } = fill
+    const from = Math.max(0, cursor - CHUNK)
+    const d1 = db.$client
+    const statements =
+      kind === 'table'
+        ? [...SEARCH_TABLE, ...SEARCH_FILLS, `delete from search_fills where kind = 'table'`].map((one) =>
+            d1.prepare(one),
+          )
+        : [
+            d1.prepare(fillText(kind)).bind(from, cursor),
+            d1.prepare('update search_fills set cursor = ?1 where kind = ?2').bind(from, kind),
+            d1.prepare('delete from search_fills where cursor = 0 and kind = ?1').bind(kind),
+          ]
+    await d1.batch(statements)
+  }
+}

@@ -1,0 +1,115 @@
+import { eq, getTableColumns, inArray, type SQL, sql } from 'drizzle-orm'
+
+import { viewSigner } from '../adapters/presign.ts'
+import { collections, organizations, tracks } from '../adapters/schema.ts'
+import type { Context } from '../context.ts'
+import { PLAYBACK_TTL } from '../contract/facts.ts'
+import type { Loudness } from '../contract/info.ts'
+import { covered, times } from './appearance.ts'
+import { coverImage, coverOr } from './cover_image.ts'
+import { firstCover } from './first_cover.ts'
+import { findOrganization } from './organization.ts'
+
+/** What lists show, and besides when they are asked to (`include`), so that a page takes one request. */
+
+/** All of a track but the levels, which only play views need, and what only a reprocess compares. */
+export type TrackRow = Omit<typeof tracks.$inferSelect, 'levels' | 'made_with'>
+const { levels: _levels, made_with: _made_with, ...withoutLevels } = getTableColumns(tracks)
+export const trackColumns = withoutLevels
+
+/** What lists read: neither the technical facts nor the files. */
+export type ListedRow = Omit<TrackRow, 'info' | 'files' | 'folder_id'>
+const { info: _info, files: _files, folder_id: _folder_id, ...listedColumns } = withoutLevels
+
+/** The title that was set is shown as it is; play views fall back to the file's name. */
+export const toListedTrack = (row: ListedRow) => ({
+  ...row,
+  ...times(row),
+  image_colors: row.cover_colors,
+  track_status_id: row.status,
+  tags: row.tags ?? {},
+})
+
+type Wanted = string | undefined
+const wants = (include: Wanted, name: string) => include?.split(',').includes(name) === true
+
+/** Signs the squares of covers. */
+async function covers({ env, now, base_url }: Context) {
+  const sign = await viewSigner(env, now, now + PLAYBACK_TTL * 1000)
+  return (cover_path: string | null) => coverImage(base_url, cover_path, sign)
+}
+
+/** Collections with what covers they have: their own, or their first track's. */
+async function coversOf({ db }: Context, ids: string[]) {
+  const { id, cover_path, is_cover_overridable } = collections
+  const rows = await db
+    .select({ own: { id, cover_path, is_cover_overridable }, first: firstCover.as('first') })
+    .from(collections)
+    .innerJoin(organizations, eq(organizations.id, collections.organization_id))
+    .where(inArray(id, sql`(select value from json_each(${JSON.stringify(ids)}))`))
+  return new Map(rows.map(({ own, first }) => [own.id, coverOr(own, first)]))
+}
+
+/** Collections as `withArtwork` takes them. */
+export async function withFirstCovers<T extends { id: string; cover_path: string | null }>(
+  context: Context,
+  include: Wanted,
+  rows: T[],
+) {
+  const bare = rows.filter((row) => row.cover_path === null).map((row) => row.id)
+  if (!wants(include, 'artwork') || bare.length === 0) return rows
+  const found = await coversOf(context, bare)
+  return rows.map((row) => found.get(row.id) ?? row)
+}
+
+/** Collections or playlists with their covers. */
+export async function withArtwork<T>(
+  context: Context,
+  include: Wanted,
+  shown: T[],
+  rows: { cover_path: string | null }[],
+) {
+  if (!wants(include, 'artwork')) return shown
+  const cover = await covers(context)
+  return Promise.all(shown.map(async (one, at) => ({ ...one, artwork: await cover(rows[at]!.cover_path) })))
+}
+
+/** The columns of tracks that a list reads. */
+export const columnsFor = (include: Wanted) => ({
+  ...listedColumns,
+  ...(wants(include, 'levels') && { levels: tracks.levels }),
+  ...(wants(include, 'loudness') && {
+    loudness: sql`info -> '$.loudness'`.as('loudness') as SQL.Aliased<string | null>,
+  }),
+})
+type Row = ListedRow & { levels?: string; loudness?: string | null }
+
+/** Tracks as lists show them. In a playlist its own cover stands behind the collection's. */
+export async function toTracks(
+  context: Context,
+  include: Wanted,
+  rows: Row[],
+  playlist: { cover_path: string | null } | null = null,
+) {
+  const shown = rows.map((row) => ({
+    ...toListedTrack(row),
+    levels: row.levels === undefined ? undefined : { levels: JSON.parse(row.levels) as number[] },
+    loudness: typeof row.loudness === 'string' ? (JSON.parse(row.loudness) as Loudness) : row.loudness,
+  }))
+  if (!wants(include, 'artwork')) return shown
+  const [organization, owners, cover] = await Promise.all([
+    findOrganization(context),
+    coversOf(context, [...new Set(rows.map((row) => row.collection_id))]),
+    covers(context),
+  ])
+  const bare = { cover_path: null, is_cover_overridable: true }
+  return Promise.all(
+    shown.map(async (track) => {
+      const collection = owners.get(track.collection_id) ?? bare
+      return {
+        ...track,
+        artwork: await cover(covered({ organization, collection, playlist, track })?.cover_path ?? null),
+      }
+    }),
+  )
+}

@@ -1,0 +1,145 @@
+import { afterEach, describe, expect, it } from 'vitest'
+
+import { MOST_COUNTED, MOST_SORTED, MOST_WALKED } from '../../src/resources/find.ts'
+import { stopTime } from './fixtures.ts'
+import { quiet, rowsOf } from './meter.ts'
+import { aShop, aWaitingTrack, query, sweep } from './ready_track.ts'
+import { CREATOR, seed } from './seed.ts'
+import { makeStorage } from './storage.ts'
+
+type Shop = Awaited<ReturnType<typeof aShop>>
+
+// A hundred thousand rows are gone faster with their table.
+afterEach(makeStorage)
+
+/** A page of 50 with what belongs to it, and a thousand that are counted. */
+const PAGE = MOST_COUNTED + 160
+/** What is put in order in memory is read twice, by the index and as a row. */
+const SORTED = 2 * MOST_SORTED + PAGE
+/** The same of the newest 10,000 that a search finds, with what is left of it counted. */
+const MATCHES = 50_000
+
+/** Ways to ask, each with the most rows that it may read, however long the list is. */
+const questions = ({ collection_id }: Shop): [string, number][] => {
+  const of = `/v1/collection/${collection_id}/track`
+  const lists = ['/v1/collection', '/v1/playlist'].flatMap((path): [string, number][] => [
+    [`${path}?sort=title`, PAGE],
+    [`${path}?sort=-updated_at`, PAGE],
+    [`${path}?sort=created_at&offset=500`, PAGE + 500],
+    [`${path}?q=seeded`, PAGE],
+    [`${path}?q=seed&creator_id=${CREATOR}`, PAGE],
+    [`${path}?creator_id=${CREATOR}&organization_index=a`, PAGE],
+    [`${path}?creator_id=${CREATOR}&organization_index=a&sort=title`, 12 * PAGE],
+    [`${path}?q=s&sort=-title`, MATCHES],
+  ])
+  return [
+    ...['title', '-title', 'created_at', '-updated_at', '-duration'].map((sort): [string, number] => [
+      `/v1/track?sort=${sort}`,
+      PAGE,
+    ]),
+    ...['-order', 'title', 'created_at', '-updated_at', 'duration'].map((sort): [string, number] => [
+      `${of}?sort=${sort}`,
+      SORTED,
+    ]),
+    ['/v1/track?q=seeded', PAGE],
+    ['/v1/track?q=s', PAGE],
+    // What is skipped is read too: its hit, its row, and whether its collection lives.
+    ['/v1/track?q=seeded+0&offset=400', PAGE + 3 * 400],
+    ['/v1/track?q=nothing', PAGE],
+    [`/v1/track?creator_id=${CREATOR}&organization_index=b`, PAGE],
+    // Too many to be put in order: 10,001 are counted, and the first by title looked at.
+    [`/v1/track?creator_id=${CREATOR}&sort=title`, 10_000 + 5 * PAGE],
+    ['/v1/track?status=failed', PAGE],
+    ['/v1/track?status=ready', 2 * PAGE + 2000],
+    ['/v1/track?q=s&sort=title', MATCHES],
+    ['/v1/track?q=s&status=failed', MATCHES],
+    [`${of}?q=seeded`, MATCHES],
+    [`${of}?q=seeded&sort=-created_at`, PAGE],
+    [`${of}?status=ready&creator_id=${CREATOR}`, SORTED],
+    [`${of}?status=ready&sort=title`, SORTED],
+    // None is both: all that are looked at, each by the index and as a row, and once more to see whether these are all.
+    [`${of}?status=processing&creator_id=${CREATOR}`, 3 * MOST_WALKED + PAGE],
+    [`${of}?sort=title&include=levels,loudness,artwork`, SORTED + 60],
+    ...lists,
+  ]
+}
+
+async function measure(shop: Shop): Promise<void> {
+  await rowsOf('GET', '/v1/limits', { key: shop.key })
+  for (const [path, most] of questions(shop)) {
+    const { read, written } = await rowsOf('GET', path, { key: shop.key })
+    expect(written, path).toBe(0)
+    expect(read, `rows that ${path} reads`).toBeLessThanOrEqual(most)
+  }
+}
+
+const titles = async (shop: Shop, path: string) => {
+  const { body } = await rowsOf('GET', path, { key: shop.key })
+  const page = Object.values(body).find(Array.isArray) as { title?: string; player_title?: string }[]
+  return { page: page.map((row) => row.title ?? row.player_title), count: body.count, exact: body.is_count_exact }
+}
+const plainly = async (text: string) => (await query<{ title: string }>(text)).map(({ title }) => title)
+
+describe('lists that are searched, sorted and filtered', () => {
+  it('read no more at 100,000 rows than their bounds, and find what plain SQL finds', async () => {
+    const shop = await aShop()
+    stopTime()
+    const tables = ['tracks', 'collections', 'playlists'] as const
+    for (const table of tables) await seed(table, 1, 1000, shop)
+    await measure(shop)
+    for (const table of tables) await seed(table, 1001, 100_000, shop)
+    await measure(shop)
+    const of = `/v1/collection/${shop.collection_id}/track`
+    const all = 'select player_title as title from tracks'
+    for (const path of ['/v1/track', of]) {
+      const count = path === of ? 100_000 : MOST_COUNTED
+      const exact = path === of ? undefined : false
+      const byTitle = await plainly(`${all} order by 1 desc limit 50 offset 7000`)
+      expect(await titles(shop, `${path}?sort=-title&offset=7000`)).toEqual({ page: byTitle, count, exact })
+      const byDuration = await plainly(`${all} order by duration, rowid limit 50 offset 300`)
+      expect((await titles(shop, `${path}?sort=duration&offset=300`)).page).toEqual(byDuration)
+      const some = await plainly(`${all} where status = 'ready' and organization_index = 'a' order by 1 limit 50`)
+      expect((await titles(shop, `${path}?status=ready&organization_index=a&sort=title`)).page).toEqual(some)
+    }
+    const found = await plainly(`${all} where player_title like 'Seeded 0%' order by rowid desc limit 50 offset 950`)
+    expect(await titles(shop, '/v1/track?q=SEEDED+0&offset=950')).toEqual({
+      page: found,
+      count: MOST_COUNTED,
+      exact: false,
+    })
+    const exactly = await plainly(`${all} where player_title like 'Seeded 0012%' order by rowid desc`)
+    expect(await titles(shop, '/v1/track?q=0012&limit=200')).toEqual({ page: exactly, count: exactly.length })
+  })
+
+  it('cost few rows where something is written', async () => {
+    const shop = await aShop()
+    const { key, collection_id } = shop
+    await aWaitingTrack(key, collection_id)
+    await quiet()
+    const body = { collection_id, file_name: 'a.mp3' }
+    const created = await rowsOf('POST', '/v1/track', { key, body })
+    const path = `/v1/track/${created.body.track_id}`
+    const titled = await rowsOf('PUT', path, { key, body: { title: 'New' } })
+    const noted = await rowsOf('PUT', path, { key, body: { metadata: { a: 1 } } })
+    // The row and what lists it by collection, 6; its counts, 4; and for all tracks: by title, by both times, and the search.
+    expect({ created: created.written, titled: titled.written, noted: noted.written }).toEqual({
+      created: 14,
+      titled: 4,
+      noted: 2,
+    })
+  })
+})
+
+it('is filled in the background with what a database held before, while rows change', async () => {
+  const shop = await aShop()
+  await seed('tracks', 1, 5000, shop)
+  await query('delete from search')
+  await query(`insert into search_fills values ('tracks', (select max(rowid) from tracks))`)
+  expect((await titles(shop, '/v1/track?q=seeded')).count).toBe(0)
+  await query(`update tracks set player_title = 'Changed' where "order" = 101`)
+  await query(`delete from tracks where "order" = 102`)
+  await sweep()
+  expect((await titles(shop, '/v1/track?q=changed')).page).toEqual(['Changed'])
+  expect((await titles(shop, '/v1/track?q=seeded&offset=4950')).page).toHaveLength(49)
+  expect(await query('select * from search_fills')).toEqual([])
+})

@@ -1,0 +1,255 @@
+import { env } from 'cloudflare:workers'
+import { afterEach, describe, expect, it, vi } from 'vitest'
+
+import beforeExport from '../../scripts/before_export.sql?raw'
+import { SEARCH_TABLE } from '../../src/adapters/search.ts'
+import { aReadyTrack, aShop, aWaitingTrack, made, query, serveTranscoder, sweep } from './ready_track.ts'
+import { makeStorage } from './storage.ts'
+import { ok, refused, wrongFields } from './support.ts'
+
+const CREATORS = ['11111111-1111-4111-8111-111111111111', '22222222-2222-4222-8222-222222222222'] as const
+type Shop = Awaited<ReturnType<typeof aShop>>
+type Row = { id: string; title?: string; player_title?: string | null; file_name?: string }
+
+/** What a list calls its rows, in its order; `counts` beside them. */
+async function listed(key: string, path: string) {
+  const { ok: _, api_request_id: __, ...body } = await ok('GET', path, { key })
+  const rows = Object.values(body).find(Array.isArray) as Row[]
+  return { names: rows.map((row) => row.title ?? row.player_title ?? row.file_name), count: body.count as number }
+}
+const names = async (key: string, path: string) => (await listed(key, path)).names
+const find = (key: string, path: string, q: string) => names(key, `${path}?q=${encodeURIComponent(q)}`)
+
+const track = ({ key, collection_id }: Shop, player_title: string, body: object = {}) =>
+  aWaitingTrack(key, collection_id, { player_title, file_name: 'x.mp3', ...body })
+
+describe('q', () => {
+  it('finds tracks by title, artist, file name, tags and index, in any case and without accents', async () => {
+    const shop = await aShop()
+    const { key, collection_id } = shop
+    await track(shop, 'Déjà Vu', { player_subtitle: 'Björk' })
+    await track(shop, 'So What', { file_name: '01_Café-Müller (live).flac', organization_index: 'SKU/77' })
+    serveTranscoder((job) =>
+      made(job, { tags: { title: 'Flamenco Sketches', artist: 'Milés' }, info: { tags: { comment: 'no' } } }),
+    )
+    await aReadyTrack(key, collection_id, { player_title: 'Tagged' })
+    serveTranscoder((job) => made(job, { info: { tags: { album: 'Porgy', comment: 'no' } } }))
+    const earlier = await aReadyTrack(key, collection_id, { player_title: 'Earlier' })
+    // As the version before has processed it, and as the sweep finds it.
+    for (const tags of ['{}', null]) await query('update tracks set tags = ? where id = ?', tags, earlier)
+    const both = ['/v1/track', `/v1/collection/${collection_id}/track`]
+    for (const path of both) {
+      const found = async (...texts: string[]) => Promise.all(texts.map((q) => find(key, path, q)))
+      expect(await found('deja', 'DÉJÀ vu', 'vu dej', 'bjork')).toEqual(Array.from({ length: 4 }, () => ['Déjà Vu']))
+      expect(await found('cafe', 'muller.flac', '01', 'sku 77', 'sku/77')).toEqual(
+        Array.from({ length: 5 }, () => ['So What']),
+      )
+      expect(await found('flamenco', 'miles', 'tagged sketches')).toEqual(Array.from({ length: 3 }, () => ['Tagged']))
+      expect(await found('porgy')).toEqual([['Earlier']])
+      expect(await found('nothing', 'deja what', 'no', shop.organization_id)).toEqual([[], [], [], []])
+    }
+  })
+
+  it('takes operators for text, and finds nothing by signs alone', async () => {
+    const shop = await aShop()
+    await track(shop, 'Rock AND Roll NOT dead')
+    await track(shop, 'Rock')
+    const { key } = shop
+    for (const q of ['rock AND roll', 'rock and not', '"rock" roll', 'roll*', '(roll', 'roll AND', '^roll', 'roll -'])
+      expect([q, await find(key, '/v1/track', q)]).toEqual([q, ['Rock AND Roll NOT dead']])
+    for (const q of ['rock OR nothing', 'NEAR(rock roll)', 'scope:rock', 'text:rock', '{text scope}: rock', 'rock + y'])
+      expect([q, await find(key, '/v1/track', q)]).toEqual([q, []])
+    for (const q of ['"', '*', '" OR ""', '-- ', '%', "'"])
+      expect([q, await listed(key, `/v1/track?q=${encodeURIComponent(q)}`)]).toEqual([q, { names: [], count: 0 }])
+    expect(await names(key, '/v1/track?q=rock')).toEqual(['Rock', 'Rock AND Roll NOT dead'])
+    expect(wrongFields(await refused(400, 'invalid_request', 'GET', '/v1/track?q=', { key }))).toEqual(['q'])
+    const long = Array.from({ length: 17 }, () => 'a').join('+')
+    expect(wrongFields(await refused(400, 'invalid_request', 'GET', `/v1/track?q=${long}`, { key }))).toEqual(['q'])
+  })
+
+  it('finds collections and playlists, follows changes, and nothing of another organization', async () => {
+    const { key, collection_id } = await aShop()
+    const other = await aShop()
+    const { playlist_id } = await ok('POST', '/v1/playlist', {
+      key,
+      body: { title: 'Blue Nights', player_subtitle: 'Evans' },
+    })
+    expect(await find(key, '/v1/collection', 'kind blu')).toEqual(['Kind of Blue'])
+    expect(await find(key, '/v1/playlist', 'blue evans')).toEqual(['Blue Nights'])
+    expect((await listed(other.key, '/v1/collection?q=blue')).count).toBe(1)
+    expect(await find(other.key, '/v1/playlist', 'blue')).toEqual([])
+    await ok('PUT', `/v1/collection/${collection_id}`, { key, body: { title: 'Milestones' } })
+    await ok('PUT', `/v1/playlist/${playlist_id}`, { key, body: { organization_index: 'p-1' } })
+    expect(await find(key, '/v1/collection', 'blue')).toEqual([])
+    expect(await find(key, '/v1/collection', 'milestone')).toEqual(['Milestones'])
+    expect(await find(key, '/v1/playlist', 'p-1')).toEqual(['Blue Nights'])
+    const id = await aWaitingTrack(key, collection_id, { player_title: 'Gone' })
+    expect(await find(key, '/v1/track', 'gone')).toEqual(['Gone'])
+    await ok('DELETE', `/v1/track/${id}`, { key })
+    await ok('DELETE', `/v1/playlist/${playlist_id}`, { key })
+    expect([await find(key, '/v1/track', 'gone'), await find(key, '/v1/playlist', 'blue')]).toEqual([[], []])
+  })
+})
+
+describe('sort', () => {
+  it('orders tracks by title, times and duration, of a collection and of all', async () => {
+    const shop = await aShop()
+    const { key, collection_id } = shop
+    const ids = [await track(shop, 'beta'), await track(shop, 'Alpha'), await track(shop, 'gamma')]
+    for (const [at, id] of ids.entries()) {
+      await query('update tracks set created_at = ?, duration = ? where id = ?', 1000 + at, [2.5, 9, 0][at], id)
+    }
+    await ok('PUT', `/v1/track/${ids[1]}`, { key, body: { metadata: { a: 1 } } })
+    const of = `/v1/collection/${collection_id}/track`
+    for (const path of ['/v1/track', of]) {
+      const sorted = (sort: string) => names(key, `${path}?sort=${sort}`)
+      expect(await sorted('title')).toEqual(['Alpha', 'beta', 'gamma'])
+      expect(await sorted('-title')).toEqual(['gamma', 'beta', 'Alpha'])
+      expect(await sorted('created_at')).toEqual(['beta', 'Alpha', 'gamma'])
+      expect(await sorted('-updated_at')).toEqual(['Alpha', 'gamma', 'beta'])
+      // Those whose duration is not known are left out.
+      expect(await listed(key, `${path}?sort=duration`)).toEqual({ names: ['beta', 'Alpha'], count: 2 })
+      expect(await names(key, `${path}?sort=-title&limit=1&offset=1`)).toEqual(['beta'])
+      expect(await listed(key, `${path}?sort=title&q=a&limit=1`)).toEqual({ names: ['Alpha'], count: 1 })
+    }
+    expect(await names(key, '/v1/track')).toEqual(['gamma', 'Alpha', 'beta'])
+    await ok('PUT', `${of}/order`, { key, body: { track_ids: [ids[2], ids[0], ids[1]] } })
+    expect(await names(key, `${of}?sort=-order`)).toEqual(['Alpha', 'beta', 'gamma'])
+    for (const sort of ['order', 'seq', '--title', 'title,order', 'toString'])
+      expect(wrongFields(await refused(400, 'invalid_request', 'GET', `/v1/track?sort=${sort}`, { key }))).toEqual([
+        'sort',
+      ])
+  })
+
+  it.each(['collection', 'playlist'])('orders %ss by title and times', async (noun) => {
+    const { key, collection_id } = await aShop()
+    await ok('DELETE', `/v1/collection/${collection_id}`, { key })
+    const make = async (title: string) => (await ok('POST', `/v1/${noun}`, { key, body: { title } }))[`${noun}_id`]
+    const ids = [await make('b'), await make('C'), await make('a')]
+    await query(`update ${noun}s set created_at = 1000`)
+    const { [noun]: changed } = await ok('PUT', `/v1/${noun}/${ids[1]}`, { key, body: { metadata: {} } })
+    expect([changed.created_at, changed.updated_at > changed.created_at]).toEqual(['1970-01-01T00:00:01.000Z', true])
+    const sorted = (sort: string) => names(key, `/v1/${noun}?sort=${sort}`)
+    expect(await sorted('title')).toEqual(['a', 'b', 'C'])
+    expect(await sorted('created_at')).toEqual(['b', 'C', 'a'])
+    expect(await sorted('-updated_at')).toEqual(['C', 'a', 'b'])
+    expect(await listed(key, `/v1/${noun}?sort=-title&limit=2`)).toEqual({ names: ['C', 'b'], count: 3 })
+  })
+})
+
+describe('several filters', () => {
+  it('at once give what passes all of them, with a count', async () => {
+    const shop = await aShop()
+    const { key, collection_id } = shop
+    const [one, two] = CREATORS
+    await track(shop, 'a', { creator_id: one, organization_index: 'x' })
+    await track(shop, 'b', { creator_id: one, organization_index: 'y' })
+    await track(shop, 'c', { creator_id: two, organization_index: 'x' })
+    await track(shop, 'd', { creator_id: one, organization_index: 'x' })
+    await query(`update tracks set status = 'failed' where player_title = 'd'`)
+    for (const path of ['/v1/track', `/v1/collection/${collection_id}/track`]) {
+      const filtered = (filters: string) => listed(key, `${path}?sort=title&${filters}`)
+      expect(await filtered(`creator_id=${one}&organization_index=x`)).toEqual({ names: ['a', 'd'], count: 2 })
+      expect(await filtered(`creator_id=${one}&organization_index=x&status=failed`)).toEqual({ names: ['d'], count: 1 })
+      expect(await filtered(`status=failed`)).toEqual({ names: ['d'], count: 1 })
+      expect(await filtered(`q=x&status=initializing`)).toEqual({ names: ['a', 'b', 'c'], count: 3 })
+      expect(await filtered(`q=a&creator_id=${two}`)).toEqual({ names: [], count: 0 })
+    }
+    expect(await listed(key, `/v1/track?creator_id=${one}`)).toEqual({ names: ['d', 'b', 'a'], count: 3 })
+    expect(await listed(key, `/v1/track?organization_index=x&status=failed`)).toEqual({ names: ['d'], count: 1 })
+    for (const noun of ['collection', 'playlist']) {
+      for (const title of ['m', 'n']) {
+        await ok('POST', `/v1/${noun}`, { key, body: { title, creator_id: one, organization_index: title } })
+      }
+      const path = `/v1/${noun}?creator_id=${one}&organization_index=m`
+      expect(await listed(key, path)).toEqual({ names: ['m'], count: 1 })
+      expect(await listed(key, `${path}&q=m&sort=-title`)).toEqual({ names: ['m'], count: 1 })
+    }
+  })
+})
+
+describe('include', () => {
+  it('brings levels, loudness and the effective cover along, only where it is asked to', async () => {
+    const shop = await aShop()
+    const { key, collection_id } = shop
+    const loudness = {
+      integrated_lufs: -14,
+      loudness_range: 5,
+      true_peak_dbtp: -1,
+      sample_peak_dbfs: -1.2,
+      replaygain_track_gain: -4,
+      replaygain_track_peak: 0.9,
+      r128_track_gain: -2304,
+      is_silent: false,
+    }
+    serveTranscoder((job) => made(job, { info: { loudness } }))
+    const track_id = await aReadyTrack(key, collection_id)
+    await aWaitingTrack(key, collection_id)
+    await query(`update tracks set cover_path = 'media/own' where id = ?`, track_id)
+    await query(`update collections set cover_path = 'media/album' where id = ?`, collection_id)
+    const { playlist_id } = await ok('POST', '/v1/playlist', { key, body: { title: 'All' } })
+    await ok('PUT', `/v1/playlist/${playlist_id}/track`, { key, body: { track_ids: [track_id] } })
+    const of = `/v1/collection/${collection_id}/track`
+    const { tracks } = await ok('GET', `${of}?include=levels,loudness,artwork`, { key })
+    expect(tracks[0]).toMatchObject({ id: track_id, loudness, levels: { levels: Array(320).fill(0.5) } })
+    expect(tracks[1]).toMatchObject({ loudness: null, levels: { levels: [] } })
+    const covers = tracks.map((one: { artwork: { small: { url: string } } }) => new URL(one.artwork.small.url).pathname)
+    expect(covers).toEqual(
+      ['/media/own/small.jpg', '/media/album/small.jpg'].map((path) => expect.stringContaining(path)),
+    )
+    await ok('PUT', `/v1/collection/${collection_id}`, { key, body: { is_cover_overridable: false } })
+    for (const path of ['/v1/track?sort=created_at&', `${of}?`, `/v1/playlist/${playlist_id}/track?`]) {
+      const [bare] = (await ok('GET', path.slice(0, -1), { key })).tracks
+      expect(Object.keys(bare).filter((name) => ['levels', 'loudness', 'artwork'].includes(name))).toEqual([])
+      const [first] = (await ok('GET', `${path}include=artwork`, { key })).tracks
+      expect([first.id, first.artwork.icon.url]).toEqual([track_id, expect.stringContaining('/media/album/icon.jpg')])
+      const body = await refused(400, 'invalid_request', 'GET', `${path}include=levels,files`, { key })
+      expect(wrongFields(body)).toEqual(['include'])
+    }
+    const { collections } = await ok('GET', '/v1/collection?include=artwork', { key })
+    expect(collections[0].artwork.regular.url).toContain('/media/album/regular.jpg')
+    expect((await ok('GET', '/v1/playlist?include=artwork', { key })).playlists[0].artwork.icon.url).toContain(
+      '/cover/icon.jpg',
+    )
+  })
+})
+
+describe('the search', () => {
+  // Another table takes the place of the one that other tests use.
+  afterEach(makeStorage)
+
+  it('is migrated as the code makes it', async () => {
+    const found = await query<{ sql: string }>(
+      `select sql from sqlite_schema where sql is not null and (name = 'search' or name glob '*_search_*')`,
+    )
+    const plain = (sql: string) => sql.replace('IF NOT EXISTS ', '')
+    expect(found.map(({ sql }) => sql).toSorted()).toEqual(SEARCH_TABLE.map(plain).toSorted())
+  })
+
+  it('is taken away for an export and made again by the sweep, with all that came meanwhile', async () => {
+    const shop = await aShop()
+    const { key } = shop
+    await track(shop, 'Before')
+    const statements = beforeExport
+      .replace(/^--.*$/gm, '')
+      .split(';\n')
+      .map((one: string) => one.trim())
+      .filter(Boolean)
+    await env.DB.batch(statements.map((one: string) => env.DB.prepare(one)))
+    await track(shop, 'Meanwhile')
+    await sweep()
+    await refused(503, 'unavailable', 'GET', '/v1/track?q=be', { key })
+    expect(await names(key, '/v1/track')).toEqual(['Meanwhile', 'Before'])
+    vi.useFakeTimers({ toFake: ['Date'], now: Date.now() + 601_000 })
+    await sweep()
+    vi.useRealTimers()
+    expect(await find(key, '/v1/track', 'e')).toEqual([])
+    expect([await find(key, '/v1/track', 'mean'), await find(key, '/v1/track', 'bef')]).toEqual([
+      ['Meanwhile'],
+      ['Before'],
+    ])
+    await track(shop, 'Afterwards')
+    expect(await find(key, '/v1/track', 'after')).toEqual(['Afterwards'])
+    expect(await query('select * from search_fills')).toEqual([])
+  })
+})
