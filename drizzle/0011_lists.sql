@@ -10,4 +10,4 @@ ALTER TABLE `tracks` ADD `folder_id` text;--> statement-breakpoint
 CREATE INDEX `tracks_created` ON `tracks` (`organization_id`,`created_at`);--> statement-breakpoint
 CREATE INDEX `tracks_duration` ON `tracks` (`organization_id`,`duration`) WHERE duration > 0;--> statement-breakpoint
 CREATE INDEX `tracks_failed` ON `tracks` (`organization_id`,`created_at`) WHERE status in ('failed', 'incomplete');--> statement-breakpoint
-CREATE INDEX `tracks_folder` ON `tracks` (`folder_id`) WHERE folder_id is not null;
+CREATE INDEX `tracks_folder` ON `tracks` (`folder_id`,`id`) WHERE folder_id is not null;

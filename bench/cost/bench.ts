@@ -6,12 +6,13 @@ import { withEnding } from '../worker/ending.ts'
 import type { Counts } from '../worker/meter.ts'
 import { aCollection, aReadyTrack, aSession, aShop, copies, view } from '../worker/seed.ts'
 import { startSystem, type System } from '../worker/system.ts'
+import { lists, SIZES } from './lists.ts'
 import { type Item, OPERATIONS_PER_MESSAGE, PRICES, type Use } from './prices.ts'
 
 const HELP = `npm run bench -- cost [--json]
 
 What 1,000,000 plays and 1,000 uploads cost: rows, requests and operations of one of each are counted, and multiplied with list
-prices. Linux only. CPU is this machine's.`
+prices. Then the rows that lists read and changes write. Linux only. CPU is this machine's.`
 
 /** What cannot be counted here. */
 const ASSUMED = {
@@ -40,8 +41,10 @@ export const cost = {
       const system = await startSystem()
       console.error('counting …')
       const bills = { ...(await plays(system)), ...(await uploads(system)) }
-      if (values.json) return console.log(JSON.stringify({ assumed: ASSUMED, bills }, null, 2))
-      console.log([...Object.entries(bills).map(bill), assumed].join('\n'))
+      const rows = await lists(system)
+      if (values.json) return console.log(JSON.stringify({ assumed: ASSUMED, bills, rows }, null, 2))
+      console.log([...Object.entries(bills).map(bill), assumed, ''].join('\n'))
+      console.log([...table('Rows read', rows.read), '', ...table('Rows written', rows.written)].join('\n'))
     })
   },
 }
@@ -139,6 +142,12 @@ async function uploads(system: System) {
     '1,000 uploads, each alone': sum([1000, upload], [1000, container(ASSUMED.work + ASSUMED.idle)]),
   }
 }
+
+/** Counts by the size of the list. */
+const table = (what: string, counts: Record<string, number[]>) =>
+  Object.entries({ [`${what}, by tracks:`]: SIZES, ...counts }).map(
+    ([name, numbers]) => name.padEnd(72) + numbers.map((number) => number.toLocaleString('en').padStart(9)).join(''),
+  )
 
 /** A use with its prices, the dearest first. */
 function bill([name, amounts]: [string, Use]): string {

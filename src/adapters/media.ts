@@ -11,6 +11,8 @@ import type { CoverOutputs } from '../contract/job.ts'
  *   uploads/{organization}/{collection}/cover-{job}           an uploaded image, until its squares are cut
  *   media/{organization}/{collection}/{track index}/{job}/…   what one job made of a track
  *   media/{organization}/{collection}/cover-{job}/…           a collection's cover
+ *
+ * A track that has moved keeps its place in the folder of its first collection (docs/decisions/0051).
  */
 export const collectionPrefixes = (organization_id: string, collection_id: string) => [
   `uploads/${organization_id}/${collection_id}/`,
@@ -21,10 +23,16 @@ interface Owned {
   id: string
   organization_id: string
   collection_id: string
+  folder_id: string | null
 }
-export const uploadPath = (track: Owned) => `uploads/${track.organization_id}/${track.collection_id}/${track.id}`
+/** The collection in whose folder a track's files lie. */
+export const folderOf = ({ folder_id, collection_id }: Pick<Owned, 'folder_id' | 'collection_id'>) =>
+  folder_id ?? collection_id
+export const uploadPath = (track: Owned) => `uploads/${track.organization_id}/${folderOf(track)}/${track.id}`
 export const trackPath = (track: Owned & { index: string }) =>
-  `media/${track.organization_id}/${track.collection_id}/${track.index}`
+  `media/${track.organization_id}/${folderOf(track)}/${track.index}`
+/** What is a track's own of a path in a folder: its id, its index or its cover's name. */
+export const nameIn = (path: string) => path.split('/', 4)[3]!.split('.')[0]!
 
 /** The seven days that SigV4 allows, in seconds. */
 const MAX_EXPIRY = 604_800
@@ -139,12 +147,19 @@ export async function readObject(env: Env, path: string, offset: number, length:
   return new Uint8Array(object ? await object.arrayBuffer() : [])
 }
 
-/** Deletes every object below a prefix; may be repeated. `alive` is called for each thousand. */
-export async function deletePrefix(env: Env, prefix: string, alive: () => Promise<unknown>): Promise<void> {
-  for (;;) {
-    const { objects, truncated } = await env.MEDIA.list({ prefix, limit: 1000 })
-    if (objects.length > 0) await env.MEDIA.delete(objects.map((object) => object.key))
-    if (!truncated) return
+/** Deletes every object below a prefix, but for those that are `kept`; may be repeated. `alive` is called for each thousand. */
+export async function deletePrefix(
+  env: Env,
+  prefix: string,
+  alive: () => Promise<unknown>,
+  kept: (path: string) => boolean = () => false,
+): Promise<void> {
+  for (let cursor: string | undefined; ;) {
+    const page = await env.MEDIA.list({ prefix, limit: 1000, ...(cursor !== undefined && { cursor }) })
+    const gone = page.objects.map((object) => object.key).filter((path) => !kept(path))
+    if (gone.length > 0) await env.MEDIA.delete(gone)
+    if (!page.truncated) return
+    cursor = page.cursor
     await alive()
   }
 }

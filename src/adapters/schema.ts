@@ -213,7 +213,7 @@ export const tracks = sqliteTable(
     /** What the file that was processed last says of itself; null until one is. */
     tags: json<Tags>(),
     updated_at: updated_at(),
-    /** For tracks that move: the collection in whose folder the files lie (docs/decisions/0051). Nothing writes it yet; null: its own. */
+    /** The collection in whose folder the files lie, of a track that has moved (docs/decisions/0051); null: its own. */
     folder_id: text(),
   },
   (t) => [
@@ -235,7 +235,7 @@ export const tracks = sqliteTable(
       .on(t.organization_id, t.created_at)
       .where(sql`status in ('failed', 'incomplete')`),
     index('tracks_folder')
-      .on(t.folder_id)
+      .on(t.folder_id, t.id)
       .where(sql`folder_id is not null`),
     index('tracks_waiting')
       .on(t.next_check_at)

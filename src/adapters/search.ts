@@ -22,15 +22,7 @@ const plain = (id: string) => `replace(${id}, '-', '')`
 
 /** Columns whose change is one for the search. */
 const WATCHED: Record<Kind, string[]> = {
-  tracks: [
-    'collection_id',
-    'creator_id',
-    'organization_index',
-    'player_title',
-    'player_subtitle',
-    'file_name',
-    'tags',
-  ],
+  tracks: ['collection_id', 'creator_id', 'organization_index', 'player_title', 'player_subtitle', 'file_name', 'tags'],
   collections: ['creator_id', 'organization_index', 'title', 'player_subtitle'],
   playlists: ['creator_id', 'organization_index', 'title', 'player_subtitle'],
 }

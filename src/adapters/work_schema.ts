@@ -54,6 +54,8 @@ export type JobPayload =
       paths?: string[]
       organization_id?: string
       collection_id?: string
+      /** The collection whose folder the prefixes are: the files of tracks that have moved away stay. */
+      folder_id?: string
       variant?: { id: string; index: string }
     }
   | { kind: 'reprocess'; collection_id: string }

@@ -11,6 +11,7 @@ import { playlistOperations } from './playlist.ts'
 import { reprocessOperations } from './reprocess.ts'
 import { systemOperations } from './system.ts'
 import { trackOperations } from './track.ts'
+import { trackBatchOperations } from './track_batch.ts'
 import { trackVariantOperations } from './track_variant.ts'
 import { uploadOperations } from './upload.ts'
 import { variantOperations } from './variant.ts'
@@ -26,6 +27,7 @@ export const operations = {
   ...variantOperations,
   ...playlistOperations,
   ...apiKeyOperations,
+  ...trackBatchOperations,
   ...trackVariantOperations,
   ...reprocessOperations,
   ...multipartOperations,

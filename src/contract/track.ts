@@ -110,6 +110,7 @@ export const TrackCreate = z.strictObject({ collection_id: Id, file_name: Requir
 
 /** `title` sets `player_title` unless that is sent too. */
 export const TrackUpdate = z.strictObject({ title: Text.optional(), ...settings })
+export type TrackUpdate = z.infer<typeof TrackUpdate>
 
 const tag = 'Tracks'
 const params = z.object({ track_id: Id })

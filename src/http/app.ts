@@ -46,8 +46,10 @@ export function createApp(memory: Memory) {
     const route = honoPath(path).replace(/:\w+/g, ':_')
     methods.set(route, [...(methods.get(route) ?? []), method.toUpperCase()])
   }
-  for (const [path, allowed] of methods) {
+  // A fixed path is asked before one of which it could be an id, and answers what that does too.
+  for (const path of [...methods.keys()].toSorted((a, b) => Number(a.endsWith(':_')) - Number(b.endsWith(':_')))) {
     app.all(path, () => {
+      const allowed = [...methods].flatMap(([other, own]) => (fits(path, other) ? own : []))
       const message = `This path answers ${allowed.join(', ')} only`
       throw new ApiError('method_not_allowed', message, undefined, { allow: allowed.join(', ') })
     })
@@ -56,6 +58,8 @@ export function createApp(memory: Memory) {
   app.onError((error, c) => faultResponse(toFault(error), requestId(c)))
   return app
 }
+
+const fits = (path: string, route: string) => new RegExp(`^${route.replaceAll(':_', '[^/]+')}$`).test(path)
 
 const logged: MiddlewareHandler<AppEnv> = async (c, next) => {
   const began = Date.now()

@@ -1,9 +1,11 @@
-import { eq, inArray, sql } from 'drizzle-orm'
+import { eq, inArray, type SQL, sql } from 'drizzle-orm'
 
+import { newId } from '../adapters/id.ts'
 import { removeFromPlaylists } from '../adapters/playlist_order.ts'
 import { collections, playlists, playlistTracks, tracks, uploadSessions, variants } from '../adapters/schema.ts'
 import { reprocesses } from '../adapters/work_schema.ts'
 import type { System } from '../context.ts'
+import { AFTER_WRITES, insertJobFrom } from './jobs.ts'
 
 /** Rows deleted in one statement, so that a big organization does not hold up the database. */
 const CHUNK = 500
@@ -23,7 +25,7 @@ export async function deleteOrganizationRows(
       .limit(1)
       .get()
     if (!collection) break
-    await deleteTracks(system, collection.id, alive)
+    await deleteTracks(system, organization_id, collection.id, alive)
     await db.batch([
       db.delete(uploadSessions).where(eq(uploadSessions.collection_id, collection.id)),
       db.delete(reprocesses).where(eq(reprocesses.collection_id, collection.id)),
@@ -41,15 +43,32 @@ export async function deleteOrganizationRows(
   ])
 }
 
+/** Purges tracks that are deleted with a collection into which they had moved, one by one: their files lie elsewhere. For the batch that deletes them. */
+export function purgeMoved(system: System, organization_id: string, chunk: SQL) {
+  const folder = sql`organization_id || '/' || folder_id || '/'`
+  const prefixes = sql`json_array('uploads/' || ${folder} || id, 'media/' || ${folder} || "index" || '/',
+    coalesce(cover_path || '/', 'media/' || ${folder} || "index" || '/'))`
+  const payload = sql`json_object('kind', 'purge', 'prefixes', json(${prefixes}))`
+  const source = sql`tracks where id in ${chunk} and folder_id is not null`
+  const insert = (delay: number) =>
+    insertJobFrom(system, organization_id, { kind: 'purge', json: payload }, source, delay, {
+      id: sql`${newId()} || '.' || id`,
+    })
+  return [insert(0), insert(AFTER_WRITES)] as const
+}
+
 /** Deletes the tracks of a collection that is gone. */
 export async function deleteTracks(
-  { db }: System,
+  system: System,
+  organization_id: string,
   collection_id: string,
   alive: () => Promise<unknown>,
 ): Promise<void> {
+  const { db } = system
   for (;;) {
     const chunk = sql`(select id from tracks where collection_id = ${collection_id} order by "order" limit ${CHUNK})`
     const results = await db.batch([
+      ...purgeMoved(system, organization_id, chunk),
       ...removeFromPlaylists(db, chunk),
       db
         .delete(tracks)

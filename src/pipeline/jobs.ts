@@ -47,6 +47,8 @@ const NUDGE_AGAIN_AFTER = 60_000
 
 /** Seconds for which files stay that signed URLs may still lead to: those live an hour at most. */
 export const AFTER_URLS = 2 * 3600
+/** Seconds after which nothing can write to a deleted track's places any more: upload URLs and a running job's end before. */
+export const AFTER_WRITES = 7 * 3600
 
 const newRow = ({ now }: System, organization_id: string, payload: JobPayload, delaySeconds: number) => {
   const from = now + delaySeconds * 1000
@@ -75,16 +77,17 @@ export function insertJob(
   }
 }
 
-/** The same for a payload that SQL computes: a job for each row of the source (`tracks where …`). */
+/** The same for a payload that SQL computes, of the row of a source (`tracks where …`); for several rows SQL computes their ids too. */
 export function insertJobFrom(
   system: System,
   organization_id: string,
   payload: { kind: JobKind; json: SQL },
   source: SQL,
   delaySeconds: number,
+  line: Line & { id?: SQL } = {},
 ) {
   const row = newRow(system, organization_id, { kind: payload.kind } as JobPayload, delaySeconds)
-  return insertFrom(system.db, jobs, { ...row, payload: payload.json }, source).onConflictDoNothing()
+  return insertFrom(system.db, jobs, { ...row, payload: payload.json, ...line }, source).onConflictDoNothing()
 }
 
 /** Nudges the consumer. When the queue refuses, the sweep comes later. */

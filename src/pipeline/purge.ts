@@ -1,10 +1,21 @@
 import { and, asc, eq, gt, type SQL, sql } from 'drizzle-orm'
 
-import { deletePrefix } from '../adapters/media.ts'
+import { deletePrefix, nameIn } from '../adapters/media.ts'
 import { collections, tracks } from '../adapters/schema.ts'
 import type { System } from '../context.ts'
 import { deleteOrganizationRows, deleteTracks } from './delete_rows.ts'
-import { AFTER_URLS, done, end, insertJob, insertJobFrom, type Job, type Outcome, renew, sendJob } from './jobs.ts'
+import {
+  AFTER_URLS,
+  AFTER_WRITES,
+  done,
+  end,
+  insertJob,
+  insertJobFrom,
+  type Job,
+  type Outcome,
+  renew,
+  sendJob,
+} from './jobs.ts'
 import { endUnwanted } from './transcode/unwanted.ts'
 
 type Purge = Job<'purge'>['payload']
@@ -36,41 +47,62 @@ export function purgeLaterFrom(
   return insertJobFrom(system, organization_id, { kind: 'purge', json: payload }, found, AFTER_URLS)
 }
 
-/** Seconds after which nothing can write to a deleted track's places any more: upload URLs and a running job's end before. */
-const AFTER_WRITES = 7 * 3600
-
 /**
  * The jobs that purge what is deleted, for the batch that deletes it: one now, and one when the last signed URL that could write
  * there has expired. Send the first with `sendJob`.
  */
 export function purgeJobs(system: System, organization_id: string, payload: Omit<Purge, 'kind'>) {
   const purge = purgeJob(system, organization_id, payload)
-  const again = insertJob(system, organization_id, { kind: 'purge', prefixes: payload.prefixes }, AFTER_WRITES)
+  const { prefixes, folder_id } = payload
+  const writes = { kind: 'purge' as const, prefixes, ...(folder_id && { folder_id }) }
+  const again = insertJob(system, organization_id, writes, AFTER_WRITES)
   return { purge, inserts: [purge.insert, again.insert] as const }
 }
 
-/** Starts the job of a deletion, and ends what runs for what was deleted. */
-export async function startPurge(system: System, job: ReturnType<typeof purgeJob>): Promise<void> {
-  await sendJob(system, job)
+/** Starts the jobs of a deletion, and ends what runs for what was deleted. */
+export async function startPurge(system: System, jobs: ReturnType<typeof purgeJob>[]): Promise<void> {
+  await Promise.all(jobs.map((job) => sendJob(system, job)))
   await endUnwanted(system)
-}
-
-/** Deletes what a purge job names; a fault is thrown and the whole job repeated. */
-export async function runPurge(system: System, job: Job<'purge'>): Promise<Outcome> {
-  const { prefixes, paths = [], organization_id, collection_id, variant } = job.payload
-  const { env } = system
-  const alive = () => renew(system, job)
-  if (collection_id) await deleteTracks(system, collection_id, alive)
-  if (organization_id) await deleteOrganizationRows(system, organization_id, alive)
-  if (variant) await deleteVariantFiles(system, job.organization_id, variant.id, alive)
-  if (paths.length > 0) await env.MEDIA.delete(paths)
-  for (const prefix of prefixes) await deletePrefix(env, prefix, alive)
-  await end(system, job)
-  return done
 }
 
 /** Tracks that are looked at in one statement. */
 const PAGE = 1000
+
+/** Deletes what a purge job names; a fault is thrown and the whole job repeated. */
+export async function runPurge(system: System, job: Job<'purge'>): Promise<Outcome> {
+  const { prefixes, paths = [], organization_id, collection_id, folder_id, variant } = job.payload
+  const { env } = system
+  const alive = () => renew(system, job)
+  if (collection_id) await deleteTracks(system, job.organization_id, collection_id, alive)
+  if (organization_id) await deleteOrganizationRows(system, organization_id, alive)
+  if (variant) await deleteVariantFiles(system, job.organization_id, variant.id, alive)
+  if (paths.length > 0) await env.MEDIA.delete(paths)
+  const moved = folder_id ? await movedAway(system, folder_id) : undefined
+  for (const prefix of prefixes) await deletePrefix(env, prefix, alive, moved && ((path) => moved.has(nameIn(path))))
+  await end(system, job)
+  return done
+}
+
+/** What the files of tracks that have moved are called in the folder that they came from. None joins them once that is deleted. */
+async function movedAway({ db }: System, folder_id: string): Promise<Set<string>> {
+  const names = new Set<string>()
+  for (let after = ''; ;) {
+    const { id, index, cover_path } = tracks
+    const page = await db
+      .select({ id, index, cover_path })
+      .from(tracks)
+      .where(and(eq(tracks.folder_id, folder_id), gt(id, after)))
+      .orderBy(asc(id))
+      .limit(PAGE)
+    for (const track of page) {
+      for (const name of [track.id, track.index, ...(track.cover_path ? [nameIn(track.cover_path)] : [])])
+        names.add(name)
+    }
+    const last = page.at(-1)
+    if (!last) return names
+    after = last.id
+  }
+}
 
 /**
  * Takes the files of a deleted variant away from all tracks: from then on no play view shows them. The files themselves go when the

@@ -8,6 +8,7 @@ import { reprocesses } from '../adapters/work_schema.ts'
 import type { Context, Handlers } from '../context.ts'
 import type { collectionOperations } from '../contract/collection.ts'
 import { invalid, notFound } from '../errors.ts'
+import { purgeMoved } from '../pipeline/delete_rows.ts'
 import { purgeJobs, startPurge } from '../pipeline/purge.ts'
 import { shown } from './appearance.ts'
 import { columnsFor, type ListedRow, toTracks, withArtwork, withFirstCovers } from './listed.ts'
@@ -102,17 +103,22 @@ export const collectionHandlers: Handlers<typeof collectionOperations> = {
     const deleted_collection = shown(collection, await findOrganization(context))
     // The tracks of a big collection go in the background: one batch has 30 seconds. From now on nobody finds them.
     const prefixes = collectionPrefixes(principal.organization_id, collection.id)
-    const { purge, inserts } = purgeJobs(context, principal.organization_id, { prefixes, collection_id: collection.id })
+    const { purge, inserts } = purgeJobs(context, principal.organization_id, {
+      prefixes,
+      collection_id: collection.id,
+      folder_id: collection.id,
+    })
     const few = sql`(select id from tracks where collection_id = ${collection.id} order by "order" limit ${AT_ONCE})`
     const results = await db.batch([
       ...inserts,
+      ...purgeMoved(context, principal.organization_id, few),
       ...removeFromPlaylists(db, few),
       db.delete(tracks).where(sql`id in ${few}`),
       db.delete(uploadSessions).where(eq(uploadSessions.collection_id, collection.id)),
       db.delete(reprocesses).where(eq(reprocesses.collection_id, collection.id)),
       db.delete(collections).where(own(context, collection.id)).returning({ id: collections.id }),
     ])
-    await startPurge(context, purge)
+    await startPurge(context, [purge])
     if ((results.at(-1) as unknown[]).length === 0) throw notFound('collection')
     return { collection_id: collection.id, deleted_collection }
   },

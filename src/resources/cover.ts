@@ -10,7 +10,7 @@ import { notFound } from '../errors.ts'
 import { showCollection } from './collection.ts'
 import { coverImage, coverOr, largeCover, type StoredCover } from './cover_image.ts'
 import { firstCover } from './first_cover.ts'
-import { findTrack, showTrack } from './track.ts'
+import { findTrack, showTrack, trackCoverUpload } from './track.ts'
 import { coverUpload } from './upload_handle.ts'
 
 /** A cover as those who manage it see it. */
@@ -54,7 +54,7 @@ export const coverHandlers: Handlers<typeof coverOperations> = {
     return {
       track_id: row.id,
       track: await showTrack(context, row.id),
-      track_cover_upload: await coverUpload(context, 'track', row),
+      track_cover_upload: await trackCoverUpload(context, row),
     }
   },
 }

@@ -11,6 +11,7 @@ import { playlistHandlers } from './playlist.ts'
 import { reprocessHandlers } from './reprocess.ts'
 import { systemHandlers } from './system.ts'
 import { trackHandlers } from './track.ts'
+import { trackBatchHandlers } from './track_batch.ts'
 import { trackVariantHandlers } from './track_variant.ts'
 import { uploadHandlers } from './upload.ts'
 import { variantHandlers } from './variant.ts'
@@ -26,6 +27,7 @@ export const handlers: Handlers<OperationTable> = {
   ...variantHandlers,
   ...playlistHandlers,
   ...apiKeyHandlers,
+  ...trackBatchHandlers,
   ...trackVariantHandlers,
   ...reprocessHandlers,
   ...multipartHandlers,

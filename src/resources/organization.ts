@@ -94,7 +94,7 @@ export const organizationHandlers: Handlers<typeof organizationOperations> = {
     ])
     memory.keys.forgetOrganization(id)
     memory.forget(id)
-    await startPurge({ db, ...system }, purge)
+    await startPurge({ db, ...system }, [purge])
     if (!row) throw notFound('organization')
     return { organization_id: id, deleted_organization: toOrganization(row) }
   },

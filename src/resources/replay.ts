@@ -3,7 +3,7 @@ import type { UploadHandle } from '../contract/media.ts'
 import { findCollection } from './collection.ts'
 import { playHandlers } from './play.ts'
 import { findPlaylist } from './playlist.ts'
-import { findTrack, renewUpload } from './track.ts'
+import { findTrack, renewUpload, trackCoverUpload } from './track.ts'
 import { coverUpload, type Facts } from './upload_handle.ts'
 
 /** An answer as it was given to the first request with an `Idempotency-Key`. */
@@ -29,7 +29,7 @@ const RENEW: Record<string, (context: Context, answer: Answer, facts: Facts) => 
     return (await renewUpload(context, track.id, facts)).track_upload
   },
   async track_cover_upload(context, answer) {
-    return coverUpload(context, 'track', await findTrack(context, answer.track_id as string))
+    return trackCoverUpload(context, await findTrack(context, answer.track_id as string))
   },
   async collection_cover_upload(context, answer) {
     const row = await findCollection(context, answer.collection_id as string)

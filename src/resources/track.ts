@@ -2,18 +2,18 @@ import { and, eq, sql } from 'drizzle-orm'
 
 import { insertFrom } from '../adapters/database.ts'
 import { newId, randomBase62 } from '../adapters/id.ts'
-import { findFile, trackPath, uploadPath } from '../adapters/media.ts'
+import { findFile, folderOf, trackPath, uploadPath } from '../adapters/media.ts'
 import { removeFromPlaylists } from '../adapters/playlist_order.ts'
 import { collections, tracks } from '../adapters/schema.ts'
 import { jobs, type MultipartRow } from '../adapters/work_schema.ts'
 import type { Context, Handlers } from '../context.ts'
 import { UPLOAD_TTL } from '../contract/facts.ts'
-import type { trackOperations } from '../contract/track.ts'
+import type { trackOperations, TrackUpdate } from '../contract/track.ts'
 import { ApiError, notFound } from '../errors.ts'
 import { ingest } from '../pipeline/ingest.ts'
 import { purgeJobs, purgeLaterFrom, startPurge } from '../pipeline/purge.ts'
 import { waitingFor } from '../pipeline/transcode/line.ts'
-import { startTranscode } from '../pipeline/transcode/start.ts'
+import { idle, startTranscode } from '../pipeline/transcode/start.ts'
 import { find } from './find.ts'
 import { columnsFor, type ListedRow, toListedTrack, toTracks, trackColumns, type TrackRow } from './listed.ts'
 import { audioUpload, checkFacts, coverUpload, type Facts } from './upload_handle.ts'
@@ -50,6 +50,14 @@ export async function refreshTrack(context: Context, id: string) {
   return waiting ? { ...track, info: { ...track.info, waiting } } : track
 }
 
+/** The columns that an update changes; undefined when it names none. */
+export function updated({ title, ...fields }: TrackUpdate, now: number) {
+  const values = { ...(title !== undefined && { player_title: title }), ...fields }
+  return Object.keys(values).length > 0 ? { ...values, updated_at: now } : undefined
+}
+
+export const notUploaded = () => new ApiError('track_not_uploaded', 'This track has no file yet; upload one first')
+
 /** Loads a track as the API shows it. */
 export const showTrack = async (context: Context, id: string) => toTrack(await findTrack(context, id))
 
@@ -74,7 +82,12 @@ type NewTrack = Pick<Row, 'collection_id' | 'file_name'> &
 export async function insertTrack(context: Context, { file_size, content_type, ...values }: NewTrack) {
   const { db, principal, now } = context
   checkFacts(context.env, { file_size, content_type })
-  const own = { id: newId(), organization_id: principal.organization_id, collection_id: values.collection_id }
+  const own = {
+    id: newId(),
+    organization_id: principal.organization_id,
+    collection_id: values.collection_id,
+    folder_id: null,
+  }
   const row = await insertFrom(
     db,
     tracks,
@@ -102,9 +115,13 @@ export async function insertTrack(context: Context, { file_size, content_type, .
     row,
     path: trackPath(row),
     track_upload: await audioUpload(context, row.upload_path, { file_size, content_type }),
-    track_cover_upload: await coverUpload(context, 'track', row),
+    track_cover_upload: await trackCoverUpload(context, row),
   }
 }
+
+/** The handle of a track's cover, which comes to lie with its files. */
+export const trackCoverUpload = (context: Context, row: TrackRow) =>
+  coverUpload(context, 'track', { ...row, collection_id: folderOf(row) })
 
 /** The columns of a track for which a new upload handle goes out. */
 const awaitUpload = (upload_path: string, now: number) => ({
@@ -170,6 +187,43 @@ export async function renewUpload(
   return { row: updated, track_upload: await audioUpload(context, upload_path, facts) }
 }
 
+/** Tracks whose files one job purges. */
+const PURGED = 25
+
+type Deleted = Pick<Row, 'id' | 'organization_id' | 'collection_id' | 'folder_id' | 'index' | 'cover_path' | 'job_id'>
+
+/** The batch that deletes tracks of the caller's, whose first statement gives the ids of those that were there, and its jobs for `startPurge`. */
+export function deletion(context: Context, rows: Deleted[]) {
+  const { db, principal } = context
+  const listed = (values: unknown[]) => sql`(select value from json_each(${JSON.stringify(values)}))`
+  const ids = listed(rows.map(({ id }) => id))
+  const chunks = Array.from({ length: Math.ceil(rows.length / PURGED) }, (_, at) =>
+    rows.slice(at * PURGED, (at + 1) * PURGED),
+  )
+  const purges = chunks.map((chunk) =>
+    purgeJobs(context, principal.organization_id, {
+      prefixes: chunk.flatMap((row) => [
+        uploadPath(row),
+        `${trackPath(row)}/`,
+        ...(row.cover_path ? [`${row.cover_path}/`] : []),
+      ]),
+    }),
+  )
+  const statements = [
+    db
+      .delete(tracks)
+      .where(sql`id in ${ids} and +organization_id = ${principal.organization_id}`)
+      .returning({ id: tracks.id }),
+    ...purges.flatMap(({ inserts }) => inserts),
+    ...removeFromPlaylists(db, ids),
+    db
+      .update(jobs)
+      .set({ state: 'done' })
+      .where(sql`id in ${listed(rows.map((row) => row.job_id))}`),
+  ] as const
+  return { statements, purges: purges.map(({ purge }) => purge) }
+}
+
 /** A name without folders and control characters, for downloads. What the client sent stays in `file_name_original`. */
 function safeFileName(name: string): string {
   const base = name.split(/[/\\]/).at(-1) ?? ''
@@ -203,33 +257,19 @@ export const trackHandlers: Handlers<typeof trackOperations> = {
     return { track_id: track.id, track }
   },
 
-  async updateTrack({ params, body: { title, ...body } }, context) {
-    const values = { ...(title !== undefined && { player_title: title }), ...body }
-    if (Object.keys(values).length > 0) {
-      const changed = { ...values, updated_at: context.now }
-      await context.db.update(tracks).set(changed).where(own(context, params.track_id))
-    }
+  async updateTrack({ params, body }, context) {
+    const values = updated(body, context.now)
+    if (values) await context.db.update(tracks).set(values).where(own(context, params.track_id))
     const track = await refreshTrack(context, params.track_id)
     return { track_id: track.id, track }
   },
 
   async deleteTrack({ params }, context) {
-    const { db, principal } = context
     const row = await findTrack(context, params.track_id)
-    const { purge, inserts } = purgeJobs(context, principal.organization_id, {
-      prefixes: [uploadPath(row), `${trackPath(row)}/`, ...(row.cover_path ? [`${row.cover_path}/`] : [])],
-    })
-    const results = await db.batch([
-      ...inserts,
-      ...removeFromPlaylists(db, sql`(select ${row.id})`),
-      db
-        .update(jobs)
-        .set({ state: 'done' })
-        .where(eq(jobs.id, row.job_id ?? '')),
-      db.delete(tracks).where(own(context, row.id)).returning({ id: tracks.id }),
-    ])
-    await startPurge(context, purge)
-    if ((results.at(-1) as unknown[]).length === 0) throw notFound('track')
+    const { statements, purges } = deletion(context, [row])
+    const [deleted] = await context.db.batch(statements)
+    await startPurge(context, purges)
+    if ((deleted as unknown[]).length === 0) throw notFound('track')
     return { track_id: row.id, deleted_track: toTrack(row) }
   },
 
@@ -247,8 +287,7 @@ export const trackHandlers: Handlers<typeof trackOperations> = {
     const row = await findTrack(context, params.track_id)
     // Looked at anew: its upload URL may have been used twice.
     const source = await findFile(context.env, row.source_path)
-    if (!source) throw new ApiError('track_not_uploaded', 'This track has no file yet; upload one first')
-    const idle = sql`status not in ('processing', 'fallback_processing')`
+    if (!source) throw notUploaded()
     await startTranscode(context, row, source, idle)
     return { track_id: row.id, track: await showTrack(context, row.id) }
   },

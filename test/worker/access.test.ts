@@ -27,6 +27,7 @@ const PUBLIC = ['playSession', 'playTrack', 'downloadTrack']
 const NOBODYS = [
   'listCollections',
   'listTracks',
+  'changeTracks',
   'createCollection',
   'listPlaylists',
   'createPlaylist',

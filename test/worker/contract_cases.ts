@@ -1,45 +1,21 @@
 import type { OperationName } from '../../src/contract/index.ts'
+import {
+  API_KEY,
+  COLLECTION,
+  ENVELOPE,
+  LISTED_TRACK,
+  ORGANIZATION,
+  playbackAt,
+  PLAYLIST,
+  REPROCESS,
+  SESSION,
+  SQUARE,
+  TRACK,
+  UPLOAD_HANDLE,
+  VARIANT,
+} from './contract_keys.ts'
 import { multipartCases } from './contract_multipart.ts'
 import type { World } from './contract_world.ts'
-
-const ENVELOPE = 'ok api_request_id'
-const ORGANIZATION =
-  'id name image_colors theme is_theme_overridable is_cover_overridable player_color player_subtitle uses_tags'
-const COLLECTION =
-  'created_at updated_at id creator_id organization_index title metadata image_colors theme is_cover_overridable is_theme_overridable player_color player_subtitle'
-const PLAYED_TRACK =
-  'id organization_id collection_id index duration file_name order metadata is_cover_overridable is_theme_overridable player_title player_subtitle player_color image_colors track_status_id status tags'
-const LISTED_TRACK = `${PLAYED_TRACK} created_at updated_at`
-const TRACK = `${LISTED_TRACK} creator_id file_name_original info organization_index`
-const UPLOAD_HANDLE = 'method upload_url ttl expires_at'
-const PLAY_SESSION = 'id creator_id organization_index metadata variants is_downloadable expires_at'
-const PLAYLIST =
-  'created_at updated_at id creator_id organization_index title metadata image_colors theme player_color player_subtitle track_count version'
-const API_KEY =
-  'id title type hint collection_id track_id playlist_id variants is_downloadable allowed_origins expires_at created_at last_used_at'
-// The specification's fields, and ours: the settings.
-const VARIANT = 'id name type format bitrate index codec channels start length'
-const REPROCESS = 'state all total done failed started_at finished_at'
-const SQUARE = 'type width height url'
-const playbackAt = (at: string) => ({
-  [`${at}cover_image`]: 'icon small regular',
-  [`${at}cover_image.icon`]: SQUARE,
-  [`${at}cover_image.small`]: SQUARE,
-  [`${at}cover_image.regular`]: SQUARE,
-  // A listed track without its times, `is_dark` and our `is_preliminary`.
-  [`${at}track`]: `${PLAYED_TRACK} is_dark is_preliminary`,
-  [`${at}list`]: 'scope title subtitle',
-  [`${at}levels`]: 'levels',
-  [`${at}variants.0`]: 'path url variant',
-  [`${at}variants.0.variant`]: 'index',
-})
-const SESSION = {
-  play_session: PLAY_SESSION,
-  list: 'scope title subtitle',
-  'tracks.0': 'id index duration order player_title player_subtitle player_color',
-  first_track: 'track_id list chapters cover_image track levels variants',
-  ...playbackAt('first_track.'),
-}
 
 interface Case {
   /** What the path names instead of the world's own. */
@@ -96,6 +72,19 @@ export const cases: Record<OperationName, Case> = {
   updateTrack: {
     body: () => ({ title: 'Changed' }),
     keys: { '': `${ENVELOPE} track_id track`, track: TRACK },
+  },
+  changeTracks: {
+    body: ({ track_id }) => ({
+      changes: [
+        { action: 'update', track_id, title: 'Changed' },
+        { action: 'delete', track_id: '00000000-0000-4000-8000-000000000000' },
+      ],
+    }),
+    keys: {
+      '': `${ENVELOPE} done refused results`,
+      'results.0': 'track_id action ok',
+      'results.1': 'track_id action ok code message',
+    },
   },
   deleteTrack: { keys: { '': `${ENVELOPE} track_id deleted_track`, deleted_track: TRACK } },
   completeTrackUpload: { keys: { '': `${ENVELOPE} track_id track`, track: TRACK } },

@@ -1,6 +1,6 @@
+import { ENVELOPE } from './contract_keys.ts'
 import type { World } from './contract_world.ts'
 
-const ENVELOPE = 'ok api_request_id'
 const MULTIPART = 'id track_id file_size part_size part_count parts state expires_at'
 const PART_UPLOAD = 'method upload_url ttl expires_at part_number size'
 

@@ -19,6 +19,7 @@ const bodies = (world: World): Partial<Record<OperationName, object>> => ({
   orderCollectionTracks: { track_ids: [world.track_id] },
   createTrack: { collection_id: world.collection_id, file_name: 'new.mp3' },
   updateTrack: { title: 'Renamed' },
+  changeTracks: { changes: [{ action: 'update', track_id: world.track_id, title: 'Renamed' }] },
   renewTrackUpload: {},
   createUploadSession: { collection_id: world.collection_id },
   createSessionTrack: { file_name: 'new.mp3' },

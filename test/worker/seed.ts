@@ -1,6 +1,5 @@
 import { env } from 'cloudflare:workers'
 
-import { fillText, type Kind, KINDS } from '../../src/adapters/search.ts'
 import { query } from './ready_track.ts'
 
 /** Many rows at once, as the interface would have written them one by one, but in seconds. */
@@ -41,22 +40,21 @@ export function countedLists(table: Table): string[] {
   ]
 }
 
-const isKind = (table: Table): table is Kind => (KINDS as readonly string[]).includes(table)
-
-/** Runs statements without a table's triggers, then counts its lists anew. */
+/** Runs statements without a table's triggers and indices, which are faster made at once, then counts its lists anew. */
 export async function withoutTriggers(table: Table, run: () => Promise<unknown>): Promise<void> {
-  const triggers = await query<{ name: string; sql: string }>(
-    `select name, sql from sqlite_master where type = 'trigger' and tbl_name = ?`,
+  const found = await query<{ type: string; name: string; sql: string }>(
+    `select type, name, sql from sqlite_master where type in ('index', 'trigger') and tbl_name = ? and sql is not null`,
     table,
   )
-  await env.DB.batch(triggers.map(({ name }) => env.DB.prepare(`drop trigger ${name}`)))
+  await env.DB.batch(found.map(({ type, name }) => env.DB.prepare(`drop ${type} ${name}`)))
   await run()
+  const of = (kind: string) => found.filter(({ type }) => type === kind).map(({ sql }) => env.DB.prepare(sql))
+  await env.DB.batch(of('index'))
   await env.DB.batch([
     env.DB.prepare(`delete from list_counts where list = '${table}' or list like '${table}:%'`),
     ...countedLists(table).map((counted) => env.DB.prepare(`insert into list_counts ${counted}`)),
-    ...triggers.map(({ sql }) => env.DB.prepare(sql)),
+    ...of('trigger'),
   ])
-  if (isKind(table)) await env.DB.prepare(fillText(table)).bind(0, Number.MAX_SAFE_INTEGER).run()
 }
 
 /** Rows `from`…`to`; columns are SQL over `i`, constants where they are numbers. Ids are `0000{table}-0000-4000-8000-{i}`. */

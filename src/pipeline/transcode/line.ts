@@ -1,4 +1,4 @@
-import { and, eq, isNotNull, isNull, sql } from 'drizzle-orm'
+import { and, eq, isNotNull, isNull, type SQL, sql } from 'drizzle-orm'
 
 import { newId } from '../../adapters/id.ts'
 import { instanceOf, instances } from '../../adapters/transcoder.ts'
@@ -6,7 +6,7 @@ import { jobs } from '../../adapters/work_schema.ts'
 import type { System } from '../../context.ts'
 import { JOB_SLOTS } from '../../contract/facts.ts'
 import { describeError } from '../../errors.ts'
-import { claimedBy, insertJob, isFree, type Job, release, sendJob } from '../jobs.ts'
+import { claimedBy, insertJob, insertJobFrom, isFree, type Job, release, sendJob } from '../jobs.ts'
 
 /**
  * The line in which transcodes wait, and the places in which they run (docs/decisions/0033): of each transcoder one for any job, and beside
@@ -39,15 +39,45 @@ type Transcode = Job<'transcode'>
 export function insertTranscode(system: System, organization_id: string, payload: Transcode['payload']) {
   const { source_size, reprocess_id } = payload
   const { now } = system
-  const last = sql`(select max(turn) from jobs where organization_id = ${organization_id}
-    and state = 'open' and turn is not null and is_background = 0)`
   return insertJob(system, organization_id, payload, 0, {
     is_background: reprocess_id !== undefined,
     size_class: classOf(source_size),
     nudge_at: NEVER,
-    turn: reprocess_id
-      ? now + BACKGROUND
-      : sql`max(${now}, coalesce(${last}, 0)) + ${Math.min(LONGEST_TURN, Math.ceil(source_size / BYTES_PER_MS))}`,
+    turn: reprocess_id ? now + BACKGROUND : sql`${nextTurn(system, organization_id)} + ${turnOf(source_size)}`,
+  })
+}
+
+/** What each transcode takes of its organization's time. */
+const turnOf = (source_size: number) => Math.min(LONGEST_TURN, Math.ceil(source_size / BYTES_PER_MS))
+const nextTurn = ({ now }: System, organization_id: string) => sql`max(${now}, coalesce((
+  select max(turn) from jobs where organization_id = ${organization_id}
+    and state = 'open' and turn is not null and is_background = 0), 0))`
+
+/** A source that is to be made into files by a job of this id. */
+export interface Listed {
+  job_id: string
+  track_id: string
+  source_path: string
+  source_size: number
+}
+
+/** The same for many sources of one organization, whose tracks are as `condition` says. */
+export function insertTranscodes(system: System, organization_id: string, sources: Listed[], condition: SQL) {
+  const listed = sources.map((source) => ({
+    ...source,
+    size_class: classOf(source.source_size),
+    turn: turnOf(source.source_size),
+  }))
+  const of = (name: string) => sql.raw(`source.value ->> '${name}'`)
+  const payload = sql`json_object('kind', 'transcode', 'track_id', tracks.id, 'source_path', ${of('source_path')},
+    'source_size', ${of('source_size')})`
+  const source = sql`json_each(${JSON.stringify(listed)}) as source cross join tracks
+    where tracks.id = ${of('track_id')} and +tracks.organization_id = ${organization_id} and tracks.source_path = ${of('source_path')} and ${condition}`
+  return insertJobFrom(system, organization_id, { kind: 'transcode', json: payload }, source, 0, {
+    id: of('job_id'),
+    size_class: of('size_class'),
+    nudge_at: NEVER,
+    turn: sql`${nextTurn(system, organization_id)} + sum(${of('turn')}) over (order by source.key)`,
   })
 }
 

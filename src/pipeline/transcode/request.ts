@@ -22,7 +22,7 @@ export interface TranscodeTask {
   job: Job<'transcode'>
   track: Pick<
     typeof tracks.$inferSelect,
-    'id' | 'organization_id' | 'collection_id' | 'index' | 'cover_path' | 'cover_job_id'
+    'id' | 'organization_id' | 'collection_id' | 'folder_id' | 'index' | 'cover_path' | 'cover_job_id'
   >
   /** What its files say of themselves. */
   tags: JobTags
@@ -45,7 +45,7 @@ export interface TranscodeTask {
  */
 export async function loadTask({ db }: System, job: Job<'transcode'>): Promise<TranscodeTask | null> {
   const { payload } = job
-  const { id, organization_id, collection_id, index, cover_path, cover_job_id, progress } = tracks
+  const { id, organization_id, collection_id, folder_id, index, cover_path, cover_job_id, progress } = tracks
   const { player_title, player_subtitle, file_name } = tracks
   const [[found], defined] = await db.batch([
     db
@@ -53,6 +53,7 @@ export async function loadTask({ db }: System, job: Job<'transcode'>): Promise<T
         id,
         organization_id,
         collection_id,
+        folder_id,
         index,
         cover_path,
         cover_job_id,

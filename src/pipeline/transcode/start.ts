@@ -5,8 +5,34 @@ import { jobs } from '../../adapters/work_schema.ts'
 import type { System } from '../../context.ts'
 import { sendJob } from '../jobs.ts'
 import { purgeLaterFrom } from '../purge.ts'
-import { insertTranscode } from './line.ts'
+import { insertTranscode, insertTranscodes, type Listed } from './line.ts'
 import { endUnwanted } from './unwanted.ts'
+
+/** What a track is while a job owns its status. */
+const begun = (source_path: SQL | string) => ({
+  status: 'processing' as const,
+  progress: 0,
+  // Only a new upload ends the waiting; a reprocess of the old one does not.
+  awaiting_upload: sql`awaiting_upload and upload_path <> ${source_path}`,
+  info: sql`json_remove(info, '$.error')`,
+})
+
+/** No job owns the track's status. */
+export const idle = sql`status not in ('processing', 'fallback_processing')`
+
+/** The statements that have tracks processed again from their files, but for those of which a job is open. Nudge one of the jobs afterwards. */
+export function restart(system: System, organization_id: string, sources: Listed[]) {
+  const source = sql`(select value ->> 'track_id' as source_id, value ->> 'job_id' as new_job, value ->> 'source_size' as new_size
+    from json_each(${JSON.stringify(sources)})) as source`
+  return [
+    insertTranscodes(system, organization_id, sources, idle),
+    system.db
+      .update(tracks)
+      .set({ ...begun(sql`source_path`), job_id: sql`new_job`, source_size: sql`new_size` })
+      .from(source)
+      .where(sql`tracks.id = source_id and exists (select 1 from jobs where jobs.id = new_job)`),
+  ] as const
+}
 
 /** Begins a transcode job, if `condition` still holds with it. It becomes the one that owns the track's status. */
 export async function startTranscode(
@@ -35,14 +61,10 @@ export async function startTranscode(
     db
       .update(tracks)
       .set({
-        status: 'processing',
+        ...begun(source.path),
         job_id: job.id,
-        progress: 0,
         source_path: source.path,
         source_size: source.size,
-        // Only a new upload ends the waiting; a reprocess of the old one does not.
-        awaiting_upload: sql`awaiting_upload and upload_path <> ${source.path}`,
-        info: sql`json_remove(info, '$.error')`,
       })
       .where(due),
     // Somebody else was faster: their job stands, this one never was.

@@ -1,0 +1,56 @@
+import { aCollection, aReadyTrack, aShop, copies } from '../worker/seed.ts'
+import type { System } from '../worker/system.ts'
+
+/** Tracks of the organization, all in one collection and all with the same title: no question has more to look through. */
+export const SIZES = [1000, 100_000]
+
+const RARE = 'Flamenco'
+
+/** What is asked of so many tracks. */
+const questions = (collection_id: string): string[] => {
+  const of = `/v1/collection/${collection_id}/track`
+  const common = ['', '?sort=title', '?sort=-duration', '?sort=updated_at', '?status=ready&organization_index=a']
+  return common
+    .concat('?q=so+what', `?q=${RARE}`, '?q=so&sort=title', '?status=failed')
+    .flatMap((query) => [`/v1/track${query}`, `${of}${query}`])
+    .concat(`${of}?include=levels,loudness,artwork`)
+}
+
+/** Rows that lists read and that changes write, of organizations of these sizes, by what is asked or done. */
+export async function lists(system: System) {
+  const read: Record<string, number[]> = {}
+  const written: Record<string, number[]> = {}
+  for (const size of SIZES) {
+    const shop = await aShop(system)
+    const collection_id = await aCollection(system, shop)
+    const goal = await aCollection(system, shop)
+    const first = await aReadyTrack(system, shop, collection_id, 1)
+    const [second, ...ids] = await copies(system, first, size - 1)
+    const call = async (method: string, path: string, body?: object) => {
+      let answer: Record<string, unknown> = {}
+      const counts = await system.meter.during(async () => {
+        answer = await system.call(method, path, shop.key, body)
+      })
+      return { ...counts, answer }
+    }
+    await call('PUT', `/v1/track/${second}`, { title: RARE })
+    for (const path of questions(collection_id)) {
+      const name = path.replace(collection_id, '{id}')
+      read[name] = [...(read[name] ?? []), (await call('GET', path)).read]
+    }
+    const write = async (name: string, ...request: Parameters<typeof call>) => {
+      const { written: rows, answer } = await call(...request)
+      written[name] = [...(written[name] ?? []), rows]
+      return answer
+    }
+    const one = `/v1/track/${second}`
+    await write('create a track', 'POST', '/v1/track', { collection_id, file_name: 'a.flac' })
+    await write('a new title', 'PUT', one, { title: 'Blue in Green' })
+    await write('new metadata', 'PUT', one, { metadata: { a: 1 } })
+    const batch = (change: object) => ({ changes: ids.slice(0, 200).map((track_id) => ({ ...change, track_id })) })
+    await write('200 new titles', 'POST', '/v1/track/batch', batch({ action: 'update', title: 'New' }))
+    await write('200 moves', 'POST', '/v1/track/batch', batch({ action: 'move', collection_id: goal }))
+    await write('200 deletions', 'POST', '/v1/track/batch', batch({ action: 'delete' }))
+  }
+  return { read, written }
+}

@@ -1,0 +1,150 @@
+import { and, eq, inArray, sql } from 'drizzle-orm'
+import type { BatchItem } from 'drizzle-orm/batch'
+
+import { newId } from '../adapters/id.ts'
+import { findFile } from '../adapters/media.ts'
+import { collections, tracks } from '../adapters/schema.ts'
+import type { Context, Handlers } from '../context.ts'
+import type { TrackChange, trackBatchOperations } from '../contract/track_batch.ts'
+import { type ApiError, invalid, notFound } from '../errors.ts'
+import { sendJob } from '../pipeline/jobs.ts'
+import { startPurge } from '../pipeline/purge.ts'
+import { restart } from '../pipeline/transcode/start.ts'
+import { deletion, notUploaded, updated } from './track.ts'
+
+/**
+ * Many tracks at once: all that the database is told is one batch, so it happens or it does not. What is refused is known before, or by how
+ * the tracks are afterwards.
+ */
+
+type Change<A extends TrackChange['action']> = Extract<TrackChange, { action: A }>
+
+const { id, organization_id, collection_id, folder_id, index, cover_path, job_id, source_path } = tracks
+const columns = { id, organization_id, collection_id, folder_id, index, cover_path, job_id, source_path }
+
+const listed = (values: unknown[]) => sql`(select value from json_each(${JSON.stringify(values)}))`
+
+/** With the `+` SQLite looks ids up instead of walking all tracks of the organization. */
+const isOwn = ({ principal }: Context) => sql`+${organization_id} = ${principal.organization_id}`
+
+/** Those of the caller's organization, by id. */
+const ownTracks = (context: Context, ids: string[]) =>
+  context.db
+    .select(columns)
+    .from(tracks)
+    .where(
+      and(
+        inArray(id, listed(ids)),
+        isOwn(context),
+        sql`exists (select 1 from collections where collections.id = tracks.collection_id)`,
+      ),
+    )
+type Row = Awaited<ReturnType<typeof ownTracks>>[number]
+
+const ownCollections = ({ db, principal }: Context, ids: string[]) =>
+  db
+    .select({ id: collections.id })
+    .from(collections)
+    .where(
+      and(inArray(collections.id, listed(ids)), sql`+${collections.organization_id} = ${principal.organization_id}`),
+    )
+
+/**
+ * Moves tracks to the end of other collections, in the order in which they are named. First each gets its place and then its collection,
+ * because the counts of either change are kept by triggers of their own. The files stay where they are.
+ */
+function moved(context: Context, moves: Change<'move'>[]) {
+  const { db, now } = context
+  const goal = sql`(select value ->> 'track_id' as moved_id, value ->> 'collection_id' as goal_id, key as n
+    from json_each(${JSON.stringify(moves)})) as goal`
+  const isElsewhere = sql`tracks.id = moved_id and ${isOwn(context)} and tracks.collection_id <> goal_id
+    and exists (select 1 from collections where collections.id = goal_id)`
+  const place = sql`coalesce((select max("order") from tracks as other where other.collection_id = goal_id), 0)
+    + row_number() over (partition by goal_id order by n)`
+  return [
+    db
+      .update(tracks)
+      .set({ order: sql`place` })
+      .from(sql`(select moved_id, ${place} as place from ${goal} cross join tracks where ${isElsewhere}) as placed`)
+      .where(sql`tracks.id = moved_id`),
+    db
+      .update(tracks)
+      .set({
+        collection_id: sql`goal_id`,
+        folder_id: sql`nullif(coalesce(folder_id, collection_id), goal_id)`,
+        updated_at: now,
+      })
+      .from(goal)
+      .where(isElsewhere),
+  ]
+}
+
+/** Files to be made into variants again; the others are named. */
+async function sourcesOf({ env }: Context, rows: Row[]) {
+  const found = await Promise.all(
+    rows.map(async ({ id, source_path }) => ({ id, source: await findFile(env, source_path) })),
+  )
+  const sources = found.flatMap(({ id: track_id, source }) =>
+    source ? [{ job_id: newId(), track_id, source_path: source.path, source_size: source.size }] : [],
+  )
+  return { sources, missing: found.filter(({ source }) => !source).map((row) => row.id) }
+}
+
+/** Why changes are refused, by the track. */
+type Refusals = Map<string, ApiError>
+
+export const trackBatchHandlers: Handlers<typeof trackBatchOperations> = {
+  async changeTracks({ body: { changes } }, context) {
+    const { db, principal, now } = context
+    const ids = changes.map((change) => change.track_id)
+    const twice = ids.findIndex((track_id, at) => ids.indexOf(track_id) < at)
+    if (twice >= 0) throw invalid(`changes.${twice}.track_id`, 'stands in the list twice')
+    const refused: Refusals = new Map()
+    const goals = changes.flatMap((change) => (change.action === 'move' ? [change.collection_id] : []))
+    const [found, targets] = await db.batch([ownTracks(context, ids), ownCollections(context, goals)])
+    const rows = new Map(found.map((row) => [row.id, row]))
+    const reachable = new Set(targets.map((target) => target.id))
+    for (const change of changes) {
+      if (!rows.has(change.track_id)) refused.set(change.track_id, notFound('track'))
+      else if (change.action === 'move' && !reachable.has(change.collection_id))
+        refused.set(change.track_id, notFound('collection'))
+    }
+    const to = <A extends TrackChange['action']>(action: A) =>
+      changes.filter((change): change is Change<A> => change.action === action && !refused.has(change.track_id))
+    const rowsTo = (action: TrackChange['action']) => to(action).map((change) => rows.get(change.track_id)!)
+
+    const { sources, missing } = await sourcesOf(context, rowsTo('reprocess'))
+    for (const track_id of missing) refused.set(track_id, notUploaded())
+    const updates = to('update').flatMap(({ action: _action, track_id, ...fields }): BatchItem<'sqlite'>[] => {
+      const values = updated(fields, now)
+      return values
+        ? [
+            db
+              .update(tracks)
+              .set(values)
+              .where(and(eq(id, track_id), isOwn(context))),
+          ]
+        : []
+    })
+    const { statements, purges } = deletion(context, rowsTo('delete'))
+    const results = await db.batch([
+      ownTracks(context, ids),
+      ...updates,
+      ...moved(context, to('move')),
+      ...restart(context, principal.organization_id, sources),
+      ...statements,
+    ])
+    await startPurge(context, purges)
+    const [first] = sources
+    if (first) await sendJob(context, { id: first.job_id, payload: { kind: 'transcode' } })
+
+    // Deleted by somebody else meanwhile, or moved from a collection that was.
+    const there = new Set(results[0].map((row) => row.id))
+    for (const track_id of ids) if (!there.has(track_id)) refused.set(track_id, notFound('track'))
+    const answers = changes.map(({ track_id, action }) => {
+      const error = refused.get(track_id)
+      return { track_id, action, ok: !error, ...(error && { code: error.code, message: error.message }) }
+    })
+    return { done: changes.length - refused.size, refused: refused.size, results: answers }
+  },
+}

@@ -1,0 +1,40 @@
+/** The keys of answers, as the specification (§2) lists them, and ours. */
+
+export const ENVELOPE = 'ok api_request_id'
+export const ORGANIZATION =
+  'id name image_colors theme is_theme_overridable is_cover_overridable player_color player_subtitle uses_tags'
+export const COLLECTION =
+  'created_at updated_at id creator_id organization_index title metadata image_colors theme is_cover_overridable is_theme_overridable player_color player_subtitle'
+const PLAYED_TRACK =
+  'id organization_id collection_id index duration file_name order metadata is_cover_overridable is_theme_overridable player_title player_subtitle player_color image_colors track_status_id status tags'
+export const LISTED_TRACK = `${PLAYED_TRACK} created_at updated_at`
+export const TRACK = `${LISTED_TRACK} creator_id file_name_original info organization_index`
+export const UPLOAD_HANDLE = 'method upload_url ttl expires_at'
+const PLAY_SESSION = 'id creator_id organization_index metadata variants is_downloadable expires_at'
+export const PLAYLIST =
+  'created_at updated_at id creator_id organization_index title metadata image_colors theme player_color player_subtitle track_count version'
+export const API_KEY =
+  'id title type hint collection_id track_id playlist_id variants is_downloadable allowed_origins expires_at created_at last_used_at'
+// The specification's fields, and ours: the settings.
+export const VARIANT = 'id name type format bitrate index codec channels start length'
+export const REPROCESS = 'state all total done failed started_at finished_at'
+export const SQUARE = 'type width height url'
+export const playbackAt = (at: string) => ({
+  [`${at}cover_image`]: 'icon small regular',
+  [`${at}cover_image.icon`]: SQUARE,
+  [`${at}cover_image.small`]: SQUARE,
+  [`${at}cover_image.regular`]: SQUARE,
+  // A listed track without its times, `is_dark` and our `is_preliminary`.
+  [`${at}track`]: `${PLAYED_TRACK} is_dark is_preliminary`,
+  [`${at}list`]: 'scope title subtitle',
+  [`${at}levels`]: 'levels',
+  [`${at}variants.0`]: 'path url variant',
+  [`${at}variants.0.variant`]: 'index',
+})
+export const SESSION = {
+  play_session: PLAY_SESSION,
+  list: 'scope title subtitle',
+  'tracks.0': 'id index duration order player_title player_subtitle player_color',
+  first_track: 'track_id list chapters cover_image track levels variants',
+  ...playbackAt('first_track.'),
+}

@@ -1,0 +1,220 @@
+import { afterEach, describe, expect, it, vi } from 'vitest'
+
+import { quiet, rowsOf } from './meter.ts'
+import {
+  aReadyTrack,
+  aShop,
+  aWaitingTrack,
+  eventually,
+  laterBy,
+  query,
+  serveTranscoder,
+  storedFiles,
+  sweep,
+} from './ready_track.ts'
+import { countedLists } from './seed.ts'
+import { call, ok, refused, wrongFields } from './support.ts'
+
+afterEach(() => vi.useRealTimers())
+
+const UNKNOWN = '00000000-0000-4000-8000-000000000000'
+const post = (key: string, changes: object[], headers = {}) =>
+  ok('POST', '/v1/track/batch', { key, body: { changes }, headers })
+const names = async (key: string, path: string) => {
+  const { count, tracks } = await ok('GET', path, { key })
+  return [count, ...tracks.map((track: { player_title: string }) => track.player_title)]
+}
+const aTrack = (key: string, collection_id: string, player_title: string, body = {}) =>
+  aWaitingTrack(key, collection_id, { player_title, ...body })
+const another = async (key: string) =>
+  (await ok('POST', '/v1/collection', { key, body: { title: 'Another' } })).collection_id as string
+
+/** What triggers have counted, and what there is. */
+async function expectCounted(): Promise<void> {
+  const lists = `select list, level, bucket, count from list_counts where list glob 'tracks:*' order by 1, 2, 3`
+  const counted = await Promise.all(countedLists('tracks').map((text) => query<{ list: string }>(text)))
+  const order = (row: object) => JSON.stringify(Object.values(row))
+  expect((await query(lists)).map(order).toSorted()).toEqual(counted.flat().map(order).toSorted())
+}
+
+describe('a batch', () => {
+  it('gives each change its own result, in order, and is done once', async () => {
+    const { key, collection_id } = await aShop()
+    const other = await aShop()
+    const [a, b, c] = [
+      await aTrack(key, collection_id, 'a'),
+      await aTrack(key, collection_id, 'b'),
+      await aTrack(key, collection_id, 'c'),
+    ]
+    const theirs = await aTrack(other.key, other.collection_id, 'theirs')
+    const elsewhere = await another(key)
+    const changes = [
+      { action: 'update', track_id: a, title: 'A', metadata: { x: 1 }, creator_id: null },
+      { action: 'delete', track_id: theirs },
+      { action: 'move', track_id: b, collection_id: other.collection_id },
+      { action: 'delete', track_id: c },
+      { action: 'reprocess', track_id: UNKNOWN },
+    ]
+    const headers = { 'idempotency-key': 'once' }
+    const { done, refused: count, results } = await post(key, changes, headers)
+    expect([done, count]).toEqual([2, 3])
+    expect(results).toEqual([
+      { track_id: a, action: 'update', ok: true },
+      { track_id: theirs, action: 'delete', ok: false, code: 'not_found', message: 'track not found' },
+      { track_id: b, action: 'move', ok: false, code: 'not_found', message: 'collection not found' },
+      { track_id: c, action: 'delete', ok: true },
+      { track_id: UNKNOWN, action: 'reprocess', ok: false, code: 'not_found', message: 'track not found' },
+    ])
+    expect((await post(key, changes, headers)).results).toEqual(results)
+    expect((await post(key, changes.slice(3, 4))).results).toMatchObject([{ ok: false, code: 'not_found' }])
+    expect(await names(key, `/v1/collection/${collection_id}/track`)).toEqual([2, 'A', 'b'])
+    expect(await names(other.key, '/v1/track')).toEqual([1, 'theirs'])
+    expect((await ok('GET', `/v1/track/${a}`, { key })).track).toMatchObject({ metadata: { x: 1 } })
+    expect([await names(key, '/v1/track?q=a'), await names(key, '/v1/track?q=c')]).toEqual([[1, 'A'], [0]])
+    const moved = await post(key, [{ action: 'move', track_id: b, collection_id: elsewhere }])
+    expect(moved.results).toEqual([{ track_id: b, action: 'move', ok: true }])
+  })
+
+  it('refuses what is wrong as a whole, and then does nothing', async () => {
+    const { key, collection_id } = await aShop()
+    const track_id = await aTrack(key, collection_id, 'a')
+    const good = { action: 'delete', track_id }
+    const wrong = async (...changes: object[]) => {
+      const { body, status } = await call('POST', '/v1/track/batch', { key, body: { changes } })
+      return [status, body.code, ...wrongFields(body)]
+    }
+    expect(await wrong()).toEqual([400, 'invalid_request', 'changes'])
+    expect(await wrong(good, good)).toEqual([400, 'invalid_request', 'changes.1.track_id'])
+    expect(await wrong(good, { action: 'burn', track_id: UNKNOWN })).toEqual([
+      400,
+      'invalid_request',
+      'changes.1.action',
+    ])
+    expect(await wrong(good, { action: 'update', track_id: UNKNOWN, player_color: 'red' })).toEqual([
+      400,
+      'invalid_request',
+      'changes.1.player_color',
+    ])
+    expect(await wrong(good, { action: 'move', track_id: UNKNOWN, collection_id, order: 1 })).toEqual([
+      400,
+      'unknown_field',
+      'changes.1.order',
+    ])
+    const many = Array.from({ length: 201 }, (_, at) => ({
+      action: 'delete',
+      track_id: `${String(at).padStart(8, '0')}${UNKNOWN.slice(8)}`,
+    }))
+    expect(await wrong(...many)).toEqual([400, 'invalid_request', 'changes'])
+    expect((await ok('GET', `/v1/track/${track_id}`, { key })).track_id).toBe(track_id)
+  })
+
+  it('moves tracks to the end of another collection in the order of the changes, with all that counts them', async () => {
+    const { key, collection_id } = await aShop()
+    const goal = await another(key)
+    await aTrack(key, goal, 'first')
+    const ids: string[] = []
+    for (const title of ['a', 'b', 'c', 'd'])
+      ids.push(await aTrack(key, collection_id, title, { organization_index: title }))
+    // In another range of the counts, so that both change.
+    await query('update tracks set "order" = 20000 where id = ?', ids[3])
+    const move = (track_id: string | undefined, to = goal) => ({ action: 'move', track_id, collection_id: to })
+    await post(key, [move(ids[3]), move(ids[0]), move(ids[1], collection_id)])
+    expect(await names(key, `/v1/collection/${goal}/track`)).toEqual([3, 'first', 'd', 'a'])
+    expect(await names(key, `/v1/collection/${collection_id}/track`)).toEqual([2, 'b', 'c'])
+    expect(await names(key, `/v1/collection/${goal}/track?organization_index=d`)).toEqual([1, 'd'])
+    expect(await names(key, `/v1/collection/${collection_id}/track?organization_index=d`)).toEqual([0])
+    expect(await names(key, `/v1/collection/${goal}/track?q=d`)).toEqual([1, 'd'])
+    await expectCounted()
+    await post(key, [move(ids[3], collection_id)])
+    expect(await names(key, `/v1/collection/${collection_id}/track`)).toEqual([3, 'b', 'c', 'd'])
+    expect(await query('select folder_id from tracks where id = ?', ids[3])).toEqual([{ folder_id: null }])
+    await expectCounted()
+  })
+
+  it('leaves the files of moved tracks alone when the collection that they came from is deleted, and takes them with the one that they went to', async () => {
+    serveTranscoder()
+    const { key, collection_id } = await aShop()
+    const goal = await another(key)
+    const moved = await aReadyTrack(key, collection_id, { player_title: 'moved' })
+    const left = await aReadyTrack(key, collection_id, { player_title: 'left' })
+    const { play_session_id } = await ok('POST', '/v1/play_session/track', { key, body: { track_id: moved } })
+    await post(key, [{ action: 'move', track_id: moved, collection_id: goal }])
+    const ofMoved = await query<{ id: string; path: string }>(
+      `select tracks.id, value ->> 'path' as path from tracks, json_each(files) where tracks.id = ?`,
+      moved,
+    )
+    expect((await storedFiles()).length).toBeGreaterThan(ofMoved.length)
+    await ok('DELETE', `/v1/collection/${collection_id}`, { key })
+    await eventually(async () => (await storedFiles()).length === ofMoved.length)
+    // And once more, when nobody can write there any longer.
+    laterBy(8)
+    await sweep()
+    await quiet()
+    expect((await storedFiles()).toSorted()).toEqual(ofMoved.map(({ path }) => path).toSorted())
+    vi.useRealTimers()
+    expect((await ok('GET', `/v1/play/${play_session_id}/${moved}`)).track.id).toBe(moved)
+    await refused(404, 'not_found', 'GET', `/v1/track/${left}`, { key })
+    // Processed again it writes to where its files are.
+    await ok('POST', `/v1/track/${moved}/reprocess`, { key })
+    await eventually(async () => (await ok('GET', `/v1/track/${moved}`, { key })).track.status === 'ready')
+    const folders = new Set((await storedFiles()).map((path) => path.split('/')[2]))
+    expect([...folders]).toEqual([collection_id])
+    await ok('DELETE', `/v1/collection/${goal}`, { key })
+    laterBy(0.1)
+    await sweep()
+    await eventually(async () => (await storedFiles()).length === 0)
+  })
+
+  it('deletes tracks with their files, and has others processed again', async () => {
+    serveTranscoder()
+    const { key, collection_id } = await aShop()
+    const [a, b] = [await aReadyTrack(key, collection_id), await aReadyTrack(key, collection_id)]
+    const empty = await aTrack(key, collection_id, 'empty')
+    const { playlist_id } = await ok('POST', '/v1/playlist', { key, body: { title: 'Mixed' } })
+    await ok('PUT', `/v1/playlist/${playlist_id}/track`, { key, body: { track_ids: [a, b, a] } })
+    const before = await query<{ job_id: string }>('select job_id from tracks where id = ?', b)
+    const { results } = await post(key, [
+      { action: 'delete', track_id: a },
+      { action: 'reprocess', track_id: b },
+      { action: 'reprocess', track_id: empty },
+    ])
+    expect(results.map(({ ok, code }: { ok: boolean; code?: string }) => code ?? ok)).toEqual([
+      true,
+      true,
+      'track_not_uploaded',
+    ])
+    expect((await ok('GET', `/v1/playlist/${playlist_id}/track`, { key })).count).toBe(1)
+    await eventually(async () => (await ok('GET', `/v1/track/${b}`, { key })).track.status === 'ready')
+    const [after] = await query<{ job_id: string; info: string }>('select job_id, info from tracks where id = ?', b)
+    expect(after!.job_id).not.toBe(before[0]!.job_id)
+    await eventually(async () => (await storedFiles()).every((path) => !path.includes(a)))
+    await expectCounted()
+  })
+
+  it('of 200 asks the database little', async () => {
+    const { key, collection_id } = await aShop()
+    const goal = await another(key)
+    const ids: string[] = []
+    for (let at = 0; at < 200; at++) ids.push(await aTrack(key, collection_id, `t${at}`))
+    await quiet()
+    const body = (change: object) => ({ changes: ids.map((track_id) => ({ ...change, track_id })) })
+    const run = (change: object) => rowsOf('POST', '/v1/track/batch', { key, body: body(change) })
+    const updated = await run({ action: 'update', title: 'New' })
+    const moved = await run({ action: 'move', collection_id: goal })
+    const deleted = await run({ action: 'delete' })
+    for (const { body, trips } of [updated, moved, deleted]) {
+      expect(body).toMatchObject({ done: 200, refused: 0 })
+      expect(trips).toBeLessThanOrEqual(4)
+    }
+    const perTrack = [updated, moved, deleted].map(({ read, written }) => [
+      Math.ceil(read / 200),
+      Math.ceil(written / 200),
+    ])
+    // Of a moved one: its row, six lists that it leaves, six that it comes into, and the search.
+    expect(perTrack).toEqual([
+      [10, 4],
+      [37, 19],
+      [27, 7],
+    ])
+  })
+})
