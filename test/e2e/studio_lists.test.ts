@@ -117,6 +117,24 @@ test('a track shows its files with their sizes, its loudness and its source', as
   expect(await page.getByRole('region', { name: 'Source' }).textContent()).toMatch(/Codecmp3.*44\.1 kHz/)
 })
 
+test('a search finds collections, and the tracks of all of them by what is known of their files', async () => {
+  await visit(page, '#/collections', 'Collections')
+  const search = page.getByRole('searchbox', { name: 'Search collections' })
+  const cards = page.locator('.cover-card')
+  const found = page.getByRole('list', { name: 'Tracks' }).getByRole('link')
+  await search.fill('CÁLDER')
+  await expect.poll(() => found.allTextContents(), PATIENCE).toEqual(['first'])
+  await page.getByText('No collection has these words.').waitFor()
+  await search.fill('demo')
+  await cards.filter({ hasText: 'Demo tape' }).waitFor(PATIENCE)
+  await page.getByText('0 tracks', { exact: true }).waitFor()
+  await search.fill('ird')
+  await page.getByText('No collection has these words.').waitFor()
+  await search.fill('thir')
+  await found.click(PATIENCE)
+  await page.getByRole('heading', { level: 1, name: 'third' }).waitFor(PATIENCE)
+})
+
 test('a playlist is made, filled, ordered and emptied', async () => {
   await visit(page, '#/playlists', 'Playlists')
   await page.getByRole('button', { name: 'New playlist' }).first().click()

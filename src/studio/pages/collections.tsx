@@ -1,23 +1,32 @@
+import { useState } from 'preact/hooks'
+
 import { DEFAULT_ACCEPT } from '../../client/upload/accept.ts'
 import type { Collection } from '../api.ts'
 import { plural } from '../format.ts'
 import { FileButton } from '../parts/button.tsx'
 import { CoverCard } from '../parts/cover_card.tsx'
+import { FoundTracks } from '../parts/found_tracks.tsx'
 import { Shelf } from '../parts/shelf.tsx'
 import { href } from '../route.ts'
 import { useAll } from '../state/all.ts'
 import { useClient, useConnection } from '../state/client.ts'
+import { useSettled } from '../state/settled.ts'
 import { uploadAsCollection } from '../state/uploads.ts'
 
-/** All collections, newest first. */
+/** All collections, newest first, and what is found in them. */
 export function CollectionsPage() {
   const connection = useConnection()
   const { client } = connection
+  const [words, setWords] = useState('')
+  const q = useSettled(words)
   return (
     <Shelf
       kind="collection"
       title="Collections"
-      list={useAll('/v1/collection', ({ collections }) => collections)}
+      list={useAll('/v1/collection', ({ collections }) => collections, { query: q ? { q } : {} })}
+      words={words}
+      onWords={setWords}
+      found={q && <FoundTracks words={q} />}
       create={async (title) => {
         const made = await client.post('/v1/collection', { body: { title } })
         return made.ok ? { ok: true, id: made.collection_id } : made

@@ -1,3 +1,5 @@
+import { useState } from 'preact/hooks'
+
 import type { Playlist } from '../api.ts'
 import { plural } from '../format.ts'
 import { CoverCard } from '../parts/cover_card.tsx'
@@ -5,15 +7,20 @@ import { Shelf } from '../parts/shelf.tsx'
 import { href } from '../route.ts'
 import { useAll } from '../state/all.ts'
 import { useClient } from '../state/client.ts'
+import { useSettled } from '../state/settled.ts'
 
-/** All playlists, newest first. */
+/** All playlists, newest first, or those that have some words. */
 export function PlaylistsPage() {
   const client = useClient()
+  const [words, setWords] = useState('')
+  const q = useSettled(words)
   return (
     <Shelf
       kind="playlist"
       title="Playlists"
-      list={useAll('/v1/playlist', ({ playlists }) => playlists)}
+      list={useAll('/v1/playlist', ({ playlists }) => playlists, { query: q ? { q } : {} })}
+      words={words}
+      onWords={setWords}
       create={async (title) => {
         const made = await client.post('/v1/playlist', { body: { title } })
         return made.ok ? { ok: true, id: made.playlist_id } : made

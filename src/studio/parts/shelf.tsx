@@ -1,6 +1,7 @@
 import type { ComponentChildren } from 'preact'
 import { useState } from 'preact/hooks'
 
+import { MAX_STRING } from '../../contract/facts.ts'
 import { announce } from '../announce.ts'
 import type { Failure } from '../api.ts'
 import { plural } from '../format.ts'
@@ -16,6 +17,11 @@ interface Properties<T> {
   /** The page's. */
   title: string
   list: All<T>
+  /** What the list is searched for. */
+  words: string
+  onWords: (words: string) => void
+  /** What else has these words. */
+  found?: ComponentChildren
   /** Makes one of a title, and answers its id. */
   create: (title: string) => Promise<{ ok: true; id: string } | Failure>
   card: (entry: T) => ComponentChildren
@@ -27,7 +33,8 @@ interface Properties<T> {
 }
 
 /** All collections or playlists as cards, and a button that makes another. */
-export function Shelf<T>({ kind, title, list, create, card, empty, action, children }: Properties<T>) {
+export function Shelf<T>(properties: Properties<T>) {
+  const { kind, title, list, words, onWords, found, create, card, empty, action, children } = properties
   const { entries, count, loading, problem, reload } = list
   const [making, setMaking] = useState(false)
   useTitle(title)
@@ -39,7 +46,8 @@ export function Shelf<T>({ kind, title, list, create, card, empty, action, child
     go(kind, made.id)
     return undefined
   }
-  const isEmpty = !loading && !problem && entries.length === 0
+  const nothing = !loading && !problem && entries.length === 0
+  const isEmpty = nothing && !words
   const button = (
     <Button kind={isEmpty && action ? '' : 'primary'} icon="plus" onClick={() => setMaking(true)}>
       New {kind}
@@ -52,6 +60,17 @@ export function Shelf<T>({ kind, title, list, create, card, empty, action, child
           <h1>{title}</h1>
           {entries.length > 0 && <p class="soft">{plural(count, kind)}</p>}
         </div>
+        {!isEmpty && (
+          <input
+            type="search"
+            aria-label={`Search ${title.toLowerCase()}`}
+            placeholder="Search"
+            autocomplete="off"
+            maxLength={MAX_STRING}
+            value={words}
+            onInput={(event) => onWords(event.currentTarget.value)}
+          />
+        )}
         {button}
       </div>
       {problem && <Problem failure={problem} retry={reload} />}
@@ -61,7 +80,13 @@ export function Shelf<T>({ kind, title, list, create, card, empty, action, child
           {children}
         </Empty>
       )}
+      {nothing && words && (
+        <p class="soft" role="status">
+          No {kind} has these words.
+        </p>
+      )}
       <ul class="cards">{entries.map(card)}</ul>
+      {found}
       {making && <NewThing title={`New ${kind}`} make={make} onClose={() => setMaking(false)} />}
     </>
   )

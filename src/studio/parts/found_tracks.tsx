@@ -1,0 +1,37 @@
+import { clock, nameOf, plural } from '../format.ts'
+import { href } from '../route.ts'
+import { useClient, useLoad } from '../state/client.ts'
+import { Problem } from './states.tsx'
+
+const MOST = 20
+
+/** The tracks of all collections that have these words, the newest first. */
+export function FoundTracks({ words }: { words: string }) {
+  const client = useClient()
+  const query = { q: words, limit: MOST, include: 'artwork' }
+  const { answer, problem, reload } = useLoad(() => client.get('/v1/track', { query }), [client, words])
+  if (problem) return <Problem failure={problem} retry={reload} />
+  if (!answer) return null
+  const { tracks, count, is_count_exact } = answer
+  const all = `${plural(count, 'track')}${is_count_exact === false ? ' or more' : ''}`
+  return (
+    <section>
+      <h2>Tracks</h2>
+      <p class="soft" role="status">
+        {count > tracks.length ? `The newest ${tracks.length} of ${all}` : all}
+      </p>
+      <ul class="found" aria-label="Tracks">
+        {tracks.map((track) => (
+          <li key={track.id}>
+            <img src={track.artwork?.icon.url} alt="" width="40" height="40" loading="lazy" />
+            <a class="name" href={href('track', track.id)}>
+              {nameOf(track)}
+            </a>
+            <span class="soft">{track.player_subtitle || track.tags.artist || track.tags.album_artist}</span>
+            <span class="duration">{track.duration > 0 && clock(track.duration)}</span>
+          </li>
+        ))}
+      </ul>
+    </section>
+  )
+}
