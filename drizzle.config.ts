@@ -2,6 +2,11 @@ import { defineConfig } from 'drizzle-kit'
 
 export default defineConfig({
   dialect: 'sqlite',
-  schema: ['./src/adapters/schema.ts', './src/adapters/work_schema.ts', './src/adapters/former_schema.ts'],
+  schema: [
+    './src/adapters/schema.ts',
+    './src/adapters/share_schema.ts',
+    './src/adapters/work_schema.ts',
+    './src/adapters/former_schema.ts',
+  ],
   out: './drizzle',
 })

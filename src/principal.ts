@@ -13,6 +13,8 @@ export interface KeyHolder {
   is_downloadable: boolean
   /** Values of the `Origin` header that are let in; null: any. */
   allowed_origins: string[] | null
+  /** Of a share's page: its sessions are short, and end no later than the share, in milliseconds since 1970. */
+  share?: { ends_at: number | null }
 }
 
 /** Who is calling. Neither the operator nor somebody without a key belongs to an organization. */

@@ -32,7 +32,8 @@ export const ApiKey = named('ApiKey', {
 })
 export type ApiKey = z.infer<typeof ApiKey>
 
-const Origin = z
+/** As the header `Origin` says it. */
+export const Origin = z
   .string()
   .max(MAX_STRING)
   .regex(

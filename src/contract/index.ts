@@ -9,6 +9,7 @@ import { organizationOperations } from './organization.ts'
 import { playOperations } from './play.ts'
 import { playlistOperations } from './playlist.ts'
 import { reprocessOperations } from './reprocess.ts'
+import { shareOperations } from './share.ts'
 import { systemOperations } from './system.ts'
 import { trackOperations } from './track.ts'
 import { trackBatchOperations } from './track_batch.ts'
@@ -31,6 +32,7 @@ export const operations = {
   ...trackVariantOperations,
   ...reprocessOperations,
   ...multipartOperations,
+  ...shareOperations,
   ...limitOperations,
   ...systemOperations,
 }

@@ -140,6 +140,21 @@ export const playOperations = defineOperations({
     reuse: PLAY_REUSE,
     errors: ['session_expired'],
   },
+  downloadAll: {
+    method: 'get',
+    path: '/v1/play/{play_session_id}/download',
+    summary: 'Get a URL that downloads all tracks as a ZIP (no key needed)',
+    tag,
+    ...listeners,
+    params: z.object({ play_session_id: Id }),
+    query: z.strictObject({ variant: z.string().max(64).optional() }),
+    response: ok({
+      play_session_id: z.uuid(),
+      /** `size` in bytes, of the files without the ZIP around them. */
+      download: z.object({ variant: z.string(), url: z.url(), file_name: z.string(), files: z.int(), size: z.int() }),
+    }),
+    errors: ['download_not_allowed', 'track_not_ready', 'session_expired', 'zip_too_large'],
+  },
   playTrack: {
     method: 'get',
     path: '/v1/play/{play_session_id}/{play_track_id}',

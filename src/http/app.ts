@@ -16,6 +16,8 @@ import { logRequest } from './log_request.ts'
 import { honoPath, mount } from './mount.ts'
 import { mountOembed } from './oembed.ts'
 import { openApiDocument } from './openapi.ts'
+import { mountSharePage } from './share_page.ts'
+import { mountZip } from './zip.ts'
 
 const PREFLIGHT = {
   ...HEADERS,
@@ -39,6 +41,8 @@ export function createApp(memory: Memory) {
   mountCoverUpload(app, memory)
   mountEmbed(app, memory)
   mountOembed(app, memory)
+  mountSharePage(app, memory)
+  mountZip(app, memory)
 
   const methods = new Map<string, string[]>()
   for (const { method, path } of Object.values(operations)) {

@@ -4,17 +4,20 @@ import type { Access } from '../contract/operation.ts'
 import { ApiError, insufficientScope, unauthorized } from '../errors.ts'
 import { keyOf, LISTENER, type Principal, ROOT } from '../principal.ts'
 import { readKey } from '../resources/key_holder.ts'
+import { isShareKey, readShareKey } from '../resources/share_holder.ts'
+import { baseUrl } from './base_url.ts'
 import { clientOf, limitGuesses } from './limit_rate.ts'
 
-async function principalOf(env: Env, keys: KeyCache, secret: string, client: string): Promise<Principal> {
+async function principalOf(env: Env, keys: KeyCache, secret: string, { headers, url }: Request): Promise<Principal> {
   const hash = await sha256(secret)
   // Hashes are compared, so that the time taken tells nothing of the secret.
   if (env.ROOT_KEY && hash === (await sha256(env.ROOT_KEY))) return ROOT
-  if (!isSecret(secret)) throw unauthorized('This API key is not valid')
+  const isShare = isShareKey(secret)
+  if (!isShare && !isSecret(secret)) throw unauthorized('This API key is not valid')
   const known = keys.get(hash)
   if (known) return known
-  await limitGuesses(env, client)
-  return readKey(env, keys, hash)
+  await limitGuesses(env, clientOf(headers))
+  return isShare ? readShareKey(env, keys, hash, secret, baseUrl(env, url)) : readKey(env, keys, hash)
 }
 
 /** The list keeps a key from being used on somebody else's page. Browsers leave the Origin out only when they read from their own. */
@@ -33,15 +36,16 @@ function checkOrigin(allowed: string[] | null | undefined, origin: string | null
 export async function authenticate(
   env: Env,
   keys: KeyCache,
-  { headers, method }: Request,
+  request: Request,
   access: readonly Access[],
 ): Promise<Principal> {
+  const { headers, method } = request
   if (access.length === 0) return LISTENER
   const header = headers.get('authorization')
   if (!header) throw unauthorized('Send your API key in the header Authorization: Bearer <API_KEY>')
   const secret = /^bearer +(\S+) *$/i.exec(header)?.[1]
   if (!secret) throw unauthorized('The Authorization header must be: Bearer <API_KEY>')
-  const principal = await principalOf(env, keys, secret, clientOf(headers))
+  const principal = await principalOf(env, keys, secret, request)
   checkOrigin(keyOf(principal)?.allowed_origins, headers.get('origin'), method)
   if (!access.includes(principal.kind as Access)) throw insufficientScope(principal.kind)
   return principal

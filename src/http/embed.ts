@@ -12,9 +12,9 @@ import { type AppEnv, contextOf } from './context.ts'
 import { limitReading } from './limit_rate.ts'
 
 /** Where the element's module lies; it leads to files whose names hold their hash. */
-const PLAYER = '/elements/player.js'
+export const PLAYER = '/elements/player.js'
 /** Lets the page around the frame move the player. */
-const FRAME = '/elements/frame.js'
+export const FRAME = '/elements/frame.js'
 
 /** What the address may say of the looks, each with the values that it may have; they become attributes of the element. */
 const LOOKS = {
@@ -54,8 +54,15 @@ const STYLE = `
   p { margin: 0; color: var(--soft) }
 `
 
-/** A page may stand in a frame on any origin; it loads scripts from here only, and tells nobody its address. */
-const headers = (nonce: string) => ({
+/** A page may stand in a frame on any origin, unless some are named; it loads scripts from here only, and tells nobody its address. */
+export const headers = (
+  nonce: string,
+  {
+    ancestors = '*',
+    form = "'none'",
+    isPublic = false,
+  }: { ancestors?: string; form?: string; isPublic?: boolean } = {},
+) => ({
   'content-type': 'text/html; charset=utf-8',
   'content-security-policy': [
     "default-src 'none'",
@@ -65,18 +72,18 @@ const headers = (nonce: string) => ({
     'media-src http: https: blob:',
     "connect-src 'self' http: https:",
     "base-uri 'none'",
-    "form-action 'none'",
-    'frame-ancestors *',
+    `form-action ${form}`,
+    `frame-ancestors ${ancestors}`,
   ].join('; '),
   'cache-control': 'no-store',
   'referrer-policy': 'no-referrer',
   'x-content-type-options': 'nosniff',
-  'x-robots-tag': 'noindex',
+  ...(!isPublic && { 'x-robots-tag': 'noindex' }),
 })
 
-type Html = ReturnType<typeof html>
+export type Html = ReturnType<typeof html>
 
-const page = (nonce: string, title: string, theme: string, head: Html | '', body: Html) =>
+export const page = (nonce: string, title: string, theme: string, head: Html | '', body: Html, style = '') =>
   html`<!doctype html>
     <html lang="en" data-theme="${theme}">
       <head>
@@ -85,7 +92,7 @@ const page = (nonce: string, title: string, theme: string, head: Html | '', body
         <title>${title}</title>
         <link rel="icon" href="/cover/icon.jpg" />
         <style nonce="${nonce}">
-          ${raw(STYLE)}
+          ${raw(STYLE + style)}
         </style>
         ${head}
       </head>
@@ -98,7 +105,7 @@ const page = (nonce: string, title: string, theme: string, head: Html | '', body
 const KINDS = { track: 'music.song', collection: 'music.album', playlist: 'music.playlist' }
 
 /** A link to the page as a card (https://ogp.me, which X reads too), with what the page itself shows and no more. */
-function cardOf({ scope, title, subtitle, card_image, has_cover }: Embed, address: string): Html[] {
+export function cardOf({ scope, title, subtitle, card_image, has_cover }: Embed, address: string): Html[] {
   const { url, width, height } = card_image
   const image = { 'og:image': url, 'og:image:width': width, 'og:image:height': height, 'og:image:alt': title }
   const card = {
@@ -116,7 +123,7 @@ function cardOf({ scope, title, subtitle, card_image, has_cover }: Embed, addres
 }
 
 /** What a visitor reads in place of a player. */
-function problemOf(error: ApiError): { status: 404 | 410 | 429; title: string; text: string } {
+export function problemOf(error: ApiError): { status: 404 | 410 | 429; title: string; text: string } {
   if (error.status === 410)
     return {
       status: 410,
@@ -131,6 +138,13 @@ function problemOf(error: ApiError): { status: 404 | 410 | 429; title: string; t
     text: 'The link may be incomplete, or the music is gone.',
   }
 }
+
+/** What stands in place of a player. */
+export const message = (title: string, text: string) =>
+  html`<main class="message">
+    <h1>${title}</h1>
+    <p>${text}</p>
+  </main>`
 
 /** `GET /embed/{play_session_id}`: a page with a player, for frames on any origin. No key: the session's id is the secret. */
 export function mountEmbed(app: Hono<AppEnv>, memory: Memory): void {
@@ -164,10 +178,7 @@ export function mountEmbed(app: Hono<AppEnv>, memory: Memory): void {
     } catch (error) {
       if (!(error instanceof ApiError)) throw error
       const { status, title, text } = problemOf(error)
-      const body = html`<main class="message">
-        <h1>${title}</h1>
-        <p>${text}</p>
-      </main>`
+      const body = message(title, text)
       return c.body(String(await page(nonce, title, theme, '', body)), status, { ...headers(nonce), ...error.headers })
     }
   })

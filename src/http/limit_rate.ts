@@ -64,5 +64,6 @@ export async function limitCovers(env: Env, owner_id: string): Promise<void> {
   if (!(await env.PLAY_RATE_LIMIT.limit({ key: `cover:${owner_id}` })).success) throw tooMany()
 }
 
-const tooMany = () =>
+/** What a client is told that calls too often. */
+export const tooMany = () =>
   new ApiError('rate_limited', 'Too many requests; try again in a minute', undefined, { 'retry-after': '60' })

@@ -3,6 +3,7 @@ import { html } from 'hono/html'
 
 import { openDatabase } from '../adapters/database.ts'
 import type { Memory } from '../adapters/memory.ts'
+import type { Context } from '../context.ts'
 import { Id } from '../contract/common.ts'
 import { EMBED_HEIGHTS, EMBED_LEAST_WIDTH, EMBED_ROWS, EMBED_WIDTH, embedHeight } from '../contract/embed.ts'
 import { COVER_SIZES } from '../contract/facts.ts'
@@ -11,10 +12,12 @@ import { ApiError, invalid, notFound } from '../errors.ts'
 import { LISTENER } from '../principal.ts'
 import { findEmbed } from '../resources/embed.ts'
 import { countTracks } from '../resources/session_view.ts'
+import { embedOfShare, openShare } from '../resources/share_view.ts'
 import { baseUrl } from './base_url.ts'
 import { type AppEnv, contextOf } from './context.ts'
 import { attributesOf, looksOf } from './embed.ts'
 import { limitReading } from './limit_rate.ts'
+import { slugOf } from './share_page.ts'
 
 /** The room that a consumer has, in one direction; without bound when it does not say. */
 function bound(name: string, value: string | undefined): number {
@@ -24,13 +27,27 @@ function bound(name: string, value: string | undefined): number {
 }
 
 /** The play session and the looks of an embed's address; 404 for any other address (oEmbed §2.3.4). */
-function parseAddress(url: string | undefined, base: string): { id: string; looks: Record<string, string> } {
+function parseAddress(
+  url: string | undefined,
+  base: string,
+): { id?: string; slug?: string; looks: Record<string, string> } {
   if (!url) throw invalid('url', 'is required')
   const address = URL.canParse(url) ? new URL(url) : null
   const path = address && address.origin + address.pathname
+  const slug = address && slugOf(address, base)
+  if (slug) return { slug, looks: looksOf(address.searchParams) }
   const id = path?.startsWith(`${base}/embed/`) ? Id.safeParse(path.slice(`${base}/embed/`.length)) : null
   if (!address || !id?.success) throw notFound('embed')
   return { id: id.data, looks: looksOf(address.searchParams) }
+}
+
+/** What an address leads to, and where its frame is. */
+async function find(context: Context, base: string, { id, slug }: { id?: string; slug?: string }) {
+  if (id) return { found: await findEmbed(context, id), src: `${base}/embed/${id}` }
+  const share = await openShare(context.env, slug ?? '', context.now)
+  // A frame of it asks for the password. Nothing else is told.
+  if (share.password_hash !== null) throw notFound('embed')
+  return { found: await embedOfShare(context, share), src: `${base}/embed/s/${share.slug}` }
 }
 
 /** The biggest square that fits; none when all are too big. */
@@ -48,10 +65,13 @@ export function mountOembed(app: Hono<AppEnv>, memory: Memory): void {
     const { url, format = 'json', maxwidth, maxheight } = c.req.query()
     if (format !== 'json') return c.text('Only format=json is served', 501)
     const base = baseUrl(c.env, c.req.url)
-    const { id, looks } = parseAddress(url, base)
+    const { looks, ...named } = parseAddress(url, base)
     const room = { width: bound('maxwidth', maxwidth), height: bound('maxheight', maxheight) }
     const context = contextOf(c, LISTENER, memory, openDatabase(c.env.DB))
-    const found = await limitReading(c, memory, id, () => findEmbed(context, id)).catch(asNotFound)
+    const secret = named.id ?? `share:${named.slug}`
+    const { found, src: frame_url } = await limitReading(c, memory, secret, () => find(context, base, named)).catch(
+      asNotFound,
+    )
     const { title, subtitle, cover_image, seconds_left } = found
     const full = embedHeight(found.scope, await countTracks(context, found, EMBED_ROWS))
     const tooSmall = room.height < full || room.width < EMBED_LEAST_WIDTH
@@ -59,7 +79,7 @@ export function mountOembed(app: Hono<AppEnv>, memory: Memory): void {
     const width = Math.min(EMBED_WIDTH, room.width)
     const height = Math.min(compact ? EMBED_HEIGHTS.compact : full, room.height)
     const search = new URLSearchParams({ ...looks, ...(compact && { layout: 'compact' }) })
-    const src = `${base}/embed/${id}${search.size > 0 ? `?${search.toString()}` : ''}`
+    const src = `${frame_url}${search.size > 0 ? `?${search.toString()}` : ''}`
     const frame = { src, title, width, height, frameborder: 0, allow: 'autoplay', loading: 'lazy' }
     return c.json({
       version: '1.0',

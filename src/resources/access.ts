@@ -17,7 +17,7 @@ import { checkVariants } from './variant.ts'
 /** What a caller may reach within the organization, as the key says. */
 
 /** 404 for what does not exist, or not in the caller's organization. */
-const FIND = { collection: findCollection, track: findTrack, playlist: findPlaylist }
+export const FIND = { collection: findCollection, track: findTrack, playlist: findPlaylist }
 
 /** Whether a track (`collection`, `playlist`) lies in both; null is any. */
 export const within = sql`(${sql.placeholder('collection')} is null or tracks.collection_id = ${sql.placeholder('collection')})

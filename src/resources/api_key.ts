@@ -15,7 +15,9 @@ type Row = typeof apiKeys.$inferSelect
 
 const MAX_TIME = Date.parse('9999-12-31T23:59:59.999Z')
 
-const optionalTimestamp = (milliseconds: number | null) => (milliseconds === null ? null : timestamp(milliseconds))
+/** The same for what may never be. */
+export const optionalTimestamp = (milliseconds: number | null) =>
+  milliseconds === null ? null : timestamp(milliseconds)
 
 const toApiKey = (row: Row): ApiKey => ({
   ...row,
@@ -40,7 +42,7 @@ interface Restrictions {
 }
 
 /** The columns of what a request restricts; 400 for what cannot be. */
-async function toColumns<T extends Restrictions>(context: Context, { expires_at, ...rest }: T) {
+export async function toColumns<T extends Restrictions>(context: Context, { expires_at, ...rest }: T) {
   await checkVariants(context, rest.variants ?? [])
   if (expires_at === undefined) return rest
   const at = expires_at === null ? null : Date.parse(expires_at)

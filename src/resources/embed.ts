@@ -1,8 +1,10 @@
-import { and, eq, or } from 'drizzle-orm'
+import { and, eq, getTableColumns, or, sql } from 'drizzle-orm'
 
+import type { Database } from '../adapters/database.ts'
 import { playSessions, sessionsIn } from '../adapters/play_sessions.ts'
 import { viewSigner } from '../adapters/presign.ts'
 import { collections, organizations, playlists, tracks } from '../adapters/schema.ts'
+import { shares } from '../adapters/share_schema.ts'
 import type { Context } from '../context.ts'
 import { PLAYBACK_TTL } from '../contract/facts.ts'
 import type { CoverImage } from '../contract/media.ts'
@@ -29,7 +31,25 @@ export interface Embed {
 }
 
 /** What a session plays, in one statement. Public: its id is the secret (specification §5). */
-export async function findEmbed(context: Context, play_session_id: string): Promise<Embed> {
+export const findEmbed = async (context: Context, play_session_id: string) =>
+  readEmbed(context, play_session_id, sessionsIn[sessionTableOf(play_session_id, context.now)])
+
+/** Shares as if they were sessions that last. */
+export const sharesAsSessions = (db: Database) =>
+  db
+    .select({
+      ...getTableColumns(shares),
+      creator_id: sql`null`.as('creator_id'),
+      organization_index: sql`null`.as('organization_index'),
+      metadata: sql`'{}'`.as('metadata'),
+      variants: sql`'[]'`.as('variants'),
+      expires_at: sql`coalesce(expires_at, 9e15)`.as('expires_at'),
+    })
+    .from(shares)
+    .as('hourly_play_sessions') as unknown as typeof playSessions
+
+/** What a row of sessions, or of shares, plays. */
+export async function readEmbed(context: Context, id: string, from: typeof playSessions): Promise<Embed> {
   const { env, db, now, base_url } = context
   const { scope, resource_id } = playSessions
   const row = await db
@@ -41,7 +61,7 @@ export async function findEmbed(context: Context, play_session_id: string): Prom
       organization: organizations,
       first: firstCover,
     })
-    .from(sessionsIn[sessionTableOf(play_session_id, now)])
+    .from(from)
     .leftJoin(tracks, and(eq(scope, 'track'), eq(tracks.id, resource_id)))
     .leftJoin(
       collections,
@@ -49,7 +69,7 @@ export async function findEmbed(context: Context, play_session_id: string): Prom
     )
     .leftJoin(playlists, and(eq(scope, 'playlist'), eq(playlists.id, resource_id)))
     .leftJoin(organizations, eq(organizations.id, playSessions.organization_id))
-    .where(eq(playSessions.id, play_session_id))
+    .where(eq(playSessions.id, id))
     .get()
   const session = checkExpiry('play session', row?.session, now)
   const { track, playlist, organization } = row ?? {}

@@ -9,6 +9,7 @@ import { organizationHandlers } from './organization.ts'
 import { playHandlers } from './play.ts'
 import { playlistHandlers } from './playlist.ts'
 import { reprocessHandlers } from './reprocess.ts'
+import { shareHandlers } from './share.ts'
 import { systemHandlers } from './system.ts'
 import { trackHandlers } from './track.ts'
 import { trackBatchHandlers } from './track_batch.ts'
@@ -31,6 +32,7 @@ export const handlers: Handlers<OperationTable> = {
   ...trackVariantHandlers,
   ...reprocessHandlers,
   ...multipartHandlers,
+  ...shareHandlers,
   ...limitHandlers,
   ...systemHandlers,
 }

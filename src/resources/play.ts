@@ -7,13 +7,15 @@ import { playSessions, sessionsIn } from '../adapters/play_sessions.ts'
 import { viewSigner } from '../adapters/presign.ts'
 import { batch } from '../adapters/statement.ts'
 import type { Handlers } from '../context.ts'
-import { PLAY_REUSE } from '../contract/facts.ts'
+import { PLAY_REUSE, SHARE_SESSION_TTL } from '../contract/facts.ts'
 import type { playOperations, PlayScope } from '../contract/play.ts'
 import { ApiError, invalid, notFound } from '../errors.ts'
+import { type KeyHolder, keyOf } from '../principal.ts'
 import { boundTo, chosenVariants, mayDownload, mayReach, within } from './access.ts'
 import { findPlayback, notReady, playTrack } from './playback.ts'
 import { checkExpiry, sessionTableOf, timestamp } from './session.ts'
 import { bindView, sessionView, toView } from './session_view.ts'
+import { findZip } from './zip.ts'
 
 /** Writes a session if what it plays exists, is the caller's, and lies inside what its key is bound to. */
 const insertSession = (resources: SQL, condition = sql`true`) =>
@@ -37,6 +39,12 @@ const insertOf: Record<PlayScope, ReturnType<typeof written>> = {
   playlist: insertSession(sql`playlists`),
 }
 
+/** When a session ends that is to live so long. Those of shares are short, so that a share which is revoked ends soon. */
+function endOf(holder: KeyHolder | null, now: number, life: number): number {
+  if (!holder?.share) return now + life
+  return Math.min(now + life, now + SHARE_SESSION_TTL * 1000, holder.share.ends_at ?? Infinity)
+}
+
 export const playHandlers: Handlers<typeof playOperations> = {
   async createPlaySession({ params: { scope }, body }, context) {
     const { db, principal, now } = context
@@ -46,7 +54,7 @@ export const playHandlers: Handlers<typeof playOperations> = {
     const bound = boundTo(principal, scope, resource_id)
     if (!bound) throw notFound(scope)
     const { creator_id = null, organization_index = null, metadata = {}, is_downloadable = false } = body
-    const expires_at = now + Math.floor(body.expires_in) * 1000
+    const expires_at = endOf(keyOf(principal), now, Math.floor(body.expires_in) * 1000)
     const session = {
       id: newHourlyId(expires_at),
       organization_id: principal.organization_id,
@@ -96,6 +104,13 @@ export const playHandlers: Handlers<typeof playOperations> = {
     // While nothing plays finally, a player looks again and again.
     if (view.first_track?.track.is_preliminary === false) context.mayReuse(session.organization_id, until)
     return view
+  },
+
+  async downloadAll({ params: { play_session_id }, query }, context) {
+    if (!isNewId(play_session_id)) throw notFound('play session')
+    const { variant, file_name, entries, size } = await findZip(context, play_session_id, query.variant)
+    const url = `${context.base_url}/zip/${play_session_id}?variant=${variant}`
+    return { play_session_id, download: { variant, url, file_name, files: entries.length, size } }
   },
 
   playTrack,

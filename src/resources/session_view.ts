@@ -37,6 +37,26 @@ const owners = selectOf({
 const toRows = (list: { list: { entry: string } | null }[]) =>
   JSON.parse(`[${list.map((row) => row.list?.entry).join(',')}]`) as ListedRow[]
 
+type Listed = Pick<Row, 'scope' | 'resource_id' | 'organization_id'>
+
+/** The tracks that a session lists, each with the title, subtitle and color that it has there. */
+export async function listedTracks({ db }: Context, { scope, resource_id, organization_id }: Listed) {
+  const [owner, list] = await batch(db, [
+    owners.bind(db, { organization_id, resource_id }),
+    sessionList[scope].bind(db, { resource_id, limit: MAX_SESSION_TRACKS }),
+  ])
+  return withLetters(toRows(sessionList[scope].decode(list!)), levelsOf(owner!))
+}
+
+function levelsOf(rows: Record<string, unknown>[]) {
+  const [levels] = owners.decode(rows)
+  if (!levels?.organization) throw notFound('organization')
+  return { ...levels, organization: levels.organization }
+}
+
+const withLetters = (rows: ListedRow[], { organization, playlist }: ReturnType<typeof levelsOf>) =>
+  rows.map((track) => ({ ...track, ...lettering({ track, collection: track.collection, playlist, organization }) }))
+
 /** How many tracks a session lists, up to a limit. */
 export async function countTracks(
   { db }: Context,
@@ -59,19 +79,15 @@ export function bindView({ db, now }: Context, { id: session_id, scope, resource
 /** The session's tracks as listeners see them, and the first that plays already, from the rows of `bindView`. */
 export async function toView(context: Context, session: Row, [owner, list, first]: Record<string, unknown>[][]) {
   const { scope } = session
-  const [{ organization, collection, playlist } = {}] = owners.decode(owner!)
-  if (!organization) throw notFound('organization')
+  const levels = levelsOf(owner!)
   const rows = toRows(sessionList[scope].decode(list!))
   const [found] = firstPlayRows[scope][sessionTableOf(session.id, context.now)].decode(first!)
   const track_id = await firstPlayable(context, session, rows)
   return {
     play_session_id: session.id,
     play_session: toPlaySession(session),
-    list: listOf(scope, { collection, playlist, organization }),
-    tracks: rows.map((track) => ({
-      ...track,
-      ...lettering({ track, collection: track.collection, playlist: playlist ?? null, organization }),
-    })),
+    list: listOf(scope, levels),
+    tracks: withLetters(rows, levels),
     first_track: track_id === null ? null : await viewOf(context, session, track_id, found),
   }
 }

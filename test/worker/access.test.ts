@@ -22,7 +22,7 @@ const ROOT = [
   'getSystem',
   'retryFailedTracks',
 ]
-const PUBLIC = ['playSession', 'playTrack', 'downloadTrack']
+const PUBLIC = ['playSession', 'downloadAll', 'playTrack', 'downloadTrack']
 /** What names no thing of an organization, so that every organization's key may call it. */
 const NOBODYS = [
   'listCollections',
@@ -33,6 +33,7 @@ const NOBODYS = [
   'createPlaylist',
   'listApiKeys',
   'createApiKey',
+  'listShares',
   'listVariants',
   'createVariant',
   'getVariant',
@@ -49,7 +50,14 @@ function expected(name: OperationName, caller: string): number {
 }
 
 /** What takes away what others need is tried last, and by those who may last of all. */
-const LAST = ['removePlaylistTrack', 'replacePlaylistTracks', 'deletePlaylist', 'revokeApiKey', 'deleteVariant']
+const LAST = [
+  'removePlaylistTrack',
+  'replacePlaylistTracks',
+  'deletePlaylist',
+  'revokeApiKey',
+  'deleteVariant',
+  'revokeShare',
+]
 LAST.push('deleteTrack', 'deleteCollection', 'deleteOrganization')
 const inOrder = operationNames.toSorted((a, b) => LAST.indexOf(a) - LAST.indexOf(b))
 

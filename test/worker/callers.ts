@@ -22,8 +22,10 @@ export async function aWorld() {
   })
   const { api_key_id } = await ok('POST', '/v1/api_key', { key, body: { title: 'Spare', type: 'player' } })
   const { variant_id } = await ok('POST', '/v1/variant', { key, body: { name: 'Radio', codec: 'mp3', bitrate: 320 } })
+  const { share_id } = await ok('POST', '/v1/share', { key, body: { scope: 'track', id: track_id } })
   return {
     ...shop,
+    share_id: share_id as string,
     track_id,
     playlist_id: playlist_id as string,
     playlist_track_id: tracks[0].playlist_track_id as string,

@@ -15,6 +15,7 @@ import {
   VARIANT,
 } from './contract_keys.ts'
 import { multipartCases } from './contract_multipart.ts'
+import { shareCases } from './contract_share.ts'
 import type { World } from './contract_world.ts'
 
 interface Case {
@@ -246,6 +247,7 @@ export const cases: Record<OperationName, Case> = {
     keys: { '': `${ENVELOPE} api_key_id api_key secret`, api_key: API_KEY },
   },
   revokeApiKey: { keys: { '': `${ENVELOPE} api_key_id deleted_api_key`, deleted_api_key: API_KEY } },
+  ...shareCases,
   getSystem: {
     keys: {
       '': `${ENVELOPE} system`,

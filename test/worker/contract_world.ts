@@ -21,6 +21,7 @@ export async function aWorld() {
   const places = await ok('GET', `/v1/playlist/${playlist_id}/track`, { key })
   const { api_key_id } = await ok('POST', '/v1/api_key', { key, body: { title: 'Web', type: 'player' } })
   const { variant_id } = await ok('POST', '/v1/variant', { key, body: { name: 'Radio', codec: 'mp3', bitrate: 320 } })
+  const { share_id } = await ok('POST', '/v1/share', { key, body: { scope: 'track', id: track_id } })
   const play = await ok('POST', '/v1/play_session/collection', { key, body: { collection_id, is_downloadable: true } })
   return {
     key,
@@ -34,6 +35,7 @@ export async function aWorld() {
     play_session_id: play.play_session_id as string,
     variant_id: variant_id as string,
     variant_index: 'aac-160',
+    share_id: share_id as string,
     scope: 'collection',
     playlist_id: playlist_id as string,
     playlist_track_id: places.tracks[0].playlist_track_id as string,

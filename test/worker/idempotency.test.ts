@@ -1,6 +1,7 @@
+import { env } from 'cloudflare:workers'
 import { describe, expect, it } from 'vitest'
 
-import { seal } from '../../src/adapters/seal.ts'
+import { sha256 } from '../../src/adapters/secret.ts'
 import { aShop, query } from './ready_track.ts'
 import { anOrganization, call, ok } from './support.ts'
 
@@ -34,13 +35,21 @@ describe('Idempotency-Key', () => {
     expect((await ok('GET', '/v1/playlist', { key })).count).toBe(0)
   })
 
+  it('keeps nothing of a request that tells its body to who can guess it', async () => {
+    const { key } = await anOrganization()
+    const body = { title: 'Guess' }
+    await ok('POST', '/v1/collection', { key, body, headers: once('a') })
+    const [row] = await query<{ request_hash: string }>('select request_hash from idempotency_keys')
+    expect(row!.request_hash).toMatch(/^[0-9a-f]{64}$/)
+    expect(row!.request_hash).not.toBe(await sha256(`/v1/collection\n${JSON.stringify(body)}`))
+  })
+
   it('refuses what was answered under another SIGNING_SECRET with 422, and does not do it again', async () => {
     const { key } = await anOrganization()
-    const send = () => call('POST', '/v1/collection', { key, body: { title: 'Once' }, headers: once('a') })
-    await send()
-    const answer = await seal('the secret before', 'any', '{}')
-    await query('update idempotency_keys set answer = ? where answer is not null', answer)
-    const { status, body } = await send()
+    const send = (bindings: Env) =>
+      call('POST', '/v1/collection', { key, body: { title: 'Once' }, headers: once('a'), bindings })
+    await send(env)
+    const { status, body } = await send({ ...env, SIGNING_SECRET: 'the secret after' })
     expect([status, body.code]).toEqual([422, 'idempotency_key_reused'])
     expect((await ok('GET', '/v1/collection', { key })).count).toBe(1)
   })

@@ -41,6 +41,8 @@ const bodies = (world: World): Partial<Record<OperationName, object>> => ({
   createApiKey: { title: 'New', type: 'player' },
   updateApiKey: { title: 'Renamed' },
   rotateApiKey: { grace_seconds: 60 },
+  createShare: { scope: 'track', id: world.track_id },
+  updateShare: { title: 'Renamed' },
   retryFailedTracks: {},
 })
 

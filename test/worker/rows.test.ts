@@ -36,6 +36,7 @@ const readings = (ids: Awaited<ReturnType<typeof aBigShop>>): Partial<Record<Ope
   playSession: [ids.ofCollection, ids.ofTrack, ids.ofPlaylist].map((id) => [`/v1/play/${id}`]),
   playTrack: [ids.ofCollection, ids.ofTrack, ids.ofPlaylist].map((id) => [`/v1/play/${id}/${ids.track_id}`]),
   downloadTrack: [[`/v1/play/${ids.ofTrack}/${ids.track_id}/aac-160/download`]],
+  downloadAll: [[`/v1/play/${ids.ofTrack}/download`]],
   getCollectionReprocess: [[`/v1/collection/${ids.collection_id}/reprocess`]],
   listVariants: [['/v1/variant']],
   getVariant: [[`/v1/variant/${CATALOGUE[0]!.id}`]],
@@ -44,6 +45,8 @@ const readings = (ids: Awaited<ReturnType<typeof aBigShop>>): Partial<Record<Ope
   listPlaylistTracks: [[`/v1/playlist/${ids.playlist_id}/track`]],
   listApiKeys: [['/v1/api_key']],
   getApiKey: [[`/v1/api_key/${seededId('api_keys', 1)}`]],
+  listShares: ['', `?resource_id=${ids.collection_id}`].map((filter) => ['/v1/share', filter]),
+  getShare: [[`/v1/share/${seededId('shares', 1)}`]],
   listLimits: [['/v1/limits']],
   getSystem: [['/v1/system']],
 })

@@ -5,7 +5,7 @@ import { query } from './ready_track.ts'
 /** Many rows at once, as the interface would have written them one by one, but in seconds. */
 
 type Column = string | number
-export type Table = 'organizations' | 'api_keys' | 'collections' | 'playlists' | 'tracks'
+export type Table = 'organizations' | 'api_keys' | 'collections' | 'playlists' | 'tracks' | 'shares'
 
 /** The list that a row of a table is counted in, and the number that orders it (drizzle/0001_list_counts.sql). */
 const LISTS: Record<Table, { name: string; key: string; filters: string[] }> = {
@@ -22,6 +22,7 @@ const LISTS: Record<Table, { name: string; key: string; filters: string[] }> = {
     key: '"order"',
     filters: ['status', 'creator_id', 'organization_index'],
   },
+  shares: { name: `'shares:' || organization_id`, key: 'seq', filters: ['resource_id'] },
 }
 
 /** Queries of what the triggers must have kept of a table's lists; D1 takes at most five in one `union`. */
@@ -70,6 +71,7 @@ const NUMBERS: Record<string, string> = {
   api_keys: '0002',
   collections: '0003',
   playlists: '0004',
+  shares: '0007',
 }
 
 /** The id of the i-th seeded row. */
@@ -132,6 +134,15 @@ export function seed(
       awaiting_upload: 0,
       next_check_at: 0,
       info: `'{}'`,
+    },
+    shares: {
+      ...common,
+      organization_id: owner,
+      slug: `'seeded-' || i`,
+      is_slug_own: 1,
+      scope: `'collection'`,
+      resource_id: `iif(i % 2, '${collection_id}', ${id('collections')})`,
+      seq: 'i + 100',
     },
   }
   return withoutTriggers(table, async () => {

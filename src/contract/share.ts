@@ -1,0 +1,115 @@
+import * as z from 'zod'
+
+import { Origin } from './api_key.ts'
+import { Id, named, ok, Page, RequiredText, Timestamp } from './common.ts'
+import { MAX_ORIGINS, MAX_PASSWORD, MAX_SESSION_VARIANTS, MAX_SLUG } from './facts.ts'
+import { defineOperations } from './operation.ts'
+import { PlayScope } from './play.ts'
+
+/** A page that plays a collection, a track or a playlist until it is revoked (docs/decisions/0052). */
+export const Share = named('Share', {
+  id: z.uuid(),
+  slug: z.string(),
+  /** The page for people, and the same for frames. */
+  url: z.url(),
+  embed_url: z.url(),
+  scope: PlayScope,
+  /** Of the collection, track or playlist. */
+  resource_id: z.uuid(),
+  /** Shown in place of the resource's own. */
+  title: z.string().nullable(),
+  /** Indexes of the variants that are played; null: those that every session plays. */
+  variants: z.array(z.string()).nullable(),
+  is_downloadable: z.boolean(),
+  /** Origins of the pages that may frame it or play it with an element; null: any. */
+  allowed_origins: z.array(z.string()).nullable(),
+  expires_at: Timestamp.nullable(),
+  has_password: z.boolean(),
+  created_at: Timestamp,
+})
+export type Share = z.infer<typeof Share>
+
+/** Addresses that would be taken for something of the service's own. */
+const RESERVED =
+  'about account admin api assets billing cover docs download elements embed health help home index login logout new null oembed openapi password private public qr reserved root s settings share shares signin signup static status studio support system terms tonearm undefined v1 www zip'.split(
+    ' ',
+  )
+
+const Slug = z
+  .string()
+  .toLowerCase()
+  .min(3)
+  .max(MAX_SLUG)
+  .regex(/^[a-z0-9]+(-[a-z0-9]+)*$/, 'must be letters from a to z, digits and single hyphens between them')
+  .refine((slug) => !RESERVED.includes(slug), 'is reserved')
+
+/** What may be changed later. `null` takes a restriction away; a slug of null is a new one that nobody can guess. */
+export const ShareUpdate = z.strictObject({
+  title: RequiredText.nullable().optional(),
+  slug: Slug.nullable().optional(),
+  variants: z.array(z.string().max(64)).min(1).max(MAX_SESSION_VARIANTS).nullable().optional(),
+  is_downloadable: z.boolean().optional(),
+  allowed_origins: z.array(Origin).min(1).max(MAX_ORIGINS).nullable().optional(),
+  expires_at: z.iso.datetime({ offset: true }).nullable().optional(),
+  password: z.string().min(1).max(MAX_PASSWORD).nullable().optional(),
+})
+
+export const ShareCreate = ShareUpdate.extend({ scope: PlayScope, id: Id })
+
+const tag = 'Shares'
+const params = z.object({ share_id: Id })
+const one = ok({ share_id: z.uuid(), share: Share })
+
+export const shareOperations = defineOperations({
+  listShares: {
+    method: 'get',
+    path: '/v1/share',
+    summary: 'List shares, newest first',
+    tag,
+    access: ['server'],
+    query: Page.extend({ resource_id: Id.optional() }),
+    response: ok({ count: z.int(), shares: z.array(Share) }),
+  },
+  createShare: {
+    method: 'post',
+    path: '/v1/share',
+    summary: 'Share a collection, a track or a playlist by a link that lasts',
+    tag,
+    access: ['server'],
+    body: ShareCreate,
+    response: one,
+    unseen: true,
+    errors: ['not_found', 'unknown_variant', 'slug_taken'],
+  },
+  getShare: {
+    method: 'get',
+    path: '/v1/share/{share_id}',
+    summary: 'Get a share',
+    tag,
+    access: ['server'],
+    params,
+    response: one,
+  },
+  updateShare: {
+    method: 'put',
+    path: '/v1/share/{share_id}',
+    summary: 'Update a share; fields left out stay as they are',
+    tag,
+    access: ['server'],
+    params,
+    body: ShareUpdate,
+    response: one,
+    unseen: true,
+    errors: ['unknown_variant', 'slug_taken'],
+  },
+  revokeShare: {
+    method: 'delete',
+    path: '/v1/share/{share_id}',
+    summary: 'Revoke a share; what plays ends within 15 minutes',
+    tag,
+    access: ['server'],
+    params,
+    response: ok({ share_id: z.uuid(), deleted_share: Share }),
+    unseen: true,
+  },
+})

@@ -1,0 +1,143 @@
+import { and, eq, ne, notExists, sql } from 'drizzle-orm'
+
+import { insertFrom } from '../adapters/database.ts'
+import { newId, randomBase62 } from '../adapters/id.ts'
+import { hashPassword } from '../adapters/password.ts'
+import { type ShareRow, shares } from '../adapters/share_schema.ts'
+import type { Context, Handlers } from '../context.ts'
+import type { PlayScope } from '../contract/play.ts'
+import type { Share, shareOperations } from '../contract/share.ts'
+import { ApiError, notFound } from '../errors.ts'
+import { FIND } from './access.ts'
+import { optionalTimestamp, toColumns } from './api_key.ts'
+import { openPage } from './page.ts'
+import { timestamp } from './session.ts'
+
+const toShare = ({ base_url }: Context, row: ShareRow): Share => ({
+  ...row,
+  url: `${base_url}/s/${row.slug}`,
+  embed_url: `${base_url}/embed/s/${row.slug}`,
+  expires_at: optionalTimestamp(row.expires_at),
+  has_password: row.password_hash !== null,
+  created_at: timestamp(row.created_at),
+})
+
+const one = (context: Context, row: ShareRow) => ({ share_id: row.id, share: toShare(context, row) })
+
+const own = ({ principal }: Context, id: string) =>
+  and(eq(shares.id, id), eq(shares.organization_id, principal.organization_id))
+
+async function findShare(context: Context, id: string): Promise<ShareRow> {
+  const row = await context.db.select().from(shares).where(own(context, id)).get()
+  if (!row) throw notFound('share')
+  return row
+}
+
+/** An address that nobody can guess: more than 110 random bits. */
+const randomSlug = () => randomBase62(22).toLowerCase()
+
+/** The columns of a slug and a password that a request sets, where it does. */
+async function ownColumns({
+  slug,
+  password,
+}: {
+  slug?: string | null | undefined
+  password?: string | null | undefined
+}) {
+  return {
+    ...(slug !== undefined && { slug: slug ?? randomSlug(), is_slug_own: slug !== null }),
+    ...(password !== undefined && { password_hash: password === null ? null : await hashPassword(password) }),
+  }
+}
+
+const taken = (slug: string) => new ApiError('slug_taken', `/s/${slug} is or was a share; choose another slug`)
+
+/** Whether no other share has had an address before. */
+const isFresh = (slug: string, id: string) =>
+  sql`not exists (select 1 from former_slugs where former_slugs.slug = ${slug} and former_slugs.share_id <> ${id})`
+
+/** What is shared, as long as it is there and the caller's. */
+const SOURCES = {
+  collection: sql`collections`,
+  // Those of a deleted collection are gone, though their rows may take a moment.
+  track: sql`tracks`,
+  playlist: sql`playlists`,
+} satisfies Record<PlayScope, unknown>
+
+export const shareHandlers: Handlers<typeof shareOperations> = {
+  async listShares({ query: { limit, offset, ...filters } }, context) {
+    const { db, principal } = context
+    const list = {
+      name: `shares:${principal.organization_id}`,
+      table: shares,
+      key: shares.seq,
+      descending: true,
+      of: eq(shares.organization_id, principal.organization_id),
+      filters,
+    }
+    const page = await openPage(db, list, { limit, offset })
+    const [[total], rows] = await db.batch([
+      page.count,
+      db.select().from(shares).where(page.where).orderBy(page.orderBy).limit(page.limit).offset(page.offset),
+    ])
+    return { count: total?.count ?? 0, shares: rows.map((row) => toShare(context, row)) }
+  },
+
+  async createShare({ body: { scope, id, slug = null, password, ...rest } }, context) {
+    const { db, now, principal } = context
+    const { organization_id } = principal
+    await FIND[scope](context, id)
+    const values = {
+      ...(await toColumns(context, rest)),
+      ...(await ownColumns({ slug, password })),
+      slug: slug ?? randomSlug(),
+      is_slug_own: slug !== null,
+      id: newId(),
+      organization_id,
+      scope,
+      resource_id: id,
+      seq: sql`(select coalesce(max(seq), 0) + 1 from shares where organization_id = ${organization_id})`,
+      created_at: now,
+    }
+    const fresh = isFresh(values.slug, values.id)
+    const isThere = sql`${SOURCES[scope]} where id = ${id} and organization_id = ${organization_id} and ${fresh}`
+    const row = await insertFrom(db, shares, values, isThere)
+      .onConflictDoNothing({ target: shares.slug })
+      .returning()
+      .get()
+    if (row) return one(context, row)
+    await FIND[scope](context, id)
+    throw taken(values.slug)
+  },
+
+  getShare: async ({ params }, context) => one(context, await findShare(context, params.share_id)),
+
+  async updateShare({ params, body: { slug, password, ...rest } }, context) {
+    const { db } = context
+    const row = await findShare(context, params.share_id)
+    const values = { ...(await toColumns(context, rest)), ...(await ownColumns({ slug, password })) }
+    if (Object.keys(values).length === 0) return one(context, row)
+    const others = db
+      .select({ id: sql`1` })
+      .from(sql`shares as another`)
+      .where(and(eq(sql`another.slug`, values.slug ?? ''), ne(sql`another.id`, row.id)))
+    const updated = await db
+      .update(shares)
+      .set(values)
+      .where(and(own(context, row.id), notExists(others), isFresh(values.slug ?? '', row.id)))
+      .returning()
+      .get()
+    context.memory.keys.forget(row.id)
+    if (updated) return one(context, updated)
+    await findShare(context, row.id)
+    throw taken(values.slug ?? '')
+  },
+
+  async revokeShare({ params }, context) {
+    const row = await findShare(context, params.share_id)
+    const revoked = await context.db.delete(shares).where(own(context, row.id)).returning({ id: shares.id })
+    context.memory.keys.forget(row.id)
+    if (revoked.length === 0) throw notFound('share')
+    return { share_id: row.id, deleted_share: toShare(context, row) }
+  },
+}

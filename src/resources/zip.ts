@@ -1,0 +1,72 @@
+import { eq, inArray, sql } from 'drizzle-orm'
+
+import { playSessions, sessionsIn } from '../adapters/play_sessions.ts'
+import { tracks } from '../adapters/schema.ts'
+import type { TrackFile } from '../adapters/track_files.ts'
+import type { Context } from '../context.ts'
+import { MAX_ZIP_BYTES, MAX_ZIP_FILES } from '../contract/facts.ts'
+import { ApiError, notFound } from '../errors.ts'
+import { findEmbed } from './embed.ts'
+import { checkExpiry, sessionTableOf } from './session.ts'
+import { listedTracks } from './session_view.ts'
+
+/** A file of a ZIP. */
+export interface ZipEntry {
+  name: string
+  path: string
+  size: number
+}
+
+/** What is no part of a file's name on one system or another. */
+// oxlint-disable-next-line no-control-regex -- control characters are
+const FORBIDDEN = /[\u0000-\u001f\u007f\\/:*?"<>|]/g
+
+/** A text as a file's name, without its ending; as long as every file system takes. */
+function fileName(text: string): string {
+  const clean = text.normalize('NFC').toWellFormed().replace(FORBIDDEN, '_').trim()
+  const { read } = new TextEncoder().encodeInto(clean, new Uint8Array(180))
+  return clean.slice(0, read).replace(/[. ]+$/, '') || '_'
+}
+
+/** The ending of a file: its own, or of the uploaded file that of the name it came with. */
+const endingOf = (file: TrackFile, file_name: string) =>
+  /\.[a-z0-9]{1,8}$/i.exec(file.index === 'original' ? file_name : file.path)?.[0].toLowerCase() ?? ''
+
+/**
+ * All that a downloadable session plays as files, each track in the variant that is wanted, or else the first of the session's that it has.
+ * What is not finished is left out.
+ */
+export async function findZip(context: Context, play_session_id: string, wanted?: string) {
+  const { db, now } = context
+  const table = sessionsIn[sessionTableOf(play_session_id, now)]
+  const row = await db.select().from(table).where(eq(playSessions.id, play_session_id)).get()
+  const session = checkExpiry('play session', row, now)
+  if (!session.is_downloadable) {
+    throw new ApiError('download_not_allowed', 'This play session was created without is_downloadable')
+  }
+  if (wanted !== undefined && !session.variants.includes(wanted)) throw notFound('variant')
+  const order = [...(wanted === undefined ? [] : [wanted]), ...session.variants]
+  const [{ title }, listed] = await Promise.all([findEmbed(context, play_session_id), listedTracks(context, session)])
+  const ids = JSON.stringify([...new Set(listed.map(({ id }) => id))])
+  const found = await db
+    .select({ id: tracks.id, files: tracks.files })
+    .from(tracks)
+    .where(inArray(tracks.id, sql`(select value from json_each(${ids}))`))
+  const filesOf = new Map(found.map(({ id, files }) => [id, (files ?? []).filter(({ is_early }) => is_early === 0)]))
+  const digits = String(listed.length).length
+  const entries = listed.flatMap(({ id, file_name, player_title }, at): ZipEntry[] => {
+    const files = filesOf.get(id) ?? []
+    const file = order.flatMap((index) => files.filter((one) => one.index === index))[0]
+    if (!file) return []
+    const number = String(at + 1).padStart(Math.max(2, digits), '0')
+    return [
+      { name: `${number} ${fileName(player_title)}${endingOf(file, file_name)}`, path: file.path, size: file.size },
+    ]
+  })
+  const size = entries.reduce((sum, entry) => sum + entry.size, 0)
+  if (entries.length === 0) throw new ApiError('track_not_ready', 'Nothing of this can be downloaded yet')
+  if (entries.length > MAX_ZIP_FILES || size > MAX_ZIP_BYTES) {
+    throw new ApiError('zip_too_large', `A ZIP takes at most ${MAX_ZIP_FILES} files and ${MAX_ZIP_BYTES} bytes`)
+  }
+  return { file_name: `${fileName(title)}.zip`, variant: wanted ?? session.variants[0]!, entries, size, session }
+}

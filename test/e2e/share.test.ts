@@ -1,0 +1,165 @@
+import { mkdir, readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+
+import type { Browser, Page } from 'playwright-core'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+
+import { type Client, createClient } from '../../src/client/index.ts'
+import type { Share } from '../../src/contract/share.ts'
+import { makeAudio, makeImage } from '../support/audio.ts'
+import { closePages, joinBrowser } from '../support/browser.ts'
+import { type HostPage, startHostPage } from '../support/host_page.ts'
+import { findings } from './axe.ts'
+import { joinStack, type Shared } from './shared_stack.ts'
+import { bytes, must, send, settle, upload } from './steps.ts'
+import { expectNoOverflow, openTab, PATIENCE, untilPlaying } from './studio_steps.ts'
+
+/** Links that last, as visitors meet them. */
+
+let stack: Shared
+let browser: Browser
+let host: HostPage
+let client: Client
+let collection_id: string
+const { SCREENSHOTS } = process.env
+
+beforeAll(async () => {
+  ;[stack, browser, host] = await Promise.all([joinStack(), joinBrowser(), startHostPage()])
+  client = createClient({ base_url: stack.base_url, api_key: stack.api_key })
+  const made = await must(
+    client.post('/v1/collection', { body: { title: 'Night bus', player_subtitle: 'Ines Calder' } }),
+  )
+  collection_id = made.collection_id
+  await send(made.collection_cover_upload, bytes(await makeImage('png', 1600, 1600)), { 'content-type': 'image/png' })
+  const audio = await makeAudio('mp3', { seconds: 12, channels: 1 })
+  const tracks = await Promise.all(
+    ['Depot.mp3', 'Ring road.mp3'].map((name) => upload(client, collection_id, name, audio)),
+  )
+  await Promise.all(tracks.map(({ track_id }) => settle(client, track_id)))
+})
+afterAll(async () => {
+  await closePages()
+  await host?.close()
+  await stack?.dispose()
+})
+
+const share = async (body: object = {}): Promise<Share> =>
+  (await must(client.post('/v1/share', { body: { scope: 'collection', id: collection_id, ...body } }))).share
+
+/** A page as strict as one can be that shows a frame. */
+const framed = ({ embed_url }: Share) =>
+  host.show(
+    `<!doctype html><html lang="en"><title>Blog</title><iframe src="${embed_url}" title="Night bus" width="480" height="400"></iframe>`,
+    { 'content-security-policy': `default-src 'none'; frame-src ${stack.base_url}` },
+  )
+
+async function picture(page: Page, name: string): Promise<void> {
+  if (!SCREENSHOTS) return
+  await mkdir(SCREENSHOTS, { recursive: true })
+  await page.screenshot({ path: join(SCREENSHOTS, `share-${name}.png`), fullPage: true })
+}
+
+test('the page is whole and right, its card too, begins where its address says, and can be taken home', async () => {
+  const { url } = await share({ is_downloadable: true })
+  const { page, problems } = await openTab(browser, {
+    reducedMotion: 'reduce',
+    acceptDownloads: true,
+    viewport: { width: 1280, height: 900 },
+  })
+  await page.goto(`${url}#t=5&track=2`)
+  await page.getByRole('heading', { level: 1, name: 'Night bus' }).waitFor(PATIENCE)
+  await page.getByText('Album · 2 tracks · 0:24').waitFor()
+  const player = page.locator('tonearm-player')
+  await player.getByText('Ring road').first().waitFor(PATIENCE)
+  await picture(page, 'wide')
+  expect(await findings(page)).toEqual([])
+  await player.getByRole('button', { name: 'Play', exact: true }).click()
+  await untilPlaying(page, 5.2)
+  expect(await player.evaluate((element: HTMLElementTagNameMap['tonearm-player']) => element.track?.player_title)).toBe(
+    'Ring road',
+  )
+  const meta = await page.evaluate(() =>
+    Object.fromEntries(
+      [...document.querySelectorAll('meta[property], meta[name^=twitter]')].map((each) => [
+        each.getAttribute('property') ?? each.getAttribute('name'),
+        each.getAttribute('content'),
+      ]),
+    ),
+  )
+  expect(meta).toMatchObject({
+    'og:type': 'music.album',
+    'og:title': 'Night bus',
+    'og:description': 'Ines Calder',
+    'og:url': url,
+    'twitter:card': 'summary',
+    'og:image:width': '1400',
+  })
+  const image = await fetch(meta['og:image'] ?? '')
+  expect([image.status, image.headers.get('content-type')]).toEqual([200, 'image/jpeg'])
+  const download = page.waitForEvent('download')
+  await page.getByRole('button', { name: 'Download all (ZIP)' }).click()
+  const saved = await download
+  expect(saved.suggestedFilename()).toBe('Night bus.zip')
+  const zip = await readFile(await saved.path())
+  expect([zip.readUInt32LE(0), zip.readUInt32LE(zip.length - 22), zip.readUInt16LE(zip.length - 12)]).toEqual([
+    0x04034b50, 0x06054b50, 2,
+  ])
+  const length = (await fetch(saved.url())).headers.get('content-length')
+  expect(length).toBe(String(zip.length))
+  await page.setViewportSize({ width: 390, height: 800 })
+  await expectNoOverflow(page, 'the page of a share')
+  await picture(page, 'phone')
+  expect(problems).toEqual([])
+  await page.context().close()
+})
+
+test('the frame plays on a strict page of another origin, until the share is revoked', async () => {
+  const made = await share({ allowed_origins: [host.origin] })
+  const { page, problems } = await openTab(browser)
+  framed(made)
+  await page.goto(host.origin)
+  const frame = page.frameLocator('iframe')
+  await frame.getByRole('button', { name: 'Play', exact: true }).click(PATIENCE)
+  await untilPlaying(frame, 0.3)
+  expect(problems).toEqual([])
+  await must(client.delete('/v1/share/{share_id}', { params: { share_id: made.id } }))
+  await page.reload()
+  await frame.getByText('This link has ended').waitFor(PATIENCE)
+  expect(await frame.locator('tonearm-player').count()).toBe(0)
+  await page.context().close()
+})
+
+test('a frame with a password opens to who knows it, and tells others nothing', async () => {
+  const made = await share({ password: 'last stop' })
+  const { page, problems } = await openTab(browser)
+  framed(made)
+  await page.goto(host.origin)
+  const frame = page.frameLocator('iframe')
+  await frame.getByLabel('Password').fill('first stop', PATIENCE)
+  await frame.getByRole('button', { name: 'Open' }).click()
+  await frame.getByText('This is not the password.').waitFor(PATIENCE)
+  expect(await frame.locator('html').innerHTML()).not.toMatch(/Night bus|Ines Calder|Depot/)
+  // The browser's own word for the 403 that this was answered with.
+  problems.length = 0
+  const { page: alone } = await openTab(browser)
+  await alone.goto(made.url)
+  await picture(alone, 'locked')
+  expect(await findings(alone)).toEqual([])
+  await alone.context().close()
+  await frame.getByLabel('Password').fill('last stop')
+  await frame.getByRole('button', { name: 'Open' }).click()
+  await frame.getByRole('button', { name: 'Play', exact: true }).click(PATIENCE)
+  await untilPlaying(frame, 0.3)
+  expect(problems).toEqual([])
+  await page.context().close()
+})
+
+test('a share ends by itself, and says so', async () => {
+  const { url } = await share({ expires_at: new Date(Date.now() + 2000).toISOString() })
+  await expect.poll(async () => (await fetch(url)).status, PATIENCE).toBe(410)
+  const { page } = await openTab(browser)
+  await page.goto(url)
+  await page.getByText('This link has ended').waitFor(PATIENCE)
+  expect(await findings(page)).toEqual([])
+  await page.context().close()
+})

@@ -1,0 +1,20 @@
+import { ENVELOPE } from './contract_keys.ts'
+import type { World } from './contract_world.ts'
+
+const SHARE =
+  'id slug url embed_url scope resource_id title variants is_downloadable allowed_origins expires_at has_password created_at'
+
+/** Of shares, and of what people take home. */
+export const shareCases = {
+  downloadAll: {
+    keys: { '': `${ENVELOPE} play_session_id download`, download: 'variant url file_name files size' },
+  },
+  listShares: { keys: { '': `${ENVELOPE} count shares`, 'shares.0': SHARE } },
+  createShare: {
+    body: ({ track_id }: World) => ({ scope: 'track', id: track_id }),
+    keys: { '': `${ENVELOPE} share_id share`, share: SHARE },
+  },
+  getShare: { keys: { '': `${ENVELOPE} share_id share`, share: SHARE } },
+  updateShare: { body: () => ({ title: 'Changed' }), keys: { '': `${ENVELOPE} share_id share`, share: SHARE } },
+  revokeShare: { keys: { '': `${ENVELOPE} share_id deleted_share`, deleted_share: SHARE } },
+}

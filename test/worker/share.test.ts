@@ -1,0 +1,182 @@
+import { beforeEach, describe, expect, it } from 'vitest'
+
+import { hashPassword, isPassword } from '../../src/adapters/password.ts'
+import { aReadyTrack, aShop, beforeStatement } from './fixtures.ts'
+import { query } from './ready_track.ts'
+import { countedLists } from './seed.ts'
+import { anOrganization, call, ok, refused, UNKNOWN_ID, wrongFields } from './support.ts'
+
+/** Links that last, as the API makes them. Their pages are judged in share_page.test.ts. */
+
+let key: string
+let collection_id: string
+let track_id: string
+
+beforeEach(async () => {
+  ;({ key, collection_id } = await aShop())
+  track_id = await aReadyTrack(key, collection_id)
+})
+
+const create = async (body: object = {}) =>
+  (await ok('POST', '/v1/share', { key, body: { scope: 'collection', id: collection_id, ...body } })).share
+const counts = () => query(`select * from list_counts where list like 'shares:%' order by list, level, bucket`)
+
+describe('a share', () => {
+  it('has an address that nobody can guess, and none of the restrictions that it may have', async () => {
+    const [one, other] = [await create(), await create()]
+    expect(one).toMatchObject({
+      scope: 'collection',
+      resource_id: collection_id,
+      slug: expect.stringMatching(/^[0-9a-z]{22}$/),
+      url: `https://tonearm.test/s/${one.slug}`,
+      embed_url: `https://tonearm.test/embed/s/${one.slug}`,
+      title: null,
+      variants: null,
+      is_downloadable: false,
+      allowed_origins: null,
+      expires_at: null,
+      has_password: false,
+    })
+    expect(other.slug).not.toBe(one.slug)
+  })
+
+  it('is listed newest first, also of one thing alone, read, updated and revoked', async () => {
+    const ofTrack = await create({ scope: 'track', id: track_id, title: 'One' })
+    const ofAll = await create({ slug: 'Kind-of-Blue', password: 'so what', is_downloadable: true })
+    const list = async (rest = '') => {
+      const { count, shares } = await ok('GET', `/v1/share${rest}`, { key })
+      return [count, shares.map((share: { id: string }) => share.id)]
+    }
+    expect(await list()).toEqual([2, [ofAll.id, ofTrack.id]])
+    expect(await list(`?resource_id=${track_id}`)).toEqual([1, [ofTrack.id]])
+    expect(await list(`?resource_id=${UNKNOWN_ID}`)).toEqual([0, []])
+    expect(ofAll).toMatchObject({ slug: 'kind-of-blue', has_password: true, is_downloadable: true })
+    const path = `/v1/share/${ofAll.id}`
+    expect((await ok('GET', path, { key })).share).toEqual(ofAll)
+    const expires_at = new Date(Date.now() + 3600_000).toISOString()
+    const body = { title: 'Blue', variants: ['mp3-128'], allowed_origins: ['https://a.example'], expires_at }
+    expect((await ok('PUT', path, { key, body })).share).toEqual({ ...ofAll, ...body })
+    const free = { title: null, variants: null, allowed_origins: null, expires_at: null, password: null, slug: null }
+    const { share } = await ok('PUT', path, { key, body: free })
+    const { password: _, ...rest } = free
+    expect(share).toEqual({
+      ...ofAll,
+      ...rest,
+      has_password: false,
+      slug: share.slug,
+      url: share.url,
+      embed_url: share.embed_url,
+    })
+    expect(share.slug).toMatch(/^[0-9a-z]{22}$/)
+    expect((await ok('PUT', path, { key, body: {} })).share).toEqual(share)
+    expect((await ok('DELETE', path, { key })).deleted_share).toEqual(share)
+    await refused(404, 'not_found', 'DELETE', path, { key })
+    expect(await list()).toEqual([1, [ofTrack.id]])
+    expect(await list(`?resource_id=${collection_id}`)).toEqual([0, []])
+  })
+
+  it('never shows its password, nor what is stored of it, and that takes 100,000 rounds to try', async () => {
+    const { id } = await create({ password: 'swordfish' })
+    const [row] = await query<{ password_hash: string }>('select * from shares where id = ?', id)
+    expect(row!.password_hash).toMatch(/^100000\.[0-9a-f]{32}\.[0-9a-f]{64}$/)
+    const shown = JSON.stringify([await ok('GET', `/v1/share/${id}`, { key }), await ok('GET', '/v1/share', { key })])
+    expect(shown).not.toMatch(/swordfish|100000\./)
+    expect(await isPassword('swordfish', row!.password_hash)).toBe(true)
+    expect(await isPassword('swordfisH', row!.password_hash)).toBe(false)
+    // One letter, or a letter and an accent: keyboards differ.
+    expect(await isPassword('caf\u00e9', await hashPassword('cafe\u0301'))).toBe(true)
+    expect(await hashPassword('same')).not.toBe(await hashPassword('same'))
+  })
+
+  it('is of what is there, the caller’s, and as it can be', async () => {
+    const send = (body: object) => ['POST', '/v1/share', { key, body }] as const
+    const stranger = await anOrganization()
+    for (const scope of ['collection', 'track', 'playlist']) {
+      await refused(404, 'not_found', ...send({ scope, id: UNKNOWN_ID }))
+      await refused(404, 'not_found', ...send({ scope, id: scope === 'track' ? collection_id : track_id }))
+    }
+    const foreign = { key: stranger.key, body: { scope: 'track', id: track_id } }
+    await refused(404, 'not_found', 'POST', '/v1/share', foreign)
+    const body = { scope: 'track', id: track_id }
+    const wrong: [object, string][] = [
+      [{ slug: 'a' }, 'slug'],
+      [{ slug: 'a'.repeat(300) }, 'slug'],
+      [{ slug: 'admin' }, 'slug'],
+      [{ slug: 'So/What' }, 'slug'],
+      [{ slug: '-so' }, 'slug'],
+      [{ slug: 'sö-what' }, 'slug'],
+      [{ password: '' }, 'password'],
+      [{ password: 'x'.repeat(129) }, 'password'],
+      [{ title: '' }, 'title'],
+      [{ expires_at: '2001-01-01T00:00:00Z' }, 'expires_at'],
+      [{ allowed_origins: ['https://a.example/page'] }, 'allowed_origins.0'],
+    ]
+    for (const [more, field] of wrong) {
+      expect(wrongFields(await refused(400, 'invalid_request', ...send({ ...body, ...more })))).toEqual([field])
+    }
+    await refused(400, 'unknown_variant', ...send({ ...body, variants: ['nothing'] }))
+    expect(await query('select id from shares')).toEqual([])
+  })
+
+  it('is refused an address that another has, of any organization, in any case and at the same time', async () => {
+    const other = await aShop()
+    const taken = { scope: 'collection', id: other.collection_id, slug: 'taken' }
+    await ok('POST', '/v1/share', { key: other.key, body: taken })
+    const body = { scope: 'track', id: track_id, slug: 'TAKEN' }
+    await refused(409, 'slug_taken', 'POST', '/v1/share', { key, body })
+    const mine = await create({ slug: 'mine' })
+    await refused(409, 'slug_taken', 'PUT', `/v1/share/${mine.id}`, { key, body: { slug: 'taken' } })
+    await ok('PUT', `/v1/share/${mine.id}`, { key, body: { slug: 'mine' } })
+    const racing = await Promise.all(
+      Array.from({ length: 5 }, () => call('POST', '/v1/share', { key, body: { ...body, slug: 'race' } })),
+    )
+    expect(racing.map(({ status }) => status).toSorted((a, b) => a - b)).toEqual([200, 409, 409, 409, 409])
+  })
+
+  it('leaves its address to nobody else: revoked, renamed, or gone with what it shared', async () => {
+    const send = (slug: string) =>
+      ['POST', '/v1/share', { key, body: { scope: 'collection', id: collection_id, slug } }] as const
+    const revoked = await create({ slug: 'revoked' })
+    const renamed = await create({ slug: 'renamed' })
+    await create({ slug: 'gone', scope: 'track', id: track_id })
+    await ok('DELETE', `/v1/share/${revoked.id}`, { key })
+    await ok('PUT', `/v1/share/${renamed.id}`, { key, body: { slug: 'another' } })
+    await ok('DELETE', `/v1/track/${track_id}`, { key })
+    const other = await create({ slug: 'other' })
+    for (const slug of ['revoked', 'renamed', 'gone']) {
+      await refused(409, 'slug_taken', ...send(slug))
+      await refused(409, 'slug_taken', 'PUT', `/v1/share/${other.id}`, { key, body: { slug } })
+    }
+    // The share itself may have it back.
+    expect((await ok('PUT', `/v1/share/${renamed.id}`, { key, body: { slug: 'renamed' } })).share.slug).toBe('renamed')
+    await ok('DELETE', `/v1/share/${renamed.id}`, { key })
+    for (const slug of ['renamed', 'another']) await refused(409, 'slug_taken', ...send(slug))
+  })
+
+  it('goes with what it shares, whoever deletes it and however', async () => {
+    const { playlist_id } = await ok('POST', '/v1/playlist', { key, body: { title: 'Mix' } })
+    const second = await aReadyTrack(key, collection_id)
+    const [ofCollection, ofPlaylist] = [await create(), await create({ scope: 'playlist', id: playlist_id })]
+    const [ofTrack, ofSecond] = [
+      await create({ scope: 'track', id: track_id }),
+      await create({ scope: 'track', id: second }),
+    ]
+    const left = async () => (await query<{ id: string }>('select id from shares order by seq')).map(({ id }) => id)
+    expect(await left()).toEqual([ofCollection, ofPlaylist, ofTrack, ofSecond].map(({ id }) => id))
+    await ok('DELETE', `/v1/playlist/${playlist_id}`, { key })
+    await ok('DELETE', `/v1/track/${second}`, { key })
+    expect(await left()).toEqual([ofCollection.id, ofTrack.id])
+    expect(await counts()).toEqual(
+      await query(`${countedLists('shares').join(' union ')} order by list, level, bucket`),
+    )
+    await ok('DELETE', `/v1/collection/${collection_id}`, { key })
+    expect(await left()).toEqual([])
+    expect(await counts()).toEqual([])
+  })
+
+  it('is not made of what is deleted in that moment', async () => {
+    const bindings = beforeStatement('insert into "shares"', () => query('delete from tracks where id = ?', track_id))
+    await refused(404, 'not_found', 'POST', '/v1/share', { key, body: { scope: 'track', id: track_id }, bindings })
+    expect(await query('select id from shares')).toEqual([])
+  })
+})
