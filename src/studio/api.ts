@@ -7,6 +7,7 @@ import type { CoverImage, UploadHandle } from '../contract/media.ts'
 import type { PlayScope } from '../contract/play.ts'
 import type { Playlist, PlaylistTrack as PlaylistTrackSchema } from '../contract/playlist.ts'
 import type { Reprocess } from '../contract/reprocess.ts'
+import type { Share as ShareLink } from '../contract/share.ts'
 import type { System } from '../contract/system.ts'
 import type { ListedTrack, Track } from '../contract/track.ts'
 import type { TrackVariant } from '../contract/track_variant.ts'
@@ -45,6 +46,7 @@ export type {
   PlayScope,
   Reprocess,
   Result,
+  ShareLink,
   System,
   Track,
   TrackVariant,

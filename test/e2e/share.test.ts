@@ -12,7 +12,7 @@ import { type HostPage, startHostPage } from '../support/host_page.ts'
 import { findings } from './axe.ts'
 import { joinStack, type Shared } from './shared_stack.ts'
 import { bytes, must, send, settle, upload } from './steps.ts'
-import { expectNoOverflow, openTab, PATIENCE, untilPlaying } from './studio_steps.ts'
+import { expectNoOverflow, openTab, PATIENCE, signIn, untilPlaying, visit } from './studio_steps.ts'
 
 /** Links that last, as visitors meet them. */
 
@@ -161,5 +161,34 @@ test('a share ends by itself, and says so', async () => {
   await page.goto(url)
   await page.getByText('This link has ended').waitFor(PATIENCE)
   expect(await findings(page)).toEqual([])
+  await page.context().close()
+})
+
+test('the studio makes a link, shows its QR code and revokes it', async () => {
+  const { page, problems } = await openTab(browser)
+  await signIn(page, stack)
+  await visit(page, `#/collection/${collection_id}/share`, 'Night bus')
+  await page.getByLabel('Address', { exact: true }).fill('Admin')
+  await page.getByRole('button', { name: 'Create link' }).click()
+  await page.getByText('Is reserved.').waitFor(PATIENCE)
+  problems.length = 0
+  const slug = `night-bus-${Date.now()}`
+  await page.getByLabel('Address', { exact: true }).fill(slug)
+  await page.getByRole('button', { name: 'Create link' }).click()
+  const link = page.getByLabel(`Link /s/${slug}`, { exact: true })
+  await link.waitFor(PATIENCE)
+  expect(await link.textContent()).toBe(`${stack.base_url}/s/${slug}`)
+  const row = page.locator('.shares li').filter({ hasText: slug })
+  await row.getByText('QR code and frame').click()
+  const code = row.getByRole('img')
+  await expect
+    .poll(() => code.evaluate((image) => (image as HTMLImageElement).naturalWidth), PATIENCE)
+    .toBeGreaterThan(0)
+  await picture(page, 'studio')
+  await page.getByRole('button', { name: `Revoke /s/${slug}` }).click()
+  await page.getByRole('button', { name: 'Revoke link', exact: true }).click()
+  await row.waitFor({ state: 'detached', ...PATIENCE })
+  expect((await fetch(`${stack.base_url}/s/${slug}`)).status).toBe(410)
+  expect(problems).toEqual([])
   await page.context().close()
 })
