@@ -211,6 +211,14 @@ describe('include', () => {
     expect((await ok('GET', '/v1/playlist?include=artwork', { key })).playlists[0].artwork.icon.url).toContain(
       '/cover/icon.jpg',
     )
+    // Without one of its own a collection has its first track's, and so have the other tracks.
+    await ok('PUT', `/v1/collection/${collection_id}`, { key, body: { is_cover_overridable: true } })
+    await query('update collections set cover_path = null')
+    const found = await ok('GET', '/v1/collection?include=artwork', { key })
+    const others = await ok('GET', `${of}?include=artwork`, { key })
+    for (const { artwork } of [found.collections[0], ...others.tracks]) {
+      expect(artwork.icon.url).toContain('/media/own/icon.jpg')
+    }
   })
 })
 
