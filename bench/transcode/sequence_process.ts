@@ -45,7 +45,7 @@ async function work(job: TranscodeJob): Promise<void> {
   await download(job.source, path, { signal })
   const sniffed = await sniffFile(path)
   const source = await probe(path, sniffed, tools, signal)
-  const command = { tools, pass: job.pass, source, sniffed, maxDuration: job.max_duration, dress: null }
+  const command = { tools, pass: job.pass, source, sniffed, maxDuration: job.max_duration, labels: null }
   const costs: Costs = { variants: {}, decoding: 0 }
 
   const files: Record<string, string> = {}

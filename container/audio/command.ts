@@ -19,11 +19,11 @@ export type Command = {
   maxDuration: number
   encodes: Encode[]
   measures: Measure[]
-  /** What the files say of themselves, and whether there is a picture for them; null: nothing. */
-  dress: Dress | null
+  labels: Labels | null
 }
 
-export type Dress = { tags: Tags; picture: boolean }
+/** What the files say of themselves, and whether there is a picture for them; null: nothing. */
+export type Labels = { tags: Tags; picture: boolean }
 
 /** What is measured: by us from s16le PCM of the source's rate and channels on stdout, and by ffmpeg, loudness on stderr. */
 export type Measure = 'pcm' | 'loudness'
@@ -39,7 +39,7 @@ export function ffmpegArguments(command: Command): string[] {
     '-filter_complex_threads',
     '1',
     ...inputArguments(command),
-    ...(command.dress?.picture ? ownInput('flac', PICTURE_FILE) : []),
+    ...(command.labels?.picture ? ownInput('flac', PICTURE_FILE) : []),
     ...filterGraphs(command).flatMap((graph) => ['-filter_complex', graph]),
     ...command.encodes.flatMap((encode, i) => output(i, encode, command)),
     ...command.measures.flatMap((measure) => measurement(measure, command.source)),
@@ -53,7 +53,7 @@ export function copyArguments(command: Reading, copy: { format: string; file: st
   return [...inputArguments(command), ...stream, ...faststart, '-f', copy.format, `file:${copy.file}`]
 }
 
-type Reading = Omit<Command, 'encodes' | 'measures' | 'dress'>
+type Reading = Omit<Command, 'encodes' | 'measures' | 'labels'>
 
 function inputArguments({ pass, source, sniffed, maxDuration }: Reading): string[] {
   const strict = pass === 'strict'
@@ -141,17 +141,17 @@ function encoder({ codec, bitrate, rate, channels, bits }: Encode): string[] {
   }
 }
 
-function output(i: number, encode: Encode, { tools, dress }: Command): string[] {
-  const flags = [...encoder(encode), ...clothes(encode, dress), ...waiting(encode, tools.version)]
+function output(i: number, encode: Encode, { tools, labels }: Command): string[] {
+  const flags = [...encoder(encode), ...labelArguments(encode, labels), ...waiting(encode, tools.version)]
   return ['-map', `[v${i}]`, ...flags, `file:${encode.file}`]
 }
 
 // WebM has no place for a picture, and a preview is to begin at once.
-function clothes({ codec, cut }: Encode, dress: Dress | null): string[] {
-  if (!dress) return []
+function labelArguments({ codec, cut }: Encode, labels: Labels | null): string[] {
+  if (!labels) return []
   const front = ['-disposition:v:0', 'attached_pic', '-metadata:s:v:0', 'comment=Cover (front)']
-  const isPictured = dress.picture && codec !== 'opus' && !cut
-  return [...(isPictured ? ['-map', '1:v', '-c:v', 'copy', ...front] : []), ...tagArguments(dress.tags)]
+  const isPictured = labels.picture && codec !== 'opus' && !cut
+  return [...(isPictured ? ['-map', '1:v', '-c:v', 'copy', ...front] : []), ...tagArguments(labels.tags)]
 }
 
 // Packets that may wait for the thread that writes them, 8 of origin: encoders stop less often, which saves 1 or 2 % of a job's time. FLAC's

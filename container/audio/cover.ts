@@ -50,7 +50,7 @@ export async function uploadCover(cover: Cover, outputs: CoverOutputs, signal: A
   const { squares, largeSquare, large, image_colors } = cover
   const put = (body: Uint8Array, url: string) => upload({ body, url, contentType: 'image/jpeg', signal })
   const names = Object.keys(COVER_SIZES) as CoverSize[]
-  const isLarge = largeSquare && outputs.large
+  const isLarge = largeSquare !== undefined && outputs.large !== undefined
   await Promise.all([
     ...names.map((name) => put(squares[name], outputs[name])),
     ...(isLarge ? [put(largeSquare, outputs.large!)] : []),

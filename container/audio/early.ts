@@ -8,7 +8,7 @@ import { failpoint } from '../failpoint.ts'
 import type { Tools } from '../process/ffmpeg.ts'
 import { run } from '../process/run.ts'
 import { uploadFile } from '../transfer/upload.ts'
-import { copyArguments, type Dress, ffmpegArguments } from './command.ts'
+import { copyArguments, ffmpegArguments, type Labels } from './command.ts'
 import type { Encode } from './plan.ts'
 import type { Source } from './probe.ts'
 
@@ -25,7 +25,8 @@ export type EarlyRequest = {
   job: TranscodeJob
   source: Source
   sniffed: Sniffed
-  dress: Dress | null
+  /** A copy carries none, and does not wait for them. */
+  labels: Promise<Labels | null>
   encodes: Encode[]
   directory: string
   tools: Tools
@@ -72,7 +73,8 @@ async function makeCopy(request: EarlyRequest, { format, type }: { format: strin
 }
 
 async function makeFinal(request: EarlyRequest, encode: Encode): Promise<boolean> {
-  const command = { ...request, pass: 'strict' as const, maxDuration: request.job.max_duration }
+  const labels = await request.labels
+  const command = { ...request, labels, pass: 'strict' as const, maxDuration: request.job.max_duration }
   const { url, content_type } = request.job.variants.find((variant) => variant.index === encode.index)!
   const args = ffmpegArguments({ ...command, encodes: [encode], measures: [] })
   return publish(request, args, { index: encode.index, file: encode.file, url, type: content_type })

@@ -13,11 +13,19 @@ const BYTES = new Map(
   ),
 )
 
-/** The bytes of a text that was read as if it were Latin-1 or Windows-1252; null when it holds other letters. */
-function narrow(text: string): Uint8Array | null {
+/** What capitals with accents would be before a curly quote: letters that hardly anybody writes. */
+const ACCIDENTS = /[\u0180-\u0217\u021c-\u036f\u0500-\u05cf\u0700-\u08ff]/
+
+/** UTF-8 that was taken for Latin-1 or Windows-1252, and encoded again; null for any other text. */
+function undouble(text: string): string | null {
   const bytes = Array.from(text, (character) => BYTES.get(character))
-  return bytes.includes(undefined) ? null : Uint8Array.from(bytes as number[])
+  if (bytes.includes(undefined)) return null
+  const again = decodeAs('utf-8', Uint8Array.from(bytes as number[]))
+  return again === null || ACCIDENTS.test(again) ? null : again
 }
+
+/** The bytes of a text that ffmpeg has widened as Latin-1; null when it cannot have. */
+const narrow = (text: string) => (/^[\0-\xff]*$/.test(text) ? Uint8Array.from(Buffer.from(text, 'latin1')) : null)
 
 const isPlain = (bytes: Uint8Array) => bytes.every((byte) => byte < 0x80)
 
@@ -26,7 +34,8 @@ function isCyrillic(text: string): boolean {
   const words = (text.match(/[\p{L}]+/gu) ?? []).filter((word) => /[^a-z]/i.test(word))
   const good = words.filter((word) => /^[А-ЯЁЄІЇҐЎ]?[а-яёєіїґў]+$|^[А-ЯЁЄІЇҐЎ]+$/u.test(word))
   const letters = (all: string[]) => all.join('').length
-  return good.some(({ length }) => length > 1) && letters(good) >= 0.8 * letters(words)
+  // Of two letters, words of Latin-1 can be nothing but accents too.
+  return good.some(({ length }) => length > 2) && letters(good) >= 0.8 * letters(words)
 }
 
 /** Shift-JIS: kana, or kanji that stand together or for themselves, and most of them common ones (leads 0x81 to 0x9F). */
@@ -35,19 +44,27 @@ function isJapanese(text: string, bytes: Uint8Array): boolean {
   const runs = text.match(/[\u3000-\u9fff\uff01-\uff5e]+/g) ?? []
   const double = runs.join('').length
   const common = bytes.filter((byte) => byte >= 0x81 && byte <= 0x9f).length
-  const alone = !/[a-z][\u3000-\u9fff]|[\u3000-\u9fff][a-z]/i.test(text)
+  // A curly quote of Windows-1252 and the letter behind it would be one too.
+  const alone = !/[a-z][\u3000-\u9fff]|[\u3000-\u9fff][a-z]/i.test(text) && bytes.some(isTrail)
   return (
     double > 0 && common >= double / 2 && (/[\u3040-\u30ff]/.test(text) || runs.some((run) => run.length > 1) || alone)
   )
 }
 
+/** A byte from 0x80 on behind a lead. */
+const isTrail = (byte: number, at: number, all: Uint8Array) =>
+  byte >= 0x80 && all[at - 1]! >= 0x81 && all[at - 1]! <= 0x9f
+
+const LETTER = 'a-zÀ-ÖØ-öø-ÿŠŽšžŒœŸ'
+const SIGN = '°ªº¹²³¼½¾µ®©™€£¥¢×÷±'
+const NO_WORD = new RegExp(`[^\\x21-\\x7e${LETTER}${SIGN}]|[${LETTER}][${SIGN}][${LETTER}]|[^\\x21-\\x7e]{4}`, 'i')
+
 /** Windows-1252: letters with accents among letters without, and signs that stand where signs do. */
 function isWestern(text: string): boolean {
   const words = text.match(/[^\s\p{P}]+/gu) ?? []
   return words.every((word) => {
-    if (/^[\u0020-\u007f]*$/.test(word)) return true
-    if (/[^a-zÀ-ÖØ-öø-ÿŠŽšžŒœŸ]/i.test(word)) return /^[^\p{L}]+$/u.test(word) && !/[\u0080-\u009f]/.test(word)
-    return word.length < 3 || /[a-z]/i.test(word)
+    if (/^[^\p{L}]+$/u.test(word)) return !/\p{Cc}/u.test(word)
+    return !NO_WORD.test(word) && (word.length < 3 || /[a-z]/i.test(word))
   })
 }
 
@@ -76,17 +93,25 @@ function guess(all: Uint8Array[]): Encoding | null {
   return fits('windows-1252', isWestern) ? 'windows-1252' : null
 }
 
-/** The texts of a file, each given as its bytes; null for what cannot be read as text. */
-export function decodeTexts(all: Uint8Array[]): (string | null)[] {
+/**
+ * The texts of a file, each given as its bytes; null for what cannot be read as text. `isWidened` says whether ffmpeg may have taken
+ * some of them for Latin-1, because frames say so.
+ */
+export function decodeTexts(all: Uint8Array[], isWidened: boolean): (string | null)[] {
   const read = all.map((bytes) => {
     const text = decodeAs('utf-8', bytes)
-    if (text === null) return { bytes, text: null }
-    const narrowed = isPlain(bytes) ? null : narrow(text)
-    if (!narrowed) return { bytes: null, text }
-    // UTF-8 that was taken for Latin-1, and encoded again.
-    const again = decodeAs('utf-8', narrowed)
-    return again === null ? { bytes: narrowed, text } : { bytes: null, text: again }
+    if (text === null) return { bytes, text }
+    if (isPlain(bytes)) return { bytes: null, text }
+    const single = undouble(text)
+    const narrowed = isWidened && single === null ? narrow(text) : null
+    return narrowed ? { bytes: narrowed, text: null } : { bytes: null, text: single ?? text }
   })
   const encoding = guess(read.flatMap(({ bytes }) => (bytes ? [bytes] : [])))
-  return read.map(({ bytes, text }) => (bytes && encoding ? decodeAs(encoding, bytes) : null) ?? text)
+  return read.map(({ bytes, text }) => {
+    if (!bytes) return text
+    if (encoding) return decodeAs(encoding, bytes)
+    // One odd comment is not to cost the title.
+    const declared = western.decode(bytes)
+    return /[a-z]/i.test(declared) && isWestern(declared) ? declared : null
+  })
 }

@@ -18,9 +18,8 @@ export async function writePicture(
   embedded: Uint8Array | undefined,
   signal: AbortSignal,
 ): Promise<boolean> {
-  const fetched = wanted && (wanted.wins || !embedded) ? await fetchPicture(wanted.url, signal).catch(() => null) : null
+  const jpeg = embedded ?? (wanted?.url ? await fetchPicture(wanted.url, signal).catch(() => null) : null)
   signal.throwIfAborted()
-  const jpeg = fetched ?? (wanted?.wins ? undefined : embedded)
   if (!jpeg) return false
   await writeFile(join(directory, PICTURE_FILE), pictureFile(jpeg))
   return true

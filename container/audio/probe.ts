@@ -1,6 +1,5 @@
 import * as z from 'zod'
 
-import { MAX_STRING } from '../../src/contract/facts.ts'
 import type { Tags } from '../../src/contract/info.ts'
 import type { Sniffed } from '../../src/contract/sniff.ts'
 import { JobError } from '../job_error.ts'
@@ -8,7 +7,7 @@ import type { Tools } from '../process/ffmpeg.ts'
 import { run } from '../process/run.ts'
 import { decodeTexts } from './encoding.ts'
 import { inputFlags, MAX_ALLOC } from './input.ts'
-import { tagsOf } from './tags.ts'
+import { isRead, line, tagsOf } from './tags.ts'
 
 const text = z.string().optional()
 const number = z.coerce.number().optional().catch(undefined)
@@ -175,16 +174,29 @@ const MAX_TAG = 1024
 const MAX_TEXT = 16_384
 const MAX_CHAPTERS = 256
 
+/** Formats whose tags are ID3v2, in which Latin-1 is said of anything. */
+const ID3 = /^(mp3|aac|aiff|tta)$/
+
 /** Tags and chapters, in whatever encoding they are, and no more of them than anybody reads. */
-function readTexts({ chapters }: Probe, tags: Record<string, string>) {
-  const told = Object.entries(tags)
-    .map(([name, value]) => [name.toLowerCase(), value] as const)
-    .filter(([name, value]) => name.length <= 64 && !NO_TAGS.test(name) && !(name === 'language' && value === 'und'))
+function readTexts({ format, chapters }: Probe, tags: Record<string, string>) {
+  const decode = (texts: string[]) =>
+    decodeTexts(
+      texts.map((text) => Buffer.from(text, 'latin1')),
+      ID3.test(format.format_name ?? ''),
+    )
+  const values = Object.values(tags)
+  const told = decode(Object.keys(tags))
+    .map((name, at) => [name?.toLowerCase() ?? '', values[at]!] as const)
+    .filter(
+      ([name, value]) => /^.{1,64}$/s.test(name) && !NO_TAGS.test(name) && !(name === 'language' && value === 'und'),
+    )
+    // The rest is what is cut.
+    .toSorted(([a], [b]) => Number(isRead(b)) - Number(isRead(a)))
     .slice(0, MAX_TAGS)
   const places = chapters.slice(0, MAX_CHAPTERS)
   const texts = [...told.map(([, value]) => value), ...places.map((chapter) => chapter.tags?.title ?? '')]
   // Of UTF-8, up to four bytes are a character.
-  const read = decodeTexts(texts.map((text) => Buffer.from(text.slice(0, 4 * MAX_TAG), 'latin1')))
+  const read = decode(texts.map((text) => text.slice(0, 4 * MAX_TAG)))
   let left = MAX_TEXT
   const rawTags = told.flatMap(([name], at) => {
     const text = read[at]?.replaceAll('\0', '').toWellFormed().slice(0, Math.min(MAX_TAG, left))
@@ -195,7 +207,7 @@ function readTexts({ chapters }: Probe, tags: Record<string, string>) {
     rawTags: Object.fromEntries(rawTags),
     chapters: places.map(({ start_time }, at) => ({
       start: start_time ?? 0,
-      title: read[told.length + at]?.slice(0, MAX_STRING) || null,
+      title: line(read[told.length + at] ?? '') || null,
     })),
   }
 }

@@ -12,12 +12,20 @@ const TEXTS = {
   genre: ['genre'],
 } as const
 
+const TRACKS = ['tracktotal', 'totaltracks']
+const DISCS = ['disctotal', 'totaldiscs']
+const DATES = ['date', 'year', 'originaldate']
+const NAMES = new Set<string>([...Object.values(TEXTS).flat(), 'track', ...TRACKS, 'disc', ...DISCS, ...DATES])
+
+/** Whether `tagsOf` reads the tag of this name. */
+export const isRead = (name: string) => NAMES.has(name)
+
 /** A text of one line: without what moves, hides or turns the text around it, and not longer than any other of ours. */
-function line(text: string): string {
+export function line(text: string): string {
   const plain = text
     .toWellFormed()
     .replaceAll(/[\p{Cc}\p{Zl}\p{Zp}\s]+/gu, ' ')
-    .replaceAll(/[\u200b\u200e\u200f\u202a-\u202e\u2060\u2066-\u2069\ufeff\ufffd]/g, '')
+    .replaceAll(/[\u061c\u200b\u200e\u200f\u202a-\u202e\u2060\u2066-\u2069\ufeff\ufffd]/g, '')
   return cutText(plain.trim(), MAX_STRING).trim()
 }
 
@@ -33,7 +41,8 @@ function numbers(text: string | undefined): [number?, number?] {
 /** A day, a month or a year, however more is said behind it. */
 function dateOf(text: string | undefined): string | undefined {
   const [, year, month, day] = /^\s*(\d{4})(?:-(\d\d)(?:-(\d\d))?)?/.exec(text ?? '') ?? []
-  const parts = [year, Number(month) >= 1 && Number(month) <= 12 ? month : '', Number(day) >= 1 ? day : '']
+  const within = (part: string | undefined, last: number) => (Number(part) >= 1 && Number(part) <= last ? part : '')
+  const parts = [year, within(month, 12), within(day, 31)]
   if (!Number(year)) return undefined
   return parts
     .slice(0, parts[1] ? 3 : 1)
@@ -48,9 +57,9 @@ const filled = (tags: { [K in keyof Tags]: Tags[K] | undefined }): Tags =>
 export function tagsOf(raw: Record<string, string>): Tags {
   const first = (...names: readonly string[]) => names.map((name) => raw[name]).find(Boolean)
   const texts = Object.entries(TEXTS).map(([name, names]) => [name, line(first(...names) ?? '')])
-  const [track_number, track_count = numbers(first('tracktotal', 'totaltracks'))[0]] = numbers(first('track'))
-  const [disc_number, disc_count = numbers(first('disctotal', 'totaldiscs'))[0]] = numbers(first('disc'))
-  const date = dateOf(first('date', 'year', 'originaldate'))
+  const [track_number, track_count = numbers(first(...TRACKS))[0]] = numbers(first('track'))
+  const [disc_number, disc_count = numbers(first(...DISCS))[0]] = numbers(first('disc'))
+  const date = DATES.map((name) => dateOf(raw[name])).find(Boolean)
   return filled({
     ...(Object.fromEntries(texts) as Tags),
     date,
@@ -62,10 +71,13 @@ export function tagsOf(raw: Record<string, string>): Tags {
   })
 }
 
+/** With the artist that listeners see (`src/resources/appearance.ts`). */
+const withArtist = ({ artist, ...source }: Tags) => filled({ ...source, artist: artist ?? source.album_artist })
+
 /** The tags of the files that are made: what people have set, else what the source says, else where it belongs. */
 export const tagsToWrite = ({ own, over, under }: JobTags, source: Tags): Tags => ({
   ...under,
-  ...(own && source),
+  ...(own && withArtist(source)),
   ...over,
 })
 

@@ -54,31 +54,35 @@ export async function transcode(job: TranscodeJob, context: TranscodeContext): P
   const source = await probe(path, sniffed, tools, signal)
   refuseLong(source, job.max_duration)
   const wanted = plan(job.variants, source)
-  const isPictured = job.tags !== null && !job.picture?.wins
+  const mayShowInside = job.tags?.own && !job.picture?.wins
   const inside = { source, sniffed, path, tools, signal }
-  const embedded = job.cover || isPictured ? await embeddedCover(inside) : { cover: null, warnings: [] }
-  const dress = job.tags && {
-    tags: tagsToWrite(job.tags, source.tags),
-    picture: await writePicture(directory, job.picture, embedded.cover?.squares.regular, signal),
-  }
-  const request = { job, source, sniffed, dress, encodes: wanted.encodes, directory, tools, signal, emit, nice }
+  const looking = job.cover || mayShowInside ? embeddedCover(inside) : Promise.resolve({ cover: null, warnings: [] })
+  const labels = looking.then(async ({ cover }) => {
+    if (!job.tags) return null
+    const embedded = mayShowInside ? cover?.squares.regular : undefined
+    const picture = await writePicture(directory, job.picture, embedded, signal)
+    return { tags: tagsToWrite(job.tags, source.tags), picture }
+  })
+  const request = { job, source, sniffed, labels, encodes: wanted.encodes, directory, tools, signal, emit, nice }
   const encoded = await encodeAll(request, progress)
   failpoint('encoded')
-  return finish(job, { source, sniffed, embedded, wanted, encoded }, context, progress)
+  return finish(job, { source, sniffed, embedded: await looking, wanted, encoded }, context, progress)
 }
 
 async function encodeAll(request: EarlyRequest, progress: ReturnType<typeof createProgress>): Promise<Encoded> {
   const { job, source, sniffed } = request
+  // Listeners wait for it, and its copy for nothing.
   const early = startEarly(request)
-  const whole = {
-    ...request,
-    pass: firstPass(job, sniffed),
-    early,
-    maxDuration: job.max_duration,
-    onProgress: (fraction: number) => progress.encoded(fraction),
-    onFallback: (reason: string) => progress.fallback(reason),
-  }
   try {
+    const whole = {
+      ...request,
+      labels: await request.labels,
+      pass: firstPass(job, sniffed),
+      early,
+      maxDuration: job.max_duration,
+      onProgress: (fraction: number) => progress.encoded(fraction),
+      onFallback: (reason: string) => progress.fallback(reason),
+    }
     const encoded = await encode(whole)
     const duration = encoded.pcm.frames / source.sampleRate
     return await recut({ ...whole, pass: encoded.pass }, encoded, plan(job.variants, { ...source, duration }).encodes)

@@ -159,3 +159,6 @@ export const codecOf = (codec: AudioCodec): Codec => CODECS[codec]
 
 /** Seconds for which the same public view may be given again, and so the most by which its text is late (docs/decisions/0028). */
 export const PLAY_REUSE = 30
+
+/** A file's name without its extension: what a track is called where nothing else is known. */
+export const withoutExtension = (file_name: string) => file_name.replace(/\.[^.]*$/, '')

@@ -85,8 +85,8 @@ export const JobTags = z.object({
 })
 export type JobTags = z.infer<typeof JobTags>
 
-/** The picture that the files shall have, a JPEG of ours; `wins` says whether it does over that inside the source. */
-export const JobPicture = z.object({ url: signedUrl, wins: z.boolean() })
+/** The picture that the files shall have, a JPEG of ours, or none; `wins` says that the one inside the source counts for nothing. */
+export const JobPicture = z.object({ url: signedUrl.nullable(), wins: z.boolean() })
 export type JobPicture = z.infer<typeof JobPicture>
 
 export const JobSource = z.object({ url: signedUrl, size: z.int().min(0) })

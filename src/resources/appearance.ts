@@ -1,5 +1,5 @@
 import type { ImageColor } from '../contract/color.ts'
-import { DEFAULT_COLOR } from '../contract/facts.ts'
+import { DEFAULT_COLOR, withoutExtension } from '../contract/facts.ts'
 import type { Tags } from '../contract/info.ts'
 import { timestamp } from './session.ts'
 
@@ -108,7 +108,7 @@ export function lettering({ organization, collection, playlist, track }: Lettere
   const themed = organization.is_theme_overridable
   const { title, artist, album_artist } = (organization.uses_tags && track.tags) || {}
   return {
-    player_title: track.player_title ?? title ?? track.file_name.replace(/\.[^.]*$/, ''),
+    player_title: track.player_title ?? title ?? withoutExtension(track.file_name),
     player_subtitle:
       track.player_subtitle ??
       artist ??

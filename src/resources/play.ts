@@ -7,7 +7,7 @@ import { playSessions, sessionsIn } from '../adapters/play_sessions.ts'
 import { viewSigner } from '../adapters/presign.ts'
 import { batch } from '../adapters/statement.ts'
 import type { Handlers } from '../context.ts'
-import { PLAY_REUSE, SHARE_SESSION_TTL } from '../contract/facts.ts'
+import { PLAY_REUSE, SHARE_SESSION_TTL, withoutExtension } from '../contract/facts.ts'
 import type { playOperations, PlayScope } from '../contract/play.ts'
 import { ApiError, invalid, notFound } from '../errors.ts'
 import { type KeyHolder, keyOf } from '../principal.ts'
@@ -129,7 +129,7 @@ export const playHandlers: Handlers<typeof playOperations> = {
     const file = files.find((f) => f.index === params.variant_index)
     if (!file) throw notFound('variant')
     const extension = /\.[a-z0-9]+$/.exec(file.path)?.[0]
-    const name = file.index === 'original' ? track.file_name : `${track.file_name.replace(/\.[^.]*$/, '')}${extension}`
+    const name = file.index === 'original' ? track.file_name : `${withoutExtension(track.file_name)}${extension}`
     const sign = await viewSigner(context.env, context.now, session.expires_at)
     const url = await sign(file.path, { 'response-content-disposition': attachment(name) })
     return { play_session_id: session.id, track_id: track.id, download: { variant: file.index, url } }

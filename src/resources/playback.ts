@@ -30,7 +30,8 @@ const plays = ({ organization_id, scope, resource_id }: PlayedSession, { track }
 export function partsOf(row: PlayRow | undefined, now: number): Parts {
   if (!row?.session) return {}
   const { session, track, playlist, organization } = row
-  const collection = row.collection && coverOr(row.collection, row.collection.first)
+  // A borrowed cover stands behind one that somebody has given the playlist.
+  const collection = row.collection && coverOr(row.collection, playlist?.cover_path ? null : row.collection.first)
   if (!track || !collection || !organization) return { session }
   const levels = JSON.parse(track.levels) as number[]
   const until = now + PLAY_REUSE * 1000

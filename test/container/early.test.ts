@@ -83,11 +83,16 @@ describe('a long source', () => {
   })
 
   it('plays while the rest is not even begun, which a consumer that comes back hears too', async () => {
-    const stage = await setStage(await makeAudio('mp3', signal))
+    const stage = await setStage(await withCover('mp3', await makeAudio('mp3', signal), await makeImage('jpeg')))
     // In the job's directory, because ffmpeg's user may see no other.
-    const wait = 'case "$*" in *-filter_complex*) while [ ! -e go ]; do sleep 0.1; done;; esac; exec "$REAL" "$@"'
+    const wait = `all="$*"
+      case "$all" in *image2pipe*) cd "$(expr "$all" : '.*file:\\(.*\\)/src')";; esac
+      case "$all" in *-filter_complex*|*image2pipe*) while [ ! -e go ]; do sleep 0.1; done;; esac
+      exec "$REAL" "$@"`
     const slow = await stage.start(await stage.fakeFfmpeg(wait))
-    const job = { ...stage.newLightJob(), early: { url: stage.storage.url('early'), from_duration: 10 } }
+    const at = (name: string) => stage.storage.url(name)
+    const cover = { icon: at('icon'), small: at('small'), regular: at('regular') }
+    const job = { ...stage.newLightJob(), cover, early: { url: at('early'), from_duration: 10 } }
     try {
       for (let visit = 0; visit < 2; visit++) {
         const leaving = new AbortController()
@@ -105,6 +110,8 @@ describe('a long source', () => {
       await writeFile(join(slow.workDir, directory!, 'go'), '')
       const { result } = await collect(await post(slow, job, job.job_id))
       expect(result?.variants.map(({ index }) => index)).toContain('mp3-128')
+      // Not found only after it had been waited for too long.
+      expect(result?.cover).not.toBeNull()
     } finally {
       await stage.strike()
     }

@@ -120,7 +120,7 @@ describe('ffmpegArguments', () => {
     maxDuration: 600,
     encodes,
     measures: MEASURES,
-    dress: null,
+    labels: null,
   }
 
   it('opens only a local file, by the demuxer that its magic names', () => {

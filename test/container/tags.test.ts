@@ -2,6 +2,7 @@ import sharp from 'sharp'
 import { beforeAll, describe, expect, it } from 'vitest'
 
 import type { TranscodeJob } from '../../src/contract/job.ts'
+import { lettering } from '../../src/resources/appearance.ts'
 import {
   decode,
   ffmpeg,
@@ -113,6 +114,32 @@ describe('the files that are made', () => {
     expect((await without.probe('mp3-128')).picture).toBeNull()
   })
 
+  it('have no picture at all where neither that inside nor another one is to be seen', async () => {
+    const none = await make(source, ['mp3-128'], { tags: untouched, picture: { url: null, wins: true } })
+    expect((await none.probe('mp3-128')).picture).toBeNull()
+    const off = { own: false, over: {}, under: {} }
+    const unused = await make(source, ['mp3-128'], { tags: off, cover: outputs('unused-cover') })
+    expect((await unused.probe('mp3-128')).picture).toBeNull()
+  })
+
+  it.each<Record<string, string>>([
+    { artist: 'Miles Davis', album_artist: 'Sextet' },
+    { album_artist: 'Sextet' },
+    { title: 'No artist' },
+  ])('say who plays as listeners see it: %j', async (tags) => {
+    const { result, probe } = await make(await aTagged('flac', tags), ['mp3-128'], {
+      tags: { own: true, over: {}, under: { artist: 'Columbia' } },
+    })
+    const nothing = { player_color: null, player_subtitle: null, is_theme_overridable: true }
+    const { player_subtitle } = lettering({
+      organization: { ...nothing, uses_tags: true },
+      collection: { ...nothing, player_subtitle: 'Columbia' },
+      playlist: null,
+      track: { ...nothing, player_title: null, file_name: '', tags: result.tags! },
+    })
+    expect((await probe('mp3-128')).tags.artist).toBe(player_subtitle)
+  })
+
   it('have the same samples as without', async () => {
     const job = { tags: untouched }
     const decoded = []
@@ -136,6 +163,8 @@ const LATIN = { title: Buffer.from('Über den Wolken', 'latin1'), artist: Buffer
 const hex = (text: string) => Buffer.from(text, 'hex')
 const CYRILLIC = { title: hex('c3f0f3efefe020eaf0eee2e8'), artist: hex('cae8edee') }
 const JAPANESE = { title: hex('8fe382f08cfc82a282c495e082b182a4'), artist: hex('8de2967b8be3') }
+const CURLY = { title: hex('42657374206f662074686520383092732c'), artist: hex('506c616e20934294') }
+const READ_CURLY = { title: 'Best of the 80’s,', artist: 'Plan “B”' }
 const CHINESE = { title: hex('c7e0bba8b4c9'), artist: hex('d6dcbddcc2d7') }
 
 /** ID3v1 (id3.org): fields of 30 bytes in no encoding that anybody declared. */
@@ -172,6 +201,7 @@ describe('tags in the encoding of', () => {
       { title: 'Ünïcödé für alle, übera', artist: 'ß' },
     ],
     ['nobody knows, which are none', CHINESE, {}],
+    ['Windows-1252, with quotes', CURLY, READ_CURLY],
   ])('%s, in ID3v1', async (_, bytes, expected) => {
     const { result } = await make(v1(bytes), ['mp3-128'])
     expect(result.tags).toEqual({ ...expected, date: '1988', year: 1988, genre: 'Rock', track_number: 7 })
@@ -182,9 +212,49 @@ describe('tags in the encoding of', () => {
     ['Windows-1251', CYRILLIC, { title: 'Группа крови', artist: 'Кино' }],
     ['Shift-JIS', JAPANESE, { title: '上を向いて歩こう', artist: '坂本九' }],
     ['UTF-8', { title: Buffer.from('Ünï'), artist: Buffer.from('坂本九') }, { title: 'Ünï', artist: '坂本九' }],
+    ['nobody knows, which are none', CHINESE, {}],
+    ['Windows-1252, with quotes', CURLY, READ_CURLY],
+    [
+      'Latin-1, of which one text is none',
+      { title: Buffer.from('1ère à 25°C', 'latin1'), artist: CHINESE.artist },
+      { title: '1ère à 25°C' },
+    ],
+    [
+      'Latin-1, in words of accents',
+      { title: hex('dcc7'), artist: hex('4f6720defa') },
+      { title: 'ÜÇ', artist: 'Og Þú' },
+    ],
   ])('%s, in ID3v2 that says Latin-1', async (_, { title, artist }, expected) => {
     const { result } = await make(v2({ TIT2: title, TPE1: artist }), ['mp3-128'])
     expect(result.tags).toEqual(expected)
+  })
+})
+
+describe('tags whose encoding is declared', () => {
+  const titles = ['Best of the 80’s', 'Plan “B”', 'Og þú', 'Üç Öö', 'CAFÉ’S', 'Þú']
+  it.each(['flac', 'm4a', 'mp3', 'webm'] as const)('are as they are, in %s', async (format) => {
+    const [title, artist, album, composer, genre, album_artist] = titles as [
+      string,
+      string,
+      string,
+      string,
+      string,
+      string,
+    ]
+    const texts = { title, artist, album, composer, genre, album_artist }
+    const { result } = await make(await aTagged(format, texts), ['mp3-128'])
+    expect(result.tags).toEqual(texts)
+  })
+
+  it('have names in any letters', async () => {
+    const { result } = await make(await aTagged('flac', { GRÖßE: 'klein' }), ['mp3-128'])
+    expect(result.info.tags).toMatchObject({ größe: 'klein' })
+  })
+
+  it('count behind any number of others, however long these are', async () => {
+    const others = Array.from({ length: 80 }, (_, i) => [`CUSTOM${i}`, 'x'.repeat(1000)])
+    const { result } = await make(await aTagged('flac', { ...Object.fromEntries(others), ...TAGS }), ['mp3-128'])
+    expect(result.tags).toEqual(READ)
   })
 })
 
@@ -205,8 +275,16 @@ describe('tags that nobody wrote by hand', () => {
   })
 
   it('hide and turn nothing: no control characters, no directions, no half characters', async () => {
-    const title = `\u202eevil\u2066 \u0007bell\r\nnext ${'😀'.repeat(200)}`
+    const title = `\u202eevil\u2066\u061c \u0007bell\r\nnext ${'😀'.repeat(200)}`
     const { result } = await make(await aTagged('flac', { title, date: 'about 1970', track: 'A1' }), ['mp3-128'])
     expect(result.tags).toEqual({ title: `evil bell next ${'😀'.repeat(120)}` })
+  })
+
+  it.each([
+    [{ date: '1970-02-99' }, '1970-02'],
+    [{ date: 'about 1970', year: '1971' }, '1971'],
+  ])('have a date as far as %j has one', async (tags, date) => {
+    const { result } = await make(await aTagged('flac', tags), ['mp3-128'])
+    expect(result.tags).toMatchObject({ date })
   })
 })

@@ -178,3 +178,18 @@ describe('making one', () => {
     expect(await sessions()).toBe(keys.length)
   })
 })
+
+it('a session tells what is played, also before any of it can be', async () => {
+  const body = { player_subtitle: 'The shop' }
+  await ok('PUT', `/v1/organization/${shop.organization_id}`, { key: shop.key, body })
+  const { list, first_track, play_session_id } = await create('collection', shop.collection_id)
+  expect({ list, first_track }).toEqual({
+    list: { scope: 'collection', title: 'Kind of Blue', subtitle: 'The shop' },
+    first_track: null,
+  })
+  expect((await ok('GET', `/v1/play/${play_session_id}`)).list).toEqual(list)
+  const ofPlaylist = await create('playlist', await aPlaylist([]))
+  expect(ofPlaylist.list).toEqual({ scope: 'playlist', title: 'P', subtitle: 'list' })
+  const track_id = await aReadyTrack(shop.key, shop.collection_id)
+  expect((await create('track', track_id)).list).toBeNull()
+})

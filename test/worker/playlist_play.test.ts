@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 
-import { aReadyTrack, aShop, serveTranscoder } from './ready_track.ts'
+import { aReadyTrack, aShop, query, serveTranscoder } from './ready_track.ts'
 import { call, ok } from './support.ts'
 
 interface Listed {
@@ -51,6 +51,16 @@ describe('a play session of a playlist', () => {
     await replace([])
     const empty = await create()
     expect([empty.tracks, empty.first_track]).toEqual([[], null])
+  })
+
+  it('has its own cover, before that of the first track of a collection that has none', async () => {
+    const { a, b, replace, play } = await aSession()
+    await replace([b])
+    await query('update tracks set cover_path = ? where id = ?', 'media/first', a)
+    const coverOf = async () => (await play(b)).body.cover_image.regular.url
+    expect(await coverOf()).toContain('/media/first/')
+    await query('update playlists set cover_path = ?', 'media/of-playlist')
+    expect(await coverOf()).toContain('/media/of-playlist/')
   })
 
   it('looks like the playlist where track and collection set nothing', async () => {

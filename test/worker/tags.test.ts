@@ -120,6 +120,7 @@ describe('tags', () => {
     ])
     expect((await play()).first_track.track.tags).toEqual({})
     expect((await read(track_id)).tags).toEqual(TAGS)
+    expect(seen[0]).toMatchObject({ cover: null, picture: { url: null, wins: true } })
     expect(seen[0]!.tags).toEqual({ own: false, over: {}, under: { title: '03', album: 'Kind of Blue' } })
     await setOrganization({ uses_tags: true })
     expect(await letters()).toEqual([
@@ -135,21 +136,24 @@ describe('a transcode is told', () => {
     await aTrack('03')
     expect(seen[0]).toMatchObject({
       tags: { own: true, over: {}, under: { title: '03', artist: 'The shop', album: 'Kind of Blue' } },
-      picture: null,
+      cover: { regular: expect.any(String) },
+      picture: { url: null, wins: false },
     })
     await query('update collections set cover_path = ?, player_subtitle = ?', 'media/of-collection', 'Columbia')
     const track_id = await aTrack('04')
     expect(seen[1]).toMatchObject({ tags: { under: { artist: 'Columbia' } }, picture: { wins: false } })
-    expect(new URL(seen[1]!.picture!.url).pathname).toMatch(/\/media\/of-collection\/regular\.jpg$/)
+    expect(new URL(seen[1]!.picture!.url!).pathname).toMatch(/\/media\/of-collection\/regular\.jpg$/)
 
     await query('update tracks set cover_path = ? where id = ?', 'media/of-track', track_id)
     const job = await reprocess(track_id)
     expect(job.picture!.wins).toBe(true)
-    expect(new URL(job.picture!.url).pathname).toMatch(/\/media\/of-track\/regular\.jpg$/)
+    expect(new URL(job.picture!.url!).pathname).toMatch(/\/media\/of-track\/regular\.jpg$/)
     await set(`collection/${shop.collection_id}`, { is_cover_overridable: false })
     const { picture } = await reprocess(track_id)
     expect(picture!.wins).toBe(true)
-    expect(new URL(picture!.url).pathname).toMatch(/\/media\/of-collection\/regular\.jpg$/)
+    expect(new URL(picture!.url!).pathname).toMatch(/\/media\/of-collection\/regular\.jpg$/)
+    await query('update collections set cover_path = null')
+    expect((await reprocess(track_id)).picture).toEqual({ url: null, wins: true })
   })
 })
 
@@ -168,6 +172,16 @@ describe('an album', () => {
     const { disc_number: _, ...withoutDisc } = of(1, 1)
     await aSong('1-1', withoutDisc)
     expect(await order()).toEqual(['1-1', 'Of no album', '1-9', 'Of another', '1-10', '2-1', '2-2'])
+  })
+
+  it('is not that of somebody else with the same title', async () => {
+    await aSong('A 2', of(1, 2))
+    await aSong('B 3', { ...of(1, 3), album_artist: 'Bill Evans' })
+    const { album_artist: _, ...byNobody } = of(1, 2)
+    await aSong('C 2', byNobody)
+    await aSong('A 1', of(1, 1))
+    await aSong('C 1', { ...byNobody, track_number: 1 })
+    expect(await order()).toEqual(['A 1', 'B 3', 'C 1', 'A 2', 'C 2'])
   })
 
   it('stays as somebody has ordered it', async () => {
@@ -262,23 +276,4 @@ describe('a cover', () => {
     })
     expect(await cardOf(play_session_id)).toMatchObject({ url: expect.stringMatching(large), width: '1400' })
   })
-})
-
-it('a session tells what is played before any of it can be', async () => {
-  await setOrganization({ player_subtitle: 'The shop' })
-  const { list, first_track, play_session_id } = await play()
-  expect({ list, first_track }).toEqual({
-    list: { scope: 'collection', title: 'Kind of Blue', subtitle: 'The shop' },
-    first_track: null,
-  })
-  expect((await ok('GET', `/v1/play/${play_session_id}`)).list).toEqual(list)
-  const { playlist_id } = await ok('POST', '/v1/playlist', {
-    key: shop.key,
-    body: { title: 'Mix', player_subtitle: 'DJ' },
-  })
-  const ofPlaylist = await ok('POST', '/v1/play_session/playlist', { key: shop.key, body: { playlist_id } })
-  expect(ofPlaylist.list).toEqual({ scope: 'playlist', title: 'Mix', subtitle: 'DJ' })
-  const track_id = await aTrack('1')
-  const ofTrack = await ok('POST', '/v1/play_session/track', { key: shop.key, body: { track_id } })
-  expect(ofTrack.list).toBeNull()
 })

@@ -16,7 +16,7 @@ export function orderAlbum(
   db: Database,
   job: Job<'transcode'>,
   { id, collection_id }: { id: string; collection_id: string },
-  { album, track_number }: Tags,
+  { album, album_artist, track_number }: Tags,
 ) {
   if (album === undefined || track_number === undefined) return []
   const place = sql`(select "order" from tracks where id = ${id} and job_id = ${job.id})`
@@ -26,7 +26,8 @@ export function orderAlbum(
     with album as materialized (
       select id, "order" as place, row_number() over (order by ${number}) as n from tracks
       where collection_id = ${collection_id} and "order" between ${place} - ${SPAN} and ${place} + ${SPAN}
-        and ${tag('album')} = ${album} and ${tag('track_number')} is not null
+        and ${tag('album')} = ${album} and ${tag('album_artist')} is ${album_artist ?? null}
+        and ${tag('track_number')} is not null
     ), held as (select place, row_number() over (order by place) as n from album)
     select album.id as track_id, held.place from album join held on held.n = album.n where held.place <> album.place
   ) as placed`

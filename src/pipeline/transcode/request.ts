@@ -6,6 +6,7 @@ import { collections, organizations, tracks } from '../../adapters/schema.ts'
 import { jobs, type OwnVariant } from '../../adapters/work_schema.ts'
 import type { System } from '../../context.ts'
 import { type Rendition, toJobVariant } from '../../contract/catalogue.ts'
+import { withoutExtension } from '../../contract/facts.ts'
 import type { JobPicture, JobTags, TranscodeJob } from '../../contract/job.ts'
 import { holds, type Job } from '../jobs.ts'
 import { hasFinalFiles } from './files.ts'
@@ -26,8 +27,8 @@ export interface TranscodeTask {
   >
   /** What its files say of themselves. */
   tags: JobTags
-  /** Where the cover lies that they get, and whether it does over that inside the source. */
-  picture: { path: string; wins: boolean } | null
+  /** Where the cover lies that they get, if there is one, and whether that inside the source counts for nothing. */
+  picture: { path: string | null; wins: boolean }
   /** How far any attempt came, 0–1. */
   progress: number
   /** The organization's own variants that it makes. */
@@ -94,7 +95,7 @@ export async function loadTask({ db }: System, job: Job<'transcode'>): Promise<T
   return {
     job,
     track,
-    ...dressOf(set, around, track),
+    ...labelsOf(set, around, track),
     progress: reached ?? 0,
     own,
     renditions: renditions(own),
@@ -103,7 +104,7 @@ export async function loadTask({ db }: System, job: Job<'transcode'>): Promise<T
   }
 }
 
-interface Set {
+interface Own {
   player_title: string | null
   player_subtitle: string | null
   file_name: string
@@ -117,14 +118,14 @@ interface Around {
 }
 
 /** What listeners see of a track (docs/architecture.md#inheritance), as far as it is not for its file to say. */
-function dressOf(set: Set, around: Around, { cover_path }: Pick<TranscodeTask['track'], 'cover_path'>) {
+function labelsOf(set: Own, around: Around, { cover_path }: Pick<TranscodeTask['track'], 'cover_path'>) {
   const over = { title: set.player_title, artist: set.player_subtitle }
-  const under = { title: set.file_name.replace(/\.[^.]*$/, ''), artist: around.subtitle, album: around.album }
+  const under = { title: withoutExtension(set.file_name), artist: around.subtitle, album: around.album }
   const own = around.isOverridable ? cover_path : null
-  const path = own ?? around.cover
+  const usesTags = around.uses_tags === 1
   return {
-    tags: { own: around.uses_tags === 1, over: withoutNulls(over), under: withoutNulls(under) },
-    picture: path === null ? null : { path, wins: own !== null || !around.isOverridable },
+    tags: { own: usesTags, over: withoutNulls(over), under: withoutNulls(under) },
+    picture: { path: own ?? around.cover, wins: own !== null || !around.isOverridable || !usesTags },
   }
 }
 
@@ -132,10 +133,10 @@ const withoutNulls = <T extends Record<string, string | null>>(values: T) =>
   Object.fromEntries(Object.entries(values).filter(([, value]) => value !== null)) as { [K in keyof T]?: string }
 
 /** The picture with a URL to read it from. */
-async function signPicture(env: Env, picture: TranscodeTask['picture']): Promise<JobPicture | null> {
-  if (!picture) return null
-  return { url: await signUrl(env, 'GET', `${picture.path}/regular.jpg`, { expires_in: URL_TTL }), wins: picture.wins }
-}
+const signPicture = async (env: Env, { path, wins }: TranscodeTask['picture']): Promise<JobPicture> => ({
+  url: path && (await signUrl(env, 'GET', `${path}/regular.jpg`, { expires_in: URL_TTL })),
+  wins,
+})
 
 /** The job as the transcoder is told it: every URL and every setting (`src/contract/job.ts`). */
 export async function jobRequest(
@@ -155,7 +156,10 @@ export async function jobRequest(
     variants: await Promise.all(
       renditions.map(async (rendition) => toJobVariant(rendition, await sign(filePath(base, rendition)))),
     ),
-    cover: track.cover_path || track.cover_job_id ? null : await signCoverOutputs(env, `${base}/cover`, URL_TTL),
+    cover:
+      !tags.own || track.cover_path || track.cover_job_id
+        ? null
+        : await signCoverOutputs(env, `${base}/cover`, URL_TTL),
     early: is_playable ? null : { url: await sign(earlyPath(base)), from_duration: EARLY_FROM },
     tags,
     picture: await signPicture(env, picture),
