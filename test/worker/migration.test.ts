@@ -109,6 +109,25 @@ it('plays on: sessions of the version before, until they end', async () => {
   expect(await query('select id from hourly_play_sessions')).toEqual([{ id: play_session_id }])
 })
 
+it('keeps the order that somebody has given to tracks: tags change none that is not that of their creation', async () => {
+  const migrate = await storageBefore('tags')
+  const orders = { 'as sent': [10, 20, 20], ordered: [20, 10, 30], 'of one track': [10], empty: [] }
+  for (const [title, times] of Object.entries(orders)) {
+    const made = { organization_id: uuid(1), metadata: '{}', cover_colors: '[]' }
+    await insert('collections', made, { id: title, title, theme: '[]', seq: 1, created_at: 0 })
+    for (const [order, created_at] of times.entries()) {
+      const id = `${title} ${order}`
+      const track = { collection_id: title, index: id, file_name: 'a.mp3', status: 'ready', info: '{}' }
+      const upload = { upload_path: id, upload_expires_at: 0, awaiting_upload: 0, next_check_at: 0 }
+      await insert('tracks', made, track, upload, { id, order, created_at })
+    }
+  }
+  await migrate()
+  const found = await query<{ id: string; is_ordered: number }>('select id, is_ordered from collections')
+  const expected = { 'as sent': 0, ordered: 1, 'of one track': 0, empty: 0 }
+  expect(Object.fromEntries(found.map(({ id, is_ordered }) => [id, is_ordered]))).toEqual(expected)
+})
+
 it('has play sessions as the code describes them: drizzle-kit does not compare this table', async () => {
   const found = await query(
     'select name, lower(type) as type, "notnull", pk from pragma_table_info(?)',
