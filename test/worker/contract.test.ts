@@ -27,21 +27,32 @@ const at = (body: unknown, path: string) =>
     .reduce((value, key) => (value as Record<string, unknown>)[key], body)
 const sorted = (keys: string[]) => keys.toSorted((a, b) => a.localeCompare(b)).join(' ')
 
-describe.each(table)('%s', (name, operation) => {
-  const { body: bodyOf, keys, names } = cases[name]
+/** What leaves a world as others need it; all else has one of its own. */
+const isHarmless = ({ method }: Operation) => method === 'get'
+const REQUEST_ID = /^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/
 
-  it('answers exactly the keys of the specification, and nothing that its schema does not know', async () => {
+async function expectSpecified(name: OperationName, operation: Operation, world: World): Promise<void> {
+  const { body: bodyOf, keys, names } = cases[name]
+  const path = pathIn({ ...world, ...names?.(world) }, operation.path)
+  const body = await ok(...send(operation, path, keyFor(operation, world), bodyOf?.(world)))
+  for (const [where, expected] of Object.entries(keys)) {
+    const found = sorted(Object.keys(at(body, where) as object))
+    expect.soft(`${name} ${where}: ${found}`).toBe(`${name} ${where}: ${sorted(expected.split(' '))}`)
+  }
+  expect.soft(operation.response.parse(body), name).toEqual(body)
+  expect.soft(body.api_request_id, name).toMatch(REQUEST_ID)
+}
+
+describe('every operation answers exactly the keys of the specification, and nothing that its schema does not know', () => {
+  // One test, because worlds take longest to make.
+  it('that only reads', async () => {
     const world = await aWorld()
-    const path = pathIn({ ...world, ...names?.(world) }, operation.path)
-    const body = await ok(...send(operation, path, keyFor(operation, world), bodyOf?.(world)))
-    for (const [where, expected] of Object.entries(keys)) {
-      expect(`${where}: ${sorted(Object.keys(at(body, where) as object))}`).toBe(
-        `${where}: ${sorted(expected.split(' '))}`,
-      )
-    }
-    expect(operation.response.parse(body)).toEqual(body)
-    expect(body.api_request_id).toMatch(/^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/)
+    for (const [name, operation] of table) if (isHarmless(operation)) await expectSpecified(name, operation, world)
   })
+
+  it.each(table.filter(([, operation]) => !isHarmless(operation)))('%s', async (name, operation) =>
+    expectSpecified(name, operation, await aWorld()),
+  )
 })
 
 const closedPath = ({ path }: Operation) => path.replace(/\{scope\}/, 'track').replace(/\{\w+\}/g, UNKNOWN_ID)
@@ -81,15 +92,14 @@ describe.each(closed.filter(([, { access }]) => access.length < 4))('%s', (_, op
   })
 })
 
-describe.each(open)('%s', (name, operation) => {
-  it('needs no key and looks at none', async () => {
-    const world = await aWorld()
-    const path = pathIn(world, operation.path)
-    await ok(...send(operation, path, 'not a key', cases[name].body?.(world)))
-  })
+it('needs no key and looks at none where it is open to all', async () => {
+  const world = await aWorld()
+  for (const [name, operation] of open) {
+    await ok(...send(operation, pathIn(world, operation.path), 'not a key', cases[name].body?.(world)))
+  }
 })
 
-// One test, because all is refused and worlds take longest to make.
+// One test, because all is refused.
 it("is 404 for an unknown, a malformed and another organization's id, and does not tell them apart", async () => {
   const [mine, theirs] = [await aWorld(), await aWorld()]
   for (const [name, operation] of withIds) {
