@@ -50,16 +50,20 @@ export async function countReady(system: System, shop: Shop, collection_id: stri
   return system.meter.during(() => aReadyTrack(system, shop, collection_id, seconds))
 }
 
-/** Rows written per session from its `POST` until it is swept. */
+/** Rows written per session from its `POST` until it is swept: by how many more they are of more sessions, as some are written once an hour. */
 export async function countLife(system: System, shop: Shop, track_id: string): Promise<number> {
-  const sessions = 20
-  // What lies there already is swept first.
-  await system.sweep(2 * DAY)
-  const made = await system.meter.during(async () => {
-    for (let at = 0; at < sessions; at++) await aSession(system, shop, 'track', track_id)
-  })
-  const swept = await system.sweep(2 * DAY)
-  return (made.written + swept.written) / sessions
+  const [few, many] = [20, 60]
+  const life = async (sessions: number) => {
+    const made = await system.meter.during(async () => {
+      for (let at = 0; at < sessions; at++) await aSession(system, shop, 'track', track_id)
+    })
+    const swept = await system.sweep(2 * DAY)
+    return made.written + swept.written
+  }
+  // What lies there already is swept first, and the day of the usage is begun.
+  await life(1)
+  const rows = [await life(few), await life(many)] as const
+  return (rows[1] - rows[0]) / (many - few)
 }
 
 const ENDED = 1_000_000

@@ -33,6 +33,8 @@ export const API_RATE = 1200
 export const PLAY_RATE = 600
 export const AUDIENCE_RATE = 60_000
 export const MISS_RATE = 60
+/** Days that the usage tells one by one, today among them. */
+export const USAGE_DAYS = 400
 /** Tracks that a playlist holds at most. */
 export const MAX_PLAYLIST_TRACKS = 1000
 /** Origins that an API key names at most. */

@@ -15,6 +15,7 @@ import { trackOperations } from './track.ts'
 import { trackBatchOperations } from './track_batch.ts'
 import { trackVariantOperations } from './track_variant.ts'
 import { uploadOperations } from './upload.ts'
+import { usageOperations } from './usage.ts'
 import { variantOperations } from './variant.ts'
 
 /** The whole interface: every operation of the specification (§4) in its order, then our own. */
@@ -34,6 +35,7 @@ export const operations = {
   ...multipartOperations,
   ...shareOperations,
   ...limitOperations,
+  ...usageOperations,
   ...systemOperations,
 }
 export type OperationTable = typeof operations

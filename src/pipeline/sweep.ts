@@ -12,6 +12,7 @@ import { sweepMultipart } from './multipart.ts'
 import { fillSearch } from './search.ts'
 import { dispatch, isWaiting, lineUp } from './transcode/line.ts'
 import { endUnwanted } from './transcode/unwanted.ts'
+import { countSessions, countTracks, mergeDays, usageDue } from './usage.ts'
 
 const DAY = 24 * 3600 * 1000
 /** Rows of one kind that one sweep looks after: it runs every minute, and must end within one. */
@@ -26,19 +27,23 @@ export async function sweep(system: System): Promise<void> {
   for (const job of await forgottenJobs(system, LIMIT)) {
     await (job.payload.kind === 'transcode' ? lineUp(system, job.id) : sendJob(system, job))
   }
-  const { is_running, is_waiting, is_former, is_unsearched } = await lookAround(system)
+  const { is_running, is_waiting, is_former, is_unsearched, sessions, days, tracks } = await lookAround(system)
   if (is_running) await endUnwanted(system)
   if (is_running || is_waiting) await dispatch(system)
   if (is_former) await moveTrackFiles(system)
   if (is_unsearched) await fillSearch(system)
+  if (tracks) await countTracks(system)
   await ingestWaiting(system, LIMIT)
   await sweepMultipart(system, LIMIT)
+  if (sessions) await countSessions(system)
+  if (days) await mergeDays(system)
   await deleteEnded(system)
   await beat(system.db, 'sweep')
 }
 
 /** What there is to do of what is rare. */
-async function lookAround({ db }: System) {
+async function lookAround({ db, now }: System) {
+  const due = usageDue(now)
   const exists = (rows: SQL, name: string) => sql<number>`exists (select 1 from ${rows})`.as(name)
   const [found] = await db
     .select({
@@ -46,6 +51,9 @@ async function lookAround({ db }: System) {
       is_waiting: exists(sql`jobs where ${isWaiting}`, 'is_waiting'),
       is_former: exists(sql`track_variants`, 'is_former'),
       is_unsearched: exists(sql`search_fills`, 'is_unsearched'),
+      sessions: exists(due.sessions, 'sessions'),
+      days: exists(due.days, 'days'),
+      tracks: exists(due.tracks, 'tracks'),
     })
     .from(sql`(select 1)`)
   return found!

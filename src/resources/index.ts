@@ -15,6 +15,7 @@ import { trackHandlers } from './track.ts'
 import { trackBatchHandlers } from './track_batch.ts'
 import { trackVariantHandlers } from './track_variant.ts'
 import { uploadHandlers } from './upload.ts'
+import { usageHandlers } from './usage.ts'
 import { variantHandlers } from './variant.ts'
 
 /** A handler for every operation; the compiler asks for each. */
@@ -34,5 +35,6 @@ export const handlers: Handlers<OperationTable> = {
   ...multipartHandlers,
   ...shareHandlers,
   ...limitHandlers,
+  ...usageHandlers,
   ...systemHandlers,
 }

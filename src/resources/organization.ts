@@ -3,6 +3,7 @@ import { eq, sql } from 'drizzle-orm'
 import { newId } from '../adapters/id.ts'
 import { apiKeys, organizations } from '../adapters/schema.ts'
 import { newSecret, secretHint, sha256 } from '../adapters/secret.ts'
+import { usageDays } from '../adapters/usage.ts'
 import type { Context, Handlers } from '../context.ts'
 import { DEFAULT_COLOR } from '../contract/facts.ts'
 import type { Organization, organizationOperations } from '../contract/organization.ts'
@@ -91,6 +92,8 @@ export const organizationHandlers: Handlers<typeof organizationOperations> = {
       ...inserts,
       db.delete(apiKeys).where(eq(apiKeys.organization_id, id)),
       db.delete(organizations).where(eq(organizations.id, id)).returning(),
+      // From now on nothing is counted for it.
+      db.delete(usageDays).where(eq(usageDays.organization_id, id)),
     ])
     memory.keys.forgetOrganization(id)
     memory.forget(id)

@@ -37,6 +37,7 @@ const NOBODYS = [
   'listVariants',
   'createVariant',
   'getVariant',
+  'getUsage',
   'listLimits',
 ]
 

@@ -70,10 +70,7 @@ export const cases: Record<OperationName, Case> = {
     },
   },
   getTrack: { keys: { '': `${ENVELOPE} track_id track`, track: TRACK } },
-  updateTrack: {
-    body: () => ({ title: 'Changed' }),
-    keys: { '': `${ENVELOPE} track_id track`, track: TRACK },
-  },
+  updateTrack: { body: () => ({ title: 'Changed' }), keys: { '': `${ENVELOPE} track_id track`, track: TRACK } },
   changeTracks: {
     body: ({ track_id }) => ({
       changes: [
@@ -248,6 +245,7 @@ export const cases: Record<OperationName, Case> = {
   },
   revokeApiKey: { keys: { '': `${ENVELOPE} api_key_id deleted_api_key`, deleted_api_key: API_KEY } },
   ...shareCases,
+  getUsage: { keys: { '': `${ENVELOPE} usage`, usage: 'tracks duration bytes variants days' } },
   getSystem: {
     keys: {
       '': `${ENVELOPE} system`,

@@ -48,6 +48,7 @@ const readings = (ids: Awaited<ReturnType<typeof aBigShop>>): Partial<Record<Ope
   listShares: ['', `?resource_id=${ids.collection_id}`].map((filter) => ['/v1/share', filter]),
   getShare: [[`/v1/share/${seededId('shares', 1)}`]],
   listLimits: [['/v1/limits']],
+  getUsage: [['/v1/usage']],
   getSystem: [['/v1/system']],
 })
 

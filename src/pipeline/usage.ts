@@ -1,0 +1,75 @@
+import { and, eq, lte, sql } from 'drizzle-orm'
+
+import { idsBefore } from '../adapters/id.ts'
+import { usageCursors } from '../adapters/usage.ts'
+import type { System } from '../context.ts'
+import { USAGE_DAYS } from '../contract/facts.ts'
+
+/**
+ * The sweep's part of `GET /v1/usage` (docs/decisions/0055): it moves cursors, and triggers count what lies between (drizzle/0015_usage.sql).
+ * What tracks have is counted by triggers too, where it changes.
+ */
+
+const HOUR = 3600_000
+/** Milliseconds after which no session is written any more that was asked for before. */
+const LATE = 600_000
+/** Tracks from before that one step counts, and steps of one sweep. */
+const STEP = 1000
+const STEPS = 100
+
+/** Sessions that are not counted and get no more like them: the hour in which they end is over. */
+const uncounted = (now: number) => sql`hourly_play_sessions
+  where id >= coalesce((select at from usage_cursors where name = 'sessions'), '') and id < ${idsBefore(Math.floor((now - LATE) / HOUR))}`
+
+/** The first day that is told by itself. */
+export const firstDay = (now: number) => new Date(now - (USAGE_DAYS - 1) * 24 * HOUR).toISOString().slice(0, 10)
+
+/** Rows that there are when something is to be done. */
+export const usageDue = (now: number) => ({
+  sessions: uncounted(now),
+  days: sql`usage_days where date > '' and date < ${firstDay(now)}`,
+  tracks: sql`usage_cursors where name = 'tracks'`,
+})
+
+/** Moves a cursor forward, never back. Whoever comes second finds nothing to count. */
+async function move({ db }: System, name: 'sessions' | 'days', at: string): Promise<void> {
+  await db.batch([
+    db.insert(usageCursors).values({ name, at: '' }).onConflictDoNothing(),
+    db
+      .update(usageCursors)
+      .set({ at })
+      .where(and(eq(usageCursors.name, name), lte(usageCursors.at, at))),
+  ])
+}
+
+/** Counts sessions, hour by hour of their ends, before they are deleted. */
+export async function countSessions(system: System): Promise<void> {
+  for (;;) {
+    const [first] = await system.db.all<{ id: string }>(
+      sql`select id from ${uncounted(system.now)} order by id limit 1`,
+    )
+    if (!first) return
+    await move(system, 'sessions', idsBefore(Number.parseInt(first.id.slice(3, 8), 16) + 1))
+  }
+}
+
+/** Makes one row of the days that are too old. */
+export const mergeDays = (system: System) => move(system, 'days', firstDay(system.now))
+
+/** Counts tracks that were there before anything was counted; when there are no more, the cursor goes. */
+export async function countTracks({ db }: System): Promise<void> {
+  const rest = sql`from tracks where id > usage_cursors.at`
+  for (let step = 0; step < STEPS; step++) {
+    const [, moved] = await db.batch([
+      db.delete(usageCursors).where(sql`name = 'tracks' and not exists (select 1 ${rest})`),
+      db
+        .update(usageCursors)
+        .set({
+          at: sql`coalesce((select id ${rest} order by id limit 1 offset ${STEP - 1}), (select max(id) from tracks))`,
+        })
+        .where(eq(usageCursors.name, 'tracks'))
+        .returning(),
+    ])
+    if (moved.length === 0) return
+  }
+}

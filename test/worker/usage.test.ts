@@ -1,0 +1,187 @@
+import { expect, it, vi } from 'vitest'
+
+import { newHourlyId } from '../../src/adapters/id.ts'
+import type { JobEvent } from '../../src/contract/job.ts'
+import { runSweep, stopTime } from './fixtures.ts'
+import { aLongTrack, early } from './long_track.ts'
+import { rowsDuring } from './meter.ts'
+import {
+  aReadyTrack,
+  aShop,
+  aWaitingTrack,
+  eventually,
+  type made,
+  query,
+  serveTranscoder,
+  upload,
+} from './ready_track.ts'
+import { ok, refused } from './support.ts'
+import { dateOf, DAY, expectCounted, HOUR, sized, usageOf } from './usage_count.ts'
+
+/** `GET /v1/usage`, kept by counters (docs/decisions/0055). */
+
+it('counts what is ready: tracks, seconds, bytes by variant, and the upload on its day', async () => {
+  serveTranscoder(sized(5, 12.346))
+  const shop = await aShop()
+  await aReadyTrack(shop.key, shop.collection_id)
+  await aReadyTrack(shop.key, shop.collection_id)
+  await aWaitingTrack(shop.key, shop.collection_id)
+  const other = await aShop()
+  await aReadyTrack(other.key, other.collection_id)
+  const { days, ...usage } = await usageOf(shop.key)
+  expect(usage).toMatchObject({ tracks: 2, duration: 24.692, bytes: { total: 90, original: 20 } })
+  expect(usage.variants).toContainEqual({ variant: 'lossless', bytes: 10, files: 2 })
+  expect(days).toHaveLength(30)
+  const uploads = days.reduce((sum: number, day: { uploads: number }) => sum + day.uploads, 0)
+  const bytes = days.reduce((sum: number, day: { upload_bytes: number }) => sum + day.upload_bytes, 0)
+  expect([uploads, bytes]).toEqual([2, 20])
+  await expectCounted(shop)
+  await expectCounted(other)
+})
+
+it('follows a reprocess, a new file, one that fails and deletions, and nothing counts twice', async () => {
+  let answer: (job: Parameters<typeof made>[0]) => JobEvent = sized(5, 12)
+  serveTranscoder((job) => answer(job))
+  const shop = await aShop()
+  const { key, collection_id } = shop
+  const [first, second] = [await aReadyTrack(key, collection_id), await aReadyTrack(key, collection_id)]
+  const uploads = async () => {
+    const { days } = await usageOf(key)
+    return days.reduce((sum: number, day: { uploads: number }) => sum + day.uploads, 0)
+  }
+  const again = async (path: string, until = 'ready') => {
+    const [before] = await query('select job_id from tracks where id = ?', first)
+    await ok('POST', `/v1/track/${first}/${path}`, { key, body: {} })
+    if (path === 'upload') await upload(key, first, until)
+    await eventually(async () => {
+      const [now] = await query<{ job_id: string; status: string }>(
+        'select job_id, status from tracks where id = ?',
+        first,
+      )
+      return now!.job_id !== before!.job_id && now!.status === until
+    })
+  }
+  answer = sized(7, 12.5)
+  await again('reprocess')
+  expect(await expectCounted(shop)).toMatchObject({ tracks: 2, duration: 24.5 })
+  expect(await uploads()).toBe(2)
+  answer = sized(1, 3)
+  await again('upload')
+  expect(await expectCounted(shop)).toMatchObject({ tracks: 2, duration: 15 })
+  expect(await uploads()).toBe(3)
+  // What it had plays on.
+  answer = () => ({ type: 'error', error: { code: 'no_audio', message: 'No audio', retryable: false } })
+  await again('upload', 'incomplete')
+  expect(await expectCounted(shop)).toMatchObject({ tracks: 2 })
+  expect(await uploads()).toBe(3)
+
+  // An answer that was lost has the same written once more.
+  await query('update tracks set files = files, duration = duration')
+  await expectCounted(shop)
+  await ok('DELETE', `/v1/track/${second}`, { key })
+  await refused(404, 'not_found', 'DELETE', `/v1/track/${second}`, { key })
+  expect(await expectCounted(shop)).toMatchObject({ tracks: 1, duration: 3 })
+  await ok('DELETE', `/v1/collection/${collection_id}`, { key })
+  expect(await expectCounted(shop)).toEqual({ tracks: 0, duration: 0, bytes: { total: 0, original: 0 }, variants: [] })
+  expect(await uploads()).toBe(3)
+})
+
+it('counts no early file, also when its track goes', async () => {
+  const work = await aLongTrack()
+  await work.startEarly(early())
+  const nothing = { tracks: 0, duration: 0, bytes: { total: 0, original: 0 }, variants: [] }
+  expect(await expectCounted(work)).toEqual(nothing)
+  await ok('DELETE', `/v1/track/${work.track_id}`, { key: work.key })
+  expect(await expectCounted(work)).toEqual(nothing)
+  await work.leave()
+})
+
+it('follows an own variant from its files to their deletion, whatever it is called', async () => {
+  serveTranscoder()
+  const shop = await aShop()
+  const { key, collection_id } = shop
+  const body = { name: 'Constructor', codec: 'mp3', bitrate: 96 }
+  const { variant_id, variant } = await ok('POST', '/v1/variant', { key, body })
+  await aReadyTrack(key, collection_id)
+  expect((await expectCounted(shop)).variants).toContainEqual({ variant: variant.index, bytes: 5, files: 1 })
+  await ok('DELETE', `/v1/variant/${variant_id}`, { key })
+  await eventually(async () =>
+    (await usageOf(key)).variants.every((one: { variant: string }) => one.variant !== variant.index),
+  )
+  expect((await expectCounted(shop)).tracks).toBe(1)
+})
+
+const seedSessions = (organization_id: string, ends: number, created: number, count: number) =>
+  query(
+    `insert into hourly_play_sessions
+      (id, organization_id, scope, resource_id, metadata, variants, is_downloadable, expires_at, created_at)
+      with recursive n(i) as (select 1 union all select i + 1 from n where i < ${count})
+      select printf('${newHourlyId(ends).slice(0, 8)}-${newHourlyId(ends).slice(9, 13)}-8000-8000-%012x', i), ?, 'track', '', '{}', '[]', 0, ${ends}, ${created} from n`,
+    organization_id,
+  )
+
+it('counts a play session on the day it was made, when the hour of its end is over, once and for no row of its own', async () => {
+  const { key, organization_id, collection_id } = await aShop()
+  const other = await aShop()
+  stopTime()
+  const midnight = Date.parse(`${dateOf(Date.now())}T00:00:00Z`)
+  vi.setSystemTime(midnight + 5 * HOUR)
+  const sessions = async () =>
+    (await usageOf(key, `?from=${dateOf(midnight - DAY)}`)).days.map((day: { sessions: number }) => day.sessions)
+  await ok('POST', '/v1/play_session/collection', { key, body: { collection_id } })
+  await seedSessions(organization_id, midnight + 4.5 * HOUR, midnight - 1, 300)
+  await seedSessions(organization_id, midnight + 3.5 * HOUR, midnight + 2 * HOUR, 20)
+  await seedSessions(other.organization_id, midnight + 3.6 * HOUR, midnight, 7)
+  await seedSessions(organization_id, midnight - 40 * HOUR, midnight - 1, 1)
+  await seedSessions('gone', midnight + 3.5 * HOUR, midnight, 5)
+  expect(await sessions()).toEqual([0, 0])
+  // Two at a time, as crons may: one counts what the other has not.
+  await Promise.all([runSweep(), runSweep()])
+  expect(await sessions()).toEqual([1, 20])
+  vi.setSystemTime(midnight + 5 * HOUR + 10 * 60_000)
+  await runSweep()
+  expect(await sessions()).toEqual([301, 20])
+  // The hour in which it ends is the sixth, which must be over for ten minutes.
+  vi.setSystemTime(midnight + 7 * HOUR + 10 * 60_000 - 1)
+  expect((await rowsDuring(() => runSweep())).written).toBe(1)
+  vi.setSystemTime(midnight + 7 * HOUR + 10 * 60_000)
+  // The cursor, the day, and that a sweep ran.
+  expect((await rowsDuring(() => runSweep())).written).toBe(3)
+  expect(await sessions()).toEqual([301, 21])
+  vi.setSystemTime(midnight + 60 * HOUR)
+  await runSweep()
+  expect(await query('select id from hourly_play_sessions')).toEqual([])
+  expect(
+    (await usageOf(key, `?from=${dateOf(midnight - DAY)}&to=${dateOf(midnight)}`)).days.map(
+      (day: { sessions: number }) => day.sessions,
+    ),
+  ).toEqual([301, 21])
+  expect((await usageOf(other.key)).days.at(-3)).toMatchObject({ date: dateOf(midnight), sessions: 7 })
+  expect(await query(`select 1 from usage_days where organization_id = 'gone'`)).toEqual([])
+})
+
+it('tells the days that are asked for, at most 400 of UTC, and refuses others', async () => {
+  const { key } = await aShop()
+  stopTime()
+  vi.setSystemTime(Date.UTC(2026, 10, 23, 0, 30))
+  const dates = async (query = '') => (await usageOf(key, query)).days.map(({ date }: { date: string }) => date)
+  const usual = await dates()
+  expect([usual.length, usual[0], usual.at(-1)]).toEqual([30, '2026-10-25', '2026-11-23'])
+  expect(await dates('?from=2026-02-27&to=2026-03-01')).toEqual(['2026-02-27', '2026-02-28', '2026-03-01'])
+  expect(await dates('?from=2025-10-20')).toHaveLength(400)
+  expect(await dates('?to=2025-10-21')).toEqual(['2025-10-20', '2025-10-21'])
+  const wrong: [query: string, path: string][] = [
+    ['from=2025-10-19', 'from'],
+    ['to=2026-11-24', 'to'],
+    ['from=2026-03-02&to=2026-03-01', 'from'],
+    ['from=2026-02-30', 'from'],
+    ['to=yesterday', 'to'],
+    ['from=', 'from'],
+    ['from=2026-11-01T00:00:00Z', 'from'],
+  ]
+  await refused(400, 'unknown_field', 'GET', '/v1/usage?form=2026-11-01', { key })
+  for (const [query, path] of wrong) {
+    const { errors } = await refused(400, 'invalid_request', 'GET', `/v1/usage?${query}`, { key })
+    expect([query, errors?.map((error: { path: string }) => error.path)]).toEqual([query, [path]])
+  }
+})

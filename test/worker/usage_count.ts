@@ -1,0 +1,70 @@
+import { expect } from 'vitest'
+
+import { made, query } from './ready_track.ts'
+import { ok } from './support.ts'
+
+/** What `GET /v1/usage` tells, and what it should. */
+
+export const HOUR = 3600_000
+export const DAY = 24 * HOUR
+export const dateOf = (time: number) => new Date(time).toISOString().slice(0, 10)
+
+/** Of the organization whose key it is. */
+export const usageOf = async (key: string, days = '') => (await ok('GET', `/v1/usage${days}`, { key })).usage
+
+/** The same of tracks, by a scan. */
+async function scan(organization_id: string) {
+  const files = await query<{ variant: string; bytes: number; files: number }>(
+    `select value ->> 'index' as variant, sum(value ->> 'size') as bytes, count(*) as files
+      from tracks, json_each(tracks.files) where organization_id = ? and value ->> 'is_early' = 0
+      group by 1 order by 2 desc, 1`,
+    organization_id,
+  )
+  const [length] = await query<{ duration: number }>(
+    `select coalesce(sum(round(duration * 1000)), 0) / 1000.0 as duration from tracks
+      where organization_id = ? and files ->> '$[0].is_early' = 0`,
+    organization_id,
+  )
+  const original = files.find(({ variant }) => variant === 'original')
+  return {
+    tracks: original?.files ?? 0,
+    duration: length!.duration,
+    bytes: { total: files.reduce((sum, { bytes }) => sum + bytes, 0), original: original?.bytes ?? 0 },
+    variants: files.filter(({ variant }) => variant !== 'original'),
+  }
+}
+
+/** Expects what is told to be what there is. */
+export async function expectCounted({ key, organization_id }: { key: string; organization_id: string }) {
+  const { days: _, ...usage } = await usageOf(key)
+  expect(usage).toEqual(await scan(organization_id))
+  return usage
+}
+
+/** Transcodes whose files have these bytes each, and this length. */
+export const sized = (size: number, duration: number) => (job: Parameters<typeof made>[0]) =>
+  made(job, { duration, variants: job.variants.map(({ index }) => ({ index, size, bitrate: 128, duration })) })
+
+/** Files of a track, written straight into the database: `size` is SQL over the row. */
+export const filesSql = (
+  size: string,
+) => `(select json_group_array(json_object('index', value, 'path', value || '/' || id, 'size', ${size},
+  'bitrate', 1, 'duration', 1, 'variant_id', null, 'is_early', 0)) from json_each('["aac-160","flac","original"]'))`
+
+/** Tracks without files, whose ids stand in another order than their places. */
+export async function manyTracks(
+  { organization_id, collection_id }: { organization_id: string; collection_id: string },
+  count: number,
+  name = 5,
+  created_at = '1',
+) {
+  await query(
+    `insert into tracks (id, organization_id, collection_id, "index", file_name, "order", metadata, cover_colors, status,
+        upload_path, upload_expires_at, awaiting_upload, next_check_at, created_at, info)
+      with recursive n(i) as (select 1 union all select i + 1 from n where i < ${count})
+      select printf('0000000${name}-0000-4000-8000-%012x', i * 7919 % 1000003), ?, ?, 'many' || i, 'many.mp3', i, '{}', '[]', 'processing',
+        'uploads/' || i, 0, 0, 0, ${created_at}, '{}' from n`,
+    organization_id,
+    collection_id,
+  )
+}

@@ -1,0 +1,149 @@
+import { env } from 'cloudflare:workers'
+import { expect, it, onTestFinished, vi } from 'vitest'
+
+import { runSweep } from './fixtures.ts'
+import { rowsDuring } from './meter.ts'
+import { aReadyTrack, aShop, aWaitingTrack, eventually, query, serveTranscoder } from './ready_track.ts'
+import { withoutTriggers } from './seed.ts'
+import { makeStorage } from './storage.ts'
+import { ok } from './support.ts'
+import { dateOf, DAY, expectCounted, filesSql, manyTracks, usageOf } from './usage_count.ts'
+
+/** What the usage costs, and how it stays right with many tracks, days and those that were there before. */
+
+it('costs one row of a track that becomes ready, or is deleted, and none of one that waits', async () => {
+  serveTranscoder()
+  const { key, collection_id } = await aShop()
+  await aReadyTrack(key, collection_id)
+  const usage = await query<{ name: string; sql: string }>(
+    `select name, sql from sqlite_master where type = 'trigger' and name like 'tracks_usage%'`,
+  )
+  expect(usage).toHaveLength(3)
+  const waiting = await Promise.all([1, 2].map(() => aWaitingTrack(key, collection_id)))
+  const finish = async (id: string) =>
+    (
+      await rowsDuring(() =>
+        query(`update tracks set files = ${filesSql('5')}, duration = 3, status = 'ready' where id = ?`, id),
+      )
+    ).written
+  const remove = async (id: string) => (await rowsDuring(() => query('delete from tracks where id = ?', id))).written
+  const create = async () => (await rowsDuring(() => aWaitingTrack(key, collection_id))).written
+  const counted = [await create(), await finish(waiting[0]!), await remove(waiting[0]!)]
+  await env.DB.batch(usage.map(({ name }) => env.DB.prepare(`drop trigger ${name}`)))
+  const plain = [await create(), await finish(waiting[1]!), await remove(waiting[1]!)]
+  await env.DB.batch(usage.map(({ sql }) => env.DB.prepare(sql)))
+  expect(counted.map((rows, at) => rows - plain[at]!)).toEqual([0, 1, 1])
+})
+
+it('follows the deletion of a large collection in the background, and of an organization', async () => {
+  onTestFinished(makeStorage)
+  serveTranscoder()
+  const shop = await aShop()
+  await aReadyTrack(shop.key, shop.collection_id)
+  const { collection_id } = await ok('POST', '/v1/collection', { key: shop.key, body: { title: 'Large' } })
+  await withoutTriggers('tracks', async () => {
+    await manyTracks({ ...shop, collection_id }, 5000)
+    const values = `duration = "order" / 1000.0, files = ${filesSql('"order"')}`
+    await query(`update tracks set ${values} where collection_id = ?`, collection_id)
+  })
+  // As if all had been there before.
+  await query('delete from usage_days')
+  await query(`insert into usage_cursors values ('tracks', '')`)
+  await runSweep()
+  expect((await expectCounted(shop)).tracks).toBe(5001)
+  await ok('DELETE', `/v1/collection/${collection_id}`, { key: shop.key })
+  const left = async () =>
+    (await query<{ n: number }>('select count(*) as n from tracks where collection_id = ?', collection_id))[0]!.n
+  await vi.waitUntil(async () => (await left()) === 0, { timeout: 120_000, interval: 200 })
+  expect(await expectCounted(shop)).toMatchObject({ tracks: 1, bytes: { original: 10 } })
+
+  await ok('DELETE', `/v1/organization/${shop.organization_id}`, { key: env.ROOT_KEY })
+  await eventually(async () => (await query('select 1 from tracks')).length === 0)
+  expect(await query('select * from usage_days')).toEqual([])
+}, 60_000)
+
+it('makes one row of the days that are too old, and what there is stays the same', async () => {
+  serveTranscoder()
+  const shop = await aShop()
+  await aReadyTrack(shop.key, shop.collection_id)
+  const day = (ago: number) => dateOf(Date.now() - ago * DAY)
+  const move = (ago: number) => query('update usage_days set date = ? where date = ?', day(ago), day(0))
+  await move(450)
+  await aReadyTrack(shop.key, shop.collection_id)
+  await move(400)
+  const track_id = await aReadyTrack(shop.key, shop.collection_id)
+  await move(399)
+  await ok('DELETE', `/v1/track/${track_id}`, { key: shop.key })
+  const before = await expectCounted(shop)
+  const dates = async () =>
+    (await query<{ date: string }>('select date from usage_days order by date')).map(({ date }) => date)
+  for (const _ of [1, 2]) {
+    await runSweep()
+    expect(await dates()).toEqual(['', day(399), day(0)])
+    expect(await expectCounted(shop)).toEqual(before)
+  }
+  // What comes later goes there too.
+  await query('update usage_days set date = ? where date = ?', day(401), day(0))
+  await runSweep()
+  expect(await dates()).toEqual(['', day(399)])
+  expect(await expectCounted(shop)).toEqual(before)
+})
+
+it('counts the tracks of a database of the version before step by step, while they change', async () => {
+  onTestFinished(makeStorage)
+  const shop = await aShop()
+  const other = await aShop()
+  const at = env.TEST_MIGRATIONS.findIndex(({ name }) => name.endsWith('_usage.sql'))
+  const names = await query<{ type: string; name: string }>(
+    `select type, name from sqlite_master where type in ('trigger', 'table') and name like '%usage_%' order by type desc`,
+  )
+  expect(names.length).toBeGreaterThan(7)
+  await env.DB.batch(names.map(({ type, name }) => env.DB.prepare(`drop ${type} ${name}`)))
+  const made = dateOf(Date.now() - 20 * DAY)
+  await manyTracks(shop, 3500, 5, `${Date.parse(made)} + i % 2 * ${DAY}`)
+  await manyTracks(other, 500, 6)
+  await query(`update tracks set duration = "order" / 1000.0, files = ${filesSql('"order"')} where "order" % 10 > 0`)
+  await env.DB.batch(env.TEST_MIGRATIONS[at]!.queries.map((text) => env.DB.prepare(text)))
+  const cursor = async () => (await query<{ at: string }>(`select at from usage_cursors where name = 'tracks'`))[0]?.at
+  // What changes before and behind the cursor at every step, as calls and jobs do.
+  const change = async (i: number) => {
+    await query(`delete from tracks where "order" % 500 = ${i}`)
+    await query(`update tracks set duration = 7, files = ${filesSql('2')} where "order" % 50 = ${i}`)
+    await query(`update tracks set files = null where "order" % 60 = ${i}`)
+  }
+  expect(await cursor()).toBe('')
+  await change(1)
+  expect((await usageOf(shop.key)).tracks).toBe(0)
+  // A sweep that ends after each step: the next asks the database in vain.
+  const steps = async () => {
+    const DB = new Proxy(env.DB, {
+      get(database, name: keyof D1Database) {
+        if (name !== 'batch') return database[name].bind(database)
+        return async (statements: D1PreparedStatement[]) => {
+          const results = await database.batch(statements)
+          if ((await cursor()) !== reached) throw new Error('cut off')
+          return results
+        }
+      },
+    })
+    const reached = await cursor()
+    await expect(runSweep({ ...env, DB })).rejects.toThrow()
+  }
+  await steps()
+  const first = await cursor()
+  expect(first).toBeTruthy()
+  expect((await usageOf(shop.key)).tracks).toBeLessThan(1000)
+  await change(2)
+  await steps()
+  await change(3)
+  await runSweep()
+  expect(await cursor()).toBe(undefined)
+  await expectCounted(shop)
+  await change(4)
+  await runSweep()
+  await expectCounted(other)
+  const { tracks } = await expectCounted(shop)
+  expect(tracks).toBeGreaterThan(2500)
+  const days = (await usageOf(shop.key)).days.filter((day: { date: string; uploads: number }) => day.uploads > 0)
+  expect(days.map(({ date }: { date: string }) => date).slice(0, 2)).toEqual([made, dateOf(Date.parse(made) + DAY)])
+}, 120_000)
