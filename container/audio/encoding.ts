@@ -56,8 +56,12 @@ const isTrail = (byte: number, at: number, all: Uint8Array) =>
   byte >= 0x80 && all[at - 1]! >= 0x81 && all[at - 1]! <= 0x9f
 
 const LETTER = 'a-zÀ-ÖØ-öø-ÿŠŽšžŒœŸ'
-const SIGN = '°ªº¹²³¼½¾µ®©™€£¥¢×÷±'
-const NO_WORD = new RegExp(`[^\\x21-\\x7e${LETTER}${SIGN}]|[${LETTER}][${SIGN}][${LETTER}]|[^\\x21-\\x7e]{4}`, 'i')
+/** Signs, of which the first are letters in other encodings where they stand between letters. */
+const SIGNS = ['ªº¹²³¼½¾µ', '°®©™€£¥¢×÷±'] as const
+const NO_WORD = new RegExp(
+  `[^\\x21-\\x7e${LETTER}${SIGNS.join('')}]|[${LETTER}][${SIGNS[0]}][${LETTER}]|[^\\x21-\\x7e]{4}`,
+  'i',
+)
 
 /** Windows-1252: letters with accents among letters without, and signs that stand where signs do. */
 function isWestern(text: string): boolean {

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 
-import { ffmpeg, type Format, formats, lavfi, makeImage, noise, type Signal } from '../support/audio.ts'
+import { ffmpeg, type Format, formats, lavfi, makeAudio, makeImage, noise, type Signal } from '../support/audio.ts'
 import { type Measuring, startMeasuring } from './measuring.ts'
 
 /** What `info` says of files as people have them: with tags, chapters and a cover, in every way that these are written. */
@@ -168,4 +168,12 @@ describe.each(ROWS)('$format', (row) => {
     expect(Math.abs((bitrate as number) / row.bitrate - 1), `${JSON.stringify(bitrate)} kbit/s`).toBeLessThan(0.1)
     expect(result.warnings).toEqual([])
   })
+})
+
+it('titles of chapters lose what moves or turns the text around them', async () => {
+  const text = ';FFMETADATA1\n[CHAPTER]\nTIMEBASE=1/1000\nSTART=0\nEND=500\ntitle=\u202eOne\\\n two\n'
+  const inputs = { audio: await makeAudio('m4a', { seconds: 0.5 }), metadata: Buffer.from(text) }
+  const both = ['-i', 'audio', '-i', 'metadata', '-map_chapters', '1', '-c', 'copy', '-f', 'ipod']
+  const { result } = await measuring.make(await ffmpeg(both, inputs), ['mp3-128'])
+  expect(result.info.chapters).toEqual([{ start: 0, title: 'One two' }])
 })

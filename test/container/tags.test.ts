@@ -159,12 +159,13 @@ beforeAll(async () => {
 })
 
 const LATIN = { title: Buffer.from('Über den Wolken', 'latin1'), artist: Buffer.from('Mädchen für alles', 'latin1') }
-// Кино, Группа крови; 坂本九, 上を向いて歩こう; 青花瓷 in GBK, which nobody can tell from others.
+// Кино, Группа крови; 坂本九, 上を向いて歩こう; Mikołaj, żółć in Windows-1250 and 青花瓷 in GBK, which nobody can tell from others.
 const hex = (text: string) => Buffer.from(text, 'hex')
 const CYRILLIC = { title: hex('c3f0f3efefe020eaf0eee2e8'), artist: hex('cae8edee') }
 const JAPANESE = { title: hex('8fe382f08cfc82a282c495e082b182a4'), artist: hex('8de2967b8be3') }
 const CURLY = { title: hex('42657374206f662074686520383092732c'), artist: hex('506c616e20934294') }
 const READ_CURLY = { title: 'Best of the 80’s,', artist: 'Plan “B”' }
+const POLISH = { title: hex('4d696b6fb3616a'), artist: hex('bff3b3e6') }
 const CHINESE = { title: hex('c7e0bba8b4c9'), artist: hex('d6dcbddcc2d7') }
 
 /** ID3v1 (id3.org): fields of 30 bytes in no encoding that anybody declared. */
@@ -212,12 +213,13 @@ describe('tags in the encoding of', () => {
     ['Windows-1251', CYRILLIC, { title: 'Группа крови', artist: 'Кино' }],
     ['Shift-JIS', JAPANESE, { title: '上を向いて歩こう', artist: '坂本九' }],
     ['UTF-8', { title: Buffer.from('Ünï'), artist: Buffer.from('坂本九') }, { title: 'Ünï', artist: '坂本九' }],
+    ['nobody knows here', POLISH, {}],
     ['nobody knows, which are none', CHINESE, {}],
     ['Windows-1252, with quotes', CURLY, READ_CURLY],
     [
       'Latin-1, of which one text is none',
-      { title: Buffer.from('1ère à 25°C', 'latin1'), artist: CHINESE.artist },
-      { title: '1ère à 25°C' },
+      { title: Buffer.from('1ère à 25°C, A×B', 'latin1'), artist: CHINESE.artist },
+      { title: '1ère à 25°C, A×B' },
     ],
     [
       'Latin-1, in words of accents',
