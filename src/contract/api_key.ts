@@ -13,6 +13,7 @@ export type KeyType = z.infer<typeof KeyType>
  */
 export const ApiKey = named('ApiKey', {
   id: z.uuid(),
+  organization_id: z.uuid(),
   title: z.string(),
   type: KeyType,
   /** The first characters of the secret, to tell keys apart. */

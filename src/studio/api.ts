@@ -4,6 +4,7 @@ import { type Client, createClient, type Failure, type Result } from '../client/
 import type { ApiKey, KeyType } from '../contract/api_key.ts'
 import type { Collection } from '../contract/collection.ts'
 import type { CoverImage, UploadHandle } from '../contract/media.ts'
+import type { Organization } from '../contract/organization.ts'
 import type { PlayScope } from '../contract/play.ts'
 import type { Playlist, PlaylistTrack as PlaylistTrackSchema } from '../contract/playlist.ts'
 import type { Reprocess } from '../contract/reprocess.ts'
@@ -42,6 +43,7 @@ export type {
   CoverImage,
   Failure,
   KeyType,
+  Organization,
   Playlist,
   PlayScope,
   Reprocess,

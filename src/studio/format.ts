@@ -1,6 +1,8 @@
 import type { Failure } from '../client/index.ts'
+import { withoutExtension } from '../contract/facts.ts'
 import type { TrackInfo } from '../contract/info.ts'
 import type { Listed, Track } from './api.ts'
+import { organization } from './state/organization.ts'
 
 /** `75.4` → `1:15`, `3700` → `1:01:40`. */
 export { clock } from '../elements/shared/clock.ts'
@@ -78,8 +80,12 @@ const sentence = (text: string) => `${text.charAt(0).toUpperCase()}${text.slice(
 
 type Named = Pick<Listed, 'player_title' | 'file_name' | 'tags'>
 
+/** What a track's file says of itself, where the organization uses that. */
+export const usedTags = ({ tags }: Pick<Listed, 'tags'>): Listed['tags'] =>
+  organization.get()?.uses_tags === false ? {} : tags
+
 /** A track's name as its file has it: the title that it says, else its own. */
-export const fileTitle = (track: Named) => track.tags.title ?? track.file_name.replace(/\.[^.]*$/, '')
+export const fileTitle = (track: Named) => usedTags(track).title ?? withoutExtension(track.file_name)
 
 /** A track's name: its title, else its file's. */
 export const nameOf = (track: Named) => track.player_title || fileTitle(track)

@@ -17,6 +17,8 @@ import { Empty } from './parts/states.tsx'
 import { href, type PageProperties, useRoute } from './route.ts'
 import { useScroll } from './scroll.ts'
 import { useConnection } from './state/client.ts'
+import { findOrganization, organization } from './state/organization.ts'
+import { useStore } from './state/store.ts'
 import { upload, uploadAsCollection } from './state/uploads.ts'
 
 const PAGES: Record<string, ComponentType<PageProperties>> = {
@@ -48,6 +50,9 @@ export function Shell({ onSignOut }: { onSignOut: () => void }) {
   const Page = is_root ? SystemPage : (PAGES[route.page] ?? NotFound)
   const current = is_root ? 'system' : route.page
 
+  // Names of tracks depend on it.
+  useStore(organization)
+  useEffect(() => (is_root ? undefined : findOrganization(connection.client)), [connection])
   useEffect(() => {
     if (is_root) return undefined
     return acceptDrops(byId('drop-veil'), (files) => {

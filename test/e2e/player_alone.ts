@@ -156,7 +156,7 @@ function answer(
       file_name: 'x.wav',
       image_colors: [],
       is_preliminary: false,
-      tags: {},
+      // No tags, as a Worker from before there were any answers.
     },
     list,
     chapters,

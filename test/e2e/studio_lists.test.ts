@@ -61,6 +61,18 @@ test('below its title a row says what was written for it, else the artist of the
   const below = (name: string) => rowOf(page, name).locator('.track-text .soft').textContent()
   await expect.poll(() => below('first'), PATIENCE).toBe('Ines Calder')
   expect(await below('second')).toBe('Various')
+  const turn = async (uses: 'check' | 'uncheck', said: string) => {
+    await visit(page, '#/variants', 'Variants')
+    await page.getByRole('checkbox', { name: /tags of a file/ })[uses](PATIENCE)
+    await page.getByText(said, { exact: true }).waitFor({ state: 'attached', ...PATIENCE })
+    await page.goBack()
+  }
+  await turn('uncheck', 'Tags are not used')
+  await expect.poll(() => below('first'), PATIENCE).toBe('Various')
+  await page.reload()
+  await expect.poll(() => below('first'), PATIENCE).toBe('Various')
+  await turn('check', 'Tags are used')
+  await expect.poll(() => below('first'), PATIENCE).toBe('Ines Calder')
   const first = { params: { track_id: (await listed())[0]!.id } }
   await must(client.put('/v1/track/{track_id}', { ...first, body: { player_subtitle: 'Live' } }))
   await visit(page, '#/keys', 'Keys')

@@ -14,7 +14,7 @@ const PLAY_SESSION = 'id creator_id organization_index metadata variants is_down
 export const PLAYLIST =
   'created_at updated_at id creator_id organization_index title metadata image_colors theme player_color player_subtitle track_count version'
 export const API_KEY =
-  'id title type hint collection_id track_id playlist_id variants is_downloadable allowed_origins expires_at created_at last_used_at'
+  'id organization_id title type hint collection_id track_id playlist_id variants is_downloadable allowed_origins expires_at created_at last_used_at'
 // The specification's fields, and ours: the settings.
 export const VARIANT = 'id name type format bitrate index codec channels start length'
 export const REPROCESS = 'state all total done failed started_at finished_at'

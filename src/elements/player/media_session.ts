@@ -68,7 +68,7 @@ function metadataOf({ track, cover_image, list }: PlayView): MediaMetadataInit {
   return {
     title: track.player_title ?? track.file_name,
     artist: track.player_subtitle ?? list?.subtitle ?? '',
-    album: list?.title ?? track.tags.album ?? '',
+    album: list?.title ?? track.tags?.album ?? '',
     artwork: Object.values(cover_image).map(({ url, width, height }) => ({ src: url, sizes: `${width}x${height}` })),
   }
 }

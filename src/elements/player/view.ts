@@ -193,7 +193,7 @@ export class PlayerView {
 
   #showTrack({ state, texts, duration }: Model): void {
     const { view, session, index } = state
-    const album = (view ?? session)?.list?.title ?? view?.track.tags.album ?? ''
+    const album = (view ?? session)?.list?.title ?? view?.track.tags?.album ?? ''
     setTitle(this.#album, album === titleOf(state) ? '' : album)
     setTitle(this.#title, titleOf(state))
     setTitle(

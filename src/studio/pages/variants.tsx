@@ -5,12 +5,16 @@ import type { Variant } from '../api.ts'
 import { explain, plural } from '../format.ts'
 import { Button } from '../parts/button.tsx'
 import { confirmed } from '../parts/dialog.tsx'
+import { Check } from '../parts/field.tsx'
 import { Empty, Loading, Problem } from '../parts/states.tsx'
 import { VariantForm } from '../parts/variant_form.tsx'
 import { VariantTable } from '../parts/variant_table.tsx'
 import { useAll } from '../state/all.ts'
 import { bringAllUpToDate } from '../state/bring_all.ts'
 import { useClient } from '../state/client.ts'
+import { organization } from '../state/organization.ts'
+import { useStore } from '../state/store.ts'
+import { forgetViews } from '../state/views.ts'
 import { useTitle } from '../title.ts'
 import { isDefault } from '../variant.ts'
 
@@ -19,6 +23,7 @@ export function VariantsPage() {
   const client = useClient()
   const { entries, loading, problem, reload } = useAll('/v1/variant', ({ variants }) => variants)
   const [editing, setEditing] = useState<Variant | 'new' | null>(null)
+  const current = useStore(organization)
   useTitle('Variants')
   const own = entries.filter((variant) => !isDefault(variant))
 
@@ -28,6 +33,16 @@ export function VariantsPage() {
     const answer = await client.delete('/v1/variant/{variant_id}', { params: { variant_id: id } })
     announce(answer.ok ? `${name} deleted` : explain(answer))
     reload()
+  }
+  async function setUsesTags(uses_tags: boolean) {
+    if (!current) return
+    organization.set({ ...current, uses_tags })
+    const params = { organization_id: current.id }
+    const answer = await client.put('/v1/organization/{organization_id}', { params, body: { uses_tags } })
+    organization.set(answer.ok ? answer.organization : current)
+    if (!answer.ok) return announce(explain(answer))
+    forgetViews()
+    announce(uses_tags ? 'Tags are used' : 'Tags are not used')
   }
   async function bringAll() {
     const title = 'Bring all tracks up to date?'
@@ -77,6 +92,16 @@ export function VariantsPage() {
             <VariantTable variants={entries.filter(isDefault)} />
           </section>
         </>
+      )}
+      {current && (
+        <section class="table-group" aria-labelledby="tags-title">
+          <h2 id="tags-title">Tags of files</h2>
+          <Check
+            label="Title, artist, order and cover come from the tags of a file where nobody has set them"
+            checked={current.uses_tags}
+            onChange={(uses_tags) => void setUsesTags(uses_tags)}
+          />
+        </section>
       )}
       {editing && (
         <VariantForm

@@ -1,0 +1,21 @@
+import type { Client, Organization } from '../api.ts'
+import { createStore } from './store.ts'
+
+/** The organization that the key opens; null until it is known. */
+export const organization = createStore<Organization | null>(null)
+
+/** Finds it by its keys, of which there always is one; what is answered forgets it. */
+export function findOrganization(client: Client): () => void {
+  let isCurrent = true
+  void (async () => {
+    const keys = await client.get('/v1/api_key', { query: { limit: 1 } })
+    const organization_id = keys.ok && keys.api_keys[0]?.organization_id
+    if (!organization_id) return
+    const found = await client.get('/v1/organization/{organization_id}', { params: { organization_id } })
+    if (found.ok && isCurrent) organization.set(found.organization)
+  })()
+  return () => {
+    isCurrent = false
+    organization.set(null)
+  }
+}
