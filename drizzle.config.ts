@@ -5,6 +5,7 @@ export default defineConfig({
   schema: [
     './src/adapters/schema.ts',
     './src/adapters/share_schema.ts',
+    './src/adapters/trash_schema.ts',
     './src/adapters/work_schema.ts',
     './src/adapters/former_schema.ts',
   ],

@@ -31,6 +31,12 @@ export const folderOf = ({ folder_id, collection_id }: Pick<Owned, 'folder_id' |
 export const uploadPath = (track: Owned) => `uploads/${track.organization_id}/${folderOf(track)}/${track.id}`
 export const trackPath = (track: Owned & { index: string }) =>
   `media/${track.organization_id}/${folderOf(track)}/${track.index}`
+/** Where all files of a track lie. */
+export const trackPrefixes = (track: Owned & { index: string; cover_path: string | null }) => [
+  uploadPath(track),
+  `${trackPath(track)}/`,
+  ...(track.cover_path ? [`${track.cover_path}/`] : []),
+]
 /** What is a track's own of a path in a folder: its id, its index or its cover's name. */
 export const nameIn = (path: string) => path.split('/', 4)[3]!.split('.')[0]!
 

@@ -1,5 +1,6 @@
-import { eq, type SQL, sql } from 'drizzle-orm'
+import { eq, or, type SQL, sql } from 'drizzle-orm'
 
+import { MAX_PLAYLIST_TRACKS } from '../contract/facts.ts'
 import type { Database } from './database.ts'
 import { newId } from './id.ts'
 import { playlists, playlistTracks } from './schema.ts'
@@ -22,6 +23,68 @@ export function renumber(db: Database, change_id: string) {
       .where(eq(playlists.change_id, change_id)),
   ] as const
 }
+
+/**
+ * Places that wait for something in the trash are of a playlist that is none: `whole:{id}` those that went with their playlist, `alone:{id}`
+ * those that went with their track.
+ */
+const waits = sql`substr(playlist_id, 6, 1) = ':'`
+const home = sql`substr(playlist_id, 7)`
+
+/** The places that went with a playlist, and those that its tracks took along. */
+export const waitingFor = (playlist_id: string) =>
+  ['whole', 'alone'].map((way) => sql`playlist_id = ${`${way}:${playlist_id}`}`)
+
+/** Takes places out of their playlists so that they can come back; for the batch that moves their tracks, or the playlist, into the trash. */
+export function hidePlaces(db: Database, places: SQL, way: 'whole' | 'alone') {
+  const change_id = newId()
+  const hidden = sql`${places} and not ${waits}`
+  return [
+    db
+      .update(playlists)
+      .set({ version: sql`version + 1`, change_id })
+      .where(sql`id in (select playlist_id from playlist_tracks where ${hidden})`),
+    db
+      .update(playlistTracks)
+      .set({ playlist_id: sql`${`${way}:`} || playlist_id` })
+      .where(hidden),
+    ...renumber(db, change_id),
+  ] as const
+}
+
+/**
+ * Brings back the places whose playlist and track are there again, to where they stood; those of a playlist that would have too many
+ * go on waiting. For the batch that takes them out of the trash.
+ */
+export function showPlaces(db: Database, places: SQL) {
+  const change_id = newId()
+  const back = sql`${places} and ${waits} and exists (
+    select 1 from tracks, collections where tracks.id = track_id and collections.id = tracks.collection_id)`
+  const count = (of: SQL) => sql`(select count(*) from playlist_tracks where ${of})`
+  const room = sql`${count(sql`playlist_id = playlists.id`)}
+    + ${count(sql`${home} = playlists.id and ${back}`)} <= ${MAX_PLAYLIST_TRACKS}`
+  // The n-th that comes back stood behind n others that do.
+  const returning = sql`(select id as place_id, ${home} as home, position, row_number() over (partition by playlist_id order by position) as n
+    from playlist_tracks where ${back}) as returning_place`
+  return [
+    db
+      .update(playlists)
+      .set({ version: sql`version + 1`, change_id })
+      .where(sql`id in (select ${home} from playlist_tracks where ${back}) and ${room}`),
+    db
+      .update(playlistTracks)
+      .set({ playlist_id: sql`home`, position: sql`returning_place.position - n + 0.5 + n / 2000.0` })
+      .from(returning)
+      .where(
+        sql`${playlistTracks.id} = place_id and exists (select 1 from playlists where id = home and change_id = ${change_id})`,
+      ),
+    ...renumber(db, change_id),
+  ] as const
+}
+
+/** Deletes the places that wait for a playlist. */
+export const forgetPlaces = (db: Database, playlist_id: string) =>
+  db.delete(playlistTracks).where(or(...waitingFor(playlist_id)))
 
 /** Takes deleted tracks out of all playlists; for the batch that deletes them, before the tracks go. */
 export function removeFromPlaylists(db: Database, deleted: SQL) {

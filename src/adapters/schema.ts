@@ -152,7 +152,7 @@ export const playlists = sqliteTable(
   ],
 )
 
-/** Places in a playlist; the same track may have several. */
+/** Places in a playlist; the same track may have several. Those that wait for something in the trash: playlist_order.ts. */
 export const playlistTracks = sqliteTable(
   'playlist_tracks',
   {

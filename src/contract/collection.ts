@@ -3,6 +3,7 @@ import * as z from 'zod'
 import { HexColor, ImageColor } from './color.ts'
 import {
   counted,
+  Deletion,
   Id,
   including,
   Metadata,
@@ -111,10 +112,11 @@ export const collectionOperations = defineOperations({
   deleteCollection: {
     method: 'delete',
     path: '/v1/collection/{collection_id}',
-    summary: 'Delete a collection with its tracks and their files',
+    summary: 'Delete a collection with its tracks and their files; `trash=true` keeps them for seven days',
     tag,
     access: ['server'],
     params,
+    query: Deletion,
     response: ok({ collection_id: z.uuid(), deleted_collection: Collection }),
   },
   listCollectionTracks: {

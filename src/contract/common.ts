@@ -53,6 +53,9 @@ export const including = (...names: string[]) => {
 /** How many there are of a list; `is_count_exact` is false where more than `count` may be there (docs/decisions/0051). */
 export const counted = { count: z.int(), is_count_exact: z.literal(false).optional() }
 
+/** Of a deletion: whether what is deleted can be restored (docs/decisions/0054). A misspelt name must not delete for good. */
+export const Deletion = z.strictObject({ trash: z.enum(['true', 'false']).optional() })
+
 /** A schema that OpenAPI knows by its name. */
 export const named = <const T extends z.ZodRawShape>(id: string, shape: T) => z.object(shape).meta({ id })
 

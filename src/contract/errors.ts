@@ -45,6 +45,7 @@ export const ERRORS = {
   slug_taken: { status: 409, meaning: 'Another share has or had this `slug`.' },
   variants_full: { status: 409, meaning: 'The organization has as many variants of its own as it may have.' },
   default_variant: { status: 409, meaning: 'A default variant can be neither changed nor deleted.' },
+  collection_in_trash: { status: 409, meaning: 'Restore its collection first.' },
   session_expired: { status: 410, meaning: 'The session ended less than a day ago; later it is `not_found`.' },
   share_revoked: { status: 410, meaning: 'The share was revoked, or what it shared deleted.' },
   version_mismatch: { status: 412, meaning: 'The playlist has changed since the version in `If-Match`.' },

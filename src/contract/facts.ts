@@ -13,6 +13,8 @@ export const MAX_SESSION_TTL = 86_400
 export const PLAYBACK_TTL = 3600
 /** Seconds an upload handle stays valid (specification §8). */
 export const UPLOAD_TTL = 3600
+/** Seconds for which the trash keeps things. */
+export const TRASH_TTL = 7 * 86_400
 /** Bytes of a part of a multipart upload at least, and parts at most: parts of large files are larger. Seconds that such an upload may take. */
 export const PART_SIZE = 8 * 1024 * 1024
 export const MAX_PARTS = 1000

@@ -14,6 +14,7 @@ import { systemOperations } from './system.ts'
 import { trackOperations } from './track.ts'
 import { trackBatchOperations } from './track_batch.ts'
 import { trackVariantOperations } from './track_variant.ts'
+import { trashOperations } from './trash.ts'
 import { uploadOperations } from './upload.ts'
 import { usageOperations } from './usage.ts'
 import { variantOperations } from './variant.ts'
@@ -34,6 +35,7 @@ export const operations = {
   ...reprocessOperations,
   ...multipartOperations,
   ...shareOperations,
+  ...trashOperations,
   ...limitOperations,
   ...usageOperations,
   ...systemOperations,

@@ -1,7 +1,7 @@
 import * as z from 'zod'
 
 import { artwork, Collection, CollectionCreate, CollectionUpdate, listQuery } from './collection.ts'
-import { counted, Id, ok, Page } from './common.ts'
+import { counted, Deletion, Id, ok, Page } from './common.ts'
 import { MAX_PLAYLIST_TRACKS } from './facts.ts'
 import { OwnCover, UploadHandle } from './media.ts'
 import { defineOperations } from './operation.ts'
@@ -85,10 +85,11 @@ export const playlistOperations = defineOperations({
   deletePlaylist: {
     method: 'delete',
     path: '/v1/playlist/{playlist_id}',
-    summary: 'Delete a playlist; its tracks stay in their collections',
+    summary: 'Delete a playlist; its tracks stay in their collections. `trash=true` keeps it for seven days',
     tag,
     access: ['server'],
     params,
+    query: Deletion,
     response: ok({ playlist_id: z.uuid(), deleted_playlist: Playlist }),
   },
   getPlaylistCover: {

@@ -3,6 +3,7 @@ import * as z from 'zod'
 import { HexColor, ImageColor } from './color.ts'
 import {
   counted,
+  Deletion,
   Id,
   including,
   Metadata,
@@ -158,10 +159,11 @@ export const trackOperations = defineOperations({
   deleteTrack: {
     method: 'delete',
     path: '/v1/track/{track_id}',
-    summary: 'Delete a track and its files',
+    summary: 'Delete a track and its files; `trash=true` keeps them for seven days',
     tag,
     access: ['server'],
     params,
+    query: Deletion,
     response: ok({ track_id: z.uuid(), deleted_track: Track }),
   },
   completeTrackUpload: {

@@ -3,12 +3,20 @@ import { eq, inArray, type SQL, sql } from 'drizzle-orm'
 import { newId } from '../adapters/id.ts'
 import { removeFromPlaylists } from '../adapters/playlist_order.ts'
 import { collections, playlists, playlistTracks, tracks, uploadSessions, variants } from '../adapters/schema.ts'
+import { trash } from '../adapters/trash_schema.ts'
 import { reprocesses } from '../adapters/work_schema.ts'
 import type { System } from '../context.ts'
 import { AFTER_WRITES, insertJobFrom } from './jobs.ts'
+import { deleteSome, MAX_DELETED } from './trash.ts'
 
 /** Rows deleted in one statement, so that a big organization does not hold up the database. */
 const CHUNK = 500
+
+/** The collections whose tracks are there, also those in the trash. */
+export const ownCollections = (
+  organization_id: string,
+) => sql`select id from collections where organization_id = ${organization_id}
+  union all select id from trash where organization_id = ${organization_id} and scope = 'collection'`
 
 /** Deletes the rows of an organization that is gone, collection by collection. Its play sessions end by themselves within a day. */
 export async function deleteOrganizationRows(
@@ -18,18 +26,14 @@ export async function deleteOrganizationRows(
 ): Promise<void> {
   const { db } = system
   for (;;) {
-    const collection = await db
-      .select({ id: collections.id })
-      .from(collections)
-      .where(eq(collections.organization_id, organization_id))
-      .limit(1)
-      .get()
+    const [collection] = await db.all<{ id: string }>(sql`${ownCollections(organization_id)} limit 1`)
     if (!collection) break
     await deleteTracks(system, organization_id, collection.id, alive)
     await db.batch([
       db.delete(uploadSessions).where(eq(uploadSessions.collection_id, collection.id)),
       db.delete(reprocesses).where(eq(reprocesses.collection_id, collection.id)),
       db.delete(collections).where(eq(collections.id, collection.id)),
+      db.delete(trash).where(eq(trash.id, collection.id)),
     ])
   }
   const ofOrganization = db
@@ -40,6 +44,7 @@ export async function deleteOrganizationRows(
     db.delete(playlistTracks).where(inArray(playlistTracks.playlist_id, ofOrganization)),
     db.delete(playlists).where(eq(playlists.organization_id, organization_id)),
     db.delete(variants).where(eq(variants.organization_id, organization_id)),
+    db.delete(trash).where(eq(trash.organization_id, organization_id)),
   ])
 }
 
@@ -57,7 +62,7 @@ export function purgeMoved(system: System, organization_id: string, chunk: SQL) 
   return [insert(0), insert(AFTER_WRITES)] as const
 }
 
-/** Deletes the tracks of a collection that is gone. */
+/** Deletes the tracks of a collection that is gone, and those of it that are in the trash. */
 export async function deleteTracks(
   system: System,
   organization_id: string,
@@ -76,6 +81,12 @@ export async function deleteTracks(
         .returning({ id: tracks.id }),
     ])
     await alive()
-    if ((results.at(-1) as unknown[]).length < CHUNK) return
+    if ((results.at(-1) as unknown[]).length < CHUNK) break
+  }
+  for (;;) {
+    const some = await db.select().from(trash).where(eq(trash.collection_id, collection_id)).limit(MAX_DELETED)
+    await deleteSome(system, some)
+    await alive()
+    if (some.length < MAX_DELETED) return
   }
 }

@@ -1,9 +1,10 @@
 import { and, asc, eq, gt, type SQL, sql } from 'drizzle-orm'
 
 import { deletePrefix, nameIn } from '../adapters/media.ts'
-import { collections, tracks } from '../adapters/schema.ts'
+import { tracks } from '../adapters/schema.ts'
+import { trash } from '../adapters/trash_schema.ts'
 import type { System } from '../context.ts'
-import { deleteOrganizationRows, deleteTracks } from './delete_rows.ts'
+import { deleteOrganizationRows, deleteTracks, ownCollections } from './delete_rows.ts'
 import {
   AFTER_URLS,
   AFTER_WRITES,
@@ -86,6 +87,11 @@ export async function runPurge(system: System, job: Job<'purge'>): Promise<Outco
 /** What the files of tracks that have moved are called in the folder that they came from. None joins them once that is deleted. */
 async function movedAway({ db }: System, folder_id: string): Promise<Set<string>> {
   const names = new Set<string>()
+  const inContent = (name: string) => sql<string>`content ->> ${name}`.as(name)
+  const trashed = await db
+    .select({ id: trash.id, index: inContent('index'), cover_path: inContent('cover_path') })
+    .from(trash)
+    .where(eq(trash.folder_id, folder_id))
   for (let after = ''; ;) {
     const { id, index, cover_path } = tracks
     const page = await db
@@ -94,7 +100,7 @@ async function movedAway({ db }: System, folder_id: string): Promise<Set<string>
       .where(and(eq(tracks.folder_id, folder_id), gt(id, after)))
       .orderBy(asc(id))
       .limit(PAGE)
-    for (const track of page) {
+    for (const track of [...page, ...(after === '' ? trashed : [])]) {
       for (const name of [track.id, track.index, ...(track.cover_path ? [nameIn(track.cover_path)] : [])])
         names.add(name)
     }
@@ -115,10 +121,7 @@ async function deleteVariantFiles(
   alive: () => Promise<unknown>,
 ): Promise<void> {
   const { db } = system
-  const owned = await db
-    .select({ id: collections.id })
-    .from(collections)
-    .where(eq(collections.organization_id, organization_id))
+  const owned = await db.all<{ id: string }>(ownCollections(organization_id))
   const isGone = sql`value ->> 'variant_id' is ${variant_id}`
   for (const { id: collection_id } of owned) {
     for (let cursor = ''; ;) {

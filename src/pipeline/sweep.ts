@@ -12,6 +12,7 @@ import { sweepMultipart } from './multipart.ts'
 import { fillSearch } from './search.ts'
 import { dispatch, isWaiting, lineUp } from './transcode/line.ts'
 import { endUnwanted } from './transcode/unwanted.ts'
+import { sweepTrash } from './trash.ts'
 import { countSessions, countTracks, mergeDays, usageDue } from './usage.ts'
 
 const DAY = 24 * 3600 * 1000
@@ -35,6 +36,7 @@ export async function sweep(system: System): Promise<void> {
   if (tracks) await countTracks(system)
   await ingestWaiting(system, LIMIT)
   await sweepMultipart(system, LIMIT)
+  await sweepTrash(system)
   if (sessions) await countSessions(system)
   if (days) await mergeDays(system)
   await deleteEnded(system)

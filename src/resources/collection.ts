@@ -11,6 +11,7 @@ import { invalid, notFound } from '../errors.ts'
 import { purgeMoved } from '../pipeline/delete_rows.ts'
 import { purgeJobs, startPurge } from '../pipeline/purge.ts'
 import { shown } from './appearance.ts'
+import { discard } from './discard.ts'
 import { columnsFor, type ListedRow, toTracks, withArtwork, withFirstCovers } from './listed.ts'
 import { findOrganization } from './organization.ts'
 import { listRows } from './page.ts'
@@ -97,10 +98,14 @@ export const collectionHandlers: Handlers<typeof collectionOperations> = {
     return { collection_id: row.id, collection: shown(row, await findOrganization(context)) }
   },
 
-  async deleteCollection({ params }, context) {
+  async deleteCollection({ params, query }, context) {
     const { db, principal } = context
     const collection = await findCollection(context, params.collection_id)
     const deleted_collection = shown(collection, await findOrganization(context))
+    if (query.trash === 'true') {
+      await discard(context, 'collection', collection.id)
+      return { collection_id: collection.id, deleted_collection }
+    }
     // The tracks of a big collection go in the background: one batch has 30 seconds. From now on nobody finds them.
     const prefixes = collectionPrefixes(principal.organization_id, collection.id)
     const { purge, inserts } = purgeJobs(context, principal.organization_id, {

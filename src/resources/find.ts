@@ -3,6 +3,7 @@ import { getTableColumns, type SQL, sql } from 'drizzle-orm'
 import type { Database } from '../adapters/database.ts'
 import { collections, playlists, tracks } from '../adapters/schema.ts'
 import { type Kind, matching, ROWID, wordsOf } from '../adapters/search.ts'
+import { trash } from '../adapters/trash_schema.ts'
 import type { Page } from '../contract/common.ts'
 import { MAX_FILTERED_OFFSET, MAX_WORDS } from '../contract/facts.ts'
 import { ApiError, invalid } from '../errors.ts'
@@ -82,7 +83,7 @@ export async function find(
   { limit, offset }: Page,
 ): Promise<{ rows: unknown[]; count: number; is_count_exact?: false }> {
   if (offset > MAX_FILTERED_OFFSET) throw invalid('offset', `must be at most ${MAX_FILTERED_OFFSET} in such a list`)
-  const { kind, collection_id } = search
+  const { kind, organization_id, collection_id } = search
   const words = search.q === undefined ? null : wordsOf(search.q)
   if (words && words.length > MAX_WORDS) throw invalid('q', `takes at most ${MAX_WORDS} words`)
   // Nothing but signs: nothing has them.
@@ -94,18 +95,19 @@ export async function find(
   const sizes = await sizesOf(db, search, filters)
   const candidates = await choose(db, search, filters, words, sizes)
   const table = TABLES[kind]
+  // The tracks of a collection that is deleted, or in the trash, are gone, though their rows are there.
+  const lives =
+    kind === 'tracks' && !collection_id
+      ? sql`exists (select 1 from collections where collections.id = tracks.collection_id)`
+      : undefined
   const left = [
     ...filters
       .filter(([name]) => !candidates.passed.includes(name))
       .map(([name, value]) => sql`${getTableColumns(table)[name as never]} = ${value}`),
     ...(collection_id && !candidates.passed.includes('collection_id') ? [sql`collection_id = ${collection_id}`] : []),
     ...(key.only && !candidates.passed.includes('only') ? [key.only] : []),
+    ...(lives && (await hasHidden(db, organization_id)) ? [lives] : []),
   ]
-  // The tracks of a collection that is being deleted are gone, though their rows may take a moment.
-  const lives =
-    kind === 'tracks' && !collection_id
-      ? sql`exists (select 1 from collections where collections.id = tracks.collection_id)`
-      : undefined
   const hits = sql`(${candidates.from} limit ${candidates.most}) as hit`
   const isHit = sql`${table}.rowid = hit.at`
   const page = db
@@ -138,6 +140,12 @@ export async function find(
     const inexact = counts.is_count_exact === false || (await isFull(db, candidates))
     return { rows, ...counts, ...(inexact && { is_count_exact: false }) }
   })
+}
+
+/** Whether tracks are there whose collection is in the trash: only then are they left out of counts, which costs rows. */
+async function hasHidden(db: Database, organization_id: string): Promise<boolean> {
+  const hidden = sql`organization_id = ${organization_id} and scope = 'collection'`
+  return (await db.select({ id: trash.id }).from(trash).where(hidden).limit(1)).length > 0
 }
 
 /** What an answer says of so many, counted up to one more than the most. */

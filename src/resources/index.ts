@@ -14,6 +14,7 @@ import { systemHandlers } from './system.ts'
 import { trackHandlers } from './track.ts'
 import { trackBatchHandlers } from './track_batch.ts'
 import { trackVariantHandlers } from './track_variant.ts'
+import { trashHandlers } from './trash.ts'
 import { uploadHandlers } from './upload.ts'
 import { usageHandlers } from './usage.ts'
 import { variantHandlers } from './variant.ts'
@@ -34,6 +35,7 @@ export const handlers: Handlers<OperationTable> = {
   ...reprocessHandlers,
   ...multipartHandlers,
   ...shareHandlers,
+  ...trashHandlers,
   ...limitHandlers,
   ...usageHandlers,
   ...systemHandlers,

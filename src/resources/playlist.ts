@@ -2,6 +2,7 @@ import { and, eq, getTableColumns, sql } from 'drizzle-orm'
 
 import { newId } from '../adapters/id.ts'
 import { collectionPrefixes } from '../adapters/media.ts'
+import { forgetPlaces } from '../adapters/playlist_order.ts'
 import { playlists, playlistTracks } from '../adapters/schema.ts'
 import type { Context, Handlers } from '../context.ts'
 import type { playlistOperations } from '../contract/playlist.ts'
@@ -10,6 +11,7 @@ import { sendJob } from '../pipeline/jobs.ts'
 import { purgeJobs } from '../pipeline/purge.ts'
 import { shown } from './appearance.ts'
 import { ownCover } from './cover.ts'
+import { discard } from './discard.ts'
 import { withArtwork } from './listed.ts'
 import { findOrganization } from './organization.ts'
 import { listRows } from './page.ts'
@@ -92,13 +94,18 @@ export const playlistHandlers: Handlers<typeof playlistOperations> = {
     return showPlaylist(context, params.playlist_id)
   },
 
-  async deletePlaylist({ params }, context) {
+  async deletePlaylist({ params, query }, context) {
     const { db, principal } = context
     const { playlist } = await showPlaylist(context, params.playlist_id)
+    if (query.trash === 'true') {
+      await discard(context, 'playlist', playlist.id)
+      return { playlist_id: playlist.id, deleted_playlist: playlist }
+    }
     const prefixes = collectionPrefixes(principal.organization_id, playlist.id)
     const { purge, inserts } = purgeJobs(context, principal.organization_id, { prefixes })
-    const [, , , deleted] = await db.batch([
+    const [, , , , deleted] = await db.batch([
       ...inserts,
+      forgetPlaces(db, playlist.id),
       db.delete(playlistTracks).where(eq(playlistTracks.playlist_id, playlist.id)),
       db.delete(playlists).where(own(context, playlist.id)).returning({ id: playlists.id }),
     ])

@@ -101,6 +101,7 @@ async function checkTracks({ db, principal }: Context, track_ids: string[]): Pro
         inArray(tracks.id, sql`(select value from json_each(${JSON.stringify([...new Set(track_ids)])}))`),
         // With the `+` no index serves it: SQLite would take one of all tracks.
         sql`+${tracks.organization_id} = ${principal.organization_id}`,
+        sql`exists (select 1 from collections where collections.id = tracks.collection_id)`,
       ),
     )
   const ids = new Set(known.map((track) => track.id))
@@ -120,7 +121,8 @@ function insertPlaces(db: Database, playlist_id: string, track_ids: string[], po
       track_id: sql`value ->> 'track_id'`,
       position: sql`${position} - 1 + (value ->> 'at')`,
     },
-    sql`json_each(${JSON.stringify(places)}) where ${signed} and exists (select 1 from tracks where id = value ->> 'track_id')`,
+    sql`json_each(${JSON.stringify(places)}) where ${signed} and exists (
+      select 1 from tracks, collections where tracks.id = value ->> 'track_id' and collections.id = collection_id)`,
   )
 }
 

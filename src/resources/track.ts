@@ -2,7 +2,7 @@ import { and, eq, sql } from 'drizzle-orm'
 
 import { insertFrom } from '../adapters/database.ts'
 import { newId, randomBase62 } from '../adapters/id.ts'
-import { findFile, folderOf, trackPath, uploadPath } from '../adapters/media.ts'
+import { findFile, folderOf, trackPath, trackPrefixes, uploadPath } from '../adapters/media.ts'
 import { removeFromPlaylists } from '../adapters/playlist_order.ts'
 import { collections, tracks } from '../adapters/schema.ts'
 import { jobs, type MultipartRow } from '../adapters/work_schema.ts'
@@ -14,6 +14,7 @@ import { ingest } from '../pipeline/ingest.ts'
 import { purgeJobs, purgeLaterFrom, startPurge } from '../pipeline/purge.ts'
 import { waitingFor } from '../pipeline/transcode/line.ts'
 import { idle, startTranscode } from '../pipeline/transcode/start.ts'
+import { discard } from './discard.ts'
 import { find } from './find.ts'
 import { columnsFor, type ListedRow, toListedTrack, toTracks, trackColumns, type TrackRow } from './listed.ts'
 import { audioUpload, checkFacts, coverUpload, type Facts } from './upload_handle.ts'
@@ -202,11 +203,7 @@ export function deletion(context: Context, rows: Deleted[]) {
   )
   const purges = chunks.map((chunk) =>
     purgeJobs(context, principal.organization_id, {
-      prefixes: chunk.flatMap((row) => [
-        uploadPath(row),
-        `${trackPath(row)}/`,
-        ...(row.cover_path ? [`${row.cover_path}/`] : []),
-      ]),
+      prefixes: chunk.flatMap(trackPrefixes),
     }),
   )
   const statements = [
@@ -264,8 +261,12 @@ export const trackHandlers: Handlers<typeof trackOperations> = {
     return { track_id: track.id, track }
   },
 
-  async deleteTrack({ params }, context) {
+  async deleteTrack({ params, query }, context) {
     const row = await findTrack(context, params.track_id)
+    if (query.trash === 'true') {
+      await discard(context, 'track', row.id)
+      return { track_id: row.id, deleted_track: toTrack(row) }
+    }
     const { statements, purges } = deletion(context, [row])
     const [deleted] = await context.db.batch(statements)
     await startPurge(context, purges)

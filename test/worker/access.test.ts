@@ -31,6 +31,8 @@ const NOBODYS = [
   'createCollection',
   'listPlaylists',
   'createPlaylist',
+  'listTrash',
+  'emptyTrash',
   'listApiKeys',
   'createApiKey',
   'listShares',
@@ -59,7 +61,7 @@ const LAST = [
   'deleteVariant',
   'revokeShare',
 ]
-LAST.push('deleteTrack', 'deleteCollection', 'deleteOrganization')
+LAST.push('deleteTrack', 'deleteCollection', 'deleteTrash', 'emptyTrash', 'deleteOrganization')
 const inOrder = operationNames.toSorted((a, b) => LAST.indexOf(a) - LAST.indexOf(b))
 
 const CODES: Record<number, string> = { 401: 'unauthorized', 403: 'insufficient_scope', 404: 'not_found' }

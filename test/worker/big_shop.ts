@@ -5,7 +5,7 @@ import { ok } from './support.ts'
 
 type Shop = Awaited<ReturnType<typeof aShop>>
 
-const TABLES: readonly Table[] = ['organizations', 'api_keys', 'collections', 'playlists', 'tracks', 'shares']
+const TABLES: readonly Table[] = ['organizations', 'api_keys', 'collections', 'playlists', 'tracks', 'shares', 'trash']
 
 /** Grows tables by seeded rows `from`…`to`. */
 export async function grow(shop: Shop, from: number, to: number, tables: readonly Table[] = TABLES) {

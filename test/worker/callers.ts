@@ -23,9 +23,17 @@ export async function aWorld() {
   const { api_key_id } = await ok('POST', '/v1/api_key', { key, body: { title: 'Spare', type: 'player' } })
   const { variant_id } = await ok('POST', '/v1/variant', { key, body: { name: 'Radio', codec: 'mp3', bitrate: 320 } })
   const { share_id } = await ok('POST', '/v1/share', { key, body: { scope: 'track', id: track_id } })
+  const trashed = async () => {
+    const { playlist_id: id } = await ok('POST', '/v1/playlist', { key, body: { title: 'Trashed' } })
+    await ok('DELETE', `/v1/playlist/${id}?trash=true`, { key })
+    return id as string
+  }
   return {
     ...shop,
     share_id: share_id as string,
+    trash_id: await trashed(),
+    /** For what takes it out of the trash. */
+    restored_trash_id: await trashed(),
     track_id,
     playlist_id: playlist_id as string,
     playlist_track_id: tracks[0].playlist_track_id as string,

@@ -16,7 +16,10 @@ import {
 } from './contract_keys.ts'
 import { multipartCases } from './contract_multipart.ts'
 import { shareCases } from './contract_share.ts'
+import { trashCases } from './contract_trash.ts'
 import type { World } from './contract_world.ts'
+
+const OWN_COVER = { cover_image: 'icon small regular large', 'cover_image.small': SQUARE }
 
 interface Case {
   /** What the path names instead of the world's own. */
@@ -86,20 +89,8 @@ export const cases: Record<OperationName, Case> = {
   },
   deleteTrack: { keys: { '': `${ENVELOPE} track_id deleted_track`, deleted_track: TRACK } },
   completeTrackUpload: { keys: { '': `${ENVELOPE} track_id track`, track: TRACK } },
-  getCollectionCover: {
-    keys: {
-      '': `${ENVELOPE} collection_id cover_image`,
-      cover_image: 'icon small regular large',
-      'cover_image.small': SQUARE,
-    },
-  },
-  getPlaylistCover: {
-    keys: {
-      '': `${ENVELOPE} playlist_id cover_image`,
-      cover_image: 'icon small regular large',
-      'cover_image.small': SQUARE,
-    },
-  },
+  getCollectionCover: { keys: { '': `${ENVELOPE} collection_id cover_image`, ...OWN_COVER } },
+  getPlaylistCover: { keys: { '': `${ENVELOPE} playlist_id cover_image`, ...OWN_COVER } },
   getTrackVariants: {
     keys: { '': `${ENVELOPE} track_id variants`, 'variants.0': 'index size bitrate duration' },
   },
@@ -246,6 +237,7 @@ export const cases: Record<OperationName, Case> = {
   revokeApiKey: { keys: { '': `${ENVELOPE} api_key_id deleted_api_key`, deleted_api_key: API_KEY } },
   ...shareCases,
   getUsage: { keys: { '': `${ENVELOPE} usage`, usage: 'tracks duration bytes variants days' } },
+  ...trashCases,
   getSystem: {
     keys: {
       '': `${ENVELOPE} system`,

@@ -22,6 +22,8 @@ export async function aWorld() {
   const { api_key_id } = await ok('POST', '/v1/api_key', { key, body: { title: 'Web', type: 'player' } })
   const { variant_id } = await ok('POST', '/v1/variant', { key, body: { name: 'Radio', codec: 'mp3', bitrate: 320 } })
   const { share_id } = await ok('POST', '/v1/share', { key, body: { scope: 'track', id: track_id } })
+  const trashed = await ok('POST', '/v1/playlist', { key, body: { title: 'Trashed' } })
+  await ok('DELETE', `/v1/playlist/${trashed.playlist_id}?trash=true`, { key })
   const play = await ok('POST', '/v1/play_session/collection', { key, body: { collection_id, is_downloadable: true } })
   return {
     key,
@@ -36,6 +38,7 @@ export async function aWorld() {
     variant_id: variant_id as string,
     variant_index: 'aac-160',
     share_id: share_id as string,
+    trash_id: trashed.playlist_id as string,
     scope: 'collection',
     playlist_id: playlist_id as string,
     playlist_track_id: places.tracks[0].playlist_track_id as string,

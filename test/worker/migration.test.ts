@@ -128,6 +128,34 @@ it('keeps the order that somebody has given to tracks: tags change none that is 
   expect(Object.fromEntries(found.map(({ id, is_ordered }) => [id, is_ordered]))).toEqual(expected)
 })
 
+it('takes what an older version wrote into the trash, and gives it back whole, also from before a column was added', async () => {
+  const migrate = await storageBefore('trash')
+  const { key, collection_id, track_id, ofTrack } = await anOldShop()
+  await migrate()
+  const rows = async () => [
+    ...(await query('select * from tracks')),
+    ...(await query('select * from collections')),
+    ...(await query(`select * from list_counts where list not like 'trash:%' order by list, level, bucket`)),
+  ]
+  await runSweep()
+  const before = await rows()
+  for (const [noun, id] of Object.entries({ track: track_id, collection: collection_id })) {
+    await ok('DELETE', `/v1/${noun}/${id}?trash=true`, { key })
+    await refused(404, 'not_found', 'GET', `/v1/play/${ofTrack}/${track_id}`)
+    const later = ['$.is_theme_overridable', '$.cover_size']
+    const [{ left } = { left: 0 }] = await query<{ left: number }>(
+      'update trash set content = json_remove(content, ?, ?) returning json_array_length(content) as left',
+      ...later,
+    )
+    expect(left).toBe(0)
+    await ok('POST', `/v1/trash/${id}/restore`, { key })
+  }
+  const after = await rows()
+  for (const row of [...before, ...after]) delete row.next_check_at
+  expect(after).toEqual(before)
+  expect((await ok('GET', `/v1/play/${ofTrack}/${track_id}`)).levels).toEqual({ levels: [0.5] })
+})
+
 it('has play sessions as the code describes them: drizzle-kit does not compare this table', async () => {
   const found = await query(
     'select name, lower(type) as type, "notnull", pk from pragma_table_info(?)',

@@ -52,6 +52,7 @@ export const pathValues = (name: OperationName, world: World): Record<string, st
   play_track_id: world.track_id,
   variant_index: 'aac-160',
   scope: 'track',
+  ...(name === 'restoreTrash' && { trash_id: world.restored_trash_id }),
   // Those of the catalogue are everybody's.
   ...(name === 'getVariant' && { variant_id: CATALOGUE[0]!.id }),
   ...((name === 'getSessionTrack' || /Session(Multipart|Parts)$/.test(name)) && {

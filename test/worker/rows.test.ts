@@ -44,6 +44,7 @@ const readings = (ids: Awaited<ReturnType<typeof aBigShop>>): Partial<Record<Ope
   getPlaylist: [[`/v1/playlist/${ids.playlist_id}`]],
   listPlaylistTracks: [[`/v1/playlist/${ids.playlist_id}/track`]],
   listApiKeys: [['/v1/api_key']],
+  listTrash: [['/v1/trash']],
   getApiKey: [[`/v1/api_key/${seededId('api_keys', 1)}`]],
   listShares: ['', `?resource_id=${ids.collection_id}`].map((filter) => ['/v1/share', filter]),
   getShare: [[`/v1/share/${seededId('shares', 1)}`]],

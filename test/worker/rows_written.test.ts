@@ -35,9 +35,21 @@ async function measure({ key, collection_id, playlist_id, track_id: first_id }: 
   await run('orderCollectionTracks back', 'PUT', order, { track_ids: [first_id, track_id] })
   const many = Array.from({ length: 900 }, (_, at) => seededId('tracks', 901 - at))
   await run('orderCollectionTracks of 900', 'PUT', order, { track_ids: many })
+  await run('discardTrack', 'DELETE', `/v1/track/${track_id}?trash=true`)
+  await run('restoreTrash', 'POST', `/v1/trash/${track_id}/restore`)
   await run('deleteTrack', 'DELETE', `/v1/track/${track_id}`)
   const { playlist_id: new_id } = await run('createPlaylist', 'POST', '/v1/playlist', { title: 'New' })
-  await run('deletePlaylist', 'DELETE', `/v1/playlist/${new_id}`)
+  await run('discardPlaylist', 'DELETE', `/v1/playlist/${new_id}?trash=true`)
+  await run('restoreTrash of a playlist', 'POST', `/v1/trash/${new_id}/restore`)
+  await ok('DELETE', `/v1/playlist/${new_id}?trash=true`, { key })
+  await run('deleteTrash', 'DELETE', `/v1/trash/${new_id}`)
+  await run(
+    'deletePlaylist',
+    'DELETE',
+    `/v1/playlist/${(await ok('POST', '/v1/playlist', { key, body: { title: 'Gone' } })).playlist_id}`,
+  )
+  await ok('DELETE', `/v1/playlist/${playlist_id}?trash=true`, { key })
+  await run('restoreTrash of a playlist of 200', 'POST', `/v1/trash/${playlist_id}/restore`)
   return rows
 }
 

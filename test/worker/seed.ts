@@ -5,12 +5,13 @@ import { query } from './ready_track.ts'
 /** Many rows at once, as the interface would have written them one by one, but in seconds. */
 
 type Column = string | number
-export type Table = 'organizations' | 'api_keys' | 'collections' | 'playlists' | 'tracks' | 'shares'
+export type Table = 'organizations' | 'api_keys' | 'collections' | 'playlists' | 'tracks' | 'shares' | 'trash'
 
 /** The list that a row of a table is counted in, and the number that orders it (drizzle/0001_list_counts.sql). */
 const LISTS: Record<Table, { name: string; key: string; filters: string[] }> = {
   organizations: { name: `'organizations'`, key: 'seq', filters: [] },
   api_keys: { name: `'api_keys:' || organization_id`, key: 'seq', filters: [] },
+  trash: { name: `'trash:' || organization_id`, key: 'seq', filters: [] },
   collections: {
     name: `'collections:' || organization_id`,
     key: 'seq',
@@ -72,6 +73,7 @@ const NUMBERS: Record<string, string> = {
   collections: '0003',
   playlists: '0004',
   shares: '0007',
+  trash: '0008',
 }
 
 /** The id of the i-th seeded row. */
@@ -116,6 +118,17 @@ export function seed(
     },
     collections: { ...common, ...filtered, ...look, organization_id: owner, title, seq: 'i + 100' },
     playlists: { ...common, ...filtered, ...look, organization_id: owner, title, seq: 'i + 100' },
+    trash: {
+      id: id(table),
+      organization_id: owner,
+      scope: `'track'`,
+      title: `'Seeded'`,
+      collection_id: `'${collection_id}'`,
+      seq: 'i + 100',
+      trashed_at: 1,
+      expires_at: 4e12,
+      content: `'{}'`,
+    },
     tracks: {
       ...common,
       ...filtered,

@@ -1,6 +1,7 @@
 import { and, eq, isNotNull, isNull, type SQL, sql } from 'drizzle-orm'
 
 import { newId } from '../../adapters/id.ts'
+import { tracks } from '../../adapters/schema.ts'
 import { instanceOf, instances } from '../../adapters/transcoder.ts'
 import { jobs } from '../../adapters/work_schema.ts'
 import type { System } from '../../context.ts'
@@ -79,6 +80,38 @@ export function insertTranscodes(system: System, organization_id: string, source
     nudge_at: NEVER,
     turn: sql`${nextTurn(system, organization_id)} + sum(${of('turn')}) over (order by source.key)`,
   })
+}
+
+/** As `newId` makes them, in SQL: another one for each row. */
+const NEW_ID = `lower('000' || substr(hex(randomblob(3)), 2) || '-' || hex(randomblob(2)) || '-4' || substr(hex(randomblob(2)), 2)
+  || '-8' || substr(hex(randomblob(2)), 2) || '-' || hex(randomblob(6)))`
+
+/**
+ * The statements that begin the transcodes of tracks anew that were being processed when they went into the trash, for the batch that brings
+ * them back; the second gives the jobs, one of which is to be nudged. New ids, as what the former jobs made is deleted.
+ */
+export function insertTranscodesAgain(system: System, organization_id: string, found: SQL) {
+  const { db, now } = system
+  const last = sql`(select max(turn) from jobs where organization_id = ${organization_id}
+    and state = 'open' and turn is not null and is_background = 0)`
+  const payload = sql`json_object('kind', 'transcode', 'track_id', id, 'source_path', source_path, 'source_size', source_size)`
+  const fresh = sql`tracks where ${found} and status = 'processing' and not exists (select 1 from jobs where jobs.id = job_id)`
+  return [
+    db
+      .update(tracks)
+      .set({ job_id: sql.raw(NEW_ID), status: 'processing', progress: 0 })
+      .where(sql`${found} and status in ('processing', 'fallback_processing')`),
+    insertJobFrom(system, organization_id, { kind: 'transcode', json: payload }, fresh, 0, {
+      id: sql`job_id`,
+      size_class: sql.join(
+        CLASSES.slice(0, -1).map((most) => sql`(source_size > ${most})`),
+        sql` + `,
+      ),
+      nudge_at: NEVER,
+      turn: sql`max(${now}, coalesce(${last}, 0))
+        + sum(min(${LONGEST_TURN}, (source_size + ${BYTES_PER_MS - 1}) / ${BYTES_PER_MS})) over (order by "order", id)`,
+    }).returning({ id: jobs.id }),
+  ] as const
 }
 
 /** Puts a transcode in line that an older version has written, also while this one was being deployed; as of when it came. */

@@ -1,0 +1,66 @@
+import { and, eq, sql } from 'drizzle-orm'
+
+import { newId } from '../adapters/id.ts'
+import { collectionPrefixes, trackPrefixes } from '../adapters/media.ts'
+import { forgetPlaces } from '../adapters/playlist_order.ts'
+import { playlistTracks, type tracks } from '../adapters/schema.ts'
+import { trash } from '../adapters/trash_schema.ts'
+import type { System } from '../context.ts'
+import { AFTER_WRITES, insertJobFrom, sendJob } from './jobs.ts'
+
+/** Deletes for good what is in the trash. The purges are written with the loss of the row, so that nobody purges what was restored meanwhile. */
+
+export type Trashed = typeof trash.$inferSelect
+
+/** Deletes one item for good; false when it is not in the trash any more. */
+export async function deleteTrashed(system: System, item: Trashed): Promise<boolean> {
+  const { db } = system
+  const { id, organization_id, scope } = item
+  const mine = and(eq(trash.id, id), eq(trash.organization_id, organization_id))
+  const source = sql`trash where ${mine}`
+  const prefixes =
+    scope === 'track'
+      ? trackPrefixes(item.content as typeof tracks.$inferSelect)
+      : collectionPrefixes(organization_id, id)
+  const purge = (job_id: string, more: object, delaySeconds: number) => {
+    const json = sql`${JSON.stringify({ kind: 'purge', prefixes, ...more })}`
+    return insertJobFrom(system, organization_id, { kind: 'purge', json }, source, delaySeconds, {
+      id: sql`${job_id}`,
+    })
+  }
+  const job = { id: newId(), payload: { kind: 'purge' as const } }
+  const results = await db.batch([
+    purge(job.id, scope === 'collection' ? { collection_id: id, folder_id: id } : {}, 0),
+    purge(newId(), scope === 'collection' ? { folder_id: id } : {}, AFTER_WRITES),
+    db.delete(playlistTracks).where(and(eq(playlistTracks.track_id, id), sql`exists (select 1 from ${source})`)),
+    forgetPlaces(db, id),
+    db.delete(trash).where(mine).returning({ id: trash.id }),
+  ])
+  await sendJob(system, job)
+  return results[4].length > 0
+}
+
+/** Items that one call deletes at most, and so many at once. */
+export const MAX_DELETED = 100
+const AT_ONCE = 10
+
+/** Deletes some of what is in the trash; answers how many there were. */
+export async function deleteSome(system: System, items: Trashed[]): Promise<number> {
+  let deleted = 0
+  for (let at = 0; at < items.length; at += AT_ONCE) {
+    const some = await Promise.all(items.slice(at, at + AT_ONCE).map((item) => deleteTrashed(system, item)))
+    deleted += some.filter(Boolean).length
+  }
+  return deleted
+}
+
+/** Deletes what has been there for its time. */
+export async function sweepTrash(system: System): Promise<void> {
+  const { db, now } = system
+  const due = db
+    .select()
+    .from(trash)
+    .where(sql`expires_at <= ${now}`)
+    .orderBy(trash.expires_at)
+  await deleteSome(system, await due.limit(MAX_DELETED))
+}

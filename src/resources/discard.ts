@@ -1,0 +1,87 @@
+import { and, eq, getTableColumns, type SQL, sql } from 'drizzle-orm'
+import type { BatchItem } from 'drizzle-orm/batch'
+
+import { insertFrom } from '../adapters/database.ts'
+import { hidePlaces } from '../adapters/playlist_order.ts'
+import { collections, playlists, tracks, uploadSessions } from '../adapters/schema.ts'
+import { trash } from '../adapters/trash_schema.ts'
+import { jobs, reprocesses } from '../adapters/work_schema.ts'
+import type { Context } from '../context.ts'
+import { TRASH_TTL } from '../contract/facts.ts'
+import type { PlayScope } from '../contract/play.ts'
+import { notFound } from '../errors.ts'
+import { endUnwanted } from '../pipeline/transcode/unwanted.ts'
+
+/** The tables of what can be in the trash. */
+export const DISCARDED = { track: tracks, collection: collections, playlist: playlists }
+type Table = (typeof DISCARDED)[PlayScope]
+
+/** Columns that one function takes: two arguments each, 32 in all (D1, Limits). */
+const AT_ONCE = 16
+
+/** A row as JSON. */
+function packed(table: Table): SQL {
+  const pairs = Object.values(getTableColumns(table)).map((column) => sql`${sql.raw(`'${column.name}'`)}, ${column}`)
+  const parts = Array.from({ length: Math.ceil(pairs.length / AT_ONCE) }, (_, at) => {
+    const part = pairs.slice(at * AT_ONCE, (at + 1) * AT_ONCE)
+    return sql`json_object(${sql.join(part, sql`, `)})`
+  })
+  return parts.reduce((all, part) => sql`json_patch(${all}, ${part})`)
+}
+
+/** What an item is called: of a track what listeners read first. */
+const TITLES: Record<PlayScope, SQL> = {
+  track: sql`coalesce(player_title, (
+    select tags ->> '$.title' from organizations where organizations.id = organization_id and uses_tags), file_name)`,
+  collection: sql`title`,
+  playlist: sql`title`,
+}
+
+/**
+ * Moves something into the trash: its row, with its places in playlists. The tracks of a collection stay where they are: without it nobody
+ * finds them. What runs for them ends. 404 when it is gone already.
+ */
+export async function discard(context: Context, scope: PlayScope, id: string): Promise<void> {
+  const { db, principal, now } = context
+  const { organization_id } = principal
+  const table = DISCARDED[scope]
+  const own = and(eq(table.id, id), eq(table.organization_id, organization_id))
+  const more: Record<PlayScope, BatchItem<'sqlite'>[]> = {
+    track: [
+      ...hidePlaces(db, sql`track_id = ${id}`, 'alone'),
+      db
+        .update(jobs)
+        .set({ state: 'done' })
+        .where(sql`id = (select job_id from tracks where ${own})`),
+    ],
+    collection: [
+      ...hidePlaces(db, sql`track_id in (select id from tracks where collection_id = ${id})`, 'alone'),
+      db.delete(uploadSessions).where(eq(uploadSessions.collection_id, id)),
+      db.delete(reprocesses).where(eq(reprocesses.collection_id, id)),
+    ],
+    playlist: [...hidePlaces(db, sql`playlist_id = ${id}`, 'whole')],
+  }
+  const [moved] = await db.batch([
+    insertFrom(
+      db,
+      trash,
+      {
+        id,
+        organization_id,
+        scope,
+        title: TITLES[scope],
+        collection_id: scope === 'track' ? sql`collection_id` : null,
+        folder_id: scope === 'track' ? sql`folder_id` : null,
+        seq: sql`(select coalesce(max(seq), 0) + 1 from trash where organization_id = ${organization_id})`,
+        trashed_at: now,
+        expires_at: now + TRASH_TTL * 1000,
+        content: packed(table),
+      },
+      sql`${table} where ${own}`,
+    ).returning({ id: trash.id }),
+    ...more[scope],
+    db.delete(table).where(own),
+  ])
+  if (scope !== 'playlist') await endUnwanted(context)
+  if ((moved as unknown[]).length === 0) throw notFound(scope)
+}

@@ -1,0 +1,151 @@
+import { and, eq, getTableColumns, sql, type SQL } from 'drizzle-orm'
+import type { BatchItem } from 'drizzle-orm/batch'
+
+import { insertFrom } from '../adapters/database.ts'
+import { showPlaces, waitingFor } from '../adapters/playlist_order.ts'
+import { trash } from '../adapters/trash_schema.ts'
+import { listCounts } from '../adapters/work_schema.ts'
+import type { Context, Handlers } from '../context.ts'
+import type { PlayScope } from '../contract/play.ts'
+import type { TrashedItem, trashOperations } from '../contract/trash.ts'
+import { ApiError, notFound } from '../errors.ts'
+import { sendJob } from '../pipeline/jobs.ts'
+import { purgeLaterFrom } from '../pipeline/purge.ts'
+import { definedFiles, pathsWithout } from '../pipeline/transcode/files.ts'
+import { insertTranscodesAgain } from '../pipeline/transcode/line.ts'
+import { endUnwanted } from '../pipeline/transcode/unwanted.ts'
+import { deleteSome, deleteTrashed, MAX_DELETED } from '../pipeline/trash.ts'
+import { DISCARDED } from './discard.ts'
+import { openPage } from './page.ts'
+import { timestamp } from './session.ts'
+
+const { content: _content, folder_id: _folder_id, ...listed } = getTableColumns(trash)
+type Listed = Omit<typeof trash.$inferSelect, 'content' | 'folder_id'>
+
+const toItem = (row: Listed): TrashedItem => ({
+  ...row,
+  trashed_at: timestamp(row.trashed_at),
+  expires_at: timestamp(row.expires_at),
+})
+
+const own = ({ principal }: Context, id: string) =>
+  and(eq(trash.id, id), eq(trash.organization_id, principal.organization_id))
+
+const itemNotFound = () => notFound('item in the trash')
+
+/** A column as it was, or as it is of a new row where there was none yet. */
+function unpacked(table: (typeof DISCARDED)[PlayScope]): Record<string, SQL> {
+  const columns = Object.entries(getTableColumns(table)).map(([name, column]) => {
+    const value = sql.raw(`content ->> '${name}'`)
+    const { notNull, default: initial } = column
+    return [name, notNull && initial !== undefined ? sql`coalesce(${value}, ${sql.param(initial, column)})` : value]
+  })
+  return Object.fromEntries(columns) as Record<string, SQL>
+}
+
+/** The number that orders a row in its list: its own, unless somebody has that now; then the last. */
+function placed(table: string, owner: string, key: string): SQL {
+  const old = `content ->> '${key}'`
+  const others = `"${table}" as others where others."${owner}" = content ->> '${owner}'`
+  return sql.raw(`iif(exists (select 1 from ${others} and others."${key}" = ${old}),
+    (select max(others."${key}") + 1 from ${others}), ${old})`)
+}
+
+const files = sql`content ->> 'files'`
+/** The files of variants that are still defined. A first file goes with the job that made it. */
+const keptFiles = sql`iif(${files} is null or (${files}) ->> '$[0].is_early' = 1, null, ${definedFiles(files)})`
+
+/** What is not as it was. */
+const CHANGED: Record<PlayScope, (now: number) => Record<string, SQL>> = {
+  track: (now) => ({
+    order: placed('tracks', 'collection_id', 'order'),
+    files: keptFiles,
+    // Its upload may have come meanwhile.
+    next_check_at: sql`${now}`,
+  }),
+  collection: () => ({ seq: placed('collections', 'organization_id', 'seq') }),
+  playlist: () => ({ seq: placed('playlists', 'organization_id', 'seq') }),
+}
+
+async function findItem(context: Context, id: string): Promise<Listed> {
+  const row = await context.db.select(listed).from(trash).where(own(context, id)).get()
+  if (!row) throw itemNotFound()
+  return row
+}
+
+/** The batch that brings an item back: the row, its places, and what was under way. The first statement gives it, the last the jobs that are begun. */
+function restoration(context: Context, { id, scope, organization_id }: Listed) {
+  const { db, now } = context
+  const table = DISCARDED[scope]
+  const mine = own(context, id)
+  const source =
+    scope === 'track'
+      ? sql`trash where ${mine} and exists (select 1 from collections where collections.id = trash.collection_id)`
+      : sql`trash where ${mine}`
+  const places = {
+    track: [sql`track_id = ${id}`],
+    collection: [sql`track_id in (select id from tracks where collection_id = ${id})`],
+    playlist: waitingFor(id),
+  }
+  const found = scope === 'track' ? sql`id = ${id}` : sql`collection_id = ${id}`
+  const unused = pathsWithout(sql`coalesce(${files}, '[]')`, sql`coalesce(${keptFiles}, '[]')`)
+  const rest: BatchItem<'sqlite'>[] = [
+    ...(scope === 'track' ? [purgeLaterFrom(context, organization_id, unused, source)] : []),
+    ...places[scope].flatMap((some) => [...showPlaces(db, some)]),
+    db.delete(trash).where(and(mine, sql`exists (select 1 from ${table} where id = ${id})`)),
+    ...(scope === 'playlist' ? [] : insertTranscodesAgain(context, organization_id, found)),
+  ]
+  const values = { ...unpacked(table), ...CHANGED[scope](now) }
+  return [insertFrom(db, table, values as never, source).returning({ id: table.id }), ...rest] as const
+}
+
+export const trashHandlers: Handlers<typeof trashOperations> = {
+  async listTrash({ query }, { db, principal }) {
+    const list = {
+      name: `trash:${principal.organization_id}`,
+      table: trash,
+      key: trash.seq,
+      descending: true,
+      of: eq(trash.organization_id, principal.organization_id),
+    }
+    const page = await openPage(db, list, query)
+    const [[total], rows] = await db.batch([
+      page.count,
+      db.select(listed).from(trash).where(page.where).orderBy(page.orderBy).limit(page.limit).offset(page.offset),
+    ])
+    return { count: total?.count ?? 0, trash: rows.map(toItem) }
+  },
+
+  async restoreTrash({ params: { trash_id } }, context) {
+    const item = await findItem(context, trash_id)
+    const results = (await context.db.batch(restoration(context, item))) as unknown as { id: string }[][]
+    if (results[0]!.length === 0) {
+      await findItem(context, trash_id)
+      const parent = await context.db.select(listed).from(trash).where(own(context, item.collection_id!)).get()
+      if (!parent) throw notFound('collection')
+      throw new ApiError('collection_in_trash', `${parent.title}, its collection, is in the trash; restore that first`)
+    }
+    if (item.scope !== 'playlist') {
+      const [job] = results.at(-1)!
+      if (job) await sendJob(context, { id: job.id, payload: { kind: 'transcode' } })
+      await endUnwanted(context)
+    }
+    return { trash_id, restored_trash: toItem(item) }
+  },
+
+  async deleteTrash({ params: { trash_id } }, context) {
+    const item = await context.db.select().from(trash).where(own(context, trash_id)).get()
+    if (!item || !(await deleteTrashed(context, item))) throw itemNotFound()
+    return { trash_id, deleted_trash: toItem(item) }
+  },
+
+  async emptyTrash(_input, context) {
+    const { db, principal } = context
+    const mine = eq(trash.organization_id, principal.organization_id)
+    const some = await db.select().from(trash).where(mine).orderBy(trash.seq).limit(MAX_DELETED)
+    const deleted = await deleteSome(context, some)
+    const counted = and(eq(listCounts.list, `trash:${principal.organization_id}`), eq(listCounts.level, 0))
+    const left = await db.select({ count: listCounts.count }).from(listCounts).where(counted).get()
+    return { deleted, left: left?.count ?? 0 }
+  },
+}

@@ -1,0 +1,53 @@
+import { aReadyTrack, aShop, query, serveTranscoder } from './ready_track.ts'
+import { ok } from './support.ts'
+
+/** What tests of the trash delete and bring back. */
+
+export type Scope = 'track' | 'collection' | 'playlist'
+
+/** A shop with two ready tracks, and a playlist in which the first stands three times. */
+export async function aLibrary() {
+  serveTranscoder()
+  const shop = await aShop()
+  const { key, collection_id } = shop
+  const track_id = await aReadyTrack(key, collection_id, { organization_index: 'first', player_title: 'So What' })
+  const other_id = await aReadyTrack(key, collection_id)
+  const { playlist_id } = await ok('POST', '/v1/playlist', { key, body: { title: 'Mixed' } })
+  const track_ids = [track_id, other_id, track_id, track_id, other_id]
+  await ok('PUT', `/v1/playlist/${playlist_id}/track`, { key, body: { track_ids } })
+  const ids = { track: track_id, collection: collection_id, playlist: playlist_id as string }
+  const pathOf = (scope: Scope) => `/v1/${scope}/${ids[scope]}`
+  const get = async (path: string) => ok('GET', path, { key })
+  return {
+    ...shop,
+    track_id,
+    other_id,
+    playlist_id: playlist_id as string,
+    ids,
+    get,
+    pathOf,
+    discard: (scope: Scope, id = ids[scope]) => ok('DELETE', `/v1/${scope}/${id}?trash=true`, { key }),
+    restore: (scope: Scope, id = ids[scope]) => ok('POST', `/v1/trash/${id}/restore`, { key }),
+    trash: async () => (await get('/v1/trash')) as { count: number; trash: { id: string }[] },
+    places: async () =>
+      ((await get(`/v1/playlist/${playlist_id}/track?limit=200`)).tracks as { id: string }[]).map(({ id }) => id),
+    session: async (scope: Scope) =>
+      (await ok('POST', `/v1/play_session/${scope}`, { key, body: { [`${scope}_id`]: ids[scope] } }))
+        .play_session_id as string,
+  }
+}
+export type Library = Awaited<ReturnType<typeof aLibrary>>
+
+/** The row of a thing, and all that hangs on it, as the database has it; without what every change of a playlist counts. */
+export async function everything({ ids }: Library) {
+  return {
+    tracks: await query('select * from tracks where collection_id = ? order by id', ids.collection),
+    collections: await query('select * from collections where id = ?', ids.collection),
+    playlists: (await query('select * from playlists where id = ?', ids.playlist)).map(
+      ({ version: _version, change_id: _change, ...row }) => row,
+    ),
+    places: await query('select * from playlist_tracks order by playlist_id, position'),
+    shares: await query('select * from shares'),
+    counts: await query(`select * from list_counts where list not like 'trash:%' order by list, level, bucket`),
+  }
+}
