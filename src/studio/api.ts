@@ -12,6 +12,7 @@ import type { Share as ShareLink } from '../contract/share.ts'
 import type { System } from '../contract/system.ts'
 import type { ListedTrack, Track } from '../contract/track.ts'
 import type { TrackVariant } from '../contract/track_variant.ts'
+import type { TrashedItem } from '../contract/trash.ts'
 import type { Variant } from '../contract/variant.ts'
 
 export type Listed = z.infer<typeof ListedTrack>
@@ -52,6 +53,7 @@ export type {
   System,
   Track,
   TrackVariant,
+  TrashedItem,
   UploadHandle,
   Variant,
 }

@@ -11,6 +11,7 @@ import { PlaylistPage } from './pages/playlist.tsx'
 import { PlaylistsPage } from './pages/playlists.tsx'
 import { SystemPage } from './pages/system.tsx'
 import { TrackPage } from './pages/track.tsx'
+import { TrashPage } from './pages/trash.tsx'
 import { VariantsPage } from './pages/variants.tsx'
 import { Button } from './parts/button.tsx'
 import { Empty } from './parts/states.tsx'
@@ -29,6 +30,7 @@ const PAGES: Record<string, ComponentType<PageProperties>> = {
   playlist: PlaylistPage,
   keys: KeysPage,
   variants: VariantsPage,
+  trash: TrashPage,
 }
 
 /** The places of the studio, and the pages that belong to each. */
@@ -37,6 +39,7 @@ const PLACES = [
   ['playlists', 'Playlists', ['playlists', 'playlist']],
   ['keys', 'Keys', ['keys']],
   ['variants', 'Variants', ['variants']],
+  ['trash', 'Trash', ['trash']],
 ] as const
 /** The one place of the operator, who belongs to no organization. */
 const SYSTEM = [['system', 'System', ['system']]] as const

@@ -23,6 +23,10 @@ export async function fillShop(client: Client) {
   const { playlist_id } = await must(client.post('/v1/playlist', { body: { title: 'Mix' } }))
   const body = { track_ids: [track_id, track_id] }
   await must(client.post('/v1/playlist/{playlist_id}/track', { params: { playlist_id }, body }))
+  const gone = (
+    await must(client.post('/v1/playlist', { body: { title: 'A playlist that was deleted not long ago' } }))
+  ).playlist_id
+  await must(client.delete('/v1/playlist/{playlist_id}', { params: { playlist_id: gone }, query: { trash: 'true' } }))
   const key = { title: 'Web', type: 'player' as const, collection_id, allowed_origins: ['https://www.example.com'] }
   await must(client.post('/v1/api_key', { body: key }))
   await settle(client, track_id)
@@ -43,6 +47,7 @@ export async function fillShop(client: Client) {
     'playlist share': [`#/playlist/${playlist_id}/share`, 'Mix'],
     keys: ['#/keys', 'Keys'],
     variants: ['#/variants', 'Variants'],
+    trash: ['#/trash', 'Trash'],
   } as const satisfies Record<string, Place>
 }
 

@@ -21,6 +21,7 @@ import { useTracks } from '../state/tracks.ts'
 import { arrivals, endUploads, upload } from '../state/uploads.ts'
 import { forgetViews } from '../state/views.ts'
 import { useTitle } from '../title.ts'
+import { KEPT, TO_TRASH } from '../trash.ts'
 
 const TABS = [
   ['', 'Tracks'],
@@ -61,9 +62,9 @@ export function CollectionPage({ id, tab }: PageProperties) {
   const add = (files: File[]) => upload(api_key, id, files)
 
   async function remove() {
-    const text = `${collection.title}, its ${plural(list.count, 'track')} and all their files will be gone.`
+    const text = `${collection.title}, its ${plural(list.count, 'track')} and all their files will be gone. ${KEPT}`
     if (!(await confirmed({ title: 'Delete this collection?', text, action: 'Delete collection' }))) return
-    const answer = await client.delete('/v1/collection/{collection_id}', { params })
+    const answer = await client.delete('/v1/collection/{collection_id}', { params, query: TO_TRASH })
     if (!answer.ok) return announce(explain(answer))
     endUploads(id)
     announce(`${collection.title} deleted`)

@@ -17,6 +17,7 @@ import { useAll } from '../state/all.ts'
 import { useClient, useLoad } from '../state/client.ts'
 import { forgetViews } from '../state/views.ts'
 import { useTitle } from '../title.ts'
+import { KEPT, TO_TRASH } from '../trash.ts'
 
 const TABS = [
   ['', 'Tracks'],
@@ -47,9 +48,9 @@ export function PlaylistPage({ id, tab }: PageProperties) {
     return undefined
   }
   async function remove() {
-    const text = `${playlist.title} will be gone. Its tracks stay in their collections.`
+    const text = `${playlist.title} will be gone. Its tracks stay in their collections. ${KEPT}`
     if (!(await confirmed({ title: 'Delete this playlist?', text, action: 'Delete playlist' }))) return
-    const answer = await client.delete('/v1/playlist/{playlist_id}', { params })
+    const answer = await client.delete('/v1/playlist/{playlist_id}', { params, query: TO_TRASH })
     if (!answer.ok) return announce(explain(answer))
     announce(`${playlist.title} deleted`)
     go('playlists')

@@ -22,6 +22,7 @@ import { useStore } from '../state/store.ts'
 import { endSending, sendFor, sentOf, uploadChanges, wasInterrupted } from '../state/uploads.ts'
 import { forgetViews, isPlayable, usePlayView } from '../state/views.ts'
 import { useTitle } from '../title.ts'
+import { KEPT, TO_TRASH } from '../trash.ts'
 
 const TABS = [
   ['', 'Details'],
@@ -115,9 +116,9 @@ function Head({ client, track, reload, set }: HeadProperties) {
     if (replaced.ok) set(replaced)
   }
   async function remove() {
-    const text = `${nameOf(track)} and its files will be gone, also from playlists.`
+    const text = `${nameOf(track)} and its files will be gone, also from playlists. ${KEPT}`
     if (!(await confirmed({ title: 'Delete this track?', text, action: 'Delete track' }))) return
-    const answer = await client.delete('/v1/track/{track_id}', { params })
+    const answer = await client.delete('/v1/track/{track_id}', { params, query: TO_TRASH })
     if (!answer.ok) return announce(explain(answer))
     endSending(track)
     announce(`${nameOf(track)} deleted`)

@@ -11,6 +11,7 @@ import { playTrack } from '../state/now_playing.ts'
 import { useStore } from '../state/store.ts'
 import type { Tracks } from '../state/tracks.ts'
 import { endSending, itemFor, queueOf, sendFor, stoppedBy, uploadChanges, uploadsTo } from '../state/uploads.ts'
+import { KEPT, TO_TRASH } from '../trash.ts'
 import { AddToPlaylist } from './add_to_playlist.tsx'
 import { FileButton } from './button.tsx'
 import { chooseFile } from './choose_file.ts'
@@ -76,9 +77,9 @@ export function TrackList({ collection_id, list, onFiles }: Properties) {
   }
   async function remove(track: Listed) {
     const name = nameOf(track)
-    const text = `${name} and its files will be gone, also from playlists.`
+    const text = `${name} and its files will be gone, also from playlists. ${KEPT}`
     if (!(await confirmed({ title: 'Delete this track?', text, action: 'Delete track' }))) return
-    const answer = await client.delete('/v1/track/{track_id}', { params: { track_id: track.id } })
+    const answer = await client.delete('/v1/track/{track_id}', { params: { track_id: track.id }, query: TO_TRASH })
     if (answer.ok) {
       endSending(track)
       list.drop(track.id)

@@ -1,0 +1,85 @@
+import { announce } from '../announce.ts'
+import type { TrashedItem } from '../api.ts'
+import { date, explain, plural } from '../format.ts'
+import { Button } from '../parts/button.tsx'
+import { confirmed } from '../parts/dialog.tsx'
+import { Menu } from '../parts/menu.tsx'
+import { Empty, Loading, Problem } from '../parts/states.tsx'
+import { go } from '../route.ts'
+import { useAll } from '../state/all.ts'
+import { useClient } from '../state/client.ts'
+import { forgetViews } from '../state/views.ts'
+import { useTitle } from '../title.ts'
+
+/** What was deleted in the last seven days: bring it back, or delete it for good. */
+export function TrashPage() {
+  const client = useClient()
+  const { entries, count, loading, problem, reload } = useAll('/v1/trash', ({ trash }) => trash)
+  useTitle('Trash')
+  const isEmpty = !loading && !problem && entries.length === 0
+
+  async function restore(item: TrashedItem) {
+    const answer = await client.post('/v1/trash/{trash_id}/restore', { params: { trash_id: item.id } })
+    if (!answer.ok) return announce(explain(answer))
+    forgetViews()
+    announce(`${item.title} restored`)
+    go(item.scope, item.id)
+  }
+  async function remove(item: TrashedItem) {
+    const text = `${item.title} and its files will be gone for good.`
+    if (!(await confirmed({ title: `Delete this ${item.scope} now?`, text, action: 'Delete for good' }))) return
+    const answer = await client.delete('/v1/trash/{trash_id}', { params: { trash_id: item.id } })
+    if (!answer.ok && answer.status !== 404) return announce(explain(answer))
+    announce(`${item.title} deleted for good`)
+    reload()
+  }
+  async function empty() {
+    const text = `${plural(count, 'item')} will be gone for good.`
+    if (!(await confirmed({ title: 'Empty the trash?', text, action: 'Empty trash' }))) return
+    for (;;) {
+      const answer = await client.delete('/v1/trash')
+      if (!answer.ok) announce(explain(answer))
+      else if (answer.left === 0) announce('The trash is empty')
+      if (!answer.ok || answer.left === 0 || answer.deleted === 0) break
+    }
+    reload()
+  }
+  return (
+    <>
+      <div class="page-head">
+        <div>
+          <h1>Trash</h1>
+          {count > 0 && <p class="soft">{plural(count, 'item')}, kept for seven days</p>}
+        </div>
+        {entries.length > 0 && <Button onClick={empty}>Empty trash …</Button>}
+      </div>
+      {problem && <Problem failure={problem} retry={reload} />}
+      {loading && <Loading rows={4} />}
+      {isEmpty && <Empty title="Nothing here">What you delete can be brought back from here for seven days.</Empty>}
+      <ul class="keys" aria-label="Trash">
+        {entries.map((item) => (
+          <li key={item.id} class="card key">
+            <div class="key-text">
+              <span class="name">
+                {item.title} <span class="badge">{item.scope}</span>
+              </span>
+            </div>
+            <div class="key-dates soft">
+              <span>Deleted {date(item.trashed_at)}</span>
+              <span>Kept until {date(item.expires_at)}</span>
+            </div>
+            <div class="restore">
+              <Button label={`Restore ${item.title}`} onClick={() => restore(item)}>
+                Restore
+              </Button>
+            </div>
+            <Menu
+              label={`More for ${item.title}`}
+              items={[{ label: 'Delete for good …', danger: true, onSelect: () => remove(item) }]}
+            />
+          </li>
+        ))}
+      </ul>
+    </>
+  )
+}
