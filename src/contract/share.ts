@@ -2,7 +2,7 @@ import * as z from 'zod'
 
 import { Origin } from './api_key.ts'
 import { Id, named, ok, Page, RequiredText, Timestamp } from './common.ts'
-import { MAX_ORIGINS, MAX_PASSWORD, MAX_SESSION_VARIANTS, MAX_SLUG } from './facts.ts'
+import { MAX_ORIGINS, MAX_PASSWORD, MAX_SESSION_VARIANTS, MAX_SLUG, MIN_PASSWORD } from './facts.ts'
 import { defineOperations } from './operation.ts'
 import { PlayScope } from './play.ts'
 
@@ -51,7 +51,7 @@ export const ShareUpdate = z.strictObject({
   is_downloadable: z.boolean().optional(),
   allowed_origins: z.array(Origin).min(1).max(MAX_ORIGINS).nullable().optional(),
   expires_at: z.iso.datetime({ offset: true }).nullable().optional(),
-  password: z.string().min(1).max(MAX_PASSWORD).nullable().optional(),
+  password: z.string().min(MIN_PASSWORD).max(MAX_PASSWORD).nullable().optional(),
 })
 
 export const ShareCreate = ShareUpdate.extend({ scope: PlayScope, id: Id })

@@ -6,7 +6,8 @@ import { keyOf, LISTENER, type Principal, ROOT } from '../principal.ts'
 import { readKey } from '../resources/key_holder.ts'
 import { isShareKey, readShareKey } from '../resources/share_holder.ts'
 import { baseUrl } from './base_url.ts'
-import { clientOf, limitGuesses } from './limit_rate.ts'
+import { limitGuesses } from './limit_key.ts'
+import { clientOf } from './limit_rate.ts'
 
 async function principalOf(env: Env, keys: KeyCache, secret: string, { headers, url }: Request): Promise<Principal> {
   const hash = await sha256(secret)

@@ -10,7 +10,7 @@ import { ApiError } from '../errors.ts'
 import { takeCover } from '../pipeline/cover.ts'
 import { HEADERS, requestId } from './answer.ts'
 import type { AppEnv } from './context.ts'
-import { limitCovers } from './limit_rate.ts'
+import { limitCovers } from './limit_key.ts'
 
 /** Room for the multipart frame around the file. */
 const MAX_REQUEST_BYTES = MAX_COVER_BYTES + 100_000

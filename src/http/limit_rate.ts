@@ -1,6 +1,5 @@
 import type { Memory } from '../adapters/memory.ts'
 import { ApiError } from '../errors.ts'
-import type { Principal } from '../principal.ts'
 
 /**
  * 429 for who calls too often (wrangler.toml has the numbers). A client is told by its address, so that neither one listener nor one
@@ -10,19 +9,19 @@ import type { Principal } from '../principal.ts'
 
 const MINUTE = 60_000
 
-/** The caller's address, which Cloudflare tells; nobody's when the service is not reached through it. */
-export const clientOf = (headers: Headers): string => headers.get('cf-connecting-ip') ?? ''
-
-/** Counts a call with an API key. Servers have few addresses, and are bound by their key alone. */
-export async function limitKey(env: Env, principal: Principal, client: string): Promise<void> {
-  if (principal.kind === 'public') return
-  const { kind, api_key_id } = principal
-  const isBrowsers = kind === 'player' || kind === 'uploader'
-  const may = await Promise.all([
-    env.API_RATE_LIMIT.limit({ key: isBrowsers ? `${api_key_id} ${client}` : api_key_id }),
-    isBrowsers && env.AUDIENCE_RATE_LIMIT.limit({ key: api_key_id }),
-  ])
-  if (may.some((outcome) => outcome && !outcome.success)) throw tooMany()
+/**
+ * The caller's address, which Cloudflare tells, and of IPv6 the network, the first 64 bits, in which one caller has all addresses. Nobody's when
+ * the service is not reached through it.
+ */
+export function clientOf(headers: Headers): string {
+  const [head = '', tail] = (headers.get('cf-connecting-ip') ?? '').split('::')
+  const groups = head.split(':')
+  if (tail !== undefined) {
+    const rest = tail.split(':')
+    while (groups.length + rest.length < 8) groups.push('0')
+    groups.push(...rest)
+  }
+  return groups.slice(0, 4).join(':')
 }
 
 /** Whether a client may read once more what a play session's id, or another secret, opens. */
@@ -38,11 +37,9 @@ export async function limitReading<T>(
 ): Promise<T> {
   const client = clientOf(req.raw.headers)
   if (guessers.get(client, Date.now())) throw tooMany()
-  const [audience, may] = await Promise.all([
-    env.AUDIENCE_RATE_LIMIT.limit({ key: secret }),
-    mayRead(env, secret, client),
-  ])
-  if (!may || !audience.success) throw tooMany()
+  // What a client is refused does not count for all: it would use up what the others have.
+  if (!(await mayRead(env, secret, client)) || !(await env.AUDIENCE_RATE_LIMIT.limit({ key: secret })).success)
+    throw tooMany()
   try {
     return await read()
   } catch (error) {
@@ -52,16 +49,6 @@ export async function limitReading<T>(
     }
     throw error
   }
-}
-
-/** 429 for a client that tries one unknown key after the other. */
-export async function limitGuesses(env: Env, client: string): Promise<void> {
-  if (client && !(await env.API_RATE_LIMIT.limit({ key: `guess:${client}` })).success) throw tooMany()
-}
-
-/** 429 for an upload URL that is used over and over. */
-export async function limitCovers(env: Env, owner_id: string): Promise<void> {
-  if (!(await env.PLAY_RATE_LIMIT.limit({ key: `cover:${owner_id}` })).success) throw tooMany()
 }
 
 /** What a client is told that calls too often. */

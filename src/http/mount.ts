@@ -16,7 +16,8 @@ import { answerListener } from './answer_listener.ts'
 import { authenticate } from './authenticate.ts'
 import { type AppEnv, contextOf } from './context.ts'
 import { encoder } from './encode.ts'
-import { clientOf, limitKey } from './limit_rate.ts'
+import { limitKey } from './limit_key.ts'
+import { clientOf } from './limit_rate.ts'
 
 /** `/v1/track/{track_id}` as Hono writes it. */
 export const honoPath = (path: string) => path.replace(/\{(\w+)\}/g, ':$1')

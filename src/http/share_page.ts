@@ -6,7 +6,7 @@ import { openDatabase } from '../adapters/database.ts'
 import type { Memory } from '../adapters/memory.ts'
 import { isPassword } from '../adapters/password.ts'
 import type { Context } from '../context.ts'
-import { SHARE_SESSION_TTL } from '../contract/facts.ts'
+import { MAX_SESSION_TRACKS, SHARE_SESSION_TTL } from '../contract/facts.ts'
 import { ApiError, notFound } from '../errors.ts'
 import { LISTENER } from '../principal.ts'
 import { listedTracks } from '../resources/session_view.ts'
@@ -15,7 +15,8 @@ import { embedOfShare, openShare, type ShareRow } from '../resources/share_view.
 import { baseUrl } from './base_url.ts'
 import { type AppEnv, contextOf } from './context.ts'
 import { attributesOf, cardOf, FRAME, headers, type Html, looksOf, message, page, PLAYER, problemOf } from './embed.ts'
-import { clientOf, limitReading, tooMany } from './limit_rate.ts'
+import { limitPasswords } from './limit_key.ts'
+import { clientOf, limitReading } from './limit_rate.ts'
 import { qrCode } from './qr_code.ts'
 
 /** The page of a share, `/s/{slug}`, and the same for frames, `/embed/s/{slug}` (docs/decisions/0052). */
@@ -92,15 +93,6 @@ export const words = {
   tried: { title: 'Too many attempts', text: 'Please try again in a minute.' },
 }
 
-/** 429 for a client that tries passwords of a share, and when all of them together try too many: each is slow to check. */
-async function limitPasswords(env: Env, share_id: string, client: string): Promise<void> {
-  const may = await Promise.all([
-    env.MISS_RATE_LIMIT.limit({ key: `password:${share_id} ${client}` }),
-    env.API_RATE_LIMIT.limit({ key: `password:${share_id}` }),
-  ])
-  if (!may.every(({ success }) => success)) throw tooMany()
-}
-
 interface Answer {
   status: 200 | 403
   title: string
@@ -132,7 +124,10 @@ async function answer(c: Page, memory: Memory, isFrame: boolean, password: strin
 /** Title, head and body of a share that its visitor may see. */
 async function showShare(c: Page, context: Context, share: ShareRow, isFrame: boolean) {
   const { slug } = share
-  const [embed, tracks] = await Promise.all([embedOfShare(context, share), listedTracks(context, share)])
+  const [embed, tracks] = await Promise.all([
+    embedOfShare(context, share),
+    listedTracks(context, share, MAX_SESSION_TRACKS),
+  ])
   const base = context.base_url
   const address = `${base}/s/${slug}`
   const { title, subtitle, cover_image, has_cover } = embed
@@ -219,6 +214,13 @@ async function respond(c: Page, memory: Memory, isFrame: boolean, password?: str
   }
 }
 
+/** A text field of a form; empty where there is none, or no form that can be read. */
+export async function formField({ req }: Request, name: string): Promise<string> {
+  const form: Record<string, unknown> = await req.parseBody().catch(() => ({}))
+  const { [name]: value } = form
+  return typeof value === 'string' ? value : ''
+}
+
 /** Bytes of a form with a password or a key: all of it may be written as `%xx`. */
 export const formLimit = bodyLimit({
   maxSize: 4096,
@@ -233,10 +235,7 @@ export function mountSharePage(app: Hono<AppEnv>, memory: Memory): void {
     ['/embed/s/:slug', true],
   ] as const) {
     app.get(path, (c) => respond(c as Page, memory, isFrame))
-    app.post(path, formLimit, async (c) => {
-      const { password } = await c.req.parseBody().catch(() => ({ password: undefined }))
-      return respond(c, memory, isFrame, typeof password === 'string' ? password : '')
-    })
+    app.post(path, formLimit, async (c) => respond(c, memory, isFrame, await formField(c, 'password')))
   }
   // An address is drawn whether or not there is something at it: this tells nothing of any share.
   app.get('/s/:slug/qr.svg', async (c) => {

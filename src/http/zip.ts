@@ -15,8 +15,9 @@ import { requestId } from './answer.ts'
 import { baseUrl } from './base_url.ts'
 import { type AppEnv, contextOf } from './context.ts'
 import { headers, message, page } from './embed.ts'
-import { clientOf, limitGuesses, limitKey, limitReading } from './limit_rate.ts'
-import { formLimit, STYLE, words } from './share_page.ts'
+import { limitGuesses, limitKey } from './limit_key.ts'
+import { clientOf, limitReading } from './limit_rate.ts'
+import { formField, formLimit, STYLE, words } from './share_page.ts'
 
 /**
  * `GET /zip/{play_session_id}`: everything that a downloadable session plays, stored and not deflated, streamed from the bucket through here.
@@ -57,8 +58,7 @@ async function sessionForZip(c: Request<AppEnv>, memory: Memory, key: string): P
 export function mountZip(app: Hono<AppEnv>, memory: Memory): void {
   app.post('/s/:slug/zip', formLimit, async (c) => {
     try {
-      const { key } = await c.req.parseBody()
-      return c.redirect(`/zip/${await sessionForZip(c, memory, typeof key === 'string' ? key : '')}`, 303)
+      return c.redirect(`/zip/${await sessionForZip(c, memory, await formField(c, 'key'))}`, 303)
     } catch (error) {
       if (!(error instanceof ApiError)) throw error
       const nonce = crypto.randomUUID()

@@ -53,7 +53,7 @@ export const mayDownload = (principal: Principal) =>
   principal.kind === 'server' || keyOf(principal)?.is_downloadable === true
 
 /** The default transcodes, AAC first: what a session plays when its creator chose nothing (docs/decisions/0019). */
-const DEFAULT_VARIANTS = CATALOGUE.filter((v) => v.type === 'transcode').map((v) => v.index)
+export const DEFAULT_VARIANTS = CATALOGUE.filter((v) => v.type === 'transcode').map((v) => v.index)
 
 /** What the session plays: known variants, and of those only what a player key allows. */
 export async function chosenVariants(context: Context, variants: string[] = []): Promise<string[]> {

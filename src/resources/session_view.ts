@@ -39,11 +39,11 @@ const toRows = (list: { list: { entry: string } | null }[]) =>
 
 type Listed = Pick<Row, 'scope' | 'resource_id' | 'organization_id'>
 
-/** The tracks that a session lists, each with the title, subtitle and color that it has there. */
-export async function listedTracks({ db }: Context, { scope, resource_id, organization_id }: Listed) {
+/** The tracks that a session lists, up to a limit, each with the title, subtitle and color that it has there. */
+export async function listedTracks({ db }: Context, { scope, resource_id, organization_id }: Listed, limit: number) {
   const [owner, list] = await batch(db, [
     owners.bind(db, { organization_id, resource_id }),
-    sessionList[scope].bind(db, { resource_id, limit: MAX_SESSION_TRACKS }),
+    sessionList[scope].bind(db, { resource_id, limit }),
   ])
   return withLetters(toRows(sessionList[scope].decode(list!)), levelsOf(owner!))
 }

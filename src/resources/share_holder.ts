@@ -3,6 +3,7 @@ import { fromHex, toHex } from '../adapters/password.ts'
 import type { ShareRow } from '../adapters/share_schema.ts'
 import { unauthorized } from '../errors.ts'
 import type { KeyHolder } from '../principal.ts'
+import { DEFAULT_VARIANTS } from './access.ts'
 import { hasEnded, shareAt } from './share_view.ts'
 
 /**
@@ -54,7 +55,7 @@ export async function readShareKey(env: Env, keys: KeyCache, hash: string, secre
     organization_id: share.organization_id,
     api_key_id: share.id,
     binding: { scope: share.scope, id: share.resource_id },
-    variants: share.variants,
+    variants: share.variants ?? DEFAULT_VARIANTS,
     is_downloadable: share.is_downloadable,
     // Its own page and frame are the service's.
     allowed_origins: share.allowed_origins && [...share.allowed_origins, new URL(base_url).origin],

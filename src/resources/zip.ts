@@ -33,8 +33,8 @@ const endingOf = (file: TrackFile, file_name: string) =>
   /\.[a-z0-9]{1,8}$/i.exec(file.index === 'original' ? file_name : file.path)?.[0].toLowerCase() ?? ''
 
 /**
- * All that a downloadable session plays as files, each track in the variant that is wanted, or else the first of the session's that it has.
- * What is not finished is left out.
+ * All that a downloadable session lists as files, each track in the variant that is wanted, or else the first of the session's that it has.
+ * Where one is not finished there is no ZIP: what it lacked would be found out years later.
  */
 export async function findZip(context: Context, play_session_id: string, wanted?: string) {
   const { db, now } = context
@@ -46,7 +46,13 @@ export async function findZip(context: Context, play_session_id: string, wanted?
   }
   if (wanted !== undefined && !session.variants.includes(wanted)) throw notFound('variant')
   const order = [...(wanted === undefined ? [] : [wanted]), ...session.variants]
-  const [{ title }, listed] = await Promise.all([findEmbed(context, play_session_id), listedTracks(context, session)])
+  const [{ title }, listed] = await Promise.all([
+    findEmbed(context, play_session_id),
+    listedTracks(context, session, MAX_ZIP_FILES + 1),
+  ])
+  const tooLarge = () =>
+    new ApiError('zip_too_large', `A ZIP takes at most ${MAX_ZIP_FILES} files and ${MAX_ZIP_BYTES} bytes`)
+  if (listed.length > MAX_ZIP_FILES) throw tooLarge()
   const ids = JSON.stringify([...new Set(listed.map(({ id }) => id))])
   const found = await db
     .select({ id: tracks.id, files: tracks.files })
@@ -64,9 +70,12 @@ export async function findZip(context: Context, play_session_id: string, wanted?
     ]
   })
   const size = entries.reduce((sum, entry) => sum + entry.size, 0)
+  if (size > MAX_ZIP_BYTES) throw tooLarge()
+  const lacking = listed.length - entries.length
   if (entries.length === 0) throw new ApiError('track_not_ready', 'Nothing of this can be downloaded yet')
-  if (entries.length > MAX_ZIP_FILES || size > MAX_ZIP_BYTES) {
-    throw new ApiError('zip_too_large', `A ZIP takes at most ${MAX_ZIP_FILES} files and ${MAX_ZIP_BYTES} bytes`)
+  if (lacking > 0) {
+    const message = `${lacking} of ${listed.length} tracks cannot be downloaded yet: none of the session's variants is made of them`
+    throw new ApiError('track_not_ready', message)
   }
   return { file_name: `${fileName(title)}.zip`, variant: wanted ?? session.variants[0]!, entries, size, session }
 }

@@ -42,7 +42,7 @@ describe('a share', () => {
 
   it('is listed newest first, also of one thing alone, read, updated and revoked', async () => {
     const ofTrack = await create({ scope: 'track', id: track_id, title: 'One' })
-    const ofAll = await create({ slug: 'Kind-of-Blue', password: 'so what', is_downloadable: true })
+    const ofAll = await create({ slug: 'Kind-of-Blue', password: 'so what?', is_downloadable: true })
     const list = async (rest = '') => {
       const { count, shares } = await ok('GET', `/v1/share${rest}`, { key })
       return [count, shares.map((share: { id: string }) => share.id)]
@@ -106,6 +106,7 @@ describe('a share', () => {
       [{ slug: '-so' }, 'slug'],
       [{ slug: 'sö-what' }, 'slug'],
       [{ password: '' }, 'password'],
+      [{ password: '7 chars' }, 'password'],
       [{ password: 'x'.repeat(129) }, 'password'],
       [{ title: '' }, 'title'],
       [{ expires_at: '2001-01-01T00:00:00Z' }, 'expires_at'],

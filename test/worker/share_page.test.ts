@@ -1,14 +1,11 @@
-import { createExecutionContext } from 'cloudflare:test'
-import { env } from 'cloudflare:workers'
 import { eq } from 'drizzle-orm'
 import { beforeEach, describe, expect, it, vi } from 'vitest'
 
 import { tracks } from '../../src/adapters/schema.ts'
 import { SHARE_SESSION_TTL } from '../../src/contract/facts.ts'
-import worker from '../../src/index.ts'
 import { aReadyTrack, aShop, stopTime } from './fixtures.ts'
-import { query } from './ready_track.ts'
 import { call, db, ok, refused } from './support.ts'
+import { keyIn, open, SECRETS } from './visitor.ts'
 
 /** What a share's address shows, and what its page plays with. What it looks and sounds like is judged in test/e2e/share.test.ts. */
 
@@ -23,19 +20,8 @@ beforeEach(async () => {
 
 const create = async (body: object = {}) =>
   (await ok('POST', '/v1/share', { key, body: { scope: 'collection', id: collection_id, ...body } })).share
-type Shown = { status: number; headers: Headers; text: string }
-async function open(path: string, password?: string, bindings: Env = env, client = '192.0.2.1'): Promise<Shown> {
-  const request = new Request(`https://tonearm.test${path}`, {
-    headers: { 'cf-connecting-ip': client },
-    ...(password !== undefined && { method: 'POST', body: new URLSearchParams({ password }) }),
-  })
-  const response = await worker.fetch(request, bindings, createExecutionContext())
-  return { status: response.status, headers: response.headers, text: await response.text() }
-}
-const keyIn = ({ text }: Shown) => /api-key="([^"]+)"/.exec(text)?.[1] ?? ''
 const play = (secret: string, more: object = {}) =>
   call('POST', '/v1/play_session/collection', { key: secret, body: { collection_id, ...more } })
-const SECRETS = /So &quot;What|Kind of Blue|Miles Davis|og:|oembed|<tonearm-player|api-key/
 
 describe('the page of a share', () => {
   it('has title, card, list and a player that makes its own sessions, and so has its frame', async () => {
@@ -66,9 +52,9 @@ describe('the page of a share', () => {
       const { slug } = await create(body)
       return (await open(`/s/${slug}`)).headers.get('x-robots-tag')
     }
-    expect(await Promise.all([robots({}), robots({ slug: 'found' }), robots({ slug: 'shut', password: 'x' })])).toEqual(
-      ['noindex', null, 'noindex'],
-    )
+    expect(
+      await Promise.all([robots({}), robots({ slug: 'found' }), robots({ slug: 'shut', password: 'swordfish' })]),
+    ).toEqual(['noindex', null, 'noindex'])
   })
 
   it('is known to oEmbed with a frame that lasts, in the share’s own title', async () => {
@@ -135,6 +121,20 @@ describe('the sessions of a share', () => {
     expect((await play(`ta_sh_${ending.slug}`)).body.expires_at).toBe(expires_at)
   })
 
+  it('play without a choice what every session plays, and nothing that its organization has besides', async () => {
+    await ok('POST', '/v1/variant', { key, body: { index: 'master', name: 'Master', codec: 'flac' } })
+    const { slug } = await create()
+    const usual = (await play(key)).body.play_session.variants
+    expect((await play(`ta_sh_${slug}`)).body.play_session.variants).toEqual(usual)
+    expect((await play(`ta_sh_${slug}`, { variants: usual })).status).toBe(200)
+    for (const variant of ['master', 'original', 'preview']) {
+      await refused(403, 'insufficient_scope', 'POST', '/v1/play_session/collection', {
+        key: `ta_sh_${slug}`,
+        body: { collection_id, variants: [variant] },
+      })
+    }
+  })
+
   it('are not made any more once it is revoked', async () => {
     const { id, slug } = await create()
     expect((await play(`ta_sh_${slug}`)).status).toBe(200)
@@ -160,101 +160,5 @@ describe('the sessions of a share', () => {
     expect(await from('https://a.example')).toBe(200)
     expect(await from('https://tonearm.test')).toBe(200)
     expect(await from('https://b.example')).toBe(403)
-  })
-})
-
-/** The platform's limiter, without its minutes. */
-function limiter(most: number): RateLimit {
-  const counts = new Map<string, number>()
-  return {
-    async limit({ key }) {
-      counts.set(key, (counts.get(key) ?? 0) + 1)
-      return { success: counts.get(key)! <= most }
-    },
-  }
-}
-
-describe('a share with a password', () => {
-  it('shows nothing of what it shares, anywhere, to who does not know it', async () => {
-    const { slug, url } = await create({ password: 'swordfish', slug: 'kind', title: 'Kind of Blue' })
-    for (const path of [`/s/${slug}`, `/embed/s/${slug}`]) {
-      const asked = await open(path)
-      const wrong = await open(path, 'Swordfish')
-      expect([asked.status, wrong.status]).toEqual([200, 403])
-      expect(wrong.text).toContain('This is not the password.')
-      for (const { text, headers } of [asked, wrong]) {
-        expect(text).toContain('<input')
-        expect(text).not.toMatch(SECRETS)
-        expect(text).not.toContain(collection_id)
-        expect(headers.get('x-robots-tag')).toBe('noindex')
-      }
-      expect((await open(path, '')).status).toBe(403)
-    }
-    await refused(404, 'not_found', 'GET', `/oembed?url=${encodeURIComponent(url)}`)
-    await refused(401, 'unauthorized', 'POST', '/v1/play_session/collection', {
-      key: `ta_sh_${slug}`,
-      body: { collection_id },
-    })
-  })
-
-  it('opens to who knows it, for a day, until the password is changed', async () => {
-    const { id, slug } = await create({ password: 'swordfish' })
-    const opened = await open(`/s/${slug}`, 'swordfish')
-    expect([opened.status, /<h1>Kind of Blue/.test(opened.text), opened.text.includes('og:')]).toEqual([
-      200,
-      true,
-      false,
-    ])
-    const secret = keyIn(opened)
-    expect((await play(secret)).status).toBe(200)
-    // Whatever is changed of it, it opens nothing: the address, the end, the signature.
-    const [, , ends = '', signature = ''] = /^(ta_sh_[^.]+)\.(\d+)\.(\w+)$/.exec(secret) ?? []
-    const other = await create({ password: 'swordfish' })
-    const forged = [
-      secret.replace(slug, other.slug),
-      secret.replace(ends, String(Number(ends) + 1)),
-      secret.replace(
-        signature,
-        signature.replace(/.$/, (last) => (last === '0' ? '1' : '0')),
-      ),
-      `ta_sh_${slug}.${ends}.${'0'.repeat(64)}`,
-    ]
-    for (const wrong of forged) expect([wrong, (await play(wrong)).status]).toEqual([wrong, 401])
-    await ok('PUT', `/v1/share/${id}`, { key, body: { password: 'new' } })
-    expect((await play(secret)).status).toBe(401)
-    const again = keyIn(await open(`/s/${slug}`, 'new'))
-    expect((await play(again)).status).toBe(200)
-    stopTime()
-    vi.setSystemTime(Date.now() + 25 * 3600_000)
-    expect((await play(again)).status).toBe(401)
-  })
-
-  it('refuses a client after 60 of 100 wrong passwords, and only that client and share', async () => {
-    const { slug } = await create({ password: 'swordfish' })
-    const other = await create({ password: 'swordfish' })
-    const bindings = { ...env, MISS_RATE_LIMIT: limiter(60) }
-    const stored = (await query<{ password_hash: string }>('select password_hash from shares'))[0]!.password_hash
-    // One round, so that the test need not wait for a hundred times 100,000.
-    await query('update shares set password_hash = ?', stored.replace(/^\d+/, '1'))
-    const statuses: number[] = []
-    for (let at = 0; at < 100; at++) statuses.push((await open(`/s/${slug}`, `wrong ${at}`, bindings)).status)
-    expect(statuses).toEqual([...Array.from({ length: 60 }, () => 403), ...Array.from({ length: 40 }, () => 429)])
-    const last = await open(`/embed/s/${slug}`, 'swordfish', bindings)
-    expect([last.status, last.text.includes('Too many attempts'), last.headers.get('retry-after')]).toEqual([
-      429,
-      true,
-      '60',
-    ])
-    expect((await open(`/s/${slug}`, 'wrong', bindings, '192.0.2.2')).status).toBe(403)
-    expect((await open(`/s/${other.slug}`, 'wrong', bindings)).status).toBe(403)
-  })
-
-  it('refuses a form that is no password', async () => {
-    const { slug } = await create({ password: 'swordfish' })
-    expect((await open(`/s/${slug}`, 'x'.repeat(5000))).status).toBe(413)
-    const file = new FormData()
-    file.set('password', new File(['swordfish'], 'a.txt'))
-    const request = new Request(`https://tonearm.test/s/${slug}`, { method: 'POST', body: file })
-    expect((await worker.fetch(request, env, createExecutionContext())).status).toBe(403)
   })
 })

@@ -6,17 +6,20 @@ import { beforeEach, describe, expect, it, vi } from 'vitest'
 import { tracks } from '../../src/adapters/schema.ts'
 import worker from '../../src/index.ts'
 import { aReadyTrack, aShop, filesOf } from './fixtures.ts'
+import { query } from './ready_track.ts'
+import { seed } from './seed.ts'
 import { db, ok, refused } from './support.ts'
 
 /** Everything that a session plays as one ZIP. */
 
 let key: string
+let organization_id: string
 let collection_id: string
 let first: string
 let second: string
 
 beforeEach(async () => {
-  ;({ key, collection_id } = await aShop())
+  ;({ key, organization_id, collection_id } = await aShop())
   first = await aReadyTrack(key, collection_id, { player_title: 'So What? 東京/1' })
   second = await aReadyTrack(key, collection_id, { file_name: 'Blue in Green.FLAC' })
   await store(first)
@@ -112,18 +115,29 @@ describe('a ZIP', () => {
     expect((await fetched(`/zip/${id}?variant=lossless`)).status).toBe(404)
   })
 
-  it('is of playlists too, where a track may stand twice; what is not ready is left out', async () => {
-    const files = (await filesOf(second)).map((file) => ({ ...file, is_early: 1 as const }))
-    await db.update(tracks).set({ status: 'processing', files }).where(eq(tracks.id, second))
+  it('is of playlists too, where a track may stand twice; it lacks nothing', async () => {
     const { playlist_id } = await ok('POST', '/v1/playlist', { key, body: { title: 'Night: bus' } })
     await ok('PUT', `/v1/playlist/${playlist_id}/track`, { key, body: { track_ids: [first, second, first] } })
     const id = await session({ collection_id: undefined, playlist_id }, 'playlist')
     const response = await fetched(`/zip/${id}`)
     expect(response.headers.get('content-disposition')).toContain('Night_ bus.zip')
     const names = unzip(new Uint8Array(await response.arrayBuffer())).map(({ name }) => name)
-    expect(names).toEqual(['01 So What_ 東京_1.mp3', '03 So What_ 東京_1.mp3'])
-    await db.update(tracks).set({ status: 'processing', files: null }).where(eq(tracks.id, first))
-    await refused(409, 'track_not_ready', 'GET', `/v1/play/${id}/download`)
+    expect(names).toEqual(['01 So What_ 東京_1.mp3', '02 Blue in Green.mp3', '03 So What_ 東京_1.mp3'])
+    const files = await filesOf(second)
+    const lacking = [
+      null,
+      files.map((file) => ({ ...file, is_early: 1 as const })),
+      files.filter((file) => !['mp3-128', 'original'].includes(file.index)),
+    ]
+    for (const some of lacking) {
+      await db.update(tracks).set({ status: 'processing', files: some }).where(eq(tracks.id, second))
+      const { message } = await refused(409, 'track_not_ready', 'GET', `/v1/play/${id}/download`)
+      expect(message).toMatch(/1 of 3/)
+      expect((await fetched(`/zip/${id}`)).status).toBe(409)
+    }
+    // What no session lists does not count: of a track that failed there will never be a file.
+    await db.update(tracks).set({ status: 'failed', files: null }).where(eq(tracks.id, second))
+    expect((await ok('GET', `/v1/play/${id}/download`)).download.files).toBe(2)
   })
 
   it('ends with an error, not in a ZIP that lacks something, when a file is purged meanwhile', async () => {
@@ -145,9 +159,27 @@ describe('a ZIP', () => {
     await refused(403, 'download_not_allowed', 'GET', `/v1/play/${id}/download`)
     expect((await fetched(`/zip/${id}`)).status).toBe(403)
     expect((await fetched('/zip/nonsense')).status).toBe(404)
-    const files = (await filesOf(first)).map((file) => ({ ...file, size: 9e9 }))
+    const { files: small } = (await db.select().from(tracks).where(eq(tracks.id, first)).get())!
+    const files = small!.map((file) => ({ ...file, size: 9e9 }))
     await db.update(tracks).set({ files }).where(eq(tracks.collection_id, collection_id))
     await refused(413, 'zip_too_large', 'GET', `/v1/play/${await session()}/download`)
+    await db.update(tracks).set({ files: small }).where(eq(tracks.collection_id, collection_id))
+    await seed('tracks', 1, 899, { organization_id, collection_id })
+    // 901 are listed, though a hundred of the first have no file yet.
+    await query(
+      "update tracks set status = 'ready', files = ? where id not in (?, ?)",
+      JSON.stringify(small),
+      first,
+      second,
+    )
+    await query(
+      "update tracks set status = 'processing', files = null where id in (select id from tracks where id not in (?, ?) limit 100)",
+      first,
+      second,
+    )
+    const many = await session()
+    await refused(413, 'zip_too_large', 'GET', `/v1/play/${many}/download`)
+    expect((await fetched(`/zip/${many}`)).status).toBe(413)
   })
 
   it('is offered by the page of a downloadable share, and made with the share’s key', async () => {
@@ -159,6 +191,12 @@ describe('a ZIP', () => {
     const [, action = '', secret = ''] =
       /<form method="post" action="([^"]+)">\s*<input type="hidden" name="key" value="([^"]+)"/.exec(text) ?? []
     const press = (value: string) => fetched(action, { method: 'POST', body: new URLSearchParams({ key: value }) })
+    const malformed = await fetched(action, {
+      method: 'POST',
+      body: 'nonsense',
+      headers: { 'content-type': 'multipart/form-data; boundary=none' },
+    })
+    expect(malformed.status).toBe(401)
     const redirect = await press(secret)
     expect(redirect.status).toBe(303)
     const zip = await fetched(redirect.headers.get('location')!)

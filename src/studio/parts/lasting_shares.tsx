@@ -1,6 +1,6 @@
 import { useState } from 'preact/hooks'
 
-import { MAX_PASSWORD, MAX_SLUG } from '../../contract/facts.ts'
+import { MAX_PASSWORD, MAX_SLUG, MIN_PASSWORD } from '../../contract/facts.ts'
 import { announce } from '../announce.ts'
 import type { PlayScope, ShareLink } from '../api.ts'
 import { dateTime, explain, type Faults, faultsOf } from '../format.ts'
@@ -87,7 +87,7 @@ export function LastingShares({ scope, id, title }: Properties) {
           onInput={setPassword}
           error={faults.password}
           maxLength={MAX_PASSWORD}
-          hint="Empty: none."
+          hint={`At least ${MIN_PASSWORD} characters. Empty: none.`}
         />
         <SelectField label="Link ends" value={days} options={ENDS} onChange={setDays} />
         <Check label="Visitors may download" checked={downloadable} onChange={setDownloadable} />

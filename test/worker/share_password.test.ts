@@ -1,0 +1,126 @@
+import { createExecutionContext } from 'cloudflare:test'
+import { env } from 'cloudflare:workers'
+import { beforeEach, describe, expect, it, vi } from 'vitest'
+
+import worker from '../../src/index.ts'
+import { aReadyTrack, aShop, stopTime } from './fixtures.ts'
+import { query } from './ready_track.ts'
+import { call, ok, refused } from './support.ts'
+import { keyIn, limiter, open, SECRETS } from './visitor.ts'
+
+/** What is protected by a password, and against whom. */
+
+let key: string
+let collection_id: string
+
+beforeEach(async () => {
+  ;({ key, collection_id } = await aShop())
+  await aReadyTrack(key, collection_id, { player_title: 'So "What" <b>', player_subtitle: 'Miles Davis' })
+})
+
+const create = async (body: object = {}) =>
+  (await ok('POST', '/v1/share', { key, body: { scope: 'collection', id: collection_id, ...body } })).share
+const play = (secret: string, more: object = {}) =>
+  call('POST', '/v1/play_session/collection', { key: secret, body: { collection_id, ...more } })
+
+describe('a share with a password', () => {
+  it('shows nothing of what it shares, anywhere, to who does not know it', async () => {
+    const { slug, url } = await create({ password: 'swordfish', slug: 'kind', title: 'Kind of Blue' })
+    for (const path of [`/s/${slug}`, `/embed/s/${slug}`]) {
+      const asked = await open(path)
+      const wrong = await open(path, 'Swordfish')
+      expect([asked.status, wrong.status]).toEqual([200, 403])
+      expect(wrong.text).toContain('This is not the password.')
+      for (const { text, headers } of [asked, wrong]) {
+        expect(text).toContain('<input')
+        expect(text).not.toMatch(SECRETS)
+        expect(text).not.toContain(collection_id)
+        expect(headers.get('x-robots-tag')).toBe('noindex')
+      }
+      expect((await open(path, '')).status).toBe(403)
+    }
+    await refused(404, 'not_found', 'GET', `/oembed?url=${encodeURIComponent(url)}`)
+    await refused(401, 'unauthorized', 'POST', '/v1/play_session/collection', {
+      key: `ta_sh_${slug}`,
+      body: { collection_id },
+    })
+  })
+
+  it('opens to who knows it, for a day, until the password is changed', async () => {
+    const { id, slug } = await create({ password: 'swordfish' })
+    const opened = await open(`/s/${slug}`, 'swordfish')
+    expect([opened.status, /<h1>Kind of Blue/.test(opened.text), opened.text.includes('og:')]).toEqual([
+      200,
+      true,
+      false,
+    ])
+    const secret = keyIn(opened)
+    expect((await play(secret)).status).toBe(200)
+    // Whatever is changed of it, it opens nothing: the address, the end, the signature.
+    const [, , ends = '', signature = ''] = /^(ta_sh_[^.]+)\.(\d+)\.(\w+)$/.exec(secret) ?? []
+    const other = await create({ password: 'swordfish' })
+    const forged = [
+      secret.replace(slug, other.slug),
+      secret.replace(ends, String(Number(ends) + 1)),
+      secret.replace(
+        signature,
+        signature.replace(/.$/, (last) => (last === '0' ? '1' : '0')),
+      ),
+      `ta_sh_${slug}.${ends}.${'0'.repeat(64)}`,
+    ]
+    for (const wrong of forged) expect([wrong, (await play(wrong)).status]).toEqual([wrong, 401])
+    await ok('PUT', `/v1/share/${id}`, { key, body: { password: 'swordfish 2' } })
+    expect((await play(secret)).status).toBe(401)
+    const again = keyIn(await open(`/s/${slug}`, 'swordfish 2'))
+    expect((await play(again)).status).toBe(200)
+    stopTime()
+    vi.setSystemTime(Date.now() + 25 * 3600_000)
+    expect((await play(again)).status).toBe(401)
+  })
+
+  it('refuses a client after 60 of 100 wrong passwords, and only that client and share', async () => {
+    const { slug } = await create({ password: 'swordfish' })
+    const other = await create({ password: 'swordfish' })
+    const bindings = { ...env, MISS_RATE_LIMIT: limiter(60) }
+    const stored = (await query<{ password_hash: string }>('select password_hash from shares'))[0]!.password_hash
+    // One round, so that the test need not wait for a hundred times 100,000.
+    await query('update shares set password_hash = ?', stored.replace(/^\d+/, '1'))
+    const statuses: number[] = []
+    for (let at = 0; at < 100; at++) statuses.push((await open(`/s/${slug}`, `wrong ${at}`, bindings)).status)
+    expect(statuses).toEqual([...Array.from({ length: 60 }, () => 403), ...Array.from({ length: 40 }, () => 429)])
+    const last = await open(`/embed/s/${slug}`, 'swordfish', bindings)
+    expect([last.status, last.text.includes('Too many attempts'), last.headers.get('retry-after')]).toEqual([
+      429,
+      true,
+      '60',
+    ])
+    expect((await open(`/s/${slug}`, 'wrong', bindings, '192.0.2.2')).status).toBe(403)
+    expect((await open(`/s/${other.slug}`, 'wrong', bindings)).status).toBe(403)
+  })
+
+  it('lets no single client use up the attempts of all, and takes a network of IPv6 for one client', async () => {
+    const { slug } = await create({ password: 'swordfish' })
+    const bindings = { ...env, MISS_RATE_LIMIT: limiter(2), API_RATE_LIMIT: limiter(7) }
+    const stored = (await query<{ password_hash: string }>('select password_hash from shares'))[0]!.password_hash
+    await query('update shares set password_hash = ?', stored.replace(/^\d+/, '1'))
+    const attempts = async (...clients: string[]) => {
+      const statuses: number[] = []
+      for (const client of clients) statuses.push((await open(`/s/${slug}`, 'wrong', bindings, client)).status)
+      return statuses
+    }
+    const one = '192.0.2.1'
+    expect(await attempts(one, one, one, one, one, one, one, one)).toEqual([403, 403, 429, 429, 429, 429, 429, 429])
+    expect(await attempts('2001:db8:0:1::5', '2001:db8::1:a:b:c:d', '2001:db8:0:1:f::')).toEqual([403, 403, 429])
+    expect(await attempts('2001:db8:0:2::5', '2001:db8::5', '2001:db8::6', '2001:db8::7')).toEqual([403, 403, 403, 429])
+    expect(await attempts('192.0.2.2')).toEqual([429])
+  })
+
+  it('refuses a form that is no password', async () => {
+    const { slug } = await create({ password: 'swordfish' })
+    expect((await open(`/s/${slug}`, 'x'.repeat(5000))).status).toBe(413)
+    const file = new FormData()
+    file.set('password', new File(['swordfish'], 'a.txt'))
+    const request = new Request(`https://tonearm.test/s/${slug}`, { method: 'POST', body: file })
+    expect((await worker.fetch(request, env, createExecutionContext())).status).toBe(403)
+  })
+})
