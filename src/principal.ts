@@ -13,8 +13,11 @@ export interface KeyHolder {
   is_downloadable: boolean
   /** Values of the `Origin` header that are let in; null: any. */
   allowed_origins: string[] | null
-  /** Of a share's page: its sessions are short, and end no later than the share, in milliseconds since 1970. */
-  share?: { ends_at: number | null }
+  /**
+   * Of a share's page: its sessions are short, end no later than the share, in milliseconds since 1970, and are made only while the share has
+   * this address and this password.
+   */
+  share?: { slug: string; password_hash: string | null; ends_at: number | null }
 }
 
 /** Who is calling. Neither the operator nor somebody without a key belongs to an organization. */

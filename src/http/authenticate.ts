@@ -2,23 +2,31 @@ import type { KeyCache } from '../adapters/key_cache.ts'
 import { isSecret, sha256 } from '../adapters/secret.ts'
 import type { Access } from '../contract/operation.ts'
 import { ApiError, insufficientScope, unauthorized } from '../errors.ts'
-import { keyOf, LISTENER, type Principal, ROOT } from '../principal.ts'
+import { type KeyHolder, keyOf, LISTENER, type Principal, ROOT } from '../principal.ts'
 import { readKey } from '../resources/key_holder.ts'
-import { isShareKey, readShareKey } from '../resources/share_holder.ts'
+import { isShareKey, knownShare, readShareKey } from '../resources/share_holder.ts'
 import { baseUrl } from './base_url.ts'
 import { limitGuesses } from './limit_key.ts'
 import { clientOf } from './limit_rate.ts'
 
-async function principalOf(env: Env, keys: KeyCache, secret: string, { headers, url }: Request): Promise<Principal> {
+async function principalOf(env: Env, keys: KeyCache, secret: string, request: Request): Promise<Principal> {
   const hash = await sha256(secret)
   // Hashes are compared, so that the time taken tells nothing of the secret.
   if (env.ROOT_KEY && hash === (await sha256(env.ROOT_KEY))) return ROOT
-  const isShare = isShareKey(secret)
-  if (!isShare && !isSecret(secret)) throw unauthorized('This API key is not valid')
+  if (isShareKey(secret)) return shareOf(env, keys, secret, request)
+  if (!isSecret(secret)) throw unauthorized('This API key is not valid')
   const known = keys.get(hash)
   if (known) return known
+  await limitGuesses(env, clientOf(request.headers))
+  return readKey(env, keys, hash)
+}
+
+/** Who has the key of a share. */
+export async function shareOf(env: Env, keys: KeyCache, secret: string, { headers, url }: Request): Promise<KeyHolder> {
+  const known = await knownShare(env, keys, secret)
+  if (known) return known
   await limitGuesses(env, clientOf(headers))
-  return isShare ? readShareKey(env, keys, hash, secret, baseUrl(env, url)) : readKey(env, keys, hash)
+  return readShareKey(env, keys, secret, baseUrl(env, url))
 }
 
 /** The list keeps a key from being used on somebody else's page. Browsers leave the Origin out only when they read from their own. */

@@ -3,19 +3,18 @@ import type { Context as Request, Hono } from 'hono'
 import { openDatabase } from '../adapters/database.ts'
 import { attachment } from '../adapters/media.ts'
 import type { Memory } from '../adapters/memory.ts'
-import { sha256 } from '../adapters/secret.ts'
 import { Id } from '../contract/common.ts'
 import { PlaySessionCreate } from '../contract/play.ts'
 import { ApiError, describeError, notFound, unauthorized } from '../errors.ts'
 import { LISTENER } from '../principal.ts'
 import { playHandlers } from '../resources/play.ts'
-import { isShareKey, readShareKey } from '../resources/share_holder.ts'
+import { isShareKey } from '../resources/share_holder.ts'
 import { findZip, type ZipEntry } from '../resources/zip.ts'
 import { requestId } from './answer.ts'
-import { baseUrl } from './base_url.ts'
+import { shareOf } from './authenticate.ts'
 import { type AppEnv, contextOf } from './context.ts'
 import { headers, message, page } from './embed.ts'
-import { limitGuesses, limitKey } from './limit_key.ts'
+import { limitKey } from './limit_key.ts'
 import { clientOf, limitReading } from './limit_rate.ts'
 import { formField, formLimit, STYLE, words } from './share_page.ts'
 
@@ -41,12 +40,10 @@ async function* open(env: Env, entries: readonly ZipEntry[]) {
 
 /** A session that plays all of a share as a ZIP, of who has the share's key. */
 async function sessionForZip(c: Request<AppEnv>, memory: Memory, key: string): Promise<string> {
-  const { env } = c
-  const client = clientOf(c.req.raw.headers)
+  const { env, req } = c
   if (!isShareKey(key)) throw unauthorized('Send the key of the share as the field key')
-  await limitGuesses(env, client)
-  const holder = await readShareKey(env, memory.keys, await sha256(key), key, baseUrl(env, c.req.url))
-  await limitKey(env, holder, client)
+  const holder = await shareOf(env, memory.keys, key, req.raw)
+  await limitKey(env, holder, clientOf(req.raw.headers))
   const { scope, id } = holder.binding!
   const body = PlaySessionCreate.parse({ [`${scope}_id`]: id, is_downloadable: true })
   const context = contextOf(c, holder, memory, openDatabase(env.DB))

@@ -3,6 +3,7 @@ import { eq, sql } from 'drizzle-orm'
 import { newId } from '../adapters/id.ts'
 import { apiKeys, organizations } from '../adapters/schema.ts'
 import { newSecret, secretHint, sha256 } from '../adapters/secret.ts'
+import { shares } from '../adapters/share_schema.ts'
 import { usageDays } from '../adapters/usage.ts'
 import type { Context, Handlers } from '../context.ts'
 import { DEFAULT_COLOR } from '../contract/facts.ts'
@@ -92,6 +93,7 @@ export const organizationHandlers: Handlers<typeof organizationOperations> = {
       ...inserts,
       db.delete(apiKeys).where(eq(apiKeys.organization_id, id)),
       db.delete(organizations).where(eq(organizations.id, id)).returning(),
+      db.delete(shares).where(eq(shares.organization_id, id)),
       // From now on nothing is counted for it.
       db.delete(usageDays).where(eq(usageDays.organization_id, id)),
     ])

@@ -15,7 +15,12 @@ import { boundTo, chosenVariants, mayDownload, mayReach, within } from './access
 import { findPlayback, notReady, playTrack } from './playback.ts'
 import { checkExpiry, sessionTableOf, timestamp } from './session.ts'
 import { bindView, sessionView, toView } from './session_view.ts'
+import { noShare } from './share_holder.ts'
 import { findZip } from './zip.ts'
+
+/** A key that was remembered opens nothing of a share that has been revoked, moved or given another password since. */
+const sharedStill = sql`(${sql.placeholder('share_id')} is null or exists (select 1 from shares where id = ${sql.placeholder('share_id')}
+  and slug = ${sql.placeholder('slug')} and password_hash is ${sql.placeholder('password_hash')}))`
 
 /** Writes a session if what it plays exists, is the caller's, and lies inside what its key is bound to. */
 const insertSession = (resources: SQL, condition = sql`true`) =>
@@ -26,7 +31,7 @@ const insertSession = (resources: SQL, condition = sql`true`) =>
       Placeholder
     >
     const source = sql`${resources} where id = ${sql.placeholder('resource_id')}
-      and organization_id = ${sql.placeholder('organization_id')} and ${condition}`
+      and organization_id = ${sql.placeholder('organization_id')} and ${condition} and ${sharedStill}`
     return insertFrom(db, playSessions, { ...row, resource_id: sql`id` }, source).returning({ id: playSessions.id })
   })
 const insertOf: Record<PlayScope, ReturnType<typeof written>> = {
@@ -38,6 +43,13 @@ const insertOf: Record<PlayScope, ReturnType<typeof written>> = {
   ),
   playlist: insertSession(sql`playlists`),
 }
+
+/** What must still be true of the share whose key this is. */
+const sharedBy = (holder: KeyHolder | null) => ({
+  share_id: holder?.share ? holder.api_key_id : null,
+  slug: holder?.share?.slug ?? null,
+  password_hash: holder?.share?.password_hash ?? null,
+})
 
 /** When a session ends that is to live so long. Those of shares are short, so that a share which is revoked ends soon. */
 function endOf(holder: KeyHolder | null, now: number, life: number): number {
@@ -54,7 +66,8 @@ export const playHandlers: Handlers<typeof playOperations> = {
     const bound = boundTo(principal, scope, resource_id)
     if (!bound) throw notFound(scope)
     const { creator_id = null, organization_index = null, metadata = {}, is_downloadable = false } = body
-    const expires_at = endOf(keyOf(principal), now, Math.floor(body.expires_in) * 1000)
+    const holder = keyOf(principal)
+    const expires_at = endOf(holder, now, Math.floor(body.expires_in) * 1000)
     const session = {
       id: newHourlyId(expires_at),
       organization_id: principal.organization_id,
@@ -70,10 +83,14 @@ export const playHandlers: Handlers<typeof playOperations> = {
       created_at: now,
     }
     const [inserted, ...view] = await batch(db, [
-      insertOf[scope](db, { ...session, ...bound }),
+      insertOf[scope](db, { ...session, ...bound, ...sharedBy(holder) }),
       ...bindView(context, session),
     ])
-    if (inserted!.length === 0) throw notFound(scope)
+    if (inserted!.length === 0) {
+      if (!holder?.share) throw notFound(scope)
+      context.memory.keys.forget(holder.api_key_id)
+      throw noShare()
+    }
     return { ...(await toView(context, session, view)), expires_at: timestamp(expires_at) }
   },
 

@@ -29,7 +29,9 @@ const keyOf = (env: Env, usage: 'sign' | 'verify') =>
     [usage],
   )
 
-const proven = ({ id, password_hash }: ShareRow, ends: string) => encoder.encode(`${id}\n${password_hash}\n${ends}`)
+type Locked = Pick<ShareRow, 'id' | 'password_hash'>
+
+const proven = ({ id, password_hash }: Locked, ends: string) => encoder.encode(`${id}\n${password_hash}\n${ends}`)
 
 /** The key that the share's page plays with; whoever is given it has proven to know the password. */
 export async function shareKey(env: Env, share: ShareRow, now: number): Promise<string> {
@@ -39,17 +41,31 @@ export async function shareKey(env: Env, share: ShareRow, now: number): Promise<
   return `${PREFIX}${share.slug}.${ends}.${toHex(new Uint8Array(signature))}`
 }
 
-const isProven = async (env: Env, share: ShareRow, ends: string, signature: string) =>
-  Number(ends) > Date.now() &&
-  crypto.subtle.verify('HMAC', await keyOf(env, 'verify'), fromHex(signature), proven(share, ends))
+/** Whether a key opens a share: each time, as nobody remembers what stands behind the slug. */
+async function opens(env: Env, secret: string, share: Locked): Promise<boolean> {
+  if (share.password_hash === null) return true
+  const [, , ends = '', signature = ''] = SHAPE.exec(secret) ?? []
+  if (signature === '' || Number(ends) <= Date.now()) return false
+  return crypto.subtle.verify('HMAC', await keyOf(env, 'verify'), fromHex(signature), proven(share, ends))
+}
+
+/** The name under which a share is remembered: one for all of its keys, as anybody can make up any number of them. */
+const nameOf = (secret: string) => `${PREFIX}${SHAPE.exec(secret)?.[1]}`
+
+export const noShare = () => unauthorized('There is no such share, or not any more')
+
+/** The same as `readShareKey`, of what is remembered. */
+export async function knownShare(env: Env, keys: KeyCache, secret: string): Promise<KeyHolder | undefined> {
+  const holder = keys.get(nameOf(secret))
+  return holder?.share && (await opens(env, secret, { id: holder.api_key_id, ...holder.share })) ? holder : undefined
+}
 
 /** The share that a key is of, remembered for a short while; 401 when there is none, or it has ended. */
-export async function readShareKey(env: Env, keys: KeyCache, hash: string, secret: string, base_url: string) {
-  const [, slug, ends, signature] = SHAPE.exec(secret) ?? []
+export async function readShareKey(env: Env, keys: KeyCache, secret: string, base_url: string): Promise<KeyHolder> {
+  const [, slug] = SHAPE.exec(secret) ?? []
   const share = slug === undefined ? undefined : await shareAt(env, slug)
-  if (!share || hasEnded(share, Date.now())) throw unauthorized('There is no such share, or not any more')
-  if (share.password_hash !== null && !(ends && signature && (await isProven(env, share, ends, signature))))
-    throw unauthorized('This share needs its password')
+  if (!share || hasEnded(share, Date.now())) throw noShare()
+  if (!(await opens(env, secret, share))) throw unauthorized('This share needs its password')
   const holder: KeyHolder = {
     kind: 'player',
     organization_id: share.organization_id,
@@ -59,9 +75,8 @@ export async function readShareKey(env: Env, keys: KeyCache, hash: string, secre
     is_downloadable: share.is_downloadable,
     // Its own page and frame are the service's.
     allowed_origins: share.allowed_origins && [...share.allowed_origins, new URL(base_url).origin],
-    share: { ends_at: share.expires_at },
+    share: { slug: share.slug, password_hash: share.password_hash, ends_at: share.expires_at },
   }
-  const until = Math.min(share.expires_at ?? Infinity, ends ? Number(ends) : Infinity)
-  keys.set(hash, holder, until)
+  keys.set(nameOf(secret), holder, share.expires_at ?? Infinity)
   return holder
 }

@@ -44,6 +44,17 @@ describe('Idempotency-Key', () => {
     expect(row!.request_hash).not.toBe(await sha256(`/v1/collection\n${JSON.stringify(body)}`))
   })
 
+  it('knows a request of before its hash was under a secret, and no other', async () => {
+    const { key } = await anOrganization()
+    const send = (title: string) => call('POST', '/v1/collection', { key, body: { title }, headers: once('a') })
+    const first = await send('Once')
+    const former = await sha256(`/v1/collection\n${JSON.stringify({ title: 'Once' })}`)
+    await query('update idempotency_keys set request_hash = ?', former)
+    const again = await send('Once')
+    expect([said(again), again.headers.get('idempotency-replayed')]).toEqual([said(first), 'true'])
+    expect((await send('Twice')).status).toBe(422)
+  })
+
   it('refuses what was answered under another SIGNING_SECRET with 422, and does not do it again', async () => {
     const { key } = await anOrganization()
     const send = (bindings: Env) =>

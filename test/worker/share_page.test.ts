@@ -1,20 +1,24 @@
+import { env } from 'cloudflare:workers'
 import { eq } from 'drizzle-orm'
 import { beforeEach, describe, expect, it, vi } from 'vitest'
 
 import { tracks } from '../../src/adapters/schema.ts'
 import { SHARE_SESSION_TTL } from '../../src/contract/facts.ts'
 import { aReadyTrack, aShop, stopTime } from './fixtures.ts'
+import { rowsDuring } from './meter.ts'
+import { query } from './ready_track.ts'
 import { call, db, ok, refused } from './support.ts'
 import { keyIn, open, SECRETS } from './visitor.ts'
 
 /** What a share's address shows, and what its page plays with. What it looks and sounds like is judged in test/e2e/share.test.ts. */
 
 let key: string
+let organization_id: string
 let collection_id: string
 let track_id: string
 
 beforeEach(async () => {
-  ;({ key, collection_id } = await aShop())
+  ;({ key, organization_id, collection_id } = await aShop())
   track_id = await aReadyTrack(key, collection_id, { player_title: 'So "What" <b>', player_subtitle: 'Miles Davis' })
 })
 
@@ -143,6 +147,50 @@ describe('the sessions of a share', () => {
       key: `ta_sh_${slug}`,
       body: { collection_id },
     })
+  })
+
+  it('are not made any more where another isolate has revoked it, moved it or changed its password', async () => {
+    const own = [await create(), await create(), await create({ password: 'swordfish' })]
+    const secrets = [
+      `ta_sh_${own[0].slug}`,
+      `ta_sh_${own[1].slug}`,
+      keyIn(await open(`/s/${own[2].slug}`, 'swordfish')),
+    ]
+    const statuses = () => Promise.all(secrets.map(async (secret) => (await play(secret)).status))
+    expect(await statuses()).toEqual([200, 200, 200])
+    // This one remembers the keys for half a minute.
+    await query('delete from shares where id = ?', own[0].id)
+    await query("update shares set slug = 'moved' where id = ?", own[1].id)
+    await query("update shares set password_hash = '1.00.00' where id = ?", own[2].id)
+    expect(await statuses()).toEqual([401, 401, 401])
+  })
+
+  it('are made with one key of the share, whatever stands behind it', async () => {
+    const unlocked = await create()
+    const locked = await create({ password: 'swordfish' })
+    stopTime()
+    const first = keyIn(await open(`/s/${locked.slug}`, 'swordfish'))
+    vi.setSystemTime(Date.now() + 1000)
+    const second = keyIn(await open(`/s/${locked.slug}`, 'swordfish'))
+    expect(second).not.toBe(first)
+    const asked = async (secret: string) => (await rowsDuring(() => play(secret))).statements
+    for (const [known, other] of [
+      [first, second],
+      [`ta_sh_${unlocked.slug}`, `ta_sh_${unlocked.slug}.1.${'0'.repeat(64)}`],
+    ] as const) {
+      expect((await play(known)).status).toBe(200)
+      // Nothing else is read, and so nothing else is remembered: no key of somebody else has to make room.
+      expect(await asked(other)).toBe(await asked(known))
+    }
+  })
+
+  it('end with their organization', async () => {
+    const { slug, url } = await create()
+    const secret = `ta_sh_${slug}`
+    expect((await play(secret)).status).toBe(200)
+    await ok('DELETE', `/v1/organization/${organization_id}`, { key: env.ROOT_KEY })
+    expect([(await play(secret)).status, (await open(`/s/${slug}`)).status]).toEqual([401, 410])
+    await refused(404, 'not_found', 'GET', `/oembed?url=${encodeURIComponent(url)}`)
   })
 
   it('are made on its own page and frame, and on the sites that it names', async () => {
