@@ -179,8 +179,15 @@ export async function* pages<P extends ListPath>(
   for (let offset = 0; ; offset += limit) {
     const page = await get(path, { ...options, query: { ...query, limit, offset } })
     yield page
-    if (!page.ok || offset + limit >= (page as unknown as { count: number }).count) return
+    if (!page.ok || isLast(page, offset, limit)) return
   }
+}
+
+/** Whether nothing comes behind a page. Where a list was not counted to its end, that is the page that is not full. */
+function isLast(page: object, offset: number, limit: number): boolean {
+  const { count, is_count_exact } = page as { count: number; is_count_exact?: boolean }
+  if (is_count_exact !== false) return offset + limit >= count
+  return !Object.values(page).some((rows) => Array.isArray(rows) && rows.length >= limit)
 }
 
 export interface WaitOptions {

@@ -131,4 +131,16 @@ describe('pages', () => {
       [0, 2, 4].map((offset) => `/v1/collection?creator_id=c&limit=2&offset=${offset}`),
     )
   })
+
+  it('reads on where the count is not exact, until a page is not full', async () => {
+    const page = (...titles: string[]) =>
+      json(200, { ok: true, count: 2, is_count_exact: false, collections: titles.map((title) => ({ title })) })
+    const client = await serve(page('0', '1'), page('2', '3'), page('4'))
+    const seen = []
+    for await (const answer of pages(client, '/v1/collection', { query: { q: 'x' } }, 2)) {
+      if (answer.ok) seen.push(...answer.collections.map(({ title }) => title))
+    }
+    expect(seen).toEqual(['0', '1', '2', '3', '4'])
+    expect(requests).toHaveLength(3)
+  })
 })
