@@ -9,8 +9,10 @@ import type { CoverOutputs } from '../contract/job.ts'
  *   uploads/{organization}/{collection}/{track}               the uploaded audio, kept as the variant `original`
  *   uploads/{organization}/{collection}/{track}.{random}      the same, of a file that came in parts or replaced another
  *   uploads/{organization}/{collection}/cover-{job}           an uploaded image, until its squares are cut
+ *   uploads/{organization}/{collection}/{track index}/cover-{job}   the same, of a track
  *   media/{organization}/{collection}/{track index}/{job}/…   what one job made of a track
- *   media/{organization}/{collection}/cover-{job}/…           a collection's cover
+ *   media/{organization}/{collection}/{track index}/cover-{job}/…   a track's cover
+ *   media/{organization}/{collection}/cover-{job}/…           a collection's cover, or a track's of before
  *
  * A track that has moved keeps its place in the folder of its first collection (docs/decisions/0051).
  */

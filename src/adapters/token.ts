@@ -8,6 +8,7 @@ import type { CoverOwner } from './work_schema.ts'
 export interface CoverGrant {
   owner: CoverOwner
   owner_id: string
+  /** The folder in which it comes to lie; of a track with the track's index behind it. */
   collection_id: string
   organization_id: string
 }

@@ -26,8 +26,9 @@ export const MAX_PART_URLS = 16
 export const MAX_PAGE = 200
 /** Deepest `offset` within a filtered list; without a filter there is no bound. */
 export const MAX_FILTERED_OFFSET = 10_000
-/** Changes in a batch. */
+/** Changes in a batch, and bytes of its body. */
 export const MAX_BATCH = 200
+export const MAX_BATCH_BYTES = 512 * 1024
 /** Words in a search. */
 export const MAX_WORDS = 16
 /** Requests per minute, as in wrangler.toml's rate limits (src/http/limit_rate.ts): of a key, of a listener, of an audience, of a guesser. */

@@ -43,6 +43,7 @@ export const limitsOf = (env: { MAX_UPLOAD_BYTES: string; MAX_DURATION_SECONDS: 
   limit('filtered_offset', limits.MAX_FILTERED_OFFSET, 'items', 'offset of filtered lists'),
   limit('search_words', limits.MAX_WORDS, 'words', 'q'),
   limit('batch_size', limits.MAX_BATCH, 'changes', 'batches of tracks'),
+  limit('batch_body_size', limits.MAX_BATCH_BYTES, 'bytes', 'JSON bodies of batches'),
   limit('usage_days', limits.USAGE_DAYS, 'days', 'from of the usage'),
   limit('body_size', limits.MAX_BODY_BYTES, 'bytes', 'JSON bodies'),
   limit('string_length', limits.MAX_STRING, 'characters', 'text fields'),

@@ -24,6 +24,8 @@ export interface Operation {
   /** Request headers that the operation reads, by their lower-case names. */
   headers?: z.ZodObject
   body?: z.ZodObject
+  /** Bytes of its body, if more than others have. */
+  body_size?: number
   response: z.ZodObject
   /** Seconds for which an isolate may give the same answer again to whoever asks for the same URL (docs/decisions/0028). */
   reuse?: number

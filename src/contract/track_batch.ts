@@ -1,7 +1,7 @@
 import * as z from 'zod'
 
 import { ErrorCode, Id, named, ok } from './common.ts'
-import { MAX_BATCH } from './facts.ts'
+import { MAX_BATCH, MAX_BATCH_BYTES } from './facts.ts'
 import { defineOperations } from './operation.ts'
 import { TrackUpdate } from './track.ts'
 
@@ -30,6 +30,7 @@ export const trackBatchOperations = defineOperations({
     summary: 'Update, move, delete or reprocess many tracks; each has its own result, in the same order',
     tag: 'Tracks',
     access: ['server'],
+    body_size: MAX_BATCH_BYTES,
     body: z.strictObject({ changes: z.array(TrackChange).min(1).max(MAX_BATCH) }),
     response: ok({ done: z.int(), refused: z.int(), results: z.array(TrackChanged) }),
   },

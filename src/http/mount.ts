@@ -22,12 +22,13 @@ import { clientOf } from './limit_rate.ts'
 /** `/v1/track/{track_id}` as Hono writes it. */
 export const honoPath = (path: string) => path.replace(/\{(\w+)\}/g, ':$1')
 
-const tooLarge = bodyLimit({
-  maxSize: MAX_BODY_BYTES,
-  onError: () => {
-    throw new ApiError('payload_too_large', `The body must be at most ${MAX_BODY_BYTES} bytes`)
-  },
-})
+const tooLarge = (maxSize = MAX_BODY_BYTES) =>
+  bodyLimit({
+    maxSize,
+    onError: () => {
+      throw new ApiError('payload_too_large', `The body must be at most ${maxSize} bytes`)
+    },
+  })
 
 /** A body that is there must be JSON and say so; an absent one counts as `{}`, so that its missing fields are named. */
 const requireJson: MiddlewareHandler<AppEnv> = async function requireJson(c, next) {
@@ -92,7 +93,7 @@ function validate(operation: Operation): MiddlewareHandler<AppEnv>[] {
     ...check('param', operation.params),
     ...check('query', operation.query),
     ...check('header', operation.headers),
-    ...(operation.body || operation.method === 'post' ? [tooLarge] : []),
+    ...(operation.body || operation.method === 'post' ? [tooLarge(operation.body_size)] : []),
     ...(operation.body ? [requireJson] : []),
     ...check('json', operation.body),
   ] as MiddlewareHandler<AppEnv>[]

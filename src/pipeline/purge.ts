@@ -84,7 +84,10 @@ export async function runPurge(system: System, job: Job<'purge'>): Promise<Outco
   return done
 }
 
-/** What the files of tracks that have moved are called in the folder that they came from. None joins them once that is deleted. */
+/**
+ * What the files of tracks that have moved are called in the folder that they came from: their ids and indices, and their covers of before,
+ * which lay beside those. None joins them once that is deleted.
+ */
 async function movedAway({ db }: System, folder_id: string): Promise<Set<string>> {
   const names = new Set<string>()
   const inContent = (name: string) => sql<string>`content ->> ${name}`.as(name)

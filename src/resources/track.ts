@@ -57,7 +57,8 @@ export function updated({ title, ...fields }: TrackUpdate, now: number) {
   return Object.keys(values).length > 0 ? { ...values, updated_at: now } : undefined
 }
 
-export const notUploaded = () => new ApiError('track_not_uploaded', 'This track has no file yet; upload one first')
+export const notUploaded = (message = 'This track has no file yet; upload one first') =>
+  new ApiError('track_not_uploaded', message)
 
 /** Loads a track as the API shows it. */
 export const showTrack = async (context: Context, id: string) => toTrack(await findTrack(context, id))
@@ -120,9 +121,9 @@ export async function insertTrack(context: Context, { file_size, content_type, .
   }
 }
 
-/** The handle of a track's cover, which comes to lie with its files. */
+/** The handle of a track's cover, which comes to lie with its files: below its index, where it stays when the track has moved. */
 export const trackCoverUpload = (context: Context, row: TrackRow) =>
-  coverUpload(context, 'track', { ...row, collection_id: folderOf(row) })
+  coverUpload(context, 'track', { ...row, collection_id: `${folderOf(row)}/${row.index}` })
 
 /** The columns of a track for which a new upload handle goes out. */
 const awaitUpload = (upload_path: string, now: number) => ({

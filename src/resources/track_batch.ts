@@ -19,26 +19,22 @@ import { deletion, notUploaded, updated } from './track.ts'
 
 type Change<A extends TrackChange['action']> = Extract<TrackChange, { action: A }>
 
-const { id, organization_id, collection_id, folder_id, index, cover_path, job_id, source_path } = tracks
-const columns = { id, organization_id, collection_id, folder_id, index, cover_path, job_id, source_path }
+const { id, organization_id, collection_id, folder_id, index, cover_path, job_id, source_path, status } = tracks
+const columns = { id, organization_id, collection_id, folder_id, index, cover_path, job_id, source_path, status }
 
 const listed = (values: unknown[]) => sql`(select value from json_each(${JSON.stringify(values)}))`
 
 /** With the `+` SQLite looks ids up instead of walking all tracks of the organization. */
 const isOwn = ({ principal }: Context) => sql`+${organization_id} = ${principal.organization_id}`
 
+const isInCollection = sql`exists (select 1 from collections where collections.id = tracks.collection_id)`
+
 /** Those of the caller's organization, by id. */
 const ownTracks = (context: Context, ids: string[]) =>
   context.db
     .select(columns)
     .from(tracks)
-    .where(
-      and(
-        inArray(id, listed(ids)),
-        isOwn(context),
-        sql`exists (select 1 from collections where collections.id = tracks.collection_id)`,
-      ),
-    )
+    .where(and(inArray(id, listed(ids)), isOwn(context), isInCollection))
 type Row = Awaited<ReturnType<typeof ownTracks>>[number]
 
 const ownCollections = ({ db, principal }: Context, ids: string[]) =>
@@ -75,7 +71,8 @@ function moved(context: Context, moves: Change<'move'>[]) {
         updated_at: now,
       })
       .from(goal)
-      .where(isElsewhere),
+      // Those of a collection that is being deleted are gone, though their rows may take a moment.
+      .where(and(isElsewhere, isInCollection)),
   ]
 }
 
@@ -128,19 +125,32 @@ export const trackBatchHandlers: Handlers<typeof trackBatchOperations> = {
     })
     const { statements, purges } = deletion(context, rowsTo('delete'))
     const results = await db.batch([
-      ownTracks(context, ids),
+      ...statements,
       ...updates,
       ...moved(context, to('move')),
       ...restart(context, principal.organization_id, sources),
-      ...statements,
+      ownTracks(context, ids),
     ])
     await startPurge(context, purges)
-    const [first] = sources
-    if (first) await sendJob(context, { id: first.job_id, payload: { kind: 'transcode' } })
 
-    // Deleted by somebody else meanwhile, or moved from a collection that was.
-    const there = new Set(results[0].map((row) => row.id))
-    for (const track_id of ids) if (!there.has(track_id)) refused.set(track_id, notFound('track'))
+    // What somebody else has done meanwhile is known by what there is now.
+    const deleted = new Set((results[0] as { id: string }[]).map((row) => row.id))
+    const after = new Map((results.at(-1) as Row[]).map((row) => [row.id, row]))
+    const jobs = new Map(sources.map((source) => [source.track_id, source.job_id]))
+    const lost = (change: TrackChange) => {
+      const row = after.get(change.track_id)
+      if (change.action === 'delete' ? !deleted.has(change.track_id) : !row) return notFound('track')
+      if (change.action === 'move' && row!.collection_id !== change.collection_id) return notFound('collection')
+      // One that is being processed anyway needs no job more.
+      const isBegun = row?.job_id === jobs.get(change.track_id) || row?.status.endsWith('processing')
+      return change.action === 'reprocess' && !isBegun ? notUploaded('Another file has come meanwhile') : undefined
+    }
+    for (const change of changes) {
+      const error = refused.has(change.track_id) ? undefined : lost(change)
+      if (error) refused.set(change.track_id, error)
+    }
+    const begun = sources.find(({ track_id, job_id }) => after.get(track_id)?.job_id === job_id)
+    if (begun) await sendJob(context, { id: begun.job_id, payload: { kind: 'transcode' } })
     const answers = changes.map(({ track_id, action }) => {
       const error = refused.get(track_id)
       return { track_id, action, ok: !error, ...(error && { code: error.code, message: error.message }) }

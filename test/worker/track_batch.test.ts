@@ -1,17 +1,7 @@
 import { afterEach, describe, expect, it, vi } from 'vitest'
 
 import { quiet, rowsOf } from './meter.ts'
-import {
-  aReadyTrack,
-  aShop,
-  aWaitingTrack,
-  eventually,
-  laterBy,
-  query,
-  serveTranscoder,
-  storedFiles,
-  sweep,
-} from './ready_track.ts'
+import { aReadyTrack, aShop, aWaitingTrack, eventually, query, serveTranscoder, storedFiles } from './ready_track.ts'
 import { countedLists } from './seed.ts'
 import { call, ok, refused, wrongFields } from './support.ts'
 
@@ -131,38 +121,17 @@ describe('a batch', () => {
     await expectCounted()
   })
 
-  it('leaves the files of moved tracks alone when the collection that they came from is deleted, and takes them with the one that they went to', async () => {
-    serveTranscoder()
+  it('takes 200 updates with long texts at once', async () => {
     const { key, collection_id } = await aShop()
-    const goal = await another(key)
-    const moved = await aReadyTrack(key, collection_id, { player_title: 'moved' })
-    const left = await aReadyTrack(key, collection_id, { player_title: 'left' })
-    const { play_session_id } = await ok('POST', '/v1/play_session/track', { key, body: { track_id: moved } })
-    await post(key, [{ action: 'move', track_id: moved, collection_id: goal }])
-    const ofMoved = await query<{ id: string; path: string }>(
-      `select tracks.id, value ->> 'path' as path from tracks, json_each(files) where tracks.id = ?`,
-      moved,
-    )
-    expect((await storedFiles()).length).toBeGreaterThan(ofMoved.length)
-    await ok('DELETE', `/v1/collection/${collection_id}`, { key })
-    await eventually(async () => (await storedFiles()).length === ofMoved.length)
-    // And once more, when nobody can write there any longer.
-    laterBy(8)
-    await sweep()
-    await quiet()
-    expect((await storedFiles()).toSorted()).toEqual(ofMoved.map(({ path }) => path).toSorted())
-    vi.useRealTimers()
-    expect((await ok('GET', `/v1/play/${play_session_id}/${moved}`)).track.id).toBe(moved)
-    await refused(404, 'not_found', 'GET', `/v1/track/${left}`, { key })
-    // Processed again it writes to where its files are.
-    await ok('POST', `/v1/track/${moved}/reprocess`, { key })
-    await eventually(async () => (await ok('GET', `/v1/track/${moved}`, { key })).track.status === 'ready')
-    const folders = new Set((await storedFiles()).map((path) => path.split('/')[2]))
-    expect([...folders]).toEqual([collection_id])
-    await ok('DELETE', `/v1/collection/${goal}`, { key })
-    laterBy(0.1)
-    await sweep()
-    await eventually(async () => (await storedFiles()).length === 0)
+    const change = { action: 'update', title: 'x'.repeat(255), metadata: { notes: 'y'.repeat(1000) } }
+    const changes = Array.from({ length: 200 }, (_, at) => ({
+      ...change,
+      track_id: `${String(at).padStart(8, '0')}${UNKNOWN.slice(8)}`,
+    }))
+    changes[0]!.track_id = await aTrack(key, collection_id, 'a')
+    expect(await post(key, changes, { 'idempotency-key': 'long' })).toMatchObject({ done: 1, refused: 199 })
+    const body = { changes, more: 'z'.repeat(300_000) }
+    await refused(413, 'payload_too_large', 'POST', '/v1/track/batch', { key, body })
   })
 
   it('deletes tracks with their files, and has others processed again', async () => {
@@ -213,8 +182,8 @@ describe('a batch', () => {
     // Of a moved one: its row, six lists that it leaves, six that it comes into, and the search.
     expect(perTrack).toEqual([
       [10, 4],
-      [37, 19],
-      [27, 7],
+      [38, 19],
+      [25, 7],
     ])
   })
 })

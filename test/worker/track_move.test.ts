@@ -1,0 +1,125 @@
+import { env, exports } from 'cloudflare:workers'
+import { afterEach, expect, it, vi } from 'vitest'
+
+import { beforeBatch } from './fixtures.ts'
+import { quiet } from './meter.ts'
+import {
+  aReadyTrack,
+  aShop,
+  aWaitingTrack,
+  eventually,
+  laterBy,
+  query,
+  serveTranscoder,
+  storedFiles,
+  sweep,
+} from './ready_track.ts'
+import { call, ok, refused } from './support.ts'
+
+/** Tracks that move to another collection, and what happens beside it. */
+
+afterEach(() => vi.useRealTimers())
+
+const post = (key: string, changes: object[]) => ok('POST', '/v1/track/batch', { key, body: { changes } })
+const aTrack = (key: string, collection_id: string, player_title: string) =>
+  aWaitingTrack(key, collection_id, { player_title })
+const another = async (key: string) =>
+  (await ok('POST', '/v1/collection', { key, body: { title: 'Another' } })).collection_id as string
+
+it('leaves the files of moved tracks alone when the collection that they came from is deleted, and takes them with the one that they went to', async () => {
+  serveTranscoder()
+  const { key, collection_id } = await aShop()
+  const goal = await another(key)
+  const moved = await aReadyTrack(key, collection_id, { player_title: 'moved' })
+  const left = await aReadyTrack(key, collection_id, { player_title: 'left' })
+  const { play_session_id } = await ok('POST', '/v1/play_session/track', { key, body: { track_id: moved } })
+  await post(key, [{ action: 'move', track_id: moved, collection_id: goal }])
+  const ofMoved = await query<{ id: string; path: string }>(
+    `select tracks.id, value ->> 'path' as path from tracks, json_each(files) where tracks.id = ?`,
+    moved,
+  )
+  expect((await storedFiles()).length).toBeGreaterThan(ofMoved.length)
+  await ok('DELETE', `/v1/collection/${collection_id}`, { key })
+  await eventually(async () => (await storedFiles()).length === ofMoved.length)
+  // And once more, when nobody can write there any longer.
+  laterBy(8)
+  await sweep()
+  await quiet()
+  expect((await storedFiles()).toSorted()).toEqual(ofMoved.map(({ path }) => path).toSorted())
+  vi.useRealTimers()
+  expect((await ok('GET', `/v1/play/${play_session_id}/${moved}`)).track.id).toBe(moved)
+  await refused(404, 'not_found', 'GET', `/v1/track/${left}`, { key })
+  // Processed again it writes to where its files are.
+  await ok('POST', `/v1/track/${moved}/reprocess`, { key })
+  await eventually(async () => (await ok('GET', `/v1/track/${moved}`, { key })).track.status === 'ready')
+  const folders = new Set((await storedFiles()).map((path) => path.split('/')[2]))
+  expect([...folders]).toEqual([collection_id])
+  await ok('DELETE', `/v1/collection/${goal}`, { key })
+  laterBy(0.1)
+  await sweep()
+  await eventually(async () => (await storedFiles()).length === 0)
+})
+
+it('leaves covers of moved tracks alone that are cut only when the collection is gone', async () => {
+  const { key, collection_id, organization_id } = await aShop()
+  const goal = await another(key)
+  const moved = await aTrack(key, collection_id, 'moved')
+  const away = vi.spyOn(globalThis, 'fetch').mockRejectedValue(new TypeError('The transcoder is away'))
+  const { track_cover_upload } = await ok('POST', `/v1/track/${moved}/cover`, { key })
+  const body = new Uint8Array(32)
+  body.set(Array.from('\x89PNG\r\n\x1a\n', (c) => c.charCodeAt(0)))
+  expect((await exports.default.fetch(track_cover_upload.upload_url, { method: 'POST', body })).status).toBe(202)
+  await post(key, [{ action: 'move', track_id: moved, collection_id: goal }])
+  const stray = `media/${organization_id}/${collection_id}/stray`
+  await env.MEDIA.put(stray, 'of nobody')
+  const waiting = await storedFiles('uploads/')
+  expect(waiting).toHaveLength(1)
+  await ok('DELETE', `/v1/collection/${collection_id}`, { key })
+  await eventually(async () => (await storedFiles(stray)).length === 0)
+  expect(await storedFiles()).toEqual(waiting)
+  away.mockRestore()
+  serveTranscoder()
+  laterBy(0.1)
+  await sweep()
+  await eventually(async () => (await storedFiles('uploads/')).length === 0)
+  const [row] = await query<{ cover_path: string }>('select cover_path from tracks where id = ?', moved)
+  const squares = await storedFiles(`${row!.cover_path}/`)
+  expect(squares).toHaveLength(4)
+  laterBy(8)
+  await sweep()
+  await quiet()
+  expect(await storedFiles()).toEqual(squares)
+  vi.useRealTimers()
+  await ok('DELETE', `/v1/track/${moved}`, { key })
+  await eventually(async () => (await storedFiles()).length === 0)
+})
+
+it('says what became of each track when others change it meanwhile', async () => {
+  serveTranscoder()
+  const { key, collection_id } = await aShop()
+  const [goal, source] = [await another(key), await another(key)]
+  const moved = await aTrack(key, collection_id, 'moved')
+  const orphan = await aTrack(key, source, 'orphan')
+  const replaced = await aReadyTrack(key, collection_id)
+  const changes = [
+    { action: 'move', track_id: moved, collection_id: goal },
+    { action: 'move', track_id: orphan, collection_id },
+    { action: 'reprocess', track_id: replaced },
+  ]
+  let batches = 0
+  const bindings = beforeBatch(async () => {
+    // The first one only reads.
+    if (++batches !== 2) return
+    await query('update tracks set source_path = ? where id = ?', 'uploads/other', replaced)
+    await query('delete from collections where id in (?, ?)', goal, source)
+  })
+  const { body } = await call('POST', '/v1/track/batch', { key, body: { changes }, bindings })
+  expect(body.results).toMatchObject([
+    { ok: false, message: 'collection not found' },
+    { ok: false, message: 'track not found' },
+    { ok: false, code: 'track_not_uploaded' },
+  ])
+  expect(
+    await query('select collection_id from tracks where id in (?, ?) order by player_title', moved, orphan),
+  ).toEqual([{ collection_id }, { collection_id: source }])
+})
