@@ -53,8 +53,13 @@ function selected(kind: Kind, row: string): string {
 const INSERT = 'INSERT OR REPLACE INTO search (rowid, scope, text)'
 
 function triggers(kind: Kind): string[] {
-  const columns = WATCHED[kind].join(', ')
-  const changed = WATCHED[kind].map((column) => `old.${column} IS NOT new.${column}`).join(' OR ')
+  const tagged = kind === 'tracks'
+  const columns = [...WATCHED[kind], ...(tagged ? ['info'] : [])].join(', ')
+  const changed = [
+    ...WATCHED[kind].map((column) => `old.${column} IS NOT new.${column}`),
+    // What the version before processes while this one is being deployed.
+    ...(tagged ? [`new.tags IS NULL AND old.info -> '$.tags' IS NOT new.info -> '$.tags'`] : []),
+  ].join(' OR ')
   const create = (event: string, on: string, statement: string) =>
     `CREATE TRIGGER IF NOT EXISTS ${kind}_search_${event} AFTER ${on} BEGIN ${statement}; END`
   const write = `${INSERT} SELECT ${selected(kind, 'new')}`
@@ -93,8 +98,15 @@ const hex = (value: string) =>
   [...new TextEncoder().encode(value)].map((byte) => byte.toString(16).padStart(2, '0')).join('')
 const bare = (id: string) => id.replaceAll('-', '')
 
-/** The words of what somebody typed: letters and digits, as the tokenizer takes them. Operators are none. */
-export const wordsOf = (q: string): string[] => q.normalize('NFC').match(/[\p{L}\p{N}\p{M}\p{Co}]+/gu) ?? []
+/** The words of what somebody typed: letters and digits, as the tokenizer takes them. Neither operators nor signs are any. */
+export const wordsOf = (q: string): string[] =>
+  q.normalize('NFC').match(/[\p{L}\p{N}\p{Co}][\p{L}\p{N}\p{M}\p{Co}]*/gu) ?? []
+
+/** The beginning of a word, composed or not: names of files come in either form, and the tokenizer knows some letters in one only. */
+const begins = (word: string) => {
+  const forms = new Set([word, word.normalize('NFD')])
+  return `text:(${[...forms].map((one) => `"${one}"*`).join(' OR ')})`
+}
 
 /** FTS5's expression for rows that belong to a scope and have all words, or words that begin so. */
 export function matching(kind: Kind, { organization_id, collection_id, ...filters }: Scope, words: string[]): string {
@@ -104,5 +116,5 @@ export function matching(kind: Kind, { organization_id, collection_id, ...filter
     ...(filters.creator_id ? [`by${bare(filters.creator_id)}`] : []),
     ...(filters.organization_index ? [`ix${hex(filters.organization_index)}`] : []),
   ]
-  return [...scope.map((one) => `scope:"${one}"`), ...words.map((one) => `text:"${one}"*`)].join(' AND ')
+  return [...scope.map((one) => `scope:"${one}"`), ...words.map(begins)].join(' AND ')
 }

@@ -4,6 +4,7 @@ import type { Database } from '../adapters/database.ts'
 import { collections, playlists, tracks } from '../adapters/schema.ts'
 import { type Kind, matching, ROWID, wordsOf } from '../adapters/search.ts'
 import { trash } from '../adapters/trash_schema.ts'
+import { searchFills } from '../adapters/work_schema.ts'
 import type { Page } from '../contract/common.ts'
 import { MAX_FILTERED_OFFSET, MAX_WORDS } from '../contract/facts.ts'
 import { ApiError, invalid } from '../errors.ts'
@@ -108,6 +109,8 @@ export async function find(
     ...(key.only && !candidates.passed.includes('only') ? [key.only] : []),
     ...(lives && (await hasHidden(db, organization_id)) ? [lives] : []),
   ]
+  // A search that was wrong must not show rows of others. With the `+` SQLite looks at no index.
+  const isOwn = sql`+${table.organization_id} = ${search.organization_id}`
   const hits = sql`(${candidates.from} limit ${candidates.most}) as hit`
   const isHit = sql`${table}.rowid = hit.at`
   const page = db
@@ -115,7 +118,7 @@ export async function find(
     .from(hits)
     // Never the other way round: the candidates come first.
     .crossJoin(table)
-    .where(all([isHit, ...left, lives]))
+    .where(all([isHit, isOwn, ...left, lives]))
     // Candidates in order stay so: a second sorting would read them all.
     .orderBy(...(candidates.ordered ? [] : [sql`${key.by} ${way}, ${table}.rowid ${way}`]))
     .limit(limit)
@@ -126,7 +129,7 @@ export async function find(
   const counting =
     left.length === 0
       ? sql`select 1 from ${hits} limit ${MOST_COUNTED + 1}`
-      : sql`select 1 from ${hits} cross join ${table} where ${all([isHit, ...left])} limit ${MOST_COUNTED + 1}`
+      : sql`select 1 from ${hits} cross join ${table} where ${all([isHit, isOwn, ...left])} limit ${MOST_COUNTED + 1}`
   const counted = db.select({ count: sql<number>`count(*)`.as('count') }).from(sql`(${counting})`)
   return searching(async () => {
     if (left.length === 0) {
@@ -230,7 +233,7 @@ async function choose(
   const isNamed = has('creator_id') || has('organization_index')
   // Of both together nobody keeps a count; the search has them as words, in the order of their creation.
   const isBoth = ordered && has('creator_id') && has('organization_index')
-  if (words || (isNamed && !isCounted) || isBoth) {
+  if (words || (((isNamed && !isCounted) || isBoth) && !(await isFilling(db)))) {
     const scope = { organization_id, collection_id, ...search.filters }
     const from = sql`select ${sql.raw(ROWID)} as at from search where search match ${matching(kind, scope, words ?? [])}`
     const passed = ['creator_id', 'organization_index', 'collection_id']
@@ -264,6 +267,10 @@ async function choose(
   }
   return walk(search)
 }
+
+/** Whether the search does not know all rows yet. */
+const isFilling = async (db: Database) =>
+  (await db.select({ kind: searchFills.kind }).from(searchFills).limit(1)).length > 0
 
 /** Of more than are looked at, those that come first in the order that is wanted. */
 const first = async (db: Database, search: Search, found: Candidates) =>

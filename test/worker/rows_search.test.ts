@@ -144,6 +144,12 @@ it('is filled in the background with what a database held before, while rows cha
   await query('delete from search')
   await query(`insert into search_fills values ('tracks', (select max(rowid) from tracks))`)
   expect((await titles(shop, '/v1/track?q=seeded')).count).toBe(0)
+  const filtered = await titles(shop, `/v1/track?creator_id=${CREATOR}`)
+  expect(filtered.page).toEqual(
+    await plainly(
+      `select player_title as title from tracks where creator_id = '${CREATOR}' order by created_at desc, rowid desc limit 50`,
+    ),
+  )
   await query(`update tracks set player_title = 'Changed' where "order" = 101`)
   await query(`delete from tracks where "order" = 102`)
   await sweep()

@@ -67,6 +67,46 @@ describe('q', () => {
     expect(wrongFields(await refused(400, 'invalid_request', 'GET', `/v1/track?q=${long}`, { key }))).toEqual(['q'])
   })
 
+  it('finds what is written with signs of several characters, composed or not', async () => {
+    const shop = await aShop()
+    await track(shop, 'Song ❤️')
+    for (const form of ['NFC', 'NFD']) await track(shop, `한국어 Цой ${form}`.normalize(form))
+    expect(await find(shop.key, '/v1/track', 'song ❤️')).toEqual(['Song ❤️'])
+    expect(await find(shop.key, '/v1/track', '❤️')).toEqual([])
+    for (const form of ['NFC', 'NFD']) {
+      for (const q of ['한국', 'цой'])
+        expect([form, q, (await find(shop.key, '/v1/track', q.normalize(form))).length]).toEqual([form, q, 2])
+    }
+  })
+
+  it('finds the tags of what the version before processes while this one is being deployed', async () => {
+    const shop = await aShop()
+    const id = await track(shop, 'Old')
+    await query(`update tracks set info = '{"tags":{"artist":"Gillespie"}}' where id = ?`, id)
+    expect(await find(shop.key, '/v1/track', 'gillespie')).toEqual(['Old'])
+    await query(`update tracks set info = '{"tags":{"artist":"Parker"}}' where id = ?`, id)
+    expect([await find(shop.key, '/v1/track', 'gillespie'), await find(shop.key, '/v1/track', 'park')]).toEqual([
+      [],
+      ['Old'],
+    ])
+  })
+
+  it('shows no row of another organization, whatever the search says', async () => {
+    const [shop, other] = [await aShop(), await aShop()]
+    const [own, theirs] = [await track(shop, 'own'), await track(other, 'theirs')]
+    const rowid = async (id: string) =>
+      (await query<{ at: number }>('select rowid as at from tracks where id = ?', id))[0]!.at
+    const scope = `tracks${shop.organization_id.replaceAll('-', '')}`
+    for (const id of [own, theirs])
+      await query(
+        `insert or replace into search (rowid, scope, text) values (?, ?, 'stale')`,
+        4 * (await rowid(id)),
+        scope,
+      )
+    for (const more of ['', '&sort=title', '&status=initializing'])
+      expect(await names(shop.key, `/v1/track?q=stale${more}`)).toEqual(['own'])
+  })
+
   it('finds collections and playlists, follows changes, and nothing of another organization', async () => {
     const { key, collection_id } = await aShop()
     const other = await aShop()
@@ -168,60 +208,6 @@ describe('several filters', () => {
   })
 })
 
-describe('include', () => {
-  it('brings levels, loudness and the effective cover along, only where it is asked to', async () => {
-    const shop = await aShop()
-    const { key, collection_id } = shop
-    const loudness = {
-      integrated_lufs: -14,
-      loudness_range: 5,
-      true_peak_dbtp: -1,
-      sample_peak_dbfs: -1.2,
-      replaygain_track_gain: -4,
-      replaygain_track_peak: 0.9,
-      r128_track_gain: -2304,
-      is_silent: false,
-    }
-    serveTranscoder((job) => made(job, { info: { loudness } }))
-    const track_id = await aReadyTrack(key, collection_id)
-    await aWaitingTrack(key, collection_id)
-    await query(`update tracks set cover_path = 'media/own' where id = ?`, track_id)
-    await query(`update collections set cover_path = 'media/album' where id = ?`, collection_id)
-    const { playlist_id } = await ok('POST', '/v1/playlist', { key, body: { title: 'All' } })
-    await ok('PUT', `/v1/playlist/${playlist_id}/track`, { key, body: { track_ids: [track_id] } })
-    const of = `/v1/collection/${collection_id}/track`
-    const { tracks } = await ok('GET', `${of}?include=levels,loudness,artwork`, { key })
-    expect(tracks[0]).toMatchObject({ id: track_id, loudness, levels: { levels: Array(320).fill(0.5) } })
-    expect(tracks[1]).toMatchObject({ loudness: null, levels: { levels: [] } })
-    const covers = tracks.map((one: { artwork: { small: { url: string } } }) => new URL(one.artwork.small.url).pathname)
-    expect(covers).toEqual(
-      ['/media/own/small.jpg', '/media/album/small.jpg'].map((path) => expect.stringContaining(path)),
-    )
-    await ok('PUT', `/v1/collection/${collection_id}`, { key, body: { is_cover_overridable: false } })
-    for (const path of ['/v1/track?sort=created_at&', `${of}?`, `/v1/playlist/${playlist_id}/track?`]) {
-      const [bare] = (await ok('GET', path.slice(0, -1), { key })).tracks
-      expect(Object.keys(bare).filter((name) => ['levels', 'loudness', 'artwork'].includes(name))).toEqual([])
-      const [first] = (await ok('GET', `${path}include=artwork`, { key })).tracks
-      expect([first.id, first.artwork.icon.url]).toEqual([track_id, expect.stringContaining('/media/album/icon.jpg')])
-      const body = await refused(400, 'invalid_request', 'GET', `${path}include=levels,files`, { key })
-      expect(wrongFields(body)).toEqual(['include'])
-    }
-    const { collections } = await ok('GET', '/v1/collection?include=artwork', { key })
-    expect(collections[0].artwork.regular.url).toContain('/media/album/regular.jpg')
-    expect((await ok('GET', '/v1/playlist?include=artwork', { key })).playlists[0].artwork.icon.url).toContain(
-      '/cover/icon.jpg',
-    )
-    // Without one of its own a collection has its first track's, and so have the other tracks.
-    await ok('PUT', `/v1/collection/${collection_id}`, { key, body: { is_cover_overridable: true } })
-    await query('update collections set cover_path = null')
-    const found = await ok('GET', '/v1/collection?include=artwork', { key })
-    const others = await ok('GET', `${of}?include=artwork`, { key })
-    for (const { artwork } of [found.collections[0], ...others.tracks]) {
-      expect(artwork.icon.url).toContain('/media/own/icon.jpg')
-    }
-  })
-})
-
 describe('the search', () => {
   // Another table takes the place of the one that other tests use.
   afterEach(makeStorage)
@@ -237,7 +223,8 @@ describe('the search', () => {
   it('is taken away for an export and made again by the sweep, with all that came meanwhile', async () => {
     const shop = await aShop()
     const { key } = shop
-    await track(shop, 'Before')
+    const [creator_id] = CREATORS
+    await track(shop, 'Before', { creator_id, organization_index: 'x' })
     const statements = beforeExport
       .replace(/^--.*$/gm, '')
       .split(';\n')
@@ -248,6 +235,13 @@ describe('the search', () => {
     await sweep()
     await refused(503, 'unavailable', 'GET', '/v1/track?q=be', { key })
     expect(await names(key, '/v1/track')).toEqual(['Meanwhile', 'Before'])
+    // Filters alone need no search.
+    const filtered = [
+      `/v1/track?creator_id=${creator_id}`,
+      '/v1/track?organization_index=x&sort=title',
+      `/v1/collection/${shop.collection_id}/track?creator_id=${creator_id}&organization_index=x&sort=created_at`,
+    ]
+    for (const path of filtered) expect(await listed(key, path)).toEqual({ names: ['Before'], count: 1 })
     vi.useFakeTimers({ toFake: ['Date'], now: Date.now() + 601_000 })
     await sweep()
     vi.useRealTimers()

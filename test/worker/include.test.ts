@@ -1,0 +1,56 @@
+import { expect, it } from 'vitest'
+
+import { aReadyTrack, aShop, aWaitingTrack, made, query, serveTranscoder } from './ready_track.ts'
+import { ok, refused, wrongFields } from './support.ts'
+
+it('include brings levels, loudness and the effective cover along, only where it is asked to', async () => {
+  const shop = await aShop()
+  const { key, collection_id } = shop
+  const loudness = {
+    integrated_lufs: -14,
+    loudness_range: 5,
+    true_peak_dbtp: -1,
+    sample_peak_dbfs: -1.2,
+    replaygain_track_gain: -4,
+    replaygain_track_peak: 0.9,
+    r128_track_gain: -2304,
+    is_silent: false,
+  }
+  serveTranscoder((job) => made(job, { info: { loudness } }))
+  const track_id = await aReadyTrack(key, collection_id)
+  await aWaitingTrack(key, collection_id)
+  await query(`update tracks set cover_path = 'media/own' where id = ?`, track_id)
+  await query(`update collections set cover_path = 'media/album' where id = ?`, collection_id)
+  const { playlist_id } = await ok('POST', '/v1/playlist', { key, body: { title: 'All' } })
+  await ok('PUT', `/v1/playlist/${playlist_id}/track`, { key, body: { track_ids: [track_id] } })
+  const of = `/v1/collection/${collection_id}/track`
+  const { tracks } = await ok('GET', `${of}?include=levels,loudness,artwork`, { key })
+  expect(tracks[0]).toMatchObject({ id: track_id, loudness, levels: { levels: Array(320).fill(0.5) } })
+  expect(tracks[1]).toMatchObject({ loudness: null, levels: { levels: [] } })
+  const covers = tracks.map((one: { artwork: { small: { url: string } } }) => new URL(one.artwork.small.url).pathname)
+  expect(covers).toEqual(
+    ['/media/own/small.jpg', '/media/album/small.jpg'].map((path) => expect.stringContaining(path)),
+  )
+  await ok('PUT', `/v1/collection/${collection_id}`, { key, body: { is_cover_overridable: false } })
+  for (const path of ['/v1/track?sort=created_at&', `${of}?`, `/v1/playlist/${playlist_id}/track?`]) {
+    const [bare] = (await ok('GET', path.slice(0, -1), { key })).tracks
+    expect(Object.keys(bare).filter((name) => ['levels', 'loudness', 'artwork'].includes(name))).toEqual([])
+    const [first] = (await ok('GET', `${path}include=artwork`, { key })).tracks
+    expect([first.id, first.artwork.icon.url]).toEqual([track_id, expect.stringContaining('/media/album/icon.jpg')])
+    const body = await refused(400, 'invalid_request', 'GET', `${path}include=levels,files`, { key })
+    expect(wrongFields(body)).toEqual(['include'])
+  }
+  const { collections } = await ok('GET', '/v1/collection?include=artwork', { key })
+  expect(collections[0].artwork.regular.url).toContain('/media/album/regular.jpg')
+  expect((await ok('GET', '/v1/playlist?include=artwork', { key })).playlists[0].artwork.icon.url).toContain(
+    '/cover/icon.jpg',
+  )
+  // Without one of its own a collection has its first track's, and so have the other tracks.
+  await ok('PUT', `/v1/collection/${collection_id}`, { key, body: { is_cover_overridable: true } })
+  await query('update collections set cover_path = null')
+  const found = await ok('GET', '/v1/collection?include=artwork', { key })
+  const others = await ok('GET', `${of}?include=artwork`, { key })
+  for (const { artwork } of [found.collections[0], ...others.tracks]) {
+    expect(artwork.icon.url).toContain('/media/own/icon.jpg')
+  }
+})
