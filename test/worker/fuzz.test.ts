@@ -81,7 +81,7 @@ describe('malformed input', () => {
     }
     expect(faults.slice(0, 20)).toEqual([])
     // These take no input at all.
-    expect(Object.keys(sent).filter((name) => sent[name]! < ENOUGH)).toEqual(['listLimits', 'getSystem'])
+    expect(Object.keys(sent).filter((name) => sent[name]! < ENOUGH)).toEqual(['emptyTrash', 'listLimits', 'getSystem'])
     expect(refused / Object.values(sent).reduce((a, b) => a + b)).toBeGreaterThan(0.8)
   }, 400_000)
 })
