@@ -40,11 +40,12 @@ const entry = (place: string) => `json_object(
     'player_color', collections.player_color, 'is_theme_overridable', collections.is_theme_overridable),
   'file', json(${FILE}))`
 
-const list = (source: string, place: string, inScope: string) =>
+/** In the order of a column, as its index has it; `place` is what is said of it. */
+const list = (source: string, column: string, inScope: string, place = column) =>
   selectOf({ list: columnsOf<{ entry: string }>('tracks')({ entry: 'plain' }, { entry: entry(place) }) })(
     `from ${source} join collections on collections.id = tracks.collection_id
       where ${inScope} and (tracks.status not in ('failed', 'initializing') or ${FILE} is not null)
-      order by ${place} limit :limit`,
+      order by ${column} limit :limit`,
   )
 
 /** `resource_id`, `limit`. What plays, or will: neither what failed nor what nobody has sent a file for. */
@@ -53,7 +54,8 @@ export const sessionList: Record<PlayScope, ReturnType<typeof list>> = {
   collection: list('tracks', 'tracks."order"', 'tracks.collection_id = :resource_id'),
   playlist: list(
     'playlist_tracks as places join tracks on tracks.id = places.track_id',
-    'places.position + 1',
+    'places.position',
     'places.playlist_id = :resource_id',
+    'places.position + 1',
   ),
 }

@@ -16,7 +16,7 @@ export const Share = named('Share', {
   scope: PlayScope,
   /** Of the collection, track or playlist. */
   resource_id: z.uuid(),
-  /** Shown in place of the resource's own. */
+  /** Said by page, card and oEmbed in place of the resource's own; the player's list and the ZIP keep that. */
   title: z.string().nullable(),
   /** Indexes of the variants that are played; null: those that every session plays. */
   variants: z.array(z.string()).nullable(),

@@ -12,7 +12,7 @@ import { ApiError, invalid, notFound } from '../errors.ts'
 import { LISTENER } from '../principal.ts'
 import { findEmbed } from '../resources/embed.ts'
 import { countTracks } from '../resources/session_view.ts'
-import { embedOfShare, openShare } from '../resources/share_view.ts'
+import { unfoldedShare, withLastingPictures } from '../resources/share_view.ts'
 import { baseUrl } from './base_url.ts'
 import { type AppEnv, contextOf } from './context.ts'
 import { attributesOf, looksOf } from './embed.ts'
@@ -44,10 +44,8 @@ function parseAddress(
 /** What an address leads to, and where its frame is. */
 async function find(context: Context, base: string, { id, slug }: { id?: string; slug?: string }) {
   if (id) return { found: await findEmbed(context, id), src: `${base}/embed/${id}` }
-  const share = await openShare(context.env, slug ?? '', context.now)
-  // A frame of it asks for the password. Nothing else is told.
-  if (share.password_hash !== null) throw notFound('embed')
-  return { found: await embedOfShare(context, share), src: `${base}/embed/s/${share.slug}` }
+  const { share, embed } = await unfoldedShare(context, slug ?? '')
+  return { found: withLastingPictures(embed, `${base}/s/${share.slug}`), src: `${base}/embed/s/${share.slug}` }
 }
 
 /** The biggest square that fits; none when all are too big. */

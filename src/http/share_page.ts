@@ -6,12 +6,19 @@ import { openDatabase } from '../adapters/database.ts'
 import type { Memory } from '../adapters/memory.ts'
 import { isPassword } from '../adapters/password.ts'
 import type { Context } from '../context.ts'
-import { MAX_SESSION_TRACKS, SHARE_SESSION_TTL } from '../contract/facts.ts'
+import { SHARE_SESSION_TTL } from '../contract/facts.ts'
 import { ApiError, notFound } from '../errors.ts'
 import { LISTENER } from '../principal.ts'
 import { listedTracks } from '../resources/session_view.ts'
 import { shareKey } from '../resources/share_holder.ts'
-import { embedOfShare, openShare, type ShareRow } from '../resources/share_view.ts'
+import {
+  embedOfShare,
+  keptCount,
+  openShare,
+  type ShareRow,
+  unfoldedShare,
+  withLastingPictures,
+} from '../resources/share_view.ts'
 import { baseUrl } from './base_url.ts'
 import { type AppEnv, contextOf } from './context.ts'
 import { attributesOf, cardOf, FRAME, headers, type Html, looksOf, message, page, PLAYER, problemOf } from './embed.ts'
@@ -40,6 +47,9 @@ export const STYLE = `
   .wrong { color: light-dark(#b3261e, #ff8a80) }
   ol { padding-inline-start: 1.5em }
 `
+
+/** Tracks that a page lists itself. */
+const PAGE_ROWS = 100
 
 const KINDS = { track: 'Track', collection: 'Album', playlist: 'Playlist' }
 
@@ -124,9 +134,10 @@ async function answer(c: Page, memory: Memory, isFrame: boolean, password: strin
 /** Title, head and body of a share that its visitor may see. */
 async function showShare(c: Page, context: Context, share: ShareRow, isFrame: boolean) {
   const { slug } = share
+  // What is listed is read by who has no script; a frame shows none of it.
   const [embed, tracks] = await Promise.all([
     embedOfShare(context, share),
-    listedTracks(context, share, MAX_SESSION_TRACKS),
+    isFrame ? [] : listedTracks(context, share, PAGE_ROWS + 1),
   ])
   const base = context.base_url
   const address = `${base}/s/${slug}`
@@ -135,7 +146,7 @@ async function showShare(c: Page, context: Context, share: ShareRow, isFrame: bo
   const oembed = `${base}/oembed?format=json&url=${encodeURIComponent(address)}`
   const head = html`${
       share.password_hash === null
-        ? html`${cardOf(embed, address)}
+        ? html`${cardOf(withLastingPictures(embed, address), address)}
             <link rel="canonical" href="${address}" />
             <link rel="alternate" type="application/json+oembed" href="${oembed}" title="${title}" />`
         : ''
@@ -154,9 +165,6 @@ async function showShare(c: Page, context: Context, share: ShareRow, isFrame: bo
     ...(share.is_downloadable && { download: '' }),
     ...(isFrame && looksOf(new URL(c.req.url).searchParams)),
   })}></tonearm-player>`
-  const list = html`<ol>
-    ${tracks.map((track) => html`<li>${track.player_title} (${clock(track.duration)})</li>`)}
-  </ol>`
   const needsScript = html`<noscript>
     <div class="message">
       <h1>${title}</h1>
@@ -164,8 +172,10 @@ async function showShare(c: Page, context: Context, share: ShareRow, isFrame: bo
     </div>
   </noscript>`
   if (isFrame) return { title, head, body: html`${player}${needsScript}` }
-  const seconds = tracks.reduce((sum, { duration }) => sum + duration, 0)
-  const count = tracks.length === 1 ? '1 track' : `${tracks.length} tracks`
+  const isLong = tracks.length > PAGE_ROWS
+  const total = isLong ? await keptCount(context, share) : tracks.length
+  const seconds = isLong ? 0 : tracks.reduce((sum, { duration }) => sum + duration, 0)
+  const count = total === 1 ? '1 track' : `${total} tracks`
   const facts = [
     KINDS[share.scope],
     ...(share.scope === 'track' ? [] : [count]),
@@ -184,7 +194,10 @@ async function showShare(c: Page, context: Context, share: ShareRow, isFrame: bo
       ${player}${share.is_downloadable && tracks.length > 1 ? zipForm(slug, secret) : ''}
       <noscript>
         <p>The player needs JavaScript.</p>
-        ${list}
+        <ol>
+          ${tracks.slice(0, PAGE_ROWS).map((track) => html`<li>${track.player_title} (${clock(track.duration)})</li>`)}
+        </ol>
+        ${isLong ? html`<p>and ${total - PAGE_ROWS} more</p>` : ''}
       </noscript>
     </main>
   </div>`
@@ -237,6 +250,16 @@ export function mountSharePage(app: Hono<AppEnv>, memory: Memory): void {
     app.get(path, (c) => respond(c as Page, memory, isFrame))
     app.post(path, formLimit, async (c) => respond(c, memory, isFrame, await formField(c, 'password')))
   }
+  // The card's picture. What it leads to is signed for an hour, and cards are kept for longer.
+  app.get('/s/:slug/cover.jpg', async (c) => {
+    const slug = c.req.param('slug').toLowerCase()
+    const context = contextOf(c, LISTENER, memory, openDatabase(c.env.DB))
+    const { embed } = await limitReading(c, memory, `share:${slug}`, () => unfoldedShare(context, slug))
+    const size = c.req.query('size')
+    const picture = Object.values(embed.cover_image).find(({ type }) => type === size) ?? embed.card_image
+    c.header('cache-control', 'no-store')
+    return c.redirect(picture.url)
+  })
   // An address is drawn whether or not there is something at it: this tells nothing of any share.
   app.get('/s/:slug/qr.svg', async (c) => {
     const slug = c.req.param('slug').toLowerCase()

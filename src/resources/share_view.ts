@@ -30,3 +30,32 @@ export async function embedOfShare(context: Context, share: ShareRow): Promise<E
   const embed = await readEmbed(context, share.id, sharesAsSessions(context.db))
   return { ...embed, title: share.title ?? embed.title }
 }
+
+/** The same for those who unfurl links. Nothing is told of one with a password: its page asks for it. */
+export async function unfoldedShare(context: Context, slug: string) {
+  const share = await openShare(context.env, slug, context.now)
+  if (share.password_hash !== null) throw notFound('share')
+  return { share, embed: await embedOfShare(context, share) }
+}
+
+/** The same with pictures at addresses that last as the share does. */
+export function withLastingPictures(embed: Embed, address: string): Embed {
+  if (!embed.has_cover) return embed
+  const url = `${address}/cover.jpg`
+  const { icon, small, regular } = embed.cover_image
+  const at = <T extends { type: string }>(square: T) => ({ ...square, url: `${url}?size=${square.type}` })
+  const cover_image = { icon: at(icon), small: at(small), regular: at(regular) }
+  return { ...embed, cover_image, card_image: { ...embed.card_image, url } }
+}
+
+/** How many tracks a share lists, as it is kept: a list may be long. */
+export async function keptCount({ db }: Context, { scope, resource_id }: ShareRow): Promise<number> {
+  const list = `tracks:${resource_id}`
+  const row = await db.get<{ count: number | null }>(
+    scope === 'playlist'
+      ? sql`select track_count as count from playlists where id = ${resource_id}`
+      : sql`select sum(iif(list = ${list}, count, -count)) as count from list_counts
+          where list in (${list}, ${`${list}?status=failed`}, ${`${list}?status=initializing`}) and level = 0 and bucket = 0`,
+  )
+  return row?.count ?? 0
+}

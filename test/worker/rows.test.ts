@@ -5,8 +5,10 @@ import { CATALOGUE } from '../../src/contract/catalogue.ts'
 import { type OperationName, operations } from '../../src/contract/index.ts'
 import { aBigShop, grow } from './big_shop.ts'
 import { stopTime } from './fixtures.ts'
-import { rowsOf } from './meter.ts'
+import { rowsDuring, rowsOf } from './meter.ts'
 import { CREATOR, seededId } from './seed.ts'
+import { ok } from './support.ts'
+import { open } from './visitor.ts'
 
 type Request = [path: string, query?: string]
 const FILTERS = [`?creator_id=${CREATOR}`, '?organization_index=a']
@@ -72,8 +74,25 @@ describe('rows', () => {
     // still, so that they do not end in the middle.
     stopTime()
     await rowsOf('GET', '/v1/limits', { key: ids.key })
+    const share = async (scope: string, id: string) =>
+      (await ok('POST', '/v1/share', { key: ids.key, body: { scope, id } })).share
+    const shared = [await share('collection', ids.collection_id), await share('playlist', ids.playlist_id)]
+    // What is listed: tracks with their collections, and places of a playlist.
+    const pages = shared.flatMap(({ slug, url }): [string, number, number][] => [
+      [`/s/${slug}`, 200, 320],
+      [`/s/${slug}/cover.jpg`, 302, 10],
+      [`/embed/s/${slug}`, 200, 10],
+      [`/oembed?url=${encodeURIComponent(url)}`, 200, 30],
+    ])
+    pages.push([`/zip/${ids.ofCollection}`, 413, 2000])
     const measure = async () => {
       const rows: Record<string, number> = {}
+      for (const [path, status, most] of pages) {
+        const { result, read, written } = await rowsDuring(() => open(path))
+        expect([path, written, result.status]).toEqual([path, 0, status])
+        expect(read, `rows that ${path} reads`).toBeLessThanOrEqual(most)
+        rows[path] = read
+      }
       for (const [name, requests] of Object.entries(cases) as [OperationName, Request[]][]) {
         for (const [path, filter = ''] of requests) {
           const what = ['GET', `${path}${filter}`, { key: keyFor(name, ids.key) }] as const

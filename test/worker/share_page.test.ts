@@ -7,6 +7,8 @@ import { SHARE_SESSION_TTL } from '../../src/contract/facts.ts'
 import { aReadyTrack, aShop, stopTime } from './fixtures.ts'
 import { rowsDuring } from './meter.ts'
 import { query } from './ready_track.ts'
+import { seed } from './seed.ts'
+import { isSignedFor } from './signature.ts'
 import { call, db, ok, refused } from './support.ts'
 import { keyIn, open, SECRETS } from './visitor.ts'
 
@@ -71,6 +73,65 @@ describe('the page of a share', () => {
     }
     expect((await about(url.replace('/s/', '/s/x'))).status).toBe(404)
     expect((await about(url.replace('tonearm.test', 'tonearm.test.example'))).status).toBe(404)
+  })
+
+  it('shows pictures in its card and in oEmbed that last as long as it does', async () => {
+    await db.update(tracks).set({ cover_path: 'covers/here', cover_size: 900 }).where(eq(tracks.id, track_id))
+    const { id, slug, url } = await create()
+    const locked = await create({ password: 'swordfish' })
+    const lasting = `${url}/cover.jpg`
+    const about = async (more = {}) =>
+      (await ok('GET', `/oembed?${new URLSearchParams({ url, ...more }).toString()}`)).thumbnail_url
+    expect((await open(`/s/${slug}`)).text).toContain(`<meta property="og:image" content="${lasting}"`)
+    expect([await about(), await about({ maxwidth: '300' })]).toEqual([
+      `${lasting}?size=regular`,
+      `${lasting}?size=small`,
+    ])
+    const led = async (address: string) => {
+      const { status, headers } = await open(address.slice('https://tonearm.test'.length))
+      return [status, headers.get('location'), headers.get('cache-control')] as const
+    }
+    const pictures = {
+      '': 'large',
+      '?size=regular': 'regular',
+      '?size=small': 'small',
+      '?size=icon': 'icon',
+      '?size=x': 'large',
+    }
+    for (const [query, name] of Object.entries(pictures)) {
+      const [status, location, caching] = await led(`${lasting}${query}`)
+      expect([status, new URL(location!).pathname, caching]).toEqual([
+        302,
+        expect.stringMatching(`/covers/here/${name}\\.jpg$`),
+        'no-store',
+      ])
+      expect(await isSignedFor('GET', location!)).toBe(true)
+    }
+    expect((await led(`${locked.url}/cover.jpg`))[0]).toBe(404)
+    await db.update(tracks).set({ cover_path: null, cover_size: null }).where(eq(tracks.id, track_id))
+    expect((await led(lasting))[1]).toBe('https://tonearm.test/cover/regular.jpg')
+    expect(await about()).toBe('https://tonearm.test/cover/regular.jpg')
+    await ok('DELETE', `/v1/share/${id}`, { key })
+    expect((await led(lasting))[0]).toBe(410)
+    expect((await led('https://tonearm.test/s/nothing/cover.jpg'))[0]).toBe(404)
+  })
+
+  it('lists a hundred tracks to who has no script, counts all, and reads none for a frame', async () => {
+    await seed('tracks', 1, 150, { organization_id, collection_id })
+    const { slug } = await create()
+    const page = await open(`/s/${slug}`)
+    expect(page.text.match(/<li>/g)).toHaveLength(100)
+    expect(page.text).toMatch(/Album · 151 tracks<[^]*and 51 more/)
+    await query("update tracks set status = 'failed', files = null where id <> ?", track_id)
+    expect((await open(`/s/${slug}`)).text).toContain('Album · 1 track · 0:12')
+    await query("update tracks set status = 'ready'")
+    const { playlist_id } = await ok('POST', '/v1/playlist', { key, body: { title: 'All' } })
+    const track_ids = Array.from({ length: 101 }, () => track_id)
+    await ok('PUT', `/v1/playlist/${playlist_id}/track`, { key, body: { track_ids } })
+    const mix = await create({ scope: 'playlist', id: playlist_id })
+    expect((await open(`/s/${mix.slug}`)).text).toMatch(/Playlist · 101 tracks<[^]*and 1 more/)
+    const { read } = await rowsDuring(() => open(`/embed/s/${slug}`))
+    expect(read).toBeLessThanOrEqual(10)
   })
 
   it('is 404 where there never was one; 410 after it was revoked, renamed, or what it shares deleted, and after its end', async () => {

@@ -8,6 +8,7 @@ import worker from '../../src/index.ts'
 export type Shown = { status: number; headers: Headers; text: string }
 export async function open(path: string, password?: string, bindings: Env = env, client = '192.0.2.1'): Promise<Shown> {
   const request = new Request(`https://tonearm.test${path}`, {
+    redirect: 'manual',
     headers: { 'cf-connecting-ip': client },
     ...(password !== undefined && { method: 'POST', body: new URLSearchParams({ password }) }),
   })
