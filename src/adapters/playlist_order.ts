@@ -1,4 +1,4 @@
-import { eq, or, type SQL, sql } from 'drizzle-orm'
+import { and, eq, or, type SQL, sql } from 'drizzle-orm'
 
 import { MAX_PLAYLIST_TRACKS } from '../contract/facts.ts'
 import type { Database } from './database.ts'
@@ -62,7 +62,7 @@ export function showPlaces(db: Database, places: SQL) {
     select 1 from tracks, collections where tracks.id = track_id and collections.id = tracks.collection_id)`
   const count = (of: SQL) => sql`(select count(*) from playlist_tracks where ${of})`
   const room = sql`${count(sql`playlist_id = playlists.id`)}
-    + ${count(sql`${home} = playlists.id and ${back}`)} <= ${MAX_PLAYLIST_TRACKS}`
+    + ${count(sql`playlist_id in ('whole:' || playlists.id, 'alone:' || playlists.id) and ${back}`)} <= ${MAX_PLAYLIST_TRACKS}`
   // The n-th that comes back stood behind n others that do.
   const returning = sql`(select id as place_id, ${home} as home, position, row_number() over (partition by playlist_id order by position) as n
     from playlist_tracks where ${back}) as returning_place`
@@ -82,9 +82,9 @@ export function showPlaces(db: Database, places: SQL) {
   ] as const
 }
 
-/** Deletes the places that wait for a playlist. */
-export const forgetPlaces = (db: Database, playlist_id: string) =>
-  db.delete(playlistTracks).where(or(...waitingFor(playlist_id)))
+/** Deletes the places that wait for a playlist, under a condition. */
+export const forgetPlaces = (db: Database, playlist_id: string, condition: SQL) =>
+  db.delete(playlistTracks).where(and(or(...waitingFor(playlist_id)), condition))
 
 /** Takes deleted tracks out of all playlists; for the batch that deletes them, before the tracks go. */
 export function removeFromPlaylists(db: Database, deleted: SQL) {

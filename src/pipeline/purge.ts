@@ -1,5 +1,6 @@
 import { and, asc, eq, gt, type SQL, sql } from 'drizzle-orm'
 
+import { newId } from '../adapters/id.ts'
 import { deletePrefix, nameIn } from '../adapters/media.ts'
 import { tracks } from '../adapters/schema.ts'
 import { trash } from '../adapters/trash_schema.ts'
@@ -21,13 +22,9 @@ import { endUnwanted } from './transcode/unwanted.ts'
 
 type Purge = Job<'purge'>['payload']
 
-/** The job that deletes files, and what else a purge names, at once; for a batch. Send it with `sendJob`. */
-export const purgeJob = (system: System, organization_id: string, payload: Omit<Purge, 'kind'>) =>
-  insertJob(system, organization_id, { kind: 'purge', ...payload })
-
 /** Deletes files in the background. */
 export async function purge(system: System, organization_id: string, prefixes: string[]): Promise<void> {
-  const job = purgeJob(system, organization_id, { prefixes })
+  const job = insertJob(system, organization_id, { kind: 'purge', prefixes })
   await job.insert
   await sendJob(system, job)
 }
@@ -48,20 +45,37 @@ export function purgeLaterFrom(
   return insertJobFrom(system, organization_id, { kind: 'purge', json: payload }, found, AFTER_URLS)
 }
 
+/** Whether something lies in the trash: somebody else put it there meanwhile, and it is not to be deleted for good. */
+export const inTrash = (id: SQL | string) => sql`${id} in (select id from trash)`
+
+/** What is deleted, and the prefixes of its files. */
+type Doomed = { id: string; prefixes: string[] }
+
 /**
  * The jobs that purge what is deleted, for the batch that deletes it: one now, and one when the last signed URL that could write
- * there has expired. Send the first with `sendJob`.
+ * there has expired. Send the first with `sendJob`. What lies in the trash is left out.
  */
-export function purgeJobs(system: System, organization_id: string, payload: Omit<Purge, 'kind'>) {
-  const purge = purgeJob(system, organization_id, payload)
-  const { prefixes, folder_id } = payload
-  const writes = { kind: 'purge' as const, prefixes, ...(folder_id && { folder_id }) }
-  const again = insertJob(system, organization_id, writes, AFTER_WRITES)
-  return { purge, inserts: [purge.insert, again.insert] as const }
+export function purgeJobs(
+  system: System,
+  organization_id: string,
+  doomed: Doomed[],
+  { folder_id, ...more }: Omit<Purge, 'kind' | 'prefixes'> = {},
+) {
+  const purge = { id: newId(), payload: { kind: 'purge' as const } }
+  const pairs = doomed.flatMap(({ id, prefixes }) => prefixes.map((prefix) => [id, prefix]))
+  const left = sql`(select json_group_array(value ->> '$[1]') as prefixes from json_each(${JSON.stringify(pairs)})
+    where not ${inTrash(sql`value ->> '$[0]'`)}) where prefixes <> '[]'`
+  const insert = (id: string, beside: object, delaySeconds: number) => {
+    const json = sql`json_patch(json_object('kind', 'purge', 'prefixes', json(prefixes)), ${JSON.stringify(beside)})`
+    return insertJobFrom(system, organization_id, { kind: 'purge', json }, left, delaySeconds, { id: sql`${id}` })
+  }
+  const folder = folder_id && { folder_id }
+  const inserts = [insert(purge.id, { ...more, ...folder }, 0), insert(newId(), { ...folder }, AFTER_WRITES)] as const
+  return { purge, inserts }
 }
 
 /** Starts the jobs of a deletion, and ends what runs for what was deleted. */
-export async function startPurge(system: System, jobs: ReturnType<typeof purgeJob>[]): Promise<void> {
+export async function startPurge(system: System, jobs: ReturnType<typeof purgeJobs>['purge'][]): Promise<void> {
   await Promise.all(jobs.map((job) => sendJob(system, job)))
   await endUnwanted(system)
 }
@@ -91,10 +105,13 @@ export async function runPurge(system: System, job: Job<'purge'>): Promise<Outco
 async function movedAway({ db }: System, folder_id: string): Promise<Set<string>> {
   const names = new Set<string>()
   const inContent = (name: string) => sql<string>`content ->> ${name}`.as(name)
-  const trashed = await db
-    .select({ id: trash.id, index: inContent('index'), cover_path: inContent('cover_path') })
-    .from(trash)
-    .where(eq(trash.folder_id, folder_id))
+  // Before the tracks and after them: one that goes there or comes back meanwhile is seen all the same.
+  const trashed = () =>
+    db
+      .select({ id: trash.id, index: inContent('index'), cover_path: inContent('cover_path') })
+      .from(trash)
+      .where(eq(trash.folder_id, folder_id))
+  const before = await trashed()
   for (let after = ''; ;) {
     const { id, index, cover_path } = tracks
     const page = await db
@@ -103,11 +120,11 @@ async function movedAway({ db }: System, folder_id: string): Promise<Set<string>
       .where(and(eq(tracks.folder_id, folder_id), gt(id, after)))
       .orderBy(asc(id))
       .limit(PAGE)
-    for (const track of [...page, ...(after === '' ? trashed : [])]) {
+    const last = page.at(-1)
+    for (const track of [...page, ...(last ? [] : [...before, ...(await trashed())])]) {
       for (const name of [track.id, track.index, ...(track.cover_path ? [nameIn(track.cover_path)] : [])])
         names.add(name)
     }
-    const last = page.at(-1)
     if (!last) return names
     after = last.id
   }

@@ -16,7 +16,8 @@ export type Trashed = typeof trash.$inferSelect
 export async function deleteTrashed(system: System, item: Trashed): Promise<boolean> {
   const { db } = system
   const { id, organization_id, scope } = item
-  const mine = and(eq(trash.id, id), eq(trash.organization_id, organization_id))
+  // What came back and was deleted once more meanwhile has its own seven days.
+  const mine = and(eq(trash.id, id), eq(trash.organization_id, organization_id), eq(trash.trashed_at, item.trashed_at))
   const source = sql`trash where ${mine}`
   const prefixes =
     scope === 'track'
@@ -33,7 +34,7 @@ export async function deleteTrashed(system: System, item: Trashed): Promise<bool
     purge(job.id, scope === 'collection' ? { collection_id: id, folder_id: id } : {}, 0),
     purge(newId(), scope === 'collection' ? { folder_id: id } : {}, AFTER_WRITES),
     db.delete(playlistTracks).where(and(eq(playlistTracks.track_id, id), sql`exists (select 1 from ${source})`)),
-    forgetPlaces(db, id),
+    forgetPlaces(db, id, sql`exists (select 1 from ${source})`),
     db.delete(trash).where(mine).returning({ id: trash.id }),
   ])
   await sendJob(system, job)

@@ -9,7 +9,7 @@ import type { Context, Handlers } from '../context.ts'
 import type { collectionOperations } from '../contract/collection.ts'
 import { invalid, notFound } from '../errors.ts'
 import { purgeMoved } from '../pipeline/delete_rows.ts'
-import { purgeJobs, startPurge } from '../pipeline/purge.ts'
+import { inTrash, purgeJobs, startPurge } from '../pipeline/purge.ts'
 import { shown } from './appearance.ts'
 import { discard } from './discard.ts'
 import { columnsFor, type ListedRow, toTracks, withArtwork, withFirstCovers } from './listed.ts'
@@ -108,12 +108,12 @@ export const collectionHandlers: Handlers<typeof collectionOperations> = {
     }
     // The tracks of a big collection go in the background: one batch has 30 seconds. From now on nobody finds them.
     const prefixes = collectionPrefixes(principal.organization_id, collection.id)
-    const { purge, inserts } = purgeJobs(context, principal.organization_id, {
-      prefixes,
+    const { purge, inserts } = purgeJobs(context, principal.organization_id, [{ id: collection.id, prefixes }], {
       collection_id: collection.id,
       folder_id: collection.id,
     })
-    const few = sql`(select id from tracks where collection_id = ${collection.id} order by "order" limit ${AT_ONCE})`
+    const few = sql`(select id from tracks where collection_id = ${collection.id} and not ${inTrash(collection.id)}
+      order by "order" limit ${AT_ONCE})`
     const results = await db.batch([
       ...inserts,
       ...purgeMoved(context, principal.organization_id, few),

@@ -86,7 +86,7 @@ export const organizationHandlers: Handlers<typeof organizationOperations> = {
     const id = params.organization_id
     // What it owns is many rows and files: they go in the background, but from now on no key opens anything.
     const prefixes = [`uploads/${id}/`, `media/${id}/`]
-    const { purge, inserts } = purgeJobs({ db, ...system }, id, { prefixes, organization_id: id })
+    const { purge, inserts } = purgeJobs({ db, ...system }, id, [{ id, prefixes }], { organization_id: id })
     const found = await db.select().from(organizations).where(eq(organizations.id, id)).get()
     if (!found) throw notFound('organization')
     const [, , , [row]] = await db.batch([

@@ -8,7 +8,7 @@ import type { Context, Handlers } from '../context.ts'
 import type { playlistOperations } from '../contract/playlist.ts'
 import { notFound } from '../errors.ts'
 import { sendJob } from '../pipeline/jobs.ts'
-import { purgeJobs } from '../pipeline/purge.ts'
+import { inTrash, purgeJobs } from '../pipeline/purge.ts'
 import { shown } from './appearance.ts'
 import { ownCover } from './cover.ts'
 import { discard } from './discard.ts'
@@ -102,10 +102,10 @@ export const playlistHandlers: Handlers<typeof playlistOperations> = {
       return { playlist_id: playlist.id, deleted_playlist: playlist }
     }
     const prefixes = collectionPrefixes(principal.organization_id, playlist.id)
-    const { purge, inserts } = purgeJobs(context, principal.organization_id, { prefixes })
+    const { purge, inserts } = purgeJobs(context, principal.organization_id, [{ id: playlist.id, prefixes }])
     const [, , , , deleted] = await db.batch([
       ...inserts,
-      forgetPlaces(db, playlist.id),
+      forgetPlaces(db, playlist.id, sql`not ${inTrash(playlist.id)}`),
       db.delete(playlistTracks).where(eq(playlistTracks.playlist_id, playlist.id)),
       db.delete(playlists).where(own(context, playlist.id)).returning({ id: playlists.id }),
     ])

@@ -11,7 +11,7 @@ import { UPLOAD_TTL } from '../contract/facts.ts'
 import type { trackOperations, TrackUpdate } from '../contract/track.ts'
 import { ApiError, notFound } from '../errors.ts'
 import { ingest } from '../pipeline/ingest.ts'
-import { purgeJobs, purgeLaterFrom, startPurge } from '../pipeline/purge.ts'
+import { inTrash, purgeJobs, purgeLaterFrom, startPurge } from '../pipeline/purge.ts'
 import { waitingFor } from '../pipeline/transcode/line.ts'
 import { idle, startTranscode } from '../pipeline/transcode/start.ts'
 import { discard } from './discard.ts'
@@ -197,15 +197,17 @@ type Deleted = Pick<Row, 'id' | 'organization_id' | 'collection_id' | 'folder_id
 /** The batch that deletes tracks of the caller's, whose first statement gives the ids of those that were there, and its jobs for `startPurge`. */
 export function deletion(context: Context, rows: Deleted[]) {
   const { db, principal } = context
-  const listed = (values: unknown[]) => sql`(select value from json_each(${JSON.stringify(values)}))`
+  const listed = (values: unknown[]) => sql`(select value as id from json_each(${JSON.stringify(values)}))`
   const ids = listed(rows.map(({ id }) => id))
   const chunks = Array.from({ length: Math.ceil(rows.length / PURGED) }, (_, at) =>
     rows.slice(at * PURGED, (at + 1) * PURGED),
   )
   const purges = chunks.map((chunk) =>
-    purgeJobs(context, principal.organization_id, {
-      prefixes: chunk.flatMap(trackPrefixes),
-    }),
+    purgeJobs(
+      context,
+      principal.organization_id,
+      chunk.map((row) => ({ id: row.id, prefixes: trackPrefixes(row) })),
+    ),
   )
   const statements = [
     db
@@ -213,7 +215,7 @@ export function deletion(context: Context, rows: Deleted[]) {
       .where(sql`id in ${ids} and +organization_id = ${principal.organization_id}`)
       .returning({ id: tracks.id }),
     ...purges.flatMap(({ inserts }) => inserts),
-    ...removeFromPlaylists(db, ids),
+    ...removeFromPlaylists(db, sql`(select id from ${ids} where not ${inTrash(sql`id`)})`),
     db
       .update(jobs)
       .set({ state: 'done' })

@@ -60,11 +60,19 @@ const CHANGED: Record<PlayScope, (now: number) => Record<string, SQL>> = {
   track: (now) => ({
     order: placed('tracks', 'collection_id', 'order'),
     files: keptFiles,
+    // One that was cut meanwhile is gone.
+    cover_job_id: sql`iif(content ->> 'cover_path' is not null or exists (
+      select 1 from jobs where id = content ->> 'cover_job_id' and state = 'open'), content ->> 'cover_job_id', null)`,
     // Its upload may have come meanwhile.
     next_check_at: sql`${now}`,
   }),
   collection: () => ({ seq: placed('collections', 'organization_id', 'seq') }),
-  playlist: () => ({ seq: placed('playlists', 'organization_id', 'seq') }),
+  playlist: () => ({
+    seq: placed('playlists', 'organization_id', 'seq'),
+    // As many as come back with it; nobody has seen it like this.
+    track_count: sql`0`,
+    version: sql`content ->> 'version' + 1`,
+  }),
 }
 
 async function findItem(context: Context, id: string): Promise<Listed> {

@@ -8,8 +8,7 @@ import { CATALOGUE, toRendition } from '../contract/catalogue.ts'
 import { MAX_VARIANT_INDEX, MAX_VARIANTS } from '../contract/facts.ts'
 import type { variantOperations } from '../contract/variant.ts'
 import { ApiError, invalid, notFound } from '../errors.ts'
-import { sendJob } from '../pipeline/jobs.ts'
-import { purgeJob } from '../pipeline/purge.ts'
+import { insertJob, sendJob } from '../pipeline/jobs.ts'
 import { ownVariants } from '../pipeline/transcode/variant_spec.ts'
 import { variantSettings } from './variant_settings.ts'
 
@@ -107,7 +106,8 @@ export const variantHandlers: Handlers<typeof variantOperations> = {
     const { db, principal } = context
     const found = await findOwn(context, params.variant_id)
     const { id, index } = found
-    const purge = purgeJob(context, principal.organization_id, { prefixes: [], variant: { id, index } })
+    const payload = { kind: 'purge' as const, prefixes: [], variant: { id, index } }
+    const purge = insertJob(context, principal.organization_id, payload)
     const [, [deleted]] = await db.batch([
       purge.insert,
       db.delete(variants).where(own(context, id)).returning({ id: variants.id }),

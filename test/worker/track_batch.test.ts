@@ -183,7 +183,7 @@ describe('a batch', () => {
     expect(perTrack).toEqual([
       [10, 4],
       [38, 19],
-      [25, 7],
+      [35, 7],
     ])
   })
 })

@@ -225,6 +225,19 @@ describe('the trash', () => {
     expect(await query(`select 1 from jobs where payload ->> 'kind' = 'purge'`)).toHaveLength(2)
   })
 
+  it.each(['track', 'collection', 'playlist'] as const)(
+    'keeps a %s that somebody else deletes for good in the moment that it goes there',
+    async (scope) => {
+      const library = await aLibrary()
+      const before = [await library.places(), await storedFiles()]
+      const discarding = beforeBatch(() => library.discard(scope).catch(() => undefined))
+      await refused(404, 'not_found', 'DELETE', library.pathOf(scope), { key: library.key, bindings: discarding })
+      expect(await query(`select 1 from jobs where payload ->> 'kind' = 'purge'`)).toEqual([])
+      await library.restore(scope)
+      expect([await library.places(), await storedFiles()]).toEqual(before)
+    },
+  )
+
   it('goes with its organization', async () => {
     const library = await aLibrary()
     await library.discard('track')

@@ -79,6 +79,19 @@ describe('a restore', () => {
     expect(new Set(await library.places())).toEqual(new Set([a, b]))
   })
 
+  it('counts the tracks of a playlist that are there when it comes back', async () => {
+    const library = await aLibrary()
+    await library.discard('playlist')
+    await library.discard('collection')
+    await library.restore('playlist')
+    const path = library.pathOf('playlist')
+    expect([(await library.get(path)).playlist.track_count, await library.places()]).toEqual([0, []])
+    const { version } = (await library.get(path)).playlist
+    await library.restore('collection')
+    const { playlist } = await library.get(path)
+    expect([playlist.track_count, (await library.places()).length, playlist.version > version]).toEqual([5, 5, true])
+  })
+
   it('ends what runs, and a restore begins it again, also for what came meanwhile', async () => {
     const jobs = serveTranscoder()
     const { key, collection_id } = await aShop()

@@ -1,7 +1,8 @@
-import { eq, sql } from 'drizzle-orm'
+import { and, eq, sql } from 'drizzle-orm'
 
 import { tracks } from '../../adapters/schema.ts'
 import { instanceOf } from '../../adapters/transcoder.ts'
+import { trash } from '../../adapters/trash_schema.ts'
 import { jobs, type JobPayload } from '../../adapters/work_schema.ts'
 import type { System } from '../../context.ts'
 import { JOB_SLOTS } from '../../contract/facts.ts'
@@ -52,13 +53,28 @@ async function endOne(system: System, { id, slot, lease_until, payload }: Unwant
   return true
 }
 
-/** What a job has made of a track that is still there is deleted later, but for an early file that plays; what is deleted with its track needs no more. */
+/**
+ * What a job has made of a track that is still there, or in the trash, is deleted later, but for an early file that plays; what is deleted with
+ * its track needs no more.
+ */
 async function deleteMade(system: System, job_id: string, payload: Extract<JobPayload, { kind: 'transcode' }>) {
-  const track = await system.db.select().from(tracks).where(eq(tracks.id, payload.track_id)).get()
+  const { db } = system
+  const track =
+    (await db.select().from(tracks).where(eq(tracks.id, payload.track_id)).get()) ??
+    (await trashedTrack(db, payload.track_id))
   if (!track) return
   const base = basePath(track, job_id)
   const made = [earlyPath(base), ...renditions(payload.own ?? []).map((rendition) => filePath(base, rendition))]
   const paths = made.filter((path) => !track.files?.some((file) => file.path === path))
   const purge = { kind: 'purge' as const, prefixes: [`${base}/cover/`], paths }
   await insertJob(system, track.organization_id, purge, AFTER_URLS).insert
+}
+
+/** A track in the trash, with what tells where its files are. */
+async function trashedTrack(db: System['db'], id: string) {
+  const own = and(eq(trash.id, id), eq(trash.scope, 'track'))
+  const found = await db.select({ content: trash.content }).from(trash).where(own).get()
+  if (!found) return undefined
+  const { files, ...track } = found.content as typeof tracks.$inferSelect & { files: never }
+  return { ...track, files: JSON.parse(files ?? 'null') as (typeof tracks.$inferSelect)['files'] }
 }
