@@ -110,6 +110,8 @@ describe('a restore', () => {
     await queued(one)
     await ok('DELETE', `/v1/track/${one}?trash=true`, { key })
     await ok('POST', `/v1/trash/${one}/restore`, { key })
+    const [restored] = await query<{ files: string | null }>('select files from tracks where id = ?', one)
+    expect(restored!.files ?? '').not.toContain('media/early')
     await eventually(async () => (await statusOf(one)) === 'ready')
     expect((await ok('GET', `/v1/track/${one}/variant`, { key })).variants).not.toEqual([])
 
@@ -164,9 +166,9 @@ describe('a restore', () => {
     await ok('DELETE', `/v1/track/${one}?trash=true`, { key })
     await ok('DELETE', `/v1/collection/${second}?trash=true`, { key })
     await ok('DELETE', `/v1/variant/${variant_id}`, { key })
-    await eventually(
-      async () => (await query(`select 1 from jobs where payload ->> 'kind' = 'purge' and state = 'open'`)).length > 0,
-    )
+    // What walks through the tracks has come to its end.
+    const walked = `select 1 from jobs where payload -> 'variant' is not null and state = 'done'`
+    await eventually(async () => (await query(walked)).length === 1)
     await ok('POST', `/v1/trash/${one}/restore`, { key })
     await ok('POST', `/v1/trash/${second}/restore`, { key })
     for (const id of [one, two]) await eventually(async () => !(await variantsOf(id)).includes('radio'))
