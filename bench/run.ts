@@ -3,6 +3,7 @@ import { fairness } from './fairness/bench.ts'
 import { transcode } from './transcode/bench.ts'
 import { upload } from './upload/bench.ts'
 import { worker } from './worker/bench.ts'
+import { zip } from './zip/bench.ts'
 
 /** `npm run bench`: lists the benches. `npm run bench -- <name> [options]`: runs one. */
 
@@ -12,6 +13,7 @@ const benches: Record<string, { about: string; run: (args: string[]) => Promise<
   cost,
   upload,
   fairness,
+  zip,
 }
 
 const [name, ...args] = process.argv.slice(2)

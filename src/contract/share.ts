@@ -31,7 +31,7 @@ export type Share = z.infer<typeof Share>
 
 /** Addresses that would be taken for something of the service's own. */
 const RESERVED =
-  'about account admin api assets billing cover docs download elements embed health help home index login logout new null oembed openapi password private public qr reserved root s settings share shares signin signup static status studio support system terms tonearm undefined v1 www zip'.split(
+  'about account admin api assets billing cover docs download elements embed health help home index login logout new null oembed openapi password private public reserved root settings share shares signin signup static status studio support system terms tonearm undefined www zip'.split(
     ' ',
   )
 

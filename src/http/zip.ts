@@ -28,7 +28,7 @@ import { formField, formLimit, STYLE, words } from './share_page.ts'
 async function* open(env: Env, entries: readonly ZipEntry[]) {
   for (const { name, path, size } of entries) {
     const object = await env.MEDIA.get(path)
-    if (!object) throw new Error('a file is gone')
+    if (object?.size !== size) throw new Error('a file is gone, or another one')
     yield {
       name,
       size,
@@ -83,9 +83,17 @@ export function mountZip(app: Hono<AppEnv>, memory: Memory): void {
     // Whoever gets fewer bytes than were promised knows that something is missing.
     const { readable, writable } = new FixedLengthStream(length)
     const api_request_id = requestId(c)
+    const files = open(c.env, found.entries)
+    let isStopped = false
+    // client-zip throws into what it reads when nobody takes the ZIP any more, which is no fault.
+    const stop = () => {
+      isStopped = true
+      return files.return()
+    }
+    const read = { [Symbol.asyncIterator]: () => ({ next: () => files.next(), throw: stop }) }
     const say = (error: unknown) =>
-      console.error(JSON.stringify({ event: 'zip_ended', api_request_id, error: describeError(error) }))
-    c.executionCtx.waitUntil(makeZip(open(c.env, found.entries)).pipeTo(writable).catch(say))
+      isStopped || console.error(JSON.stringify({ event: 'zip_ended', api_request_id, error: describeError(error) }))
+    c.executionCtx.waitUntil(makeZip(read).pipeTo(writable).catch(say))
     return c.body(readable, 200, more)
   })
 }

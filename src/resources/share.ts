@@ -36,6 +36,9 @@ async function findShare(context: Context, id: string): Promise<ShareRow> {
 /** An address that nobody can guess: more than 110 random bits. */
 const randomSlug = () => randomBase62(22).toLowerCase()
 
+/** The columns of an address: one that somebody chose, or a new one. */
+const slugColumns = (slug: string | null) => ({ slug: slug ?? randomSlug(), is_slug_own: slug !== null })
+
 /** The columns of a slug and a password that a request sets, where it does. */
 async function ownColumns({
   slug,
@@ -45,7 +48,7 @@ async function ownColumns({
   password?: string | null | undefined
 }) {
   return {
-    ...(slug !== undefined && { slug: slug ?? randomSlug(), is_slug_own: slug !== null }),
+    ...(slug !== undefined && slugColumns(slug)),
     ...(password !== undefined && { password_hash: password === null ? null : await hashPassword(password) }),
   }
 }
@@ -59,7 +62,6 @@ const isFresh = (slug: string, id: string) =>
 /** What is shared, as long as it is there and the caller's. */
 const SOURCES = {
   collection: sql`collections`,
-  // Those of a deleted collection are gone, though their rows may take a moment.
   track: sql`tracks`,
   playlist: sql`playlists`,
 } satisfies Record<PlayScope, unknown>
@@ -89,9 +91,8 @@ export const shareHandlers: Handlers<typeof shareOperations> = {
     await FIND[scope](context, id)
     const values = {
       ...(await toColumns(context, rest)),
-      ...(await ownColumns({ slug, password })),
-      slug: slug ?? randomSlug(),
-      is_slug_own: slug !== null,
+      ...(await ownColumns({ password })),
+      ...slugColumns(slug),
       id: newId(),
       organization_id,
       scope,
