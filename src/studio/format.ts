@@ -28,7 +28,9 @@ export function bytes(size: number): string {
 /** `-14.2` → `−14.2 LUFS`, with a real minus. */
 export const signed = (value: number, unit: string) => `${value < 0 ? '−' : ''}${Math.abs(value).toFixed(1)} ${unit}`
 
-export const plural = (count: number, noun: string) => `${count.toLocaleString('en')} ${noun}${count === 1 ? '' : 's'}`
+/** `more`: there may be more than were counted. */
+export const plural = (count: number, noun: string, more = false) =>
+  `${count.toLocaleString('en')} ${more ? 'or more ' : ''}${noun}${count === 1 ? '' : 's'}`
 
 const day = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium' })
 const minute = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'short' })

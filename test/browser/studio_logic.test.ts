@@ -1,9 +1,17 @@
 import { describe, expect, test } from 'vitest'
 
-import { explain, faultsOf, length } from '../../src/studio/format.ts'
+import { explain, faultsOf, length, plural } from '../../src/studio/format.ts'
 import { sitesOf } from '../../src/studio/sites.ts'
 
 /** What the studio decides without a browser. */
+
+test('what was not counted to its end says so', () => {
+  expect([plural(1, 'track'), plural(1000, 'collection', true), plural(1200, 'collection')]).toEqual([
+    '1 track',
+    '1,000 or more collections',
+    '1,200 collections',
+  ])
+})
 
 describe('sites', () => {
   test.each([

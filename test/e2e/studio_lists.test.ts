@@ -142,6 +142,20 @@ test('a search finds collections, and the tracks of all of them by what is known
   await page.getByText('0 tracks', { exact: true }).waitFor()
   await search.fill('ird')
   await page.getByText('No collection has these words.').waitFor()
+  // Cleared, it keeps the focus until all are here again, and afterwards.
+  const left = await search.evaluateHandle((field) => {
+    const left = { once: false }
+    new MutationObserver(() => (left.once ||= !field.isConnected)).observe(document.body, {
+      childList: true,
+      subtree: true,
+    })
+    return left
+  })
+  await search.press('ControlOrMeta+a')
+  await search.press('Backspace')
+  await cards.filter({ hasText: 'Demo tape' }).waitFor(PATIENCE)
+  expect(await left.evaluate(({ once }) => once)).toBe(false)
+  expect(await search.evaluate((field) => field === document.activeElement)).toBe(true)
   await search.fill('thir')
   await found.click(PATIENCE)
   await page.getByRole('heading', { level: 1, name: 'third' }).waitFor(PATIENCE)

@@ -25,6 +25,7 @@ export function CollectionsPage() {
       title="Collections"
       list={useAll('/v1/collection', ({ collections }) => collections, { query: q ? { q } : {} })}
       words={words}
+      q={q}
       onWords={setWords}
       found={q && <FoundTracks words={q} />}
       create={async (title) => {

@@ -20,6 +20,7 @@ export function PlaylistsPage() {
       title="Playlists"
       list={useAll('/v1/playlist', ({ playlists }) => playlists, { query: q ? { q } : {} })}
       words={words}
+      q={q}
       onWords={setWords}
       create={async (title) => {
         const made = await client.post('/v1/playlist', { body: { title } })

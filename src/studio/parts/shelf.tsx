@@ -17,8 +17,9 @@ interface Properties<T> {
   /** The page's. */
   title: string
   list: All<T>
-  /** What the list is searched for. */
+  /** What somebody is typing, and what the list is searched for. */
   words: string
+  q: string
   onWords: (words: string) => void
   /** What else has these words. */
   found?: ComponentChildren
@@ -34,8 +35,8 @@ interface Properties<T> {
 
 /** All collections or playlists as cards, and a button that makes another. */
 export function Shelf<T>(properties: Properties<T>) {
-  const { kind, title, list, words, onWords, found, create, card, empty, action, children } = properties
-  const { entries, count, loading, problem, reload } = list
+  const { kind, title, list, words, q, onWords, found, create, card, empty, action, children } = properties
+  const { entries, count, more, loading, problem, reload } = list
   const [making, setMaking] = useState(false)
   useTitle(title)
 
@@ -47,7 +48,7 @@ export function Shelf<T>(properties: Properties<T>) {
     return undefined
   }
   const nothing = !loading && !problem && entries.length === 0
-  const isEmpty = nothing && !words
+  const isEmpty = nothing && !q && !words
   const button = (
     <Button kind={isEmpty && action ? '' : 'primary'} icon="plus" onClick={() => setMaking(true)}>
       New {kind}
@@ -58,7 +59,7 @@ export function Shelf<T>(properties: Properties<T>) {
       <div class="page-head">
         <div>
           <h1>{title}</h1>
-          {entries.length > 0 && <p class="soft">{plural(count, kind)}</p>}
+          {entries.length > 0 && <p class="soft">{plural(count, kind, more)}</p>}
         </div>
         {!isEmpty && (
           <input
@@ -74,13 +75,13 @@ export function Shelf<T>(properties: Properties<T>) {
         {button}
       </div>
       {problem && <Problem failure={problem} retry={reload} />}
-      {loading && <Loading kind="cards" rows={6} />}
+      {loading && entries.length === 0 && <Loading kind="cards" rows={6} />}
       {isEmpty && (
         <Empty title={empty} action={action ?? button}>
           {children}
         </Empty>
       )}
-      {nothing && words && (
+      {nothing && q && (
         <p class="soft" role="status">
           No {kind} has these words.
         </p>

@@ -9,7 +9,9 @@ type Get<P extends ListPath> = OperationAt<'get', P>
 export interface All<T> {
   entries: T[]
   count: number
-  /** Until the first page is here. */
+  /** Whether there may be more than `count`. */
+  more: boolean
+  /** Until the first page of what is asked for is here. */
   loading: boolean
   problem: Failure | undefined
   /** Shows a change before the service knows of it. */
@@ -25,8 +27,9 @@ export function useAll<P extends ListPath, T>(
 ): All<T> {
   const client = useClient()
   const [entries, set] = useState<T[]>([])
-  const [count, setCount] = useState(0)
-  const [loading, setLoading] = useState(true)
+  const [count, setCount] = useState({ count: 0, more: false })
+  const asked = JSON.stringify([path, options])
+  const [shown, setShown] = useState<string>()
   const [problem, setProblem] = useState<Failure>()
   const [turn, setTurn] = useState(0)
   useEffect(() => {
@@ -40,16 +43,17 @@ export function useAll<P extends ListPath, T>(
         if (page.ok) {
           all.push(...entriesOf(page))
           set([...all])
-          setCount((page as unknown as { count: number }).count)
+          const { count, is_count_exact } = page as unknown as { count: number; is_count_exact?: false }
+          setCount({ count, more: is_count_exact === false })
         } else {
           setProblem(page)
         }
-        setLoading(false)
+        setShown(asked)
       }
     })()
     return () => {
       current = false
     }
-  }, [client, path, JSON.stringify(options), turn])
-  return { entries, count, loading, problem, set, reload: () => setTurn((n) => n + 1) }
+  }, [client, asked, turn])
+  return { entries, ...count, loading: shown !== asked, problem, set, reload: () => setTurn((n) => n + 1) }
 }
