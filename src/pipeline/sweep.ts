@@ -32,7 +32,6 @@ export async function sweep(system: System): Promise<void> {
   if (is_running) await endUnwanted(system)
   if (is_running || is_waiting) await dispatch(system)
   if (is_former) await moveTrackFiles(system)
-  if (is_unsearched) await fillSearch(system)
   if (tracks) await countTracks(system)
   await ingestWaiting(system, LIMIT)
   await sweepMultipart(system, LIMIT)
@@ -40,6 +39,7 @@ export async function sweep(system: System): Promise<void> {
   if (sessions) await countSessions(system)
   if (days) await mergeDays(system)
   await deleteEnded(system)
+  if (is_unsearched) await fillSearch(system)
   await beat(system.db, 'sweep')
 }
 

@@ -82,6 +82,7 @@ export async function find(
   search: Search,
   columns: object,
   { limit, offset }: Page,
+  most = MOST_SORTED,
 ): Promise<{ rows: unknown[]; count: number; is_count_exact?: false }> {
   if (offset > MAX_FILTERED_OFFSET) throw invalid('offset', `must be at most ${MAX_FILTERED_OFFSET} in such a list`)
   const { kind, organization_id, collection_id } = search
@@ -94,7 +95,7 @@ export async function find(
   const key = KEYS[kind][search.sort.replace('-', '')]!
   const way = descending ? sql`desc` : sql`asc`
   const sizes = await sizesOf(db, search, filters)
-  const candidates = await choose(db, search, filters, words, sizes)
+  const candidates = await choose(db, search, filters, words, sizes, most)
   const table = TABLES[kind]
   // The tracks of a collection that is deleted, or in the trash, are gone, though their rows are there.
   const lives =
@@ -124,7 +125,12 @@ export async function find(
     .limit(limit)
     .offset(offset)
   if (sizes.exact !== undefined && !words && !key.only) {
-    return { rows: await page, count: sizes.exact }
+    const rows = await page
+    const count = sizes.exact
+    if (!collection_id || rows.length >= Math.min(limit, count - offset)) return { rows, count }
+    // All that is walked was walked, past too many of others: the collection is put in order itself, if that is not too long either.
+    if (most < count && count <= MOST_WALKED) return find(db, search, columns, { limit, offset }, count)
+    return { rows, count, is_count_exact: false }
   }
   const counting =
     left.length === 0
@@ -224,6 +230,7 @@ async function choose(
   filters: [string, string][],
   words: string[] | null,
   sizes: Sizes,
+  most: number,
 ): Promise<Candidates> {
   const { kind, organization_id, collection_id, sort } = search
   const ordered = sort.endsWith('created_at')
@@ -245,14 +252,14 @@ async function choose(
 
   const [smallest, size] = Object.entries(sizes.of).reduce((a, b) => (b[1] < a[1] ? b : a), ['', Infinity])
   const isWhole = filters.length === 0 && !collection_id
-  if (size <= MOST_SORTED && !isWhole) {
+  if (size <= most && !isWhole) {
     const at = filters.find(([one]) => one === smallest)
     const suffix = { list: 'list', creator_id: 'creator', organization_index: 'index', status: 'status' }[smallest]!
     const owner = ownerOf(search)
     const where = at ? sql`${owner} and ${sql.raw(`"${at[0]}"`)} = ${at[1]}` : owner
     return {
       from: indexed(search, `${kind}_${suffix}`, where),
-      most: MOST_SORTED,
+      most,
       ordered: false,
       passed: [smallest, 'collection_id'],
     }

@@ -117,6 +117,15 @@ describe('lists that are searched, sorted and filtered', () => {
     })
     const exactly = await plainly(`${all} where player_title like 'Seeded 0012%' order by rowid desc`)
     expect(await titles(shop, '/v1/track?q=0012&limit=200')).toEqual({ page: exactly, count: exactly.length })
+    // A smaller one, whose last titles stand behind those that are walked.
+    const { collection_id } = (await rowsOf('POST', '/v1/collection', { key: shop.key, body: { title: 'Small' } })).body
+    await seed('tracks', 100_001, 105_100, { ...shop, collection_id })
+    const few = `/v1/collection/${collection_id}/track`
+    const last = await plainly(`${all} where collection_id = '${collection_id}' order by 1 desc limit 50 offset 5050`)
+    expect(await titles(shop, `${few}?sort=-title&offset=5050`)).toEqual({ page: last, count: 5100, exact: undefined })
+    expect((await rowsOf('GET', `${few}?sort=-title&offset=5050`, { key: shop.key })).read).toBeLessThan(
+      3 * MOST_WALKED,
+    )
   })
 
   it('cost few rows where something is written', async () => {
@@ -156,4 +165,12 @@ it('is filled in the background with what a database held before, while rows cha
   expect((await titles(shop, '/v1/track?q=changed')).page).toEqual(['Changed'])
   expect((await titles(shop, '/v1/track?q=seeded&offset=4950')).page).toHaveLength(49)
   expect(await query('select * from search_fills')).toEqual([])
+})
+
+it('holds up nothing else in the sweep when it cannot be filled', async () => {
+  await query('drop table search')
+  await query(`insert into search_fills values ('tracks', 10)`)
+  await query(`insert into idempotency_keys (id, request_hash, created_at) values ('old', 'x', 0)`)
+  await expect(sweep()).rejects.toThrow()
+  expect(await query('select id from idempotency_keys')).toEqual([])
 })
