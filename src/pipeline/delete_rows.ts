@@ -13,7 +13,7 @@ import { deleteSome, MAX_DELETED } from './trash.ts'
 const CHUNK = 500
 
 /** The collections whose tracks are there, also those in the trash. */
-export const ownCollections = (
+const ownCollections = (
   organization_id: string,
 ) => sql`select id from collections where organization_id = ${organization_id}
   union all select id from trash where organization_id = ${organization_id} and scope = 'collection'`

@@ -5,7 +5,7 @@ import { deletePrefix, nameIn } from '../adapters/media.ts'
 import { tracks } from '../adapters/schema.ts'
 import { trash } from '../adapters/trash_schema.ts'
 import type { System } from '../context.ts'
-import { deleteOrganizationRows, deleteTracks, ownCollections } from './delete_rows.ts'
+import { deleteOrganizationRows, deleteTracks } from './delete_rows.ts'
 import {
   AFTER_URLS,
   AFTER_WRITES,
@@ -141,30 +141,31 @@ async function deleteVariantFiles(
   alive: () => Promise<unknown>,
 ): Promise<void> {
   const { db } = system
-  const owned = await db.all<{ id: string }>(ownCollections(organization_id))
   const isGone = sql`value ->> 'variant_id' is ${variant_id}`
-  for (const { id: collection_id } of owned) {
-    for (let cursor = ''; ;) {
-      const page = await db
-        .select({ id: tracks.id })
-        .from(tracks)
-        .where(and(eq(tracks.collection_id, collection_id), gt(tracks.id, cursor)))
-        .orderBy(asc(tracks.id))
-        .limit(PAGE)
-      const last = page.at(-1)
-      if (!last) break
-      const inPage = and(eq(tracks.collection_id, collection_id), gt(tracks.id, cursor), sql`tracks.id <= ${last.id}`)!
-      const paths = sql`(select nullif(json_group_array(value ->> 'path'), '[]')
-        from tracks, json_each(coalesce(files, '[]')) where ${inPage} and ${isGone})`
-      await db.batch([
-        purgeLaterFrom(system, organization_id, paths, sql`(select 1)`),
-        db
-          .update(tracks)
-          .set({ files: sql`(select json_group_array(json(value)) from json_each(files) where not (${isGone}))` })
-          .where(and(inPage, sql`exists (select 1 from json_each(files) where ${isGone})`)),
-      ])
-      await alive()
-      cursor = last.id
-    }
+  const place = sql`(created_at, tracks.rowid)`
+  const of = sql`organization_id = ${organization_id}`
+  // In the order of their creation, which a move to another collection does not change.
+  for (let after = sql`(-1, 0)`; ;) {
+    const rows = await db
+      .select({ at: tracks.created_at, rowid: sql<number>`tracks.rowid`.as('n') })
+      .from(tracks)
+      .where(sql`${of} and ${place} > ${after}`)
+      .orderBy(asc(tracks.created_at), sql`tracks.rowid`)
+      .limit(PAGE)
+    const last = rows.at(-1)
+    if (!last) return
+    const until = sql`(${last.at}, ${last.rowid})`
+    const inPage = sql`${of} and ${place} > ${after} and ${place} <= ${until}`
+    const paths = sql`(select nullif(json_group_array(value ->> 'path'), '[]')
+      from tracks, json_each(coalesce(files, '[]')) where ${inPage} and ${isGone})`
+    await db.batch([
+      purgeLaterFrom(system, organization_id, paths, sql`(select 1)`),
+      db
+        .update(tracks)
+        .set({ files: sql`(select json_group_array(json(value)) from json_each(files) where not (${isGone}))` })
+        .where(and(inPage, sql`exists (select 1 from json_each(files) where ${isGone})`)),
+    ])
+    await alive()
+    after = until
   }
 }

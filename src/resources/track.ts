@@ -150,6 +150,7 @@ export const awaitMultipart = (context: Context, row: Uploaded, upload: Multipar
       .set({
         ...awaitUpload(upload.path, now),
         upload_expires_at: upload.expires_at,
+        updated_at: now,
         ...(row.source_path === null && { status: 'initializing' as const, info: {} }),
       })
       .where(isOwn),

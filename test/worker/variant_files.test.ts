@@ -2,7 +2,7 @@ import { env } from 'cloudflare:workers'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 
 import { variants } from '../../src/adapters/schema.ts'
-import { aTrackWithJob, deliver, eventually, filesOf, jobRow, runSweep, storedFiles } from './fixtures.ts'
+import { aTrackWithJob, beforeBatch, deliver, eventually, filesOf, jobRow, runSweep, storedFiles } from './fixtures.ts'
 import { laterBy, made, query, serveTranscoder } from './ready_track.ts'
 import { seed } from './seed.ts'
 import { signedParts } from './signature.ts'
@@ -200,6 +200,21 @@ describe('a deleted variant', () => {
     laterBy(3)
     await runSweep()
     await eventually(async () => (await storedFiles('media/many/')).length === 0)
+  })
+
+  it('goes from tracks that move while it does', async () => {
+    const { variant } = await aRadioTrack()
+    const body = { title: 'Another' }
+    const { collection_id } = await ok('POST', '/v1/collection', { key: work.key, body })
+    const move = (to: string) => query('update tracks set collection_id = ? where id = ?', to, work.track_id)
+    await move(collection_id)
+    const TASK_QUEUE = { send: async () => undefined } as unknown as Queue
+    const path = `/v1/variant/${variant.id}`
+    expect((await call('DELETE', path, { key: work.key, bindings: { ...env, TASK_QUEUE } })).status).toBe(200)
+    const [purge] = await query<{ id: string }>(`select id from jobs where payload ->> '$.variant.id' = ?`, variant.id)
+    await deliver('task', { job_id: purge!.id }, { bindings: beforeBatch(() => move(work.collection_id)) })
+    expect((await jobRow(purge!.id)).state).toBe('done')
+    expect((await files()).map(({ index }) => index)).not.toContain('radio')
   })
 
   it('goes with its organization', async () => {
