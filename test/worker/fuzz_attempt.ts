@@ -1,3 +1,4 @@
+import { MAX_BODY_BYTES } from '../../src/contract/facts.ts'
 import { type OperationName, operations } from '../../src/contract/index.ts'
 import type { Operation } from '../../src/contract/operation.ts'
 import type { World } from './callers.ts'
@@ -21,10 +22,10 @@ export const all = operations as Record<string, Operation>
 const takes = (name: OperationName, text: string) => all[name]!.body!.safeParse(JSON.parse(text)).success
 
 function bodyAttempts(name: OperationName, path: string, valid: object, random: () => number): Attempt[] {
-  const { body } = all[name]!
+  const { body, body_size = MAX_BODY_BYTES } = all[name]!
   if (!body) return []
-  // Beyond 64 KB nobody looks inside.
-  const large = (text: string) => new TextEncoder().encode(text).length > 65_536
+  // Beyond its size nobody looks inside.
+  const large = (text: string) => new TextEncoder().encode(text).length > body_size
   const hostile = hostileBodies(body, valid, random).map((text) =>
     large(text) ? { path, body: text, valid: false, refusals: [413] } : { path, body: text, valid: takes(name, text) },
   )
@@ -39,7 +40,7 @@ function bodyAttempts(name: OperationName, path: string, valid: object, random: 
       'application/jsonp',
       '',
     ].map((type) => ({ path, body: text, headers: { 'content-type': type }, valid: false, refusals: [415] })),
-    { path, body: `${' '.repeat(65_536)}${text}`, valid: false, refusals: [413] },
+    { path, body: `${' '.repeat(body_size)}${text}`, valid: false, refusals: [413] },
   ]
 }
 
