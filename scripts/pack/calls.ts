@@ -81,7 +81,13 @@ function typeOf(schema: Json, depth = 0): string {
 
 function arrayOf(items: Json, depth: number): string {
   const type = typeOf(items, depth)
-  return / [|&] /.test(type.replace(/\{[^]*\}/, '')) ? `(${type})[]` : `${type}[]`
+  return / [|&] /.test(withoutObjects(type)) ? `(${type})[]` : `${type}[]`
+}
+
+/** A type without what stands in braces, which may be nested. */
+function withoutObjects(type: string): string {
+  const less = type.replace(/\{[^{}]*\}/g, '')
+  return less === type ? type : withoutObjects(less)
 }
 
 function objectOf({ properties, required = [], additionalProperties }: Json, depth: number): string {
