@@ -55,6 +55,8 @@ test('of three starts at the same moment on one STATE_DIR one wins', async () =>
   const [winner] = starts.filter(({ process }) => process.exitCode === null)
   for (const one of starts.filter((start) => start !== winner))
     expect(one.output()).toContain(`already runs on ${STATE_DIR}`)
+  // Before it says so, it may be ended by the signal itself.
+  await vi.waitFor(() => expect(winner?.output()).toContain('Starting'), { timeout: 60_000 })
   winner?.process.kill('SIGINT')
   expect(await winner?.exited).toBe(0)
 })
