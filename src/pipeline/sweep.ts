@@ -12,7 +12,7 @@ import { sweepMultipart } from './multipart.ts'
 import { fillSearch } from './search.ts'
 import { dispatch, isWaiting, lineUp } from './transcode/line.ts'
 import { endUnwanted } from './transcode/unwanted.ts'
-import { sweepTrash } from './trash.ts'
+import { dueTrash, sweepTrash } from './trash.ts'
 import { countSessions, countTracks, mergeDays, usageDue } from './usage.ts'
 
 const DAY = 24 * 3600 * 1000
@@ -28,17 +28,18 @@ export async function sweep(system: System): Promise<void> {
   for (const job of await forgottenJobs(system, LIMIT)) {
     await (job.payload.kind === 'transcode' ? lineUp(system, job.id) : sendJob(system, job))
   }
-  const { is_running, is_waiting, is_former, is_unsearched, sessions, days, tracks } = await lookAround(system)
+  const { is_running, is_waiting, is_former, is_unsearched, is_trash_due, sessions, days, tracks, ended } =
+    await lookAround(system)
   if (is_running) await endUnwanted(system)
   if (is_running || is_waiting) await dispatch(system)
   if (is_former) await moveTrackFiles(system)
   if (tracks) await countTracks(system)
   await ingestWaiting(system, LIMIT)
   await sweepMultipart(system, LIMIT)
-  await sweepTrash(system)
+  if (is_trash_due) await sweepTrash(system)
   if (sessions) await countSessions(system)
   if (days) await mergeDays(system)
-  await deleteEnded(system)
+  await deleteEnded(system, ended)
   if (is_unsearched) await fillSearch(system)
   await beat(system.db, 'sweep')
 }
@@ -46,7 +47,10 @@ export async function sweep(system: System): Promise<void> {
 /** What there is to do of what is rare. */
 async function lookAround({ db, now }: System) {
   const due = usageDue(now)
+  const ended = endedRows(now)
   const exists = (rows: SQL, name: string) => sql<number>`exists (select 1 from ${rows})`.as(name)
+  const areThere = ({ table, condition }: (typeof ended)[number]) =>
+    sql`exists (select 1 from ${table} where ${condition})`
   const [found] = await db
     .select({
       is_running: exists(sql`jobs where slot is not null`, 'is_running'),
@@ -56,9 +60,11 @@ async function lookAround({ db, now }: System) {
       sessions: exists(due.sessions, 'sessions'),
       days: exists(due.days, 'days'),
       tracks: exists(due.tracks, 'tracks'),
+      is_trash_due: exists(dueTrash(now), 'is_trash_due'),
+      ended: sql`json_array(${sql.join(ended.map(areThere), sql`, `)})`.mapWith(JSON.parse).as('ended'),
     })
     .from(sql`(select 1)`)
-  return found!
+  return { ...found!, ended: ended.filter((_, at) => found!.ended[at]) }
 }
 
 /** Tracks whose files are moved in one batch. */
@@ -89,25 +95,32 @@ const formerFiles = sql`select json_group_array(json_object('index', "index", 'p
     'duration', duration, 'variant_id', variant_id, 'is_early', is_early))
   from (select * from track_variants where track_id = tracks.id order by rowid)`
 
-/** Deletes what has ended, chunk by chunk, until nothing is left. */
-async function deleteEnded({ db, now }: System): Promise<void> {
-  type Table =
-    | typeof playSessions
-    | typeof formerPlaySessions
-    | typeof uploadSessions
-    | typeof idempotencyKeys
-    | typeof jobs
-  const ended = (table: Table, condition: SQL, order: SQL) =>
-    db.delete(table).where(sql`id in (select id from ${table} where ${condition} order by ${order} limit ${CHUNK})`)
+type EndedTable =
+  | typeof playSessions
+  | typeof formerPlaySessions
+  | typeof uploadSessions
+  | typeof idempotencyKeys
+  | typeof jobs
+
+/** What has ended, by its table, and the column by which it is found. */
+function endedRows(now: number): { table: EndedTable; condition: SQL; by: SQL }[] {
   const expired = sql`expires_at < ${now - DAY}`
   const old = (days: number) => sql`created_at < ${now - days * DAY}`
-  let due = [
-    ended(playSessions, gonePlaySessions(now), sql`id`),
-    ended(formerPlaySessions, expired, sql`expires_at`),
-    ended(uploadSessions, expired, sql`expires_at`),
-    ended(idempotencyKeys, old(1), sql`created_at`),
-    ended(jobs, sql`${old(7)} and state <> 'open'`, sql`created_at`),
+  return [
+    { table: playSessions, condition: gonePlaySessions(now), by: sql`id` },
+    { table: formerPlaySessions, condition: expired, by: sql`expires_at` },
+    { table: uploadSessions, condition: expired, by: sql`expires_at` },
+    { table: idempotencyKeys, condition: old(1), by: sql`created_at` },
+    { table: jobs, condition: sql`${old(7)} and state <> 'open'`, by: sql`created_at` },
   ]
+}
+
+/** Deletes what has ended, chunk by chunk, until nothing is left. */
+async function deleteEnded({ db }: System, ended: ReturnType<typeof endedRows>): Promise<void> {
+  let due = ended.map(({ table, condition, by }) => {
+    const chunk = sql`(select id from ${table} where ${condition} order by ${by} limit ${CHUNK})`
+    return db.delete(table).where(sql`id in ${chunk}`)
+  })
   for (let round = 0; due.length > 0 && round < ROUNDS; round++) {
     const results = await db.batch(due as [(typeof due)[number]])
     due = due.filter((_, at) => (results as D1Result[])[at]?.meta.changes === CHUNK)

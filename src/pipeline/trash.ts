@@ -55,13 +55,12 @@ export async function deleteSome(system: System, items: Trashed[]): Promise<numb
   return deleted
 }
 
+/** Rows that there are when something has been there for its time. */
+export const dueTrash = (now: number) => sql`trash where expires_at <= ${now}`
+
 /** Deletes what has been there for its time. */
 export async function sweepTrash(system: System): Promise<void> {
   const { db, now } = system
-  const due = db
-    .select()
-    .from(trash)
-    .where(sql`expires_at <= ${now}`)
-    .orderBy(trash.expires_at)
-  await deleteSome(system, await due.limit(MAX_DELETED))
+  const due = sql`id in (select id from ${dueTrash(now)} order by expires_at limit ${MAX_DELETED})`
+  await deleteSome(system, await db.select().from(trash).where(due))
 }

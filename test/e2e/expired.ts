@@ -1,9 +1,8 @@
-import { readdirSync } from 'node:fs'
-import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 
 import { AwsV4Signer } from 'aws4fetch'
 
+import { databaseFile } from '../support/stack.ts'
 import type { Shared } from './shared_stack.ts'
 
 /** Things whose time is over. An hour is too long for a test, so the clock is put forward where it is written down. */
@@ -17,15 +16,11 @@ export function expire(
   id: string,
   hours = 0,
 ): void {
-  for (const file of readdirSync(state_dir, { recursive: true, encoding: 'utf8' })) {
-    // Names are random, and may hold these letters too.
-    if (!/(^|\/)d1\/.*\.sqlite$/.test(file) || file.includes('metadata')) continue
-    const database = new DatabaseSync(join(state_dir, file), { timeout: 10_000 })
-    try {
-      database.prepare(`update ${table} set expires_at = ? where id = ?`).run(Date.now() - hours * HOUR - 1000, id)
-    } finally {
-      database.close()
-    }
+  const database = new DatabaseSync(databaseFile(state_dir), { timeout: 10_000 })
+  try {
+    database.prepare(`update ${table} set expires_at = ? where id = ?`).run(Date.now() - hours * HOUR - 1000, id)
+  } finally {
+    database.close()
   }
 }
 

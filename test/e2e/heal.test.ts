@@ -1,13 +1,13 @@
-import { readdirSync, readFileSync } from 'node:fs'
+import { readFileSync } from 'node:fs'
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 
 import { afterAll, beforeAll, expect, test, vi } from 'vitest'
 
 import { createClient } from '../../src/client/index.ts'
-import { freePorts, processesOf, run, startStack, type Stack } from '../support/stack.ts'
+import { databaseFile, freePorts, processesOf, run, startStack, type Stack } from '../support/stack.ts'
 import { must } from './steps.ts'
 
 /** A stack on one machine heals what hangs, and names what it cannot heal. The tests build on each other. */
@@ -96,8 +96,7 @@ test.runIf(process.platform === 'linux')(
 
 test('a database that is locked, damaged or lost is named, with what to do', async () => {
   const { state_dir } = stack
-  const d1 = join(state_dir, 'v3/d1/miniflare-D1DatabaseObject')
-  const file = join(d1, readdirSync(d1).find((name) => /^[0-9a-f]{64}\.sqlite$/.test(name)) ?? '')
+  const file = databaseFile(state_dir)
   const other = new DatabaseSync(file)
   other.exec('begin exclusive')
   const locked = await begin(state_dir)
@@ -114,7 +113,7 @@ test('a database that is locked, damaged or lost is named, with what to do', asy
     /The database of STATE_DIR is damaged: .*v3\/d1\.\nPut back a copy of the whole directory/,
   )
 
-  await rm(d1, { recursive: true })
+  await rm(dirname(file), { recursive: true })
   stack = await startStack({ state_dir })
   expect(stack.output()).toContain('The database does not know the organization of earlier starts')
 })

@@ -103,7 +103,7 @@ it('goes with 50,000 others of many hours in one sweep, and none that is alive o
   expect(sweeping.read).toBeLessThan(6 * 50_000 + 100)
   const hours = (await left()).map((id) => Number.parseInt(id.slice(3, 8), 16) - now)
   expect(hours.toSorted((a, b) => a - b)).toEqual([-24, -1, 0, 1, 24].flatMap((hour) => [hour, hour, hour]))
-  expect((await rowsDuring(runSweep)).read).toBeLessThan(25)
+  expect((await rowsDuring(runSweep)).read).toBeLessThan(20)
 })
 
 it('is swept as thoroughly as old answers and ended jobs, however many there are', async () => {

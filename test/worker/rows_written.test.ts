@@ -85,6 +85,6 @@ describe('rows read by what changes something', () => {
     await query(`delete from jobs where state = 'open'`)
     const sweeping = await rowsDuring(() => sweep())
     // One or two for each kind of thing that it looks after.
-    expect(sweeping.read, 'in a sweep with nothing to do').toBeLessThan(25)
+    expect(sweeping.read, 'in a sweep with nothing to do').toBeLessThan(20)
   })
 })
