@@ -1,5 +1,5 @@
 import { createExecutionContext } from 'cloudflare:test'
-import { env, exports } from 'cloudflare:workers'
+import { env } from 'cloudflare:workers'
 import { expect } from 'vitest'
 
 import { openDatabase } from '../../src/adapters/database.ts'
@@ -21,7 +21,7 @@ interface Options {
 
 /** Calls the real Worker; the answer's body is parsed, and a failed expectation shows it. */
 export async function call(method: string, path: string, options: Options = {}) {
-  const { key, body: sent, headers, bindings } = options
+  const { key, body: sent, headers, bindings = env } = options
   const request = new Request(new URL(path, 'https://tonearm.test'), {
     method,
     headers: {
@@ -31,9 +31,7 @@ export async function call(method: string, path: string, options: Options = {}) 
     },
     ...(sent !== undefined && { body: typeof sent === 'string' ? sent : JSON.stringify(sent) }),
   })
-  const response = bindings
-    ? await worker.fetch(request, bindings, createExecutionContext())
-    : await exports.default.fetch(request)
+  const response = await worker.fetch(request, bindings, createExecutionContext())
   // oxlint-disable-next-line typescript/no-explicit-any -- tests look at answers that may be anything
   const body = (await response.json()) as any
   return { status: response.status, headers: response.headers, body }
