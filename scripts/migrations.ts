@@ -13,6 +13,15 @@ export const readMigrations = (directory: string): Migration[] =>
     .toSorted()
     .map((name) => ({ name, sql: readFileSync(join(directory, name), 'utf8') }))
 
+/** The list of those that a database has, as wrangler makes it, so that its `d1 migrations list` knows them too. */
+export const LIST = `CREATE TABLE IF NOT EXISTS d1_migrations (
+  id INTEGER PRIMARY KEY AUTOINCREMENT, name TEXT UNIQUE, applied_at TIMESTAMP DEFAULT CURRENT_TIMESTAMP NOT NULL
+);`
+
+/** A migration and its entry in one text: D1 does both or neither. */
+export const textOf = ({ name, sql }: Migration) =>
+  `${sql.trim()}\nINSERT OR IGNORE INTO d1_migrations (name) VALUES ('${name}');\n`
+
 const TRIGGER = /\b(create|drop)\s+trigger\s+(?:if\s+(?:not\s+)?exists\s+)?["'`[]?(\w+)/gi
 
 /** The names of the triggers that a database has after these. */

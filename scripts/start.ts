@@ -73,7 +73,9 @@ function fail(error: unknown): void {
 }
 
 async function migrate(settings: Settings): Promise<void> {
-  const migration = keep(startMigration(settings))
+  const migration = startMigration(settings)
+  if (!migration) return
+  keep(migration)
   const code = await migration.exited
   await migration.closed
   if (code !== 0) throw new Error(explainDatabase(settings.stateDir, migration.tail))

@@ -2,26 +2,17 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
-import { type Migration, readMigrations, triggersOf } from '../migrations.ts'
+import { LIST, type Migration, readMigrations, textOf, triggersOf } from '../migrations.ts'
 import { type Account, ApiFault, call, Refusal } from './account.ts'
 import type { Plan } from './plan.ts'
 import { runWrangler } from './wrangler.ts'
-
-/** As wrangler makes it, so that its `d1 migrations list` knows these, too. */
-const TABLE = `CREATE TABLE IF NOT EXISTS d1_migrations (
-  id INTEGER PRIMARY KEY AUTOINCREMENT, name TEXT UNIQUE, applied_at TIMESTAMP DEFAULT CURRENT_TIMESTAMP NOT NULL
-);`
-
-/** A migration and its entry in one text: D1 does both or neither. */
-const textOf = ({ name, sql }: Migration) =>
-  `${sql.trim()}\nINSERT OR IGNORE INTO d1_migrations (name) VALUES ('${name}');\n`
 
 /** Brings the database up to date, and looks whether it is (docs/architecture.md#d1). */
 export async function migrate(plan: Plan, account: Account, database: string): Promise<void> {
   const { id, token } = account
   const files = readMigrations(plan.migrations)
   const applied = await appliedIn(token, id, database)
-  if (applied.length === 0) await query(token, id, database, TABLE)
+  if (applied.length === 0) await query(token, id, database, LIST)
   for (const file of files.filter(({ name }) => !applied.includes(name))) {
     await query(token, id, database, textOf(file)).catch(async (error: unknown) => {
       if (!(error instanceof ApiFault) || error.status >= 500) throw error

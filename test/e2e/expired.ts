@@ -2,7 +2,7 @@ import { DatabaseSync } from 'node:sqlite'
 
 import { AwsV4Signer } from 'aws4fetch'
 
-import { databaseFile } from '../support/stack.ts'
+import { databaseFile } from '../../scripts/service.ts'
 import type { Shared } from './shared_stack.ts'
 
 /** Things whose time is over. An hour is too long for a test, so the clock is put forward where it is written down. */
@@ -16,7 +16,7 @@ export function expire(
   id: string,
   hours = 0,
 ): void {
-  const database = new DatabaseSync(databaseFile(state_dir), { timeout: 10_000 })
+  const database = new DatabaseSync(databaseFile(state_dir)!, { timeout: 10_000 })
   try {
     database.prepare(`update ${table} set expires_at = ? where id = ?`).run(Date.now() - hours * HOUR - 1000, id)
   } finally {

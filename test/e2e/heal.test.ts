@@ -6,8 +6,9 @@ import { DatabaseSync } from 'node:sqlite'
 
 import { afterAll, beforeAll, expect, test, vi } from 'vitest'
 
+import { databaseFile } from '../../scripts/service.ts'
 import { createClient } from '../../src/client/index.ts'
-import { databaseFile, freePorts, processesOf, run, startStack, type Stack } from '../support/stack.ts'
+import { freePorts, processesOf, run, startStack, type Stack } from '../support/stack.ts'
 import { must } from './steps.ts'
 
 /** A stack on one machine heals what hangs, and names what it cannot heal. The tests build on each other. */
@@ -96,7 +97,7 @@ test.runIf(process.platform === 'linux')(
 
 test('a database that is locked, damaged or lost is named, with what to do', async () => {
   const { state_dir } = stack
-  const file = databaseFile(state_dir)
+  const file = databaseFile(state_dir)!
   const other = new DatabaseSync(file)
   other.exec('begin exclusive')
   const locked = await begin(state_dir)

@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
-import { appendFileSync, readdirSync } from 'node:fs'
+import { appendFileSync } from 'node:fs'
 import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises'
 import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
@@ -40,14 +40,6 @@ interface Ready {
 type Message = { ready?: Ready; worker?: number; transcoder?: number }
 
 const root = join(import.meta.dirname, '../..')
-
-/** The file of a stack's D1. */
-export function databaseFile(state_dir: string): string {
-  const d1 = join(state_dir, 'v3/d1/miniflare-D1DatabaseObject')
-  const name = readdirSync(d1).find((name) => /^[0-9a-f]{64}\.sqlite$/.test(name))
-  if (!name) throw new Error(`No database in ${d1}`)
-  return join(d1, name)
-}
 
 /** Starts a stack and waits until it is ready; with `state_dir`, on the data of an earlier one. `log` names a file for all it prints. */
 export async function startStack(options: { state_dir?: string; log?: string } = {}): Promise<Stack> {
