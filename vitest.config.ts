@@ -51,8 +51,8 @@ export default defineConfig({
           setupFiles: ['./test/worker/setup.ts'],
           isolate: false,
           // Against a hang only: what takes 15 s takes minutes on busy cores.
-          testTimeout: 180_000,
-          hookTimeout: 60_000,
+          testTimeout: 300_000,
+          hookTimeout: 180_000,
         },
       },
       {
@@ -73,8 +73,8 @@ export default defineConfig({
           setupFiles: ['./test/support/show_logs.ts'],
           environment: 'node',
           isolate: false,
-          testTimeout: 180_000,
-          hookTimeout: 60_000,
+          testTimeout: 300_000,
+          hookTimeout: 180_000,
         },
       },
       {
@@ -84,8 +84,9 @@ export default defineConfig({
           setupFiles: ['./test/support/show_logs.ts'],
           environment: 'node',
           isolate: false,
-          testTimeout: 180_000,
-          hookTimeout: 180_000,
+          // Against a hang only.
+          testTimeout: 300_000,
+          hookTimeout: 300_000,
           globalSetup: ['./test/e2e/shared_stack.ts'],
         },
       },

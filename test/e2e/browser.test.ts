@@ -18,7 +18,7 @@ let page: Page
 let directory: string
 const problems: string[] = []
 
-const PATIENCE = { timeout: 90_000 }
+const PATIENCE = { timeout: 120_000 }
 const SECONDS = 30
 const READY = '.track[data-status=ready]'
 

@@ -15,7 +15,7 @@ import { closePages, joinBrowser } from '../support/browser.ts'
 const assets = join(import.meta.dirname, '../../dist/public')
 const policy =
   "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self'; media-src 'self'; frame-src 'self'; require-trusted-types-for 'script'"
-export const PATIENCE = { timeout: 60_000 }
+export const PATIENCE = { timeout: 120_000 }
 export const CHAPTERS = [
   { start: 0, title: 'Opening' },
   { start: 120, title: 'The long way round' },

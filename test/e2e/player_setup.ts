@@ -56,7 +56,7 @@ export interface Opened {
 }
 
 /** Longer than anything takes; a page looks often enough, and not at every frame, for which it would paint. */
-export const PATIENCE = { timeout: 90_000, polling: 50 }
+export const PATIENCE = { timeout: 120_000, polling: 50 }
 
 /** What a careful site sends: only the service may be reached, and nothing inline runs. */
 const strictPolicy = (service: string) =>

@@ -64,7 +64,7 @@ export interface Uploader {
 }
 
 /** Longer than anything takes. */
-export const PATIENCE = { timeout: 90_000 }
+export const PATIENCE = { timeout: 120_000 }
 
 /** Opens the page in a browser; faults of the page, and whatever its policy refuses, are collected. */
 export async function openUploader(

@@ -149,8 +149,10 @@ test('in the studio, too, a file that a reload interrupted goes on where it was 
   const arrived = countParts(page)
   bench.line.hold(36_000_000)
   await page.setInputFiles('.thing-text input[type=file]', path)
-  await expect.poll(() => arrived.size, PATIENCE).toBeGreaterThan(0)
+  // What is on its way stands still, and the page knows of all that has arrived.
+  await expect.poll(bench.line.isStill, PATIENCE).toBe(true)
   await expect.poll(async () => (await remembered(page)) - arrived.size, PATIENCE).toBe(0)
+  expect(arrived.size).toBeGreaterThan(0)
   page.once('dialog', (dialog) => void dialog.accept())
   await page.reload()
   await page.getByText('The upload was interrupted. Choose studio.wav again to send it.').waitFor(PATIENCE)

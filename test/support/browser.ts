@@ -54,11 +54,13 @@ export async function closePages(): Promise<void> {
 
 async function launchBrowser(): Promise<Browser> {
   const found = await findChromium()
-  return await chromium.launch({
+  const browser = await chromium.launch({
     executablePath: found.path,
     args: FLAGS,
     env: { ...definedEnvironment(), ...found.env },
   })
+  // Playwright's own half a minute is too short on busy cores.
+  return browser.on('context', (context) => context.setDefaultTimeout(120_000))
 }
 
 export async function findChromium(): Promise<Found> {

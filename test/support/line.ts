@@ -7,6 +7,8 @@ export interface Line {
   server: string
   /** Holds every upload of a file after its first bytes, until `flow`; or all of them once so many bytes have passed. */
   hold: (after?: number) => void
+  /** Whether every upload of a file that is on its way is held. */
+  isStill: () => boolean
   flow: () => void
   /** Ends every connection, and refuses new ones until `restore`. */
   cut: () => void
@@ -33,6 +35,7 @@ export async function openLine(): Promise<Line> {
   let held = false
   let [passed, holdAfter, each, eachLine, cuts] = [0, 0, Infinity, Infinity, 0]
   const parts: Line['parts'] = []
+  let onTheWay = 0
   const waiting = new Set<() => void>()
 
   const server: Server = createServer((incoming, answer) => {
@@ -40,7 +43,11 @@ export async function openLine(): Promise<Line> {
     const { hostname, port, pathname, search } = target
     const { method, headers } = incoming
     const part = { number: Number(target.searchParams.get('partNumber')), isAnswered: false }
-    if (method === 'PUT') parts.push(part)
+    if (method === 'PUT') {
+      parts.push(part)
+      onTheWay++
+      answer.once('close', () => onTheWay--)
+    }
     answer.once('finish', () => (part.isAnswered = answer.statusCode === 200))
     const outgoing = request({ host: hostname, port, path: pathname + search, method, headers }, (response) => {
       answer.writeHead(response.statusCode ?? 502, response.headers)
@@ -96,6 +103,7 @@ export async function openLine(): Promise<Line> {
     cuts: () => cuts,
     passed: () => passed,
     parts,
+    isStill: () => waiting.size > 0 && waiting.size === onTheWay,
     flow,
     cut,
     restore() {
