@@ -39,15 +39,15 @@ async function covers({ env, now, base_url }: Context) {
   return (cover_path: string | null) => coverImage(base_url, cover_path, sign)
 }
 
-/** Collections with what covers they have: their own, or their first track's. */
-async function coversOf({ db }: Context, ids: string[]) {
+/** Collections with what covers they have: their own, or where it `borrows` one, their first track's. */
+async function coversOf({ db }: Context, ids: string[], borrows = true) {
   const { id, cover_path, is_cover_overridable } = collections
   const rows = await db
     .select({ own: { id, cover_path, is_cover_overridable }, first: firstCover.as('first') })
     .from(collections)
     .innerJoin(organizations, eq(organizations.id, collections.organization_id))
     .where(inArray(id, sql`(select value from json_each(${JSON.stringify(ids)}))`))
-  return new Map(rows.map(({ own, first }) => [own.id, coverOr(own, first)]))
+  return new Map(rows.map(({ own, first }) => [own.id, coverOr(own, borrows ? first : null)]))
 }
 
 /** Collections as `withArtwork` takes them. */
@@ -84,7 +84,7 @@ export const columnsFor = (include: Wanted) => ({
 })
 type Row = ListedRow & { levels?: string; loudness?: string | null }
 
-/** Tracks as lists show them. In a playlist its own cover stands behind the collection's. */
+/** Tracks as lists show them. In a playlist its cover stands behind the collection's own, and before a borrowed one. */
 export async function toTracks(
   context: Context,
   include: Wanted,
@@ -99,7 +99,7 @@ export async function toTracks(
   if (!wants(include, 'artwork')) return shown
   const [organization, owners, cover] = await Promise.all([
     findOrganization(context),
-    coversOf(context, [...new Set(rows.map((row) => row.collection_id))]),
+    coversOf(context, [...new Set(rows.map((row) => row.collection_id))], !playlist?.cover_path),
     covers(context),
   ])
   const bare = { cover_path: null, is_cover_overridable: true }

@@ -53,4 +53,10 @@ it('include brings levels, loudness and the effective cover along, only where it
   for (const { artwork } of [found.collections[0], ...others.tracks]) {
     expect(artwork.icon.url).toContain('/media/own/icon.jpg')
   }
+  // A playlist's stands before that, as players see it.
+  await query(`update playlists set cover_path = 'media/list'`)
+  const waiting = others.tracks[1].id
+  await ok('PUT', `/v1/playlist/${playlist_id}/track`, { key, body: { track_ids: [waiting] } })
+  const { tracks: listed } = await ok('GET', `/v1/playlist/${playlist_id}/track?include=artwork`, { key })
+  expect(listed[0].artwork.icon.url).toContain('/media/list/icon.jpg')
 })
