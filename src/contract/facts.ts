@@ -106,7 +106,7 @@ export const MP3_BITRATES = [32, 40, 48, 56, 64, 80, 96, 112, 128, 160, 192, 224
 export const MAX_BITRATE = 320
 
 /** The places in which one transcoder works at the same time, by the most bytes that a source may have there. */
-export const JOB_SLOTS = [Number.POSITIVE_INFINITY, 20_000_000, 2_000_000]
+export const JOB_SLOTS = [Infinity, 20_000_000, 2_000_000]
 
 /**
  * The encoders of audio variants, each with the file that it is put into (docs/architecture.md#audio-in-browsers). Another one takes an
@@ -168,3 +168,11 @@ export const PLAY_REUSE = 30
 
 /** A file's name without its extension: what a track is called where nothing else is known. */
 export const withoutExtension = (file_name: string) => file_name.replace(/\.[^.]*$/, '')
+
+/** `75.4` → `1:15`, `3700` → `1:01:40`. */
+export function clock(seconds: number): string {
+  const whole = Math.max(0, Math.floor(seconds || 0))
+  const minutes = Math.floor(whole / 60)
+  const two = (value: number) => String(value % 60).padStart(2, '0')
+  return (minutes < 60 ? `${minutes}:` : `${Math.floor(minutes / 60)}:${two(minutes)}:`) + two(whole)
+}

@@ -6,7 +6,7 @@ import { openDatabase } from '../adapters/database.ts'
 import type { Memory } from '../adapters/memory.ts'
 import { isPassword } from '../adapters/password.ts'
 import type { Context } from '../context.ts'
-import { SHARE_SESSION_TTL } from '../contract/facts.ts'
+import { clock, SHARE_SESSION_TTL } from '../contract/facts.ts'
 import { ApiError, notFound } from '../errors.ts'
 import { LISTENER } from '../principal.ts'
 import { listedTracks } from '../resources/session_view.ts'
@@ -59,14 +59,6 @@ const SLUG = /^[a-z0-9-]{3,64}$/
 export function slugOf({ origin, pathname }: URL, base: string): string | null {
   const [, slug = ''] = /^(?:\/embed)?\/s\/([\w-]+)$/.exec(`${origin}${pathname}`.slice(base.length)) ?? []
   return `${origin}${pathname}`.startsWith(`${base}/`) && SLUG.test(slug.toLowerCase()) ? slug.toLowerCase() : null
-}
-
-/** `3:05`, `1:02:03`. */
-function clock(seconds: number): string {
-  const whole = Math.round(seconds)
-  const [h, m, s] = [Math.floor(whole / 3600), Math.floor(whole / 60) % 60, whole % 60]
-  const two = (n: number) => String(n).padStart(2, '0')
-  return h > 0 ? `${h}:${two(m)}:${two(s)}` : `${m}:${two(s)}`
 }
 
 /** Browsers let no frame of another origin take the focus by itself, and say so in the console. */

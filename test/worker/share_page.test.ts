@@ -32,7 +32,7 @@ const play = (secret: string, more: object = {}) =>
 describe('the page of a share', () => {
   it('has title, card, list and a player that makes its own sessions, and so has its frame', async () => {
     const { slug, url } = await create({ slug: 'blue', is_downloadable: true })
-    await db.update(tracks).set({ cover_path: 'covers/here' }).where(eq(tracks.id, track_id))
+    await db.update(tracks).set({ cover_path: 'covers/here', duration: 12.6 }).where(eq(tracks.id, track_id))
     const shown = await open(`/s/${slug.toUpperCase()}`)
     expect([shown.status, shown.headers.get('content-type')]).toEqual([200, 'text/html; charset=utf-8'])
     expect(shown.text).toMatch(/<h1>Kind of Blue<\/h1>/)
