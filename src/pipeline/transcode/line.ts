@@ -91,13 +91,10 @@ const NEW_ID = `lower('000' || substr(hex(randomblob(3)), 2) || '-' || hex(rando
  * them back; the second gives the jobs, one of which is to be nudged. New ids, as what the former jobs made is deleted.
  */
 export function insertTranscodesAgain(system: System, organization_id: string, found: SQL) {
-  const { db, now } = system
-  const last = sql`(select max(turn) from jobs where organization_id = ${organization_id}
-    and state = 'open' and turn is not null and is_background = 0)`
   const payload = sql`json_object('kind', 'transcode', 'track_id', id, 'source_path', source_path, 'source_size', source_size)`
-  const fresh = sql`tracks where ${found} and status = 'processing' and not exists (select 1 from jobs where jobs.id = job_id)`
+  const fresh = sql`tracks where ${found} and status = 'processing'`
   return [
-    db
+    system.db
       .update(tracks)
       .set({ job_id: sql.raw(NEW_ID), status: 'processing', progress: 0 })
       .where(sql`${found} and status in ('processing', 'fallback_processing')`),
@@ -108,7 +105,7 @@ export function insertTranscodesAgain(system: System, organization_id: string, f
         sql` + `,
       ),
       nudge_at: NEVER,
-      turn: sql`max(${now}, coalesce(${last}, 0))
+      turn: sql`${nextTurn(system, organization_id)}
         + sum(min(${LONGEST_TURN}, (source_size + ${BYTES_PER_MS - 1}) / ${BYTES_PER_MS})) over (order by "order", id)`,
     }).returning({ id: jobs.id }),
   ] as const
