@@ -1,4 +1,4 @@
-import { and, eq, sql } from 'drizzle-orm'
+import { and, eq, getTableColumns, sql } from 'drizzle-orm'
 
 import { newId } from '../adapters/id.ts'
 import { apiKeys } from '../adapters/schema.ts'
@@ -7,7 +7,7 @@ import type { Context, Handlers } from '../context.ts'
 import type { ApiKey, apiKeyOperations } from '../contract/api_key.ts'
 import { ApiError, invalid, notFound } from '../errors.ts'
 import { checkBinding } from './access.ts'
-import { openPage } from './page.ts'
+import { readPage } from './page.ts'
 import { timestamp } from './session.ts'
 import { checkVariants } from './variant.ts'
 
@@ -74,12 +74,8 @@ export const apiKeyHandlers: Handlers<typeof apiKeyOperations> = {
       descending: true,
       of: eq(apiKeys.organization_id, principal.organization_id),
     }
-    const page = await openPage(db, list, query)
-    const [[total], rows] = await db.batch([
-      page.count,
-      db.select().from(apiKeys).where(page.where).orderBy(page.orderBy).limit(page.limit).offset(page.offset),
-    ])
-    return { count: total?.count ?? 0, api_keys: rows.map(toApiKey) }
+    const { rows, count } = await readPage(db, list, query, getTableColumns(apiKeys))
+    return { count, api_keys: rows.map(toApiKey) }
   },
 
   async createApiKey({ body }, context) {

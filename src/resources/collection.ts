@@ -12,7 +12,7 @@ import { purgeMoved } from '../pipeline/delete_rows.ts'
 import { inTrash, purgeJobs, startPurge } from '../pipeline/purge.ts'
 import { shown } from './appearance.ts'
 import { discard } from './discard.ts'
-import { columnsFor, type ListedRow, toTracks, withArtwork, withFirstCovers } from './listed.ts'
+import { columnsFor, toTracks, withArtwork, withFirstCovers } from './listed.ts'
 import { findOrganization } from './organization.ts'
 import { listRows } from './page.ts'
 import { coverUpload } from './upload_handle.ts'
@@ -39,24 +39,12 @@ export const showCollection = async (context: Context, id: string) =>
 export const collectionHandlers: Handlers<typeof collectionOperations> = {
   async listCollections({ query: { limit, offset, q, sort = '-created_at', include, ...filters } }, context) {
     const organization = await findOrganization(context)
-    const list = {
-      name: `collections:${organization.id}`,
-      kind: 'collections' as const,
-      organization_id: organization.id,
-      own: '-created_at',
-      key: collections.seq,
-      of: eq(collections.organization_id, organization.id),
-      q,
-      filters,
-      sort,
-    }
-    const { rows, ...counts } = await listRows(context.db, list, getTableColumns(collections), { limit, offset })
-    const found = rows as Row[]
-    const seen = found.map((row) => shown(row, organization))
-    return {
-      ...counts,
-      collections: await withArtwork(context, include, seen, await withFirstCovers(context, include, found)),
-    }
+    const list = { kind: 'collections' as const, organization_id: organization.id, q, filters, sort }
+    const columns = getTableColumns(collections)
+    const { rows, ...counts } = await listRows(context.db, list, columns, { limit, offset })
+    const seen = rows.map((row) => shown(row, organization))
+    const covered = await withFirstCovers(context, include, rows)
+    return { ...counts, collections: await withArtwork(context, include, seen, covered) }
   },
 
   async createCollection({ body }, context) {
@@ -129,22 +117,10 @@ export const collectionHandlers: Handlers<typeof collectionOperations> = {
   },
 
   async listCollectionTracks({ params, query: { limit, offset, q, sort = 'order', include, ...filters } }, context) {
-    const collection = await findCollection(context, params.collection_id)
-    const list = {
-      name: `tracks:${collection.id}`,
-      kind: 'tracks' as const,
-      organization_id: collection.organization_id,
-      collection_id: collection.id,
-      own: 'order',
-      key: tracks.order,
-      of: eq(tracks.collection_id, collection.id),
-      q,
-      filters,
-      sort,
-    }
-    const page = { limit, offset }
-    const { rows, ...counts } = await listRows(context.db, list, columnsFor(include), page)
-    return { ...counts, tracks: await toTracks(context, include, rows as ListedRow[]) }
+    const { id: collection_id, organization_id } = await findCollection(context, params.collection_id)
+    const list = { kind: 'tracks' as const, organization_id, collection_id, q, filters, sort }
+    const { rows, ...counts } = await listRows(context.db, list, columnsFor(include), { limit, offset })
+    return { ...counts, tracks: await toTracks(context, include, rows) }
   },
 
   async orderCollectionTracks({ params, body: { track_ids } }, context) {

@@ -1,4 +1,6 @@
 import { getTableColumns, type SQL, sql } from 'drizzle-orm'
+import type { SelectResultFields } from 'drizzle-orm/query-builders/select.types'
+import type { SelectedFields } from 'drizzle-orm/sqlite-core'
 
 import type { Database } from '../adapters/database.ts'
 import { collections, playlists, tracks } from '../adapters/schema.ts'
@@ -77,13 +79,13 @@ const all = (conditions: (SQL | undefined)[]) => {
 }
 
 /** The page of a list, its count, and whether that is exact. `columns` are read of the rows of the page alone. */
-export async function find(
+export async function find<C extends SelectedFields>(
   db: Database,
   search: Search,
-  columns: object,
+  columns: C,
   { limit, offset }: Page,
   most = MOST_SORTED,
-): Promise<{ rows: unknown[]; count: number; is_count_exact?: false }> {
+): Promise<{ rows: SelectResultFields<C>[]; count: number; is_count_exact?: false }> {
   if (offset > MAX_FILTERED_OFFSET) throw invalid('offset', `must be at most ${MAX_FILTERED_OFFSET} in such a list`)
   const { kind, organization_id, collection_id } = search
   const words = search.q === undefined ? null : wordsOf(search.q)

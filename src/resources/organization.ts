@@ -1,4 +1,4 @@
-import { eq, sql } from 'drizzle-orm'
+import { eq, getTableColumns, sql } from 'drizzle-orm'
 
 import { newId } from '../adapters/id.ts'
 import { apiKeys, organizations } from '../adapters/schema.ts'
@@ -11,7 +11,7 @@ import type { Organization, organizationOperations } from '../contract/organizat
 import { notFound } from '../errors.ts'
 import { purgeJobs, startPurge } from '../pipeline/purge.ts'
 import { themeColors } from './appearance.ts'
-import { openPage } from './page.ts'
+import { readPage } from './page.ts'
 
 type Row = typeof organizations.$inferSelect
 
@@ -33,12 +33,8 @@ export async function findOrganization({ db, principal }: Context, id = principa
 export const organizationHandlers: Handlers<typeof organizationOperations> = {
   async listOrganizations({ query }, { db }) {
     const list = { name: 'organizations', table: organizations, key: organizations.seq, descending: true }
-    const page = await openPage(db, list, query)
-    const [[total], rows] = await db.batch([
-      page.count,
-      db.select().from(organizations).where(page.where).orderBy(page.orderBy).limit(page.limit).offset(page.offset),
-    ])
-    return { count: total?.count ?? 0, organizations: rows.map(toOrganization) }
+    const { rows, count } = await readPage(db, list, query, getTableColumns(organizations))
+    return { count, organizations: rows.map(toOrganization) }
   },
 
   async createOrganization({ body }, { db, now }) {

@@ -1,7 +1,10 @@
 import { and, type AnyColumn, asc, desc, eq, getTableColumns, gte, lte, type SQL, sql } from 'drizzle-orm'
-import type { SQLiteTable } from 'drizzle-orm/sqlite-core'
+import type { SelectResultFields } from 'drizzle-orm/query-builders/select.types'
+import type { SelectedFields, SQLiteTable } from 'drizzle-orm/sqlite-core'
 
 import type { Database } from '../adapters/database.ts'
+import { collections, playlists, tracks } from '../adapters/schema.ts'
+import type { Kind } from '../adapters/search.ts'
 import { listCounts } from '../adapters/work_schema.ts'
 import type { Page } from '../contract/common.ts'
 import { MAX_FILTERED_OFFSET } from '../contract/facts.ts'
@@ -36,53 +39,56 @@ interface PageStart {
   skip: number
 }
 
-/** The clauses of a page's query, and the query of the list's count for the same batch. */
-export async function openPage(db: Database, list: List, page: Page) {
+/** A page of a list, and how long the list is. */
+export async function readPage<C extends SelectedFields>(
+  db: Database,
+  list: List,
+  page: Page,
+  columns: C,
+): Promise<{ rows: SelectResultFields<C>[]; count: number }> {
+  const { name, table, key, descending, of } = list
   const filter = Object.entries(list.filters ?? {}).find((entry): entry is [string, string] => entry[1] !== undefined)
   const start = filter ? filteredStart(page) : await findStart(db, list, page)
-  const bound = start?.from == null ? undefined : (list.descending ? lte : gte)(list.key, start.from)
-  const count = db
-    .select({ count: listCounts.count })
-    .from(listCounts)
-    .where(
-      and(
-        eq(listCounts.list, filter ? `${list.name}?${filter[0]}=${filter[1]}` : list.name),
-        eq(listCounts.level, 0),
-        eq(listCounts.bucket, 0),
-      ),
-    )
-  return {
-    count,
-    where: and(list.of, filter && eq(getTableColumns(list.table)[filter[0]]!, filter[1]), bound),
-    orderBy: list.descending ? desc(list.key) : asc(list.key),
-    limit: start ? page.limit : 0,
-    offset: start?.skip ?? 0,
-  }
+  const bound = start?.from == null ? undefined : (descending ? lte : gte)(key, start.from)
+  const counted = filter ? `${name}?${filter[0]}=${filter[1]}` : name
+  const [[total], rows] = await db.batch([
+    db
+      .select({ count: listCounts.count })
+      .from(listCounts)
+      .where(and(eq(listCounts.list, counted), eq(listCounts.level, 0), eq(listCounts.bucket, 0))),
+    db
+      .select(columns as never)
+      .from(table)
+      .where(and(of, filter && eq(getTableColumns(table)[filter[0]]!, filter[1]), bound))
+      .orderBy(descending ? desc(key) : asc(key))
+      .limit(start ? page.limit : 0)
+      .offset(start?.skip ?? 0),
+  ])
+  return { rows, count: total?.count ?? 0 }
+}
+
+/** Of each kind the ordering number, and what its lists are sorted by when nobody says. */
+const USUAL: Record<Kind, { key: AnyColumn; usual: string }> = {
+  tracks: { key: tracks.order, usual: 'order' },
+  collections: { key: collections.seq, usual: '-created_at' },
+  playlists: { key: playlists.seq, usual: '-created_at' },
 }
 
 /** A list that may be searched, filtered and sorted: what it was before it could, or one of those of find.ts. */
-export async function listRows(
+export async function listRows<C extends SelectedFields>(
   db: Database,
-  list: Omit<Search, 'counted'> & { name: string; own: string; key: AnyColumn; of: SQL },
-  columns: object,
+  search: Omit<Search, 'counted'>,
+  columns: C,
   page: Page,
-): Promise<{ rows: unknown[]; count: number; is_count_exact?: false }> {
-  const { name, kind, key, of, q, filters, sort, own } = list
+): Promise<{ rows: SelectResultFields<C>[]; count: number; is_count_exact?: false }> {
+  const { kind, organization_id, collection_id, q, filters, sort } = search
+  const { key, usual } = USUAL[kind]
+  const name = `${kind}:${collection_id ?? organization_id}`
   const filtered = Object.values(filters).filter((value) => value !== undefined).length
-  if (q !== undefined || filtered > 1 || sort !== own) return find(db, { ...list, counted: name }, columns, page)
-  const table = TABLES[kind]
-  const open = await openPage(db, { name, table, key, descending: own.startsWith('-'), of, filters }, page)
-  const [[total], rows] = await db.batch([
-    open.count,
-    db
-      .select(columns as never)
-      .from(table as SQLiteTable)
-      .where(open.where)
-      .orderBy(open.orderBy)
-      .limit(open.limit)
-      .offset(open.offset),
-  ])
-  return { rows, count: total?.count ?? 0 }
+  if (q !== undefined || filtered > 1 || sort !== usual) return find(db, { ...search, counted: name }, columns, page)
+  const table: SQLiteTable = TABLES[kind]
+  const of = collection_id ? eq(tracks.collection_id, collection_id) : eq(TABLES[kind].organization_id, organization_id)
+  return readPage(db, { name, table, key, descending: usual.startsWith('-'), of, filters }, page, columns)
 }
 
 function filteredStart({ offset }: Page): PageStart {

@@ -41,21 +41,10 @@ const coverOf = (row: Row) => ({ ...row, collection_id: row.id })
 export const playlistHandlers: Handlers<typeof playlistOperations> = {
   async listPlaylists({ query: { limit, offset, q, sort = '-created_at', include, ...filters } }, context) {
     const organization = await findOrganization(context)
-    const list = {
-      name: `playlists:${organization.id}`,
-      kind: 'playlists' as const,
-      organization_id: organization.id,
-      own: '-created_at',
-      key: playlists.seq,
-      of: eq(playlists.organization_id, organization.id),
-      q,
-      filters,
-      sort,
-    }
+    const list = { kind: 'playlists' as const, organization_id: organization.id, q, filters, sort }
     const { rows, ...counts } = await listRows(context.db, list, getTableColumns(playlists), { limit, offset })
-    const found = rows as Row[]
-    const seen = found.map((row) => shown(row, organization))
-    return { ...counts, playlists: await withArtwork(context, include, seen, found) }
+    const seen = rows.map((row) => shown(row, organization))
+    return { ...counts, playlists: await withArtwork(context, include, seen, rows) }
   },
 
   async createPlaylist({ body }, context) {

@@ -1,4 +1,4 @@
-import { and, eq, ne, notExists, sql } from 'drizzle-orm'
+import { and, eq, getTableColumns, ne, notExists, sql } from 'drizzle-orm'
 
 import { insertFrom } from '../adapters/database.ts'
 import { newId, randomBase62 } from '../adapters/id.ts'
@@ -10,7 +10,7 @@ import type { Share, shareOperations } from '../contract/share.ts'
 import { ApiError, notFound } from '../errors.ts'
 import { FIND } from './access.ts'
 import { optionalTimestamp, toColumns } from './api_key.ts'
-import { openPage } from './page.ts'
+import { readPage } from './page.ts'
 import { timestamp } from './session.ts'
 
 const toShare = ({ base_url }: Context, row: ShareRow): Share => ({
@@ -77,12 +77,8 @@ export const shareHandlers: Handlers<typeof shareOperations> = {
       of: eq(shares.organization_id, principal.organization_id),
       filters,
     }
-    const page = await openPage(db, list, { limit, offset })
-    const [[total], rows] = await db.batch([
-      page.count,
-      db.select().from(shares).where(page.where).orderBy(page.orderBy).limit(page.limit).offset(page.offset),
-    ])
-    return { count: total?.count ?? 0, shares: rows.map((row) => toShare(context, row)) }
+    const { rows, count } = await readPage(db, list, { limit, offset }, getTableColumns(shares))
+    return { count, shares: rows.map((row) => toShare(context, row)) }
   },
 
   async createShare({ body: { scope, id, slug = null, password, ...rest } }, context) {

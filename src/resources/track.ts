@@ -16,7 +16,7 @@ import { waitingFor } from '../pipeline/transcode/line.ts'
 import { idle, startTranscode } from '../pipeline/transcode/start.ts'
 import { discard } from './discard.ts'
 import { find } from './find.ts'
-import { columnsFor, type ListedRow, toListedTrack, toTracks, trackColumns, type TrackRow } from './listed.ts'
+import { columnsFor, toListedTrack, toTracks, trackColumns, type TrackRow } from './listed.ts'
 import { audioUpload, checkFacts, coverUpload, type Facts } from './upload_handle.ts'
 
 type Row = typeof tracks.$inferSelect
@@ -237,7 +237,7 @@ export const trackHandlers: Handlers<typeof trackOperations> = {
     const { organization_id } = context.principal
     const search = { kind: 'tracks' as const, organization_id, counted: null, q, filters, sort }
     const { rows, ...counts } = await find(context.db, search, columnsFor(include), { limit, offset })
-    return { ...counts, tracks: await toTracks(context, include, rows as ListedRow[]) }
+    return { ...counts, tracks: await toTracks(context, include, rows) }
   },
 
   async createTrack({ body }, context) {

@@ -16,7 +16,7 @@ import { insertTranscodesAgain } from '../pipeline/transcode/line.ts'
 import { endUnwanted } from '../pipeline/transcode/unwanted.ts'
 import { deleteSome, deleteTrashed, MAX_DELETED } from '../pipeline/trash.ts'
 import { DISCARDED } from './discard.ts'
-import { openPage } from './page.ts'
+import { readPage } from './page.ts'
 import { timestamp } from './session.ts'
 
 const { content: _content, folder_id: _folder_id, ...listed } = getTableColumns(trash)
@@ -116,12 +116,8 @@ export const trashHandlers: Handlers<typeof trashOperations> = {
       descending: true,
       of: eq(trash.organization_id, principal.organization_id),
     }
-    const page = await openPage(db, list, query)
-    const [[total], rows] = await db.batch([
-      page.count,
-      db.select(listed).from(trash).where(page.where).orderBy(page.orderBy).limit(page.limit).offset(page.offset),
-    ])
-    return { count: total?.count ?? 0, trash: rows.map(toItem) }
+    const { rows, count } = await readPage(db, list, query, listed)
+    return { count, trash: rows.map(toItem) }
   },
 
   async restoreTrash({ params: { trash_id } }, context) {
