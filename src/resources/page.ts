@@ -9,7 +9,8 @@ import { listCounts } from '../adapters/work_schema.ts'
 import type { Page } from '../contract/common.ts'
 import { MAX_FILTERED_OFFSET } from '../contract/facts.ts'
 import { invalid } from '../errors.ts'
-import { find, type Search, TABLES } from './find.ts'
+import { type Search, TABLES } from './candidates.ts'
+import { find } from './find.ts'
 
 /**
  * Pages whose cost does not grow with the list. `count` is one row of `list_counts`. A deep offset is found by the counts per range

@@ -1,7 +1,8 @@
 import { afterEach, describe, expect, it } from 'vitest'
 
 import { fillText, type Kind } from '../../src/adapters/search.ts'
-import { MOST_COUNTED, MOST_SORTED, MOST_WALKED } from '../../src/resources/find.ts'
+import { MOST_SORTED, MOST_WALKED } from '../../src/resources/candidates.ts'
+import { MOST_COUNTED } from '../../src/resources/find.ts'
 import { stopTime } from './fixtures.ts'
 import { quiet, rowsOf } from './meter.ts'
 import { aShop, aWaitingTrack, query, sweep } from './ready_track.ts'
