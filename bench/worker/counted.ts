@@ -67,7 +67,7 @@ export async function countLife(system: System, shop: Shop, track_id: string): P
 }
 
 const ENDED = 1_000_000
-/** Ticks of the cron that are waited for; from what is left then the rest is reckoned. */
+/** Ticks of the cron that are waited for; from what is left then the rest is computed. */
 const MOST_TICKS = 20
 
 /** How a million sessions that ended in the course of a day go away, in minutes: the cron ticks once in each. */

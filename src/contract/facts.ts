@@ -42,12 +42,13 @@ export const USAGE_DAYS = 400
 export const MAX_PLAYLIST_TRACKS = 1000
 /** Origins that an API key names at most. */
 export const MAX_ORIGINS = 50
-/** Longest `slug` of a share, shortest and longest `password`; seconds that a session of a share lives, and so plays on after it was revoked. */
+/** Longest `slug` of a share, what any is like, shortest and longest `password`; seconds that a session of a share lives, and so plays on after it was revoked. */
 export const MAX_SLUG = 64
+export const SLUG = `[a-z0-9-]{3,${MAX_SLUG}}`
 export const MIN_PASSWORD = 8
 export const MAX_PASSWORD = 128
 export const SHARE_SESSION_TTL = 900
-/** Files in a ZIP, as a request may ask storage a thousand times (Workers, Limits), and bytes, whose CRCs are reckoned on the way. */
+/** Files in a ZIP, as a request may ask storage a thousand times (Workers, Limits), and bytes, whose CRCs are computed on the way. */
 export const MAX_ZIP_FILES = 900
 export const MAX_ZIP_BYTES = 10_000_000_000
 /** Variants of its own that an organization may have, beside the catalogue's. */

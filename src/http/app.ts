@@ -16,7 +16,7 @@ import { logRequest } from './log_request.ts'
 import { honoPath, mount } from './mount.ts'
 import { mountOembed } from './oembed.ts'
 import { openApiDocument } from './openapi.ts'
-import { mountSharePage } from './share_page.ts'
+import { mountShare } from './share.ts'
 import { mountZip } from './zip.ts'
 
 const PREFLIGHT = {
@@ -41,7 +41,7 @@ export function createApp(memory: Memory) {
   mountCoverUpload(app, memory)
   mountEmbed(app, memory)
   mountOembed(app, memory)
-  mountSharePage(app, memory)
+  mountShare(app, memory)
   mountZip(app, memory)
 
   const methods = new Map<string, string[]>()

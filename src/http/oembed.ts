@@ -12,12 +12,12 @@ import { ApiError, invalid, notFound } from '../errors.ts'
 import { LISTENER } from '../principal.ts'
 import { findEmbed } from '../resources/embed.ts'
 import { countTracks } from '../resources/session_view.ts'
-import { unfoldedShare, withLastingPictures } from '../resources/share_view.ts'
+import { unfurledShare, withLastingPictures } from '../resources/share_view.ts'
 import { baseUrl } from './base_url.ts'
 import { type AppEnv, contextOf } from './context.ts'
-import { attributesOf, looksOf } from './embed.ts'
 import { limitReading } from './limit_rate.ts'
-import { slugOf } from './share_page.ts'
+import { attributesOf, type Looks, looksOf } from './page.ts'
+import { slugOf } from './share.ts'
 
 /** The room that a consumer has, in one direction; without bound when it does not say. */
 function bound(name: string, value: string | undefined): number {
@@ -27,24 +27,21 @@ function bound(name: string, value: string | undefined): number {
 }
 
 /** The play session and the looks of an embed's address; 404 for any other address (oEmbed §2.3.4). */
-function parseAddress(
-  url: string | undefined,
-  base: string,
-): { id?: string; slug?: string; looks: Record<string, string> } {
+function parseAddress(url: string | undefined, base: string): { id?: string; slug?: string; looks: Looks } {
   if (!url) throw invalid('url', 'is required')
   const address = URL.canParse(url) ? new URL(url) : null
   const path = address && address.origin + address.pathname
   const slug = address && slugOf(address, base)
-  if (slug) return { slug, looks: looksOf(address.searchParams) }
+  if (slug) return { slug, looks: looksOf(url) }
   const id = path?.startsWith(`${base}/embed/`) ? Id.safeParse(path.slice(`${base}/embed/`.length)) : null
   if (!address || !id?.success) throw notFound('embed')
-  return { id: id.data, looks: looksOf(address.searchParams) }
+  return { id: id.data, looks: looksOf(url) }
 }
 
 /** What an address leads to, and where its frame is. */
 async function find(context: Context, base: string, { id, slug }: { id?: string; slug?: string }) {
   if (id) return { found: await findEmbed(context, id), src: `${base}/embed/${id}` }
-  const { share, embed } = await unfoldedShare(context, slug ?? '')
+  const { share, embed } = await unfurledShare(context, slug ?? '')
   return { found: withLastingPictures(embed, `${base}/s/${share.slug}`), src: `${base}/embed/s/${share.slug}` }
 }
 

@@ -1,6 +1,7 @@
 import type { KeyCache } from '../adapters/key_cache.ts'
 import { fromHex, toHex } from '../adapters/password.ts'
 import type { ShareRow } from '../adapters/share_schema.ts'
+import { SLUG } from '../contract/facts.ts'
 import { unauthorized } from '../errors.ts'
 import type { KeyHolder } from '../principal.ts'
 import { DEFAULT_VARIANTS } from './access.ts'
@@ -11,12 +12,15 @@ import { hasEnded, shareAt } from './share_view.ts'
  * enough: behind it stands a proof that somebody knew the password, `ta_sh_{slug}.{end}.{signature}`, which ends with a change of it.
  */
 const PREFIX = 'ta_sh_'
-const SHAPE = /^ta_sh_([a-z0-9-]{3,64})(?:\.(\d{1,15})\.([0-9a-f]{64}))?$/
+const SHAPE = new RegExp(`^${PREFIX}(${SLUG})(?:\\.(\\d{1,15})\\.([0-9a-f]{64}))?$`)
 
 /** Milliseconds for which a page plays on after the password was given. */
 const UNLOCKED_FOR = 24 * 3600 * 1000
 
-export const isShareKey = (secret: string) => secret.startsWith(PREFIX)
+export const isShareKey = (secret: string) => SHAPE.test(secret)
+
+/** Slug, end and signature of such a key. */
+const partsOf = (secret: string) => SHAPE.exec(secret)!.slice(1) as [string, string?, string?]
 
 const encoder = new TextEncoder()
 
@@ -44,13 +48,13 @@ export async function shareKey(env: Env, share: ShareRow, now: number): Promise<
 /** Whether a key opens a share: each time, as nobody remembers what stands behind the slug. */
 async function opens(env: Env, secret: string, share: Locked): Promise<boolean> {
   if (share.password_hash === null) return true
-  const [, , ends = '', signature = ''] = SHAPE.exec(secret) ?? []
-  if (signature === '' || Number(ends) <= Date.now()) return false
+  const [, ends, signature] = partsOf(secret)
+  if (!ends || !signature || Number(ends) <= Date.now()) return false
   return crypto.subtle.verify('HMAC', await keyOf(env, 'verify'), fromHex(signature), proven(share, ends))
 }
 
 /** The name under which a share is remembered: one for all of its keys, as anybody can make up any number of them. */
-const nameOf = (secret: string) => `${PREFIX}${SHAPE.exec(secret)?.[1]}`
+const nameOf = (secret: string) => PREFIX + partsOf(secret)[0]
 
 export const noShare = () => unauthorized('There is no such share, or not any more')
 
@@ -62,8 +66,7 @@ export async function knownShare(env: Env, keys: KeyCache, secret: string): Prom
 
 /** The share that a key is of, remembered for a short while; 401 when there is none, or it has ended. */
 export async function readShareKey(env: Env, keys: KeyCache, secret: string, base_url: string): Promise<KeyHolder> {
-  const [, slug] = SHAPE.exec(secret) ?? []
-  const share = slug === undefined ? undefined : await shareAt(env, slug)
+  const share = await shareAt(env, partsOf(secret)[0])
   if (!share || hasEnded(share, Date.now())) throw noShare()
   if (!(await opens(env, secret, share))) throw unauthorized('This share needs its password')
   const holder: KeyHolder = {

@@ -10,15 +10,15 @@ export type { ShareRow }
 
 /** The share at an address. From the primary: a copy may be behind, and what was revoked must not open. */
 export const shareAt = async (env: Env, slug: string): Promise<ShareRow | undefined> =>
-  openDatabase(env.DB).select().from(shares).where(eq(shares.slug, slug.toLowerCase())).get()
+  openDatabase(env.DB).select().from(shares).where(eq(shares.slug, slug)).get()
 
 export const hasEnded = ({ expires_at }: ShareRow, now: number) => expires_at !== null && expires_at <= now
 
-/** The same for a visitor: 404 when there never was one, 410 when it was revoked or has ended by itself. */
+/** The share at an address, for a visitor: 404 when there never was one, 410 when it was revoked or has ended by itself. */
 export async function openShare(env: Env, slug: string, now: number): Promise<ShareRow> {
   const share = await shareAt(env, slug)
   if (!share) {
-    const former = await openDatabase(env.DB).get(sql`select 1 from former_slugs where slug = ${slug.toLowerCase()}`)
+    const former = await openDatabase(env.DB).get(sql`select 1 from former_slugs where slug = ${slug}`)
     throw former ? new ApiError('share_revoked', 'This share was revoked') : notFound('share')
   }
   if (hasEnded(share, now)) throw new ApiError('session_expired', 'This share has ended')
@@ -32,7 +32,7 @@ export async function embedOfShare(context: Context, share: ShareRow): Promise<E
 }
 
 /** The same for those who unfurl links. Nothing is told of one with a password: its page asks for it. */
-export async function unfoldedShare(context: Context, slug: string) {
+export async function unfurledShare(context: Context, slug: string) {
   const share = await openShare(context.env, slug, context.now)
   if (share.password_hash !== null) throw notFound('share')
   return { share, embed: await embedOfShare(context, share) }

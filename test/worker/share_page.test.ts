@@ -10,7 +10,7 @@ import { query } from './ready_track.ts'
 import { seed } from './seed.ts'
 import { isSignedFor } from './signature.ts'
 import { call, db, ok, refused } from './support.ts'
-import { keyIn, open, SECRETS } from './visitor.ts'
+import { keyIn, limiter, open, SECRETS } from './visitor.ts'
 
 /** What a share's address shows, and what its page plays with. What it looks and sounds like is judged in test/e2e/share.test.ts. */
 
@@ -114,6 +114,13 @@ describe('the page of a share', () => {
     await ok('DELETE', `/v1/share/${id}`, { key })
     expect((await led(lasting))[0]).toBe(410)
     expect((await led('https://tonearm.test/s/nothing/cover.jpg'))[0]).toBe(404)
+  })
+
+  it('counts nobody at an address that no share can have', async () => {
+    const bindings = { ...env, PLAY_RATE_LIMIT: limiter(0) }
+    for (const slug of ['ab', 'a_b', 'x'.repeat(65)])
+      for (const path of [`/s/${slug}`, `/embed/s/${slug}`, `/s/${slug}/cover.jpg`, `/s/${slug}/qr.svg`])
+        expect([path, (await open(path, undefined, bindings)).status]).toEqual([path, 404])
   })
 
   it('lists a hundred tracks to who has no script, counts all, and reads none for a frame', async () => {

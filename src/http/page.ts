@@ -1,0 +1,187 @@
+import type { Context as Request } from 'hono'
+import { html, raw } from 'hono/html'
+
+import { ApiError } from '../errors.ts'
+import type { Embed } from '../resources/embed.ts'
+import type { AppEnv } from './context.ts'
+
+/** Pages with a player, and those that stand in place of one. */
+
+/** Where the element's module lies; it leads to files whose names hold their hash. */
+const PLAYER = '/elements/player.js'
+/** Lets the page around the frame move the player. */
+const FRAME = '/elements/frame.js'
+
+/** What the address may say of the looks, each with the values that it may have; they become attributes of the element. */
+const LOOKS = {
+  layout: /^(full|compact)$/,
+  theme: /^(auto|light|dark)$/,
+  accent: /^#?[0-9A-Fa-f]{6}$/,
+}
+
+export type Looks = Record<string, string>
+
+/** The looks of an embed's address that are valid, with the `#` of a color. */
+export function looksOf(address: string): Looks {
+  const search = new URL(address).searchParams
+  const given = Object.entries(LOOKS).flatMap(([name, valid]) => {
+    const value = search.get(name)
+    return value && valid.test(value) ? [[name, name === 'accent' ? `#${value.replace('#', '')}` : value]] : []
+  })
+  return Object.fromEntries(given) as Looks
+}
+
+export type Html = ReturnType<typeof html>
+
+/** Attributes of an element, each behind a space. */
+export const attributesOf = (attributes: Record<string, string | number>): Html[] =>
+  Object.entries(attributes).map(([name, value]) => html` ${name}="${value}"`)
+
+/** The player fills the frame: above its list are 268 pixels, or 304 and more where it is narrow; the waveform takes the rest. */
+const STYLE = `
+  :root { color-scheme: light dark; --ground: light-dark(#fff, #17181c); --text: light-dark(#1c1d21, #eceef2);
+    --soft: light-dark(#62646d, #a2a6b1); }
+  :root[data-theme=light] { color-scheme: light }
+  :root[data-theme=dark] { color-scheme: dark }
+  * { box-sizing: border-box }
+  html, body { height: 100%; margin: 0 }
+  body { font: 16px/1.5 system-ui, sans-serif; color: var(--text); background: transparent }
+  tonearm-player { display: block; max-width: 100%; height: 100%; --tonearm-waveform-height: 100%;
+    --tonearm-list-height: calc(100vh - 268px) }
+  @media (width < 560px) { tonearm-player { --tonearm-list-height: calc(100vh - 304px) } }
+  .message { display: grid; place-content: center; gap: 4px; min-height: 100%; padding: 24px; text-align: center;
+    background: var(--ground) }
+  h1 { font-size: 1.125rem; margin: 0 }
+  p { margin: 0; color: var(--soft) }
+`
+
+interface Look {
+  theme?: string | undefined
+  /** Beside the style of all. */
+  style?: string
+}
+interface Page extends Look {
+  status: number
+  title: string
+  head?: Html
+  body: Html
+  /** Origins of pages that may frame it, and where its forms lead. */
+  ancestors?: string
+  form?: string
+  /** Whether search engines may show it. */
+  isPublic?: boolean
+  headers?: Record<string, string> | undefined
+}
+
+/** Answers with a page, which may stand in a frame on any origin, unless some are named; it loads scripts from here only, and tells nobody its address. */
+export async function answerPage(c: Request<AppEnv>, page: Page): Promise<Response> {
+  const { status, title, head = '', body, theme = 'auto', style = '', ancestors = '*', form = "'none'" } = page
+  const nonce = crypto.randomUUID()
+  const text = await html`<!doctype html>
+    <html lang="en" data-theme="${theme}">
+      <head>
+        <meta charset="utf-8" />
+        <meta name="viewport" content="width=device-width, initial-scale=1" />
+        <title>${title}</title>
+        <link rel="icon" href="/cover/icon.jpg" />
+        <style nonce="${nonce}">
+          ${raw(STYLE + style)}
+        </style>
+        ${head}
+      </head>
+      <body>
+        ${body}
+      </body>
+    </html>`
+  return c.body(String(text), status as 200, {
+    'content-type': 'text/html; charset=utf-8',
+    'content-security-policy': [
+      "default-src 'none'",
+      "script-src 'self'",
+      `style-src 'nonce-${nonce}'`,
+      "img-src 'self' http: https: data: blob:",
+      'media-src http: https: blob:',
+      "connect-src 'self' http: https:",
+      "base-uri 'none'",
+      `form-action ${form}`,
+      `frame-ancestors ${ancestors}`,
+    ].join('; '),
+    'cache-control': 'no-store',
+    'referrer-policy': 'no-referrer',
+    'x-content-type-options': 'nosniff',
+    ...(!page.isPublic && { 'x-robots-tag': 'noindex' }),
+    ...page.headers,
+  })
+}
+
+/** A session's scopes in the words of https://ogp.me. */
+const KINDS = { track: 'music.song', collection: 'music.album', playlist: 'music.playlist' }
+
+/** What a link to a page is unfurled to: a card (https://ogp.me, which X reads too) with what the page itself shows and no more, and oEmbed. */
+export function previewOf(
+  { scope, title, subtitle, card_image, has_cover }: Embed,
+  base: string,
+  address: string,
+): Html {
+  const { url, width, height } = card_image
+  const image = { 'og:image': url, 'og:image:width': width, 'og:image:height': height, 'og:image:alt': title }
+  const card = {
+    'og:type': KINDS[scope],
+    'og:title': title,
+    ...(subtitle && { 'og:description': subtitle }),
+    'og:url': address,
+    'og:site_name': 'Tonearm',
+    ...(has_cover && image),
+  }
+  const oembed = `${base}/oembed?format=json&url=${encodeURIComponent(address)}`
+  return html`${Object.entries(card).map(([property, content]) => html`<meta property="${property}" content="${content}" />`)}
+    <meta name="twitter:card" content="summary" />
+    <link rel="alternate" type="application/json+oembed" href="${oembed}" title="${title}" />`
+}
+
+/** The scripts of a player, and of one in a frame. */
+export const scripts = (isFrame: boolean) =>
+  html`${[PLAYER, ...(isFrame ? [FRAME] : [])].map((src) => html`<script type="module" src="${src}"></script>`)}`
+
+/** What a frame shows who has no script. */
+export const needsScript = (title: string) =>
+  html`<noscript>
+    <div class="message">
+      <h1>${title}</h1>
+      <p>The player needs JavaScript.</p>
+    </div>
+  </noscript>`
+
+interface Problem {
+  status: number
+  title: string
+  text: string
+}
+
+/** What a visitor reads in place of a player. */
+export function problemOf(error: ApiError): Problem {
+  if (error.status === 410)
+    return {
+      status: 410,
+      title: 'This player has expired',
+      text: 'Links to listen end after a while. Ask for a new one where you found it.',
+    }
+  if (error.status === 429)
+    return { status: 429, title: 'Too many listeners at once', text: 'Please try again in a minute.' }
+  return {
+    status: 404,
+    title: 'There is nothing to play here',
+    text: 'The link may be incomplete, or the music is gone.',
+  }
+}
+
+/** The page that says what was refused. Faults are none of it. */
+export async function problemPage(c: Request<AppEnv>, error: unknown, look: Look, said = problemOf): Promise<Response> {
+  if (!(error instanceof ApiError)) throw error
+  const { status, title, text } = said(error)
+  const body = html`<main class="message">
+    <h1>${title}</h1>
+    <p>${text}</p>
+  </main>`
+  return answerPage(c, { ...look, status, title, body, headers: error.headers })
+}
