@@ -4,7 +4,7 @@ import { insertFrom } from '../adapters/database.ts'
 import { newId, randomBase62 } from '../adapters/id.ts'
 import { findFile, folderOf, trackPath, trackPrefixes, uploadPath } from '../adapters/media.ts'
 import { removeFromPlaylists } from '../adapters/playlist_order.ts'
-import { collections, tracks } from '../adapters/schema.ts'
+import { tracks } from '../adapters/schema.ts'
 import { jobs, type MultipartRow } from '../adapters/work_schema.ts'
 import type { Context, Handlers } from '../context.ts'
 import { UPLOAD_TTL } from '../contract/facts.ts'
@@ -80,7 +80,7 @@ type NewTrack = Pick<Row, 'collection_id' | 'file_name'> &
     is_theme_overridable?: boolean | undefined
   }
 
-/** Writes a track at the end of its collection and answers it with its upload handles. 404 when the collection is gone. */
+/** Writes a track at the end of its collection and answers it with its upload handles. 404 when that is not there. */
 export async function insertTrack(context: Context, { file_size, content_type, ...values }: NewTrack) {
   const { db, principal, now } = context
   checkFacts(context.env, { file_size, content_type })
@@ -107,8 +107,7 @@ export async function insertTrack(context: Context, { file_size, content_type, .
       created_at: now,
       info: {},
     },
-    // No row when the collection was deleted in this moment.
-    sql`collections where id = ${values.collection_id}`,
+    sql`collections where id = ${values.collection_id} and organization_id = ${principal.organization_id}`,
   )
     .returning()
     .get()
@@ -241,14 +240,6 @@ export const trackHandlers: Handlers<typeof trackOperations> = {
   },
 
   async createTrack({ body }, context) {
-    const collection = await context.db
-      .select({ id: collections.id })
-      .from(collections)
-      .where(
-        and(eq(collections.id, body.collection_id), eq(collections.organization_id, context.principal.organization_id)),
-      )
-      .get()
-    if (!collection) throw notFound('collection')
     const { row, track_upload, track_cover_upload } = await insertTrack(context, body)
     return { track_id: row.id, track: toTrack(row), track_upload, track_cover_upload }
   },
