@@ -57,6 +57,9 @@ function steady(d1: D1Database): D1Database {
   })
 }
 
+/** Any number of values, behind `in`: as JSON, because a statement takes a hundred parameters (D1, Limits). */
+export const among = (values: readonly unknown[]) => sql`(select value from json_each(${JSON.stringify(values)}))`
+
 /**
  * Inserts a row for each that a source gives (`collections where id = …`), so none where it gives none: a guard that needs no error.
  * Every column is named by the table's definition and filled by its name, whatever their order.

@@ -1,10 +1,9 @@
+import { fromHex, toHex } from './secret.ts'
+
 /** Passwords as they are stored: `{iterations}.{salt}.{hash}` of PBKDF2-HMAC-SHA-256, in hex. */
 
 /** The most that Workers derive with. */
 const ITERATIONS = 100_000
-
-export const toHex = (bytes: Uint8Array) => Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('')
-export const fromHex = (text: string) => Uint8Array.from(text.match(/../g) ?? [], (pair) => Number.parseInt(pair, 16))
 
 async function derive(password: string, salt: BufferSource, iterations: number): Promise<Uint8Array> {
   // The same letters, however a keyboard composes them.

@@ -298,3 +298,9 @@ export const playSessionColumns = () => ({
   expires_at: integer().notNull(),
   created_at: created_at(),
 })
+
+/** The table of what may be played, shared and deleted. */
+export const TABLE_OF = { track: tracks, collection: collections, playlist: playlists }
+
+/** Whether a track is there: those of a deleted collection are gone, though their rows may take a moment. */
+export const isInCollection = sql`exists (select 1 from collections where collections.id = tracks.collection_id)`

@@ -1,3 +1,5 @@
+import { toHex } from './secret.ts'
+
 /**
  * Full text search: one FTS5 table for tracks, collections and playlists, kept by triggers (drizzle/0012_search.sql), which the sweep fills
  * with what was there before (docs/decisions/0051). D1 exports no database that has such a table, so it may be taken away and is made again.
@@ -94,8 +96,6 @@ export interface Scope {
   organization_index?: string | undefined
 }
 
-const hex = (value: string) =>
-  [...new TextEncoder().encode(value)].map((byte) => byte.toString(16).padStart(2, '0')).join('')
 const bare = (id: string) => id.replaceAll('-', '')
 
 /** The words of what somebody typed: letters and digits, as the tokenizer takes them. Neither operators nor signs are any. */
@@ -114,7 +114,7 @@ export function matching(kind: Kind, { organization_id, collection_id, ...filter
     `${kind}${bare(organization_id)}`,
     ...(collection_id ? [`in${bare(collection_id)}`] : []),
     ...(filters.creator_id ? [`by${bare(filters.creator_id)}`] : []),
-    ...(filters.organization_index ? [`ix${hex(filters.organization_index)}`] : []),
+    ...(filters.organization_index ? [`ix${toHex(new TextEncoder().encode(filters.organization_index))}`] : []),
   ]
   return [...scope.map((one) => `scope:"${one}"`), ...words.map(begins)].join(' AND ')
 }

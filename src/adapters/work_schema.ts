@@ -2,6 +2,7 @@ import { sql } from 'drizzle-orm'
 import { index, integer, primaryKey, sqliteTable, text, uniqueIndex } from 'drizzle-orm/sqlite-core'
 
 import type { variants } from './schema.ts'
+import type { Kind } from './search.ts'
 
 /** The tables of the service's own bookkeeping; those of the API's nouns, and what holds for both, are in schema.ts. */
 
@@ -23,7 +24,7 @@ export const listCounts = sqliteTable(
  * when it is to be made again.
  */
 export const searchFills = sqliteTable('search_fills', {
-  kind: text().$type<'tracks' | 'collections' | 'playlists' | 'table'>().primaryKey(),
+  kind: text().$type<Kind | 'table'>().primaryKey(),
   cursor: integer().notNull(),
 })
 

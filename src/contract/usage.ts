@@ -16,7 +16,6 @@ export const Usage = named('Usage', {
   /** Uploads on the day they were processed; play sessions on the day they were made, once they have ended. */
   days: z.array(z.object({ date: z.iso.date(), uploads: z.int(), upload_bytes: z.int(), sessions: z.int() })),
 })
-export type Usage = z.infer<typeof Usage>
 
 export const usageOperations = defineOperations({
   getUsage: {

@@ -7,9 +7,9 @@ import { tooMany } from './limit_rate.ts'
 export async function limitKey(env: Env, principal: Principal, client: string): Promise<void> {
   if (principal.kind === 'public') return
   const { kind, api_key_id } = principal
-  const isBrowsers = kind === 'player' || kind === 'uploader'
-  const may = await env.API_RATE_LIMIT.limit({ key: isBrowsers ? `${api_key_id} ${client}` : api_key_id })
-  if (!may.success || (isBrowsers && !(await env.AUDIENCE_RATE_LIMIT.limit({ key: api_key_id })).success))
+  const isFromBrowser = kind === 'player' || kind === 'uploader'
+  const may = await env.API_RATE_LIMIT.limit({ key: isFromBrowser ? `${api_key_id} ${client}` : api_key_id })
+  if (!may.success || (isFromBrowser && !(await env.AUDIENCE_RATE_LIMIT.limit({ key: api_key_id })).success))
     throw tooMany()
 }
 

@@ -1,7 +1,7 @@
 import { and, eq, isNull, type SQL, sql } from 'drizzle-orm'
 import type { SQLiteInsertValue } from 'drizzle-orm/sqlite-core'
 
-import { insertFrom } from '../adapters/database.ts'
+import { among, insertFrom } from '../adapters/database.ts'
 import { newId } from '../adapters/id.ts'
 import { type JobPayload, jobs } from '../adapters/work_schema.ts'
 import type { System } from '../context.ts'
@@ -189,7 +189,7 @@ export async function forgottenJobs({ db, now }: System, limit: number): Promise
     await db
       .update(jobs)
       .set({ nudge_at: now + NUDGE_AGAIN_AFTER })
-      .where(sql`id in (select value from json_each(${JSON.stringify(found.map(({ id }) => id))})) and ${due}`)
+      .where(sql`id in ${among(found.map((job) => job.id))} and ${due}`)
   }
   return found as Job[]
 }

@@ -49,7 +49,7 @@ export function purgeLaterFrom(
 export const inTrash = (id: SQL | string) => sql`${id} in (select id from trash)`
 
 /** What is deleted, and the prefixes of its files. */
-type Doomed = { id: string; prefixes: string[] }
+type Deleted = { id: string; prefixes: string[] }
 
 /**
  * The jobs that purge what is deleted, for the batch that deletes it: one now, and one when the last signed URL that could write
@@ -58,11 +58,11 @@ type Doomed = { id: string; prefixes: string[] }
 export function purgeJobs(
   system: System,
   organization_id: string,
-  doomed: Doomed[],
+  deleted: Deleted[],
   { folder_id, ...more }: Omit<Purge, 'kind' | 'prefixes'> = {},
 ) {
   const purge = { id: newId(), payload: { kind: 'purge' as const } }
-  const pairs = doomed.flatMap(({ id, prefixes }) => prefixes.map((prefix) => [id, prefix]))
+  const pairs = deleted.flatMap(({ id, prefixes }) => prefixes.map((prefix) => [id, prefix]))
   const left = sql`(select json_group_array(value ->> '$[1]') as prefixes from json_each(${JSON.stringify(pairs)})
     where not ${inTrash(sql`value ->> '$[0]'`)}) where prefixes <> '[]'`
   const insert = (id: string, beside: object, delaySeconds: number) => {

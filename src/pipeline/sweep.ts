@@ -28,19 +28,18 @@ export async function sweep(system: System): Promise<void> {
   for (const job of await forgottenJobs(system, LIMIT)) {
     await (job.payload.kind === 'transcode' ? lineUp(system, job.id) : sendJob(system, job))
   }
-  const { is_running, is_waiting, is_former, is_unsearched, is_trash_due, sessions, days, tracks, ended } =
-    await lookAround(system)
-  if (is_running) await endUnwanted(system)
-  if (is_running || is_waiting) await dispatch(system)
-  if (is_former) await moveTrackFiles(system)
-  if (tracks) await countTracks(system)
+  const found = await lookAround(system)
+  if (found.is_running) await endUnwanted(system)
+  if (found.is_running || found.is_waiting) await dispatch(system)
+  if (found.is_former) await moveTrackFiles(system)
+  if (found.is_track_uncounted) await countTracks(system)
   await ingestWaiting(system, LIMIT)
   await sweepMultipart(system, LIMIT)
-  if (is_trash_due) await sweepTrash(system)
-  if (sessions) await countSessions(system)
-  if (days) await mergeDays(system)
-  await deleteEnded(system, ended)
-  if (is_unsearched) await fillSearch(system)
+  if (found.is_trash_due) await sweepTrash(system)
+  if (found.is_session_uncounted) await countSessions(system)
+  if (found.is_day_old) await mergeDays(system)
+  await deleteEnded(system, found.ended)
+  if (found.is_unsearched) await fillSearch(system)
   await beat(system.db, 'sweep')
 }
 
@@ -57,9 +56,9 @@ async function lookAround({ db, now }: System) {
       is_waiting: exists(sql`jobs where ${isWaiting}`, 'is_waiting'),
       is_former: exists(sql`track_variants`, 'is_former'),
       is_unsearched: exists(sql`search_fills`, 'is_unsearched'),
-      sessions: exists(due.sessions, 'sessions'),
-      days: exists(due.days, 'days'),
-      tracks: exists(due.tracks, 'tracks'),
+      is_session_uncounted: exists(due.sessions, 'is_session_uncounted'),
+      is_day_old: exists(due.days, 'is_day_old'),
+      is_track_uncounted: exists(due.tracks, 'is_track_uncounted'),
       is_trash_due: exists(dueTrash(now), 'is_trash_due'),
       ended: sql`json_array(${sql.join(ended.map(areThere), sql`, `)})`.mapWith(JSON.parse).as('ended'),
     })

@@ -5,19 +5,13 @@ import { apiKeys } from '../adapters/schema.ts'
 import { newSecret, secretHint, sha256 } from '../adapters/secret.ts'
 import type { Context, Handlers } from '../context.ts'
 import type { ApiKey, apiKeyOperations } from '../contract/api_key.ts'
-import { ApiError, invalid, notFound } from '../errors.ts'
+import { ApiError, notFound } from '../errors.ts'
 import { checkBinding } from './access.ts'
 import { readPage } from './page.ts'
+import { optionalTimestamp, toColumns } from './restrictions.ts'
 import { timestamp } from './session.ts'
-import { checkVariants } from './variant.ts'
 
 type Row = typeof apiKeys.$inferSelect
-
-const MAX_TIME = Date.parse('9999-12-31T23:59:59.999Z')
-
-/** The same for what may never be. */
-export const optionalTimestamp = (milliseconds: number | null) =>
-  milliseconds === null ? null : timestamp(milliseconds)
 
 const toApiKey = (row: Row): ApiKey => ({
   ...row,
@@ -33,23 +27,6 @@ async function findApiKey(context: Context, id: string): Promise<Row> {
   const row = await context.db.select().from(apiKeys).where(own(context, id)).get()
   if (!row) throw notFound('api key')
   return row
-}
-
-interface Restrictions {
-  variants?: string[] | null | undefined
-  expires_at?: string | null | undefined
-  is_downloadable?: boolean | undefined
-}
-
-/** The columns of what a request restricts; 400 for what cannot be. */
-export async function toColumns<T extends Restrictions>(context: Context, { expires_at, ...rest }: T) {
-  await checkVariants(context, rest.variants ?? [])
-  if (expires_at === undefined) return rest
-  const at = expires_at === null ? null : Date.parse(expires_at)
-  if (at !== null && at <= context.now) throw invalid('expires_at', 'must be in the future')
-  // An offset can carry a date over the end of the years that a timestamp can be written in.
-  if (at !== null && at > MAX_TIME) throw invalid('expires_at', 'must be before the year 10000')
-  return { ...rest, expires_at: at }
 }
 
 /** True as long as a server key that does not end stays beside this one: without it nobody could open the organization again. */

@@ -139,11 +139,11 @@ interface Covers {
   track: Cover
 }
 
-/** The nearest level that has a cover, and may; null when there is none. */
-export function covered({ organization, collection, playlist, track }: Covers): Cover | null {
+/** The cover of the nearest level that has one, and may. */
+export function covered({ organization, collection, playlist, track }: Covers): Cover {
   // An organization has no cover of its own, so its `false` keeps tracks from having covers but leaves the collection's.
   const mayOverride = organization.is_cover_overridable && collection.is_cover_overridable
-  return [mayOverride ? track : null, collection, playlist].find((level) => level?.cover_path) ?? null
+  return [mayOverride ? track : null, collection, playlist].find((level) => level?.cover_path) ?? { cover_path: null }
 }
 
 /** What a track looks like, with everything it inherits. */
@@ -161,6 +161,6 @@ export function appearance(levels: Appearances) {
     ...letters,
     image_colors: palettes.find((colors) => colors && colors.length > 0) || [],
     is_dark: isDark(letters.player_color),
-    cover_path: covered(levels)?.cover_path ?? null,
+    cover_path: covered(levels).cover_path,
   }
 }

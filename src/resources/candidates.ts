@@ -1,6 +1,6 @@
 import { type SQL, sql } from 'drizzle-orm'
 
-import type { Database } from '../adapters/database.ts'
+import { among, type Database } from '../adapters/database.ts'
 import { collections, playlists, tracks } from '../adapters/schema.ts'
 import { type Kind, matching, ROWID } from '../adapters/search.ts'
 import { searchFills } from '../adapters/work_schema.ts'
@@ -77,7 +77,7 @@ export async function sizesOf(db: Database, { counted }: Search, filters: [strin
   const names: Record<string, string> = { list: counted }
   for (const [name, value] of filters) names[name] = `${counted}?${name}=${value}`
   const rows = await db.all<{ list: string; count: number }>(sql`select list, count from list_counts
-    where list in (select value from json_each(${JSON.stringify(Object.values(names))})) and level = 0 and bucket = 0`)
+    where list in ${among(Object.values(names))} and level = 0 and bucket = 0`)
   const counts = new Map(rows.map(({ list, count }) => [list, count]))
   const of = Object.fromEntries(Object.entries(names).map(([name, list]) => [name, counts.get(list) ?? 0]))
   return { of, ...(filters.length <= 1 && { exact: of[filters[0]?.[0] ?? 'list']! }) }

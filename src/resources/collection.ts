@@ -1,5 +1,6 @@
 import { and, eq, getTableColumns, inArray, sql } from 'drizzle-orm'
 
+import { among } from '../adapters/database.ts'
 import { newId } from '../adapters/id.ts'
 import { collectionPrefixes } from '../adapters/media.ts'
 import { removeFromPlaylists } from '../adapters/playlist_order.ts'
@@ -126,13 +127,12 @@ export const collectionHandlers: Handlers<typeof collectionOperations> = {
   async orderCollectionTracks({ params, body: { track_ids } }, context) {
     const { db } = context
     const collection = await showCollection(context, params.collection_id)
-    const wanted = JSON.stringify(track_ids)
     // The `+` keeps SQLite from walking the whole collection instead of looking up these tracks.
     const inCollection = sql`+${tracks.collection_id} = ${collection.id}`
     const known = await db
       .select({ id: tracks.id })
       .from(tracks)
-      .where(and(inArray(tracks.id, sql`(select value from json_each(${wanted}))`), inCollection))
+      .where(and(inArray(tracks.id, among(track_ids)), inCollection))
     const ids = new Set(known.map((track) => track.id))
     for (const [at, id] of track_ids.entries()) {
       if (!ids.has(id)) throw invalid(`track_ids.${at}`, 'is not a track of this collection')
@@ -145,10 +145,10 @@ export const collectionHandlers: Handlers<typeof collectionOperations> = {
       .from(
         sql`(select wanted.track_id, held.place from (
           select tracks.id as track_id, row_number() over (order by listed.key) as n
-          from json_each(${wanted}) as listed cross join tracks on tracks.id = listed.value and ${inCollection}
+          from json_each(${JSON.stringify(track_ids)}) as listed cross join tracks on tracks.id = listed.value and ${inCollection}
         ) as wanted join (
           select "order" as place, row_number() over (order by "order") as n
-          from tracks where id in (select value from json_each(${wanted})) and ${inCollection}
+          from tracks where id in ${among(track_ids)} and ${inCollection}
         ) as held on held.n = wanted.n) as placed`,
       )
       .where(and(sql`${tracks.id} = placed.track_id`, inCollection))

@@ -3,7 +3,7 @@ import type { BatchItem } from 'drizzle-orm/batch'
 
 import { insertFrom } from '../adapters/database.ts'
 import { hidePlaces } from '../adapters/playlist_order.ts'
-import { collections, playlists, tracks, uploadSessions } from '../adapters/schema.ts'
+import { TABLE_OF, uploadSessions } from '../adapters/schema.ts'
 import { trash } from '../adapters/trash_schema.ts'
 import { jobs, reprocesses } from '../adapters/work_schema.ts'
 import type { Context } from '../context.ts'
@@ -12,9 +12,7 @@ import type { PlayScope } from '../contract/play.ts'
 import { notFound } from '../errors.ts'
 import { endUnwanted } from '../pipeline/transcode/unwanted.ts'
 
-/** The tables of what can be in the trash. */
-export const DISCARDED = { track: tracks, collection: collections, playlist: playlists }
-type Table = (typeof DISCARDED)[PlayScope]
+type Table = (typeof TABLE_OF)[PlayScope]
 
 /** Columns that one function takes: two arguments each, 32 in all (D1, Limits). */
 const AT_ONCE = 16
@@ -44,7 +42,7 @@ const TITLES: Record<PlayScope, SQL> = {
 export async function discard(context: Context, scope: PlayScope, id: string): Promise<void> {
   const { db, principal, now } = context
   const { organization_id } = principal
-  const table = DISCARDED[scope]
+  const table = TABLE_OF[scope]
   const own = and(eq(table.id, id), eq(table.organization_id, organization_id))
   const more: Record<PlayScope, BatchItem<'sqlite'>[]> = {
     track: [

@@ -80,7 +80,7 @@ export async function readEmbed(context: Context, id: string, from: typeof playS
   const { player_title: title, player_subtitle } = levels
     ? lettering(levels)
     : { player_title: list.title, player_subtitle: list.player_subtitle ?? organization.player_subtitle }
-  const { cover_path = null, cover_size = null } = (levels ? covered(levels) : list) ?? {}
+  const { cover_path, cover_size = null } = levels ? covered(levels) : list
   const sign = await viewSigner(env, now, session.expires_at)
   const cover_image = await coverImage(base_url, cover_path, sign)
   const seconds_left = Math.min(PLAYBACK_TTL, Math.floor((session.expires_at - now) / 1000))

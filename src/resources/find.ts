@@ -3,6 +3,7 @@ import type { SelectResultFields } from 'drizzle-orm/query-builders/select.types
 import type { SelectedFields } from 'drizzle-orm/sqlite-core'
 
 import type { Database } from '../adapters/database.ts'
+import { isInCollection } from '../adapters/schema.ts'
 import { wordsOf } from '../adapters/search.ts'
 import { trash } from '../adapters/trash_schema.ts'
 import type { Page } from '../contract/common.ts'
@@ -50,10 +51,7 @@ export async function find<C extends SelectedFields>(
   const candidates = await choose(db, search, filters, words, sizes, most)
   const table = TABLES[kind]
   // The tracks of a collection that is deleted, or in the trash, are gone, though their rows are there.
-  const lives =
-    kind === 'tracks' && !collection_id
-      ? sql`exists (select 1 from collections where collections.id = tracks.collection_id)`
-      : undefined
+  const lives = kind === 'tracks' && !collection_id ? isInCollection : undefined
   const left = [
     ...filters
       .filter(([name]) => !candidates.passed.includes(name))

@@ -1,5 +1,6 @@
 import { eq, getTableColumns, inArray, type SQL, sql } from 'drizzle-orm'
 
+import { among } from '../adapters/database.ts'
 import { viewSigner } from '../adapters/presign.ts'
 import { collections, organizations, tracks } from '../adapters/schema.ts'
 import type { Context } from '../context.ts'
@@ -46,7 +47,7 @@ async function coversOf({ db }: Context, ids: string[], borrows = true) {
     .select({ own: { id, cover_path, is_cover_overridable }, first: firstCover.as('first') })
     .from(collections)
     .innerJoin(organizations, eq(organizations.id, collections.organization_id))
-    .where(inArray(id, sql`(select value from json_each(${JSON.stringify(ids)}))`))
+    .where(inArray(id, among(ids)))
   return new Map(rows.map(({ own, first }) => [own.id, coverOr(own, borrows ? first : null)]))
 }
 
@@ -108,7 +109,7 @@ export async function toTracks(
       const collection = owners.get(track.collection_id) ?? bare
       return {
         ...track,
-        artwork: await cover(covered({ organization, collection, playlist, track })?.cover_path ?? null),
+        artwork: await cover(covered({ organization, collection, playlist, track }).cover_path),
       }
     }),
   )

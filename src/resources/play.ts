@@ -19,7 +19,7 @@ import { noShare } from './share_holder.ts'
 import { findZip } from './zip.ts'
 
 /** A key that was remembered opens nothing of a share that has been revoked, moved or given another password since. */
-const sharedStill = sql`(${sql.placeholder('share_id')} is null or exists (select 1 from shares where id = ${sql.placeholder('share_id')}
+const stillShared = sql`(${sql.placeholder('share_id')} is null or exists (select 1 from shares where id = ${sql.placeholder('share_id')}
   and slug = ${sql.placeholder('slug')} and password_hash is ${sql.placeholder('password_hash')}))`
 
 /** Writes a session if what it plays exists, is the caller's, and lies inside what its key is bound to. */
@@ -31,7 +31,7 @@ const insertSession = (resources: SQL, condition = sql`true`) =>
       Placeholder
     >
     const source = sql`${resources} where id = ${sql.placeholder('resource_id')}
-      and organization_id = ${sql.placeholder('organization_id')} and ${condition} and ${sharedStill}`
+      and organization_id = ${sql.placeholder('organization_id')} and ${condition} and ${stillShared}`
     return insertFrom(db, playSessions, { ...row, resource_id: sql`id` }, source).returning({ id: playSessions.id })
   })
 const insertOf: Record<PlayScope, ReturnType<typeof written>> = {

@@ -1,10 +1,10 @@
 import { and, asc, eq, gte, inArray, lt, type SQL, sql } from 'drizzle-orm'
 import type { BatchItem } from 'drizzle-orm/batch'
 
-import { type Database, insertFrom } from '../adapters/database.ts'
+import { among, type Database, insertFrom } from '../adapters/database.ts'
 import { newId } from '../adapters/id.ts'
 import { renumber } from '../adapters/playlist_order.ts'
-import { playlists, playlistTracks, tracks } from '../adapters/schema.ts'
+import { isInCollection, playlists, playlistTracks, tracks } from '../adapters/schema.ts'
 import type { Context } from '../context.ts'
 import type { Page } from '../contract/common.ts'
 import { MAX_PLAYLIST_TRACKS } from '../contract/facts.ts'
@@ -98,10 +98,10 @@ async function checkTracks({ db, principal }: Context, track_ids: string[]): Pro
     .from(tracks)
     .where(
       and(
-        inArray(tracks.id, sql`(select value from json_each(${JSON.stringify([...new Set(track_ids)])}))`),
+        inArray(tracks.id, among([...new Set(track_ids)])),
         // With the `+` no index serves it: SQLite would take one of all tracks.
         sql`+${tracks.organization_id} = ${principal.organization_id}`,
-        sql`exists (select 1 from collections where collections.id = tracks.collection_id)`,
+        isInCollection,
       ),
     )
   const ids = new Set(known.map((track) => track.id))

@@ -3,14 +3,14 @@ import { and, eq, getTableColumns, ne, notExists, sql } from 'drizzle-orm'
 import { insertFrom } from '../adapters/database.ts'
 import { newId, randomBase62 } from '../adapters/id.ts'
 import { hashPassword } from '../adapters/password.ts'
+import { TABLE_OF } from '../adapters/schema.ts'
 import { type ShareRow, shares } from '../adapters/share_schema.ts'
 import type { Context, Handlers } from '../context.ts'
-import type { PlayScope } from '../contract/play.ts'
 import type { Share, shareOperations } from '../contract/share.ts'
 import { ApiError, notFound } from '../errors.ts'
 import { FIND } from './access.ts'
-import { optionalTimestamp, toColumns } from './api_key.ts'
 import { readPage } from './page.ts'
+import { optionalTimestamp, toColumns } from './restrictions.ts'
 import { timestamp } from './session.ts'
 
 const toShare = ({ base_url }: Context, row: ShareRow): Share => ({
@@ -59,13 +59,6 @@ const taken = (slug: string) => new ApiError('slug_taken', `/s/${slug} is or was
 const isFresh = (slug: string, id: string) =>
   sql`not exists (select 1 from former_slugs where former_slugs.slug = ${slug} and former_slugs.share_id <> ${id})`
 
-/** What is shared, as long as it is there and the caller's. */
-const SOURCES = {
-  collection: sql`collections`,
-  track: sql`tracks`,
-  playlist: sql`playlists`,
-} satisfies Record<PlayScope, unknown>
-
 export const shareHandlers: Handlers<typeof shareOperations> = {
   async listShares({ query: { limit, offset, ...filters } }, context) {
     const { db, principal } = context
@@ -97,7 +90,7 @@ export const shareHandlers: Handlers<typeof shareOperations> = {
       created_at: now,
     }
     const fresh = isFresh(values.slug, values.id)
-    const isThere = sql`${SOURCES[scope]} where id = ${id} and organization_id = ${organization_id} and ${fresh}`
+    const isThere = sql`${TABLE_OF[scope]} where id = ${id} and organization_id = ${organization_id} and ${fresh}`
     const row = await insertFrom(db, shares, values, isThere)
       .onConflictDoNothing({ target: shares.slug })
       .returning()

@@ -1,5 +1,5 @@
 import type { KeyCache } from '../adapters/key_cache.ts'
-import { fromHex, toHex } from '../adapters/password.ts'
+import { fromHex, toHex } from '../adapters/secret.ts'
 import type { ShareRow } from '../adapters/share_schema.ts'
 import { SLUG } from '../contract/facts.ts'
 import { unauthorized } from '../errors.ts'

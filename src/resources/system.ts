@@ -1,6 +1,6 @@
 import { and, eq, sql } from 'drizzle-orm'
 
-import type { Database } from '../adapters/database.ts'
+import { among, type Database } from '../adapters/database.ts'
 import { beat, lastBeats } from '../adapters/heartbeats.ts'
 import { findFile } from '../adapters/media.ts'
 import { tracks } from '../adapters/schema.ts'
@@ -50,7 +50,7 @@ export async function failingRows(db: Database): Promise<SystemPart[]> {
 const kind = sql<string>`payload ->> 'kind'`
 const code = sql<string>`coalesce(error ->> 'code', 'unknown')`
 const count = sql<number>`count(*)`.as('count')
-const passing = sql`${code} in (select value from json_each(${JSON.stringify(PASSING)}))`
+const passing = sql`${code} in ${among(PASSING)}`
 
 /** Those whose track still stands as the job left it, for a reason that may have passed. */
 const retryable = sql`${passing} and exists (select 1 from tracks

@@ -1,10 +1,10 @@
 import { and, eq, sql } from 'drizzle-orm'
 
-import { insertFrom } from '../adapters/database.ts'
+import { among, insertFrom } from '../adapters/database.ts'
 import { newId, randomBase62 } from '../adapters/id.ts'
 import { findFile, folderOf, trackPath, trackPrefixes, uploadPath } from '../adapters/media.ts'
 import { removeFromPlaylists } from '../adapters/playlist_order.ts'
-import { tracks } from '../adapters/schema.ts'
+import { isInCollection, tracks } from '../adapters/schema.ts'
 import { jobs, type MultipartRow } from '../adapters/work_schema.ts'
 import type { Context, Handlers } from '../context.ts'
 import { UPLOAD_TTL } from '../contract/facts.ts'
@@ -27,12 +27,7 @@ const toTrack = (row: TrackRow) => ({
 })
 
 const own = ({ principal }: Context, id: string) =>
-  and(
-    eq(tracks.id, id),
-    eq(tracks.organization_id, principal.organization_id),
-    // Those of a deleted collection are gone, though their rows may take a moment.
-    sql`exists (select 1 from collections where id = tracks.collection_id)`,
-  )
+  and(eq(tracks.id, id), eq(tracks.organization_id, principal.organization_id), isInCollection)
 
 /** A track of the caller's organization, or 404. */
 export async function findTrack(context: Context, id: string): Promise<TrackRow> {
@@ -197,8 +192,7 @@ type Deleted = Pick<Row, 'id' | 'organization_id' | 'collection_id' | 'folder_id
 /** The batch that deletes tracks of the caller's, whose first statement gives the ids of those that were there, and its jobs for `startPurge`. */
 export function deletion(context: Context, rows: Deleted[]) {
   const { db, principal } = context
-  const listed = (values: unknown[]) => sql`(select value as id from json_each(${JSON.stringify(values)}))`
-  const ids = listed(rows.map(({ id }) => id))
+  const ids = among(rows.map(({ id }) => id))
   const chunks = Array.from({ length: Math.ceil(rows.length / PURGED) }, (_, at) =>
     rows.slice(at * PURGED, (at + 1) * PURGED),
   )
@@ -215,11 +209,11 @@ export function deletion(context: Context, rows: Deleted[]) {
       .where(sql`id in ${ids} and +organization_id = ${principal.organization_id}`)
       .returning({ id: tracks.id }),
     ...purges.flatMap(({ inserts }) => inserts),
-    ...removeFromPlaylists(db, sql`(select id from ${ids} where not ${inTrash(sql`id`)})`),
+    ...removeFromPlaylists(db, sql`(select value from ${ids} where not ${inTrash(sql`value`)})`),
     db
       .update(jobs)
       .set({ state: 'done' })
-      .where(sql`id in ${listed(rows.map((row) => row.job_id))}`),
+      .where(sql`id in ${among(rows.map((row) => row.job_id))}`),
   ] as const
   return { statements, purges: purges.map(({ purge }) => purge) }
 }

@@ -1,9 +1,10 @@
 import { and, eq, inArray, sql } from 'drizzle-orm'
 import type { BatchItem } from 'drizzle-orm/batch'
 
+import { among } from '../adapters/database.ts'
 import { newId } from '../adapters/id.ts'
 import { findFile } from '../adapters/media.ts'
-import { collections, tracks } from '../adapters/schema.ts'
+import { collections, isInCollection, tracks } from '../adapters/schema.ts'
 import type { Context, Handlers } from '../context.ts'
 import type { TrackChange, trackBatchOperations } from '../contract/track_batch.ts'
 import { type ApiError, invalid, notFound } from '../errors.ts'
@@ -22,19 +23,15 @@ type Change<A extends TrackChange['action']> = Extract<TrackChange, { action: A 
 const { id, organization_id, collection_id, folder_id, index, cover_path, job_id, source_path, status } = tracks
 const columns = { id, organization_id, collection_id, folder_id, index, cover_path, job_id, source_path, status }
 
-const listed = (values: unknown[]) => sql`(select value from json_each(${JSON.stringify(values)}))`
-
 /** With the `+` SQLite looks ids up instead of walking all tracks of the organization. */
 const isOwn = ({ principal }: Context) => sql`+${organization_id} = ${principal.organization_id}`
-
-const isInCollection = sql`exists (select 1 from collections where collections.id = tracks.collection_id)`
 
 /** Those of the caller's organization, by id. */
 const ownTracks = (context: Context, ids: string[]) =>
   context.db
     .select(columns)
     .from(tracks)
-    .where(and(inArray(id, listed(ids)), isOwn(context), isInCollection))
+    .where(and(inArray(id, among(ids)), isOwn(context), isInCollection))
 type Row = Awaited<ReturnType<typeof ownTracks>>[number]
 
 const ownCollections = ({ db, principal }: Context, ids: string[]) =>
@@ -42,7 +39,7 @@ const ownCollections = ({ db, principal }: Context, ids: string[]) =>
     .select({ id: collections.id })
     .from(collections)
     .where(
-      and(inArray(collections.id, listed(ids)), sql`+${collections.organization_id} = ${principal.organization_id}`),
+      and(inArray(collections.id, among(ids)), sql`+${collections.organization_id} = ${principal.organization_id}`),
     )
 
 /**

@@ -3,6 +3,7 @@ import type { BatchItem } from 'drizzle-orm/batch'
 
 import { insertFrom } from '../adapters/database.ts'
 import { showPlaces, waitingFor } from '../adapters/playlist_order.ts'
+import { TABLE_OF } from '../adapters/schema.ts'
 import { trash } from '../adapters/trash_schema.ts'
 import { listCounts } from '../adapters/work_schema.ts'
 import type { Context, Handlers } from '../context.ts'
@@ -15,7 +16,6 @@ import { definedFiles, pathsWithout } from '../pipeline/transcode/files.ts'
 import { insertTranscodesAgain } from '../pipeline/transcode/line.ts'
 import { endUnwanted } from '../pipeline/transcode/unwanted.ts'
 import { deleteSome, deleteTrashed, MAX_DELETED } from '../pipeline/trash.ts'
-import { DISCARDED } from './discard.ts'
 import { readPage } from './page.ts'
 import { timestamp } from './session.ts'
 
@@ -34,7 +34,7 @@ const own = ({ principal }: Context, id: string) =>
 const itemNotFound = () => notFound('item in the trash')
 
 /** A column as it was, or as it is of a new row where there was none yet. */
-function unpacked(table: (typeof DISCARDED)[PlayScope]): Record<string, SQL> {
+function unpacked(table: (typeof TABLE_OF)[PlayScope]): Record<string, SQL> {
   const columns = Object.entries(getTableColumns(table)).map(([name, column]) => {
     const value = sql.raw(`content ->> '${name}'`)
     const { notNull, default: initial } = column
@@ -84,7 +84,7 @@ async function findItem(context: Context, id: string): Promise<Listed> {
 /** The batch that brings an item back: the row, its places, and what was under way. The first statement gives it, the last the jobs that are begun. */
 function restoration(context: Context, { id, scope, organization_id }: Listed) {
   const { db, now } = context
-  const table = DISCARDED[scope]
+  const table = TABLE_OF[scope]
   const mine = own(context, id)
   const source =
     scope === 'track'

@@ -1,5 +1,6 @@
-import { eq, inArray, sql } from 'drizzle-orm'
+import { eq, inArray } from 'drizzle-orm'
 
+import { among } from '../adapters/database.ts'
 import { playSessions, sessionsIn } from '../adapters/play_sessions.ts'
 import { tracks } from '../adapters/schema.ts'
 import type { TrackFile } from '../adapters/track_files.ts'
@@ -53,11 +54,10 @@ export async function findZip(context: Context, play_session_id: string, wanted?
   const tooLarge = () =>
     new ApiError('zip_too_large', `A ZIP takes at most ${MAX_ZIP_FILES} files and ${MAX_ZIP_BYTES} bytes`)
   if (listed.length > MAX_ZIP_FILES) throw tooLarge()
-  const ids = JSON.stringify([...new Set(listed.map(({ id }) => id))])
   const found = await db
     .select({ id: tracks.id, files: tracks.files })
     .from(tracks)
-    .where(inArray(tracks.id, sql`(select value from json_each(${ids}))`))
+    .where(inArray(tracks.id, among([...new Set(listed.map(({ id }) => id))])))
   const filesOf = new Map(found.map(({ id, files }) => [id, (files ?? []).filter(({ is_early }) => is_early === 0)]))
   const digits = String(listed.length).length
   const entries = listed.flatMap(({ id, file_name, player_title }, at): ZipEntry[] => {
