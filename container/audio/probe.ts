@@ -5,9 +5,9 @@ import type { Sniffed } from '../../src/contract/sniff.ts'
 import { JobError } from '../job_error.ts'
 import type { Tools } from '../process/ffmpeg.ts'
 import { run } from '../process/run.ts'
-import { decodeTexts } from './encoding.ts'
 import { inputFlags, MAX_ALLOC } from './input.ts'
-import { isRead, line, tagsOf } from './tags.ts'
+import { tagsOf } from './tags.ts'
+import { readTexts } from './texts.ts'
 
 const text = z.string().optional()
 const number = z.coerce.number().optional().catch(undefined)
@@ -107,7 +107,11 @@ function describe(found: Probe, guessed: boolean): Source {
   const claimed = stream.duration || found.format.duration || null
   const bits = stream.bit_rate || (video ? 0 : found.format.bit_rate) || 0
   const lossless = isLossless(codec)
-  const { rawTags, chapters } = readTexts(found, { ...stream.tags, ...found.format.tags })
+  const { rawTags, chapters } = readTexts(
+    found.format.format_name,
+    { ...stream.tags, ...found.format.tags },
+    found.chapters,
+  )
   return {
     container: found.format.format_name ?? 'unknown',
     codec,
@@ -162,52 +166,4 @@ function bitDepth(stream: Probe['streams'][number]): number {
   if (known) return known
   const sizes: Record<string, number> = { u8: 8, s16: 16, s32: 32, flt: 32, dbl: 64, s64: 64 }
   return sizes[stream.sample_fmt?.replace(/p$/, '') ?? ''] ?? 16
-}
-
-// Listed with the tags, though nobody wrote it: MP4's brands and handlers (ISO/IEC 14496-12 §4.3, §8.4.3), Matroska's statistics.
-const NO_TAGS =
-  /^(major_brand|minor_version|compatible_brands|handler_name|vendor_id|(duration|bps|number_of_\w+|_statistics_\w+)(-\w+)?)$/
-
-const MAX_TAGS = 64
-/** Characters of one tag, and of all. */
-const MAX_TAG = 1024
-const MAX_TEXT = 16_384
-const MAX_CHAPTERS = 256
-
-/** Formats whose tags are ID3v2, in which Latin-1 is said of anything. */
-const ID3 = /^(mp3|aac|aiff|tta)$/
-
-/** Tags and chapters, in whatever encoding they are, and no more of them than anybody reads. */
-function readTexts({ format, chapters }: Probe, tags: Record<string, string>) {
-  const decode = (texts: string[]) =>
-    decodeTexts(
-      texts.map((text) => Buffer.from(text, 'latin1')),
-      ID3.test(format.format_name ?? ''),
-    )
-  const values = Object.values(tags)
-  const told = decode(Object.keys(tags))
-    .map((name, at) => [name?.toLowerCase() ?? '', values[at]!] as const)
-    .filter(
-      ([name, value]) => /^.{1,64}$/s.test(name) && !NO_TAGS.test(name) && !(name === 'language' && value === 'und'),
-    )
-    // The rest is what is cut.
-    .toSorted(([a], [b]) => Number(isRead(b)) - Number(isRead(a)))
-    .slice(0, MAX_TAGS)
-  const places = chapters.slice(0, MAX_CHAPTERS)
-  const texts = [...told.map(([, value]) => value), ...places.map((chapter) => chapter.tags?.title ?? '')]
-  // Of UTF-8, up to four bytes are a character.
-  const read = decode(texts.map((text) => text.slice(0, 4 * MAX_TAG)))
-  let left = MAX_TEXT
-  const rawTags = told.flatMap(([name], at) => {
-    const text = read[at]?.replaceAll('\0', '').toWellFormed().slice(0, Math.min(MAX_TAG, left))
-    left -= text?.length ?? 0
-    return text ? [[name, text] as const] : []
-  })
-  return {
-    rawTags: Object.fromEntries(rawTags),
-    chapters: places.map(({ start_time }, at) => ({
-      start: start_time ?? 0,
-      title: line(read[told.length + at] ?? '') || null,
-    })),
-  }
 }
