@@ -148,6 +148,28 @@ test('a file that is cancelled while its cover travels lets the page go, and bri
   expect(track.image_colors).not.toEqual([])
 })
 
+test('a title is taken until its track is asked for; then its field goes, and the focus to its row', async () => {
+  const uploader = await bench.open({ manual: '', 'edit-titles': '', concurrency: '1' })
+  const { page, element } = uploader
+  bench.line.hold()
+  await choose(uploader, await bench.aHeavySong('a.wav'), await bench.aHeavySong('b.wav'))
+  const title = 'Ä'.repeat(255)
+  await element.getByLabel('Title of a.wav').focus()
+  await page.keyboard.insertText(`${title}!`)
+  await element.evaluate((element) => (element as HTMLElementTagNameMap['tonearm-uploader']).start())
+  await uploader.until(title, 'uploading')
+  expect(await element.evaluate(({ shadowRoot }) => shadowRoot!.activeElement?.textContent)).toContain(title)
+  await page.waitForFunction(() => document.querySelector('tonearm-uploader')!.files[0]!.trackId)
+  await uploader.row(title).getByRole('button', { name: 'Pause' }).click()
+  await uploader.until('b.wav', 'uploading')
+  await uploader.row(title).getByRole('button', { name: 'Resume' }).click()
+  await uploader.until(title, 'queued')
+  expect(await element.getByRole('textbox').count()).toBe(0)
+  const [view] = await uploader.files()
+  const { track } = await must(bench.server.get('/v1/track/{track_id}', { params: { track_id: view!.trackId! } }))
+  expect(track.player_title).toBe(title)
+})
+
 test('methods do what the buttons do, and what the page says of a file is kept with its track', async () => {
   const uploader = await bench.open({ manual: '', 'edit-titles': '' })
   await choose(uploader, await bench.aSong('a.wav', 1), await bench.aSong('b.wav', 1))

@@ -1,4 +1,5 @@
 import type { UploadItem } from '../../client/upload/item.ts'
+import { MAX_STRING } from '../../contract/facts.ts'
 import { button, element, icon, setAttributes } from '../shared/dom.ts'
 import { type Language, sentenceOf, statusOf } from '../shared/upload_status.ts'
 import { fill, type UploaderTexts } from '../texts/texts.ts'
@@ -45,7 +46,7 @@ export class Row {
   readonly item: UploadItem
   #thumb = createThumb(() => this.#onAction('pickCover', this.item))
   #name = element('span', { class: 'name', part: 'name' })
-  #title = element('input', { class: 'title-field', part: 'title', hidden: true })
+  #title = element('input', { class: 'title-field', part: 'title', maxlength: MAX_STRING, hidden: true })
   #state = element('span', { class: 'state', part: 'state' })
   #note = element('span', { class: 'note', part: 'note' })
   #bar = createBar('progress')
@@ -63,15 +64,24 @@ export class Row {
     this.#title.addEventListener('input', () => (item.title = this.#title.value.trim()))
   }
 
-  /** With a field for the title, if that can be edited, until the file is sent. */
+  /** With a field for the title, if that can be edited, until it is sent. */
   update(language: Language, isEditable: boolean): void {
+    keepFocus(
+      this.root,
+      () => this.#update(language, isEditable),
+      () => this.root.focus(),
+    )
+  }
+
+  #update(language: Language, isEditable: boolean): void {
     const { item } = this
     const { texts } = language
     const status = statusOf(item, language)
     this.root.dataset.state = item.state
     const name = item.title || item.name
     if (this.#name.textContent !== name) this.#name.textContent = this.#name.title = name
-    this.#name.hidden = isEditable && item.state === 'queued'
+    // In line again after a pause or a failure, its track may have been made or asked for: with the title that there was.
+    this.#name.hidden = isEditable && item.state === 'queued' && !item.target && !item.request
     this.#title.hidden = !this.#name.hidden
     this.#title.placeholder = item.name
     this.#title.ariaLabel = fill(texts.titleOf, { name: item.name })
@@ -81,14 +91,8 @@ export class Row {
     this.#bar.show(fill(texts.progressOf, { name: item.name }), status.fraction ?? null, status.text)
     this.#updateCover(language)
     this.#updateBadge()
-    keepFocus(
-      this.#tail,
-      () => {
-        this.#main.update(mainChoice(item), item.name, texts)
-        this.#end.update(endChoice(item), item.name, texts)
-      },
-      () => this.root.focus(),
-    )
+    this.#main.update(mainChoice(item), item.name, texts)
+    this.#end.update(endChoice(item), item.name, texts)
   }
 
   #updateCover(language: Language): void {
