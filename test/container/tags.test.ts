@@ -23,11 +23,11 @@ const { storage, service } = await shareService()
 let sources = 0
 
 async function make(source: Buffer, indexes: string[], changes: Partial<TranscodeJob> = {}) {
-  const name = `tagged-${sources++}`
-  const job = newJob(storage, storage.serve(name, source), changes)
+  const job = newJob(storage, storage.serve(`tagged-${sources++}`, source), changes)
   job.variants = job.variants.filter(({ index }) => indexes.includes(index))
   const { result } = await succeed(service, job)
-  return { result, name, probe: (index: string) => probeTags(storage.files.get(`${job.job_id}/${index}`)!) }
+  const fileOf = (index: string) => storage.files.get(`${job.job_id}/${index}`)!
+  return { result, fileOf, probe: (index: string) => probeTags(fileOf(index)) }
 }
 
 const outputs = (name: string) => {
@@ -144,9 +144,9 @@ describe('the files that are made', () => {
     const job = { tags: untouched }
     const decoded = []
     for (const changes of [{}, job]) {
-      const { result } = await make(source, ['lossless'], changes)
+      const { result, fileOf } = await make(source, ['lossless'], changes)
       expect(result.failed).toEqual([])
-      decoded.push(await decode(storage.files.get([...storage.files.keys()].findLast((k) => k.endsWith('lossless'))!)!))
+      decoded.push(await decode(fileOf('lossless')))
     }
     expect(decoded[1]).toEqual(decoded[0])
   })

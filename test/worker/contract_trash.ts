@@ -1,4 +1,5 @@
-const ENVELOPE = 'ok api_request_id'
+import { ENVELOPE } from './contract_keys.ts'
+
 const TRASHED = 'id scope title collection_id trashed_at expires_at'
 
 /** A good call of every operation of the trash (see contract_cases.ts). */

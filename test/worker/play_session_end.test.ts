@@ -1,11 +1,11 @@
 import { exports } from 'cloudflare:workers'
 import { beforeEach, expect, it, vi } from 'vitest'
 
-import { newHourlyId } from '../../src/adapters/id.ts'
 import { playSessions } from '../../src/adapters/play_sessions.ts'
 import { aReadyTrack, aShop, runSweep, stopTime } from './fixtures.ts'
 import { quiet, rowsDuring, rowsOf } from './meter.ts'
 import { query } from './ready_track.ts'
+import { seedSessions } from './seed.ts'
 import { db, ok } from './support.ts'
 
 /** How play sessions end: what their ids answer in the hours afterwards, and what it costs to be rid of them (docs/decisions/0027). */
@@ -29,13 +29,7 @@ const left = async () => (await db.select({ id: playSessions.id }).from(playSess
 
 /** Sessions that ended in these hours, `count` of them in each. */
 async function seedHours(hours: number[], count: number) {
-  for (const hour of hours) {
-    const first = newHourlyId(hour * HOUR).slice(0, 8)
-    await query(`insert into hourly_play_sessions
-      (id, organization_id, scope, resource_id, metadata, variants, is_downloadable, expires_at, created_at)
-      with recursive n(i) as (select 1 union all select i + 1 from n where i < ${count})
-      select printf('${first}-0000-8000-8000-%012x', i), '', 'track', '', '{}', '[]', 0, ${hour * HOUR}, 0 from n`)
-  }
+  for (const hour of hours) await seedSessions(count, hour * HOUR)
 }
 
 it('has a UUID of version 8 as its id, with the hour of its end behind the shard', async () => {

@@ -30,6 +30,10 @@ export async function aWaitingTrack(key: string, collection_id: string, body: ob
   return track_id as string
 }
 
+/** Changes of many tracks at once. */
+export const changeTracks = (key: string, changes: object[], headers = {}) =>
+  ok('POST', '/v1/track/batch', { key, body: { changes }, headers })
+
 /** What the transcoder answers when all went well. */
 export const made = (job: TranscodeJob, changes: Partial<JobResult> = {}): JobEvent => ({
   type: 'result',

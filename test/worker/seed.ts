@@ -1,5 +1,6 @@
 import { env } from 'cloudflare:workers'
 
+import { newHourlyId } from '../../src/adapters/id.ts'
 import { query } from './ready_track.ts'
 
 /** Many rows at once, as the interface would have written them one by one, but in seconds. */
@@ -171,6 +172,18 @@ export function seed(
       await options.change?.()
     },
     options.index,
+  )
+}
+
+/** Play sessions that end at this time. */
+export function seedSessions(count: number, ends: number, { organization_id = '', created_at = 0 } = {}) {
+  const id = newHourlyId(ends)
+  return query(
+    `insert into hourly_play_sessions
+      (id, organization_id, scope, resource_id, metadata, variants, is_downloadable, expires_at, created_at)
+      with recursive n(i) as (select 1 union all select i + 1 from n where i < ${count})
+      select printf('${id.slice(0, 13)}-8000-8000-%012x', i), ?, 'track', '', '{}', '[]', 0, ${ends}, ${created_at} from n`,
+    organization_id,
   )
 }
 

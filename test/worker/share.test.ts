@@ -5,6 +5,7 @@ import { aReadyTrack, aShop, beforeStatement } from './fixtures.ts'
 import { query } from './ready_track.ts'
 import { countedLists } from './seed.ts'
 import { anOrganization, call, ok, refused, UNKNOWN_ID, wrongFields } from './support.ts'
+import { aShare } from './visitor.ts'
 
 /** Links that last, as the API makes them. Their pages are judged in share_page.test.ts. */
 
@@ -17,8 +18,7 @@ beforeEach(async () => {
   track_id = await aReadyTrack(key, collection_id)
 })
 
-const create = async (body: object = {}) =>
-  (await ok('POST', '/v1/share', { key, body: { scope: 'collection', id: collection_id, ...body } })).share
+const create = (body?: object) => aShare(key, collection_id, body)
 const counts = () => query(`select * from list_counts where list like 'shares:%' order by list, level, bucket`)
 
 describe('a share', () => {

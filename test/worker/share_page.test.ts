@@ -10,7 +10,7 @@ import { query } from './ready_track.ts'
 import { seed } from './seed.ts'
 import { isSignedFor } from './signature.ts'
 import { call, db, ok, refused } from './support.ts'
-import { keyIn, limiter, open, SECRETS } from './visitor.ts'
+import { aShare, keyIn, limiter, open, SECRETS } from './visitor.ts'
 
 /** What a share's address shows, and what its page plays with. What it looks and sounds like is judged in test/e2e/share.test.ts. */
 
@@ -24,8 +24,7 @@ beforeEach(async () => {
   track_id = await aReadyTrack(key, collection_id, { player_title: 'So "What" <b>', player_subtitle: 'Miles Davis' })
 })
 
-const create = async (body: object = {}) =>
-  (await ok('POST', '/v1/share', { key, body: { scope: 'collection', id: collection_id, ...body } })).share
+const create = (body?: object) => aShare(key, collection_id, body)
 const play = (secret: string, more: object = {}) =>
   call('POST', '/v1/play_session/collection', { key: secret, body: { collection_id, ...more } })
 

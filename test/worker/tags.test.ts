@@ -50,7 +50,7 @@ const play = async () => {
 /** Title and subtitle in the list of a session, which the play views of its tracks must have too. */
 async function letters() {
   const { play_session_id, tracks } = await play()
-  const all = (tracks as { id: string; player_title: string; player_subtitle: string | null }[]).map((track) => track)
+  const all = tracks as { id: string; player_title: string; player_subtitle: string | null }[]
   for (const { id, player_title, player_subtitle } of all) {
     const { track } = await ok('GET', `/v1/play/${play_session_id}/${id}`)
     expect(track).toMatchObject({ player_title, player_subtitle })

@@ -1,23 +1,25 @@
-import { afterEach, describe, expect, it, vi } from 'vitest'
+import { describe, expect, it } from 'vitest'
 
 import { quiet, rowsOf } from './meter.ts'
-import { aReadyTrack, aShop, aWaitingTrack, eventually, query, serveTranscoder, storedFiles } from './ready_track.ts'
+import {
+  aReadyTrack,
+  aShop,
+  aWaitingTrack,
+  changeTracks,
+  eventually,
+  query,
+  serveTranscoder,
+  storedFiles,
+} from './ready_track.ts'
 import { countedLists } from './seed.ts'
-import { call, ok, refused, wrongFields } from './support.ts'
+import { aCollection, call, ok, refused, UNKNOWN_ID, wrongFields } from './support.ts'
 
-afterEach(() => vi.useRealTimers())
-
-const UNKNOWN = '00000000-0000-4000-8000-000000000000'
-const post = (key: string, changes: object[], headers = {}) =>
-  ok('POST', '/v1/track/batch', { key, body: { changes }, headers })
 const names = async (key: string, path: string) => {
   const { count, tracks } = await ok('GET', path, { key })
   return [count, ...tracks.map((track: { player_title: string }) => track.player_title)]
 }
 const aTrack = (key: string, collection_id: string, player_title: string, body = {}) =>
   aWaitingTrack(key, collection_id, { player_title, ...body })
-const another = async (key: string) =>
-  (await ok('POST', '/v1/collection', { key, body: { title: 'Another' } })).collection_id as string
 
 /** What triggers have counted, and what there is. */
 async function expectCounted(): Promise<void> {
@@ -37,31 +39,31 @@ describe('a batch', () => {
       await aTrack(key, collection_id, 'c'),
     ]
     const theirs = await aTrack(other.key, other.collection_id, 'theirs')
-    const elsewhere = await another(key)
+    const { id: elsewhere } = await aCollection(key)
     const changes = [
       { action: 'update', track_id: a, title: 'A', metadata: { x: 1 }, creator_id: null },
       { action: 'delete', track_id: theirs },
       { action: 'move', track_id: b, collection_id: other.collection_id },
       { action: 'delete', track_id: c },
-      { action: 'reprocess', track_id: UNKNOWN },
+      { action: 'reprocess', track_id: UNKNOWN_ID },
     ]
     const headers = { 'idempotency-key': 'once' }
-    const { done, refused: count, results } = await post(key, changes, headers)
+    const { done, refused: count, results } = await changeTracks(key, changes, headers)
     expect([done, count]).toEqual([2, 3])
     expect(results).toEqual([
       { track_id: a, action: 'update', ok: true },
       { track_id: theirs, action: 'delete', ok: false, code: 'not_found', message: 'track not found' },
       { track_id: b, action: 'move', ok: false, code: 'not_found', message: 'collection not found' },
       { track_id: c, action: 'delete', ok: true },
-      { track_id: UNKNOWN, action: 'reprocess', ok: false, code: 'not_found', message: 'track not found' },
+      { track_id: UNKNOWN_ID, action: 'reprocess', ok: false, code: 'not_found', message: 'track not found' },
     ])
-    expect((await post(key, changes, headers)).results).toEqual(results)
-    expect((await post(key, changes.slice(3, 4))).results).toMatchObject([{ ok: false, code: 'not_found' }])
+    expect((await changeTracks(key, changes, headers)).results).toEqual(results)
+    expect((await changeTracks(key, changes.slice(3, 4))).results).toMatchObject([{ ok: false, code: 'not_found' }])
     expect(await names(key, `/v1/collection/${collection_id}/track`)).toEqual([2, 'A', 'b'])
     expect(await names(other.key, '/v1/track')).toEqual([1, 'theirs'])
     expect((await ok('GET', `/v1/track/${a}`, { key })).track).toMatchObject({ metadata: { x: 1 } })
     expect([await names(key, '/v1/track?q=a'), await names(key, '/v1/track?q=c')]).toEqual([[1, 'A'], [0]])
-    const moved = await post(key, [{ action: 'move', track_id: b, collection_id: elsewhere }])
+    const moved = await changeTracks(key, [{ action: 'move', track_id: b, collection_id: elsewhere }])
     expect(moved.results).toEqual([{ track_id: b, action: 'move', ok: true }])
   })
 
@@ -75,24 +77,24 @@ describe('a batch', () => {
     }
     expect(await wrong()).toEqual([400, 'invalid_request', 'changes'])
     expect(await wrong(good, good)).toEqual([400, 'invalid_request', 'changes.1.track_id'])
-    expect(await wrong(good, { action: 'burn', track_id: UNKNOWN })).toEqual([
+    expect(await wrong(good, { action: 'burn', track_id: UNKNOWN_ID })).toEqual([
       400,
       'invalid_request',
       'changes.1.action',
     ])
-    expect(await wrong(good, { action: 'update', track_id: UNKNOWN, player_color: 'red' })).toEqual([
+    expect(await wrong(good, { action: 'update', track_id: UNKNOWN_ID, player_color: 'red' })).toEqual([
       400,
       'invalid_request',
       'changes.1.player_color',
     ])
-    expect(await wrong(good, { action: 'move', track_id: UNKNOWN, collection_id, order: 1 })).toEqual([
+    expect(await wrong(good, { action: 'move', track_id: UNKNOWN_ID, collection_id, order: 1 })).toEqual([
       400,
       'unknown_field',
       'changes.1.order',
     ])
     const many = Array.from({ length: 201 }, (_, at) => ({
       action: 'delete',
-      track_id: `${String(at).padStart(8, '0')}${UNKNOWN.slice(8)}`,
+      track_id: `${String(at).padStart(8, '0')}${UNKNOWN_ID.slice(8)}`,
     }))
     expect(await wrong(...many)).toEqual([400, 'invalid_request', 'changes'])
     expect((await ok('GET', `/v1/track/${track_id}`, { key })).track_id).toBe(track_id)
@@ -100,7 +102,7 @@ describe('a batch', () => {
 
   it('moves tracks to the end of another collection in the order of the changes, with all that counts them', async () => {
     const { key, collection_id } = await aShop()
-    const goal = await another(key)
+    const { id: goal } = await aCollection(key)
     await aTrack(key, goal, 'first')
     const ids: string[] = []
     for (const title of ['a', 'b', 'c', 'd'])
@@ -108,14 +110,14 @@ describe('a batch', () => {
     // In another range of the counts, so that both change.
     await query('update tracks set "order" = 20000 where id = ?', ids[3])
     const move = (track_id: string | undefined, to = goal) => ({ action: 'move', track_id, collection_id: to })
-    await post(key, [move(ids[3]), move(ids[0]), move(ids[1], collection_id)])
+    await changeTracks(key, [move(ids[3]), move(ids[0]), move(ids[1], collection_id)])
     expect(await names(key, `/v1/collection/${goal}/track`)).toEqual([3, 'first', 'd', 'a'])
     expect(await names(key, `/v1/collection/${collection_id}/track`)).toEqual([2, 'b', 'c'])
     expect(await names(key, `/v1/collection/${goal}/track?organization_index=d`)).toEqual([1, 'd'])
     expect(await names(key, `/v1/collection/${collection_id}/track?organization_index=d`)).toEqual([0])
     expect(await names(key, `/v1/collection/${goal}/track?q=d`)).toEqual([1, 'd'])
     await expectCounted()
-    await post(key, [move(ids[3], collection_id)])
+    await changeTracks(key, [move(ids[3], collection_id)])
     expect(await names(key, `/v1/collection/${collection_id}/track`)).toEqual([3, 'b', 'c', 'd'])
     expect(await query('select folder_id from tracks where id = ?', ids[3])).toEqual([{ folder_id: null }])
     await expectCounted()
@@ -126,10 +128,10 @@ describe('a batch', () => {
     const change = { action: 'update', title: 'x'.repeat(255), metadata: { notes: 'y'.repeat(1000) } }
     const changes = Array.from({ length: 200 }, (_, at) => ({
       ...change,
-      track_id: `${String(at).padStart(8, '0')}${UNKNOWN.slice(8)}`,
+      track_id: `${String(at).padStart(8, '0')}${UNKNOWN_ID.slice(8)}`,
     }))
     changes[0]!.track_id = await aTrack(key, collection_id, 'a')
-    expect(await post(key, changes, { 'idempotency-key': 'long' })).toMatchObject({ done: 1, refused: 199 })
+    expect(await changeTracks(key, changes, { 'idempotency-key': 'long' })).toMatchObject({ done: 1, refused: 199 })
     const body = { changes, more: 'z'.repeat(300_000) }
     await refused(413, 'payload_too_large', 'POST', '/v1/track/batch', { key, body })
   })
@@ -142,7 +144,7 @@ describe('a batch', () => {
     const { playlist_id } = await ok('POST', '/v1/playlist', { key, body: { title: 'Mixed' } })
     await ok('PUT', `/v1/playlist/${playlist_id}/track`, { key, body: { track_ids: [a, b, a] } })
     const before = await query<{ job_id: string }>('select job_id from tracks where id = ?', b)
-    const { results } = await post(key, [
+    const { results } = await changeTracks(key, [
       { action: 'delete', track_id: a },
       { action: 'reprocess', track_id: b },
       { action: 'reprocess', track_id: empty },
@@ -162,7 +164,7 @@ describe('a batch', () => {
 
   it('of 200 asks the database little', async () => {
     const { key, collection_id } = await aShop()
-    const goal = await another(key)
+    const { id: goal } = await aCollection(key)
     const ids: string[] = []
     for (let at = 0; at < 200; at++) ids.push(await aTrack(key, collection_id, `t${at}`))
     await quiet()

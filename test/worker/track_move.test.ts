@@ -7,6 +7,7 @@ import {
   aReadyTrack,
   aShop,
   aWaitingTrack,
+  changeTracks,
   eventually,
   laterBy,
   query,
@@ -14,26 +15,20 @@ import {
   storedFiles,
   sweep,
 } from './ready_track.ts'
-import { call, ok, refused } from './support.ts'
+import { aCollection, call, ok, refused } from './support.ts'
 
 /** Tracks that move to another collection, and what happens beside it. */
 
 afterEach(() => vi.useRealTimers())
 
-const post = (key: string, changes: object[]) => ok('POST', '/v1/track/batch', { key, body: { changes } })
-const aTrack = (key: string, collection_id: string, player_title: string) =>
-  aWaitingTrack(key, collection_id, { player_title })
-const another = async (key: string) =>
-  (await ok('POST', '/v1/collection', { key, body: { title: 'Another' } })).collection_id as string
-
 it('leaves the files of moved tracks alone when the collection that they came from is deleted, and takes them with the one that they went to', async () => {
   serveTranscoder()
   const { key, collection_id } = await aShop()
-  const goal = await another(key)
+  const { id: goal } = await aCollection(key)
   const moved = await aReadyTrack(key, collection_id, { player_title: 'moved' })
   const left = await aReadyTrack(key, collection_id, { player_title: 'left' })
   const { play_session_id } = await ok('POST', '/v1/play_session/track', { key, body: { track_id: moved } })
-  await post(key, [{ action: 'move', track_id: moved, collection_id: goal }])
+  await changeTracks(key, [{ action: 'move', track_id: moved, collection_id: goal }])
   const ofMoved = await query<{ id: string; path: string }>(
     `select tracks.id, value ->> 'path' as path from tracks, json_each(files) where tracks.id = ?`,
     moved,
@@ -62,14 +57,14 @@ it('leaves the files of moved tracks alone when the collection that they came fr
 
 it('leaves covers of moved tracks alone that are cut only when the collection is gone', async () => {
   const { key, collection_id, organization_id } = await aShop()
-  const goal = await another(key)
-  const moved = await aTrack(key, collection_id, 'moved')
-  const away = vi.spyOn(globalThis, 'fetch').mockRejectedValue(new TypeError('The transcoder is away'))
+  const { id: goal } = await aCollection(key)
+  const moved = await aWaitingTrack(key, collection_id, { player_title: 'moved' })
+  vi.spyOn(globalThis, 'fetch').mockRejectedValue(new TypeError('The transcoder is away'))
   const { track_cover_upload } = await ok('POST', `/v1/track/${moved}/cover`, { key })
   const body = new Uint8Array(32)
   body.set(Array.from('\x89PNG\r\n\x1a\n', (c) => c.charCodeAt(0)))
   expect((await exports.default.fetch(track_cover_upload.upload_url, { method: 'POST', body })).status).toBe(202)
-  await post(key, [{ action: 'move', track_id: moved, collection_id: goal }])
+  await changeTracks(key, [{ action: 'move', track_id: moved, collection_id: goal }])
   const stray = `media/${organization_id}/${collection_id}/stray`
   await env.MEDIA.put(stray, 'of nobody')
   const waiting = await storedFiles('uploads/')
@@ -77,7 +72,6 @@ it('leaves covers of moved tracks alone that are cut only when the collection is
   await ok('DELETE', `/v1/collection/${collection_id}`, { key })
   await eventually(async () => (await storedFiles(stray)).length === 0)
   expect(await storedFiles()).toEqual(waiting)
-  away.mockRestore()
   serveTranscoder()
   laterBy(0.1)
   await sweep()
@@ -97,9 +91,9 @@ it('leaves covers of moved tracks alone that are cut only when the collection is
 it('says what became of each track when others change it meanwhile', async () => {
   serveTranscoder()
   const { key, collection_id } = await aShop()
-  const [goal, source] = [await another(key), await another(key)]
-  const moved = await aTrack(key, collection_id, 'moved')
-  const orphan = await aTrack(key, source, 'orphan')
+  const [{ id: goal }, { id: source }] = [await aCollection(key), await aCollection(key)]
+  const moved = await aWaitingTrack(key, collection_id, { player_title: 'moved' })
+  const orphan = await aWaitingTrack(key, source, { player_title: 'orphan' })
   const replaced = await aReadyTrack(key, collection_id)
   const changes = [
     { action: 'move', track_id: moved, collection_id: goal },

@@ -1,10 +1,11 @@
-import { env } from 'cloudflare:workers'
 import { afterEach, describe, expect, it, vi } from 'vitest'
 
+import { trackRow, upload } from './fixtures.ts'
 import {
   aReadyTrack,
   aShop,
   aWaitingTrack,
+  changeTracks,
   eventually,
   laterBy,
   query,
@@ -12,7 +13,7 @@ import {
   storedFiles,
   sweep,
 } from './ready_track.ts'
-import { ok, refused } from './support.ts'
+import { aCollection, ok, refused } from './support.ts'
 import { aLibrary } from './trash_library.ts'
 
 /** What comes back from the trash beside the thing itself. */
@@ -20,7 +21,7 @@ import { aLibrary } from './trash_library.ts'
 afterEach(() => void vi.useRealTimers())
 
 describe('a restore', () => {
-  it('gives places in lists back where they are free, else at the end', async () => {
+  it('puts things back in their place in a list if that is free, else at the end', async () => {
     const library = await aLibrary()
     const { key, collection_id, track_id, other_id, ids } = library
     const orderOf = async (id: string) => (await library.get(`/v1/track/${id}`)).track.order as number
@@ -41,7 +42,7 @@ describe('a restore', () => {
     expect(seqs).toHaveLength(3)
   })
 
-  it('gives places in playlists back: where they stood, where the playlist is, and where there is room', async () => {
+  it('puts a track back where it stood in playlists, as soon as they are there, if they have room', async () => {
     const library = await aLibrary()
     const { key, track_id: a, other_id: b, playlist_id, collection_id } = library
     const path = `/v1/playlist/${playlist_id}`
@@ -68,7 +69,8 @@ describe('a restore', () => {
     await library.discard('track')
     await ok('PUT', `${path}/track`, { key, body: { track_ids: Array.from({ length: 998 }, () => b) } })
     await library.restore('track')
-    expect((await library.get(path)).count ?? (await library.get(path)).playlist.track_count).toBe(998)
+    expect((await library.get(path)).playlist.track_count).toBe(998)
+    expect(new Set(await library.places())).toEqual(new Set([b]))
     await ok('PUT', `${path}/track`, { key, body: { track_ids: [b] } })
 
     // Nothing of a collection in the trash can be put into a playlist.
@@ -79,7 +81,7 @@ describe('a restore', () => {
     expect(new Set(await library.places())).toEqual(new Set([a, b]))
   })
 
-  it('counts the tracks of a playlist that are there when it comes back', async () => {
+  it('counts only the tracks of a playlist that are not in the trash themselves', async () => {
     const library = await aLibrary()
     await library.discard('playlist')
     await library.discard('collection')
@@ -92,15 +94,14 @@ describe('a restore', () => {
     expect([playlist.track_count, (await library.places()).length, playlist.version > version]).toEqual([5, 5, true])
   })
 
-  it('ends what runs, and a restore begins it again, also for what came meanwhile', async () => {
+  it('begins the processing again that the deletion ended, and takes what was uploaded meanwhile', async () => {
     const jobs = serveTranscoder()
     const { key, collection_id } = await aShop()
     const [one, two] = [await aWaitingTrack(key, collection_id), await aWaitingTrack(key, collection_id)]
     const statusOf = async (id: string) => (await ok('GET', `/v1/track/${id}`, { key })).track.status as string
     // As if they were in line, with nobody working on them.
     const queued = async (id: string) => {
-      const [row] = await query<{ upload_path: string }>('select upload_path from tracks where id = ?', id)
-      await env.MEDIA.put(row!.upload_path, 'RIFF\0audio')
+      await upload(await trackRow(id))
       await query(
         `update tracks set status = 'fallback_processing', job_id = 'gone', awaiting_upload = 0, source_path = upload_path, source_size = 10,
           files = '[{"index":"early","path":"media/early","is_early":1}]' where id = ?`,
@@ -127,21 +128,17 @@ describe('a restore', () => {
 
     // An upload that arrives while its track is in the trash.
     const late = await aWaitingTrack(key, collection_id)
-    const [{ upload_path } = { upload_path: '' }] = await query<{ upload_path: string }>(
-      'select upload_path from tracks where id = ?',
-      late,
-    )
+    const row = await trackRow(late)
     await ok('DELETE', `/v1/track/${late}?trash=true`, { key })
-    await env.MEDIA.put(upload_path, 'RIFF\0audio')
+    await upload(row)
     await ok('POST', `/v1/trash/${late}/restore`, { key })
     await eventually(async () => (await statusOf(late)) === 'ready')
   })
 
-  it('finds the files of a track that had moved, when the collection that it came from is deleted meanwhile', async () => {
+  it('finds the files of a moved track after the collection that it came from was deleted', async () => {
     const { key, collection_id, track_id, get, discard, restore } = await aLibrary()
-    const { collection_id: goal } = await ok('POST', '/v1/collection', { key, body: { title: 'Goal' } })
-    const changes = [{ action: 'move', track_id, collection_id: goal }]
-    await ok('POST', '/v1/track/batch', { key, body: { changes } })
+    const { id: goal } = await aCollection(key)
+    await changeTracks(key, [{ action: 'move', track_id, collection_id: goal }])
     const paths = ((await query('select files from tracks where id = ?', track_id))[0]!.files as string).match(
       /(media|uploads)[^"]+/g,
     )!
@@ -153,12 +150,12 @@ describe('a restore', () => {
     expect((await storedFiles()).toSorted()).toEqual(paths.toSorted())
   })
 
-  it('brings no file back of a variant that was deleted meanwhile', async () => {
+  it('brings back no files of a variant that was deleted meanwhile', async () => {
     serveTranscoder()
     const { key, collection_id } = await aShop()
     const { variant_id } = await ok('POST', '/v1/variant', { key, body: { name: 'Radio', codec: 'mp3', bitrate: 320 } })
     const one = await aReadyTrack(key, collection_id)
-    const { collection_id: second } = await ok('POST', '/v1/collection', { key, body: { title: 'Second' } })
+    const { id: second } = await aCollection(key)
     const two = await aReadyTrack(key, second)
     const variantsOf = async (id: string) =>
       ((await ok('GET', `/v1/track/${id}/variant`, { key })).variants as { index: string }[]).map(({ index }) => index)

@@ -1,6 +1,5 @@
 import { expect, it, vi } from 'vitest'
 
-import { newHourlyId } from '../../src/adapters/id.ts'
 import type { JobEvent } from '../../src/contract/job.ts'
 import { runSweep, stopTime } from './fixtures.ts'
 import { aLongTrack, early } from './long_track.ts'
@@ -15,6 +14,7 @@ import {
   serveTranscoder,
   upload,
 } from './ready_track.ts'
+import { seedSessions } from './seed.ts'
 import { ok, refused } from './support.ts'
 import { dateOf, DAY, expectCounted, HOUR, sized, usageOf } from './usage_count.ts'
 
@@ -111,15 +111,6 @@ it('follows an own variant from its files to their deletion, whatever it is call
   expect((await expectCounted(shop)).tracks).toBe(1)
 })
 
-const seedSessions = (organization_id: string, ends: number, created: number, count: number) =>
-  query(
-    `insert into hourly_play_sessions
-      (id, organization_id, scope, resource_id, metadata, variants, is_downloadable, expires_at, created_at)
-      with recursive n(i) as (select 1 union all select i + 1 from n where i < ${count})
-      select printf('${newHourlyId(ends).slice(0, 8)}-${newHourlyId(ends).slice(9, 13)}-8000-8000-%012x', i), ?, 'track', '', '{}', '[]', 0, ${ends}, ${created} from n`,
-    organization_id,
-  )
-
 it('counts a play session on the day it was made, when the hour of its end is over, once and for no row of its own', async () => {
   const { key, organization_id, collection_id } = await aShop()
   const other = await aShop()
@@ -129,11 +120,11 @@ it('counts a play session on the day it was made, when the hour of its end is ov
   const sessions = async () =>
     (await usageOf(key, `?from=${dateOf(midnight - DAY)}`)).days.map((day: { sessions: number }) => day.sessions)
   await ok('POST', '/v1/play_session/collection', { key, body: { collection_id } })
-  await seedSessions(organization_id, midnight + 4.5 * HOUR, midnight - 1, 300)
-  await seedSessions(organization_id, midnight + 3.5 * HOUR, midnight + 2 * HOUR, 20)
-  await seedSessions(other.organization_id, midnight + 3.6 * HOUR, midnight, 7)
-  await seedSessions(organization_id, midnight - 40 * HOUR, midnight - 1, 1)
-  await seedSessions('gone', midnight + 3.5 * HOUR, midnight, 5)
+  await seedSessions(300, midnight + 4.5 * HOUR, { organization_id, created_at: midnight - 1 })
+  await seedSessions(20, midnight + 3.5 * HOUR, { organization_id, created_at: midnight + 2 * HOUR })
+  await seedSessions(7, midnight + 3.6 * HOUR, { organization_id: other.organization_id, created_at: midnight })
+  await seedSessions(1, midnight - 40 * HOUR, { organization_id, created_at: midnight - 1 })
+  await seedSessions(5, midnight + 3.5 * HOUR, { organization_id: 'gone', created_at: midnight })
   expect(await sessions()).toEqual([0, 0])
   // Two at a time, as crons may: one counts what the other has not.
   await Promise.all([runSweep(), runSweep()])

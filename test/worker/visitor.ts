@@ -2,8 +2,20 @@ import { createExecutionContext } from 'cloudflare:test'
 import { env } from 'cloudflare:workers'
 
 import worker from '../../src/index.ts'
+import { query } from './ready_track.ts'
+import { ok } from './support.ts'
 
 /** Who opens the address of a share. */
+
+/** A share of a collection, if `body` says nothing else. */
+export const aShare = async (key: string, collection_id: string, body: object = {}) =>
+  (await ok('POST', '/v1/share', { key, body: { scope: 'collection', id: collection_id, ...body } })).share
+
+/** Passwords of one round, so that no test waits for a hundred times 100,000. */
+export async function cheapPasswords(): Promise<void> {
+  const [share] = await query<{ password_hash: string }>('select password_hash from shares')
+  await query('update shares set password_hash = ?', share!.password_hash.replace(/^\d+/, '1'))
+}
 
 export type Shown = { status: number; headers: Headers; text: string }
 export async function open(path: string, password?: string, bindings: Env = env, client = '192.0.2.1'): Promise<Shown> {

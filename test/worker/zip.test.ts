@@ -1,7 +1,7 @@
 import { createExecutionContext, waitOnExecutionContext } from 'cloudflare:test'
 import { env, exports } from 'cloudflare:workers'
 import { eq } from 'drizzle-orm'
-import { beforeEach, describe, expect, it, vi } from 'vitest'
+import { beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest'
 
 import { tracks } from '../../src/adapters/schema.ts'
 import worker from '../../src/index.ts'
@@ -9,6 +9,7 @@ import { aReadyTrack, aShop, filesOf } from './fixtures.ts'
 import { query } from './ready_track.ts'
 import { seed } from './seed.ts'
 import { db, ok, refused } from './support.ts'
+import { aShare } from './visitor.ts'
 
 /** Everything that a session plays as one ZIP. */
 
@@ -142,6 +143,7 @@ describe('a ZIP', () => {
 
   it('ends with an error, not in a ZIP that lacks something, when a file is purged meanwhile', async () => {
     const said = vi.spyOn(console, 'error').mockImplementation(() => undefined)
+    onTestFinished(() => said.mockRestore())
     const id = await session()
     const gone = (await filesOf(second)).find(({ index }) => index === 'mp3-128')!
     await env.MEDIA.delete(gone.path)
@@ -152,7 +154,6 @@ describe('a ZIP', () => {
     await env.MEDIA.put(gone.path, 'longer than before')
     await expect((await fetched(`/zip/${id}`)).arrayBuffer()).rejects.toThrow()
     await vi.waitFor(() => expect(said).toHaveBeenCalledTimes(2))
-    said.mockRestore()
   })
 
   it('says the length of more than 4 GB, which takes other records (APPNOTE 4.3.14, 4.5.3)', async () => {
@@ -173,6 +174,7 @@ describe('a ZIP', () => {
 
   it('is no fault where a visitor stops it', async () => {
     const said = vi.spyOn(console, 'error').mockImplementation(() => undefined)
+    onTestFinished(() => said.mockRestore())
     const size = 1_000_000
     const files = (await filesOf(first)).map((file) => ({ ...file, size }))
     await db.update(tracks).set({ files }).where(eq(tracks.collection_id, collection_id))
@@ -184,7 +186,6 @@ describe('a ZIP', () => {
     await reader.cancel()
     await waitOnExecutionContext(context)
     expect(said).not.toHaveBeenCalled()
-    said.mockRestore()
   })
 
   it('is refused where the session may not be downloaded, is too large, or is none', async () => {
@@ -216,8 +217,7 @@ describe('a ZIP', () => {
   })
 
   it('is offered by the page of a downloadable share, and made with the share’s key', async () => {
-    const share = async (body: object) =>
-      (await ok('POST', '/v1/share', { key, body: { scope: 'collection', id: collection_id, ...body } })).share
+    const share = (body: object) => aShare(key, collection_id, body)
     const page = async (slug: string) => (await fetched(`/s/${slug}`)).text()
     const { slug } = await share({ is_downloadable: true, variants: ['mp3-128'] })
     const text = await page(slug)
