@@ -9,10 +9,10 @@ import type { Shared } from './shared_stack.ts'
 
 const HOUR = 3600_000
 
-/** Ends a session now, or some hours ago. */
+/** Ends a session or a share now, or some hours ago. */
 export function expire(
   { state_dir }: Shared,
-  table: 'upload_sessions' | 'hourly_play_sessions',
+  table: 'upload_sessions' | 'hourly_play_sessions' | 'shares',
   id: string,
   hours = 0,
 ): void {

@@ -32,8 +32,8 @@ export function LastingEmbed({ scope, id }: { scope: PlayScope; id: string }) {
     if (answer.ok) setSecret(answer.secret)
   }
   return (
-    <section class="card" aria-labelledby="lasting-title">
-      <h2 id="lasting-title">A player for good</h2>
+    <section class="card" aria-labelledby="player-key-title">
+      <h2 id="player-key-title">Permanent player</h2>
       <p class="soft">
         A player key opens only this, on the sites that you name, until you revoke it. The player makes its own sessions
         with it.

@@ -9,7 +9,7 @@ import { Copyable } from './copyable.tsx'
 import { Check, SelectField } from './field.tsx'
 import { Form } from './form.tsx'
 import { LastingEmbed } from './lasting_embed.tsx'
-import { LastingShares } from './lasting_shares.tsx'
+import { ShareLinks } from './share_links.tsx'
 import { iframeCode, playerCode } from './snippets.ts'
 import { Message } from './states.tsx'
 
@@ -61,9 +61,9 @@ export function Share({ scope, id, title }: Properties) {
   }
   return (
     <div class="share">
-      <LastingShares scope={scope} id={id} title={title} />
+      <ShareLinks scope={scope} id={id} title={title} />
       <Form class="card" aria-labelledby="session-title" onSubmit={create}>
-        <h2 id="session-title">A link for now</h2>
+        <h2 id="session-title">Temporary link</h2>
         <p class="soft">A play session opens {title} to whoever has its address, without a key, until it ends.</p>
         <SelectField label="Ends after" value={lives} options={LIVES} onChange={setLives} />
         <fieldset>
