@@ -62,7 +62,7 @@ export function CollectionPage({ id, tab }: PageProperties) {
   const add = (files: File[]) => upload(api_key, id, files)
 
   async function remove() {
-    const text = `${collection.title}, its ${plural(list.count, 'track')} and all their files will be gone. ${KEPT}`
+    const text = `${collection.title} moves to the trash with its ${plural(list.count, 'track')}, which leave playlists. ${KEPT}`
     if (!(await confirmed({ title: 'Delete this collection?', text, action: 'Delete collection' }))) return
     const answer = await client.delete('/v1/collection/{collection_id}', { params, query: TO_TRASH })
     if (!answer.ok) return announce(explain(answer))

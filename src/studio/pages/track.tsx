@@ -116,7 +116,7 @@ function Head({ client, track, reload, set }: HeadProperties) {
     if (replaced.ok) set(replaced)
   }
   async function remove() {
-    const text = `${nameOf(track)} and its files will be gone, also from playlists. ${KEPT}`
+    const text = `${nameOf(track)} moves to the trash and leaves its playlists. ${KEPT}`
     if (!(await confirmed({ title: 'Delete this track?', text, action: 'Delete track' }))) return
     const answer = await client.delete('/v1/track/{track_id}', { params, query: TO_TRASH })
     if (!answer.ok) return announce(explain(answer))

@@ -10,8 +10,12 @@ import { useAll } from '../state/all.ts'
 import { useClient } from '../state/client.ts'
 import { forgetViews } from '../state/views.ts'
 import { useTitle } from '../title.ts'
+import { KEPT_FOR } from '../trash.ts'
 
-/** What was deleted in the last seven days: bring it back, or delete it for good. */
+/** What goes for good with a thing. */
+const WITH = { track: ' and its files', collection: ', its tracks and all their files', playlist: '' }
+
+/** What was deleted lately: bring it back, or delete it for good. */
 export function TrashPage() {
   const client = useClient()
   const { entries, count, loading, problem, reload } = useAll('/v1/trash', ({ trash }) => trash)
@@ -20,13 +24,17 @@ export function TrashPage() {
 
   async function restore(item: TrashedItem) {
     const answer = await client.post('/v1/trash/{trash_id}/restore', { params: { trash_id: item.id } })
-    if (!answer.ok) return announce(explain(answer))
+    if (!answer.ok) {
+      announce(explain(answer))
+      if (answer.status === 404) reload()
+      return
+    }
     forgetViews()
     announce(`${item.title} restored`)
     go(item.scope, item.id)
   }
   async function remove(item: TrashedItem) {
-    const text = `${item.title} and its files will be gone for good.`
+    const text = `${item.title}${WITH[item.scope]} will be gone for good.`
     if (!(await confirmed({ title: `Delete this ${item.scope} now?`, text, action: 'Delete for good' }))) return
     const answer = await client.delete('/v1/trash/{trash_id}', { params: { trash_id: item.id } })
     if (!answer.ok && answer.status !== 404) return announce(explain(answer))
@@ -36,12 +44,11 @@ export function TrashPage() {
   async function empty() {
     const text = `${plural(count, 'item')} will be gone for good.`
     if (!(await confirmed({ title: 'Empty the trash?', text, action: 'Empty trash' }))) return
-    for (;;) {
-      const answer = await client.delete('/v1/trash')
-      if (!answer.ok) announce(explain(answer))
-      else if (answer.left === 0) announce('The trash is empty')
-      if (!answer.ok || answer.left === 0 || answer.deleted === 0) break
-    }
+    let answer
+    do answer = await client.delete('/v1/trash')
+    while (answer.ok && answer.left > 0 && answer.deleted > 0)
+    if (!answer.ok) announce(explain(answer))
+    else announce(answer.left === 0 ? 'The trash is empty' : `${plural(answer.left, 'item')} could not be deleted`)
     reload()
   }
   return (
@@ -49,13 +56,17 @@ export function TrashPage() {
       <div class="page-head">
         <div>
           <h1>Trash</h1>
-          {count > 0 && <p class="soft">{plural(count, 'item')}, kept for seven days</p>}
+          {count > 0 && (
+            <p class="soft">
+              {plural(count, 'item')}, kept for {KEPT_FOR}
+            </p>
+          )}
         </div>
         {entries.length > 0 && <Button onClick={empty}>Empty trash …</Button>}
       </div>
       {problem && <Problem failure={problem} retry={reload} />}
       {loading && <Loading rows={4} />}
-      {isEmpty && <Empty title="Nothing here">What you delete can be brought back from here for seven days.</Empty>}
+      {isEmpty && <Empty title="Nothing here">What you delete can be brought back from here for {KEPT_FOR}.</Empty>}
       <ul class="keys" aria-label="Trash">
         {entries.map((item) => (
           <li key={item.id} class="card key">

@@ -77,7 +77,7 @@ export function TrackList({ collection_id, list, onFiles }: Properties) {
   }
   async function remove(track: Listed) {
     const name = nameOf(track)
-    const text = `${name} and its files will be gone, also from playlists. ${KEPT}`
+    const text = `${name} moves to the trash and leaves its playlists. ${KEPT}`
     if (!(await confirmed({ title: 'Delete this track?', text, action: 'Delete track' }))) return
     const answer = await client.delete('/v1/track/{track_id}', { params: { track_id: track.id }, query: TO_TRASH })
     if (answer.ok) {
