@@ -83,8 +83,14 @@ const sentence = (text: string) => `${text.charAt(0).toUpperCase()}${text.slice(
 type Named = Pick<Listed, 'player_title' | 'file_name' | 'tags'>
 
 /** What a track's file says of itself, where the organization uses that. */
-export const usedTags = ({ tags }: Pick<Listed, 'tags'>): Listed['tags'] =>
+const usedTags = ({ tags }: Pick<Listed, 'tags'>): Listed['tags'] =>
   organization.get()?.uses_tags === false ? {} : tags
+
+/** Whom a track is by: as somebody wrote it for this track, else as its file says. */
+export function artistOf(track: Pick<Listed, 'player_subtitle' | 'tags'>) {
+  const { artist, album_artist } = usedTags(track)
+  return track.player_subtitle || artist || album_artist
+}
 
 /** A track's name as its file has it: the title that it says, else its own. */
 export const fileTitle = (track: Named) => usedTags(track).title ?? withoutExtension(track.file_name)

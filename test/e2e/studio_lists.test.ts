@@ -63,15 +63,21 @@ test('below its title a row says what was written for it, else the artist of the
   expect(await below('second')).toBe('Various')
   const turn = async (uses: 'check' | 'uncheck', said: string) => {
     await visit(page, '#/variants', 'Variants')
-    await page.getByRole('checkbox', { name: /tags of a file/ })[uses](PATIENCE)
+    await page.getByRole('checkbox', { name: /a file's tags/ })[uses](PATIENCE)
     await page.getByText(said, { exact: true }).waitFor({ state: 'attached', ...PATIENCE })
     await page.goBack()
   }
-  await turn('uncheck', 'Tags are not used')
+  await turn('uncheck', 'Tags are no longer used')
   await expect.poll(() => below('first'), PATIENCE).toBe('Various')
   await page.reload()
   await expect.poll(() => below('first'), PATIENCE).toBe('Various')
-  await turn('check', 'Tags are used')
+  await visit(page, '#/collections', 'Collections')
+  await page.getByRole('searchbox').fill('first')
+  const found = page.getByRole('list', { name: 'Tracks' }).getByRole('listitem')
+  await found.waitFor(PATIENCE)
+  expect(await found.locator('.soft').textContent()).toBe('')
+  await page.goBack()
+  await turn('check', 'Tags are now used')
   await expect.poll(() => below('first'), PATIENCE).toBe('Ines Calder')
   const first = { params: { track_id: (await listed())[0]!.id } }
   await must(client.put('/v1/track/{track_id}', { ...first, body: { player_subtitle: 'Live' } }))
@@ -136,12 +142,19 @@ test('a search finds collections, and the tracks of all of them by what is known
   const found = page.getByRole('list', { name: 'Tracks' }).getByRole('link')
   await search.fill('CÁLDER')
   await expect.poll(() => found.allTextContents(), PATIENCE).toEqual(['first'])
-  await page.getByText('No collection has these words.').waitFor()
+  await page.getByText('No collections found.').waitFor()
   await search.fill('demo')
   await cards.filter({ hasText: 'Demo tape' }).waitFor(PATIENCE)
   await page.getByText('0 tracks', { exact: true }).waitFor()
+  // What it answered before is not shown in place of what could not be answered.
+  await page.route('**/v1/collection?*', (route) => route.abort())
   await search.fill('ird')
-  await page.getByText('No collection has these words.').waitFor()
+  await page.getByText('The service cannot be reached').waitFor(PATIENCE)
+  expect(await cards.count()).toBe(0)
+  await page.unroute('**/v1/collection?*')
+  expect(problems.splice(0)).toEqual(Array.from({ length: 3 }, () => expect.stringContaining('ERR_FAILED')))
+  await page.getByRole('button', { name: 'Try again' }).click()
+  await page.getByText('No collections found.').waitFor()
   // Cleared, it keeps the focus until all are here again, and afterwards.
   const left = await search.evaluateHandle((field) => {
     const left = { once: false }

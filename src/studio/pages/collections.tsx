@@ -1,5 +1,3 @@
-import { useState } from 'preact/hooks'
-
 import { DEFAULT_ACCEPT } from '../../client/upload/accept.ts'
 import type { Collection } from '../api.ts'
 import { plural } from '../format.ts'
@@ -10,24 +8,21 @@ import { Shelf } from '../parts/shelf.tsx'
 import { href } from '../route.ts'
 import { useAll } from '../state/all.ts'
 import { useClient, useConnection } from '../state/client.ts'
-import { useSettled } from '../state/settled.ts'
+import { useSearch } from '../state/search.ts'
 import { uploadAsCollection } from '../state/uploads.ts'
 
 /** All collections, newest first, and what is found in them. */
 export function CollectionsPage() {
   const connection = useConnection()
   const { client } = connection
-  const [words, setWords] = useState('')
-  const q = useSettled(words)
+  const { query, ...search } = useSearch()
   return (
     <Shelf
       kind="collection"
       title="Collections"
-      list={useAll('/v1/collection', ({ collections }) => collections, { query: q ? { q } : {} })}
-      words={words}
-      q={q}
-      onWords={setWords}
-      found={q && <FoundTracks words={q} />}
+      list={useAll('/v1/collection', ({ collections }) => collections, { query })}
+      {...search}
+      found={search.q && <FoundTracks words={search.q} />}
       create={async (title) => {
         const made = await client.post('/v1/collection', { body: { title } })
         return made.ok ? { ok: true, id: made.collection_id } : made

@@ -1,5 +1,3 @@
-import { useState } from 'preact/hooks'
-
 import type { Playlist } from '../api.ts'
 import { plural } from '../format.ts'
 import { CoverCard } from '../parts/cover_card.tsx'
@@ -7,21 +5,18 @@ import { Shelf } from '../parts/shelf.tsx'
 import { href } from '../route.ts'
 import { useAll } from '../state/all.ts'
 import { useClient } from '../state/client.ts'
-import { useSettled } from '../state/settled.ts'
+import { useSearch } from '../state/search.ts'
 
 /** All playlists, newest first, or those that have some words. */
 export function PlaylistsPage() {
   const client = useClient()
-  const [words, setWords] = useState('')
-  const q = useSettled(words)
+  const { query, ...search } = useSearch()
   return (
     <Shelf
       kind="playlist"
       title="Playlists"
-      list={useAll('/v1/playlist', ({ playlists }) => playlists, { query: q ? { q } : {} })}
-      words={words}
-      q={q}
-      onWords={setWords}
+      list={useAll('/v1/playlist', ({ playlists }) => playlists, { query })}
+      {...search}
       create={async (title) => {
         const made = await client.post('/v1/playlist', { body: { title } })
         return made.ok ? { ok: true, id: made.playlist_id } : made

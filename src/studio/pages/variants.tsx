@@ -42,7 +42,7 @@ export function VariantsPage() {
     organization.set(answer.ok ? answer.organization : current)
     if (!answer.ok) return announce(explain(answer))
     forgetViews()
-    announce(uses_tags ? 'Tags are used' : 'Tags are not used')
+    announce(uses_tags ? 'Tags are now used' : 'Tags are no longer used')
   }
   async function bringAll() {
     const title = 'Bring all tracks up to date?'
@@ -97,7 +97,7 @@ export function VariantsPage() {
         <section class="table-group" aria-labelledby="tags-title">
           <h2 id="tags-title">Tags of files</h2>
           <Check
-            label="Title, artist, order and cover come from the tags of a file where nobody has set them"
+            label="Use title, artist, track order and cover from a file's tags where none is set"
             checked={current.uses_tags}
             onChange={(uses_tags) => void setUsesTags(uses_tags)}
           />

@@ -1,4 +1,4 @@
-import { clock, nameOf, plural } from '../format.ts'
+import { artistOf, clock, nameOf, plural } from '../format.ts'
 import { href } from '../route.ts'
 import { useClient, useLoad } from '../state/client.ts'
 import { Problem } from './states.tsx'
@@ -27,7 +27,7 @@ export function FoundTracks({ words }: { words: string }) {
             <a class="name" href={href('track', track.id)}>
               {nameOf(track)}
             </a>
-            <span class="soft">{track.player_subtitle || track.tags.artist || track.tags.album_artist}</span>
+            <span class="soft">{artistOf(track)}</span>
             <span class="duration">{track.duration > 0 && clock(track.duration)}</span>
           </li>
         ))}

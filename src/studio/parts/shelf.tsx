@@ -83,7 +83,7 @@ export function Shelf<T>(properties: Properties<T>) {
       )}
       {nothing && q && (
         <p class="soft" role="status">
-          No {kind} has these words.
+          No {kind}s found.
         </p>
       )}
       <ul class="cards">{entries.map(card)}</ul>

@@ -1,6 +1,6 @@
 import { mayHelpToRepeat } from '../../client/upload/session.ts'
 import type { Listed, Track } from '../api.ts'
-import { clock, failureOf, infoOf, nameOf, percent, signed, usedTags } from '../format.ts'
+import { artistOf, clock, failureOf, infoOf, nameOf, percent, signed } from '../format.ts'
 import { href } from '../route.ts'
 import { nowPlaying } from '../state/now_playing.ts'
 import { useStore } from '../state/store.ts'
@@ -40,9 +40,7 @@ export function TrackRow({ track, detail, place, handle, look, onPlay, menu, onR
   const name = nameOf(track)
   const current = now?.track_id === track.id
   const loudness = info.loudness?.integrated_lufs
-  // As somebody wrote it for this track, else as the file says, else as players show it.
-  const { artist, album_artist } = usedTags(track)
-  const subtitle = track.player_subtitle || artist || album_artist || view?.track.player_subtitle
+  const subtitle = artistOf(track) || view?.track.player_subtitle
   const sent = sentOf(track)
   const warnings = (info.warnings?.length ?? 0) + (info.failed_variants?.length ?? 0)
 

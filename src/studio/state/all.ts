@@ -19,6 +19,8 @@ export interface All<T> {
   reload: () => void
 }
 
+const NONE = { count: 0, more: false }
+
 /** Everything of a list, shown page after page as it arrives. */
 export function useAll<P extends ListPath, T>(
   path: P,
@@ -27,7 +29,7 @@ export function useAll<P extends ListPath, T>(
 ): All<T> {
   const client = useClient()
   const [entries, set] = useState<T[]>([])
-  const [count, setCount] = useState({ count: 0, more: false })
+  const [count, setCount] = useState(NONE)
   const asked = JSON.stringify([path, options])
   const [shown, setShown] = useState<string>()
   const [problem, setProblem] = useState<Failure>()
@@ -47,6 +49,11 @@ export function useAll<P extends ListPath, T>(
           setCount({ count, more: is_count_exact === false })
         } else {
           setProblem(page)
+          // What is shown answered another question.
+          if (shown !== asked && all.length === 0) {
+            set([])
+            setCount(NONE)
+          }
         }
         setShown(asked)
       }

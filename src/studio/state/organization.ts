@@ -4,7 +4,7 @@ import { createStore } from './store.ts'
 /** The organization that the key opens; null until it is known. */
 export const organization = createStore<Organization | null>(null)
 
-/** Finds it by its keys, of which there always is one; what is answered forgets it. */
+/** Finds it by its keys, of which there always is one; returns a function that forgets it. */
 export function findOrganization(client: Client): () => void {
   let isCurrent = true
   void (async () => {
