@@ -4,12 +4,14 @@ import path from 'node:path'
 import { cloudflareTest, readD1Migrations } from '@cloudflare/vitest-plugin'
 import { defineConfig } from 'vitest/config'
 
+import { scratchDirectory } from './test/support/scratch.ts'
 import { WaitingFirst } from './test/support/sequencer.ts'
 
 // Wrangler's warnings of what is experimental in wrangler.toml would stand in every run.
 process.env.WRANGLER_LOG ??= 'error'
 // A hundred processes of Node begin with the same modules, wrangler's and the transcoder's above all: compiled once, for all of them.
 process.env.NODE_COMPILE_CACHE ??= path.join(import.meta.dirname, '.cache/node')
+process.env.TMPDIR ??= scratchDirectory()
 
 const secret = () => randomBytes(16).toString('hex')
 

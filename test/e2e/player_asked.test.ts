@@ -69,7 +69,7 @@ test('play and seek while the session is being opened, and before there is any',
 
 test('play in a session that had expired before it began: another one begins by itself', async () => {
   const old = await stage.aSession(album)
-  expire(stage.stack, 'hourly_play_sessions', old, 1)
+  await expire(stage.stack, 'hourly_play_sessions', old, 1)
   const opened = await stage.open({ 'play-session-id': old, track: '2' })
   await opened.until('sessionexpired')
   await opened.call('play')

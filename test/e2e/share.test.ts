@@ -160,7 +160,7 @@ test('a frame with a password opens to who knows it, and tells others nothing', 
 test('a share ends by itself, and says so', async () => {
   const { id, url } = await share({ expires_at: inAnHour() })
   expect((await fetch(url)).status).toBe(200)
-  expire(stack, 'shares', id)
+  await expire(stack, 'shares', id)
   expect((await fetch(url)).status).toBe(410)
   const { page } = await openTab(browser)
   await page.goto(url)

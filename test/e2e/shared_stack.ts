@@ -12,7 +12,6 @@ import { startStack } from '../support/stack.ts'
 /** A stack for all files that only use it; those that stop it, or keep its transcoder busy, start one of their own. */
 export interface Shared {
   base_url: string
-  state_dir: string
   /** The server key of an organization that nobody else uses. */
   api_key: string
   organization_id: string
@@ -20,7 +19,7 @@ export interface Shared {
   dispose: () => Promise<void>
 }
 
-type Started = Pick<Shared, 'base_url' | 'state_dir' | 'root_key'> & { problem?: string }
+type Started = Pick<Shared, 'base_url' | 'root_key'> & { problem?: string }
 
 declare module 'vitest' {
   export interface ProvidedContext {

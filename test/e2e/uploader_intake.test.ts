@@ -82,7 +82,7 @@ test('too large, empty and unwanted files say why', async () => {
 test('what concerns every file stands above the list until the page has put it right, and nothing is lost by it', async () => {
   const session = () => must(bench.server.post('/v1/upload_session', { body: { collection_id: bench.collection_id } }))
   const ended = (await session()).upload_session_id
-  expire(bench.stack, 'upload_sessions', ended)
+  await expire(bench.stack, 'upload_sessions', ended)
   const uploader = await bench.open({ 'api-key': '' })
   const { element } = uploader
   const set = (attributes: Record<string, string>) =>
