@@ -4,7 +4,7 @@ import { join } from 'node:path'
 
 import { afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
 
-import { diskError, reserveSpace } from '../../container/disk.ts'
+import { diskError, reserveSpace, spaceFor } from '../../container/disk.ts'
 import { download } from '../../container/transfer/download.ts'
 import { Refusal } from '../../src/contract/job.ts'
 import { makeAudio, noise } from '../support/audio.ts'
@@ -160,13 +160,17 @@ describe('a service that gets no room', () => {
 
   it('because others have it takes no job, which is no fault of the job', async () => {
     const service = await stage.start()
-    // Something always lies on a disk.
-    const { blocks, bavail, bsize } = await statfs(service.workDir)
-    const between = ((blocks + bavail) / 2) * bsize
+    // However much else comes and goes: as much as the disk has, but for half of what is certainly taken.
+    const taken = 2 ** 27
+    await writeFile(join(stage.scratch, 'taken'), Buffer.alloc(taken))
+    const { blocks, bsize } = await statfs(service.workDir)
+    const most = blocks * bsize - taken / 2
     const job = stage.newLightJob()
-    const response = await post(service, { ...job, source: { ...job.source, size: Math.floor(between) } }, job.job_id)
+    const spare = spaceFor({ ...job, variants: [], source: { ...job.source, size: 0 } })
+    const size = most - spare - 2 ** 25
+    const response = await post(service, { ...job, source: { ...job.source, size } }, job.job_id)
     expect([response.status, Refusal.parse(await response.json()).code]).toEqual([503, 'unavailable'])
     expect(Number(response.headers.get('retry-after'))).toBeGreaterThan(0)
-    await expect(reserveSpace(service.workDir, between)).rejects.toMatchObject({ code: 'disk_full', retryable: true })
+    await expect(reserveSpace(service.workDir, most)).rejects.toMatchObject({ code: 'disk_full', retryable: true })
   })
 })

@@ -1,5 +1,5 @@
 import { type ChildProcess, spawn } from 'node:child_process'
-import { randomBytes } from 'node:crypto'
+import { randomBytes, randomInt } from 'node:crypto'
 import { appendFileSync } from 'node:fs'
 import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises'
 import { createServer } from 'node:net'
@@ -125,12 +125,19 @@ function killGroup(pid: number): void {
   }
 }
 
-/** Two ports that nothing listens on; held together, so that they differ. */
+/** Two ports that nothing listens on. */
 export async function freePorts(): Promise<[number, number]> {
-  const servers = [createServer(), createServer()] as const
-  const open = servers.map((server) => new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve)))
-  await Promise.all(open)
-  const ports = servers.map((server) => (server.address() as { port: number }).port) as [number, number]
-  await Promise.all(servers.map((server) => new Promise((resolve) => server.close(resolve))))
-  return ports
+  return [await freePort(11_000), await freePort(21_000)]
+}
+
+/** One of the ten thousand from there. Systems hand out those from 32768 by themselves, and may do so before it is used. */
+async function freePort(from: number): Promise<number> {
+  const port = from + randomInt(10_000)
+  const server = createServer()
+  const isFree = await new Promise<boolean>((resolve) => {
+    server.once('error', () => resolve(false)).listen(port, '127.0.0.1', () => resolve(true))
+  })
+  if (!isFree) return freePort(from)
+  await new Promise((resolve) => server.close(resolve))
+  return port
 }
