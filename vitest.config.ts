@@ -17,7 +17,7 @@ const secret = () => randomBytes(16).toString('hex')
 
 export default defineConfig({
   test: {
-    // Many tests wait for a process, a lease or a queue: two cores serve four files.
+    // Many tests wait for a process, a lease or a queue: two cores serve four files (six take longer: they are in each other's way).
     maxWorkers: 4,
     sequence: { sequencer: WaitingFirst },
     silent: 'passed-only',
