@@ -84,9 +84,9 @@ describe.each(Object.keys(MODES) as (keyof typeof MODES)[])('%s', (mode) => {
     await row.getByRole('button', { name: /^More for A song/ }).click()
     await page.getByRole('menuitem', { name: 'Details' }).waitFor()
     // Not in a corner of the window first.
-    const menu = row.getByRole('menu')
-    const { x, y } = (await menu.boundingBox())!
-    expect([await painted, x >= 8, y >= 8]).toEqual([{ x, y }, true, true])
+    const first = await painted
+    const { x, y } = (await row.getByRole('menu').boundingBox())!
+    expect([first, x >= 8, y >= 8]).toEqual([{ x, y }, true, true])
     await judge(page, 'menu')
     await page.getByRole('menuitem', { name: 'Add to a playlist …' }).click()
     await page.getByRole('button', { name: /^Mix/ }).waitFor(PATIENCE)
