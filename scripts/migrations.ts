@@ -13,8 +13,8 @@ export const readMigrations = (directory: string): Migration[] =>
     .toSorted()
     .map((name) => ({ name, sql: readFileSync(join(directory, name), 'utf8') }))
 
-/** The list of those that a database has, as wrangler makes it, so that its `d1 migrations list` knows them too. */
-export const LIST = `CREATE TABLE IF NOT EXISTS d1_migrations (
+/** Holds the names of those that a database has, as wrangler makes it, so that its `d1 migrations list` knows them too. */
+export const MIGRATIONS_TABLE = `CREATE TABLE IF NOT EXISTS d1_migrations (
   id INTEGER PRIMARY KEY AUTOINCREMENT, name TEXT UNIQUE, applied_at TIMESTAMP DEFAULT CURRENT_TIMESTAMP NOT NULL
 );`
 

@@ -5,7 +5,7 @@ import { DatabaseSync } from 'node:sqlite'
 import { NODE_FLAGS } from '../container/process/node_flags.ts'
 import { type Child, type ChildOptions, startChild } from './child.ts'
 import { printer, selectTranscoderLine, workerLineSelector } from './log.ts'
-import { LIST, readMigrations, textOf } from './migrations.ts'
+import { MIGRATIONS_TABLE, readMigrations, textOf } from './migrations.ts'
 import { root, type Settings } from './settings.ts'
 
 /** How the children are started: wrangler for the database and the Worker, and the transcoder. */
@@ -36,7 +36,7 @@ export function startMigration(settings: Settings): Child | undefined {
   if (missing.length === 0) return undefined
   const file = join(stateDir, 'migrations.sql')
   mkdirSync(stateDir, { recursive: true })
-  writeFileSync(file, [LIST, ...missing.map(textOf)].join('\n'))
+  writeFileSync(file, [MIGRATIONS_TABLE, ...missing.map(textOf)].join('\n'))
   const command = applied ? ['execute', 'DB', '--yes', '--file', file] : ['migrations', 'apply', 'DB']
   const migrate = ['d1', ...command, '--local', '--persist-to', stateDir]
   const onLine = printer('database', () => undefined)

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
-import { LIST, type Migration, readMigrations, textOf, triggersOf } from '../migrations.ts'
+import { MIGRATIONS_TABLE, type Migration, readMigrations, textOf, triggersOf } from '../migrations.ts'
 import { type Account, ApiFault, call, Refusal } from './account.ts'
 import type { Plan } from './plan.ts'
 import { runWrangler } from './wrangler.ts'
@@ -12,7 +12,7 @@ export async function migrate(plan: Plan, account: Account, database: string): P
   const { id, token } = account
   const files = readMigrations(plan.migrations)
   const applied = await appliedIn(token, id, database)
-  if (applied.length === 0) await query(token, id, database, LIST)
+  if (applied.length === 0) await query(token, id, database, MIGRATIONS_TABLE)
   for (const file of files.filter(({ name }) => !applied.includes(name))) {
     await query(token, id, database, textOf(file)).catch(async (error: unknown) => {
       if (!(error instanceof ApiFault) || error.status >= 500) throw error

@@ -1,7 +1,9 @@
 import { connect as connectTo } from 'node:net'
+import { DatabaseSync } from 'node:sqlite'
 
 import { afterAll, beforeAll, expect, test, vi } from 'vitest'
 
+import { databaseFile } from '../../scripts/service.ts'
 import { type Client, createClient } from '../../src/client/index.ts'
 import { childrenOf } from '../container/processes.ts'
 import { makeAudio } from '../support/audio.ts'
@@ -16,6 +18,21 @@ let client: Client
 let audio: Buffer
 let collection_id: string
 const done: string[] = []
+
+const ask = <T>(state_dir: string, run: (database: DatabaseSync) => T): T => {
+  using database = new DatabaseSync(databaseFile(state_dir)!)
+  return run(database)
+}
+const forget0017 = (state_dir: string) =>
+  ask(state_dir, (database) =>
+    database.exec(`delete from d1_migrations where name like '0017%'; drop trigger trash_count_insert`),
+  )
+const has0017 = (state_dir: string) =>
+  ask(state_dir, (database) =>
+    [`d1_migrations where name like '0017%'`, `sqlite_master where name = 'trash_count_insert'`].map(
+      (rows) => database.prepare(`select count(*) as count from ${rows}`).get()!.count,
+    ),
+  )
 
 const connect = () => createClient({ base_url: stack.base_url, api_key: stack.api_key })
 
@@ -38,15 +55,18 @@ test('a transcoder that is killed in the middle of a job is started again and do
   done.push(track_id)
 })
 
-test('after everything was killed in the middle of a job, the next start does it and has kept the rest', async () => {
+test('after everything was killed in the middle of a job, the next start, of a new version, does it and has kept the rest', async () => {
   const { track_id } = await upload(client, collection_id, 'two.flac', audio)
   await untilTranscoding(client, track_id)
   await stack.killAll()
   await vi.waitFor(async () => expect(await processesOf(stack.state_dir)).toEqual([]), { timeout: 20_000 })
 
+  // As the version before left it.
+  forget0017(stack.state_dir)
   const { api_key, organization_id } = stack
   stack = await startStack({ state_dir: stack.state_dir })
   expect(stack).toMatchObject({ api_key, organization_id })
+  expect(has0017(stack.state_dir)).toEqual([1, 1])
   client = connect()
   expect(await settle(client, track_id)).toMatchObject({ status: 'ready' })
   done.push(track_id)

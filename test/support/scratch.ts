@@ -12,12 +12,13 @@ const NAME = 'tonearm-test-'
  * memory to write to instead, if there is plenty and programs may be started there.
  */
 export function scratchDirectory(): string {
-  if (!hasRoom()) return tmpdir()
+  if (!existsSync(MEMORY)) return tmpdir()
   for (const name of readdirSync(MEMORY)) {
     // Of a run that was killed.
     const isOver = name.startsWith(NAME) && !existsSync(`/proc/${name.slice(NAME.length)}`)
     if (isOver) rmSync(join(MEMORY, name), { recursive: true, force: true })
   }
+  if (!hasRoom()) return tmpdir()
   const directory = join(MEMORY, NAME + process.pid)
   mkdirSync(directory, { recursive: true })
   process.once('exit', () => rmSync(directory, { recursive: true, force: true }))
