@@ -6,12 +6,13 @@ import * as z from 'zod'
 import { Environment } from '../container/service/settings.ts'
 import { CATALOGUE } from '../src/contract/catalogue.ts'
 import { ERRORS, FILE_ERRORS, SERVICE_ERRORS, TRACK_ERRORS, WARNINGS } from '../src/contract/errors.ts'
+import { EVENTS } from '../src/contract/event.ts'
 import { codecOf, CODECS, type AudioCodec } from '../src/contract/facts.ts'
 import { limitsOf } from '../src/contract/limit.ts'
 import { root, SETTINGS } from './settings.ts'
 
 /**
- * `npm run docs`: writes the tables of docs/errors.md, docs/limits.md, docs/settings.md and docs/variants.md from
+ * `npm run docs`: writes the tables of docs/errors.md, docs/events.md, docs/limits.md, docs/settings.md and docs/variants.md from
  * the code that they describe.
  * With `--check` nothing is written: it fails when a table is stale, or when README.md has grown too long to be read at once.
  */
@@ -120,6 +121,11 @@ function codecs(): string {
 
 const { upload_expired, transcoder_unavailable } = TRACK_ERRORS
 const errors = Object.entries(ERRORS).map(([name, { status, meaning }]) => [String(status), code(name), meaning])
+const events = Object.entries(EVENTS).map(([type, { data, meaning }]) => [
+  code(type),
+  Object.keys(data).map(code).join(', '),
+  meaning,
+])
 const standards = Object.fromEntries(vars.map(({ name, standard }) => [name, standard]))
 const limits = limitsOf(standards as Parameters<typeof limitsOf>[0]).map(({ name, value, unit, applies_to }) => [
   code(name),
@@ -134,6 +140,7 @@ const TABLES: Record<string, Record<string, string>> = {
     'service errors': meanings({ ...SERVICE_ERRORS, transcoder_unavailable }),
     warnings: meanings(WARNINGS),
   },
+  'docs/events.md': { events: table(['`type`', '`data`', 'Meaning'], events) },
   'docs/limits.md': { limits: table(['Name', 'At most', 'Of'], limits) },
   'docs/settings.md': {
     'npm start': table(

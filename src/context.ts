@@ -11,6 +11,8 @@ export interface System<D = Database> {
   now: number
   /** After a change of what an organization's listeners see: this isolate gives no older answer from here on. */
   forget: (organization_id: string) => void
+  /** Who does it, for events: `api_key:{id}` or `root`; null: the service. */
+  actor: string | null
 }
 
 /** As it is when the work begins. */
@@ -19,6 +21,7 @@ export const systemOf = <D>(env: Env, memory: Memory, db: D): System<D> => ({
   db,
   now: Date.now(),
   forget: (organization_id) => memory.forget(organization_id),
+  actor: null,
 })
 
 /** Everything a handler may touch; what a play view needs of the database is no more than its client. */
@@ -27,6 +30,8 @@ export interface Context<D = Database> extends System<D> {
   memory: Memory
   /** Where this service is reached from outside, without a slash at the end. */
   base_url: string
+  /** Aborts when who has asked waits no longer. */
+  signal?: AbortSignal
   /** Says that the answer, which is an organization's, may be given again, in milliseconds since 1970 at most until then. */
   mayReuse: (organization_id: string, until: number) => void
 }

@@ -65,14 +65,15 @@ export const among = (values: readonly unknown[]) => sql`(select value from json
  * Every column is named by the table's definition and filled by its name, whatever their order.
  */
 export function insertFrom<T extends SQLiteTable>(db: Database, table: T, values: SQLiteInsertValue<T>, source: SQL) {
-  const columns = Object.entries(getTableColumns(table))
+  const all = Object.entries(getTableColumns(table))
+  const columns = all.filter(([, column]) => !column.generated)
   const fields = columns.map(([name, column]) => {
     const { [name]: value = column.default ?? null } = values as Record<string, unknown>
     return [name, (is(value, SQL) ? value : sql`${sql.param(value, column)}`).as(column.name)]
   })
   const select = db.select(Object.fromEntries(fields) as Record<string, SQL.Aliased>).from(source)
-  // Drizzle compares the names with the table's, and throws when they differ.
-  return db.insert(table).select(select as never)
+  // Drizzle compares the names with the table's, and throws when they differ; that it writes no generated ones it forgets there.
+  return db.insert(table).select((columns.length < all.length ? select.getSQL() : select) as never)
 }
 
 /** A statement that is written once in an isolate, as Drizzle takes longer for it than all the rest of a request; bound to values each time. */

@@ -3,10 +3,12 @@ import { and, eq, or, type SQL, sql } from 'drizzle-orm'
 import { MAX_PLAYLIST_TRACKS } from '../contract/facts.ts'
 import type { Database } from './database.ts'
 import { newId } from './id.ts'
+import { recordEvents, type Recorder } from './record_event.ts'
 import { playlists, playlistTracks } from './schema.ts'
 
-/** Numbers the places anew, 0, 1, 2, …, in every playlist that this change signed, and counts them. */
-export function renumber(db: Database, change_id: string) {
+/** Numbers the places anew, 0, 1, 2, …, in every playlist that this change signed, counts them, and tells that their tracks are others. */
+export function renumber(by: Recorder, change_id: string, isTold = true) {
+  const { db } = by
   const signed = sql`select id from playlists where change_id = ${change_id}`
   return [
     db
@@ -21,6 +23,9 @@ export function renumber(db: Database, change_id: string) {
       .update(playlists)
       .set({ track_count: sql`(select count(*) from playlist_tracks where playlist_id = playlists.id)` })
       .where(eq(playlists.change_id, change_id)),
+    ...(isTold
+      ? [recordEvents(by, 'playlist.updated', sql`playlists where change_id = ${change_id}`, { changed: ['tracks'] })]
+      : []),
   ] as const
 }
 
@@ -36,7 +41,8 @@ export const waitingFor = (playlist_id: string) =>
   ['whole', 'alone'].map((way) => sql`playlist_id = ${`${way}:${playlist_id}`}`)
 
 /** Takes places out of their playlists so that they can come back; for the batch that moves their tracks, or the playlist, into the trash. */
-export function hidePlaces(db: Database, places: SQL, way: 'whole' | 'alone') {
+export function hidePlaces(by: Recorder, places: SQL, way: 'whole' | 'alone') {
+  const { db } = by
   const change_id = newId()
   const hidden = sql`${places} and not ${waits}`
   return [
@@ -48,7 +54,7 @@ export function hidePlaces(db: Database, places: SQL, way: 'whole' | 'alone') {
       .update(playlistTracks)
       .set({ playlist_id: sql`${`${way}:`} || playlist_id` })
       .where(hidden),
-    ...renumber(db, change_id),
+    ...renumber(by, change_id, way === 'alone'),
   ] as const
 }
 
@@ -56,7 +62,8 @@ export function hidePlaces(db: Database, places: SQL, way: 'whole' | 'alone') {
  * Brings back the places whose playlist and track are there again, to where they stood; those of a playlist that would have too many
  * go on waiting. For the batch that takes them out of the trash.
  */
-export function showPlaces(db: Database, places: SQL) {
+export function showPlaces(by: Recorder, places: SQL, isTold: boolean) {
+  const { db } = by
   const change_id = newId()
   const back = sql`${places} and ${waits} and exists (
     select 1 from tracks, collections where tracks.id = track_id and collections.id = tracks.collection_id)`
@@ -78,7 +85,7 @@ export function showPlaces(db: Database, places: SQL) {
       .where(
         sql`${playlistTracks.id} = place_id and exists (select 1 from playlists where id = home and change_id = ${change_id})`,
       ),
-    ...renumber(db, change_id),
+    ...renumber(by, change_id, isTold),
   ] as const
 }
 
@@ -87,7 +94,8 @@ export const forgetPlaces = (db: Database, playlist_id: string, condition: SQL) 
   db.delete(playlistTracks).where(and(or(...waitingFor(playlist_id)), condition))
 
 /** Takes deleted tracks out of all playlists; for the batch that deletes them, before the tracks go. */
-export function removeFromPlaylists(db: Database, deleted: SQL) {
+export function removeFromPlaylists(by: Recorder, deleted: SQL) {
+  const { db } = by
   const change_id = newId()
   const affected = sql`id in (select playlist_id from playlist_tracks where track_id in ${deleted})`
   return [
@@ -96,6 +104,6 @@ export function removeFromPlaylists(db: Database, deleted: SQL) {
       .set({ version: sql`version + 1`, change_id })
       .where(affected),
     db.delete(playlistTracks).where(sql`track_id in ${deleted}`),
-    ...renumber(db, change_id),
+    ...renumber(by, change_id),
   ] as const
 }

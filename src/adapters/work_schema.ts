@@ -58,6 +58,8 @@ export type JobPayload =
       /** The collection whose folder the prefixes are: the files of tracks that have moved away stay. */
       folder_id?: string
       variant?: { id: string; index: string }
+      /** Who has deleted the collection, for the events of its tracks. */
+      actor?: string | null
     }
   | { kind: 'reprocess'; collection_id: string }
 
@@ -117,7 +119,7 @@ export const jobs = sqliteTable(
 
 /** When what must not stop last happened (src/adapters/heartbeats.ts); `seen` is when somebody first asked. */
 export const heartbeats = sqliteTable('heartbeats', {
-  name: text().$type<'sweep' | 'event' | 'seen'>().primaryKey(),
+  name: text().$type<'sweep' | 'event' | 'seen' | 'events'>().primaryKey(),
   at: integer().notNull(),
 })
 

@@ -3,6 +3,7 @@ import type * as z from 'zod'
 import { apiKeyOperations } from './api_key.ts'
 import { collectionOperations } from './collection.ts'
 import { coverOperations } from './cover.ts'
+import { eventOperations } from './event.ts'
 import { limitOperations } from './limit.ts'
 import { multipartOperations } from './multipart.ts'
 import { organizationOperations } from './organization.ts'
@@ -38,6 +39,7 @@ export const operations = {
   ...trashOperations,
   ...limitOperations,
   ...usageOperations,
+  ...eventOperations,
   ...systemOperations,
 }
 export type OperationTable = typeof operations

@@ -29,6 +29,17 @@ function compile(schema: z.core.$ZodType): Copy | null {
       const inner = compile(def.innerType)
       return inner && ((value: never) => (value === null || value === undefined ? value : inner(value)))
     }
+    case 'union': {
+      // Of objects that one field tells apart.
+      const { discriminator, options } = def as z.core.$ZodDiscriminatedUnionDef
+      const copies = new Map(
+        options.flatMap((option) => {
+          const copy = compile(option)
+          return [...(option._zod.propValues?.[discriminator] ?? [])].map((value) => [value, copy] as const)
+        }),
+      )
+      return (value: Record<string, never>) => copies.get(value[discriminator])!(value as never)
+    }
     case 'string':
     case 'number':
     case 'boolean':

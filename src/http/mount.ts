@@ -10,6 +10,7 @@ import type { ErrorCode } from '../contract/errors.ts'
 import { MAX_BODY_BYTES } from '../contract/facts.ts'
 import type { Operation, Operations } from '../contract/operation.ts'
 import { ApiError, notFound } from '../errors.ts'
+import { actorOf } from '../principal.ts'
 import { once } from '../resources/idempotency.ts'
 import { JSON_HEADERS, requestId } from './answer.ts'
 import { answerListener } from './answer_listener.ts'
@@ -143,7 +144,12 @@ export function mount(
           encoded,
         )
       }
-      const own = contextOf(c, c.get('principal'), memory, openDatabase(env.DB))
+      const principal = c.get('principal')
+      const own = {
+        ...contextOf(c, principal, memory, openDatabase(env.DB)),
+        actor: actorOf(principal),
+        signal: c.req.raw.signal,
+      }
       try {
         const key = c.req.header('idempotency-key')
         if (operation.method !== 'post' || key === undefined) return send(await handler(input, own))
@@ -152,7 +158,7 @@ export function mount(
         const { answer, replayed } = await once(own, key, request, input, run)
         return send(answer, replayed ? { 'idempotency-replayed': 'true' } : {})
       } finally {
-        if (changes) own.forget(own.principal.organization_id)
+        if (changes) own.forget(principal.organization_id)
       }
     })
   }

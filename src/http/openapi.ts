@@ -1,6 +1,7 @@
 import * as z from 'zod'
 
 import { ERRORS } from '../contract/errors.ts'
+import { EVENTS, TonearmEvent } from '../contract/event.ts'
 import { errorsOf, type Operation, type Operations } from '../contract/operation.ts'
 
 type Json = Record<string, unknown>
@@ -89,6 +90,38 @@ function describe(name: string, operation: Operation): Json {
   }
 }
 
+/** What a delivery carries beside its body (Standard Webhooks 1.0). */
+const DELIVERY = {
+  'webhook-id': 'The `id` of the event, the same on every delivery of it.',
+  'webhook-timestamp': 'When this delivery was sent, in seconds since 1970.',
+  'webhook-signature': 'Signatures with a space between them, `v1,` and base64 each.',
+}
+
+/** What endpoints are sent: each type of event. */
+function webhooks(): Json {
+  const headers = Object.entries(DELIVERY).map(([name, description]) => ({
+    name,
+    in: 'header',
+    required: true,
+    description,
+    schema: { type: 'string' },
+  }))
+  return Object.fromEntries(
+    TonearmEvent.options.map((event) => {
+      const type = event.shape.type.value
+      const post = {
+        operationId: type,
+        summary: EVENTS[type].meaning,
+        tags: ['Events'],
+        parameters: headers,
+        requestBody: { required: true, content: content(toSchema(event, 'input')) },
+        responses: { '2XX': { description: 'Delivered; everything else is tried again.' } },
+      }
+      return [type, { post }]
+    }),
+  )
+}
+
 /** The OpenAPI 3.1 document of a table of operations. */
 export function openApiDocument(operations: Operations, base_url: string): Json {
   const paths: Record<string, Json> = {}
@@ -106,6 +139,7 @@ export function openApiDocument(operations: Operations, base_url: string): Json 
     servers: [{ url: base_url }],
     tags: [...new Set(Object.values(operations).map((o) => o.tag))].map((tag) => ({ name: tag })),
     paths,
+    webhooks: webhooks(),
     components: {
       schemas: components(),
       securitySchemes: { bearer: { type: 'http', scheme: 'bearer', description: 'An API key' } },

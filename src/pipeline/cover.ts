@@ -21,7 +21,6 @@ import {
   release,
   sendJob,
   whenEnded,
-  whileHeld,
 } from './jobs.ts'
 import { purge, purgeLaterFrom } from './purge.ts'
 
@@ -103,12 +102,13 @@ export async function cutCover(system: System, job: Job<'cover'>): Promise<Outco
     if (answer.error.retryable && job.attempt < MAX_ATTEMPTS)
       return { end: 'retry', delay: backoff(job.attempt), counts: true }
     await db.batch([
+      // First, as the event of its owner tells the reason.
+      end(system, job, 'failed', { ...answer.error }),
       // As if it had never been sent: a cover that is embedded in the audio may still come.
       db
         .update(table)
         .set({ cover_job_id: null })
-        .where(and(eq(table.id, owner_id), eq(table.cover_job_id, job.id), whileHeld(job))),
-      end(system, job, 'failed', { ...answer.error }),
+        .where(and(eq(table.id, owner_id), eq(table.cover_job_id, job.id), whenEnded(job, 'failed'))),
       leaves('failed'),
     ])
     await leave()

@@ -1,7 +1,9 @@
 import { eq, inArray, type SQL, sql } from 'drizzle-orm'
 
+import { events } from '../adapters/event_schema.ts'
 import { newId } from '../adapters/id.ts'
 import { removeFromPlaylists } from '../adapters/playlist_order.ts'
+import { recordEvents } from '../adapters/record_event.ts'
 import { collections, playlists, playlistTracks, tracks, uploadSessions, variants } from '../adapters/schema.ts'
 import { trash } from '../adapters/trash_schema.ts'
 import { reprocesses } from '../adapters/work_schema.ts'
@@ -46,6 +48,13 @@ export async function deleteOrganizationRows(
     db.delete(variants).where(eq(variants.organization_id, organization_id)),
     db.delete(trash).where(eq(trash.organization_id, organization_id)),
   ])
+  const own = eq(events.organization_id, organization_id)
+  for (;;) {
+    const chunk = sql`(select seq from events where ${own} order by seq limit ${CHUNK})`
+    const { meta } = await db.delete(events).where(sql`${own} and seq in ${chunk}`)
+    await alive()
+    if (meta.changes < CHUNK) return
+  }
 }
 
 /** Purges tracks that are deleted with a collection into which they had moved, one by one: their files lie elsewhere. For the batch that deletes them. */
@@ -73,8 +82,9 @@ export async function deleteTracks(
   for (;;) {
     const chunk = sql`(select id from tracks where collection_id = ${collection_id} order by "order" limit ${CHUNK})`
     const results = await db.batch([
+      recordEvents(system, 'track.deleted', sql`tracks where id in ${chunk}`, { is_trashed: false }),
       ...purgeMoved(system, organization_id, chunk),
-      ...removeFromPlaylists(db, chunk),
+      ...removeFromPlaylists(system, chunk),
       db
         .delete(tracks)
         .where(sql`id in ${chunk}`)

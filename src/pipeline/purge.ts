@@ -85,10 +85,10 @@ const PAGE = 1000
 
 /** Deletes what a purge job names; a fault is thrown and the whole job repeated. */
 export async function runPurge(system: System, job: Job<'purge'>): Promise<Outcome> {
-  const { prefixes, paths = [], organization_id, collection_id, folder_id, variant } = job.payload
+  const { prefixes, paths = [], organization_id, collection_id, folder_id, variant, actor = null } = job.payload
   const { env } = system
   const alive = () => renew(system, job)
-  if (collection_id) await deleteTracks(system, job.organization_id, collection_id, alive)
+  if (collection_id) await deleteTracks({ ...system, actor }, job.organization_id, collection_id, alive)
   if (organization_id) await deleteOrganizationRows(system, organization_id, alive)
   if (variant) await deleteVariantFiles(system, job.organization_id, variant.id, alive)
   if (paths.length > 0) await env.MEDIA.delete(paths)

@@ -6,6 +6,7 @@ import { gonePlaySessions, playSessions } from '../adapters/play_sessions.ts'
 import { tracks, uploadSessions } from '../adapters/schema.ts'
 import { idempotencyKeys, jobs } from '../adapters/work_schema.ts'
 import type { System } from '../context.ts'
+import { eventsSwept, sweepEvents } from './event.ts'
 import { ingestWaiting } from './ingest.ts'
 import { forgottenJobs, sendJob } from './jobs.ts'
 import { sweepMultipart } from './multipart.ts'
@@ -39,6 +40,7 @@ export async function sweep(system: System): Promise<void> {
   if (found.is_session_uncounted) await countSessions(system)
   if (found.is_day_old) await mergeDays(system)
   await deleteEnded(system, found.ended)
+  if (!found.are_events_swept) await sweepEvents(system)
   if (found.is_unsearched) await fillSearch(system)
   await beat(system.db, 'sweep')
 }
@@ -60,6 +62,7 @@ async function lookAround({ db, now }: System) {
       is_day_old: exists(due.days, 'is_day_old'),
       is_track_uncounted: exists(due.tracks, 'is_track_uncounted'),
       is_trash_due: exists(dueTrash(now), 'is_trash_due'),
+      are_events_swept: exists(eventsSwept(now), 'are_events_swept'),
       ended: sql`json_array(${sql.join(ended.map(areThere), sql`, `)})`.mapWith(JSON.parse).as('ended'),
     })
     .from(sql`(select 1)`)

@@ -3,6 +3,7 @@ import { and, eq, sql } from 'drizzle-orm'
 import { newId } from '../adapters/id.ts'
 import { collectionPrefixes, trackPrefixes } from '../adapters/media.ts'
 import { forgetPlaces } from '../adapters/playlist_order.ts'
+import { recordEvents } from '../adapters/record_event.ts'
 import { playlistTracks, type tracks } from '../adapters/schema.ts'
 import { trash } from '../adapters/trash_schema.ts'
 import type { System } from '../context.ts'
@@ -30,15 +31,22 @@ export async function deleteTrashed(system: System, item: Trashed): Promise<bool
     })
   }
   const job = { id: newId(), payload: { kind: 'purge' as const } }
+  const inContent = (name: string) => sql`content ->> ${name}`
+  const facts = {
+    organization_index: inContent('organization_index'),
+    ...(scope === 'track' && { status: inContent('status') }),
+    ...(scope === 'playlist' && { version: inContent('version') }),
+  }
   const results = await db.batch([
-    purge(job.id, scope === 'collection' ? { collection_id: id, folder_id: id } : {}, 0),
+    purge(job.id, scope === 'collection' ? { collection_id: id, folder_id: id, actor: system.actor } : {}, 0),
     purge(newId(), scope === 'collection' ? { folder_id: id } : {}, AFTER_WRITES),
     db.delete(playlistTracks).where(and(eq(playlistTracks.track_id, id), sql`exists (select 1 from ${source})`)),
     forgetPlaces(db, id, sql`exists (select 1 from ${source})`),
+    recordEvents(system, `${scope}.deleted`, source, { ...facts, is_trashed: false }),
     db.delete(trash).where(mine).returning({ id: trash.id }),
   ])
   await sendJob(system, job)
-  return results[4].length > 0
+  return results[5].length > 0
 }
 
 /** Items that one call deletes at most, and so many at once. */

@@ -1,6 +1,7 @@
 import { and, eq, getTableColumns, sql } from 'drizzle-orm'
 
 import { newId } from '../adapters/id.ts'
+import { recordEvents } from '../adapters/record_event.ts'
 import { apiKeys } from '../adapters/schema.ts'
 import { newSecret, secretHint, sha256 } from '../adapters/secret.ts'
 import type { Context, Handlers } from '../context.ts'
@@ -59,20 +60,22 @@ export const apiKeyHandlers: Handlers<typeof apiKeyOperations> = {
     const { db, principal, now } = context
     await checkBinding(context, body.type, body)
     const secret = newSecret(body.type)
-    const row = await db
-      .insert(apiKeys)
-      .values({
-        ...(await toColumns(context, body)),
-        id: newId(),
-        organization_id: principal.organization_id,
-        hash: await sha256(secret),
-        hint: secretHint(secret),
-        seq: sql`(select coalesce(max(seq), 0) + 1 from api_keys where organization_id = ${principal.organization_id})`,
-        created_at: now,
-      })
-      .returning()
-      .get()
-    return { api_key_id: row.id, api_key: toApiKey(row), secret }
+    const id = newId()
+    const values = {
+      ...(await toColumns(context, body)),
+      id,
+      organization_id: principal.organization_id,
+      hash: await sha256(secret),
+      hint: secretHint(secret),
+      seq: sql`(select coalesce(max(seq), 0) + 1 from api_keys where organization_id = ${principal.organization_id})`,
+      created_at: now,
+    }
+    const [inserted] = await db.batch([
+      db.insert(apiKeys).values(values).returning(),
+      recordEvents(context, 'api_key.created', sql`api_keys where id = ${id}`),
+    ])
+    const row = inserted[0]!
+    return { api_key_id: id, api_key: toApiKey(row), secret }
   },
 
   async getApiKey({ params }, context) {
@@ -86,7 +89,10 @@ export const apiKeyHandlers: Handlers<typeof apiKeyOperations> = {
     if (Object.keys(values).length > 0) {
       const ends = 'expires_at' in values && values.expires_at !== null
       const where = and(own(context, row.id), ends ? keepsADoor(context, row) : undefined)
-      const updated = await context.db.update(apiKeys).set(values).where(where).returning().get()
+      const [, [updated]] = await context.db.batch([
+        recordEvents(context, 'api_key.updated', sql`api_keys where ${where}`, { changed: Object.keys(values) }),
+        context.db.update(apiKeys).set(values).where(where).returning(),
+      ])
       if (!updated) {
         await findApiKey(context, row.id)
         throw lastServerKey('let it end')
@@ -100,17 +106,21 @@ export const apiKeyHandlers: Handlers<typeof apiKeyOperations> = {
   async rotateApiKey({ params, body }, context) {
     const { type } = await findApiKey(context, params.api_key_id)
     const secret = newSecret(type)
-    const row = await context.db
-      .update(apiKeys)
-      .set({
-        previous_hash: sql`hash`,
-        previous_expires_at: context.now + body.grace_seconds * 1000,
-        hash: await sha256(secret),
-        hint: secretHint(secret),
-      })
-      .where(own(context, params.api_key_id))
-      .returning()
-      .get()
+    const hash = await sha256(secret)
+    const mine = own(context, params.api_key_id)
+    const [, [row]] = await context.db.batch([
+      recordEvents(context, 'api_key.rotated', sql`api_keys where ${mine}`),
+      context.db
+        .update(apiKeys)
+        .set({
+          previous_hash: sql`hash`,
+          previous_expires_at: context.now + body.grace_seconds * 1000,
+          hash,
+          hint: secretHint(secret),
+        })
+        .where(mine)
+        .returning(),
+    ])
     if (!row) throw notFound('api key')
     context.memory.keys.forget(row.id)
     return { api_key_id: row.id, api_key: toApiKey(row), secret }
@@ -119,10 +129,11 @@ export const apiKeyHandlers: Handlers<typeof apiKeyOperations> = {
   async revokeApiKey({ params }, context) {
     const { db } = context
     const row = await findApiKey(context, params.api_key_id)
-    const revoked = await db
-      .delete(apiKeys)
-      .where(and(own(context, row.id), keepsADoor(context, row)))
-      .returning({ id: apiKeys.id })
+    const where = and(own(context, row.id), keepsADoor(context, row))
+    const [, revoked] = await db.batch([
+      recordEvents(context, 'api_key.revoked', sql`api_keys where ${where}`),
+      db.delete(apiKeys).where(where).returning({ id: apiKeys.id }),
+    ])
     if (revoked.length === 0) {
       await findApiKey(context, row.id)
       throw lastServerKey('revoke it')

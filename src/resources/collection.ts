@@ -4,6 +4,7 @@ import { among } from '../adapters/database.ts'
 import { newId } from '../adapters/id.ts'
 import { collectionPrefixes } from '../adapters/media.ts'
 import { removeFromPlaylists } from '../adapters/playlist_order.ts'
+import { recordEvents } from '../adapters/record_event.ts'
 import { collections, tracks, uploadSessions } from '../adapters/schema.ts'
 import { reprocesses } from '../adapters/work_schema.ts'
 import type { Context, Handlers } from '../context.ts'
@@ -52,20 +53,24 @@ export const collectionHandlers: Handlers<typeof collectionOperations> = {
     const { db, now } = context
     const organization = await findOrganization(context)
     const defaults = { metadata: {}, theme: [], cover_colors: [] }
-    const row = await db
-      .insert(collections)
-      .values({
-        ...defaults,
-        ...body,
-        id: newId(),
-        organization_id: organization.id,
-        seq: sql`(select coalesce(max(seq), 0) + 1 from collections where organization_id = ${organization.id})`,
-        created_at: now,
-      })
-      .returning()
-      .get()
+    const id = newId()
+    const [inserted] = await db.batch([
+      db
+        .insert(collections)
+        .values({
+          ...defaults,
+          ...body,
+          id,
+          organization_id: organization.id,
+          seq: sql`(select coalesce(max(seq), 0) + 1 from collections where organization_id = ${organization.id})`,
+          created_at: now,
+        })
+        .returning(),
+      recordEvents(context, 'collection.created', sql`collections where id = ${id}`, { is_restored: false }),
+    ])
+    const row = inserted[0]!
     return {
-      collection_id: row.id,
+      collection_id: id,
       collection: shown(row, organization),
       collection_cover_upload: await coverUpload(context, 'collection', { ...row, collection_id: row.id }),
     }
@@ -80,7 +85,11 @@ export const collectionHandlers: Handlers<typeof collectionOperations> = {
     let row = await findCollection(context, params.collection_id)
     if (Object.keys(body).length > 0) {
       const values = { ...body, updated_at: context.now }
-      const updated = await context.db.update(collections).set(values).where(own(context, row.id)).returning().get()
+      const mine = own(context, row.id)
+      const [, [updated]] = await context.db.batch([
+        recordEvents(context, 'collection.updated', sql`collections where ${mine}`, { changed: Object.keys(body) }),
+        context.db.update(collections).set(values).where(mine).returning(),
+      ])
       if (!updated) throw notFound('collection')
       row = updated
     }
@@ -100,13 +109,17 @@ export const collectionHandlers: Handlers<typeof collectionOperations> = {
     const { purge, inserts } = purgeJobs(context, principal.organization_id, [{ id: collection.id, prefixes }], {
       collection_id: collection.id,
       folder_id: collection.id,
+      actor: context.actor,
     })
     const few = sql`(select id from tracks where collection_id = ${collection.id} and not ${inTrash(collection.id)}
       order by "order" limit ${AT_ONCE})`
+    const isTrashed = { is_trashed: false }
     const results = await db.batch([
       ...inserts,
+      recordEvents(context, 'collection.deleted', sql`collections where ${own(context, collection.id)}`, isTrashed),
+      recordEvents(context, 'track.deleted', sql`tracks where id in ${few}`, isTrashed),
       ...purgeMoved(context, principal.organization_id, few),
-      ...removeFromPlaylists(db, few),
+      ...removeFromPlaylists(context, few),
       db.delete(tracks).where(sql`id in ${few}`),
       db.delete(uploadSessions).where(eq(uploadSessions.collection_id, collection.id)),
       db.delete(reprocesses).where(eq(reprocesses.collection_id, collection.id)),
@@ -154,7 +167,12 @@ export const collectionHandlers: Handlers<typeof collectionOperations> = {
       .where(and(sql`${tracks.id} = placed.track_id`, inCollection))
     // From now on tags move nothing.
     const byHand = and(own(context, collection.id), eq(collections.is_ordered, false))
-    await db.batch([ordered, db.update(collections).set({ is_ordered: true }).where(byHand)])
+    const reordered = sql`collections where ${own(context, collection.id)}`
+    await db.batch([
+      ordered,
+      db.update(collections).set({ is_ordered: true }).where(byHand),
+      recordEvents(context, 'collection.updated', reordered, { changed: ['order'] }),
+    ])
     return { collection_id: collection.id, collection }
   },
 }

@@ -3,6 +3,7 @@ import type { BatchItem } from 'drizzle-orm/batch'
 
 import { insertFrom } from '../adapters/database.ts'
 import { hidePlaces } from '../adapters/playlist_order.ts'
+import { recordEvents } from '../adapters/record_event.ts'
 import { TABLE_OF, uploadSessions } from '../adapters/schema.ts'
 import { trash } from '../adapters/trash_schema.ts'
 import { jobs, reprocesses } from '../adapters/work_schema.ts'
@@ -46,18 +47,18 @@ export async function discard(context: Context, scope: PlayScope, id: string): P
   const own = and(eq(table.id, id), eq(table.organization_id, organization_id))
   const more: Record<PlayScope, BatchItem<'sqlite'>[]> = {
     track: [
-      ...hidePlaces(db, sql`track_id = ${id}`, 'alone'),
+      ...hidePlaces(context, sql`track_id = ${id}`, 'alone'),
       db
         .update(jobs)
         .set({ state: 'done' })
         .where(sql`id = (select job_id from tracks where ${own})`),
     ],
     collection: [
-      ...hidePlaces(db, sql`track_id in (select id from tracks where collection_id = ${id})`, 'alone'),
+      ...hidePlaces(context, sql`track_id in (select id from tracks where collection_id = ${id})`, 'alone'),
       db.delete(uploadSessions).where(eq(uploadSessions.collection_id, id)),
       db.delete(reprocesses).where(eq(reprocesses.collection_id, id)),
     ],
-    playlist: [...hidePlaces(db, sql`playlist_id = ${id}`, 'whole')],
+    playlist: [...hidePlaces(context, sql`playlist_id = ${id}`, 'whole')],
   }
   const [moved] = await db.batch([
     insertFrom(
@@ -78,6 +79,7 @@ export async function discard(context: Context, scope: PlayScope, id: string): P
       sql`${table} where ${own}`,
     ).returning({ id: trash.id }),
     ...more[scope],
+    recordEvents(context, `${scope}.deleted`, sql`${table} where ${own}`, { is_trashed: true }),
     db.delete(table).where(own),
   ])
   if (scope !== 'playlist') await endUnwanted(context)

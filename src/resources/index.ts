@@ -3,6 +3,7 @@ import type { OperationTable } from '../contract/index.ts'
 import { apiKeyHandlers } from './api_key.ts'
 import { collectionHandlers } from './collection.ts'
 import { coverHandlers } from './cover.ts'
+import { eventHandlers } from './event.ts'
 import { limitHandlers } from './limit.ts'
 import { multipartHandlers } from './multipart.ts'
 import { organizationHandlers } from './organization.ts'
@@ -38,5 +39,6 @@ export const handlers: Handlers<OperationTable> = {
   ...trashHandlers,
   ...limitHandlers,
   ...usageHandlers,
+  ...eventHandlers,
   ...systemHandlers,
 }

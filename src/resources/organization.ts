@@ -1,6 +1,7 @@
 import { eq, getTableColumns, sql } from 'drizzle-orm'
 
 import { newId } from '../adapters/id.ts'
+import { recordEvents } from '../adapters/record_event.ts'
 import { apiKeys, organizations } from '../adapters/schema.ts'
 import { newSecret, secretHint, sha256 } from '../adapters/secret.ts'
 import { shares } from '../adapters/share_schema.ts'
@@ -37,7 +38,8 @@ export const organizationHandlers: Handlers<typeof organizationOperations> = {
     return { count, organizations: rows.map(toOrganization) }
   },
 
-  async createOrganization({ body }, { db, now }) {
+  async createOrganization({ body }, context) {
+    const { db, now } = context
     const secret = newSecret('server')
     const key = {
       id: newId(),
@@ -61,6 +63,7 @@ export const organizationHandlers: Handlers<typeof organizationOperations> = {
         })
         .returning(),
       db.insert(apiKeys).values(key),
+      recordEvents(context, 'api_key.created', sql`api_keys where id = ${key.id}`),
     ])
     return { organization_id: key.organization_id, organization: toOrganization(row!), api_key_id: key.id, secret }
   },

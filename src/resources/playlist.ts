@@ -3,6 +3,7 @@ import { and, eq, getTableColumns, sql } from 'drizzle-orm'
 import { newId } from '../adapters/id.ts'
 import { collectionPrefixes } from '../adapters/media.ts'
 import { forgetPlaces } from '../adapters/playlist_order.ts'
+import { recordEvents } from '../adapters/record_event.ts'
 import { playlists, playlistTracks } from '../adapters/schema.ts'
 import type { Context, Handlers } from '../context.ts'
 import type { playlistOperations } from '../contract/playlist.ts'
@@ -50,22 +51,26 @@ export const playlistHandlers: Handlers<typeof playlistOperations> = {
   async createPlaylist({ body }, context) {
     const { db, now } = context
     const organization = await findOrganization(context)
-    const row = await db
-      .insert(playlists)
-      .values({
-        metadata: {},
-        theme: [],
-        ...body,
-        cover_colors: [],
-        id: newId(),
-        organization_id: organization.id,
-        seq: sql`(select coalesce(max(seq), 0) + 1 from playlists where organization_id = ${organization.id})`,
-        created_at: now,
-      })
-      .returning()
-      .get()
+    const id = newId()
+    const [inserted] = await db.batch([
+      db
+        .insert(playlists)
+        .values({
+          metadata: {},
+          theme: [],
+          ...body,
+          cover_colors: [],
+          id,
+          organization_id: organization.id,
+          seq: sql`(select coalesce(max(seq), 0) + 1 from playlists where organization_id = ${organization.id})`,
+          created_at: now,
+        })
+        .returning(),
+      recordEvents(context, 'playlist.created', sql`playlists where id = ${id}`, { is_restored: false }),
+    ])
+    const row = inserted[0]!
     return {
-      playlist_id: row.id,
+      playlist_id: id,
       playlist: shown(row, organization),
       playlist_cover_upload: await coverUpload(context, 'playlist', coverOf(row)),
     }
@@ -75,11 +80,15 @@ export const playlistHandlers: Handlers<typeof playlistOperations> = {
 
   async updatePlaylist({ params, body }, context) {
     await findPlaylist(context, params.playlist_id)
+    const mine = own(context, params.playlist_id)
     if (Object.keys(body).length > 0)
-      await context.db
-        .update(playlists)
-        .set({ ...body, updated_at: context.now })
-        .where(own(context, params.playlist_id))
+      await context.db.batch([
+        recordEvents(context, 'playlist.updated', sql`playlists where ${mine}`, { changed: Object.keys(body) }),
+        context.db
+          .update(playlists)
+          .set({ ...body, updated_at: context.now })
+          .where(mine),
+      ])
     return showPlaylist(context, params.playlist_id)
   },
 
@@ -92,11 +101,13 @@ export const playlistHandlers: Handlers<typeof playlistOperations> = {
     }
     const prefixes = collectionPrefixes(principal.organization_id, playlist.id)
     const { purge, inserts } = purgeJobs(context, principal.organization_id, [{ id: playlist.id, prefixes }])
-    const [, , , , deleted] = await db.batch([
+    const mine = own(context, playlist.id)
+    const [, , , , , deleted] = await db.batch([
       ...inserts,
+      recordEvents(context, 'playlist.deleted', sql`playlists where ${mine}`, { is_trashed: false }),
       forgetPlaces(db, playlist.id, sql`not ${inTrash(playlist.id)}`),
       db.delete(playlistTracks).where(eq(playlistTracks.playlist_id, playlist.id)),
-      db.delete(playlists).where(own(context, playlist.id)).returning({ id: playlists.id }),
+      db.delete(playlists).where(mine).returning({ id: playlists.id }),
     ])
     await sendJob(context, purge)
     if (deleted.length === 0) throw notFound('playlist')

@@ -57,12 +57,13 @@ const seenVersion = (if_match: string | undefined) =>
 
 /** Runs one change of a playlist's tracks; `change` makes its statements from the signature they must look for. */
 async function changeTracks(
-  { db, principal, now: updated_at }: Context,
+  context: Context,
   playlist_id: string,
   if_match: string | undefined,
   change: (signed: SQL) => BatchItem<'sqlite'>[],
   condition?: SQL,
 ): Promise<boolean> {
+  const { db, principal, now: updated_at } = context
   const change_id = newId()
   const version = seenVersion(if_match)
   const signed = sql`exists (select 1 from playlists where id = ${playlist_id} and change_id = ${change_id})`
@@ -80,7 +81,7 @@ async function changeTracks(
       )
       .returning({ id: playlists.id }),
     ...change(signed),
-    ...renumber(db, change_id),
+    ...renumber(context, change_id),
   ])
   if ((taken as unknown[]).length > 0) return true
   const now = await db.select().from(playlists).where(eq(playlists.id, playlist_id)).get()

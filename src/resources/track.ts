@@ -4,6 +4,7 @@ import { among, insertFrom } from '../adapters/database.ts'
 import { newId, randomBase62 } from '../adapters/id.ts'
 import { findFile, folderOf, trackPath, trackPrefixes, uploadPath } from '../adapters/media.ts'
 import { removeFromPlaylists } from '../adapters/playlist_order.ts'
+import { recordEvents } from '../adapters/record_event.ts'
 import { isInCollection, tracks } from '../adapters/schema.ts'
 import { jobs, type MultipartRow } from '../adapters/work_schema.ts'
 import type { Context, Handlers } from '../context.ts'
@@ -52,6 +53,9 @@ export function updated({ title, ...fields }: TrackUpdate, now: number) {
   return Object.keys(values).length > 0 ? { ...values, updated_at: now } : undefined
 }
 
+/** The fields that an update has set, for its event. */
+export const changedBy = (values: object) => Object.keys(values).filter((name) => name !== 'updated_at')
+
 export const notUploaded = (message = 'This track has no file yet; upload one first') =>
   new ApiError('track_not_uploaded', message)
 
@@ -85,7 +89,7 @@ export async function insertTrack(context: Context, { file_size, content_type, .
     collection_id: values.collection_id,
     folder_id: null,
   }
-  const row = await insertFrom(
+  const insert = insertFrom(
     db,
     tracks,
     {
@@ -103,9 +107,11 @@ export async function insertTrack(context: Context, { file_size, content_type, .
       info: {},
     },
     sql`collections where id = ${values.collection_id} and organization_id = ${principal.organization_id}`,
-  )
-    .returning()
-    .get()
+  ).returning()
+  const [[row]] = await db.batch([
+    insert,
+    recordEvents(context, 'track.created', sql`tracks where id = ${own.id}`, { is_restored: false }),
+  ])
   if (!row) throw notFound('collection')
   return {
     row,
@@ -148,6 +154,10 @@ export const awaitMultipart = (context: Context, row: Uploaded, upload: Multipar
         ...(row.source_path === null && { status: 'initializing' as const, info: {} }),
       })
       .where(isOwn),
+    // A new track's first file is no change of it.
+    ...(row.source_path === null
+      ? []
+      : [recordEvents(context, 'track.updated', sql`tracks where ${isOwn}`, { changed: ['upload'] })]),
   ] as const
 }
 
@@ -179,6 +189,7 @@ export async function renewUpload(
       })
       .where(own(context, id))
       .returning(),
+    recordEvents(context, 'track.updated', sql`tracks where ${own(context, id)}`, { changed: ['upload'] }),
   ])
   if (!updated) throw notFound('track')
   return { row: updated, track_upload: await audioUpload(context, upload_path, facts) }
@@ -189,7 +200,7 @@ const PURGED = 25
 
 type Deleted = Pick<Row, 'id' | 'organization_id' | 'collection_id' | 'folder_id' | 'index' | 'cover_path' | 'job_id'>
 
-/** The batch that deletes tracks of the caller's, whose first statement gives the ids of those that were there, and its jobs for `startPurge`. */
+/** The batch that deletes tracks of the caller's, whose second statement gives the ids of those that were there, and its jobs for `startPurge`. */
 export function deletion(context: Context, rows: Deleted[]) {
   const { db, principal } = context
   const ids = among(rows.map(({ id }) => id))
@@ -203,13 +214,12 @@ export function deletion(context: Context, rows: Deleted[]) {
       chunk.map((row) => ({ id: row.id, prefixes: trackPrefixes(row) })),
     ),
   )
+  const mine = sql`id in ${ids} and +organization_id = ${principal.organization_id}`
   const statements = [
-    db
-      .delete(tracks)
-      .where(sql`id in ${ids} and +organization_id = ${principal.organization_id}`)
-      .returning({ id: tracks.id }),
+    recordEvents(context, 'track.deleted', sql`tracks where ${mine}`, { is_trashed: false }),
+    db.delete(tracks).where(mine).returning({ id: tracks.id }),
     ...purges.flatMap(({ inserts }) => inserts),
-    ...removeFromPlaylists(db, sql`(select value from ${ids} where not ${inTrash(sql`value`)})`),
+    ...removeFromPlaylists(context, sql`(select value from ${ids} where not ${inTrash(sql`value`)})`),
     db
       .update(jobs)
       .set({ state: 'done' })
@@ -245,7 +255,12 @@ export const trackHandlers: Handlers<typeof trackOperations> = {
 
   async updateTrack({ params, body }, context) {
     const values = updated(body, context.now)
-    if (values) await context.db.update(tracks).set(values).where(own(context, params.track_id))
+    const mine = own(context, params.track_id)
+    if (values)
+      await context.db.batch([
+        recordEvents(context, 'track.updated', sql`tracks where ${mine}`, { changed: changedBy(values) }),
+        context.db.update(tracks).set(values).where(mine),
+      ])
     const track = await refreshTrack(context, params.track_id)
     return { track_id: track.id, track }
   },
@@ -257,7 +272,7 @@ export const trackHandlers: Handlers<typeof trackOperations> = {
       return { track_id: row.id, deleted_track: toTrack(row) }
     }
     const { statements, purges } = deletion(context, [row])
-    const [deleted] = await context.db.batch(statements)
+    const [, deleted] = await context.db.batch(statements)
     await startPurge(context, purges)
     if ((deleted as unknown[]).length === 0) throw notFound('track')
     return { track_id: row.id, deleted_track: toTrack(row) }

@@ -1,9 +1,9 @@
 import { and, eq, inArray, sql } from 'drizzle-orm'
-import type { BatchItem } from 'drizzle-orm/batch'
 
 import { among } from '../adapters/database.ts'
 import { newId } from '../adapters/id.ts'
 import { findFile } from '../adapters/media.ts'
+import { recordEvents } from '../adapters/record_event.ts'
 import { collections, isInCollection, tracks } from '../adapters/schema.ts'
 import type { Context, Handlers } from '../context.ts'
 import type { TrackChange, trackBatchOperations } from '../contract/track_batch.ts'
@@ -11,7 +11,7 @@ import { type ApiError, invalid, notFound } from '../errors.ts'
 import { sendJob } from '../pipeline/jobs.ts'
 import { startPurge } from '../pipeline/purge.ts'
 import { restart } from '../pipeline/transcode/start.ts'
-import { deletion, notUploaded, updated } from './track.ts'
+import { changedBy, deletion, notUploaded, updated } from './track.ts'
 
 /**
  * Many tracks at once: all that the database is told is one batch, so it happens or it does not. What is refused is known before, or by how
@@ -54,7 +54,14 @@ function moved(context: Context, moves: Change<'move'>[]) {
     and exists (select 1 from collections where collections.id = goal_id)`
   const place = sql`coalesce((select max("order") from tracks as other where other.collection_id = goal_id), 0)
     + row_number() over (partition by goal_id order by n)`
+  const facts = { collection_id: sql`goal_id`, changed: ['collection_id'] }
   return [
+    recordEvents(
+      context,
+      'track.updated',
+      sql`${goal} cross join tracks where ${and(isElsewhere, isInCollection)}`,
+      facts,
+    ),
     db
       .update(tracks)
       .set({ order: sql`place` })
@@ -109,21 +116,23 @@ export const trackBatchHandlers: Handlers<typeof trackBatchOperations> = {
 
     const { sources, missing } = await sourcesOf(context, rowsTo('reprocess'))
     for (const track_id of missing) refused.set(track_id, notUploaded())
-    const updates = to('update').flatMap(({ action: _action, track_id, ...fields }): BatchItem<'sqlite'>[] => {
+    const updates = to('update').flatMap(({ action: _action, track_id, ...fields }) => {
       const values = updated(fields, now)
-      return values
-        ? [
-            db
-              .update(tracks)
-              .set(values)
-              .where(and(eq(id, track_id), isOwn(context))),
-          ]
-        : []
+      return values ? [{ track_id, values, changed: changedBy(values) }] : []
     })
+    const changed = sql`(select value ->> 'track_id' as changed_id, value -> 'changed' as changed
+      from json_each(${JSON.stringify(updates.map(({ values: _values, ...update }) => update))})) cross join tracks
+      where tracks.id = changed_id and ${isOwn(context)}`
     const { statements, purges } = deletion(context, rowsTo('delete'))
     const results = await db.batch([
       ...statements,
-      ...updates,
+      recordEvents(context, 'track.updated', changed, { changed: sql`json(changed)` }),
+      ...updates.map(({ track_id, values }) =>
+        db
+          .update(tracks)
+          .set(values)
+          .where(and(eq(id, track_id), isOwn(context))),
+      ),
       ...moved(context, to('move')),
       ...restart(context, principal.organization_id, sources),
       ownTracks(context, ids),
@@ -131,7 +140,7 @@ export const trackBatchHandlers: Handlers<typeof trackBatchOperations> = {
     await startPurge(context, purges)
 
     // What somebody else has done meanwhile is known by what there is now.
-    const deleted = new Set((results[0] as { id: string }[]).map((row) => row.id))
+    const deleted = new Set((results[1] as { id: string }[]).map((row) => row.id))
     const after = new Map((results.at(-1) as Row[]).map((row) => [row.id, row]))
     const jobs = new Map(sources.map((source) => [source.track_id, source.job_id]))
     const lost = (change: TrackChange) => {

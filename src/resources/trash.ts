@@ -3,6 +3,7 @@ import type { BatchItem } from 'drizzle-orm/batch'
 
 import { insertFrom } from '../adapters/database.ts'
 import { showPlaces, waitingFor } from '../adapters/playlist_order.ts'
+import { recordEvents } from '../adapters/record_event.ts'
 import { TABLE_OF } from '../adapters/schema.ts'
 import { trash } from '../adapters/trash_schema.ts'
 import { listCounts } from '../adapters/work_schema.ts'
@@ -99,7 +100,15 @@ function restoration(context: Context, { id, scope, organization_id }: Listed) {
   const unused = pathsWithout(sql`coalesce(${files}, '[]')`, sql`coalesce(${keptFiles}, '[]')`)
   const rest: BatchItem<'sqlite'>[] = [
     ...(scope === 'track' ? [purgeLaterFrom(context, organization_id, unused, source)] : []),
-    ...places[scope].flatMap((some) => [...showPlaces(db, some)]),
+    ...places[scope].flatMap((some) => [...showPlaces(context, some, scope !== 'playlist')]),
+    recordEvents(
+      context,
+      `${scope}.created`,
+      sql`${table} where id = ${id} and exists (select 1 from trash where ${mine})`,
+      {
+        is_restored: true,
+      },
+    ),
     db.delete(trash).where(and(mine, sql`exists (select 1 from ${table} where id = ${id})`)),
     ...(scope === 'playlist' ? [] : insertTranscodesAgain(context, organization_id, found)),
   ]

@@ -40,6 +40,7 @@ const NOBODYS = [
   'createVariant',
   'getVariant',
   'getUsage',
+  'listEvents',
   'listLimits',
 ]
 

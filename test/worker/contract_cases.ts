@@ -237,6 +237,12 @@ export const cases: Record<OperationName, Case> = {
   revokeApiKey: { keys: { '': `${ENVELOPE} api_key_id deleted_api_key`, deleted_api_key: API_KEY } },
   ...shareCases,
   getUsage: { keys: { '': `${ENVELOPE} usage`, usage: 'tracks duration bytes variants days' } },
+  listEvents: {
+    keys: {
+      '': `${ENVELOPE} events after has_more`,
+      'events.0': 'id type timestamp seq sequence subject actor data',
+    },
+  },
   ...trashCases,
   getSystem: {
     keys: {

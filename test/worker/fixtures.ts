@@ -98,7 +98,11 @@ export async function aTrackWithJob({ size = 10, shop }: { size?: number; shop?:
   const row = await trackRow(track_id)
   await upload(row)
   const payload = { kind: 'transcode' as const, track_id, source_path: uploadPath(row), source_size: size }
-  const job = insertTranscode({ env, db, now: Date.now(), forget: () => undefined }, organization_id, payload)
+  const job = insertTranscode(
+    { env, db, now: Date.now(), forget: () => undefined, actor: null },
+    organization_id,
+    payload,
+  )
   await db.batch([
     job.insert,
     db

@@ -185,3 +185,17 @@ it('finds and sorts what the version before has written, after the migration and
   expect(await found('/v1/collection?q=OLD&sort=-updated_at')).toMatchObject({ collections: [{ id: collection_id }] })
   expect(await query('select * from search_fills')).toEqual([])
 })
+
+it('tells what becomes of things of the version before, and counts their statuses on', async () => {
+  const migrate = await storageBefore('events')
+  const { key, collection_id } = await anOldShop()
+  await migrate()
+  expect((await ok('GET', '/v1/event', { key })).events).toEqual([])
+  await query(`update tracks set status = 'processing'`)
+  const counted = async (status: string) =>
+    (await ok('GET', `/v1/collection/${collection_id}/track?status=${status}`, { key })).count
+  expect([await counted('ready'), await counted('processing')]).toEqual([0, 1])
+  await query(`update tracks set status = 'ready'`)
+  expect([await counted('ready'), await counted('processing')]).toEqual([1, 0])
+  expect((await ok('GET', '/v1/event', { key })).events).toMatchObject([{ type: 'track.ready', actor: null }])
+})

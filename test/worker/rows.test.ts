@@ -6,7 +6,7 @@ import { type OperationName, operations } from '../../src/contract/index.ts'
 import { aBigShop, grow } from './big_shop.ts'
 import { stopTime } from './fixtures.ts'
 import { rowsDuring, rowsOf } from './meter.ts'
-import { CREATOR, seededId } from './seed.ts'
+import { CREATOR, seededId, seedEvents } from './seed.ts'
 import { ok } from './support.ts'
 import { open } from './visitor.ts'
 
@@ -52,6 +52,7 @@ const readings = (ids: Awaited<ReturnType<typeof aBigShop>>): Partial<Record<Ope
   getShare: [[`/v1/share/${seededId('shares', 1)}`]],
   listLimits: [['/v1/limits']],
   getUsage: [['/v1/usage']],
+  listEvents: ['', '?after=400&type=api_key.*'].map((filter) => ['/v1/event', filter]),
   getSystem: [['/v1/system']],
 })
 
@@ -108,8 +109,10 @@ describe('rows', () => {
       }
       return rows
     }
+    await seedEvents(1, 1000, ids)
     const few = await measure()
     await grow(ids, 1001, 100_000)
+    await seedEvents(1001, 100_000, ids)
     const many = await measure()
     expect(many).toEqual(few)
   })

@@ -195,3 +195,15 @@ export const seedPlaces = (from: number, to: number) =>
     track_id: `printf('00000005-0000-4000-8000-%012x', i)`,
     position: 'i % 100',
   })
+
+/** Events `from`…`to` of an organization, of before all others. */
+export const seedEvents = (from: number, to: number, { organization_id }: { organization_id: string }) =>
+  insertRows('events', from, to, {
+    organization_id: `'${organization_id}'`,
+    seq: 'i',
+    id: `printf('00000009-0000-4000-8000-%012x', i)`,
+    type: `'api_key.revoked'`,
+    subject: `'api_key:' || ${id('api_keys')}`,
+    data: `json_object('api_key_id', ${id('api_keys')}, 'type', 'player')`,
+    created_at: 'i',
+  })

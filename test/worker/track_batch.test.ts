@@ -13,6 +13,7 @@ import {
 } from './ready_track.ts'
 import { countedLists } from './seed.ts'
 import { aCollection, call, ok, refused, UNKNOWN_ID, wrongFields } from './support.ts'
+import { aToldShop } from './told_shop.ts'
 
 const names = async (key: string, path: string) => {
   const { count, tracks } = await ok('GET', path, { key })
@@ -181,11 +182,47 @@ describe('a batch', () => {
       Math.ceil(read / 200),
       Math.ceil(written / 200),
     ])
-    // Of a moved one: its row, six lists that it leaves, six that it comes into, and the search.
+    // Of a moved one: its row, six lists that it leaves, six that it comes into, the search, and the event, which reads eight.
     expect(perTrack).toEqual([
-      [10, 4],
-      [38, 19],
-      [35, 7],
+      [17, 5],
+      [47, 20],
+      [43, 8],
     ])
+  })
+})
+
+it('tells of each change once, also when the request is repeated', async () => {
+  const shop = await aToldShop()
+  const [a, b, c, d] = [await shop.ready(), await shop.ready(), await shop.ready(), await shop.ready()]
+  const { collection_id } = await shop.api('POST', 'collection', { title: 'Other' })
+  const { playlist_id } = await shop.api('POST', 'playlist', { title: 'Mix' })
+  await shop.api('PUT', `playlist/${playlist_id}/track`, { track_ids: [c] })
+  const changes = [
+    { action: 'update', track_id: a, player_subtitle: 'Miles' },
+    { action: 'move', track_id: b, collection_id },
+    { action: 'delete', track_id: c },
+    { action: 'reprocess', track_id: d },
+  ]
+  const headers = { 'idempotency-key': 'batch' }
+  const list = await shop.during(async () => {
+    for (let time = 0; time < 2; time++)
+      await ok('POST', '/v1/track/batch', { key: shop.key, headers, body: { changes } })
+    await eventually(async () => (await shop.api('GET', `track/${d}`)).track.status === 'ready')
+  })
+  const brief = list.map(({ type, subject, actor }) => `${type} ${subject} ${actor}`)
+  expect(brief).toHaveLength(5)
+  expect(new Set(brief)).toEqual(
+    new Set([
+      `track.updated track:${a} ${shop.actor}`,
+      `track.updated track:${b} ${shop.actor}`,
+      `track.deleted track:${c} ${shop.actor}`,
+      `playlist.updated playlist:${playlist_id} ${shop.actor}`,
+      `track.ready track:${d} null`,
+    ]),
+  )
+  expect(list.find(({ subject }) => subject === `track:${a}`)!.data).toMatchObject({ changed: ['player_subtitle'] })
+  expect(list.find(({ subject }) => subject === `track:${b}`)!.data).toMatchObject({
+    collection_id,
+    changed: ['collection_id'],
   })
 })

@@ -128,6 +128,15 @@ async function remains(world: World) {
   }
 }
 
+/** What was told twice of a track, and what became of one that was not told. */
+const mistold = () =>
+  query(
+    `select subject, type from events
+      where type in ('track.created', 'track.uploaded', 'track.ready', 'track.failed', 'track.deleted') group by 1, 2 having count(*) > 1
+      union select 'track:' || id, 'track.' || status from tracks where status in ('ready', 'failed')
+        and not exists (select 1 from events where subject = 'track:' || tracks.id and type = 'track.' || status)`,
+  )
+
 /** Goes through a flow from an empty storage, and looks at what is left of it. */
 export async function walk(flow: Flow, fails: (place: string) => Moment) {
   await emptyStorage()
@@ -153,6 +162,7 @@ export async function walk(flow: Flow, fails: (place: string) => Moment) {
     await flow.does(world)
     await settle(world)
     await flow.gives(world)
+    expect(await mistold()).toEqual([])
     expect(await remains(world)).toEqual({ open: [], orphans: [], missing: [] })
     expect(new Set(world.transcodes.map(({ job_id }) => job_id)).size).toBeLessThan(2)
     expect(world.transcodes.length).toBeLessThan(3)

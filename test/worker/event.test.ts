@@ -1,0 +1,253 @@
+import { env } from 'cloudflare:workers'
+import { afterEach, describe, expect, it, vi } from 'vitest'
+
+import { EVENT_TYPES } from '../../src/contract/event.ts'
+import { early } from './long_track.ts'
+import { deliver, eventually, laterBy, made, query, sweep, upload } from './ready_track.ts'
+import { ok, refused } from './support.ts'
+import { aToldShop, dataOf, eventsOf, seen, sendCover, told } from './told_shop.ts'
+import { error, events, startTranscoder } from './transcoder.ts'
+
+/** What happened is told once, with who did it (docs/decisions/0056). */
+
+afterEach(() => void vi.useRealTimers())
+
+describe('a track', () => {
+  it('is told of from its creation to its end: each step once, in order, with who did it', async () => {
+    const shop = await aToldShop()
+    const { key, actor, api } = shop
+    let track_id = ''
+    shop.answers((job) => [early(), made(job, { cover: { image_colors: [] } })])
+    const life = await shop.during(async () => {
+      track_id = await shop.ready({ organization_index: 'a-17' })
+    })
+    expect(told(life)).toEqual(['track.created', 'track.uploaded', 'track.playable', 'cover.ready', 'track.ready'])
+    expect(life.map((event) => event.actor)).toEqual([actor, null, null, null, null])
+    expect(new Set(life.map(({ subject }) => subject))).toEqual(new Set([`track:${track_id}`]))
+    const facts = { track_id, collection_id: shop.collection_id, organization_index: 'a-17' }
+    expect(life.map(({ data }) => data)).toEqual([
+      { ...facts, status: 'initializing', is_restored: false },
+      { ...facts, status: 'processing', size: 10 },
+      { ...facts, status: 'processing', duration: 3600.123, variant: 'early' },
+      { scope: 'track', resource_id: track_id, organization_index: 'a-17' },
+      { ...facts, status: 'ready', duration: 12.5 },
+    ])
+    const numbers = life.map(({ seq }) => seq)
+    expect(numbers).toEqual(numbers.toSorted((a, b) => a - b))
+    expect(new Set([...numbers, ...life.map(({ id }) => id)]).size).toBe(10)
+    for (const { seq, sequence, timestamp } of life) {
+      expect(sequence).toBe(seq)
+      expect(Math.abs(seq - Date.parse(timestamp))).toBeLessThan(1000)
+    }
+
+    const again = await shop.during(async () => {
+      await api('POST', `track/${track_id}/upload_complete`)
+      const [{ job_id, upload_path }] = (await query('select job_id, upload_path from tracks')) as [
+        { job_id: string; upload_path: string },
+      ]
+      await deliver('transcode', { job_id })
+      await deliver('ingest' as 'task', { action: 'PutObject', object: { key: upload_path } })
+      await api('PUT', `track/${track_id}`, {})
+    })
+    expect(again).toEqual([])
+
+    const processed = await shop.during(async () => {
+      shop.answers((job) => [made(job)])
+      await shop.reprocess(track_id, 'ready')
+      const failed = [{ index: 'aac-160', code: 'internal', message: 'It broke' }]
+      shop.answers((job) => [made(job, { failed })])
+      await shop.reprocess(track_id, 'incomplete')
+      shop.answers(() => [error('no_audio', 'No audio')])
+      await shop.reprocess(track_id, 'incomplete')
+    })
+    expect(told(processed)).toEqual(['track.ready', 'track.incomplete', 'track.incomplete'])
+    expect(processed.slice(1).map(({ data }) => data)).toMatchObject([
+      { error: null, failed_variants: ['aac-160'] },
+      { error: 'no_audio', status: 'incomplete' },
+    ])
+
+    const replaced = await shop.during(async () => {
+      shop.answers((job) => [made(job)])
+      await shop.reprocess(track_id, 'ready')
+      await api('POST', `track/${track_id}/upload`, { file_name: 'b.mp3' })
+      const [row] = await query<{ upload_path: string }>('select upload_path from tracks')
+      await env.MEDIA.put(row!.upload_path, '')
+      await api('POST', `track/${track_id}/upload_complete`)
+      await api('PUT', `track/${track_id}`, { title: 'So What', metadata: { a: 1 } })
+    })
+    expect(told(replaced)).toEqual(['track.ready', 'track.updated', 'track.failed', 'track.updated'])
+    expect(replaced.map((event) => event.actor)).toEqual([null, actor, null, actor])
+    expect(replaced.slice(1).map(({ data }) => data)).toMatchObject([
+      { changed: ['upload'] },
+      { status: 'ready', error: 'empty_file' },
+      { changed: ['player_title', 'metadata'] },
+    ])
+
+    const ended = await shop.during(async () => {
+      await api('DELETE', `track/${track_id}?trash=true`)
+      await api('POST', `trash/${track_id}/restore`)
+      await refused(404, 'not_found', 'POST', `/v1/trash/${track_id}/restore`, { key })
+      await api('DELETE', `track/${track_id}?trash=true`)
+      await api('DELETE', `trash/${track_id}`)
+      await refused(404, 'not_found', 'DELETE', `/v1/track/${track_id}`, { key })
+    })
+    expect(told(ended)).toEqual(['track.deleted', 'track.created', 'track.deleted', 'track.deleted'])
+    expect(ended.map(({ data }) => data)).toMatchObject([
+      { ...facts, is_trashed: true },
+      { ...facts, is_restored: true },
+      { ...facts, is_trashed: true },
+      { ...facts, status: 'ready', is_trashed: false },
+    ])
+    expect(new Set(ended.map((event) => event.actor))).toEqual(new Set([actor]))
+  })
+
+  it('is told of when nothing came of it', async () => {
+    const shop = await aToldShop()
+    shop.answers(() => [error('no_audio', 'No audio')])
+    const failed = await shop.during(async () => upload(shop.key, await shop.track(), 'failed'))
+    expect(told(failed)).toEqual(['track.created', 'track.uploaded', 'track.failed'])
+    expect(failed.at(-1)!.data).toMatchObject({ status: 'failed', error: 'no_audio' })
+    const late = await shop.during(async () => {
+      await shop.track()
+      laterBy(2)
+      await sweep()
+      await sweep()
+      vi.useRealTimers()
+    })
+    expect(told(late)).toEqual(['track.created', 'track.failed'])
+    expect(late.at(-1)!.data).toMatchObject({ error: 'upload_expired' })
+  })
+})
+
+it('tells of collections: with their covers, their order, their reprocess and the end of their tracks', async () => {
+  const shop = await aToldShop()
+  const { api, actor } = shop
+  const ids = [await shop.ready(), await shop.ready()]
+  let collection_id = ''
+  const list = await shop.during(async () => {
+    const body = { title: 'Kind of Blue', organization_index: 'k' }
+    const headers = { 'idempotency-key': 'collection' }
+    const created = await ok('POST', '/v1/collection', { key: shop.key, headers, body })
+    ;({ collection_id } = await ok('POST', '/v1/collection', { key: shop.key, headers, body }))
+    expect(collection_id).toBe(created.collection_id)
+    await api('PUT', `collection/${collection_id}`, { title: 'Blue' })
+    await api('PUT', `collection/${collection_id}`, {})
+    await sendCover(created.collection_cover_upload)
+    const refusal = { code: 'unsupported_image' as const, message: 'It cannot be read', retryable: false }
+    startTranscoder({ cover: () => ({ ok: false, error: refusal }) })
+    await sendCover(created.collection_cover_upload)
+    await api('DELETE', `collection/${collection_id}?trash=true`)
+    await api('POST', `trash/${collection_id}/restore`)
+    await api('DELETE', `collection/${collection_id}`)
+  })
+  expect(told(list)).toEqual([
+    'collection.created',
+    'collection.updated',
+    'cover.ready',
+    'cover.failed',
+    'collection.deleted',
+    'collection.created',
+    'collection.deleted',
+  ])
+  expect(list.map((event) => event.actor)).toEqual([actor, actor, null, null, actor, actor, actor])
+  expect(new Set(list.map(({ subject }) => subject))).toEqual(new Set([`collection:${collection_id}`]))
+  const facts = { collection_id, organization_index: 'k' }
+  expect(list.map(({ data }) => data)).toEqual([
+    { ...facts, is_restored: false },
+    { ...facts, changed: ['title'] },
+    { scope: 'collection', resource_id: collection_id, organization_index: 'k' },
+    { scope: 'collection', resource_id: collection_id, organization_index: 'k', error: 'unsupported_image' },
+    { ...facts, is_trashed: true },
+    { ...facts, is_restored: true },
+    { ...facts, is_trashed: false },
+  ])
+
+  startTranscoder({ transcode: (job) => events(made(job)) })
+  const own = `collection/${shop.collection_id}`
+  const rest = await shop.during(async () => {
+    await api('PUT', `${own}/track/order`, { track_ids: ids.toReversed() })
+    await api('POST', `${own}/reprocess`, { all: true })
+    const isDone = async () => (await api('GET', `${own}/reprocess`)).reprocess.state === 'done'
+    await eventually(async () => (await sweep(), isDone()))
+    await api('DELETE', `${own}?trash=true`)
+    await api('DELETE', `trash/${shop.collection_id}`)
+    await eventually(async () => (await query('select 1 from tracks')).length === 0)
+  })
+  const ready = told(rest).filter((type) => type === 'track.ready')
+  expect(ready).toHaveLength(2)
+  expect(told(rest).filter((type) => type !== 'track.ready')).toEqual([
+    'collection.updated',
+    'collection.reprocess.finished',
+    'collection.deleted',
+    'collection.deleted',
+    'track.deleted',
+    'track.deleted',
+  ])
+  expect(dataOf(rest, 'collection.reprocess.finished')).toEqual({
+    collection_id: shop.collection_id,
+    total: 2,
+    done: 2,
+    failed: 0,
+  })
+  expect(dataOf(rest, 'collection.updated')).toMatchObject({ changed: ['order'] })
+  // Behind the call, by the one who made it.
+  expect(new Set(rest.slice(-2).map((event) => event.actor))).toEqual(new Set([actor]))
+  expect(new Set(rest.slice(-2).map(({ subject }) => subject))).toEqual(new Set(ids.map((id) => `track:${id}`)))
+})
+
+it('tells of playlists, also when their tracks go and come back', async () => {
+  const shop = await aToldShop()
+  const { api, key, actor } = shop
+  const track_id = await shop.track()
+  let playlist_id = ''
+  const list = await shop.during(async () => {
+    ;({ playlist_id } = await api('POST', 'playlist', { title: 'Mix' }))
+    await api('PUT', `playlist/${playlist_id}`, { title: 'Mix 2' })
+    await api('POST', `playlist/${playlist_id}/track`, { track_ids: [track_id, track_id] })
+    const stale = { key, headers: { 'if-match': '1' }, body: { track_ids: [] } }
+    await refused(412, 'version_mismatch', 'PUT', `/v1/playlist/${playlist_id}/track`, stale)
+    await api('DELETE', `track/${track_id}?trash=true`)
+    await api('POST', `trash/${track_id}/restore`)
+    await api('DELETE', `playlist/${playlist_id}?trash=true`)
+    await api('POST', `trash/${playlist_id}/restore`)
+    await api('DELETE', `playlist/${playlist_id}`)
+  })
+  expect(list.map(({ type, data }) => [type, ('version' in data && data.version) || undefined])).toEqual([
+    ['playlist.created', 1],
+    ['playlist.updated', 1],
+    ['playlist.updated', 2],
+    ['playlist.updated', 3],
+    ['track.deleted', undefined],
+    ['playlist.updated', 4],
+    ['track.created', undefined],
+    ['playlist.deleted', expect.any(Number)],
+    ['playlist.created', expect.any(Number)],
+    ['playlist.deleted', expect.any(Number)],
+  ])
+  expect(new Set(list.map((event) => event.actor))).toEqual(new Set([actor]))
+})
+
+it('tells of keys: who has made, changed, rotated and revoked them', async () => {
+  const shop = await aToldShop()
+  const { api, key, actor } = shop
+  const [first] = await eventsOf(key)
+  expect(first).toMatchObject({ type: 'api_key.created', actor: 'root', subject: actor, data: { type: 'server' } })
+  let api_key_id = ''
+  const list = await shop.during(async () => {
+    ;({ api_key_id } = await api('POST', 'api_key', { title: 'Web', type: 'player' }))
+    await api('PUT', `api_key/${api_key_id}`, { is_downloadable: true })
+    await api('POST', `api_key/${api_key_id}/rotate`, { grace_seconds: 0 })
+    await api('DELETE', `api_key/${api_key_id}`)
+    const own = `/v1/api_key/${actor.split(':')[1]}`
+    await refused(409, 'last_server_key', 'DELETE', own, { key })
+    await refused(409, 'last_server_key', 'PUT', own, { key, body: { expires_at: '2099-01-01T00:00:00Z' } })
+  })
+  expect(told(list)).toEqual(['api_key.created', 'api_key.updated', 'api_key.rotated', 'api_key.revoked'])
+  const common = { actor, subject: `api_key:${api_key_id}`, data: { api_key_id, type: 'player' } }
+  for (const event of list) expect(event).toMatchObject(common)
+  expect(JSON.stringify(list)).not.toContain('Web')
+})
+
+it('tells of every type but those of webhooks in these tests', () => {
+  expect(seen).toEqual(new Set(EVENT_TYPES.filter((type) => !type.startsWith('webhook'))))
+})

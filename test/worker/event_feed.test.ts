@@ -1,0 +1,171 @@
+import { createExecutionContext } from 'cloudflare:test'
+import { env } from 'cloudflare:workers'
+import { afterEach, describe, expect, it, vi } from 'vitest'
+
+import type { TonearmEvent } from '../../src/contract/event.ts'
+import worker from '../../src/index.ts'
+import { early } from './long_track.ts'
+import { quiet, rowsDuring } from './meter.ts'
+import { aShop, aWaitingTrack, eventually, laterBy, made, query, sweep } from './ready_track.ts'
+import { seedEvents } from './seed.ts'
+import { anOrganization, ok, refused, wrongFields } from './support.ts'
+import { aToldShop, eventsOf, told } from './told_shop.ts'
+
+/** The feed of what happened, how long it is kept, and what it costs (docs/decisions/0056). */
+
+const DAY = 24 * 3600_000
+afterEach(() => void vi.useRealTimers())
+
+describe('the feed', () => {
+  it('is read page by page, by type and subject, and is one’s own', async () => {
+    const shop = await aShop()
+    await seedEvents(1, 5, shop)
+    const all = await eventsOf(shop.key)
+    expect(all).toHaveLength(7)
+    const walked: TonearmEvent[] = []
+    for (let after = 0, has_more = true; has_more;) {
+      const page = await ok('GET', `/v1/event?limit=3&after=${after}`, { key: shop.key })
+      expect(page.events.length).toBeGreaterThan(0)
+      walked.push(...page.events)
+      ;({ after, has_more } = page)
+    }
+    expect(walked).toEqual(all)
+    const filtered = async (filter: string) => (await eventsOf(shop.key, 0, filter)).map(({ seq }) => seq)
+    expect(await filtered('&type=api_key.revoked')).toEqual([1, 2, 3, 4, 5])
+    expect(await filtered('&type=api_key.*')).toHaveLength(6)
+    expect(await filtered('&type=*')).toHaveLength(7)
+    expect(await filtered(`&subject=collection:${shop.collection_id.toUpperCase()}`)).toEqual([all.at(-1)!.seq])
+    expect(await filtered(`&type=track.*&subject=collection:${shop.collection_id}`)).toEqual([])
+    const other = await anOrganization()
+    expect((await eventsOf(other.key)).map(({ type }) => type)).toEqual(['api_key.created'])
+    // From a time, and behind the last.
+    expect(await ok('GET', `/v1/event?after=${Date.now() + DAY}`, { key: shop.key })).toMatchObject({
+      events: [],
+      after: expect.any(Number),
+      has_more: false,
+    })
+  })
+
+  it('refuses what it does not know', async () => {
+    const { key } = await anOrganization()
+    const wrong = [
+      ['type=track', 'type'],
+      ['type=track.sung', 'type'],
+      ['type=t*', 'type'],
+      ['subject=track', 'subject'],
+      ['subject=track:1', 'subject'],
+      [`subject=play:${crypto.randomUUID()}`, 'subject'],
+      ['after=-1', 'after'],
+      ['after=1e3', 'after'],
+      ['limit=201', 'limit'],
+      ['wait=26', 'wait'],
+    ]
+    for (const [query, field] of wrong)
+      expect(wrongFields(await refused(400, 'invalid_request', 'GET', `/v1/event?${query}`, { key }))).toEqual([field])
+    await refused(400, 'unknown_field', 'GET', '/v1/event?types=track.*', { key })
+  })
+
+  it('looks through a bounded window for what is rare, and goes on behind it', async () => {
+    const shop = await aShop()
+    await seedEvents(1, 5001, shop)
+    const read = (after: number) =>
+      rowsDuring(() => ok('GET', `/v1/event?type=collection.*&after=${after}`, { key: shop.key }))
+    const first = await read(0)
+    expect(first.result).toMatchObject({ events: [], after: 5000, has_more: true })
+    expect(first.read).toBeLessThan(10_100)
+    const { result } = await read(first.result.after)
+    expect(result).toMatchObject({ events: [{ type: 'collection.created' }], has_more: false })
+  })
+
+  it('waits: for the next event that is wanted, or its time, and no longer than who asks', async () => {
+    const shop = await aShop()
+    const { key, collection_id } = shop
+    const last = (await eventsOf(key)).at(-1)!.seq
+    const wait = (filter: string, seconds: number) =>
+      ok('GET', `/v1/event?after=${last}&wait=${seconds}&${filter}`, { key })
+    const began = Date.now()
+    const [waited, other] = await Promise.all([
+      wait('type=track.*', 25),
+      wait('type=cover.*', 1),
+      ok('PUT', `/v1/collection/${collection_id}`, { key, body: { title: 'Other' } }).then(() =>
+        aWaitingTrack(key, collection_id),
+      ),
+    ])
+    expect(told(waited.events)).toEqual(['track.created'])
+    expect(Date.now() - began).toBeLessThan(20_000)
+    expect(other).toMatchObject({ events: [], has_more: false })
+    expect(other.after).toBeGreaterThanOrEqual(last)
+
+    const leaving = new AbortController()
+    const request = new Request('https://tonearm.test/v1/event?wait=25&type=cover.*', {
+      headers: { authorization: `Bearer ${key}` },
+      signal: leaving.signal,
+    })
+    const answer = worker.fetch(request, env, createExecutionContext())
+    leaving.abort()
+    await (await answer).text()
+    await quiet()
+  })
+})
+
+describe('old events', () => {
+  it('go once a day, whole days of them, whosever they are', async () => {
+    const [one, other] = [await aShop(), await aShop()]
+    const today = Date.now() - (Date.now() % DAY)
+    const first = today - 30 * DAY
+    for (const [shop, seq] of [
+      [one, first - 1],
+      [one, first],
+      [other, first - 5 * DAY],
+    ] as const)
+      await seedEvents(seq, seq, shop)
+    const old = () => query<{ seq: number }>('select seq from events where seq < ?', today - DAY)
+    expect(await old()).toHaveLength(3)
+    await sweep()
+    expect(await old()).toEqual([{ seq: first }])
+    await seedEvents(first - 2, first - 2, one)
+    await sweep()
+    expect(await old()).toHaveLength(2)
+    laterBy(24)
+    await sweep()
+    expect(await old()).toEqual([])
+    expect(await query('select 1 from events')).toHaveLength(4)
+  })
+
+  it('go chunk by chunk', async () => {
+    const shop = await aShop()
+    await seedEvents(1, 12_000, shop)
+    await sweep()
+    expect(told(await eventsOf(shop.key))).toEqual(['api_key.created', 'collection.created'])
+  })
+
+  it('go with their organization', async () => {
+    const shop = await aToldShop()
+    await shop.ready()
+    await ok('DELETE', `/v1/organization/${shop.organization_id}`, { key: env.ROOT_KEY })
+    await eventually(async () => (await query('select 1 from events')).length === 0)
+  })
+})
+
+it('costs a track two rows written, as a count of one is no longer written before it is deleted', async () => {
+  const shop = await aToldShop()
+  shop.answers((job) => [early(), made(job)])
+  const life = async () => {
+    const { written } = await rowsDuring(async () => {
+      await shop.ready()
+      await quiet()
+    })
+    return written
+  }
+  await life()
+  const now = await life()
+  // As it was before there were events, but for the one that the call writes.
+  const [former] = env.TEST_MIGRATIONS.find(({ name }) => name.endsWith('_list_counts.sql'))!.queries.filter((text) =>
+    text.includes('tracks_count_status'),
+  )
+  await env.DB.batch(
+    ['drop trigger tracks_events', 'drop trigger tracks_count_status', former!].map((text) => env.DB.prepare(text)),
+  )
+  const before = (await life()) - 1
+  expect(now - before).toBe(2)
+})

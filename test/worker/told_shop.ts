@@ -1,0 +1,71 @@
+import { createExecutionContext } from 'cloudflare:test'
+import { env } from 'cloudflare:workers'
+
+import type { TonearmEvent } from '../../src/contract/event.ts'
+import type { JobEvent, TranscodeJob } from '../../src/contract/job.ts'
+import worker from '../../src/index.ts'
+import { aShop, aWaitingTrack, eventually, made, upload } from './ready_track.ts'
+import { ok } from './support.ts'
+import { cut, events, startTranscoder } from './transcoder.ts'
+
+/** A shop of which is told what happens there. */
+
+/** The types of all events that were read. */
+export const seen = new Set<string>()
+
+/** The events behind a place, as the feed tells them. */
+export async function eventsOf(key: string, after = 0, filter = ''): Promise<TonearmEvent[]> {
+  const { events } = await ok('GET', `/v1/event?after=${after}&limit=200${filter}`, { key })
+  for (const { type } of events as TonearmEvent[]) seen.add(type)
+  return events
+}
+
+/** What was told while something ran. */
+async function during(key: string, run: () => Promise<unknown>) {
+  const last = (await eventsOf(key)).at(-1)!.seq
+  await run()
+  return eventsOf(key, last)
+}
+
+export const told = (list: TonearmEvent[]) => list.map(({ type }) => type)
+export const dataOf = (list: TonearmEvent[], type: string) => list.find((event) => event.type === type)!.data
+
+/** A shop whose transcoder does as it is told. */
+export async function aToldShop() {
+  let answer: (job: TranscodeJob) => JobEvent[] = (job) => [made(job)]
+  const { transcodes } = startTranscoder({ transcode: (job) => events(...answer(job)), cover: () => cut() })
+  const shop = await aShop()
+  const { key, collection_id } = shop
+  const api = (method: string, path: string, body?: object) => ok(method, `/v1/${path}`, { key, body })
+  const keys = await api('GET', 'api_key')
+  return {
+    ...shop,
+    api,
+    transcodes,
+    actor: `api_key:${keys.api_keys[0].id}`,
+    answers: (next: typeof answer) => void (answer = next),
+    during: (run: () => Promise<unknown>) => during(key, run),
+    track: (body: object = {}) => aWaitingTrack(key, collection_id, body),
+    async ready(body: object = {}) {
+      const track_id = await aWaitingTrack(key, collection_id, body)
+      await upload(key, track_id)
+      return track_id
+    },
+    /** Has a file made anew, and waits for how it ends. */
+    async reprocess(track_id: string, until: string) {
+      const before = transcodes.length
+      await api('POST', `track/${track_id}/reprocess`)
+      await eventually(async () => {
+        const { track } = await api('GET', `track/${track_id}`)
+        return transcodes.length > before && track.status === until
+      })
+    },
+  }
+}
+
+/** Sends an image to an upload handle. */
+export const sendCover = async ({ upload_url }: { upload_url: string }) => {
+  const body = new Uint8Array([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a, ...Array.from({ length: 24 }, () => 0)])
+  const request = new Request(upload_url, { method: 'POST', body })
+  await (await worker.fetch(request, env, createExecutionContext())).text()
+}
