@@ -3,7 +3,7 @@ import { beforeEach, describe, expect, it } from 'vitest'
 
 import { collections, tracks, uploadSessions } from '../../src/adapters/schema.ts'
 import { jobs } from '../../src/adapters/work_schema.ts'
-import { aReadyTrack, beforeStatement, deleteAtOnce, eventually, storedFiles, storeFiles } from './fixtures.ts'
+import { aReadyTrack, beforeBatch, deleteAtOnce, eventually, storedFiles, storeFiles } from './fixtures.ts'
 import { aCollection, anOrganization, aTrack, db, ok, refused, wrongFields } from './support.ts'
 
 let key: string
@@ -154,7 +154,7 @@ describe('behaviour', () => {
 
   it('leaves no track behind that is created while it is deleted', async () => {
     const { id } = await aCollection(key)
-    const bindings = beforeStatement('insert into "tracks"', () => ok('DELETE', `/v1/collection/${id}`, { key }))
+    const bindings = beforeBatch(() => ok('DELETE', `/v1/collection/${id}`, { key }))
     const body = { collection_id: id, file_name: 'a.mp3' }
     await refused(404, 'not_found', 'POST', '/v1/track', { key, body, bindings })
     expect(await db.select().from(tracks)).toEqual([])
