@@ -33,7 +33,3 @@ export const keyOf = (principal: Principal): KeyHolder | null =>
 
 export const ROOT: Principal = { kind: 'root', organization_id: '', api_key_id: 'root' }
 export const LISTENER: Principal = { kind: 'public', organization_id: '' }
-
-/** Who a caller is in events. */
-export const actorOf = (principal: Principal): string | null =>
-  principal.kind === 'root' ? 'root' : principal.kind === 'public' ? null : `api_key:${principal.api_key_id}`

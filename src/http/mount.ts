@@ -10,7 +10,7 @@ import type { ErrorCode } from '../contract/errors.ts'
 import { MAX_BODY_BYTES } from '../contract/facts.ts'
 import type { Operation, Operations } from '../contract/operation.ts'
 import { ApiError, notFound } from '../errors.ts'
-import { actorOf } from '../principal.ts'
+import type { Principal } from '../principal.ts'
 import { once } from '../resources/idempotency.ts'
 import { JSON_HEADERS, requestId } from './answer.ts'
 import { answerListener } from './answer_listener.ts'
@@ -99,6 +99,10 @@ function validate(operation: Operation): MiddlewareHandler<AppEnv>[] {
     ...check('json', operation.body),
   ] as MiddlewareHandler<AppEnv>[]
 }
+
+/** Who a caller is in events. */
+const actorOf = (principal: Principal): string | null =>
+  principal.kind === 'root' ? 'root' : principal.kind === 'public' ? null : `api_key:${principal.api_key_id}`
 
 type Answer = Record<string, unknown>
 type AnyHandler = (input: object, context: Context) => Promise<Answer>
