@@ -44,6 +44,8 @@ export const ERRORS = {
   variant_exists: { status: 409, meaning: 'Another variant has this `index` already.' },
   slug_taken: { status: 409, meaning: 'Another share has or had this `slug`.' },
   variants_full: { status: 409, meaning: 'The organization has as many variants of its own as it may have.' },
+  webhook_endpoints_full: { status: 409, meaning: 'The organization has as many webhook endpoints as it may have.' },
+  webhook_endpoint_inactive: { status: 409, meaning: 'Nothing is sent to this webhook endpoint; resume it first.' },
   default_variant: { status: 409, meaning: 'A default variant can be neither changed nor deleted.' },
   collection_in_trash: { status: 409, meaning: 'Restore its collection first.' },
   session_expired: { status: 410, meaning: 'The session ended less than a day ago; later it is `not_found`.' },
