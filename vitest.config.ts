@@ -43,6 +43,7 @@ export default defineConfig({
                 // Tests change rows behind the Worker's back; reuse.test.ts is about what it remembers.
                 REUSE_ANSWERS: 'false',
                 REQUEST_LOG: 'false',
+                WEBHOOK_LOCAL: 'true',
               },
             },
           })),
@@ -51,6 +52,7 @@ export default defineConfig({
           name: 'worker',
           include: ['test/worker/**/*.test.ts'],
           setupFiles: ['./test/worker/setup.ts'],
+          globalSetup: ['./test/support/receiver.ts'],
           isolate: false,
           // Against a hang only: what takes 15 s takes minutes on busy cores.
           testTimeout: 300_000,

@@ -73,6 +73,7 @@ export function startWorker(settings: Settings): Child {
     PUBLIC_BASE_URL: base_url,
     S3_ENDPOINT: `${base_url}/cdn-cgi/local/r2/s3`,
     TRANSCODER_URL: `http://127.0.0.1:${transcoderPort}`,
+    WEBHOOK_LOCAL: 'true',
     // Wrangler prints a line for each request itself.
     REQUEST_LOG: process.env.REQUEST_LOG || 'false',
     ...(process.env.CHECK_ANSWERS && { CHECK_ANSWERS: process.env.CHECK_ANSWERS }),

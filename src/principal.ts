@@ -13,6 +13,8 @@ export interface KeyHolder {
   is_downloadable: boolean
   /** Values of the `Origin` header that are let in; null: any. */
   allowed_origins: string[] | null
+  /** Whether somebody listens to the events of its organization, as far as is known (docs/decisions/0057). */
+  has_webhooks?: boolean
   /**
    * Of a share's page: its sessions are short, end no later than the share, in milliseconds since 1970, and are made only while the share has
    * this address and this password.

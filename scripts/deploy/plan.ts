@@ -50,7 +50,7 @@ const USAGE = `npm run deploy [-- OPTIONS]      docs/deploy.md
   --containers-rollout none    leaves the container as it is`
 
 /** A queue's part is the last word of its name (src/pipeline/consume.ts). */
-const PARTS = ['ingest', 'transcode', 'task', 'dead']
+const PARTS = ['ingest', 'transcode', 'task', 'webhook', 'dead']
 
 export function readPlan(): Plan {
   const { config, domain, image, var: more = [], 'containers-rollout': rollout, 'dry-run': isDry } = readArguments()

@@ -19,6 +19,7 @@ import { trashOperations } from './trash.ts'
 import { uploadOperations } from './upload.ts'
 import { usageOperations } from './usage.ts'
 import { variantOperations } from './variant.ts'
+import { webhookOperations } from './webhook.ts'
 
 /** The whole interface: every operation of the specification (§4) in its order, then our own. */
 export const operations = {
@@ -37,6 +38,7 @@ export const operations = {
   ...multipartOperations,
   ...shareOperations,
   ...trashOperations,
+  ...webhookOperations,
   ...limitOperations,
   ...usageOperations,
   ...eventOperations,

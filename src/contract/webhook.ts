@@ -1,7 +1,8 @@
 import * as z from 'zod'
 
 import { Id, named, ok, Page, RequiredText, Timestamp } from './common.ts'
-import { MAX_GRACE, MAX_PAGE, MAX_WEBHOOK_URL } from './facts.ts'
+import { EventPattern } from './event.ts'
+import { MAX_GRACE, MAX_WEBHOOK_URL } from './facts.ts'
 import { defineOperations } from './operation.ts'
 
 /** Endpoints that hear of events, and what was sent to each (docs/decisions/0057). */
@@ -45,7 +46,7 @@ export type WebhookEndpoint = z.infer<typeof WebhookEndpoint>
 
 /** Of an attempt that did not arrive. */
 export const AttemptError = z
-  .enum(['status', 'redirect', 'timed_out', 'unreachable', 'url_refused'])
+  .enum(['status', 'redirect', 'timed_out', 'unreachable', 'url_refused', 'secret_unreadable'])
   .describe(
     [
       '- `status`: the answer was neither 2xx nor 3xx',
@@ -53,6 +54,7 @@ export const AttemptError = z
       '- `timed_out`: no answer in time',
       '- `unreachable`: no connection, no TLS, or it was closed before an answer',
       '- `url_refused`: this service does not send to such a URL (any more)',
+      '- `secret_unreadable`: the secret cannot be decrypted, as `SIGNING_SECRET` was changed; rotate it',
     ].join('\n'),
   )
 export type AttemptError = z.infer<typeof AttemptError>
@@ -107,18 +109,12 @@ export const WebhookDeliveryDetails = named('WebhookDeliveryDetails', {
 })
 export type WebhookDeliveryDetails = z.infer<typeof WebhookDeliveryDetails>
 
-/** `*`, `track.*` or `track.ready`. */
-const EventFilter = z
-  .string()
-  .max(64)
-  .regex(/^(\*|[a-z_]+(\.[a-z_]+)*(\.\*)?)$/, 'must be *, a group such as track.*, or a type such as track.ready')
-
 /** What may be changed later. */
 const changeable = {
   /** https, on port 443 or 8443, of a public host (docs/webhooks.md). */
   url: z.string().min(1, 'must not be empty').max(MAX_WEBHOOK_URL),
   title: RequiredText,
-  events: z.array(EventFilter).min(1).max(50),
+  events: z.array(EventPattern).min(1).max(50),
   is_ordered: z.boolean(),
 }
 
@@ -248,22 +244,18 @@ export const webhookOperations = defineOperations({
   listWebhookDeliveries: {
     method: 'get',
     path: '/v1/webhook_delivery',
-    summary: 'List the deliveries of an endpoint, newest first; `before` goes on behind the page before',
+    summary: 'List deliveries, newest first; `before` of an answer goes on behind it',
     tag,
     access,
     query: z.strictObject({
-      endpoint_id: Id,
+      endpoint_id: Id.optional(),
       state: WebhookDeliveryState.optional(),
-      /** A delivery's `seq`, as `before` of an answer. */
-      before: z
-        .string()
-        .regex(/^\d{1,15}$/, 'must be a whole number')
-        .transform(Number)
-        .optional(),
+      /** A delivery's id, as `before` of an answer. */
+      before: Id.optional(),
       limit: Page.shape.limit,
     }),
-    /** `before` is null on the last page. A page that is filtered looks at 5,000 deliveries at most, and may be empty. */
-    response: ok({ webhook_deliveries: z.array(WebhookDelivery).max(MAX_PAGE), before: z.int().nullable() }),
+    /** `before` is null on the last page. A page that is filtered looks at 5,000 deliveries of an endpoint, and may be empty. */
+    response: ok({ webhook_deliveries: z.array(WebhookDelivery), before: z.uuid().nullable() }),
     errors: ['not_found'],
   },
   getWebhookDelivery: {

@@ -10,7 +10,8 @@ import type { ErrorCode } from '../contract/errors.ts'
 import { MAX_BODY_BYTES } from '../contract/facts.ts'
 import type { Operation, Operations } from '../contract/operation.ts'
 import { ApiError, notFound } from '../errors.ts'
-import type { Principal } from '../principal.ts'
+import { nudge } from '../pipeline/webhook.ts'
+import { keyOf, type Principal } from '../principal.ts'
 import { once } from '../resources/idempotency.ts'
 import { JSON_HEADERS, requestId } from './answer.ts'
 import { answerListener } from './answer_listener.ts'
@@ -163,6 +164,7 @@ export function mount(
         return send(answer, replayed ? { 'idempotency-replayed': 'true' } : {})
       } finally {
         if (changes) own.forget(principal.organization_id)
+        if (changes && keyOf(principal)?.has_webhooks) c.executionCtx.waitUntil(nudge(own))
       }
     })
   }

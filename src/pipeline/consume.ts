@@ -9,6 +9,8 @@ import { type KeyUse, writeUse } from './key_use.ts'
 import { runPurge } from './purge.ts'
 import { runReprocess } from './reprocess.ts'
 import { dispatch, lineUp } from './transcode/line.ts'
+import { nudgeFor } from './webhook.ts'
+import { sendDue } from './webhook_send.ts'
 
 /** What R2 sends when an object is written (docs/architecture.md#r2). */
 interface UploadEvent {
@@ -69,6 +71,11 @@ const roles = {
     await writeUse(system, message.body)
     return null
   },
+  /** Each says that something may be due; what, the rows tell. */
+  async webhook(system: System) {
+    await sendDue(system)
+    return null
+  },
   /** Delivered in vain too often. A purge or a cover has nobody who waits for it: the sweep tries again in an hour. */
   async dead(system: System, { body }: Message<Partial<JobMessage>>) {
     console.error(JSON.stringify({ event: 'dead_letter', body }))
@@ -95,6 +102,7 @@ async function work(system: System, message: Message<JobMessage>): Promise<numbe
     await release(system, job, backoff(message.attempts), !isPassing(error))
     throw error
   }
+  await nudgeFor(system, job.organization_id)
   if (outcome.end === 'done') return null
   await release(system, job, outcome.delay, outcome.end === 'retry' && outcome.counts)
   if (outcome.end === 'again') {

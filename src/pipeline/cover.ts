@@ -23,6 +23,7 @@ import {
   whenEnded,
 } from './jobs.ts'
 import { purge, purgeLaterFrom } from './purge.ts'
+import { nudgeFor } from './webhook.ts'
 
 const URL_TTL = 3600
 
@@ -39,6 +40,7 @@ export async function takeCover(
   if (!job) return 'ready'
   const outcome = await cutCover(system, job)
   system.forget(grant.organization_id)
+  await nudgeFor(system, grant.organization_id)
   if (outcome.end === 'done') return outcome.fault ?? 'ready'
   await release(system, job, outcome.delay, false)
   await sendJob(system, job, outcome.delay)

@@ -7,6 +7,7 @@ import { sniff } from '../contract/sniff.ts'
 import { HEAD_BYTES } from '../contract/text.ts'
 import { startTranscode } from './transcode/start.ts'
 import { failure } from './transcode/track_job.ts'
+import { nudgeFor } from './webhook.ts'
 
 /**
  * Has the upload arrived? Reached by R2's event, by reading the track, by `upload_complete` and by the sweep
@@ -93,7 +94,7 @@ export async function ingestPath(system: System, path: string): Promise<void> {
     .from(tracks)
     .where(and(eq(tracks.id, id), eq(tracks.awaiting_upload, true), eq(tracks.upload_path, path)))
     .get()
-  if (track) await ingest(system, track)
+  if (track && (await ingest(system, track))) await nudgeFor(system, track.organization_id)
 }
 
 /** Looks for uploads that nobody told of. */

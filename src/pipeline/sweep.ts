@@ -15,6 +15,8 @@ import { dispatch, isWaiting, lineUp } from './transcode/line.ts'
 import { endUnwanted } from './transcode/unwanted.ts'
 import { dueTrash, sweepTrash } from './trash.ts'
 import { countSessions, countTracks, mergeDays, usageDue } from './usage.ts'
+import { dueWebhooks, nudge } from './webhook.ts'
+import { oldWebhooks, sweepWebhooks } from './webhook_sweep.ts'
 
 const DAY = 24 * 3600 * 1000
 /** Rows of one kind that one sweep looks after: it runs every minute, and must end within one. */
@@ -41,6 +43,8 @@ export async function sweep(system: System): Promise<void> {
   if (found.is_day_old) await mergeDays(system)
   await deleteEnded(system, found.ended)
   if (!found.are_events_swept) await sweepEvents(system)
+  if (found.is_webhook_old) await sweepWebhooks(system)
+  if (found.is_webhook_due) await nudge(system)
   if (found.is_unsearched) await fillSearch(system)
   await beat(system.db, 'sweep')
 }
@@ -61,6 +65,8 @@ async function lookAround({ db, now }: System) {
       is_session_uncounted: exists(due.sessions, 'is_session_uncounted'),
       is_day_old: exists(due.days, 'is_day_old'),
       is_track_uncounted: exists(due.tracks, 'is_track_uncounted'),
+      is_webhook_due: exists(dueWebhooks(now), 'is_webhook_due'),
+      is_webhook_old: exists(oldWebhooks(now), 'is_webhook_old'),
       is_trash_due: exists(dueTrash(now), 'is_trash_due'),
       are_events_swept: exists(eventsSwept(now), 'are_events_swept'),
       ended: sql`json_array(${sql.join(ended.map(areThere), sql`, `)})`.mapWith(JSON.parse).as('ended'),

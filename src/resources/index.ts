@@ -19,6 +19,7 @@ import { trashHandlers } from './trash.ts'
 import { uploadHandlers } from './upload.ts'
 import { usageHandlers } from './usage.ts'
 import { variantHandlers } from './variant.ts'
+import { webhookHandlers } from './webhook.ts'
 
 /** A handler for every operation; the compiler asks for each. */
 export const handlers: Handlers<OperationTable> = {
@@ -37,6 +38,7 @@ export const handlers: Handlers<OperationTable> = {
   ...multipartHandlers,
   ...shareHandlers,
   ...trashHandlers,
+  ...webhookHandlers,
   ...limitHandlers,
   ...usageHandlers,
   ...eventHandlers,

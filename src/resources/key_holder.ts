@@ -1,4 +1,4 @@
-import { eq, or } from 'drizzle-orm'
+import { eq, getTableColumns, or, sql } from 'drizzle-orm'
 
 import { openDatabase } from '../adapters/database.ts'
 import type { KeyCache } from '../adapters/key_cache.ts'
@@ -7,7 +7,11 @@ import { unauthorized } from '../errors.ts'
 import { noteUse } from '../pipeline/key_use.ts'
 import type { KeyHolder } from '../principal.ts'
 
-type Row = typeof apiKeys.$inferSelect
+type Row = typeof apiKeys.$inferSelect & { has_webhooks: boolean }
+
+/** Remembered with the key, so that a change needs no query of its own to know whether to tell somebody. */
+const hasWebhooks = sql`exists (select 1 from webhook_endpoints
+  where webhook_endpoints.organization_id = api_keys.organization_id and state = 'active')`
 
 function toKeyHolder(key: Row): KeyHolder {
   const { collection_id, track_id, playlist_id } = key
@@ -25,13 +29,14 @@ function toKeyHolder(key: Row): KeyHolder {
     variants: key.variants,
     is_downloadable: key.is_downloadable,
     allowed_origins: key.allowed_origins,
+    has_webhooks: key.has_webhooks,
   }
 }
 
 /** The key with the hash of a secret, remembered for a short while; 401 when there is none. */
 export async function readKey(env: Env, keys: KeyCache, hash: string): Promise<KeyHolder> {
   const key = await openDatabase(env.DB)
-    .select()
+    .select({ ...getTableColumns(apiKeys), has_webhooks: hasWebhooks.mapWith(Boolean).as('has_webhooks') })
     .from(apiKeys)
     .where(or(eq(apiKeys.hash, hash), eq(apiKeys.previous_hash, hash)))
     .get()

@@ -6,11 +6,13 @@ import { apiKeys, organizations } from '../adapters/schema.ts'
 import { newSecret, secretHint, sha256 } from '../adapters/secret.ts'
 import { shares } from '../adapters/share_schema.ts'
 import { usageDays } from '../adapters/usage.ts'
+import { webhookEndpoints } from '../adapters/webhook_schema.ts'
 import type { Context, Handlers } from '../context.ts'
 import { DEFAULT_COLOR } from '../contract/facts.ts'
 import type { Organization, organizationOperations } from '../contract/organization.ts'
 import { notFound } from '../errors.ts'
 import { purgeJobs, startPurge } from '../pipeline/purge.ts'
+import { deleted } from '../pipeline/webhook_sweep.ts'
 import { themeColors } from './appearance.ts'
 import { readPage } from './page.ts'
 
@@ -95,6 +97,8 @@ export const organizationHandlers: Handlers<typeof organizationOperations> = {
       db.delete(shares).where(eq(shares.organization_id, id)),
       // From now on nothing is counted for it.
       db.delete(usageDays).where(eq(usageDays.organization_id, id)),
+      // Nor is anything sent; the sweep takes the rows away.
+      db.update(webhookEndpoints).set(deleted).where(eq(webhookEndpoints.organization_id, id)),
     ])
     memory.keys.forgetOrganization(id)
     memory.forget(id)

@@ -139,7 +139,7 @@ describe('a deployment', () => {
     expect(changes.filter((change) => /buckets|POST \/queues$|\/d1\//.test(change))).toEqual([])
     const { queues, buckets, containers, workers } = cloudflare.account
     expect(triggers('tonearm')).toEqual(triggersOf(migrations))
-    expect([...queues.values()].map(({ consumer }) => consumer)).toEqual(Array(4).fill('tonearm'))
+    expect([...queues.values()].map(({ consumer }) => consumer)).toEqual(Array(5).fill('tonearm'))
     expect(buckets.get('tonearm-media')?.rules).toMatchObject([{ rules: [{ prefix: 'uploads/' }] }])
     expect([...containers.values()]).toMatchObject([{ configuration: { image: IMAGE[1] } }])
     expect(workers.get('tonearm')?.vars).toMatchObject({ S3_BUCKET: 'tonearm-media', PUBLIC_BASE_URL: cloudflare.url })
@@ -191,7 +191,7 @@ describe('a deployment', () => {
     const made = [workers, databases, buckets, queues].map(
       (map) => [...map.keys()].filter((name) => name.includes('staging')).length,
     )
-    expect(made).toEqual([1, 1, 1, 4])
+    expect(made).toEqual([1, 1, 1, 5])
     expect(workers.get('tonearm-staging')?.vars.S3_BUCKET).toBe('tonearm-staging-media')
   })
 

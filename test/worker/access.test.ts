@@ -36,6 +36,9 @@ const NOBODYS = [
   'listApiKeys',
   'createApiKey',
   'listShares',
+  'listWebhookEndpoints',
+  'createWebhookEndpoint',
+  'listWebhookDeliveries',
   'listVariants',
   'createVariant',
   'getVariant',
@@ -62,7 +65,7 @@ const LAST = [
   'deleteVariant',
   'revokeShare',
 ]
-LAST.push('deleteTrack', 'deleteCollection', 'deleteTrash', 'emptyTrash', 'deleteOrganization')
+LAST.push('deleteWebhookEndpoint', 'deleteTrack', 'deleteCollection', 'deleteTrash', 'emptyTrash', 'deleteOrganization')
 const inOrder = operationNames.toSorted((a, b) => LAST.indexOf(a) - LAST.indexOf(b))
 
 const CODES: Record<number, string> = { 401: 'unauthorized', 403: 'insufficient_scope', 404: 'not_found' }

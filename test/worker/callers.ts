@@ -4,6 +4,7 @@ import { newSecret } from '../../src/adapters/secret.ts'
 import { aMultipart } from './parts.ts'
 import { aReadyTrack, aShop, aWaitingTrack, query, serveTranscoder } from './ready_track.ts'
 import { ok } from './support.ts'
+import { aTestedEndpoint } from './webhooks.ts'
 
 /** One of everything in an organization, for every kind of caller to knock at. */
 export async function aWorld() {
@@ -31,6 +32,7 @@ export async function aWorld() {
   return {
     ...shop,
     share_id: share_id as string,
+    ...(await aTestedEndpoint(key)),
     trash_id: await trashed(),
     /** For what takes it out of the trash. */
     restored_trash_id: await trashed(),

@@ -17,6 +17,7 @@ import {
 import { multipartCases } from './contract_multipart.ts'
 import { shareCases } from './contract_share.ts'
 import { trashCases } from './contract_trash.ts'
+import { webhookCases } from './contract_webhook.ts'
 import type { World } from './contract_world.ts'
 
 const OWN_COVER = { cover_image: 'icon small regular large', 'cover_image.small': SQUARE }
@@ -244,6 +245,7 @@ export const cases: Record<OperationName, Case> = {
     },
   },
   ...trashCases,
+  ...webhookCases,
   getSystem: {
     keys: {
       '': `${ENVELOPE} system`,

@@ -4,6 +4,7 @@ import { tracks } from '../../src/adapters/schema.ts'
 import { aReadyTrack, aShop, trackRow, upload } from './fixtures.ts'
 import { aMultipart } from './parts.ts'
 import { db, ok } from './support.ts'
+import { aTestedEndpoint } from './webhooks.ts'
 
 /** One of everything that an operation's path or body can name. */
 export async function aWorld() {
@@ -38,6 +39,7 @@ export async function aWorld() {
     variant_id: variant_id as string,
     variant_index: 'aac-160',
     share_id: share_id as string,
+    ...(await aTestedEndpoint(key)),
     trash_id: trashed.playlist_id as string,
     scope: 'collection',
     playlist_id: playlist_id as string,

@@ -2,14 +2,14 @@
 
 export type Moment = 'before' | 'after' | null
 
-/** A database that asks before each call, counted from 1, whether and when it fails. */
-export function faulty(d1: D1Database, failsAt: (call: number) => Moment): D1Database {
+/** A database that asks before each call, counted from 1, whether and when it fails; by a fault that passes, unless said. */
+export function faulty(d1: D1Database, failsAt: (call: number) => Moment, fault = lost): D1Database {
   let calls = 0
   async function ask<T>(call: () => Promise<T>): Promise<T> {
     const moment = failsAt(++calls)
-    if (moment === 'before') throw lost()
+    if (moment === 'before') throw fault()
     const answer = await call()
-    if (moment === 'after') throw lost()
+    if (moment === 'after') throw fault()
     return answer
   }
   const statement = (real: D1PreparedStatement): D1PreparedStatement =>
@@ -30,7 +30,9 @@ export function faulty(d1: D1Database, failsAt: (call: number) => Moment): D1Dat
   })
 }
 
-const lost = () => new Error('D1_ERROR: Network connection lost.')
+function lost() {
+  return new Error('D1_ERROR: Network connection lost.')
+}
 
 /** One call in so many fails, half of them before and half after; the same ones for the same seed. */
 export function atRate(rate: number, seed: number): (call: number) => Moment {

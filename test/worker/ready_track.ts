@@ -100,7 +100,8 @@ export function laterBy(hours: number): void {
 }
 
 /** The cron, as it runs every minute. */
-export const sweep = () => worker.scheduled(createScheduledController({ cron: '* * * * *' }), env)
+export const sweep = (bindings: Env = env) =>
+  worker.scheduled(createScheduledController({ cron: '* * * * *' }), bindings)
 
 /** Hands one message to a queue's consumer; answers what became of it. */
 export async function deliver(queue: 'task' | 'transcode' | 'dead', body: unknown) {

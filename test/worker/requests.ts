@@ -3,6 +3,7 @@ import { env } from 'cloudflare:workers'
 import { CATALOGUE } from '../../src/contract/catalogue.ts'
 import { type OperationName, operations } from '../../src/contract/index.ts'
 import type { World } from './callers.ts'
+import { NOWHERE } from './webhooks.ts'
 
 interface Sent {
   path: string
@@ -44,6 +45,10 @@ const bodies = (world: World): Partial<Record<OperationName, object>> => ({
   createShare: { scope: 'track', id: world.track_id },
   updateShare: { title: 'Renamed' },
   retryFailedTracks: {},
+  createWebhookEndpoint: { url: NOWHERE },
+  updateWebhookEndpoint: { title: 'Renamed' },
+  rotateWebhookEndpoint: { grace_seconds: 60 },
+  recoverWebhookEndpoint: { since: '2026-11-01T00:00:00Z' },
 })
 
 /** The values of an operation's path. */

@@ -6,6 +6,7 @@ import type { System } from '../../context.ts'
 import type { MadeVariant } from '../../contract/job.ts'
 import { whileHeld } from '../jobs.ts'
 import { purgeLaterFrom } from '../purge.ts'
+import { nudgeFor } from '../webhook.ts'
 import { hasFinalFiles, pathsWithout } from './files.ts'
 import { earlyPath, type TranscodeTask } from './request.ts'
 import { trackOf } from './track_job.ts'
@@ -36,4 +37,5 @@ export async function writeEarly(
       .set({ duration: Math.round(duration * 1000) / 1000, files })
       .where(and(eq(tracks.id, track.id), free)),
   ])
+  await nudgeFor(system, track.organization_id)
 }

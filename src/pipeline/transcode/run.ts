@@ -24,6 +24,7 @@ import {
   sendJob,
   whileHeld,
 } from '../jobs.ts'
+import { nudgeFor } from '../webhook.ts'
 import { writeEarly } from './early.ts'
 import { dispatch } from './line.ts'
 import { jobRequest, loadTask, type TranscodeTask } from './request.ts'
@@ -98,6 +99,7 @@ async function followTranscode(system: System, held: Held, at: Place, signal: Ab
     await giveBack(system, job, outcome).catch(() => undefined)
   }
   system.forget(job.organization_id)
+  await nudgeFor(system, job.organization_id)
   return left
 }
 

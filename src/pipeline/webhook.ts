@@ -1,0 +1,71 @@
+import { type SQL, sql } from 'drizzle-orm'
+
+import { insertFrom } from '../adapters/database.ts'
+import { events } from '../adapters/event_schema.ts'
+import type { System } from '../context.ts'
+import { describeError } from '../errors.ts'
+
+/** Deliveries that are due, and who is told of them (docs/decisions/0057); they are sent in webhook_send.ts. */
+
+/**
+ * The endpoints that something is to be sent to, by one look into the index for each that has anything to come; the number of deliveries does
+ * not matter.
+ */
+export const waiting = sql`with recursive waiting(id) as (
+    select min(endpoint_id) from webhook_deliveries where due_at is not null
+    union all
+    select (select min(endpoint_id) from webhook_deliveries where due_at is not null and endpoint_id > waiting.id)
+    from waiting where waiting.id is not null)`
+/** Of these, those that something is due for. */
+export const dueIn = (now: number) => sql`waiting cross join webhook_endpoints as endpoint on endpoint.id = waiting.id
+  where endpoint.state = 'active' and exists (
+    select 1 from webhook_deliveries as due where due.endpoint_id = endpoint.id and due.due_at <= ${now})`
+
+/** Rows that there are when something is to be sent. */
+export const dueWebhooks = (now: number): SQL => sql`(${waiting} select 1 from ${dueIn(now)})`
+
+/** Says that something may be due. When the queue refuses, the sweep comes later. */
+export async function nudge({ env }: Pick<System, 'env'>, delaySeconds = 0): Promise<void> {
+  try {
+    await env.WEBHOOK_QUEUE.send({}, { delaySeconds })
+  } catch (error) {
+    console.error(JSON.stringify({ event: 'nudge_failed', queue: 'webhook', error: describeError(error) }))
+  }
+}
+
+/** After work in the background that may have made events: says so where somebody listens, for one row read at most. */
+export async function nudgeFor(system: System, organization_id: string): Promise<void> {
+  try {
+    const heard = sql`select 1 from webhook_endpoints where organization_id = ${organization_id} and state = 'active' limit 1`
+    if ((await system.db.all(heard)).length > 0) await nudge(system)
+  } catch (error) {
+    console.error(JSON.stringify({ event: 'nudge_failed', queue: 'webhook', error: describeError(error) }))
+  }
+}
+
+/** The body of an event, the same in every attempt. Of each event `data` is what the feed shows (docs/webhooks.md). */
+export const bodySql = sql`(select json_object('id', id, 'type', type, 'timestamp', strftime('%Y-%m-%dT%H:%M:%fZ', created_at / 1000.0, 'unixepoch'),
+    'seq', seq, 'sequence', sequence, 'subject', subject, 'actor', actor, 'data', json(data))
+  from events where events.seq = webhook_deliveries.seq
+    and events.organization_id = (select organization_id from webhook_endpoints where id = endpoint_id))`
+
+/** An event about an endpoint that a source gives (`webhook_endpoints where …`), for the batch of the change. */
+export function endpointEvent(
+  { db }: Pick<System, 'db'>,
+  type: 'webhook_endpoint.paused' | 'webhook.test',
+  source: SQL,
+  { at, actor = null, ...facts }: { at: number; actor?: string | null; reason?: string },
+) {
+  const last = sql`coalesce((select max(seq) from events where events.organization_id = webhook_endpoints.organization_id), 0)`
+  const event = {
+    organization_id: sql`webhook_endpoints.organization_id`,
+    seq: sql`max(${last} + 1, ${at})`,
+    id: crypto.randomUUID(),
+    type,
+    subject: sql`'webhook_endpoint:' || webhook_endpoints.id`,
+    actor,
+    data: sql`json_patch(json_object('webhook_endpoint_id', webhook_endpoints.id), ${JSON.stringify(facts)})`,
+    created_at: at,
+  }
+  return insertFrom(db, events, event, source).returning({ seq: events.seq })
+}

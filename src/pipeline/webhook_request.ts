@@ -1,0 +1,131 @@
+import { open } from '../adapters/seal.ts'
+import type { KeptAttempt } from '../adapters/webhook_schema.ts'
+import { MAX_RETRY_AFTER, MAX_WEBHOOK_ANSWER } from '../contract/facts.ts'
+import type { AttemptError } from '../contract/webhook.ts'
+import { refusalOf } from './webhook_url.ts'
+
+/** One request to a receiver, as Standard Webhooks 1.0 says (docs/webhooks.md). */
+
+/** What a request is made of; of the endpoint and the event, as SQL gives them. */
+export interface Sending {
+  endpoint: {
+    id: string
+    url: string
+    secret: string
+    previous_secret: string | null
+    previous_secret_expires_at: number | null
+  }
+  event: { id: string }
+  body: string
+}
+
+/** What came of it, and what the receiver asks for. */
+export interface Outcome extends KeptAttempt {
+  /** Seconds, as the answer's `Retry-After` says. */
+  retry_after: number | null
+}
+
+const encoder = new TextEncoder()
+
+/** What a secret is sealed for. */
+export const purposeOf = (endpoint_id: string) => `webhook:${endpoint_id}`
+
+/** A new secret: 256 random bits, which the prefix lets secret scanners know. */
+export const newWebhookSecret = () =>
+  `whsec_${btoa(String.fromCharCode(...crypto.getRandomValues(new Uint8Array(32))))}`
+
+async function sign(secret: string, text: string): Promise<string> {
+  const bytes = Uint8Array.from(atob(secret.replace('whsec_', '')), (char) => char.charCodeAt(0))
+  const key = await crypto.subtle.importKey('raw', bytes, { name: 'HMAC', hash: 'SHA-256' }, false, ['sign'])
+  const signature = new Uint8Array(await crypto.subtle.sign('HMAC', key, encoder.encode(text)))
+  return `v1,${btoa(String.fromCharCode(...signature))}`
+}
+
+/** With the secret, and for a while also with the one that it replaced. */
+async function signatureOf(env: Env, { endpoint, event, body }: Sending, at: number): Promise<string> {
+  const { previous_secret, previous_secret_expires_at } = endpoint
+  const previous = previous_secret !== null && (previous_secret_expires_at ?? 0) > at ? [previous_secret] : []
+  const text = `${event.id}.${Math.floor(at / 1000)}.${body}`
+  const signed = [endpoint.secret, ...previous].map(async (sealed) =>
+    sign(await open(env.SIGNING_SECRET, purposeOf(endpoint.id), sealed), text),
+  )
+  return (await Promise.all(signed)).join(' ')
+}
+
+/** The headers of an attempt: those that were sent, also when they are shown later. */
+export const headersOf = (event_id: string, at: number, signature: string) => ({
+  'content-type': 'application/json',
+  'user-agent': 'Tonearm',
+  'webhook-id': event_id,
+  'webhook-timestamp': String(Math.floor(at / 1000)),
+  'webhook-signature': signature,
+})
+
+/** Milliseconds for which the rest of an answer is waited for that says already whether it has arrived. */
+const BODY_PATIENCE = 1000
+
+/** The first bytes of an answer as text; the rest is not waited for. */
+async function beginningOf(response: Response, signal: AbortSignal): Promise<string> {
+  const reader = response.body?.getReader()
+  if (!reader) return ''
+  const ended = Promise.withResolvers<{ done: true; value?: undefined }>()
+  const end = () => ended.resolve({ done: true })
+  signal.addEventListener('abort', end)
+  const timer = setTimeout(end, BODY_PATIENCE)
+  const bytes: number[] = []
+  try {
+    while (bytes.length < MAX_WEBHOOK_ANSWER) {
+      const { done, value } = await Promise.race([reader.read(), ended.promise])
+      if (done) break
+      bytes.push(...value.subarray(0, MAX_WEBHOOK_ANSWER - bytes.length))
+    }
+  } catch {
+    // It was closed early: what has come is kept.
+  } finally {
+    clearTimeout(timer)
+    signal.removeEventListener('abort', end)
+    await reader.cancel().catch(() => undefined)
+  }
+  return new TextDecoder().decode(Uint8Array.from(bytes))
+}
+
+/** Seconds, or a date (RFC 9110 §10.2.3); null where it says nothing that can be read. */
+function retryAfter(header: string | null, now: number): number | null {
+  if (header === null) return null
+  const seconds = /^\d{1,9}$/.test(header.trim()) ? Number(header) : (Date.parse(header) - now) / 1000
+  return Number.isFinite(seconds) ? Math.min(MAX_RETRY_AFTER, Math.max(0, seconds)) : null
+}
+
+const errorOf = (status: number): AttemptError | null =>
+  status >= 200 && status < 300 ? null : status >= 300 && status < 400 ? 'redirect' : 'status'
+
+/** Sends once. It never throws, and takes no longer than receivers are given. */
+export async function send(env: Env, sending: Sending): Promise<Outcome> {
+  const at = Date.now()
+  const began = performance.now()
+  const ended = (values: Partial<Outcome>): Outcome => ({
+    at,
+    duration_ms: Math.round(performance.now() - began),
+    status: null,
+    error: null,
+    answer: null,
+    signature: null,
+    retry_after: null,
+    ...values,
+  })
+  const { url } = sending.endpoint
+  if (refusalOf(url, env) !== null) return ended({ error: 'url_refused' })
+  const signature = await signatureOf(env, sending, at).catch(() => null)
+  if (signature === null) return ended({ error: 'secret_unreadable' })
+  const signal = AbortSignal.timeout(Number(env.WEBHOOK_TIMEOUT) * 1000)
+  try {
+    const headers = headersOf(sending.event.id, at, signature)
+    const response = await fetch(url, { method: 'POST', headers, body: sending.body, redirect: 'manual', signal })
+    const { status } = response
+    const answer = await beginningOf(response, signal)
+    const retry_after = retryAfter(response.headers.get('retry-after'), at)
+    return ended({ status, error: errorOf(status), answer, signature, retry_after })
+  } catch {
+    return ended({ error: signal.aborted ? 'timed_out' : 'unreachable', signature })
+  }
+}

@@ -1,0 +1,176 @@
+import { desc, sql } from 'drizzle-orm'
+
+import { insertFrom } from '../adapters/database.ts'
+import { newId } from '../adapters/id.ts'
+import { seal } from '../adapters/seal.ts'
+import { type EndpointRow, webhookDeliveries, webhookEndpoints } from '../adapters/webhook_schema.ts'
+import type { Context, Handlers } from '../context.ts'
+import { MAX_ENDPOINTS } from '../contract/facts.ts'
+import type { WebhookEndpoint, webhookOperations } from '../contract/webhook.ts'
+import { ApiError, invalid, notFound } from '../errors.ts'
+import { endpointEvent, nudge } from '../pipeline/webhook.ts'
+import { newWebhookSecret, purposeOf } from '../pipeline/webhook_request.ts'
+import { deleted, deleteSomeOf, keptFrom } from '../pipeline/webhook_sweep.ts'
+import { refusalOf } from '../pipeline/webhook_url.ts'
+import { optionalTimestamp } from './api_key.ts'
+import { timestamp } from './session.ts'
+import { deliveryIdOf, findDelivery, toDelivery, webhookDeliveryHandlers } from './webhook_delivery.ts'
+import { endpointsOf, findEndpoint, hoursOf, inactive, ownEndpoint, recover } from './webhook_endpoint.ts'
+
+export const toEndpoint = (row: EndpointRow, now: number): WebhookEndpoint => ({
+  ...row,
+  state: row.state as WebhookEndpoint['state'],
+  failing_since: optionalTimestamp(row.failing_since),
+  last_success_at: optionalTimestamp(row.last_success_at),
+  previous_secret_expires_at:
+    (row.previous_secret_expires_at ?? 0) > now ? optionalTimestamp(row.previous_secret_expires_at) : null,
+  created_at: timestamp(row.created_at),
+})
+
+const one = (row: EndpointRow, { now }: Context) => ({
+  webhook_endpoint_id: row.id,
+  webhook_endpoint: toEndpoint(row, now),
+})
+
+/** With what they were sent in a day, where that is asked for. */
+async function withDay(context: Context, include: string | undefined, rows: EndpointRow[]) {
+  const shown = rows.map((row) => toEndpoint(row, context.now))
+  if (include === undefined || shown.length === 0) return shown
+  const hours = await hoursOf(context, rows)
+  return shown.map((endpoint, at) => ({ ...endpoint, day: hours[at]! }))
+}
+
+function checkUrl({ env, base_url }: Context, url: string): string {
+  const refusal = refusalOf(url, env, base_url)
+  if (refusal !== null) throw invalid('url', refusal)
+  return new URL(url).href
+}
+
+/** From now on this isolate knows who listens. */
+const changed = ({ memory, principal }: Context) => memory.keys.forgetOrganization(principal.organization_id)
+
+async function update(context: Context, id: string, values: object): Promise<EndpointRow> {
+  const row = await context.db.update(webhookEndpoints).set(values).where(ownEndpoint(context, id)).returning().get()
+  if (!row) throw notFound('webhook endpoint')
+  changed(context)
+  return row
+}
+
+/** The columns of an endpoint that is sent to. What has failed before counts no more. */
+const ACTIVE = { state: 'active', reason: null, failing_since: null, failures: 0 } as const
+
+export const webhookHandlers: Handlers<typeof webhookOperations> = {
+  ...webhookDeliveryHandlers,
+
+  async listWebhookEndpoints({ query: { limit, offset, include } }, context) {
+    const rows = await context.db
+      .select()
+      .from(webhookEndpoints)
+      .where(endpointsOf(context))
+      .orderBy(desc(webhookEndpoints.seq))
+    const page = rows.slice(offset, offset + limit)
+    return { count: rows.length, webhook_endpoints: await withDay(context, include, page) }
+  },
+
+  async createWebhookEndpoint({ body }, context) {
+    const { db, env, now, principal } = context
+    const { organization_id } = principal
+    const id = newId()
+    const url = checkUrl(context, body.url)
+    const secret = newWebhookSecret()
+    const values = {
+      ...body,
+      title: body.title ?? new URL(url).hostname.slice(0, 255),
+      id,
+      organization_id,
+      url,
+      ...ACTIVE,
+      secret: await seal(env.SIGNING_SECRET, purposeOf(id), secret),
+      kept_from: keptFrom(now),
+      seq: sql`(select coalesce(max(seq), 0) + 1 from webhook_endpoints where organization_id = ${organization_id})`,
+      created_at: now,
+    }
+    const isRoom = sql`(select 1) where (select count(*) from webhook_endpoints where ${endpointsOf(context)}) < ${MAX_ENDPOINTS}`
+    const row = await insertFrom(db, webhookEndpoints, values, isRoom).returning().get()
+    if (!row)
+      throw new ApiError('webhook_endpoints_full', `An organization may have ${MAX_ENDPOINTS} webhook endpoints`)
+    changed(context)
+    return { ...one(row, context), secret }
+  },
+
+  async getWebhookEndpoint({ params, query }, context) {
+    const row = await findEndpoint(context, params.webhook_endpoint_id)
+    const [webhook_endpoint] = await withDay(context, query.include, [row])
+    return { webhook_endpoint_id: row.id, webhook_endpoint: webhook_endpoint! }
+  },
+
+  async updateWebhookEndpoint({ params, body: { url, state, ...rest } }, context) {
+    const row = await findEndpoint(context, params.webhook_endpoint_id)
+    const values = {
+      ...rest,
+      ...(url !== undefined && { url: checkUrl(context, url) }),
+      ...(state === 'active' && row.state !== 'active' && ACTIVE),
+      ...(state === 'paused' && { state, reason: 'requested' as const }),
+    }
+    if (Object.keys(values).length === 0) return one(row, context)
+    const updated = await update(context, row.id, values)
+    if (updated.state === 'active' && row.state !== 'active') await nudge(context)
+    return one(updated, context)
+  },
+
+  async deleteWebhookEndpoint({ params }, context) {
+    const row = await findEndpoint(context, params.webhook_endpoint_id)
+    await update(context, row.id, deleted)
+    // Hardly ever there are more: then the sweep goes on.
+    await deleteSomeOf(context, row.id, true)
+    return { webhook_endpoint_id: row.id, deleted_webhook_endpoint: toEndpoint(row, context.now) }
+  },
+
+  async rotateWebhookEndpoint({ params, body }, context) {
+    const { env, now } = context
+    const id = params.webhook_endpoint_id
+    await findEndpoint(context, id)
+    const secret = newWebhookSecret()
+    const row = await update(context, id, {
+      previous_secret: sql`secret`,
+      previous_secret_expires_at: now + body.grace_seconds * 1000,
+      secret: await seal(env.SIGNING_SECRET, purposeOf(id), secret),
+    })
+    return { ...one(row, context), secret }
+  },
+
+  async testWebhookEndpoint({ params }, context) {
+    const { db, now } = context
+    const { id, organization_id, state } = await findEndpoint(context, params.webhook_endpoint_id)
+    if (state !== 'active') throw inactive(state)
+    const there = ownEndpoint(context, id)
+    const newest = sql`(select max(seq) from events where events.organization_id = ${organization_id})`
+    const [[event]] = await db.batch([
+      endpointEvent(context, 'webhook.test', sql`webhook_endpoints where ${there}`, { at: now, actor: context.actor }),
+      // Nobody else hears of it, and it waits for nothing.
+      insertFrom(
+        db,
+        webhookDeliveries,
+        { endpoint_id: id, seq: newest, due_at: now },
+        sql`webhook_endpoints where ${there}`,
+      ),
+    ])
+    if (!event) throw notFound('webhook endpoint')
+    await nudge(context)
+    const delivery = await findDelivery(context, deliveryIdOf(id, event.seq))
+    return { webhook_delivery_id: delivery.id, webhook_delivery: toDelivery(delivery) }
+  },
+
+  async resumeWebhookEndpoint({ params }, context) {
+    const row = await update(context, params.webhook_endpoint_id, ACTIVE)
+    await nudge(context)
+    return one(row, context)
+  },
+
+  async recoverWebhookEndpoint({ params, body }, context) {
+    const row = await update(context, params.webhook_endpoint_id, ACTIVE)
+    const came = await recover(context, row, Date.parse(body.since))
+    await nudge(context)
+    return { ...one(row, context), ...came }
+  },
+}

@@ -1,0 +1,182 @@
+import { and, eq, ne, sql } from 'drizzle-orm'
+
+import { events } from '../adapters/event_schema.ts'
+import { type KeptAttempt, webhookDeliveries, webhookEndpoints } from '../adapters/webhook_schema.ts'
+import type { Context, Handlers } from '../context.ts'
+import type { WebhookDelivery, WebhookDeliveryState, webhookOperations } from '../contract/webhook.ts'
+import { notFound } from '../errors.ts'
+import { bodySql, nudge } from '../pipeline/webhook.ts'
+import { headersOf } from '../pipeline/webhook_request.ts'
+import { timestamp } from './session.ts'
+import { endpointsOf, findEndpoint, inactive } from './webhook_endpoint.ts'
+
+/** Deliveries that a page looks at. */
+const WINDOW = 5000
+
+/**
+ * A delivery's id: its event's number, which is a time in milliseconds, and what is random of its endpoint's id, so that nothing needs to be
+ * stored or found by it.
+ */
+export const deliveryIdOf = (endpoint_id: string, seq: number) => {
+  const number = seq.toString(16).padStart(12, '0')
+  return `${number.slice(0, 8)}-${number.slice(8)}-8${endpoint_id.slice(15)}`
+}
+const seqOf = (id: string) => Number.parseInt(id.slice(0, 8) + id.slice(9, 13), 16)
+
+const last = (name: 'status' | 'error') => sql`attempts ->> ${`$[#-1].${name}`}`
+const columns = {
+  endpoint_id: webhookDeliveries.endpoint_id,
+  seq: webhookDeliveries.seq,
+  state: webhookDeliveries.state,
+  attempt: webhookDeliveries.attempt,
+  due_at: webhookDeliveries.due_at,
+  event_id: sql<string>`events.id`.as('event_id'),
+  type: events.type,
+  subject: events.subject,
+  created_at: events.created_at,
+  status: sql<number | null>`${last('status')}`.as('status'),
+  error: sql<WebhookDelivery['error']>`${last('error')}`.as('error'),
+}
+
+interface Row {
+  endpoint_id: string
+  seq: number
+  state: WebhookDeliveryState
+  attempt: number
+  due_at: number | null
+  event_id: string
+  type: string
+  subject: string
+  created_at: number
+  status: number | null
+  error: WebhookDelivery['error']
+}
+
+export const toDelivery = ({ due_at, ...row }: Row): WebhookDelivery => ({
+  ...row,
+  id: deliveryIdOf(row.endpoint_id, row.seq),
+  next_attempt_at: row.state === 'pending' && due_at !== null ? timestamp(Math.max(due_at, row.created_at)) : null,
+  created_at: timestamp(row.created_at),
+})
+
+const eventOf = (organization_id: string) =>
+  and(eq(events.organization_id, organization_id), eq(events.seq, webhookDeliveries.seq))
+
+const deliveryNotFound = () => notFound('webhook delivery')
+
+/** What of an endpoint's deliveries was looked at. */
+interface Window {
+  id: string
+  last: number
+  count: number
+}
+
+/** A delivery of one of the caller's endpoints, with all that is known of it. */
+export async function findDelivery({ db, principal }: Context, id: string) {
+  const { organization_id } = principal
+  const owner = sql`(select id from webhook_endpoints where organization_id = ${organization_id} and state <> 'deleted'
+    and substr(id, 16) = ${id.slice(15)})`
+  const row = await db
+    .select({
+      ...columns,
+      attempts: webhookDeliveries.attempts,
+      body: sql<string>`${bodySql}`.as('body'),
+    })
+    .from(webhookDeliveries)
+    .innerJoin(events, eventOf(organization_id))
+    .where(and(sql`endpoint_id = ${owner}`, eq(webhookDeliveries.seq, seqOf(id))))
+    .get()
+  if (!row || id[14] !== '8') throw deliveryNotFound()
+  return { ...row, id: deliveryIdOf(row.endpoint_id, row.seq) }
+}
+
+type DeliveryOperations = Pick<
+  typeof webhookOperations,
+  'listWebhookDeliveries' | 'getWebhookDelivery' | 'replayWebhookDelivery'
+>
+
+export const webhookDeliveryHandlers: Handlers<DeliveryOperations> = {
+  async listWebhookDeliveries({ query: { endpoint_id, state, before, limit } }, context) {
+    const { db, principal } = context
+    const endpoints =
+      endpoint_id === undefined
+        ? await db.select({ id: webhookEndpoints.id }).from(webhookEndpoints).where(endpointsOf(context))
+        : [await findEndpoint(context, endpoint_id)]
+    if (endpoints.length === 0) return { webhook_deliveries: [], before: null }
+    const looked = state === undefined ? limit + 1 : WINDOW
+    const found = await db.batch(
+      endpoints.flatMap(({ id }) => {
+        // Deliveries of one event come in the order of their ids.
+        const until = before === undefined ? null : seqOf(before) - (deliveryIdOf(id, seqOf(before)) < before ? 0 : 1)
+        const window = sql`(select seq from webhook_deliveries where endpoint_id = ${id}
+          and (${until} is null or seq <= ${until}) order by seq desc limit ${looked})`
+        return [
+          db
+            .select(columns)
+            .from(webhookDeliveries)
+            .innerJoin(events, eventOf(principal.organization_id))
+            .where(
+              and(
+                eq(webhookDeliveries.endpoint_id, id),
+                sql`${webhookDeliveries.seq} in ${window}`,
+                state && eq(webhookDeliveries.state, state),
+              ),
+            )
+            .orderBy(sql`${webhookDeliveries.seq} desc`)
+            .limit(limit + 1),
+          db
+            .select({ id: sql`${id}`.as('id'), last: sql`min(seq)`.as('last'), count: sql`count(*)`.as('count') })
+            .from(window),
+        ] as const
+      }) as never,
+    )
+    const results = found as unknown as [(Row | Window)[]]
+    const windows = results.flatMap((rows, at) => (at % 2 === 1 ? (rows as Window[]) : []))
+    // Beyond the window of one, those of others are not looked at either.
+    const end = windows
+      .filter(({ count }) => count === looked)
+      .map(({ id, last }) => deliveryIdOf(id, last))
+      .toSorted()
+      .at(-1)
+    const rows = results
+      .flatMap((some, at) => (at % 2 === 0 ? (some as Row[]) : []))
+      .map(toDelivery)
+      .filter(({ id }) => end === undefined || id >= end)
+      .toSorted((a, b) => (a.id < b.id ? 1 : -1))
+    const page = rows.slice(0, limit)
+    return { webhook_deliveries: page, before: rows.length > limit ? page.at(-1)!.id : (end ?? null) }
+  },
+
+  async getWebhookDelivery({ params }, context) {
+    const { attempts, ...delivery } = await findDelivery(context, params.webhook_delivery_id)
+    return {
+      webhook_delivery_id: delivery.id,
+      webhook_delivery: {
+        ...toDelivery(delivery),
+        attempts: attempts.map(({ at, signature, ...attempt }: KeptAttempt) => ({
+          ...attempt,
+          at: timestamp(at),
+          headers: signature === null ? {} : headersOf(delivery.event_id, at, signature),
+        })),
+        body: delivery.body,
+      },
+    }
+  },
+
+  async replayWebhookDelivery({ params }, context) {
+    const { db, now } = context
+    const delivery = await findDelivery(context, params.webhook_delivery_id)
+    const { endpoint_id, seq } = delivery
+    const endpoint = await findEndpoint(context, endpoint_id)
+    if (endpoint.state !== 'active') throw inactive(endpoint.state)
+    const own = and(eq(webhookDeliveries.endpoint_id, endpoint_id), eq(webhookDeliveries.seq, seq))
+    // What is just being sent, or waits for an earlier one of its subject, is on its way.
+    await db
+      .update(webhookDeliveries)
+      .set({ state: 'pending', attempt: 0, due_at: now })
+      .where(and(own, ne(webhookDeliveries.state, 'sending'), sql`(state <> 'pending' or due_at is not null)`))
+    await nudge(context)
+    const again = await findDelivery(context, delivery.id)
+    return { webhook_delivery_id: again.id, webhook_delivery: toDelivery(again) }
+  },
+}

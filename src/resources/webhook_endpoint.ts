@@ -1,0 +1,98 @@
+import { and, eq, ne, type SQL, sql } from 'drizzle-orm'
+
+import { insertFrom } from '../adapters/database.ts'
+import { type EndpointRow, webhookDeliveries, webhookEndpoints } from '../adapters/webhook_schema.ts'
+import type { Context } from '../context.ts'
+import type { WebhookHour } from '../contract/webhook.ts'
+import { ApiError, notFound } from '../errors.ts'
+import { timestamp } from './session.ts'
+
+const HOUR = 3600_000
+/** Deliveries that a day looks at, and events that one call recovers. */
+const WINDOW = 5000
+const RECOVERED = 2000
+
+/** The caller's endpoints. */
+export const endpointsOf = ({ principal }: Context) =>
+  and(eq(webhookEndpoints.organization_id, principal.organization_id), ne(webhookEndpoints.state, 'deleted'))
+
+export const ownEndpoint = (context: Context, id: string) => and(eq(webhookEndpoints.id, id), endpointsOf(context))
+
+export async function findEndpoint(context: Context, id: string): Promise<EndpointRow> {
+  const row = await context.db.select().from(webhookEndpoints).where(ownEndpoint(context, id)).get()
+  if (!row) throw notFound('webhook endpoint')
+  return row
+}
+
+export const inactive = (state: string) =>
+  new ApiError('webhook_endpoint_inactive', `The webhook endpoint is ${state}; resume it first`)
+
+/** What endpoints were sent in the last 24 hours, by the hour in which it happened. */
+export async function hoursOf({ db, now }: Context, endpoints: EndpointRow[]): Promise<WebhookHour[][]> {
+  const since = (Math.floor(now / HOUR) - 23) * HOUR
+  const sum = (state: string) => sql<number>`sum(state = ${state})`
+  const counts = endpoints.map(({ id }) =>
+    db
+      .select({
+        hour: sql<number>`seq / ${HOUR}`.as('hour'),
+        delivered: sum('delivered').as('delivered'),
+        failed: sum('failed').as('failed'),
+        pending: sql<number>`count(*) - ${sum('delivered')} - ${sum('failed')}`.as('pending'),
+      })
+      .from(
+        sql`(select seq, state from webhook_deliveries where endpoint_id = ${id} and seq >= ${since} order by seq desc limit ${WINDOW})`,
+      )
+      .groupBy(sql`1`)
+      .orderBy(sql`1`),
+  )
+  const counted = await db.batch(counts as [(typeof counts)[number]])
+  return (counted as (typeof counted)[0][]).map((hours) =>
+    hours.map(({ hour, ...count }) => ({ at: timestamp(hour * HOUR), ...count })),
+  )
+}
+
+/** Whether an endpoint hears of an event, as the trigger on `events` asks (drizzle/0019_webhooks.sql). */
+const isHeard = ({
+  id,
+  events: filters,
+}: EndpointRow): SQL => sql`type <> 'webhook.test' and subject <> ${`webhook_endpoint:${id}`}
+  and exists (select 1 from json_each(${JSON.stringify(filters)}) where value in ('*', type)
+    or (value like '%.*' and substr(type, 1, length(value) - 1) = substr(value, 1, length(value) - 1)))`
+
+/** Has everything sent that has happened since and is neither delivered nor on its way. What is in order stays so. */
+export async function recover({ db, now }: Context, endpoint: EndpointRow, since: number) {
+  const { id, organization_id, is_ordered } = endpoint
+  const some = sql`(select seq, type, subject from events
+    where organization_id = ${organization_id} and seq >= ${since} order by seq limit ${RECOVERED})`
+  const again = { state: 'pending' as const, attempt: 0, due_at: sql`excluded.due_at`, subject: sql`excluded.subject` }
+  const [[found], recovered] = await db.batch([
+    db.select({ last: sql<number>`max(seq)`.as('last'), count: sql<number>`count(*)`.as('count') }).from(some),
+    insertFrom(
+      db,
+      webhookDeliveries,
+      {
+        endpoint_id: id,
+        seq: sql`seq`,
+        due_at: is_ordered ? null : now,
+        subject: is_ordered ? sql`subject` : null,
+      },
+      sql`${some} where ${isHeard(endpoint)}`,
+    )
+      .onConflictDoUpdate({
+        target: [webhookDeliveries.endpoint_id, webhookDeliveries.seq],
+        set: again,
+        setWhere: eq(webhookDeliveries.state, 'failed'),
+      })
+      .returning({ seq: webhookDeliveries.seq }),
+    // Of each subject the first one is sent, and the others wait for it.
+    db
+      .update(webhookDeliveries)
+      .set({
+        due_at: sql`iif(exists (select 1 from webhook_deliveries as earlier
+        where earlier.endpoint_id = ${id} and earlier.subject = webhook_deliveries.subject and earlier.seq < webhook_deliveries.seq),
+        null, coalesce(due_at, ${now}))`,
+      })
+      .where(sql`endpoint_id = ${id} and subject is not null and state = 'pending'`),
+  ])
+  return { recovered: recovered.length, next_since: found!.count === RECOVERED ? timestamp(found!.last + 1) : null }
+}

@@ -1,0 +1,93 @@
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
+import type { AddressInfo } from 'node:net'
+
+import type { TestProject } from 'vitest/node'
+
+/** What a receiver has been sent, byte by byte. */
+export interface Received {
+  path: string
+  headers: Record<string, string>
+  body: string
+}
+
+/**
+ * A receiver of webhooks on loopback, as workerd cannot be one: `/{name}/{behaviour}` answers as told and keeps what came; `GET /{name}` gives
+ * it back, and with `?next=` what the name answers from then on, whatever its path says. Started once for all tests of the worker.
+ */
+export default async function serveReceivers(project: TestProject) {
+  const received = new Map<string, Received[]>()
+  const told = new Map<string, string>()
+  const ending = new Set<() => void>()
+
+  const read = async (request: IncomingMessage) => {
+    const chunks: Buffer[] = []
+    for await (const chunk of request) chunks.push(chunk as Buffer)
+    return Buffer.concat(chunks).toString()
+  }
+  /** Writes again and again, until the other end has had enough. */
+  const repeat = (response: ServerResponse, chunk: Buffer, milliseconds: number) => {
+    const write = () => void response.write(chunk)
+    const timer = setInterval(write, milliseconds)
+    const end = () => clearInterval(timer)
+    ending.add(end)
+    response.once('close', end)
+    write()
+  }
+  const behaviours: Record<string, (request: IncomingMessage, response: ServerResponse) => void> = {
+    ok: (_, response) => response.writeHead(200).end('thanks'),
+    empty: (_, response) => response.writeHead(204).end(),
+    fails: (_, response) => response.writeHead(500).end('x'.repeat(5000)),
+    missing: (_, response) => response.writeHead(404).end(),
+    gone: (_, response) => response.writeHead(410).end(),
+    busy: (_, response) => response.writeHead(429, { 'retry-after': '7200' }).end(),
+    busy_for_long: (_, response) => response.writeHead(503, { 'retry-after': '9999999' }).end(),
+    redirect: (request, response) =>
+      response.writeHead(307, { location: request.url!.replace('redirect', 'ok') }).end(),
+    hang: () => undefined,
+    drip: (_, response) => repeat(response.writeHead(200), Buffer.from('.'), 1000),
+    drip_failing: (_, response) => repeat(response.writeHead(500), Buffer.from('.'), 1000),
+    huge: (_, response) => {
+      const chunk = Buffer.alloc(1 << 20, 'x')
+      let left = 1024
+      const pump = () => {
+        while (left-- > 0) if (!response.write(chunk)) return void response.once('drain', pump)
+        response.end()
+      }
+      response.writeHead(200)
+      pump()
+    },
+    close: (request) => request.socket.destroy(),
+    close_early: (_, response) => {
+      response.writeHead(200, { 'content-length': '1000' }).write('half')
+      setImmediate(() => response.destroy())
+    },
+  }
+
+  const answer = async (request: IncomingMessage, response: ServerResponse) => {
+    const { pathname, searchParams } = new URL(request.url!, 'http://localhost')
+    const [, name = '', behaviour = 'ok'] = pathname.split('/')
+    if (request.method === 'GET') {
+      const next = searchParams.get('next')
+      if (next) told.set(name, next)
+      return void response.end(JSON.stringify(received.get(name) ?? []))
+    }
+    const body = await read(request)
+    const list = received.get(name) ?? []
+    received.set(name, [...list, { path: pathname, headers: request.headers as Record<string, string>, body }])
+    behaviours[told.get(name) ?? behaviour]?.(request, response)
+  }
+  const server = createServer((request, response) => void answer(request, response))
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  project.provide('receivers', `http://127.0.0.1:${(server.address() as AddressInfo).port}`)
+  return async () => {
+    for (const end of ending) end()
+    server.closeAllConnections()
+    await new Promise((resolve) => server.close(resolve))
+  }
+}
+
+declare module 'vitest' {
+  interface ProvidedContext {
+    receivers: string
+  }
+}

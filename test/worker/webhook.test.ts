@@ -1,0 +1,167 @@
+import { env } from 'cloudflare:workers'
+import { beforeEach, describe, expect, it } from 'vitest'
+
+import { rowsDuring } from './meter.ts'
+import { query } from './ready_track.ts'
+import { anOrganization, call, ok, refused, wrongFields } from './support.ts'
+import {
+  aListener,
+  anEndpoint,
+  deliveries,
+  endpointRow,
+  get,
+  happen,
+  letThrough,
+  NOWHERE,
+  post,
+  quiet,
+  send,
+} from './webhooks.ts'
+
+const path = '/v1/webhook_endpoint'
+beforeEach(letThrough)
+
+describe('an endpoint', () => {
+  it('is created, read, changed and deleted; its secret is shown once and stored sealed', async () => {
+    const { key, id: organization_id } = await anOrganization()
+    const created = await post(key, path, { url: 'HTTPS://Hooks.Shop.com' })
+    const { webhook_endpoint_id: id, webhook_endpoint, secret } = created
+    expect(webhook_endpoint).toMatchObject({
+      url: 'https://hooks.shop.com/',
+      title: 'hooks.shop.com',
+      events: ['*'],
+      is_ordered: false,
+      state: 'active',
+      reason: null,
+    })
+    const row = await endpointRow(id)
+    expect(row.organization_id).toBe(organization_id)
+    expect(Object.values(row).filter((value) => String(value).includes(secret.slice(6, 20)))).toEqual([])
+    expect(JSON.stringify(await get(key, `${path}/${id}`))).not.toContain('secret":')
+    const changes = { title: 'Shop', events: ['track.*'], is_ordered: true, state: 'paused' }
+    const { webhook_endpoint: changed } = await ok('PUT', `${path}/${id}`, { key, body: changes })
+    expect(changed).toMatchObject({ ...changes, reason: 'requested' })
+    await refused(409, 'webhook_endpoint_inactive', 'POST', `${path}/${id}/test`, { key })
+    expect((await post(key, `${path}/${id}/resume`)).webhook_endpoint).toMatchObject({ state: 'active', reason: null })
+    const { secret: next, webhook_endpoint: rotated } = await post(key, `${path}/${id}/rotate`, { grace_seconds: 60 })
+    expect(next).not.toBe(secret)
+    expect(Date.parse(rotated.previous_secret_expires_at) - Date.now()).toBeLessThan(61_000)
+    expect(await get(key, path)).toMatchObject({ count: 1, webhook_endpoints: [{ id, title: 'Shop' }] })
+    await ok('DELETE', `${path}/${id}`, { key })
+    expect(await get(key, path)).toMatchObject({ count: 0, webhook_endpoints: [] })
+    await refused(404, 'not_found', 'GET', `${path}/${id}`, { key })
+  })
+
+  it('is refused where its URL is, its events are none, or there are twenty', async () => {
+    const { key } = await anOrganization()
+    const bad = [
+      { url: 'https://10.0.0.1/' },
+      { url: 'http://shop.com/' },
+      { url: 'https://tonearm.test/' },
+      { url: '' },
+    ]
+    for (const body of bad) {
+      expect(wrongFields(await refused(400, 'invalid_request', 'POST', path, { key, body }))).toEqual(['url'])
+    }
+    for (const events of [[], ['Track.*'], ['track*'], ['**'], ['track.'], ['.*'], ["track' or 1"]]) {
+      await refused(400, 'invalid_request', 'POST', path, { key, body: { url: NOWHERE, events } })
+    }
+    const made = Array.from({ length: 22 }, () => call('POST', path, { key, body: { url: NOWHERE }, bindings: quiet }))
+    const statuses = (await Promise.all(made)).map(({ status }) => status)
+    expect(statuses.filter((status) => status === 200)).toHaveLength(20)
+    await refused(409, 'webhook_endpoints_full', 'POST', path, { key, body: { url: NOWHERE } })
+    const { webhook_endpoints } = await get(key, `${path}?limit=3&offset=18`)
+    expect(webhook_endpoints).toHaveLength(2)
+    const [{ id }] = webhook_endpoints
+    await refused(400, 'invalid_request', 'PUT', `${path}/${id}`, { key, body: { url: 'https://127.1/' } })
+    await ok('DELETE', `${path}/${id}`, { key })
+    await anEndpoint(key, { url: NOWHERE })
+  })
+
+  it('gets a test that nobody else hears of', async () => {
+    const { key, id, receiver, organization_id } = await aListener('ok', { events: ['track.*'] })
+    const other = await anEndpoint(key, { url: NOWHERE })
+    const { webhook_delivery_id, webhook_delivery } = await post(key, `${path}/${id}/test`)
+    expect(webhook_delivery).toMatchObject({
+      type: 'webhook.test',
+      state: 'pending',
+      subject: `webhook_endpoint:${id}`,
+    })
+    await send()
+    const [request] = await receiver.received()
+    expect(JSON.parse(request!.body)).toMatchObject({ type: 'webhook.test', actor: expect.stringMatching(/^api_key:/) })
+    expect((await get(key, `/v1/webhook_delivery/${webhook_delivery_id}`)).webhook_delivery.state).toBe('delivered')
+    expect(await deliveries(other.id)).toEqual([])
+    expect(await query('select type from events where organization_id = ?', organization_id)).toHaveLength(1)
+  })
+})
+
+describe('deliveries', () => {
+  it('are listed by page, endpoint and state, and by the hour', async () => {
+    const { organization_id, key, id, receiver } = await aListener('ok')
+    const other = await anEndpoint(key, { url: receiver.url })
+    await happen(organization_id, ...Array.from({ length: 5 }, (_, at) => [`track:${at}`] as [string]))
+    const pages = async (search: string) => {
+      const ids: string[][] = []
+      let before: string | null = ''
+      do {
+        const page: { webhook_deliveries: { id: string }[]; before: string | null } = await get(
+          key,
+          `/v1/webhook_delivery?limit=3${search}${before && `&before=${before}`}`,
+        )
+        ids.push(page.webhook_deliveries.map((one) => one.id))
+        before = page.before
+      } while (before !== null)
+      return ids
+    }
+    const all = await pages('')
+    expect(all.map((page) => page.length)).toEqual([3, 3, 3, 1])
+    expect(new Set(all.flat()).size).toBe(10)
+    expect(all.flat()).toEqual(all.flat().toSorted().toReversed())
+    const mine = await pages(`&endpoint_id=${id}`)
+    expect(mine.map((page) => page.length)).toEqual([3, 2])
+    expect((await pages(`&endpoint_id=${id}&state=pending`)).flat()).toEqual(mine.flat())
+    await query(
+      `update webhook_deliveries set state = 'failed', due_at = null where endpoint_id = ? and seq % 2 = 0`,
+      id,
+    )
+    const failed = await pages('&state=failed')
+    expect(failed.flat().length).toBeGreaterThan(1)
+    expect(mine.flat()).toEqual(expect.arrayContaining(failed.flat()))
+    const { webhook_endpoints } = await get(key, `${path}?include=day`)
+    const [ofOther, ofMine] = webhook_endpoints
+    expect([ofOther.id, ofMine.id]).toEqual([other.id, id])
+    const sum = (name: string) => ofMine.day.reduce((all: number, hour: Record<string, number>) => all + hour[name]!, 0)
+    expect([sum('failed'), sum('pending'), sum('delivered')]).toEqual([
+      failed.flat().length,
+      5 - failed.flat().length,
+      0,
+    ])
+  })
+
+  it('are told of after a change by a key that knows of an endpoint', async () => {
+    const { key } = await anOrganization()
+    const messages: unknown[] = []
+    const queue = { send: async (body: unknown) => void messages.push(body) } as unknown as Queue
+    const bindings = { ...env, WEBHOOK_QUEUE: queue }
+    const change = () => ok('POST', '/v1/collection', { key, body: { title: 'New' }, bindings })
+    await change()
+    expect(messages).toEqual([])
+    await anEndpoint(key, { url: NOWHERE })
+    await change()
+    expect(messages).toEqual([{}])
+  })
+
+  it('cost few rows', async () => {
+    const { organization_id, id } = await aListener('ok')
+    await happen(organization_id, ['track:0'])
+    await send()
+    const written = await rowsDuring(() => happen(organization_id, ['track:1']))
+    const sent = await rowsDuring(() => send())
+    expect((await deliveries(id)).map(({ state }) => state)).toEqual(['delivered', 'delivered'])
+    console.log(`rows: ${JSON.stringify({ written, sent })}`)
+    expect(written.written, 'event and delivery').toBeLessThanOrEqual(3)
+    expect(sent.written).toBeLessThanOrEqual(6)
+    expect(sent.read).toBeLessThan(40)
+  })
+})

@@ -1,0 +1,174 @@
+import { env } from 'cloudflare:workers'
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
+
+import { eventually } from './fixtures.ts'
+import { query, sweep } from './ready_track.ts'
+import { call, ok } from './support.ts'
+import {
+  aListener,
+  allAttempts,
+  anEndpoint,
+  aReceiver,
+  deliveries,
+  endpointRow,
+  get,
+  happen,
+  letThrough,
+  nextAttempt,
+  post,
+  quiet,
+  send,
+} from './webhooks.ts'
+
+const HOUR = 3600_000
+
+beforeEach(letThrough)
+afterEach(() => void vi.useRealTimers())
+
+describe('an endpoint', () => {
+  it('is paused after 72 hours of failures alone, of which the others hear; what it missed is recovered', async () => {
+    const { organization_id, receiver, key, id } = await aListener('fails')
+    const other = aReceiver('ok')
+    const other_id = (await anEndpoint(key, { url: other.url, events: ['webhook_endpoint.*'] })).id
+    const since = new Date().toISOString()
+    await happen(organization_id, ['track:1'], ['track:2'], ['track:3'])
+    for (let at = 0; at < 40 && (await endpointRow(id)).state === 'active'; at++) await nextAttempt(id)
+    const paused = await endpointRow(id)
+    expect(paused).toMatchObject({ state: 'paused', reason: 'failing' })
+    expect(Date.now() - (paused.failing_since as number)).toBeGreaterThanOrEqual(72 * HOUR)
+    expect(paused.failures).toBeGreaterThanOrEqual(20)
+    await send()
+    expect((await other.received()).map(({ body }) => JSON.parse(body))).toMatchObject([
+      {
+        type: 'webhook_endpoint.paused',
+        subject: `webhook_endpoint:${id}`,
+        data: { webhook_endpoint_id: id, reason: 'failing' },
+      },
+    ])
+    expect(await deliveries(other_id)).toHaveLength(1)
+
+    // What happens meanwhile is not written down for it, and nothing is sent.
+    await happen(organization_id, ['track:4'])
+    vi.setSystemTime(Date.now() + 100 * HOUR)
+    const before = (await receiver.received()).length
+    await send()
+    expect(await receiver.received()).toHaveLength(before)
+    await receiver.next('ok')
+    const given_up = (await deliveries(id)).filter(({ state }) => state === 'failed').length
+    const answer = await post(key, `/v1/webhook_endpoint/${id}/recover`, { since })
+    expect(answer.webhook_endpoint).toMatchObject({ state: 'active', reason: null, failing_since: null })
+    // Not what it still has to come, nor its own pause.
+    expect(answer).toMatchObject({ recovered: 1 + given_up, next_since: null })
+    await send()
+    const subjects = (await receiver.received()).slice(before).map(({ body }) => JSON.parse(body).subject)
+    expect(new Set(subjects)).toEqual(new Set(['track:1', 'track:2', 'track:3', 'track:4']))
+    expect(subjects).toHaveLength(4)
+  })
+
+  it('is not paused when something arrives now and then', async () => {
+    const { organization_id, receiver, id } = await aListener('fails')
+    await happen(organization_id, ['track:1'], ['track:2'], ['track:3'])
+    vi.setSystemTime(Date.now() + 60_000)
+    for (let at = 0; at < 60 && (await nextAttempt(id)); at++) {
+      if (at !== 18) continue
+      await receiver.next('ok')
+      await happen(organization_id, ['track:4'])
+      await send()
+      await receiver.next('fails')
+    }
+    expect(await endpointRow(id)).toMatchObject({ state: 'active' })
+  })
+
+  it('hears of what it asked for, and of nothing about itself', async () => {
+    const { organization_id, key, id } = await aListener('ok', { events: ['track.*', 'collection.updated'] })
+    const all = (await anEndpoint(key, { url: aReceiver('ok').url })).id
+    const types = ['track.ready', 'tracks.ready', 'collection.updated', 'collection.created', 'track.early.ready']
+    await happen(organization_id, ...types.map((type) => ['track:1', type] as [string, string]), [
+      `webhook_endpoint:${all}`,
+      'webhook_endpoint.paused',
+    ])
+    const heard = async (endpoint_id: string) =>
+      (await get(key, `/v1/webhook_delivery?endpoint_id=${endpoint_id}`)).webhook_deliveries.map(
+        ({ type }: { type: string }) => type,
+      )
+    expect(await heard(id)).toEqual(['track.early.ready', 'collection.updated', 'track.ready'])
+    expect(await heard(all)).toEqual(types.toReversed())
+  })
+
+  it('that is slow holds up no other', async () => {
+    const slow = await aListener('hang')
+    await happen(slow.organization_id, ...Array.from({ length: 30 }, (_, at) => [`track:${at}`] as [string]))
+    const quick = await aListener('ok')
+    const patient: Env = { ...quiet, WEBHOOK_TIMEOUT: '8' }
+    const sending = send(patient)
+    await eventually(async () => (await slow.receiver.received()).length === 4)
+    // While all that the slow one may have is under way.
+    await happen(quick.organization_id, ['track:1'])
+    await eventually(async () => (await quick.receiver.received()).length === 1)
+    expect((await deliveries(slow.id)).filter(({ state }) => state === 'sending')).toHaveLength(4)
+    await query(`update webhook_endpoints set state = 'paused' where id = ?`, slow.id)
+    await sending
+  })
+
+  it('with order hears of a subject’s events one after the other, whatever fails', async () => {
+    const { organization_id, receiver, id } = await aListener('ok', { is_ordered: true })
+    const subjects = ['track:1', 'track:2', 'track:3']
+    for (let round = 0; round < 5; round++) {
+      await happen(organization_id, ...subjects.map((subject) => [subject] as [string]))
+      await receiver.next(round % 2 === 0 ? 'fails' : 'ok')
+      await send()
+    }
+    await receiver.next('ok')
+    await allAttempts(id)
+    const arrived = (await receiver.received()).map(
+      ({ body }) => JSON.parse(body) as { subject: string; sequence: number },
+    )
+    for (const subject of subjects) {
+      const numbers = arrived.filter((event) => event.subject === subject).map(({ sequence }) => sequence)
+      expect(numbers).toEqual(numbers.toSorted((a, b) => a - b))
+      expect(new Set(numbers).size).toBe(5)
+    }
+    const rows = await deliveries(id)
+    expect(rows.map(({ state }) => state)).toEqual(Array(15).fill('delivered'))
+  })
+})
+
+describe('time that passes', () => {
+  it('makes the sweep send what is due, and take away what is older than 30 days', async () => {
+    const { organization_id, receiver, id } = await aListener('fails')
+    await happen(organization_id, ['track:1'])
+    await send()
+    const messages: unknown[] = []
+    const queue = { send: async (body: unknown) => void messages.push(body) } as unknown as Queue
+    await sweep({ ...env, WEBHOOK_QUEUE: queue })
+    expect(messages).toEqual([])
+    vi.setSystemTime(Date.now() + 6000)
+    await sweep({ ...env, WEBHOOK_QUEUE: queue })
+    expect(messages).toEqual([{}])
+    expect(await receiver.received()).toHaveLength(1)
+    vi.setSystemTime(Date.now() + 32 * 24 * HOUR)
+    await sweep(quiet)
+    expect(await deliveries(id)).toEqual([])
+    expect(await query('select id from webhook_endpoints')).toHaveLength(1)
+  })
+
+  it('takes away all of a deleted endpoint, and of a deleted organization', async () => {
+    const { organization_id, key, id, receiver } = await aListener('ok')
+    await happen(organization_id, ['track:1'])
+    await ok('DELETE', `/v1/webhook_endpoint/${id}`, { key, bindings: quiet })
+    expect(await query('select * from webhook_endpoints')).toEqual([])
+    await happen(organization_id, ['track:2'])
+    expect(await query('select * from webhook_deliveries')).toEqual([])
+    await anEndpoint(key, { url: receiver.url })
+    await happen(organization_id, ['track:3'])
+    const { status } = await call('DELETE', `/v1/organization/${organization_id}`, {
+      key: env.ROOT_KEY,
+      bindings: quiet,
+    })
+    expect(status).toBe(200)
+    await send()
+    expect(await receiver.received()).toEqual([])
+    await sweep(quiet)
+    expect(await query('select 1 from webhook_endpoints union all select 1 from webhook_deliveries')).toEqual([])
+  })
+})

@@ -1,0 +1,64 @@
+import { env } from 'cloudflare:workers'
+import { afterEach, beforeEach, expect, it, vi } from 'vitest'
+
+import { faulty } from './faulty.ts'
+import { query } from './ready_track.ts'
+import { aListener, anEndpoint, aReceiver, happen, letThrough, quiet, send } from './webhooks.ts'
+
+beforeEach(letThrough)
+afterEach(() => void vi.useRealTimers())
+
+const EVENTS = 1000
+const SUBJECTS = 50
+
+/** A worker that dies at its n-th call of the database, before that is carried out or after. */
+function dying(n: number, moment: 'before' | 'after'): Env {
+  const dead = () => new Error('the worker was killed')
+  const failsAt = (call: number) => (call < n ? null : call === n ? moment : 'before')
+  return { ...quiet, DB: faulty(env.DB, failsAt, dead) }
+}
+
+/** Every point of a delivery: what is due is looked for (1), taken (2), sent, and written down (3 and more). */
+const POINTS = [1, 2, 3, 4, 5, 6, 7, 8, 13, 40]
+
+it('loses none of 1,000 events, repeats them with the same id, and keeps order where that is asked for', async () => {
+  const { organization_id, receiver, key } = await aListener('ok')
+  const ordered = aReceiver('ok')
+  await anEndpoint(key, { url: ordered.url, events: ['collection.*'], is_ordered: true })
+  for (let at = 0; at < EVENTS; at += 100) {
+    const some = Array.from({ length: 100 }, (_, n): [string, string] => {
+      const subject = (at + n) % SUBJECTS
+      return subject < 10 ? [`collection:${subject}`, 'collection.updated'] : [`track:${subject}`, 'track.updated']
+    })
+    await happen(organization_id, ...some)
+  }
+  for (const point of POINTS) {
+    for (const moment of ['before', 'after'] as const) {
+      await send(dying(point, moment))
+      // Its lease is over.
+      vi.setSystemTime(Date.now() + 31_000)
+    }
+  }
+  await send()
+  const written = await query<{ state: string; count: number }>(
+    'select state, count(*) as count from webhook_deliveries group by 1',
+  )
+  expect(written).toEqual([{ state: 'delivered', count: EVENTS + EVENTS / 5 }])
+
+  const events = await query<{ id: string; seq: number }>('select id, seq from events order by seq')
+  const got = (await receiver.received()).map(({ headers }) => headers['webhook-id'])
+  expect(new Set(got)).toEqual(new Set(events.map((event) => event.id)))
+  // Something was sent and not written down.
+  expect(got.length).toBeGreaterThan(EVENTS)
+
+  const heard = new Map<string, number[]>()
+  for (const { body } of await ordered.received()) {
+    const { subject, sequence } = JSON.parse(body) as { subject: string; sequence: number }
+    heard.set(subject, [...(heard.get(subject) ?? []), sequence])
+  }
+  expect(heard.size).toBe(10)
+  for (const numbers of heard.values()) {
+    expect(numbers).toEqual(numbers.toSorted((a, b) => a - b))
+    expect(new Set(numbers).size).toBe(EVENTS / SUBJECTS)
+  }
+})

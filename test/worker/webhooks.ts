@@ -1,0 +1,108 @@
+import { env } from 'cloudflare:workers'
+import { inject, vi } from 'vitest'
+
+import type { Received } from '../support/receiver.ts'
+import { deliver, silent } from './fixtures.ts'
+import { query } from './ready_track.ts'
+import { anOrganization, call, ok } from './support.ts'
+
+/** Endpoints with receivers on loopback, and events that are written as triggers and calls write them. */
+
+/** Where nobody listens. */
+export const NOWHERE = 'http://127.0.0.1:9/hook'
+
+/** An endpoint that hears of nothing, and the delivery of a test. */
+export async function aTestedEndpoint(key: string) {
+  const body = { url: NOWHERE, events: ['webhook.test'] }
+  const { webhook_endpoint_id } = await ok('POST', '/v1/webhook_endpoint', { key, body })
+  const { webhook_delivery_id } = await ok('POST', `/v1/webhook_endpoint/${webhook_endpoint_id}/test`, { key })
+  return { webhook_endpoint_id: webhook_endpoint_id as string, webhook_delivery_id: webhook_delivery_id as string }
+}
+
+/** Nothing is sent by itself: a test hands the messages over. */
+export const quiet: Env = { ...env, WEBHOOK_QUEUE: silent }
+
+const realFetch = globalThis.fetch
+
+/** Lets requests through to the receivers, of all that is outside. */
+export function letThrough(): void {
+  vi.spyOn(globalThis, 'fetch').mockImplementation(async (input, init) => {
+    const request = new Request(input, init)
+    if (!request.url.startsWith(inject('receivers'))) throw new TypeError(`no test expects a request to ${request.url}`)
+    return realFetch(input, init)
+  })
+}
+
+export type Receiver = ReturnType<typeof aReceiver>
+/** A receiver that answers as told. */
+export function aReceiver(behaviour: string) {
+  const name = crypto.randomUUID()
+  const at = `${inject('receivers')}/${name}`
+  const ask = async (search = '') => (await realFetch(`${at}${search}`)).json<Received[]>()
+  return {
+    url: `${at}/${behaviour}`,
+    received: () => ask(),
+    next: (next: string) => ask(`?next=${next}`),
+  }
+}
+
+export async function anEndpoint(key: string, body: { url: string; [field: string]: unknown }) {
+  const { webhook_endpoint_id, secret } = await ok('POST', '/v1/webhook_endpoint', { key, body, bindings: quiet })
+  return { id: webhook_endpoint_id as string, secret: secret as string }
+}
+
+/** An organization, an endpoint with a receiver, and a way to make events. */
+export async function aListener(behaviour: string, body: object = {}) {
+  const { id: organization_id, key } = await anOrganization()
+  const receiver = aReceiver(behaviour)
+  const endpoint = await anEndpoint(key, { url: receiver.url, ...body })
+  return { organization_id, key, receiver, ...endpoint }
+}
+
+/** Writes events of an organization, one for each subject and type. */
+export async function happen(organization_id: string, ...list: [subject: string, type?: string][]) {
+  const now = Date.now()
+  await env.DB.batch(
+    list.map(([subject, type = 'track.updated']) =>
+      env.DB.prepare(
+        `insert into events (organization_id, seq, id, type, subject, data, created_at)
+          select ?1, max(coalesce((select max(seq) from events where organization_id = ?1), 0) + 1, ?2), ?3, ?4, ?5, ?6, ?2`,
+      ).bind(organization_id, now, crypto.randomUUID(), type, subject, JSON.stringify({ subject })),
+    ),
+  )
+}
+
+/** What a message to the consumer does. */
+export const send = (bindings: Env = quiet) => deliver('webhook', {}, { bindings })
+
+export interface Delivery {
+  state: string
+  attempt: number
+  due_at: number | null
+  attempts: string
+  seq: number
+}
+export const deliveries = (endpoint_id: string) =>
+  query<Delivery>('select * from webhook_deliveries where endpoint_id = ? order by seq', endpoint_id)
+export const endpointRow = async (id: string) => (await query('select * from webhook_endpoints where id = ?', id))[0]!
+
+/** Time passes until the next attempt is due, and it is made; false when there is none to come. */
+export async function nextAttempt(endpoint_id: string, bindings: Env = quiet): Promise<boolean> {
+  const [row] = await query<{ at: number | null }>(
+    'select min(due_at) as at from webhook_deliveries where endpoint_id = ?',
+    endpoint_id,
+  )
+  if (row?.at == null) return false
+  vi.setSystemTime(Math.max(Date.now(), row.at))
+  await send(bindings)
+  return true
+}
+
+/** Time passes until nothing is to come any more. */
+export async function allAttempts(endpoint_id: string, bindings?: Env): Promise<void> {
+  for (let at = 0; at < 60; at++) if (!(await nextAttempt(endpoint_id, bindings))) return
+  throw new Error('there is no end of attempts')
+}
+
+export const get = async (key: string, path: string) => (await call('GET', path, { key, bindings: quiet })).body
+export const post = (key: string, path: string, body?: object) => ok('POST', path, { key, body, bindings: quiet })
