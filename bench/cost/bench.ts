@@ -3,7 +3,7 @@ import { parseArgs } from 'node:util'
 import { threadSeconds } from '../process.ts'
 import { config } from '../worker/app.ts'
 import { withEnding } from '../worker/ending.ts'
-import type { Counts } from '../worker/meter.ts'
+import { type Counts, listen } from '../worker/meter.ts'
 import { aCollection, aReadyTrack, aSession, aShop, copies, view } from '../worker/seed.ts'
 import { startSystem, type System } from '../worker/system.ts'
 import { lists, SIZES } from './lists.ts'
@@ -110,9 +110,8 @@ async function plays(system: System) {
   return { '1,000,000 plays': sum([1_000_000, play]) }
 }
 
-/** Uploads of four minutes of music, and what is swept of them a week later. */
-async function uploads(system: System) {
-  const shop = await aShop(system)
+/** What is counted of an upload of four minutes of music, and of what is swept of it a week later. */
+async function anUpload(system: System, shop: Awaited<ReturnType<typeof aShop>>) {
   const collection_id = await aCollection(system, shop)
   await aReadyTrack(system, shop, collection_id, 1)
   await system.sweep(8 * DAY)
@@ -123,7 +122,7 @@ async function uploads(system: System) {
   })
   const status = await count(system, () => system.call('GET', `/v1/track/${id}`, shop.key))
   const swept = await count(system, () => system.sweep(8 * DAY))
-  const upload = sum(
+  return sum(
     // Its `POST`, R2's event, which the bench has brought itself, the job, and the last question for the status.
     [1, use({ ...counted, messages: counted.messages + 1 }, 2)],
     [ASSUMED.status_per_upload - 1, use(status, 1)],
@@ -131,6 +130,14 @@ async function uploads(system: System) {
     [1, { 'R2 class A': 1 + system.transcoder.made.files - before.files }],
     [1, { 'R2 class B': system.transcoder.made.sources - before.sources }],
   )
+}
+
+async function uploads(system: System) {
+  const shop = await aShop(system)
+  const upload = await anUpload(system, shop)
+  const url = await listen(async (_request, _body, response) => void response.end())
+  await system.call('POST', '/v1/webhook_endpoint', shop.key, { url })
+  const told = await anUpload(system, shop)
   const { memory_mib, disk_mb } = config.containers[0]!.instance_type
   const container = (seconds: number): Use => ({
     'Container CPU, vCPU s': ASSUMED.work,
@@ -139,6 +146,7 @@ async function uploads(system: System) {
   })
   return {
     '1,000 uploads, one after the other': sum([1000, upload], [1000, container(ASSUMED.work)]),
+    '1,000 uploads, all events of which go to a webhook endpoint': sum([1000, told], [1000, container(ASSUMED.work)]),
     '1,000 uploads, each alone': sum([1000, upload], [1000, container(ASSUMED.work + ASSUMED.idle)]),
   }
 }

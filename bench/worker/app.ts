@@ -50,7 +50,7 @@ const modules = (bundle: Bundle): Value => Object.keys(bundle).map((name) => ({ 
 
 /** The Worker as one service; `queue` leads to the service `queue:{queue}`. */
 function worker(bundle: Bundle, { transcoder }: Addresses): Value {
-  const texts = { ...config.vars, ...secrets, S3_ENDPOINT, TRANSCODER_URL: transcoder }
+  const texts = { ...config.vars, ...secrets, S3_ENDPOINT, TRANSCODER_URL: transcoder, WEBHOOK_LOCAL: 'true' }
   const bindings: Value[] = [
     ...Object.entries(texts).map(([name, text]) => ({ name, text })),
     ...config.d1_databases.map(({ binding }) => ({

@@ -22,7 +22,8 @@ export const dueIn = (now: number) => sql`waiting cross join webhook_endpoints a
     select 1 from webhook_deliveries as due where due.endpoint_id = endpoint.id and due.due_at <= ${now})`
 
 /** Rows that there are when something is to be sent. */
-export const dueWebhooks = (now: number): SQL => sql`(${waiting} select 1 from ${dueIn(now)})`
+export const dueWebhooks = (now: number): SQL =>
+  sql`(select 1 where exists (select 1 from webhook_deliveries where due_at is not null) and exists (${waiting} select 1 from ${dueIn(now)}))`
 
 /** Says that something may be due. When the queue refuses, the sweep comes later. */
 export async function nudge({ env }: Pick<System, 'env'>, delaySeconds = 0): Promise<void> {

@@ -12,12 +12,12 @@ import { endpointEvent, nudge } from '../pipeline/webhook.ts'
 import { newWebhookSecret, purposeOf } from '../pipeline/webhook_request.ts'
 import { deleted, deleteSomeOf, keptFrom } from '../pipeline/webhook_sweep.ts'
 import { refusalOf } from '../pipeline/webhook_url.ts'
-import { optionalTimestamp } from './api_key.ts'
+import { optionalTimestamp } from './restrictions.ts'
 import { timestamp } from './session.ts'
 import { deliveryIdOf, findDelivery, toDelivery, webhookDeliveryHandlers } from './webhook_delivery.ts'
 import { endpointsOf, findEndpoint, hoursOf, inactive, ownEndpoint, recover } from './webhook_endpoint.ts'
 
-export const toEndpoint = (row: EndpointRow, now: number): WebhookEndpoint => ({
+const toEndpoint = (row: EndpointRow, now: number): WebhookEndpoint => ({
   ...row,
   state: row.state as WebhookEndpoint['state'],
   failing_since: optionalTimestamp(row.failing_since),

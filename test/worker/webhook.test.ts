@@ -92,7 +92,9 @@ describe('an endpoint', () => {
     expect(JSON.parse(request!.body)).toMatchObject({ type: 'webhook.test', actor: expect.stringMatching(/^api_key:/) })
     expect((await get(key, `/v1/webhook_delivery/${webhook_delivery_id}`)).webhook_delivery.state).toBe('delivered')
     expect(await deliveries(other.id)).toEqual([])
-    expect(await query('select type from events where organization_id = ?', organization_id)).toHaveLength(1)
+    expect(
+      await query(`select 1 from events where organization_id = ? and type = 'webhook.test'`, organization_id),
+    ).toHaveLength(1)
   })
 })
 
@@ -159,9 +161,8 @@ describe('deliveries', () => {
     const written = await rowsDuring(() => happen(organization_id, ['track:1']))
     const sent = await rowsDuring(() => send())
     expect((await deliveries(id)).map(({ state }) => state)).toEqual(['delivered', 'delivered'])
-    console.log(`rows: ${JSON.stringify({ written, sent })}`)
     expect(written.written, 'event and delivery').toBeLessThanOrEqual(3)
-    expect(sent.written).toBeLessThanOrEqual(6)
+    expect(sent.written).toBeLessThanOrEqual(3)
     expect(sent.read).toBeLessThan(40)
   })
 })

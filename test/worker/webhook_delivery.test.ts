@@ -46,7 +46,10 @@ describe('a delivery', () => {
     const [request] = await receiver.received()
     expect(secret).toMatch(/^whsec_[A-Za-z0-9+/]{43}=$/)
     expect(faultsOf(request!, secret)).toEqual([])
-    const [event] = await query('select * from events where organization_id = ?', organization_id)
+    const [event] = await query(
+      `select * from events where organization_id = ? and type = 'track.ready'`,
+      organization_id,
+    )
     expect(JSON.parse(request!.body)).toEqual({
       id: event!.id,
       type: 'track.ready',
