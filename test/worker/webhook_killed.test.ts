@@ -3,7 +3,7 @@ import { afterEach, beforeEach, expect, it, vi } from 'vitest'
 
 import { faulty } from './faulty.ts'
 import { query } from './ready_track.ts'
-import { aListener, anEndpoint, aReceiver, happen, letThrough, quiet, send } from './webhooks.ts'
+import { aListener, allAttempts, anEndpoint, aReceiver, happen, letThrough, quiet, send } from './webhooks.ts'
 
 beforeEach(letThrough)
 afterEach(() => void vi.useRealTimers())
@@ -22,9 +22,10 @@ function dying(n: number, moment: 'before' | 'after'): Env {
 const POINTS = [1, 2, 3, 4, 5, 6, 7, 8, 13, 40]
 
 it('loses none of 1,000 events, repeats them with the same id, and keeps order where that is asked for', async () => {
-  const { organization_id, receiver, key } = await aListener('ok')
+  const { organization_id, receiver, key, id } = await aListener('ok')
   const ordered = aReceiver('ok')
-  await anEndpoint(key, { url: ordered.url, events: ['collection.*'], is_ordered: true })
+  const hears = { url: ordered.url, events: ['collection.*'], is_ordered: true }
+  const { id: ordered_id } = await anEndpoint(key, hears)
   for (let at = 0; at < EVENTS; at += 100) {
     const some = Array.from({ length: 100 }, (_, n): [string, string] => {
       const subject = (at + n) % SUBJECTS
@@ -39,13 +40,14 @@ it('loses none of 1,000 events, repeats them with the same id, and keeps order w
       vi.setSystemTime(Date.now() + 31_000)
     }
   }
-  await send()
+  // Also what a message of an earlier test has just taken.
+  for (const endpoint_id of [id, ordered_id]) await allAttempts(endpoint_id)
   const written = await query<{ state: string; count: number }>(
     'select state, count(*) as count from webhook_deliveries group by 1',
   )
   expect(written).toEqual([{ state: 'delivered', count: EVENTS + EVENTS / 5 }])
 
-  const events = await query<{ id: string; seq: number }>('select id, seq from events order by seq')
+  const events = await query<{ id: string; seq: number }>(`select id, seq from events where type like '%.updated'`)
   const got = (await receiver.received()).map(({ headers }) => headers['webhook-id'])
   expect(new Set(got)).toEqual(new Set(events.map((event) => event.id)))
   // Something was sent and not written down.
