@@ -55,13 +55,6 @@ export const SHARE_SESSION_TTL = 900
 /** Files in a ZIP, as a request may ask storage a thousand times (Workers, Limits), and bytes, whose CRCs are computed on the way. */
 export const MAX_ZIP_FILES = 900
 export const MAX_ZIP_BYTES = 10_000_000_000
-/** Webhook endpoints of an organization, longest URL of one, and bytes that are kept of what a receiver answers. */
-export const MAX_ENDPOINTS = 20
-export const MAX_WEBHOOK_URL = 2048
-export const MAX_WEBHOOK_ANSWER = 1024
-/** Seconds for which a secret that was replaced signs beside the new one at most, and for which a receiver may ask to be left alone. */
-export const MAX_GRACE = 604_800
-export const MAX_RETRY_AFTER = 86_400
 /** Variants of its own that an organization may have, beside the catalogue's. */
 export const MAX_VARIANTS = 20
 /** Longest `index` of a variant, which is also a file's name. */

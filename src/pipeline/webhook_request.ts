@@ -1,7 +1,6 @@
 import { open } from '../adapters/seal.ts'
 import type { KeptAttempt } from '../adapters/webhook_schema.ts'
-import { MAX_RETRY_AFTER, MAX_WEBHOOK_ANSWER } from '../contract/facts.ts'
-import type { AttemptError } from '../contract/webhook.ts'
+import { type AttemptError, MAX_WEBHOOK_ANSWER } from '../contract/webhook.ts'
 import { refusalOf } from './webhook_url.ts'
 
 /** One request to a receiver, as Standard Webhooks 1.0 says (docs/webhooks.md). */
@@ -88,6 +87,9 @@ async function beginningOf(response: Response, signal: AbortSignal): Promise<str
   }
   return new TextDecoder().decode(Uint8Array.from(bytes))
 }
+
+/** Seconds for which a receiver may ask to be left alone. */
+const MAX_RETRY_AFTER = 86_400
 
 /** Seconds, or a date (RFC 9110 §10.2.3); null where it says nothing that can be read. */
 function retryAfter(header: string | null, now: number): number | null {
