@@ -30,8 +30,6 @@ export interface Context<D = Database> extends System<D> {
   memory: Memory
   /** Where this service is reached from outside, without a slash at the end. */
   base_url: string
-  /** Aborts when who has asked waits no longer. */
-  signal?: AbortSignal
   /** Says that the answer, which is an organization's, may be given again, in milliseconds since 1970 at most until then. */
   mayReuse: (organization_id: string, until: number) => void
 }

@@ -153,7 +153,6 @@ export function mount(
       const own = {
         ...contextOf(c, principal, memory, openDatabase(env.DB)),
         actor: actorOf(principal),
-        signal: c.req.raw.signal,
       }
       try {
         const key = c.req.header('idempotency-key')

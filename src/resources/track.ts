@@ -1,4 +1,4 @@
-import { and, eq, sql } from 'drizzle-orm'
+import { and, eq, type SQL, sql } from 'drizzle-orm'
 
 import { among, insertFrom } from '../adapters/database.ts'
 import { newId, randomBase62 } from '../adapters/id.ts'
@@ -135,6 +135,10 @@ const awaitUpload = (upload_path: string, now: number) => ({
 
 type Uploaded = Pick<Row, 'id' | 'organization_id' | 'source_path'>
 
+/** The event of another file to come. A new track's first file is no change of it. */
+const replaced = (context: Context, { source_path }: Uploaded, source: SQL) =>
+  source_path === null ? [] : [recordEvents(context, 'track.updated', source, { changed: ['upload'] })]
+
 /**
  * The statements that have a track wait for an upload in parts, if that is still the track's. What a new file was sent to before it is
  * deleted; the first URL of a track without a file stays good, should the parts be given up.
@@ -154,10 +158,7 @@ export const awaitMultipart = (context: Context, row: Uploaded, upload: Multipar
         ...(row.source_path === null && { status: 'initializing' as const, info: {} }),
       })
       .where(isOwn),
-    // A new track's first file is no change of it.
-    ...(row.source_path === null
-      ? []
-      : [recordEvents(context, 'track.updated', sql`tracks where ${isOwn}`, { changed: ['upload'] })]),
+    ...replaced(context, row, sql`tracks where ${isOwn}`),
   ] as const
 }
 
@@ -189,7 +190,7 @@ export async function renewUpload(
       })
       .where(own(context, id))
       .returning(),
-    recordEvents(context, 'track.updated', sql`tracks where ${own(context, id)}`, { changed: ['upload'] }),
+    ...replaced(context, row, sql`tracks where ${own(context, id)}`),
   ])
   if (!updated) throw notFound('track')
   return { row: updated, track_upload: await audioUpload(context, upload_path, facts) }

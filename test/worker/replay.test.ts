@@ -3,6 +3,7 @@ import { afterEach, describe, expect, it, vi } from 'vitest'
 
 import { aReadyTrack, aShop, laterBy, query, serveTranscoder, sweep } from './ready_track.ts'
 import { anOrganization, call, ok } from './support.ts'
+import { eventsOf } from './told_shop.ts'
 
 const once = { 'idempotency-key': 'the-same' }
 
@@ -22,6 +23,9 @@ describe('a replayed answer', () => {
       expect(later[handle].upload_url).not.toBe(first[handle].upload_url)
       expect(Date.parse(later[handle].expires_at)).toBeGreaterThan(Date.now())
     }
+    expect((await eventsOf(key)).filter(({ type }) => type.startsWith('track.'))).toMatchObject([
+      { type: 'track.created' },
+    ])
     // What was said of the file is signed into the new URL too.
     expect(later.track_upload.upload_url).toMatch(/SignedHeaders=content-length/)
     expect(await query('select id from tracks')).toHaveLength(1)
