@@ -10,6 +10,8 @@ const FACTS = {
   collection: ['collection_id', 'organization_index'],
   playlist: ['playlist_id', 'organization_index', 'version'],
   api_key: ['api_key_id', 'type'],
+  share: ['share_id', 'scope', 'resource_id'],
+  webhook_endpoint: ['webhook_endpoint_id'],
 }
 type Scope = keyof typeof FACTS
 
@@ -19,11 +21,6 @@ export interface Recorder {
   actor: string | null
 }
 
-/** As in drizzle/0018_events.sql. */
-const NOW = sql`cast(unixepoch('subsec') * 1000 as integer)`
-const UUID = sql`lower(hex(randomblob(4)) || '-' || hex(randomblob(2)) || '-4' || substr(hex(randomblob(2)), 2)
-  || '-a' || substr(hex(randomblob(2)), 2) || '-' || hex(randomblob(6)))`
-
 /**
  * The statement that writes an event about each row of a source (`tracks where …`), for the batch that changes these rows: before the
  * statement that does so and under the same condition, so that there is an event where there is a change; behind it, if that makes the rows.
@@ -31,27 +28,26 @@ const UUID = sql`lower(hex(randomblob(4)) || '-' || hex(randomblob(2)) || '-4' |
  */
 export function recordEvents(
   { db, actor }: Recorder,
-  type: EventType & `${Scope}.${string}`,
+  type: EventType & (`${Scope}.${string}` | 'webhook.test'),
   source: SQL,
   more: Record<string, unknown> = {},
 ) {
-  const scope = type.split('.')[0] as Scope
+  const scope = (type === 'webhook.test' ? 'webhook_endpoint' : type.split('.')[0]) as Scope
   const own = FACTS[scope].map((name) => [name, sql.raw(name === `${scope}_id` ? 'id' : name)])
   const facts = Object.entries({ ...(Object.fromEntries(own) as object), ...more }).map(
     ([name, value]) => sql`${name}, ${is(value, SQL) ? value : sql`json(${JSON.stringify(value)})`}`,
   )
   const last = sql`coalesce((select max(seq) from events where events.organization_id = row_of.organization_id), 0)`
-  const rows = sql`(select id, organization_id, json_object(${sql.join(facts, sql`, `)}) as data from ${source}) as row_of
-    where exists (select 1 from organizations where organizations.id = row_of.organization_id)`
   const event = {
     organization_id: sql`organization_id`,
-    seq: sql`max(${last} + 1, ${NOW}) + row_number() over () - 1`,
-    id: UUID,
+    // As in drizzle/0018_events.sql.
+    seq: sql`max(${last} + 1, cast(unixepoch('subsec') * 1000 as integer)) + row_number() over () - 1`,
     type,
     subject: sql`${`${scope}:`} || id`,
     actor,
     data: sql`data`,
-    created_at: NOW,
   }
+  const rows = sql`(select id, organization_id, json_object(${sql.join(facts, sql`, `)}) as data from ${source}) as row_of
+    where exists (select 1 from organizations where organizations.id = row_of.organization_id)`
   return insertFrom(db, events, event, rows)
 }
