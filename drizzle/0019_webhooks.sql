@@ -16,14 +16,14 @@ CREATE TABLE IF NOT EXISTS webhook_endpoints (
 	failing_since integer,
 	failures integer DEFAULT 0 NOT NULL,
 	last_success_at integer,
-	kept_from integer NOT NULL,
+	swept_until integer NOT NULL,
 	seq integer NOT NULL,
 	created_at integer NOT NULL
 ) WITHOUT ROWID;
 --> statement-breakpoint
 CREATE INDEX IF NOT EXISTS webhook_endpoints_list ON webhook_endpoints (organization_id, seq);
 --> statement-breakpoint
-CREATE INDEX IF NOT EXISTS webhook_endpoints_kept ON webhook_endpoints (kept_from);
+CREATE INDEX IF NOT EXISTS webhook_endpoints_swept ON webhook_endpoints (swept_until);
 --> statement-breakpoint
 CREATE TABLE IF NOT EXISTS webhook_deliveries (
 	endpoint_id text NOT NULL,

@@ -7,8 +7,8 @@ import { recordEvents, type Recorder } from './record_event.ts'
 import { playlists, playlistTracks } from './schema.ts'
 
 /** Numbers the places anew, 0, 1, 2, …, in every playlist that this change signed, counts them, and tells that their tracks are others. */
-export function renumber(by: Recorder, change_id: string, isTold = true) {
-  const { db } = by
+export function renumber(recorder: Recorder, change_id: string, recordsEvent = true) {
+  const { db } = recorder
   const signed = sql`select id from playlists where change_id = ${change_id}`
   return [
     db
@@ -23,8 +23,12 @@ export function renumber(by: Recorder, change_id: string, isTold = true) {
       .update(playlists)
       .set({ track_count: sql`(select count(*) from playlist_tracks where playlist_id = playlists.id)` })
       .where(eq(playlists.change_id, change_id)),
-    ...(isTold
-      ? [recordEvents(by, 'playlist.updated', sql`playlists where change_id = ${change_id}`, { changed: ['tracks'] })]
+    ...(recordsEvent
+      ? [
+          recordEvents(recorder, 'playlist.updated', sql`playlists where change_id = ${change_id}`, {
+            changed: ['tracks'],
+          }),
+        ]
       : []),
   ] as const
 }
@@ -41,8 +45,8 @@ export const waitingFor = (playlist_id: string) =>
   ['whole', 'alone'].map((way) => sql`playlist_id = ${`${way}:${playlist_id}`}`)
 
 /** Takes places out of their playlists so that they can come back; for the batch that moves their tracks, or the playlist, into the trash. */
-export function hidePlaces(by: Recorder, places: SQL, way: 'whole' | 'alone') {
-  const { db } = by
+export function hidePlaces(recorder: Recorder, places: SQL, way: 'whole' | 'alone') {
+  const { db } = recorder
   const change_id = newId()
   const hidden = sql`${places} and not ${waits}`
   return [
@@ -54,7 +58,7 @@ export function hidePlaces(by: Recorder, places: SQL, way: 'whole' | 'alone') {
       .update(playlistTracks)
       .set({ playlist_id: sql`${`${way}:`} || playlist_id` })
       .where(hidden),
-    ...renumber(by, change_id, way === 'alone'),
+    ...renumber(recorder, change_id, way === 'alone'),
   ] as const
 }
 
@@ -62,8 +66,8 @@ export function hidePlaces(by: Recorder, places: SQL, way: 'whole' | 'alone') {
  * Brings back the places whose playlist and track are there again, to where they stood; those of a playlist that would have too many
  * go on waiting. For the batch that takes them out of the trash.
  */
-export function showPlaces(by: Recorder, places: SQL, isTold: boolean) {
-  const { db } = by
+export function showPlaces(recorder: Recorder, places: SQL, recordsEvent: boolean) {
+  const { db } = recorder
   const change_id = newId()
   const back = sql`${places} and ${waits} and exists (
     select 1 from tracks, collections where tracks.id = track_id and collections.id = tracks.collection_id)`
@@ -85,7 +89,7 @@ export function showPlaces(by: Recorder, places: SQL, isTold: boolean) {
       .where(
         sql`${playlistTracks.id} = place_id and exists (select 1 from playlists where id = home and change_id = ${change_id})`,
       ),
-    ...renumber(by, change_id, isTold),
+    ...renumber(recorder, change_id, recordsEvent),
   ] as const
 }
 
@@ -94,8 +98,8 @@ export const forgetPlaces = (db: Database, playlist_id: string, condition: SQL) 
   db.delete(playlistTracks).where(and(or(...waitingFor(playlist_id)), condition))
 
 /** Takes deleted tracks out of all playlists; for the batch that deletes them, before the tracks go. */
-export function removeFromPlaylists(by: Recorder, deleted: SQL) {
-  const { db } = by
+export function removeFromPlaylists(recorder: Recorder, deleted: SQL) {
+  const { db } = recorder
   const change_id = newId()
   const affected = sql`id in (select playlist_id from playlist_tracks where track_id in ${deleted})`
   return [
@@ -104,6 +108,6 @@ export function removeFromPlaylists(by: Recorder, deleted: SQL) {
       .set({ version: sql`version + 1`, change_id })
       .where(affected),
     db.delete(playlistTracks).where(sql`track_id in ${deleted}`),
-    ...renumber(by, change_id),
+    ...renumber(recorder, change_id),
   ] as const
 }

@@ -26,7 +26,7 @@ export const webhookEndpoints = sqliteTable('webhook_endpoints', {
   failures: integer().notNull().default(0),
   last_success_at: integer(),
   /** Deliveries of events before are swept away. */
-  kept_from: integer().notNull(),
+  swept_until: integer().notNull(),
   seq: integer().notNull(),
   created_at: integer().notNull(),
 })

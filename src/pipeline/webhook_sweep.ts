@@ -13,17 +13,17 @@ const ENDPOINTS = 100
 const ROUNDS = 200
 
 /** The first event whose deliveries are kept: the beginning of a day. */
-export const keptFrom = (now: number) => (Math.floor(now / DAY) - EVENT_DAYS) * DAY
+export const sweptUntil = (now: number) => (Math.floor(now / DAY) - EVENT_DAYS) * DAY
 
 /** Rows that there are when deliveries are to go. */
-export const oldWebhooks = (now: number): SQL => sql`webhook_endpoints where kept_from < ${keptFrom(now)}`
+export const oldWebhooks = (now: number): SQL => sql`webhook_endpoints where swept_until < ${sweptUntil(now)}`
 
 /** What makes an endpoint deleted, at once; its deliveries are not sent any more, and go in chunks. */
-export const deleted = { state: 'deleted', kept_from: -1, secret: '', previous_secret: null } as const
+export const deleted = { state: 'deleted', swept_until: -1, secret: '', previous_secret: null } as const
 
 /** Deletes some deliveries of an endpoint that are too old, or all that there are; true when none is left. */
 export async function deleteSomeOf({ db, now }: System, id: string, isDeleted: boolean): Promise<boolean> {
-  const from = keptFrom(now)
+  const from = sweptUntil(now)
   const old = and(eq(webhookDeliveries.endpoint_id, id), isDeleted ? undefined : sql`seq < ${from}`)
   const chunk = sql`seq in (select seq from webhook_deliveries where ${old} order by seq limit ${CHUNK})`
   const own = and(eq(webhookEndpoints.id, id), sql`not exists (select 1 from webhook_deliveries where ${old})`)
@@ -31,7 +31,7 @@ export async function deleteSomeOf({ db, now }: System, id: string, isDeleted: b
     db.delete(webhookDeliveries).where(and(eq(webhookDeliveries.endpoint_id, id), chunk)),
     isDeleted
       ? db.delete(webhookEndpoints).where(own).returning({ id: webhookEndpoints.id })
-      : db.update(webhookEndpoints).set({ kept_from: from }).where(own).returning({ id: webhookEndpoints.id }),
+      : db.update(webhookEndpoints).set({ swept_until: from }).where(own).returning({ id: webhookEndpoints.id }),
   ])
   return ended.length > 0
 }
@@ -42,8 +42,8 @@ export async function sweepWebhooks(system: System): Promise<void> {
   const found = await system.db
     .select({ id, state })
     .from(webhookEndpoints)
-    .where(sql`kept_from < ${keptFrom(system.now)}`)
-    .orderBy(webhookEndpoints.kept_from)
+    .where(sql`swept_until < ${sweptUntil(system.now)}`)
+    .orderBy(webhookEndpoints.swept_until)
     .limit(ENDPOINTS)
   let rounds = 0
   for (const endpoint of found) {

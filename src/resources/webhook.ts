@@ -9,7 +9,7 @@ import { MAX_ENDPOINTS, type WebhookEndpoint, type webhookOperations } from '../
 import { ApiError, invalid, notFound } from '../errors.ts'
 import { endpointEvent, nudge } from '../pipeline/webhook.ts'
 import { newWebhookSecret, purposeOf } from '../pipeline/webhook_request.ts'
-import { deleted, deleteSomeOf, keptFrom } from '../pipeline/webhook_sweep.ts'
+import { deleted, deleteSomeOf, sweptUntil } from '../pipeline/webhook_sweep.ts'
 import { refusalOf } from '../pipeline/webhook_url.ts'
 import { optionalTimestamp } from './restrictions.ts'
 import { timestamp } from './session.ts'
@@ -85,7 +85,7 @@ export const webhookHandlers: Handlers<typeof webhookOperations> = {
       url,
       ...ACTIVE,
       secret: await seal(env.SIGNING_SECRET, purposeOf(id), secret),
-      kept_from: keptFrom(now),
+      swept_until: sweptUntil(now),
       seq: sql`(select coalesce(max(seq), 0) + 1 from webhook_endpoints where organization_id = ${organization_id})`,
       created_at: now,
     }
