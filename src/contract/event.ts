@@ -21,6 +21,7 @@ const track = { track_id: id, collection_id: id, organization_index, status: Tra
 const collection = { collection_id: id, organization_index }
 const playlist = { playlist_id: id, organization_index, version: z.int() }
 const cover = { scope: PlayScope, resource_id: id, organization_index }
+const share = { share_id: id, scope: PlayScope, resource_id: id }
 const apiKey = { api_key_id: id, type: KeyType }
 
 /**
@@ -88,6 +89,12 @@ export const EVENTS = {
     data: { ...playlist, is_trashed },
     meaning: 'The playlist is in the trash, or deleted for good.',
   },
+  'share.created': { data: share, meaning: 'There is a new link to a collection, a track or a playlist.' },
+  'share.updated': {
+    data: { ...share, changed },
+    meaning: 'A link allows something else, or has another address, title or password.',
+  },
+  'share.revoked': { data: share, meaning: 'A link has been revoked.' },
   'api_key.created': { data: apiKey, meaning: 'There is a new key.' },
   'api_key.updated': { data: { ...apiKey, changed }, meaning: 'A key may do something else, or has another title.' },
   'api_key.rotated': { data: apiKey, meaning: 'A key has a new secret.' },
@@ -134,7 +141,7 @@ const groups = [...new Set(EVENT_TYPES.map((type) => type.split('.')[0]!))]
 /** A type of event, all of a group as `track.*`, or all: `*`. */
 export const EventPattern = z.enum([...EVENT_TYPES, ...groups.map((group) => `${group}.*` as const), '*'])
 
-const SUBJECTS = ['track', 'collection', 'playlist', 'api_key', 'webhook_endpoint'] as const
+const SUBJECTS = ['track', 'collection', 'playlist', 'share', 'api_key', 'webhook_endpoint'] as const
 /** What an event is about. */
 export const EventSubject = z
   .string()

@@ -3,6 +3,7 @@ import { and, eq, getTableColumns, ne, notExists, sql } from 'drizzle-orm'
 import { insertFrom } from '../adapters/database.ts'
 import { newId, randomBase62 } from '../adapters/id.ts'
 import { hashPassword } from '../adapters/password.ts'
+import { recordEvents } from '../adapters/record_event.ts'
 import { TABLE_OF } from '../adapters/schema.ts'
 import { type ShareRow, shares } from '../adapters/share_schema.ts'
 import type { Context, Handlers } from '../context.ts'
@@ -91,10 +92,10 @@ export const shareHandlers: Handlers<typeof shareOperations> = {
     }
     const fresh = isFresh(values.slug, values.id)
     const isThere = sql`${TABLE_OF[scope]} where id = ${id} and organization_id = ${organization_id} and ${fresh}`
-    const row = await insertFrom(db, shares, values, isThere)
-      .onConflictDoNothing({ target: shares.slug })
-      .returning()
-      .get()
+    const [[row]] = await db.batch([
+      insertFrom(db, shares, values, isThere).onConflictDoNothing({ target: shares.slug }).returning(),
+      recordEvents(context, 'share.created', sql`shares where id = ${values.id}`),
+    ])
     if (row) return one(context, row)
     await FIND[scope](context, id)
     throw taken(values.slug)
@@ -102,8 +103,9 @@ export const shareHandlers: Handlers<typeof shareOperations> = {
 
   getShare: async ({ params }, context) => one(context, await findShare(context, params.share_id)),
 
-  async updateShare({ params, body: { slug, password, ...rest } }, context) {
+  async updateShare({ params, body }, context) {
     const { db } = context
+    const { slug, password, ...rest } = body
     const row = await findShare(context, params.share_id)
     const values = { ...(await toColumns(context, rest)), ...(await ownColumns({ slug, password })) }
     if (Object.keys(values).length === 0) return one(context, row)
@@ -111,12 +113,11 @@ export const shareHandlers: Handlers<typeof shareOperations> = {
       .select({ id: sql`1` })
       .from(sql`shares as another`)
       .where(and(eq(sql`another.slug`, values.slug ?? ''), ne(sql`another.id`, row.id)))
-    const updated = await db
-      .update(shares)
-      .set(values)
-      .where(and(own(context, row.id), notExists(others), isFresh(values.slug ?? '', row.id)))
-      .returning()
-      .get()
+    const free = and(own(context, row.id), notExists(others), isFresh(values.slug ?? '', row.id))
+    const [, [updated]] = await db.batch([
+      recordEvents(context, 'share.updated', sql`shares where ${free}`, { changed: Object.keys(body) }),
+      db.update(shares).set(values).where(free).returning(),
+    ])
     context.memory.keys.forget(row.id)
     if (updated) return one(context, updated)
     await findShare(context, row.id)
@@ -125,7 +126,10 @@ export const shareHandlers: Handlers<typeof shareOperations> = {
 
   async revokeShare({ params }, context) {
     const row = await findShare(context, params.share_id)
-    const revoked = await context.db.delete(shares).where(own(context, row.id)).returning({ id: shares.id })
+    const [, revoked] = await context.db.batch([
+      recordEvents(context, 'share.revoked', sql`shares where ${own(context, row.id)}`),
+      context.db.delete(shares).where(own(context, row.id)).returning({ id: shares.id }),
+    ])
     context.memory.keys.forget(row.id)
     if (revoked.length === 0) throw notFound('share')
     return { share_id: row.id, deleted_share: toShare(context, row) }

@@ -6,6 +6,7 @@ import { operations, type OperationName } from '../../src/contract/index.ts'
 import type { Operation } from '../../src/contract/operation.ts'
 import { cases } from './contract_cases.ts'
 import { aWorld, pathIn, type World } from './contract_world.ts'
+import { query } from './ready_track.ts'
 import { anOrganization, call, ok, refused, UNKNOWN_ID } from './support.ts'
 
 /** What holds for every operation of the table; what each does is told by the file of its resource. */
@@ -31,10 +32,45 @@ const sorted = (keys: string[]) => keys.toSorted((a, b) => a.localeCompare(b)).j
 const isHarmless = ({ method }: Operation) => method === 'get'
 const REQUEST_ID = /^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/
 
+/** What writes no event of the caller's, by why (docs/events.md). All else does. */
+const WITHOUT_EVENT: Record<string, OperationName[]> = {
+  'settings that no receiver mirrors': ['updateOrganization', 'createVariant', 'updateVariant', 'deleteVariant'],
+  'the events go with their organization': ['deleteOrganization'],
+  'sessions come in masses': ['createPlaySession', 'createUploadSession'],
+  'a cover or a file has its event when it is there': [
+    'createCollectionCover',
+    'createTrackCover',
+    'createPlaylistCover',
+    'completeTrackUpload',
+    'signTrackParts',
+    'completeTrackMultipart',
+    'deleteTrackMultipart',
+    'createSessionMultipart',
+    'signSessionParts',
+    'completeSessionMultipart',
+    'deleteSessionMultipart',
+  ],
+  'what comes of processing again has its event': ['reprocessTrack', 'reprocessCollection', 'retryFailedTracks'],
+  'an endpoint has its deliveries': [
+    'createWebhookEndpoint',
+    'updateWebhookEndpoint',
+    'deleteWebhookEndpoint',
+    'rotateWebhookEndpoint',
+    'resumeWebhookEndpoint',
+    'recoverWebhookEndpoint',
+    'replayWebhookDelivery',
+  ],
+}
+const withoutEvent = new Set(Object.values(WITHOUT_EVENT).flat())
+const eventsByCallers = async () => (await query('select 1 from events where actor is not null')).length
+
 async function expectSpecified(name: OperationName, operation: Operation, world: World): Promise<void> {
   const { body: bodyOf, keys, names } = cases[name]
   const path = pathIn({ ...world, ...names?.(world) }, operation.path)
+  const before = await eventsByCallers()
   const body = await ok(...send(operation, path, keyFor(operation, world), bodyOf?.(world)))
+  const hasEvent = (await eventsByCallers()) > before
+  expect.soft(`${name} ${hasEvent}`).toBe(`${name} ${!isHarmless(operation) && !withoutEvent.has(name)}`)
   for (const [where, expected] of Object.entries(keys)) {
     const found = sorted(Object.keys(at(body, where) as object))
     expect.soft(`${name} ${where}: ${found}`).toBe(`${name} ${where}: ${sorted(expected.split(' '))}`)

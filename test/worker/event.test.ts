@@ -4,24 +4,43 @@ import { afterEach, describe, expect, it, vi } from 'vitest'
 import { EVENT_TYPES } from '../../src/contract/event.ts'
 import { early } from './long_track.ts'
 import { deliver, eventually, laterBy, made, query, sweep, upload } from './ready_track.ts'
+import { shopWithEvents, dataOf, eventsOf, sendCover, typesOf } from './shop_with_events.ts'
 import { ok, refused } from './support.ts'
-import { aToldShop, dataOf, eventsOf, seen, sendCover, told } from './told_shop.ts'
 import { error, events, startTranscoder } from './transcoder.ts'
 
 /** What happened is told once, with who did it (docs/decisions/0056). */
+
+const typesIn = (text: string) => text.trim().split(/\s+/)
+/** The types of the events of what each test does. */
+const EXPECTED = {
+  life: typesIn('track.created track.uploaded track.playable cover.ready track.ready'),
+  processed: typesIn('track.ready track.incomplete track.incomplete'),
+  replaced: typesIn('track.ready track.updated track.failed track.updated'),
+  ended: typesIn('track.deleted track.created track.deleted track.deleted'),
+  collection: typesIn(`
+    collection.created collection.updated cover.ready cover.failed collection.deleted collection.created
+    collection.deleted`),
+  reprocess: typesIn(`
+    collection.updated collection.reprocess.finished collection.deleted collection.deleted track.deleted track.deleted`),
+  playlist: typesIn(`
+    playlist.created playlist.updated playlist.updated playlist.updated track.deleted playlist.updated track.created
+    playlist.deleted playlist.created playlist.deleted`),
+  key: typesIn('api_key.created api_key.updated api_key.rotated api_key.revoked'),
+  share: typesIn('share.created share.updated share.revoked'),
+}
 
 afterEach(() => void vi.useRealTimers())
 
 describe('a track', () => {
   it('is told of from its creation to its end: each step once, in order, with who did it', async () => {
-    const shop = await aToldShop()
+    const shop = await shopWithEvents()
     const { key, actor, api } = shop
     let track_id = ''
     shop.answers((job) => [early(), made(job, { cover: { image_colors: [] } })])
     const life = await shop.during(async () => {
       track_id = await shop.ready({ organization_index: 'a-17' })
     })
-    expect(told(life)).toEqual(['track.created', 'track.uploaded', 'track.playable', 'cover.ready', 'track.ready'])
+    expect(typesOf(life)).toEqual(EXPECTED.life)
     expect(life.map((event) => event.actor)).toEqual([actor, null, null, null, null])
     expect(new Set(life.map(({ subject }) => subject))).toEqual(new Set([`track:${track_id}`]))
     const facts = { track_id, collection_id: shop.collection_id, organization_index: 'a-17' }
@@ -60,7 +79,7 @@ describe('a track', () => {
       shop.answers(() => [error('no_audio', 'No audio')])
       await shop.reprocess(track_id, 'incomplete')
     })
-    expect(told(processed)).toEqual(['track.ready', 'track.incomplete', 'track.incomplete'])
+    expect(typesOf(processed)).toEqual(EXPECTED.processed)
     expect(processed.slice(1).map(({ data }) => data)).toMatchObject([
       { error: null, failed_variants: ['aac-160'] },
       { error: 'no_audio', status: 'incomplete' },
@@ -75,7 +94,7 @@ describe('a track', () => {
       await api('POST', `track/${track_id}/upload_complete`)
       await api('PUT', `track/${track_id}`, { title: 'So What', metadata: { a: 1 } })
     })
-    expect(told(replaced)).toEqual(['track.ready', 'track.updated', 'track.failed', 'track.updated'])
+    expect(typesOf(replaced)).toEqual(EXPECTED.replaced)
     expect(replaced.map((event) => event.actor)).toEqual([null, actor, null, actor])
     expect(replaced.slice(1).map(({ data }) => data)).toMatchObject([
       { changed: ['upload'] },
@@ -91,7 +110,7 @@ describe('a track', () => {
       await api('DELETE', `trash/${track_id}`)
       await refused(404, 'not_found', 'DELETE', `/v1/track/${track_id}`, { key })
     })
-    expect(told(ended)).toEqual(['track.deleted', 'track.created', 'track.deleted', 'track.deleted'])
+    expect(typesOf(ended)).toEqual(EXPECTED.ended)
     expect(ended.map(({ data }) => data)).toMatchObject([
       { ...facts, is_trashed: true },
       { ...facts, is_restored: true },
@@ -102,10 +121,10 @@ describe('a track', () => {
   })
 
   it('is told of when nothing came of it', async () => {
-    const shop = await aToldShop()
+    const shop = await shopWithEvents()
     shop.answers(() => [error('no_audio', 'No audio')])
     const failed = await shop.during(async () => upload(shop.key, await shop.track(), 'failed'))
-    expect(told(failed)).toEqual(['track.created', 'track.uploaded', 'track.failed'])
+    expect(typesOf(failed)).toEqual(['track.created', 'track.uploaded', 'track.failed'])
     expect(failed.at(-1)!.data).toMatchObject({ status: 'failed', error: 'no_audio' })
     const late = await shop.during(async () => {
       await shop.track()
@@ -114,13 +133,13 @@ describe('a track', () => {
       await sweep()
       vi.useRealTimers()
     })
-    expect(told(late)).toEqual(['track.created', 'track.failed'])
+    expect(typesOf(late)).toEqual(['track.created', 'track.failed'])
     expect(late.at(-1)!.data).toMatchObject({ error: 'upload_expired' })
   })
 })
 
 it('tells of collections: with their covers, their order, their reprocess and the end of their tracks', async () => {
-  const shop = await aToldShop()
+  const shop = await shopWithEvents()
   const { api, actor } = shop
   const ids = [await shop.ready(), await shop.ready()]
   let collection_id = ''
@@ -140,15 +159,7 @@ it('tells of collections: with their covers, their order, their reprocess and th
     await api('POST', `trash/${collection_id}/restore`)
     await api('DELETE', `collection/${collection_id}`)
   })
-  expect(told(list)).toEqual([
-    'collection.created',
-    'collection.updated',
-    'cover.ready',
-    'cover.failed',
-    'collection.deleted',
-    'collection.created',
-    'collection.deleted',
-  ])
+  expect(typesOf(list)).toEqual(EXPECTED.collection)
   expect(list.map((event) => event.actor)).toEqual([actor, actor, null, null, actor, actor, actor])
   expect(new Set(list.map(({ subject }) => subject))).toEqual(new Set([`collection:${collection_id}`]))
   const facts = { collection_id, organization_index: 'k' }
@@ -173,16 +184,9 @@ it('tells of collections: with their covers, their order, their reprocess and th
     await api('DELETE', `trash/${shop.collection_id}`)
     await eventually(async () => (await query('select 1 from tracks')).length === 0)
   })
-  const ready = told(rest).filter((type) => type === 'track.ready')
+  const ready = typesOf(rest).filter((type) => type === 'track.ready')
   expect(ready).toHaveLength(2)
-  expect(told(rest).filter((type) => type !== 'track.ready')).toEqual([
-    'collection.updated',
-    'collection.reprocess.finished',
-    'collection.deleted',
-    'collection.deleted',
-    'track.deleted',
-    'track.deleted',
-  ])
+  expect(typesOf(rest).filter((type) => type !== 'track.ready')).toEqual(EXPECTED.reprocess)
   expect(dataOf(rest, 'collection.reprocess.finished')).toEqual({
     collection_id: shop.collection_id,
     total: 2,
@@ -196,7 +200,7 @@ it('tells of collections: with their covers, their order, their reprocess and th
 })
 
 it('tells of playlists, also when their tracks go and come back', async () => {
-  const shop = await aToldShop()
+  const shop = await shopWithEvents()
   const { api, key, actor } = shop
   const track_id = await shop.track()
   let playlist_id = ''
@@ -212,23 +216,44 @@ it('tells of playlists, also when their tracks go and come back', async () => {
     await api('POST', `trash/${playlist_id}/restore`)
     await api('DELETE', `playlist/${playlist_id}`)
   })
-  expect(list.map(({ type, data }) => [type, ('version' in data && data.version) || undefined])).toEqual([
-    ['playlist.created', 1],
-    ['playlist.updated', 1],
-    ['playlist.updated', 2],
-    ['playlist.updated', 3],
-    ['track.deleted', undefined],
-    ['playlist.updated', 4],
-    ['track.created', undefined],
-    ['playlist.deleted', expect.any(Number)],
-    ['playlist.created', expect.any(Number)],
-    ['playlist.deleted', expect.any(Number)],
+  expect(typesOf(list)).toEqual(EXPECTED.playlist)
+  expect(list.map(({ data }) => ('version' in data && data.version) || undefined)).toEqual([
+    1,
+    1,
+    2,
+    3,
+    undefined,
+    4,
+    undefined,
+    expect.any(Number),
+    expect.any(Number),
+    expect.any(Number),
   ])
   expect(new Set(list.map((event) => event.actor))).toEqual(new Set([actor]))
 })
 
+it('tells of shares, and nothing that opens them', async () => {
+  const shop = await shopWithEvents()
+  const { api, key, actor, collection_id } = shop
+  let share_id = ''
+  const list = await shop.during(async () => {
+    const body = { scope: 'collection', id: collection_id, slug: 'kind-of-blue', title: 'Blue', password: 'so what?' }
+    ;({ share_id } = await api('POST', 'share', body))
+    await refused(409, 'slug_taken', 'POST', '/v1/share', { key, body })
+    await api('PUT', `share/${share_id}`, { slug: 'blue-in-green', password: 'all blues' })
+    await api('PUT', `share/${share_id}`, {})
+    await api('DELETE', `share/${share_id}`)
+    await refused(404, 'not_found', 'DELETE', `/v1/share/${share_id}`, { key })
+  })
+  const data = { share_id, scope: 'collection', resource_id: collection_id }
+  expect(typesOf(list)).toEqual(EXPECTED.share)
+  for (const event of list) expect(event).toMatchObject({ actor, subject: `share:${share_id}`, data })
+  expect(list[1]!.data).toMatchObject({ changed: ['slug', 'password'] })
+  expect(JSON.stringify(list)).not.toMatch(/blue|so what/i)
+})
+
 it('tells of keys: who has made, changed, rotated and revoked them', async () => {
-  const shop = await aToldShop()
+  const shop = await shopWithEvents()
   const { api, key, actor } = shop
   const [first] = await eventsOf(key)
   expect(first).toMatchObject({ type: 'api_key.created', actor: 'root', subject: actor, data: { type: 'server' } })
@@ -242,12 +267,13 @@ it('tells of keys: who has made, changed, rotated and revoked them', async () =>
     await refused(409, 'last_server_key', 'DELETE', own, { key })
     await refused(409, 'last_server_key', 'PUT', own, { key, body: { expires_at: '2099-01-01T00:00:00Z' } })
   })
-  expect(told(list)).toEqual(['api_key.created', 'api_key.updated', 'api_key.rotated', 'api_key.revoked'])
+  expect(typesOf(list)).toEqual(EXPECTED.key)
   const common = { actor, subject: `api_key:${api_key_id}`, data: { api_key_id, type: 'player' } }
   for (const event of list) expect(event).toMatchObject(common)
   expect(JSON.stringify(list)).not.toContain('Web')
 })
 
-it('tells of every type but those of webhooks in these tests', () => {
-  expect(seen).toEqual(new Set(EVENT_TYPES.filter((type) => !type.startsWith('webhook'))))
+it('expects every type in these tests, but those of webhooks', () => {
+  const types = EVENT_TYPES.filter((type) => !type.startsWith('webhook'))
+  expect(new Set(Object.values(EXPECTED).flat())).toEqual(new Set(types))
 })

@@ -8,8 +8,8 @@ import { early } from './long_track.ts'
 import { quiet, rowsDuring } from './meter.ts'
 import { aShop, aWaitingTrack, eventually, laterBy, made, query, sweep } from './ready_track.ts'
 import { seedEvents } from './seed.ts'
+import { shopWithEvents, eventsOf, typesOf } from './shop_with_events.ts'
 import { anOrganization, ok, refused, wrongFields } from './support.ts'
-import { aToldShop, eventsOf, told } from './told_shop.ts'
 
 /** The feed of what happened, how long it is kept, and what it costs (docs/decisions/0056). */
 
@@ -106,7 +106,7 @@ describe('the feed', () => {
     const { events, after } = await answer.json<{ events: TonearmEvent[]; after: number }>()
     expect(updates).toBeGreaterThan(0)
     const rest = await eventsOf(key, after, '&type=collection.*')
-    expect(told([...events, ...rest])).toEqual(['collection.updated'])
+    expect(typesOf([...events, ...rest])).toEqual(['collection.updated'])
   })
 
   it('leaves out what only a later version knows', async () => {
@@ -133,7 +133,7 @@ describe('the feed', () => {
         aWaitingTrack(key, collection_id),
       ),
     ])
-    expect(told(waited.events)).toEqual(['track.created'])
+    expect(typesOf(waited.events)).toEqual(['track.created'])
     expect(Date.now() - began).toBeLessThan(20_000)
     expect(other).toMatchObject({ events: [], has_more: false })
     expect(other.after).toBeGreaterThanOrEqual(last)
@@ -168,11 +168,11 @@ describe('old events', () => {
     const shop = await aShop()
     await seedEvents(1, 12_000, shop)
     await sweep()
-    expect(told(await eventsOf(shop.key))).toEqual(['api_key.created', 'collection.created'])
+    expect(typesOf(await eventsOf(shop.key))).toEqual(['api_key.created', 'collection.created'])
   })
 
   it('go with their organization', async () => {
-    const shop = await aToldShop()
+    const shop = await shopWithEvents()
     await shop.ready()
     await ok('DELETE', `/v1/organization/${shop.organization_id}`, { key: env.ROOT_KEY })
     await eventually(async () => (await query('select 1 from events')).length === 0)
@@ -180,7 +180,7 @@ describe('old events', () => {
 })
 
 it('costs a track two rows written, as a count of one is no longer written before it is deleted', async () => {
-  const shop = await aToldShop()
+  const shop = await shopWithEvents()
   shop.answers((job) => [early(), made(job)])
   const life = async () => {
     const { written } = await rowsDuring(async () => {

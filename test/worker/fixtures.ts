@@ -162,26 +162,6 @@ export const beforeBatch = (happens: () => Promise<unknown>): Env => ({
   }),
 })
 
-/** The real bindings, but something happens between what a handler has read and the statement that begins so. */
-export const beforeStatement = (start: string, happens: () => Promise<unknown>): Env => {
-  const waiting = (statement: D1PreparedStatement): D1PreparedStatement =>
-    new Proxy(statement, {
-      get(real, name: 'bind' | 'raw' | 'run') {
-        if (name === 'bind') return (...values: unknown[]) => waiting(real.bind(...values))
-        if (name !== 'raw' && name !== 'run') throw new Error(`not expected here: ${String(name)}`)
-        return async (...options: []) => {
-          await happens()
-          return real[name](...options)
-        }
-      },
-    })
-  const prepare = (query: string) => (query.startsWith(start) ? waiting(env.DB.prepare(query)) : env.DB.prepare(query))
-  const DB = new Proxy(env.DB, {
-    get: (database, name: keyof D1Database) => (name === 'prepare' ? prepare : database[name].bind(database)),
-  })
-  return { ...env, DB }
-}
-
 /** Deletes the same thing several times at once: all have found it before the first one deletes it. Answers the statuses. */
 export async function deleteAtOnce(path: string, key: string, times = 4) {
   const { promise, resolve } = Promise.withResolvers<void>()

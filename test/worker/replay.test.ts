@@ -2,8 +2,8 @@ import { env } from 'cloudflare:workers'
 import { afterEach, describe, expect, it, vi } from 'vitest'
 
 import { aReadyTrack, aShop, laterBy, query, serveTranscoder, sweep } from './ready_track.ts'
+import { eventsOf } from './shop_with_events.ts'
 import { anOrganization, call, ok } from './support.ts'
-import { eventsOf } from './told_shop.ts'
 
 const once = { 'idempotency-key': 'the-same' }
 

@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, it } from 'vitest'
 
 import { hashPassword, isPassword } from '../../src/adapters/password.ts'
-import { aReadyTrack, aShop, beforeStatement } from './fixtures.ts'
+import { aReadyTrack, aShop, beforeBatch } from './fixtures.ts'
 import { query } from './ready_track.ts'
 import { countedLists } from './seed.ts'
 import { anOrganization, call, ok, refused, UNKNOWN_ID, wrongFields } from './support.ts'
@@ -176,7 +176,7 @@ describe('a share', () => {
   })
 
   it('is not made of what is deleted in that moment', async () => {
-    const bindings = beforeStatement('insert into "shares"', () => query('delete from tracks where id = ?', track_id))
+    const bindings = beforeBatch(() => query('delete from tracks where id = ?', track_id))
     await refused(404, 'not_found', 'POST', '/v1/share', { key, body: { scope: 'track', id: track_id }, bindings })
     expect(await query('select id from shares')).toEqual([])
   })

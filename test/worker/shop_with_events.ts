@@ -8,30 +8,26 @@ import { aShop, aWaitingTrack, eventually, made, upload } from './ready_track.ts
 import { ok } from './support.ts'
 import { cut, events, startTranscoder } from './transcoder.ts'
 
-/** A shop of which is told what happens there. */
+/** A shop, and the events of what happens there. */
 
-/** The types of all events that were read. */
-export const seen = new Set<string>()
-
-/** The events behind a place, as the feed tells them. */
+/** The events behind a place, as the feed gives them. */
 export async function eventsOf(key: string, after = 0, filter = ''): Promise<TonearmEvent[]> {
   const { events } = await ok('GET', `/v1/event?after=${after}&limit=200${filter}`, { key })
-  for (const { type } of events as TonearmEvent[]) seen.add(type)
   return events
 }
 
-/** What was told while something ran. */
+/** The events of what ran. */
 async function during(key: string, run: () => Promise<unknown>) {
   const last = (await eventsOf(key)).at(-1)!.seq
   await run()
   return eventsOf(key, last)
 }
 
-export const told = (list: TonearmEvent[]) => list.map(({ type }) => type)
+export const typesOf = (list: TonearmEvent[]) => list.map(({ type }) => type)
 export const dataOf = (list: TonearmEvent[], type: string) => list.find((event) => event.type === type)!.data
 
 /** A shop whose transcoder does as it is told. */
-export async function aToldShop() {
+export async function shopWithEvents() {
   let answer: (job: TranscodeJob) => JobEvent[] = (job) => [made(job)]
   const { transcodes } = startTranscoder({ transcode: (job) => events(...answer(job)), cover: () => cut() })
   const shop = await aShop()
