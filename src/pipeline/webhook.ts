@@ -1,7 +1,5 @@
 import { type SQL, sql } from 'drizzle-orm'
 
-import { insertFrom } from '../adapters/database.ts'
-import { events } from '../adapters/event_schema.ts'
 import type { System } from '../context.ts'
 import { describeError } from '../errors.ts'
 
@@ -49,24 +47,3 @@ export const bodySql = sql`(select json_object('id', id, 'type', type, 'timestam
     'seq', seq, 'sequence', sequence, 'subject', subject, 'actor', actor, 'data', json(data))
   from events where events.seq = webhook_deliveries.seq
     and events.organization_id = (select organization_id from webhook_endpoints where id = endpoint_id))`
-
-/** An event about an endpoint that a source gives (`webhook_endpoints where …`), for the batch of the change. */
-export function endpointEvent(
-  { db }: Pick<System, 'db'>,
-  type: 'webhook_endpoint.paused' | 'webhook.test',
-  source: SQL,
-  { at, actor = null, ...facts }: { at: number; actor?: string | null; reason?: string },
-) {
-  const last = sql`coalesce((select max(seq) from events where events.organization_id = webhook_endpoints.organization_id), 0)`
-  const event = {
-    organization_id: sql`webhook_endpoints.organization_id`,
-    seq: sql`max(${last} + 1, ${at})`,
-    id: crypto.randomUUID(),
-    type,
-    subject: sql`'webhook_endpoint:' || webhook_endpoints.id`,
-    actor,
-    data: sql`json_patch(json_object('webhook_endpoint_id', webhook_endpoints.id), ${JSON.stringify(facts)})`,
-    created_at: at,
-  }
-  return insertFrom(db, events, event, source).returning({ seq: events.seq })
-}

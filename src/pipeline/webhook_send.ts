@@ -1,9 +1,10 @@
 import { and, eq, sql } from 'drizzle-orm'
 
+import { recordEvents } from '../adapters/record_event.ts'
 import { type KeptAttempt, webhookDeliveries, webhookEndpoints } from '../adapters/webhook_schema.ts'
 import type { System } from '../context.ts'
 import { describeError } from '../errors.ts'
-import { bodySql, dueIn, endpointEvent, nudge, waiting } from './webhook.ts'
+import { bodySql, dueIn, nudge, waiting } from './webhook.ts'
 import { type Outcome, send, type Sending } from './webhook_request.ts'
 
 /**
@@ -136,7 +137,7 @@ function stopSending(system: System, id: string, at: number, isGone: boolean) {
   const failed = isGone ? sql`true` : sql`failing_since <= ${at - FAILING_FOR} and failures >= ${FAILURES}`
   const stops = sql`id = ${id} and state = 'active' and ${failed}`
   return [
-    endpointEvent(system, 'webhook_endpoint.paused', sql`webhook_endpoints where ${stops}`, { at, reason }),
+    recordEvents(system, 'webhook_endpoint.paused', sql`webhook_endpoints where ${stops}`, { reason }),
     db.update(webhookEndpoints).set({ state, reason }).where(stops),
   ] as const
 }

@@ -2,12 +2,13 @@ import { desc, sql } from 'drizzle-orm'
 
 import { insertFrom } from '../adapters/database.ts'
 import { newId } from '../adapters/id.ts'
+import { recordEvents } from '../adapters/record_event.ts'
 import { seal } from '../adapters/seal.ts'
 import { type EndpointRow, webhookDeliveries, webhookEndpoints } from '../adapters/webhook_schema.ts'
 import type { Context, Handlers } from '../context.ts'
 import { MAX_ENDPOINTS, type WebhookEndpoint, type webhookOperations } from '../contract/webhook.ts'
 import { ApiError, invalid, notFound } from '../errors.ts'
-import { endpointEvent, nudge } from '../pipeline/webhook.ts'
+import { nudge } from '../pipeline/webhook.ts'
 import { newWebhookSecret, purposeOf } from '../pipeline/webhook_request.ts'
 import { deleted, deleteSomeOf, sweptUntil } from '../pipeline/webhook_sweep.ts'
 import { refusalOf } from '../pipeline/webhook_url.ts'
@@ -144,19 +145,19 @@ export const webhookHandlers: Handlers<typeof webhookOperations> = {
     if (state !== 'active') throw inactive(state)
     const there = ownEndpoint(context, id)
     const newest = sql`(select max(seq) from events where events.organization_id = ${organization_id})`
-    const [[event]] = await db.batch([
-      endpointEvent(context, 'webhook.test', sql`webhook_endpoints where ${there}`, { at: now, actor: context.actor }),
+    const [, [sent]] = await db.batch([
+      recordEvents(context, 'webhook.test', sql`webhook_endpoints where ${there}`),
       // Nobody else hears of it, and it waits for nothing.
       insertFrom(
         db,
         webhookDeliveries,
         { endpoint_id: id, seq: newest, due_at: now },
         sql`webhook_endpoints where ${there}`,
-      ),
+      ).returning({ seq: webhookDeliveries.seq }),
     ])
-    if (!event) throw notFound('webhook endpoint')
+    if (!sent) throw notFound('webhook endpoint')
     await nudge(context)
-    const delivery = await findDelivery(context, deliveryIdOf(id, event.seq))
+    const delivery = await findDelivery(context, deliveryIdOf(id, sent.seq))
     return { webhook_delivery_id: delivery.id, webhook_delivery: toDelivery(delivery) }
   },
 
