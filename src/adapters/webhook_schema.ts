@@ -3,7 +3,7 @@ import { integer, primaryKey, sqliteTable, text } from 'drizzle-orm/sqlite-core'
 import type { AttemptError, WebhookDeliveryState, WebhookEndpoint, WebhookEndpointState } from '../contract/webhook.ts'
 
 /**
- * Who hears of events, and what was sent (docs/decisions/0057). Both tables are WITHOUT ROWID, and deliveries are written by a trigger on
+ * Who receives events, and what was sent (docs/decisions/0057). Both tables are WITHOUT ROWID, and deliveries are written by a trigger on
  * `events`, so they stand in a migration by hand (drizzle/0019_webhooks.sql) and apart from schema.ts.
  */
 

@@ -29,7 +29,7 @@ export const WebhookEndpoint = named('WebhookEndpoint', {
   id: z.uuid(),
   url: z.url(),
   title: z.string(),
-  /** Types of events that it hears of: `*`, all of a group as `track.*`, or exact ones. */
+  /** Types of events that it receives: `*`, all of a group as `track.*`, or exact ones. */
   events: z.array(z.string()),
   /** A subject's events come one after the other: the next one when the one before has arrived, or was given up. */
   is_ordered: z.boolean(),

@@ -147,7 +147,7 @@ export const webhookHandlers: Handlers<typeof webhookOperations> = {
     const newest = sql`(select max(seq) from events where events.organization_id = ${organization_id})`
     const [, [sent]] = await db.batch([
       recordEvents(context, 'webhook.test', sql`webhook_endpoints where ${there}`),
-      // Nobody else hears of it, and it waits for nothing.
+      // Nobody else receives it, and it waits for nothing.
       insertFrom(
         db,
         webhookDeliveries,

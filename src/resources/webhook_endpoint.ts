@@ -51,7 +51,7 @@ export async function hoursOf({ db, now }: Context, endpoints: EndpointRow[]): P
   )
 }
 
-/** Whether an endpoint hears of an event, as the trigger on `events` asks (drizzle/0019_webhooks.sql). */
+/** Whether an endpoint receives an event, as the trigger on `events` asks (drizzle/0019_webhooks.sql). */
 const isHeard = ({
   id,
   events: filters,
