@@ -32,6 +32,8 @@ export async function sweep(system: System): Promise<void> {
     await (job.payload.kind === 'transcode' ? lineUp(system, job.id) : sendJob(system, job))
   }
   const found = await lookAround(system)
+  // Before all that may fail.
+  if (found.is_webhook_due) await nudge(system)
   if (found.is_running) await endUnwanted(system)
   if (found.is_running || found.is_waiting) await dispatch(system)
   if (found.is_former) await moveTrackFiles(system)
@@ -44,7 +46,6 @@ export async function sweep(system: System): Promise<void> {
   await deleteEnded(system, found.ended)
   if (!found.are_events_swept) await sweepEvents(system)
   if (found.is_webhook_old) await sweepWebhooks(system)
-  if (found.is_webhook_due) await nudge(system)
   if (found.is_unsearched) await fillSearch(system)
   await beat(system.db, 'sweep')
 }

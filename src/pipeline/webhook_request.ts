@@ -45,10 +45,11 @@ async function signatureOf(env: Env, { endpoint, event, body }: Sending, at: num
   const { previous_secret, previous_secret_expires_at } = endpoint
   const previous = previous_secret !== null && (previous_secret_expires_at ?? 0) > at ? [previous_secret] : []
   const text = `${event.id}.${Math.floor(at / 1000)}.${body}`
-  const signed = [endpoint.secret, ...previous].map(async (sealed) =>
-    sign(await open(env.SIGNING_SECRET, purposeOf(endpoint.id), sealed), text),
-  )
-  return (await Promise.all(signed)).join(' ')
+  const signWith = async (sealed: string) => sign(await open(env.SIGNING_SECRET, purposeOf(endpoint.id), sealed), text)
+  // One that a former SIGNING_SECRET has sealed is lost; the one that replaced it signs alone.
+  const former = previous.map((sealed) => signWith(sealed).catch(() => null))
+  const signed = await Promise.all([signWith(endpoint.secret), ...former])
+  return signed.filter((signature) => signature !== null).join(' ')
 }
 
 /** The headers of an attempt: those that were sent, also when they are shown later. */

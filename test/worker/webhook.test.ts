@@ -10,8 +10,8 @@ import {
   deliveries,
   endpointRow,
   get,
-  happen,
-  letThrough,
+  insertEvents,
+  allowReceivers,
   NOWHERE,
   post,
   quiet,
@@ -19,7 +19,7 @@ import {
 } from './webhooks.ts'
 
 const path = '/v1/webhook_endpoint'
-beforeEach(letThrough)
+beforeEach(allowReceivers)
 
 describe('an endpoint', () => {
   it('is created, read, changed and deleted; its secret is shown once and stored sealed', async () => {
@@ -102,7 +102,7 @@ describe('deliveries', () => {
   it('are listed by page, endpoint and state, and by the hour', async () => {
     const { organization_id, key, id, receiver } = await aListener('ok')
     const other = await anEndpoint(key, { url: receiver.url })
-    await happen(organization_id, ...Array.from({ length: 5 }, (_, at) => [`track:${at}`] as [string]))
+    await insertEvents(organization_id, ...Array.from({ length: 5 }, (_, at) => [`track:${at}`] as [string]))
     const pages = async (search: string) => {
       const ids: string[][] = []
       let before: string | null = ''
@@ -156,9 +156,9 @@ describe('deliveries', () => {
 
   it('cost few rows', async () => {
     const { organization_id, id } = await aListener('ok')
-    await happen(organization_id, ['track:0'])
+    await insertEvents(organization_id, ['track:0'])
     await send()
-    const written = await rowsDuring(() => happen(organization_id, ['track:1']))
+    const written = await rowsDuring(() => insertEvents(organization_id, ['track:1']))
     const sent = await rowsDuring(() => send())
     expect((await deliveries(id)).map(({ state }) => state)).toEqual(['delivered', 'delivered'])
     expect(written.written, 'event and delivery').toBeLessThanOrEqual(3)

@@ -5,14 +5,15 @@ import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { SCHEDULE } from '../../src/pipeline/webhook_send.ts'
 import type { Received } from '../support/receiver.ts'
 import { query } from './ready_track.ts'
+import { ok } from './support.ts'
 import {
   aListener,
   allAttempts,
   deliveries,
   endpointRow,
   get,
-  happen,
-  letThrough,
+  insertEvents,
+  allowReceivers,
   nextAttempt,
   post,
   quiet,
@@ -23,7 +24,7 @@ const HOUR = 3600_000
 /** Receivers that let one wait are not waited for: the others have all the time that busy cores take. */
 const hasty: Env = { ...quiet, WEBHOOK_TIMEOUT: '0.3' }
 
-beforeEach(letThrough)
+beforeEach(allowReceivers)
 afterEach(() => void vi.useRealTimers())
 
 const verifiers = (secret: string) => [new Standard(secret), new Svix(secret)]
@@ -41,7 +42,7 @@ const faultsOf = ({ body, headers }: Pick<Received, 'body' | 'headers'>, secret:
 describe('a delivery', () => {
   it('is signed as Standard Webhooks say, and taken by both libraries, which refuse what was changed', async () => {
     const { organization_id, receiver, secret, key, id } = await aListener('ok')
-    await happen(organization_id, ['track:1', 'track.ready'])
+    await insertEvents(organization_id, ['track:1', 'track.ready'])
     await send()
     const [request] = await receiver.received()
     expect(secret).toMatch(/^whsec_[A-Za-z0-9+/]{43}=$/)
@@ -87,16 +88,28 @@ describe('a delivery', () => {
   it('is signed with both secrets for a while after a rotation', async () => {
     const { organization_id, receiver, key, id, secret: old } = await aListener('ok')
     const { secret } = await post(key, `/v1/webhook_endpoint/${id}/rotate`, { grace_seconds: 3600 })
-    await happen(organization_id, ['track:1'])
+    await insertEvents(organization_id, ['track:1'])
     await send()
     vi.setSystemTime(Date.now() + HOUR + 1)
-    await happen(organization_id, ['track:1'])
+    await insertEvents(organization_id, ['track:1'])
     await send()
     const [during, after] = await receiver.received()
     vi.useRealTimers()
     expect([faultsOf(during!, old), faultsOf(during!, secret)]).toEqual([[], []])
     vi.setSystemTime(Date.now() + HOUR)
     expect([faultsOf(after!, secret), faultsOf(after!, old).length]).toEqual([[], 2])
+  })
+
+  it('is signed with the new secret alone when a changed SIGNING_SECRET has made the old one unreadable', async () => {
+    const { organization_id, receiver, key, id } = await aListener('ok')
+    const bindings = { ...quiet, SIGNING_SECRET: 'another' }
+    const { secret } = await ok('POST', `/v1/webhook_endpoint/${id}/rotate`, { key, body: {}, bindings })
+    await insertEvents(organization_id, ['track:1'])
+    await send(bindings)
+    const [request] = await receiver.received()
+    expect(request!.headers['webhook-signature']).toMatch(/^v1,[^ ]+$/)
+    expect(faultsOf(request!, secret)).toEqual([])
+    expect(await deliveries(id)).toMatchObject([{ state: 'delivered' }])
   })
 
   it.each([
@@ -108,7 +121,7 @@ describe('a delivery', () => {
     ['close', { status: null, error: 'unreachable', answer: null }],
   ])('to a receiver that %s is tried ten times in 75 hours, and then given up', async (behaviour, attempt) => {
     const { organization_id, receiver, id } = await aListener(behaviour)
-    await happen(organization_id, ['track:1'])
+    await insertEvents(organization_id, ['track:1'])
     await allAttempts(id, hasty)
     const [delivery] = await deliveries(id)
     expect(delivery).toMatchObject({ state: 'failed', attempt: 10, due_at: null })
@@ -136,7 +149,7 @@ describe('a delivery', () => {
     ['empty', /^$/],
   ])('has arrived at a receiver whose answer is %s: its status counts', async (behaviour, answer) => {
     const { organization_id, receiver, id } = await aListener(behaviour)
-    await happen(organization_id, ['track:1'])
+    await insertEvents(organization_id, ['track:1'])
     await send()
     const [delivery] = await deliveries(id)
     expect(delivery).toMatchObject({ state: 'delivered', attempt: 1 })
@@ -149,7 +162,7 @@ describe('a delivery', () => {
     ['busy_for_long', 86_400],
   ])('comes again when a receiver that is %s asks for it, a day later at most', async (behaviour, seconds) => {
     const { organization_id, id } = await aListener(behaviour)
-    await happen(organization_id, ['track:1'])
+    await insertEvents(organization_id, ['track:1'])
     await send()
     const [{ due_at, attempts } = { due_at: 0, attempts: '[]' }] = await deliveries(id)
     const [{ at }] = JSON.parse(attempts) as [{ at: number }]
@@ -158,11 +171,11 @@ describe('a delivery', () => {
 
   it('that is answered 410 is the last one', async () => {
     const { organization_id, receiver, key, id } = await aListener('gone')
-    await happen(organization_id, ['track:1'])
+    await insertEvents(organization_id, ['track:1'])
     await send()
     const { webhook_endpoint } = await get(key, `/v1/webhook_endpoint/${id}`)
     expect(webhook_endpoint).toMatchObject({ state: 'disabled', reason: 'gone' })
-    await happen(organization_id, ['track:2'])
+    await insertEvents(organization_id, ['track:2'])
     await send()
     expect(await receiver.received()).toHaveLength(1)
     expect(await deliveries(id)).toMatchObject([{ state: 'failed', attempt: 1 }])
@@ -170,7 +183,7 @@ describe('a delivery', () => {
 
   it('is sent to no URL that is refused by now', async () => {
     const { organization_id, receiver, id } = await aListener('ok')
-    await happen(organization_id, ['track:1'])
+    await insertEvents(organization_id, ['track:1'])
     await send({ ...quiet, WEBHOOK_LOCAL: 'false' })
     expect(JSON.parse((await deliveries(id))[0]!.attempts)).toMatchObject([{ error: 'url_refused', status: null }])
     await nextAttempt(id, { ...quiet, SIGNING_SECRET: 'another' })
@@ -182,7 +195,7 @@ describe('a delivery', () => {
 
   it('that failed is sent again by hand, with the same id and a new signature', async () => {
     const { organization_id, receiver, key, id, secret } = await aListener('fails')
-    await happen(organization_id, ['track:1'])
+    await insertEvents(organization_id, ['track:1'])
     await allAttempts(id)
     await receiver.next('ok')
     const path = `/v1/webhook_delivery?endpoint_id=${id}`

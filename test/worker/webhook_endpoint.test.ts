@@ -12,8 +12,8 @@ import {
   deliveries,
   endpointRow,
   get,
-  happen,
-  letThrough,
+  insertEvents,
+  allowReceivers,
   nextAttempt,
   post,
   quiet,
@@ -22,7 +22,7 @@ import {
 
 const HOUR = 3600_000
 
-beforeEach(letThrough)
+beforeEach(allowReceivers)
 afterEach(() => void vi.useRealTimers())
 
 describe('an endpoint', () => {
@@ -31,7 +31,7 @@ describe('an endpoint', () => {
     const other = aReceiver('ok')
     const other_id = (await anEndpoint(key, { url: other.url, events: ['webhook_endpoint.*'] })).id
     const since = new Date().toISOString()
-    await happen(organization_id, ['track:1'], ['track:2'], ['track:3'])
+    await insertEvents(organization_id, ['track:1'], ['track:2'], ['track:3'])
     for (let at = 0; at < 40 && (await endpointRow(id)).state === 'active'; at++) await nextAttempt(id)
     const paused = await endpointRow(id)
     expect(paused).toMatchObject({ state: 'paused', reason: 'failing' })
@@ -48,7 +48,7 @@ describe('an endpoint', () => {
     expect(await deliveries(other_id)).toHaveLength(1)
 
     // What happens meanwhile is not written down for it, and nothing is sent.
-    await happen(organization_id, ['track:4'])
+    await insertEvents(organization_id, ['track:4'])
     vi.setSystemTime(Date.now() + 100 * HOUR)
     const before = (await receiver.received()).length
     await send()
@@ -67,12 +67,12 @@ describe('an endpoint', () => {
 
   it('is not paused when something arrives now and then', async () => {
     const { organization_id, receiver, id } = await aListener('fails')
-    await happen(organization_id, ['track:1'], ['track:2'], ['track:3'])
+    await insertEvents(organization_id, ['track:1'], ['track:2'], ['track:3'])
     vi.setSystemTime(Date.now() + 60_000)
     for (let at = 0; at < 60 && (await nextAttempt(id)); at++) {
       if (at !== 18) continue
       await receiver.next('ok')
-      await happen(organization_id, ['track:4'])
+      await insertEvents(organization_id, ['track:4'])
       await send()
       await receiver.next('fails')
     }
@@ -83,7 +83,7 @@ describe('an endpoint', () => {
     const { organization_id, key, id } = await aListener('ok', { events: ['track.*', 'collection.updated'] })
     const all = (await anEndpoint(key, { url: aReceiver('ok').url })).id
     const types = ['track.ready', 'tracks.ready', 'collection.updated', 'collection.created', 'track.early.ready']
-    await happen(organization_id, ...types.map((type) => ['track:1', type] as [string, string]), [
+    await insertEvents(organization_id, ...types.map((type) => ['track:1', type] as [string, string]), [
       `webhook_endpoint:${all}`,
       'webhook_endpoint.paused',
     ])
@@ -97,13 +97,13 @@ describe('an endpoint', () => {
 
   it('that is slow holds up no other', async () => {
     const slow = await aListener('hang')
-    await happen(slow.organization_id, ...Array.from({ length: 30 }, (_, at) => [`track:${at}`] as [string]))
+    await insertEvents(slow.organization_id, ...Array.from({ length: 30 }, (_, at) => [`track:${at}`] as [string]))
     const quick = await aListener('ok')
     const patient: Env = { ...quiet, WEBHOOK_TIMEOUT: '8' }
     const sending = send(patient)
     await eventually(async () => (await slow.receiver.received()).length === 4)
     // While all that the slow one may have is under way.
-    await happen(quick.organization_id, ['track:1'])
+    await insertEvents(quick.organization_id, ['track:1'])
     await eventually(async () => (await quick.receiver.received()).length === 1)
     expect((await deliveries(slow.id)).filter(({ state }) => state === 'sending')).toHaveLength(4)
     await query(`update webhook_endpoints set state = 'paused' where id = ?`, slow.id)
@@ -114,7 +114,7 @@ describe('an endpoint', () => {
     const { organization_id, receiver, id } = await aListener('ok', { is_ordered: true })
     const subjects = ['track:1', 'track:2', 'track:3']
     for (let round = 0; round < 5; round++) {
-      await happen(organization_id, ...subjects.map((subject) => [subject] as [string]))
+      await insertEvents(organization_id, ...subjects.map((subject) => [subject] as [string]))
       await receiver.next(round % 2 === 0 ? 'fails' : 'ok')
       await send()
     }
@@ -135,8 +135,8 @@ describe('an endpoint', () => {
 
 describe('time that passes', () => {
   it('makes the sweep send what is due, and take away what is older than 30 days', async () => {
-    const { organization_id, receiver, id } = await aListener('fails')
-    await happen(organization_id, ['track:1'])
+    const { organization_id, key, receiver, id } = await aListener('fails')
+    await insertEvents(organization_id, ['track:1'])
     await send()
     const messages: unknown[] = []
     const queue = { send: async (body: unknown) => void messages.push(body) } as unknown as Queue
@@ -146,6 +146,17 @@ describe('time that passes', () => {
     await sweep({ ...env, WEBHOOK_QUEUE: queue })
     expect(messages).toEqual([{}])
     expect(await receiver.received()).toHaveLength(1)
+    // Whatever else of it fails.
+    const MEDIA = new Proxy(env.MEDIA, {
+      get: () => () => {
+        throw new Error('R2 is down')
+      },
+    })
+    const { collection_id } = await post(key, '/v1/collection', { title: 'New' })
+    await post(key, '/v1/track', { collection_id, file_name: 'a.mp3' })
+    await query('update tracks set next_check_at = 0')
+    await expect(sweep({ ...env, MEDIA, WEBHOOK_QUEUE: queue })).rejects.toThrow('R2 is down')
+    expect(messages).toEqual([{}, {}])
     vi.setSystemTime(Date.now() + 32 * 24 * HOUR)
     await sweep(quiet)
     expect(await deliveries(id)).toEqual([])
@@ -154,13 +165,13 @@ describe('time that passes', () => {
 
   it('takes away all of a deleted endpoint, and of a deleted organization', async () => {
     const { organization_id, key, id, receiver } = await aListener('ok')
-    await happen(organization_id, ['track:1'])
+    await insertEvents(organization_id, ['track:1'])
     await ok('DELETE', `/v1/webhook_endpoint/${id}`, { key, bindings: quiet })
     expect(await query('select * from webhook_endpoints')).toEqual([])
-    await happen(organization_id, ['track:2'])
+    await insertEvents(organization_id, ['track:2'])
     expect(await query('select * from webhook_deliveries')).toEqual([])
     await anEndpoint(key, { url: receiver.url })
-    await happen(organization_id, ['track:3'])
+    await insertEvents(organization_id, ['track:3'])
     const { status } = await call('DELETE', `/v1/organization/${organization_id}`, {
       key: env.ROOT_KEY,
       bindings: quiet,

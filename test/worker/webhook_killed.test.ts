@@ -3,9 +3,9 @@ import { afterEach, beforeEach, expect, it, vi } from 'vitest'
 
 import { faulty } from './faulty.ts'
 import { query } from './ready_track.ts'
-import { aListener, allAttempts, anEndpoint, aReceiver, happen, letThrough, quiet, send } from './webhooks.ts'
+import { aListener, allAttempts, anEndpoint, aReceiver, insertEvents, allowReceivers, quiet, send } from './webhooks.ts'
 
-beforeEach(letThrough)
+beforeEach(allowReceivers)
 afterEach(() => void vi.useRealTimers())
 
 const EVENTS = 1000
@@ -31,7 +31,7 @@ it('loses none of 1,000 events, repeats them with the same id, and keeps order w
       const subject = (at + n) % SUBJECTS
       return subject < 10 ? [`collection:${subject}`, 'collection.updated'] : [`track:${subject}`, 'track.updated']
     })
-    await happen(organization_id, ...some)
+    await insertEvents(organization_id, ...some)
   }
   for (const point of POINTS) {
     for (const moment of ['before', 'after'] as const) {

@@ -25,7 +25,7 @@ export const quiet: Env = { ...env, WEBHOOK_QUEUE: silent }
 const realFetch = globalThis.fetch
 
 /** Lets requests through to the receivers, of all that is outside. */
-export function letThrough(): void {
+export function allowReceivers(): void {
   vi.spyOn(globalThis, 'fetch').mockImplementation(async (input, init) => {
     const request = new Request(input, init)
     if (!request.url.startsWith(inject('receivers'))) throw new TypeError(`no test expects a request to ${request.url}`)
@@ -60,7 +60,7 @@ export async function aListener(behaviour: string, body: object = {}) {
 }
 
 /** Writes events of an organization, one for each subject and type. */
-export async function happen(organization_id: string, ...list: [subject: string, type?: string][]) {
+export async function insertEvents(organization_id: string, ...list: [subject: string, type?: string][]) {
   const now = Date.now()
   await env.DB.batch(
     list.map(([subject, type = 'track.updated']) =>
