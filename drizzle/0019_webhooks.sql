@@ -38,6 +38,8 @@ CREATE TABLE IF NOT EXISTS webhook_deliveries (
 --> statement-breakpoint
 CREATE INDEX IF NOT EXISTS webhook_deliveries_due ON webhook_deliveries (endpoint_id, due_at) WHERE due_at IS NOT NULL;
 --> statement-breakpoint
+CREATE INDEX IF NOT EXISTS webhook_deliveries_held ON webhook_deliveries (endpoint_id, seq) WHERE due_at IS NULL AND state = 'pending';
+--> statement-breakpoint
 CREATE INDEX IF NOT EXISTS webhook_deliveries_subject ON webhook_deliveries (endpoint_id, subject, seq) WHERE subject IS NOT NULL;
 --> statement-breakpoint
 CREATE TRIGGER IF NOT EXISTS events_webhooks AFTER INSERT ON events WHEN new.type <> 'webhook.test' BEGIN INSERT INTO webhook_deliveries (endpoint_id, seq, due_at, subject) SELECT id, new.seq, iif(is_ordered AND EXISTS (SELECT 1 FROM webhook_deliveries AS earlier WHERE earlier.endpoint_id = webhook_endpoints.id AND earlier.subject = new.subject), NULL, 0), iif(is_ordered, new.subject, NULL) FROM webhook_endpoints WHERE organization_id = new.organization_id AND state = 'active' AND new.subject <> 'webhook_endpoint:' || id AND EXISTS (SELECT 1 FROM json_each(events) WHERE value IN ('*', new.type) OR (value LIKE '%.*' AND substr(new.type, 1, length(value) - 1) = substr(value, 1, length(value) - 1))); END;

@@ -5,6 +5,7 @@ import { type KeptAttempt, webhookDeliveries, webhookEndpoints } from '../adapte
 import type { System } from '../context.ts'
 import { describeError } from '../errors.ts'
 import { bodySql, dueIn, nudge, waiting } from './webhook.ts'
+import { holdAll, isActive, isBehind, releaseHeads } from './webhook_order.ts'
 import { type Outcome, send, type Sending } from './webhook_request.ts'
 
 /**
@@ -29,6 +30,8 @@ const AT_ONCE = 6
 /** Of these for one endpoint, so that a slow one does not hold up others; one that fails has a single one, and all of those that fail half. */
 const FOR_ONE = 4
 const FOR_FAILING = 3
+/** Of these for endpoints that nothing is on its way to: those that answer late hold up nobody either. */
+const FOR_IDLE = 2
 /** Milliseconds after which no more are taken, and between looks for what has become due. */
 const LIFE = 20_000
 const LOOK = 1000
@@ -43,15 +46,21 @@ const KEPT_ATTEMPTS = 30
 interface Taken extends Sending {
   seq: number
   attempt: number
-  subject: string | null
   lease: number
 }
 
 const endpointSql = sql`(select json_object('id', id, 'url', url, 'secret', secret, 'previous_secret', previous_secret,
     'previous_secret_expires_at', previous_secret_expires_at) from webhook_endpoints where id = endpoint_id)`
 
+/** Something is due for it; of others' hands, what they have is counted as far as it matters here. */
+interface Due {
+  id: string
+  failing: number
+  leases: number
+}
+
 /** How many each endpoint may have more: in turn, those that fail last, and none more than its share. */
-function sharesOf(due: { id: string; failing: number }[], running: Iterable<Taken>, free: number) {
+function sharesOf(due: Due[], running: Iterable<Taken>, free: number) {
   const counts = new Map<string, number>()
   for (const { endpoint } of running) counts.set(endpoint.id, (counts.get(endpoint.id) ?? 0) + 1)
   const isFailing = new Map(due.map(({ id, failing }) => [id, failing === 1]))
@@ -59,10 +68,11 @@ function sharesOf(due: { id: string; failing: number }[], running: Iterable<Take
   const shares = new Map<string, number>()
   for (let given = -1; given !== 0 && free > 0;) {
     given = 0
-    for (const { id } of due) {
+    for (const { id, leases } of due) {
       const has = (counts.get(id) ?? 0) + (shares.get(id) ?? 0)
       const fails = isFailing.get(id)
-      if (free === 0 || has >= (fails ? 1 : FOR_ONE) || (fails && failing >= FOR_FAILING)) continue
+      if (free <= (has + leases > 0 ? FOR_IDLE : 0)) continue
+      if (has >= (fails ? 1 : FOR_ONE) || (fails && failing >= FOR_FAILING)) continue
       shares.set(id, (shares.get(id) ?? 0) + 1)
       if (fails) failing++
       free--
@@ -73,13 +83,18 @@ function sharesOf(due: { id: string; failing: number }[], running: Iterable<Take
 }
 
 /** Takes what is due, as far as there is room for it. */
-async function take({ env, db }: System, running: Iterable<Taken>, free: number): Promise<Taken[]> {
+async function take(system: System, running: Iterable<Taken>, free: number): Promise<Taken[]> {
+  const { env, db } = system
   const now = Date.now()
-  const due = await db.all<{ id: string; failing: number }>(sql`${waiting}
-    select endpoint.id as id, endpoint.failing_since is not null as failing from ${dueIn(now)} order by failing, random()`)
+  const leased = Number(env.WEBHOOK_TIMEOUT) * 1000 + SLACK
+  const due = await db.all<Due>(sql`${waiting}
+    select endpoint.id as id, endpoint.failing_since is not null as failing, (select count(*) from (
+      select 1 from webhook_deliveries as leased where leased.endpoint_id = endpoint.id and leased.due_at > ${now}
+      and leased.due_at <= ${now + leased} and leased.state = 'sending' limit ${FOR_ONE})) as leases
+    from ${dueIn(now)} order by failing, leases, random()`)
   const shares = sharesOf(due, running, free)
   if (shares.length === 0) return []
-  const lease = now + Number(env.WEBHOOK_TIMEOUT) * 1000 + SLACK
+  const lease = now + leased
   const each = sql`select endpoint_id, seq from (
     select mine.endpoint_id, mine.seq, share.value ->> '$[1]' as share,
       row_number() over (partition by mine.endpoint_id order by mine.due_at, mine.seq) as place
@@ -95,7 +110,6 @@ async function take({ env, db }: System, running: Iterable<Taken>, free: number)
     .returning({
       seq: webhookDeliveries.seq,
       attempt: webhookDeliveries.attempt,
-      subject: webhookDeliveries.subject,
       endpoint: sql<string>`${endpointSql}`.as('endpoint'),
       body: sql<string | null>`${bodySql}`.as('body'),
     })
@@ -108,7 +122,10 @@ async function take({ env, db }: System, running: Iterable<Taken>, free: number)
   }))
   // Its event was so old that it is gone: there is nothing to send any more.
   const gone = taken.filter(({ body }) => body === '')
-  await Promise.all(gone.map((one) => db.delete(webhookDeliveries).where(held(one))))
+  for (const one of gone) {
+    await db.batch([db.delete(webhookDeliveries).where(held(one)), releaseHeads(system, one.endpoint.id)])
+  }
+  if (gone.length > 0) await nudge(system)
   return taken.filter(({ body }) => body !== '')
 }
 
@@ -139,13 +156,14 @@ function stopSending(system: System, id: string, at: number, isGone: boolean) {
   return [
     recordEvents(system, 'webhook_endpoint.paused', sql`webhook_endpoints where ${stops}`, { reason }),
     db.update(webhookEndpoints).set({ state, reason }).where(stops),
+    holdAll(system, id),
   ] as const
 }
 
 /** Writes down what came of an attempt: only while the delivery is in these hands, and once, also when it is repeated. */
 async function finish(system: System, taken: Taken, outcome: Outcome): Promise<number | null> {
   const { db } = system
-  const { endpoint, subject } = taken
+  const { endpoint } = taken
   const { retry_after: _retry_after, ...attempt } = outcome satisfies KeptAttempt
   const arrived = outcome.error === null
   const gone = outcome.status === 410
@@ -173,30 +191,33 @@ async function finish(system: System, taken: Taken, outcome: Outcome): Promise<n
             : undefined,
         ),
       ),
+    ...(due_at === null ? [releaseNext(system, taken)] : []),
     db
       .update(webhookDeliveries)
       .set({
         state,
-        due_at,
+        // Its endpoint may have been paused meanwhile, or has an order now.
+        due_at: due_at === null ? null : sql`iif(${isActive(endpoint.id)} and not ${isBehind}, ${due_at}, null)`,
         attempt: tried,
         ...(due_at === null && { subject: null }),
         attempts: sql`json_insert(${before}, '$[#]', json(${JSON.stringify(attempt)}))`,
       })
       .where(held(taken)),
-    ...(due_at === null && subject !== null ? [releaseNext(system, endpoint.id, subject)] : []),
     ...(arrived ? [] : stopSending(system, endpoint.id, at, gone)),
   ])
   return due_at
 }
 
-/** The next delivery of a subject, which the ones before kept waiting. */
-const releaseNext = ({ db }: System, endpoint_id: string, subject: string) =>
+/** Makes the next delivery of a subject due, if the one that ends is the only one before. Its subject may be younger than its lease. */
+const releaseNext = ({ db }: System, taken: Taken) =>
   db
     .update(webhookDeliveries)
     .set({ due_at: Date.now() })
     .where(
-      sql`endpoint_id = ${endpoint_id} and due_at is null and state = 'pending' and seq = (
-        select min(seq) from webhook_deliveries where endpoint_id = ${endpoint_id} and subject = ${subject})`,
+      sql`endpoint_id = ${taken.endpoint.id} and due_at is null and state = 'pending' and seq = (
+        select min(next.seq) from webhook_deliveries cross join webhook_deliveries as next
+        on next.endpoint_id = ${taken.endpoint.id} and next.subject = webhook_deliveries.subject and next.seq <> ${taken.seq}
+        where ${held(taken)})`,
     )
 
 /** Sends what is due, several at a time, until nothing is, or its time is over; then it has the rest sent by the next message. */

@@ -3,6 +3,7 @@ import { and, eq, type SQL, sql } from 'drizzle-orm'
 import { webhookDeliveries, webhookEndpoints } from '../adapters/webhook_schema.ts'
 import type { System } from '../context.ts'
 import { EVENT_DAYS } from '../contract/facts.ts'
+import { releaseHeads } from './webhook_order.ts'
 
 /** Deliveries go with their events, whole days of them, and those of a deleted endpoint before it goes itself (docs/decisions/0057). */
 
@@ -22,7 +23,8 @@ export const oldWebhooks = (now: number): SQL => sql`webhook_endpoints where swe
 export const deleted = { state: 'deleted', swept_until: -1, secret: '', previous_secret: null } as const
 
 /** Deletes some deliveries of an endpoint that are too old, or all that there are; true when none is left. */
-export async function deleteSomeOf({ db, now }: System, id: string, isDeleted: boolean): Promise<boolean> {
+export async function deleteSomeOf(system: System, id: string, isDeleted: boolean): Promise<boolean> {
+  const { db, now } = system
   const from = sweptUntil(now)
   const old = and(eq(webhookDeliveries.endpoint_id, id), isDeleted ? undefined : sql`seq < ${from}`)
   const chunk = sql`seq in (select seq from webhook_deliveries where ${old} order by seq limit ${CHUNK})`
@@ -32,6 +34,8 @@ export async function deleteSomeOf({ db, now }: System, id: string, isDeleted: b
     isDeleted
       ? db.delete(webhookEndpoints).where(own).returning({ id: webhookEndpoints.id })
       : db.update(webhookEndpoints).set({ swept_until: from }).where(own).returning({ id: webhookEndpoints.id }),
+    // What has waited for these.
+    ...(isDeleted ? [] : [releaseHeads(system, id)]),
   ])
   return ended.length > 0
 }

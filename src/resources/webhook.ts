@@ -1,4 +1,5 @@
 import { desc, sql } from 'drizzle-orm'
+import type { BatchItem } from 'drizzle-orm/batch'
 
 import { insertFrom } from '../adapters/database.ts'
 import { newId } from '../adapters/id.ts'
@@ -9,13 +10,14 @@ import type { Context, Handlers } from '../context.ts'
 import { MAX_ENDPOINTS, type WebhookEndpoint, type webhookOperations } from '../contract/webhook.ts'
 import { ApiError, invalid, notFound } from '../errors.ts'
 import { nudge } from '../pipeline/webhook.ts'
+import { holdAll, holdFollowers, nameSubjects, releaseHeads } from '../pipeline/webhook_order.ts'
 import { newWebhookSecret, purposeOf } from '../pipeline/webhook_request.ts'
 import { deleted, deleteSomeOf, sweptUntil } from '../pipeline/webhook_sweep.ts'
 import { refusalOf } from '../pipeline/webhook_url.ts'
 import { optionalTimestamp } from './restrictions.ts'
 import { timestamp } from './session.ts'
 import { deliveryIdOf, findDelivery, toDelivery, webhookDeliveryHandlers } from './webhook_delivery.ts'
-import { endpointsOf, findEndpoint, hoursOf, inactive, ownEndpoint, recover } from './webhook_endpoint.ts'
+import { ACTIVE, endpointsOf, findEndpoint, hoursOf, inactive, ownEndpoint, recover } from './webhook_endpoint.ts'
 
 const toEndpoint = (row: EndpointRow, now: number): WebhookEndpoint => ({
   ...row,
@@ -49,15 +51,15 @@ function checkUrl({ env, base_url }: Context, url: string): string {
 /** From now on this isolate knows who listens. */
 const changed = ({ memory, principal }: Context) => memory.keys.forgetOrganization(principal.organization_id)
 
-async function update(context: Context, id: string, values: object): Promise<EndpointRow> {
-  const row = await context.db.update(webhookEndpoints).set(values).where(ownEndpoint(context, id)).returning().get()
+/** Changes an endpoint, and in the same batch what follows from that for its deliveries. */
+async function update(context: Context, id: string, values: object, rest: BatchItem<'sqlite'>[] = []) {
+  const { db } = context
+  const changes = db.update(webhookEndpoints).set(values).where(ownEndpoint(context, id)).returning()
+  const [[row]] = await db.batch([changes, ...rest])
   if (!row) throw notFound('webhook endpoint')
   changed(context)
   return row
 }
-
-/** The columns of an endpoint that is sent to. What has failed before counts no more. */
-const ACTIVE = { state: 'active', reason: null, failing_since: null, failures: 0 } as const
 
 export const webhookHandlers: Handlers<typeof webhookOperations> = {
   ...webhookDeliveryHandlers,
@@ -113,7 +115,12 @@ export const webhookHandlers: Handlers<typeof webhookOperations> = {
       ...(state === 'paused' && { state, reason: 'requested' as const }),
     }
     if (Object.keys(values).length === 0) return one(row, context)
-    const updated = await update(context, row.id, values)
+    const isOrdering = rest.is_ordered && !row.is_ordered
+    const updated = await update(context, row.id, values, [
+      ...(isOrdering ? [nameSubjects(context, row.id), holdFollowers(context, row.id)] : []),
+      ...(state === 'paused' ? [holdAll(context, row.id)] : []),
+      ...(state === 'active' ? [releaseHeads(context, row.id)] : []),
+    ])
     if (updated.state === 'active' && row.state !== 'active') await nudge(context)
     return one(updated, context)
   },
@@ -162,15 +169,17 @@ export const webhookHandlers: Handlers<typeof webhookOperations> = {
   },
 
   async resumeWebhookEndpoint({ params }, context) {
-    const row = await update(context, params.webhook_endpoint_id, ACTIVE)
+    const { id } = await findEndpoint(context, params.webhook_endpoint_id)
+    const row = await update(context, id, ACTIVE, [releaseHeads(context, id)])
     await nudge(context)
     return one(row, context)
   },
 
   async recoverWebhookEndpoint({ params, body }, context) {
-    const row = await update(context, params.webhook_endpoint_id, ACTIVE)
-    const came = await recover(context, row, Date.parse(body.since))
+    const endpoint = await findEndpoint(context, params.webhook_endpoint_id)
+    const { row, ...recovered } = await recover(context, endpoint, Date.parse(body.since))
+    changed(context)
     await nudge(context)
-    return { ...one(row, context), ...came }
+    return { ...one(row, context), ...recovered }
   },
 }

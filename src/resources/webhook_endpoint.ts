@@ -5,6 +5,7 @@ import { type EndpointRow, webhookDeliveries, webhookEndpoints } from '../adapte
 import type { Context } from '../context.ts'
 import type { WebhookHour } from '../contract/webhook.ts'
 import { ApiError, notFound } from '../errors.ts'
+import { holdFollowers, releaseHeads } from '../pipeline/webhook_order.ts'
 import { timestamp } from './session.ts'
 
 const HOUR = 3600_000
@@ -59,13 +60,20 @@ const isHeard = ({
   and exists (select 1 from json_each(${JSON.stringify(filters)}) where value in ('*', type)
     or (value like '%.*' and substr(type, 1, length(value) - 1) = substr(value, 1, length(value) - 1)))`
 
-/** Has everything sent that has happened since and is neither delivered nor on its way. What is in order stays so. */
-export async function recover({ db, now }: Context, endpoint: EndpointRow, since: number) {
+/** The columns of an endpoint that is sent to. What has failed before counts no more. */
+export const ACTIVE = { state: 'active', reason: null, failing_since: null, failures: 0 } as const
+
+/**
+ * Has everything sent that has happened since and is neither delivered nor on its way. What is in order stays so: an endpoint that was not
+ * active hears of nothing new before all of it is written down.
+ */
+export async function recover(context: Context, endpoint: EndpointRow, since: number) {
+  const { db } = context
   const { id, organization_id, is_ordered } = endpoint
   const some = sql`(select seq, type, subject from events
     where organization_id = ${organization_id} and seq >= ${since} order by seq limit ${RECOVERED})`
   const again = { state: 'pending' as const, attempt: 0, due_at: sql`excluded.due_at`, subject: sql`excluded.subject` }
-  const [[found], recovered] = await db.batch([
+  const [[found], recovered, [updated]] = await db.batch([
     db.select({ last: sql<number>`max(seq)`.as('last'), count: sql<number>`count(*)`.as('count') }).from(some),
     insertFrom(
       db,
@@ -73,7 +81,6 @@ export async function recover({ db, now }: Context, endpoint: EndpointRow, since
       {
         endpoint_id: id,
         seq: sql`seq`,
-        due_at: is_ordered ? null : now,
         subject: is_ordered ? sql`subject` : null,
       },
       sql`${some} where ${isHeard(endpoint)}`,
@@ -84,15 +91,17 @@ export async function recover({ db, now }: Context, endpoint: EndpointRow, since
         setWhere: eq(webhookDeliveries.state, 'failed'),
       })
       .returning({ seq: webhookDeliveries.seq }),
-    // Of each subject the first one is sent, and the others wait for it.
     db
-      .update(webhookDeliveries)
-      .set({
-        due_at: sql`iif(exists (select 1 from webhook_deliveries as earlier
-        where earlier.endpoint_id = ${id} and earlier.subject = webhook_deliveries.subject and earlier.seq < webhook_deliveries.seq),
-        null, coalesce(due_at, ${now}))`,
-      })
-      .where(sql`endpoint_id = ${id} and subject is not null and state = 'pending'`),
+      .update(webhookEndpoints)
+      .set(ACTIVE)
+      .where(and(ownEndpoint(context, id), sql`(select count(*) from ${some}) < ${RECOVERED}`))
+      .returning(),
+    holdFollowers(context, id),
+    releaseHeads(context, id),
   ])
-  return { recovered: recovered.length, next_since: found!.count === RECOVERED ? timestamp(found!.last + 1) : null }
+  return {
+    row: updated ?? endpoint,
+    recovered: recovered.length,
+    next_since: found!.count === RECOVERED ? timestamp(found!.last + 1) : null,
+  }
 }

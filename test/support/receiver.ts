@@ -12,11 +12,12 @@ export interface Received {
 
 /**
  * A receiver of webhooks on loopback, as workerd cannot be one: `/{name}/{behaviour}` answers as told and keeps what came; `GET /{name}` gives
- * it back, and with `?next=` what the name answers from then on, whatever its path says. Started once for all tests of the worker.
+ * it back, and with `?next=` what the name answers from then on, whatever its path says; what is `late` is answered then. Started once for all tests of the worker.
  */
 export default async function serveReceivers(project: TestProject) {
   const received = new Map<string, Received[]>()
   const told = new Map<string, string>()
+  const waiting = new Map<string, (() => void)[]>()
   const ending = new Set<() => void>()
 
   const read = async (request: IncomingMessage) => {
@@ -35,6 +36,10 @@ export default async function serveReceivers(project: TestProject) {
   }
   const behaviours: Record<string, (request: IncomingMessage, response: ServerResponse) => void> = {
     ok: (_, response) => response.writeHead(200).end('thanks'),
+    late: (request, response) => {
+      const [, name = ''] = request.url!.split('/')
+      waiting.set(name, [...(waiting.get(name) ?? []), () => response.writeHead(200).end('thanks')])
+    },
     empty: (_, response) => response.writeHead(204).end(),
     fails: (_, response) => response.writeHead(500).end('x'.repeat(5000)),
     missing: (_, response) => response.writeHead(404).end(),
@@ -69,6 +74,7 @@ export default async function serveReceivers(project: TestProject) {
     if (request.method === 'GET') {
       const next = searchParams.get('next')
       if (next) told.set(name, next)
+      if (next) for (const end of waiting.get(name) ?? []) end()
       return void response.end(JSON.stringify(received.get(name) ?? []))
     }
     const body = await read(request)

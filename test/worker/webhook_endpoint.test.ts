@@ -110,6 +110,22 @@ describe('an endpoint', () => {
     await sending
   })
 
+  it('that takes long to say yes holds up no other either', async () => {
+    const late = [await aListener('late'), await aListener('late')]
+    const quick = await aListener('ok')
+    const many = Array.from({ length: 30 }, (_, at) => [`track:${at}`] as [string])
+    for (const { organization_id } of late) await insertEvents(organization_id, ...many)
+    const sending = send({ ...quiet, WEBHOOK_TIMEOUT: '60' })
+    const underWay = async () => (await Promise.all(late.map(({ receiver }) => receiver.received()))).flat().length
+    await eventually(async () => (await underWay()) === 4)
+    await insertEvents(quick.organization_id, ['track:1'], ['track:2'], ['track:3'])
+    await eventually(async () => (await quick.receiver.received()).length === 3)
+    expect(await underWay()).toBe(4)
+    for (const { receiver } of late) await receiver.next('ok')
+    await sending
+    expect((await query(`select 1 from webhook_deliveries where state = 'delivered'`)).length).toBe(63)
+  })
+
   it('with order hears of a subject’s events one after the other, whatever fails', async () => {
     const { organization_id, receiver, id } = await aListener('ok', { is_ordered: true })
     const subjects = ['track:1', 'track:2', 'track:3']

@@ -79,6 +79,7 @@ export interface Delivery {
   state: string
   attempt: number
   due_at: number | null
+  subject: string | null
   attempts: string
   seq: number
 }

@@ -1,0 +1,133 @@
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
+
+import { holdAll } from '../../src/pipeline/webhook_order.ts'
+import { eventually } from './fixtures.ts'
+import { rowsDuring } from './meter.ts'
+import { query, sweep } from './ready_track.ts'
+import { db, ok } from './support.ts'
+import { aListener, allAttempts, allowReceivers, deliveries, insertEvents, post, quiet, send } from './webhooks.ts'
+
+const HOUR = 3600_000
+
+beforeEach(allowReceivers)
+afterEach(() => void vi.useRealTimers())
+
+describe('an endpoint with order', () => {
+  const order = async (id: string) => (await deliveries(id)).map(({ subject, due_at }) => [subject, due_at !== null])
+
+  it('goes on when what others waited for is swept away, also while it is paused', async () => {
+    const { organization_id, receiver, key, id } = await aListener('fails', { is_ordered: true })
+    const swept = await aListener('ok', { is_ordered: true })
+    for (const one of [organization_id, swept.organization_id]) await insertEvents(one, ['track:1'])
+    vi.setSystemTime(Date.now() + 24 * HOUR)
+    for (const one of [organization_id, swept.organization_id]) await insertEvents(one, ['track:1'], ['track:1'])
+    await ok('PUT', `/v1/webhook_endpoint/${id}`, { key, body: { state: 'paused' }, bindings: quiet })
+    vi.setSystemTime(Date.now() + 30 * 24 * HOUR)
+    await sweep(quiet)
+    expect(await order(swept.id)).toEqual([
+      ['track:1', true],
+      ['track:1', false],
+    ])
+    expect(await order(id)).toEqual([
+      ['track:1', false],
+      ['track:1', false],
+    ])
+    await post(key, `/v1/webhook_endpoint/${id}/resume`)
+    await receiver.next('ok')
+    await send()
+    expect(await receiver.received()).toHaveLength(2)
+    expect(await swept.receiver.received()).toHaveLength(2)
+  })
+
+  it('goes on when the event of one has gone before it', async () => {
+    const { organization_id, receiver } = await aListener('ok', { is_ordered: true })
+    await insertEvents(organization_id, ['track:1'], ['track:1'])
+    await query(`delete from events where seq = (select min(seq) from webhook_deliveries)`)
+    const messages: unknown[] = []
+    const queue = { send: async (body: unknown) => void messages.push(body) } as unknown as Queue
+    await send({ ...quiet, WEBHOOK_QUEUE: queue })
+    expect(messages).toEqual([{}])
+    await send()
+    expect(await receiver.received()).toHaveLength(1)
+  })
+
+  it('that had none before lets nothing overtake what is still to come or on its way', async () => {
+    const { organization_id, receiver, key, id } = await aListener('fails')
+    await insertEvents(organization_id, ['track:1'], ['track:2'])
+    await send()
+    await receiver.next('hang')
+    await insertEvents(organization_id, ['track:1'])
+    const sending = send({ ...quiet, WEBHOOK_TIMEOUT: '2' })
+    await eventually(async () => (await receiver.received()).length === 3)
+    await ok('PUT', `/v1/webhook_endpoint/${id}`, { key, body: { is_ordered: true }, bindings: quiet })
+    await sending
+    await insertEvents(organization_id, ['track:1'], ['track:3'])
+    await receiver.next('ok')
+    const before = (await receiver.received()).length
+    await allAttempts(id)
+    const arrived = (await receiver.received()).slice(before).map(({ body }) => JSON.parse(body))
+    const numbers = arrived.filter(({ subject }) => subject === 'track:1').map(({ sequence }) => sequence)
+    expect(numbers).toHaveLength(3)
+    expect(numbers).toEqual(numbers.toSorted((a, b) => a - b))
+    expect(arrived).toHaveLength(5)
+  })
+
+  it('that is recovered in several calls is resumed by the last one', async () => {
+    const { organization_id, key, id } = await aListener('ok', { is_ordered: true })
+    await ok('PUT', `/v1/webhook_endpoint/${id}`, { key, body: { state: 'paused' }, bindings: quiet })
+    const since = new Date().toISOString()
+    await query(
+      `insert into events (organization_id, seq, id, type, subject, data, created_at)
+        with recursive n(i) as (select 1 union all select i + 1 from n where i < 2001)
+        select ?1, ?2 + i, 'event-' || i, 'track.updated', 'track:' || (i % 2), '{}', ?2 from n`,
+      organization_id,
+      Date.now(),
+    )
+    const path = `/v1/webhook_endpoint/${id}/recover`
+    const first = await post(key, path, { since })
+    expect(first).toMatchObject({ recovered: 2000, webhook_endpoint: { state: 'paused' } })
+    const due = `select seq from webhook_deliveries where due_at is not null`
+    expect(await query(due)).toEqual([])
+    const last = await post(key, path, { since: first.next_since })
+    expect(last).toMatchObject({ recovered: 1, next_since: null, webhook_endpoint: { state: 'active', reason: null } })
+    expect(await query(due)).toHaveLength(2)
+  })
+})
+
+describe('what looks for work', () => {
+  it('passes endpoints by that are not active, and what is in flight when one is paused is not tried again', async () => {
+    const { organization_id, receiver, key, id } = await aListener('hang')
+    await insertEvents(organization_id, ['track:1'], ['track:2'], ['track:3'], ['track:4'], ['track:5'])
+    const sending = send({ ...quiet, WEBHOOK_TIMEOUT: '2' })
+    await eventually(async () => (await receiver.received()).length === 4)
+    await ok('PUT', `/v1/webhook_endpoint/${id}`, { key, body: { state: 'paused' }, bindings: quiet })
+    await sending
+    expect((await deliveries(id)).map(({ state, due_at }) => [state, due_at])).toEqual(
+      Array.from({ length: 5 }, () => ['pending', null]),
+    )
+
+    await query(
+      `insert into webhook_endpoints (id, organization_id, url, title, events, is_ordered, state, secret, kept_from, seq, created_at)
+        with recursive n(i) as (select 1 union all select i + 1 from n where i < 1000)
+        select 'copy-' || i, organization_id, url, '', events, 0, 'active', '', kept_from, 100 + i, 0 from webhook_endpoints, n`,
+    )
+    await insertEvents(organization_id, ['track:6'])
+    const pause = (endpoint_id: unknown) => holdAll({ db, now: Date.now() }, endpoint_id as string)
+    await query(`update webhook_endpoints set state = 'paused'`)
+    const [first, ...rest] = (await query(`select id from webhook_endpoints where seq > 100`)).map((one) =>
+      pause(one.id),
+    )
+    await db.batch([first!, ...rest])
+    const { read } = await rowsDuring(() => send())
+    expect(read).toBeLessThan(10)
+
+    await receiver.next('ok')
+    const before = (await receiver.received()).length
+    await post(key, `/v1/webhook_endpoint/${id}/resume`)
+    await send()
+    expect((await receiver.received()).slice(before)).toHaveLength(5)
+    await insertEvents(organization_id, ['track:7'])
+    await ok('PUT', `/v1/webhook_endpoint/${id}`, { key, body: { state: 'paused' }, bindings: quiet })
+    expect((await deliveries(id)).at(-1)).toMatchObject({ state: 'pending', due_at: null })
+  })
+})
