@@ -31,6 +31,8 @@ export interface Operation {
   reuse?: number
   /** Nothing that it changes is to be seen in an answer that is given again. */
   unseen?: true
+  /** It may be told of all the same, as an event. */
+  tells?: true
   /** Codes beside those that follow from the rest (`errorsOf`). */
   errors?: readonly ErrorCode[]
 }

@@ -39,6 +39,7 @@ export const trashOperations = defineOperations({
     access: ['server'],
     response: ok({ deleted: z.int(), left: z.int() }),
     unseen: true,
+    tells: true,
   },
   restoreTrash: {
     method: 'post',
@@ -61,5 +62,6 @@ export const trashOperations = defineOperations({
     nouns,
     response: ok({ trash_id: z.uuid(), deleted_trash: TrashedItem }),
     unseen: true,
+    tells: true,
   },
 })

@@ -120,6 +120,7 @@ export function mount(
     const encode = encoder(operation.response)
     const isPublic = operation.access.length === 0
     const changes = operation.method !== 'get' && !operation.unseen
+    const tells = changes || operation.tells
     const guard: MiddlewareHandler<AppEnv> = async (c, next) => {
       const principal = await authenticate(c.env, memory.keys, c.req.raw, operation.access)
       await limitKey(c.env, principal, clientOf(c.req.raw.headers))
@@ -156,14 +157,18 @@ export function mount(
       }
       try {
         const key = c.req.header('idempotency-key')
-        if (operation.method !== 'post' || key === undefined) return send(await handler(input, own))
+        const perform = async () => {
+          const answer = await handler(input, own)
+          if (tells && keyOf(principal)?.has_webhooks) c.executionCtx.waitUntil(nudge(own))
+          return answer
+        }
+        if (operation.method !== 'post' || key === undefined) return send(await perform())
         const request = `${c.req.path}\n${await c.req.text()}`
-        const run = async () => encoded(await handler(input, own))
+        const run = async () => encoded(await perform())
         const { answer, replayed } = await once(own, key, request, input, run)
         return send(answer, replayed ? { 'idempotency-replayed': 'true' } : {})
       } finally {
         if (changes) own.forget(principal.organization_id)
-        if (changes && keyOf(principal)?.has_webhooks) c.executionCtx.waitUntil(nudge(own))
       }
     })
   }

@@ -31,7 +31,10 @@ const run = (system: System, job: Job<Short>) =>
 
 /** The consumer of every queue: each message is acknowledged or retried by itself. */
 export async function consume(system: System, batch: MessageBatch): Promise<void> {
-  for (const message of batch.messages) {
+  const isAlike = roleOf(batch.queue) === 'webhook'
+  // All of them say the same: one is enough.
+  if (isAlike) for (const message of batch.messages.slice(1)) message.ack()
+  for (const message of isAlike ? batch.messages.slice(0, 1) : batch.messages) {
     try {
       const retry_in = await roles[roleOf(batch.queue)](system, message as Message<never>)
       if (retry_in !== null) {

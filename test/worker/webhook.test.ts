@@ -152,6 +152,11 @@ describe('deliveries', () => {
     await anEndpoint(key, { url: NOWHERE })
     await change()
     expect(messages).toEqual([{}])
+    await call('PUT', `/v1/collection/${crypto.randomUUID()}`, { key, body: { title: 'None' }, bindings })
+    await call('POST', '/v1/collection', { key, body: { title: '' }, bindings })
+    expect(messages).toHaveLength(1)
+    await ok('DELETE', '/v1/trash', { key, bindings })
+    expect(messages).toHaveLength(2)
   })
 
   it('cost few rows', async () => {
