@@ -107,9 +107,9 @@ describe('what looks for work', () => {
     )
 
     await query(
-      `insert into webhook_endpoints (id, organization_id, url, title, events, is_ordered, state, secret, kept_from, seq, created_at)
+      `insert into webhook_endpoints (id, organization_id, url, title, events, is_ordered, state, secret, swept_until, seq, created_at)
         with recursive n(i) as (select 1 union all select i + 1 from n where i < 1000)
-        select 'copy-' || i, organization_id, url, '', events, 0, 'active', '', kept_from, 100 + i, 0 from webhook_endpoints, n`,
+        select 'copy-' || i, organization_id, url, '', events, 0, 'active', '', swept_until, 100 + i, 0 from webhook_endpoints, n`,
     )
     await insertEvents(organization_id, ['track:6'])
     const pause = (endpoint_id: unknown) => holdAll({ db, now: Date.now() }, endpoint_id as string)
