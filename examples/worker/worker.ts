@@ -1,20 +1,22 @@
-import { createClient } from '@tonearm/client'
+import { createClient, verifyWebhook } from '@tonearm/client'
 
 /**
  * The back end of a site. It keeps the server key to itself; a listener gets a play session, and who may upload an uploader key that fits this
- * collection and this site only, and ends after an hour.
+ * collection and this site only, and ends after an hour. `/webhook` hears of what happens to tracks.
  */
 
 interface Env {
   TONEARM_URL: string
   TONEARM_KEY: string
+  TONEARM_WEBHOOK_SECRET: string
   COLLECTION_ID: string
 }
 
 const HOUR = 3600_000
 
 export default {
-  async fetch(request, { TONEARM_URL: service, TONEARM_KEY: api_key, COLLECTION_ID: collection_id }) {
+  async fetch(request, env) {
+    const { TONEARM_URL: service, TONEARM_KEY: api_key, COLLECTION_ID: collection_id } = env
     const client = createClient({ base_url: service, api_key })
     const { pathname, origin } = new URL(request.url)
     switch (`${request.method} ${pathname}`) {
@@ -41,6 +43,13 @@ export default {
         const key = await client.post('/v1/api_key', { body })
         const handed = key.ok ? { ok: true, api_key: key.secret, collection_id } : key
         return answer(handed)
+      }
+      case 'POST /webhook': {
+        const secret = env.TONEARM_WEBHOOK_SECRET
+        const webhook = await verifyWebhook({ body: await request.text(), headers: request.headers, secret })
+        if (!webhook.ok) return new Response(webhook.code, { status: 400 })
+        if (webhook.event.type === 'track.ready') console.log(`${webhook.event.data.track_id} can be played`)
+        return new Response(null, { status: 204 })
       }
       default:
         return new Response('There is nothing here', { status: 404 })

@@ -12,3 +12,4 @@ export {
   type WaitOptions,
 } from './client.ts'
 export type { Failure } from './retry.ts'
+export { type VerifiedWebhook, verifyWebhook, type WebhookFault, type WebhookRequest } from './webhook.ts'

@@ -126,7 +126,7 @@ const eventOf = <T extends EventType>(type: T) =>
     subject: z.string(),
     /** Who has done it: `api_key:{id}`, or `root`, the operator; null: the service. */
     actor: z.string().nullable(),
-    data: z.object(EVENTS[type].data),
+    data: z.object(EVENTS[type].data as (typeof EVENTS)[T]['data']),
   })
 type EventSchema = { [T in EventType]: ReturnType<typeof eventOf<T>> }[EventType]
 
@@ -136,7 +136,8 @@ export const TonearmEvent = z
   .meta({ id: 'TonearmEvent' })
 export type TonearmEvent = z.infer<typeof TonearmEvent>
 
-const groups = [...new Set(EVENT_TYPES.map((type) => type.split('.')[0]!))]
+type GroupOf<T> = T extends `${infer G}.${string}` ? G : never
+const groups = [...new Set(EVENT_TYPES.map((type) => type.split('.')[0] as GroupOf<EventType>))]
 
 /** A type of event, all of a group as `track.*`, or all: `*`. */
 export const EventPattern = z.enum([...EVENT_TYPES, ...groups.map((group) => `${group}.*` as const), '*'])

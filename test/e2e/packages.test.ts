@@ -1,4 +1,5 @@
-import { execFile } from 'node:child_process'
+import { execFile, spawn } from 'node:child_process'
+import { once } from 'node:events'
 import { cp, mkdir, mkdtemp, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises'
 import { createServer, type Server } from 'node:http'
 import { createRequire } from 'node:module'
@@ -11,7 +12,9 @@ import { build } from 'esbuild'
 import { afterAll, beforeAll, expect, test, vi } from 'vitest'
 
 import { tone } from '../support/audio.ts'
+import { freePorts } from '../support/stack.ts'
 import { type Album, openPage, PATIENCE, setUp, type Stage } from './player_setup.ts'
+import { ANSWERS, answersOf, SECRET } from './receivers.ts'
 
 /**
  * The packages as people get them: tarballs, installed in a blank project without a network, and each of `examples` compiled, built and used
@@ -68,7 +71,7 @@ async function makeProject(): Promise<string> {
     await mkdir(dirname(place), { recursive: true })
     await symlink(join(root, 'node_modules', name), place)
   }
-  for (const name of ['react', 'vue', 'next', 'worker'])
+  for (const name of ['react', 'vue', 'next', 'worker', 'node'])
     await cp(join(root, 'examples', name), join(made, name), { recursive: true })
   return made
 }
@@ -103,7 +106,7 @@ test('the examples are well typed', async () => {
   const old = createRequire(require.resolve('@arethetypeswrong/core/package.json')).resolve('typescript/lib/tsc')
   const vue = `require(${JSON.stringify(require.resolve('vue-tsc'))}).run(${JSON.stringify(old)})`
   await Promise.all([
-    ...['react', 'next', 'worker'].map((example) => node(tsc, '-p', example)),
+    ...['react', 'next', 'worker', 'node'].map((example) => node(tsc, '-p', example)),
     node('--input-type=commonjs', '-e', vue, 'vue-tsc', '-p', 'vue'),
   ])
 })
@@ -208,6 +211,30 @@ console.log(renderToString(await Page()), UploadQueue.name, Playback.name)`,
   expect(html).toContain('UploadQueue Playback')
 })
 
+test('webhooks arrive at a server of Node, once each, and at a route of Next', async () => {
+  const [port] = await freePorts()
+  const env = { ...process.env, TONEARM_WEBHOOK_SECRET: SECRET, PORT: String(port) }
+  const server = spawn(process.execPath, ['server.ts'], { cwd: join(project, 'node'), env })
+  let said = ''
+  server.stdout.on('data', (data) => (said += String(data)))
+  try {
+    const url = `http://127.0.0.1:${port}`
+    await vi.waitFor(() => fetch(url, { method: 'POST' }), { timeout: 30_000, interval: 100 })
+    expect(await answersOf((init) => fetch(url, init))).toEqual(ANSWERS)
+    expect(said).toBe('track-1 can be played: 2.5 s\n')
+  } finally {
+    server.kill()
+    await once(server, 'exit')
+  }
+
+  vi.stubEnv('TONEARM_WEBHOOK_SECRET', SECRET)
+  const { POST } = (await import(join(project, 'next/app/webhook/route.ts'))) as {
+    POST: (request: Request) => Promise<Response>
+  }
+  expect(await answersOf((init) => POST(new Request('http://localhost/webhook', init)))).toEqual(ANSWERS)
+  vi.unstubAllEnvs()
+})
+
 test('the address of an element stays and is asked for again; the module behind it is kept', async () => {
   const address = await fetch(`${stage.stack.base_url}/elements/1/player.js`)
   expect(address.headers.get('cache-control')).toMatch(/max-age=300\b/)
@@ -229,6 +256,7 @@ test('the Worker hands out a session and a key; its page plays and uploads with 
       TONEARM_URL: text(stage.stack.base_url),
       TONEARM_KEY: text(stage.stack.api_key),
       COLLECTION_ID: text(album.collection_id),
+      TONEARM_WEBHOOK_SECRET: text(SECRET),
     },
     dev: { server: { hostname: '127.0.0.1', port: 0 }, inspector: false, watch: false, logLevel: 'error' },
   })
@@ -249,6 +277,7 @@ test('the Worker hands out a session and a key; its page plays and uploads with 
     })
     expect(state).toBe('complete')
     expect(opened.problems).toEqual([])
+    expect(await answersOf((init) => fetch(`${url}webhook`, init))).toEqual(ANSWERS)
     // Who is not of this site gets no key, and nobody the server's.
     const refused = await fetch(`${url}upload-key`, {
       method: 'POST',

@@ -1,0 +1,33 @@
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
+import { buffer } from 'node:stream/consumers'
+
+import { type TonearmEvent, verifyWebhook } from '@tonearm/client'
+
+/** Receives webhooks, with nothing but Node (22.18 or newer runs this file as it is). */
+
+const { TONEARM_WEBHOOK_SECRET: secret = '', PORT = '3000' } = process.env
+
+/** Events come at least once: remember their ids where this outlives a restart. */
+const seen = new Set<string>()
+
+async function receive(request: IncomingMessage, response: ServerResponse) {
+  const webhook = await verifyWebhook({ body: await buffer(request), headers: request.headers, secret })
+  if (!webhook.ok) return response.writeHead(400).end(webhook.code)
+  if (!seen.has(webhook.event.id)) react(webhook.event)
+  seen.add(webhook.event.id)
+  // At once: who needs longer than 15 seconds puts the event into a queue first.
+  return response.writeHead(204).end()
+}
+
+function react(event: TonearmEvent): void {
+  switch (event.type) {
+    case 'track.ready':
+      return console.log(`${event.data.track_id} can be played: ${event.data.duration} s`)
+    case 'track.failed':
+      return console.log(`${event.data.track_id} failed: ${event.data.error}`)
+  }
+}
+
+createServer((request, response) => {
+  receive(request, response).catch(() => response.destroy())
+}).listen(Number(PORT), '127.0.0.1')

@@ -1,0 +1,137 @@
+import { Webhook } from 'standardwebhooks'
+import { Webhook as Svix } from 'svix'
+import { afterEach, beforeEach, expect, expectTypeOf, test, vi } from 'vitest'
+
+import { verifyWebhook, type WebhookRequest } from '../../src/client/index.ts'
+
+/** A receiver's check, compared with the reference implementations of Standard Webhooks. */
+
+beforeEach(() => void vi.useFakeTimers({ toFake: ['Date'], now: 1_795_419_033_603 }))
+afterEach(() => void vi.useRealTimers())
+
+const secretOf = (byte: number) => `whsec_${Buffer.alloc(32, byte).toString('base64')}`
+const secret = secretOf(7)
+const event = { id: 'e1', type: 'track.ready', subject: 'track:1', data: { duration: 12.5, title: 'Größe' } }
+
+interface Message {
+  id: string
+  at: Date
+  body: string
+  by: string[]
+}
+/** A request as the reference signs it. */
+function aRequest(message: Partial<Message> = {}) {
+  const { id = event.id, at = new Date(), body = JSON.stringify(event), by = [secret] } = message
+  const headers = {
+    'webhook-id': id,
+    'webhook-timestamp': String(Math.floor(at.getTime() / 1000)),
+    'webhook-signature': by.map((each) => new Webhook(each).sign(id, at, body)).join(' '),
+  }
+  return { body, headers, secret }
+}
+
+const verdict = async (request: WebhookRequest) => {
+  const result = await verifyWebhook(request)
+  return result.ok || result.code
+}
+/** What the reference says of the same. */
+function isTaken({ body, headers, secret }: ReturnType<typeof aRequest>): boolean {
+  try {
+    new Webhook(secret).verify(body, headers)
+    return true
+  } catch {
+    return false
+  }
+}
+
+test('what the references sign is taken, as text and as bytes, and its event is typed', async () => {
+  const request = aRequest()
+  const result = await verifyWebhook(request)
+  expect(result).toEqual({ ok: true, event })
+  if (result.ok && result.event.type === 'track.ready') expectTypeOf(result.event.data.duration).toBeNumber()
+
+  const bytes = new TextEncoder().encode(request.body)
+  for (const body of [bytes, bytes.buffer, Buffer.from(request.body)])
+    expect(await verdict({ ...request, body })).toBe(true)
+  const signature = new Svix(secret).sign(event.id, new Date(), request.body)
+  expect(await verdict({ ...request, headers: { ...request.headers, 'webhook-signature': signature } })).toBe(true)
+  // A secret is told with its prefix, and taken without.
+  expect(await verdict({ ...request, secret: secret.slice(6) })).toBe(true)
+})
+
+test('headers come as Headers, as Node has them, and in whatever case', async () => {
+  const request = aRequest()
+  const entries = Object.entries(request.headers)
+  const spellings = [
+    new Headers(request.headers),
+    Object.fromEntries(entries.map(([name, value]) => [name.toUpperCase(), value])),
+    Object.fromEntries(entries.map(([name, value]) => [name, [value]])),
+    { ...request.headers, cookie: undefined },
+  ]
+  for (const headers of spellings) expect(await verdict({ ...request, headers })).toBe(true)
+})
+
+test('one byte that has changed is refused wherever it is, as the reference refuses it', async () => {
+  const request = aRequest()
+  const change = (text: string, at: number) =>
+    text.slice(0, at) + String.fromCharCode(text.charCodeAt(at) ^ 1) + text.slice(at + 1)
+  const changed = Array.from(request.body, (_, at) => ({ ...request, body: change(request.body, at) }))
+  for (const name of Object.keys(request.headers) as (keyof typeof request.headers)[]) {
+    const value = request.headers[name]
+    for (let at = 0; at < value.length; at++)
+      changed.push({ ...request, headers: { ...request.headers, [name]: change(value, at) } })
+  }
+  expect(changed.length).toBeGreaterThan(150)
+  for (const each of changed) expect([await verdict(each), isTaken(each)]).toEqual([expect.any(String), false])
+  expect([await verdict({ ...request, secret: secretOf(8) }), await verdict(request)]).toEqual([
+    'signature_mismatch',
+    true,
+  ])
+})
+
+test.each([
+  [-300, true],
+  [-301, 'timestamp_too_old'],
+  [300, true],
+  [301, 'timestamp_too_new'],
+])('signed %i seconds from now: %s, and the reference agrees', async (seconds, expected) => {
+  const request = aRequest({ at: new Date(Date.now() + seconds * 1000) })
+  expect([await verdict(request), isTaken(request)]).toEqual([expected, expected === true])
+})
+
+test('any signature of several will do; other versions are passed over', async () => {
+  const both = aRequest({ by: [secretOf(8), secret] })
+  expect([await verdict(both), await verdict({ ...both, secret: secretOf(8) })]).toEqual([true, true])
+  expect(await verdict({ ...both, secret: secretOf(9) })).toBe('signature_mismatch')
+  const [first, second] = both.headers['webhook-signature'].split(' ') as [string, string]
+  const signed = (signature: string) => ({ ...both, headers: { ...both.headers, 'webhook-signature': signature } })
+  expect(await verdict(signed(`v1a,xyz v1 v1, ${second}`))).toBe(true)
+  for (const signature of [
+    first,
+    second.replace('v1', 'v2'),
+    second.slice(3),
+    `${second}A`,
+    second.slice(0, -1),
+    'v1,',
+  ])
+    expect([signature, await verdict(signed(signature)), isTaken(signed(signature))]).toEqual([
+      signature,
+      'signature_mismatch',
+      false,
+    ])
+})
+
+test('what is missing or unusable has a code, and nothing throws', async () => {
+  const request = aRequest()
+  for (const name of Object.keys(request.headers)) {
+    expect(await verdict({ ...request, headers: { ...request.headers, [name]: '' } })).toBe('headers_missing')
+    expect(await verdict({ ...request, headers: { ...request.headers, [name]: undefined } })).toBe('headers_missing')
+  }
+  for (const timestamp of ['soon', '1795419033.6', '-1', '1795419033abc', ' '])
+    expect(await verdict({ ...request, headers: { ...request.headers, 'webhook-timestamp': timestamp } })).toBe(
+      'timestamp_invalid',
+    )
+  for (const wrong of ['', 'whsec_', 'whsec_*', `${secret}=`])
+    expect(await verdict({ ...request, secret: wrong })).toBe('secret_invalid')
+  expect(await verdict(aRequest({ body: 'no JSON' }))).toBe('body_invalid')
+})
