@@ -14,8 +14,7 @@ export interface Demo {
 
 /** Finds the demo organization of an earlier start, or creates one: also when the database was wiped since. */
 export async function findOrCreateDemo({ base_url, stateDir, secrets }: Settings): Promise<Demo> {
-  const path = join(stateDir, 'demo.json')
-  const known = read(path)
+  const known = readDemo(stateDir)
   if (known) {
     const client = createClient({ base_url, api_key: known.secret })
     const result = await client.get('/v1/organization/{organization_id}', {
@@ -31,13 +30,16 @@ a copy of ${stateDir}/v3/d1, and start again. The files of earlier uploads are s
   if (!created.ok) throw new Error(`The demo organization cannot be created: ${created.message}`)
   const { organization_id, api_key_id, secret } = created
   const demo = { organization_id, api_key_id, secret }
-  writeFileSync(path, `${JSON.stringify(demo, null, 2)}\n`, { mode: 0o600 })
+  writeFileSync(placeOf(stateDir), `${JSON.stringify(demo, null, 2)}\n`, { mode: 0o600 })
   return demo
 }
 
-function read(path: string): Demo | undefined {
+const placeOf = (stateDir: string) => join(stateDir, 'demo.json')
+
+/** The demo organization of an earlier start. */
+export function readDemo(stateDir: string): Demo | undefined {
   try {
-    return JSON.parse(readFileSync(path, 'utf8')) as Demo
+    return JSON.parse(readFileSync(placeOf(stateDir), 'utf8')) as Demo
   } catch {
     return undefined
   }
