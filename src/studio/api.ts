@@ -3,6 +3,7 @@ import type * as z from 'zod'
 import { type Client, createClient, type Failure, type Result } from '../client/index.ts'
 import type { ApiKey, KeyType } from '../contract/api_key.ts'
 import type { Collection } from '../contract/collection.ts'
+import type { EventType, TonearmEvent } from '../contract/event.ts'
 import type { CoverImage, UploadHandle } from '../contract/media.ts'
 import type { Organization } from '../contract/organization.ts'
 import type { PlayScope } from '../contract/play.ts'
@@ -14,6 +15,13 @@ import type { ListedTrack, Track } from '../contract/track.ts'
 import type { TrackVariant } from '../contract/track_variant.ts'
 import type { TrashedItem } from '../contract/trash.ts'
 import type { Variant } from '../contract/variant.ts'
+import type {
+  AttemptError,
+  WebhookAttempt,
+  WebhookDelivery,
+  WebhookDeliveryState,
+  WebhookEndpoint,
+} from '../contract/webhook.ts'
 
 export type Listed = z.infer<typeof ListedTrack>
 export type PlaylistTrack = z.infer<typeof PlaylistTrackSchema>
@@ -39,9 +47,11 @@ export const readPlayView = (client: Client, play_session_id: string, play_track
 export type PlayView = Extract<Awaited<ReturnType<typeof readPlayView>>, { ok: true }>
 export type {
   ApiKey,
+  AttemptError,
   Client,
   Collection,
   CoverImage,
+  EventType,
   Failure,
   KeyType,
   Organization,
@@ -51,9 +61,14 @@ export type {
   Result,
   ShareLink,
   System,
+  TonearmEvent,
   Track,
   TrackVariant,
   TrashedItem,
   UploadHandle,
   Variant,
+  WebhookAttempt,
+  WebhookDelivery,
+  WebhookDeliveryState,
+  WebhookEndpoint,
 }

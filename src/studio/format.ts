@@ -37,6 +37,10 @@ const minute = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeSty
 export const date = (timestamp: string) => day.format(new Date(timestamp))
 export const dateTime = (timestamp: string) => minute.format(new Date(timestamp))
 
+const second = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'medium' })
+export const exactTime = (timestamp: string) => second.format(new Date(timestamp))
+export const ago = (timestamp: string) => `${length((Date.now() - Date.parse(timestamp)) / 1000)} ago`
+
 type Fault = Pick<Failure, 'message' | 'errors'>
 
 /** A fault as a sentence, with the fields that are wrong. */

@@ -4,8 +4,10 @@ import { useEffect, useRef } from 'preact/hooks'
 import { byId } from './announce.ts'
 import { Dock } from './dock.tsx'
 import { acceptDrops } from './drop.ts'
+import { ActivityPage } from './pages/activity.tsx'
 import { CollectionPage } from './pages/collection.tsx'
 import { CollectionsPage } from './pages/collections.tsx'
+import { DeliveryPage } from './pages/delivery.tsx'
 import { KeysPage } from './pages/keys.tsx'
 import { PlaylistPage } from './pages/playlist.tsx'
 import { PlaylistsPage } from './pages/playlists.tsx'
@@ -13,6 +15,8 @@ import { SystemPage } from './pages/system.tsx'
 import { TrackPage } from './pages/track.tsx'
 import { TrashPage } from './pages/trash.tsx'
 import { VariantsPage } from './pages/variants.tsx'
+import { WebhookPage } from './pages/webhook.tsx'
+import { WebhooksPage } from './pages/webhooks.tsx'
 import { Button } from './parts/button.tsx'
 import { Empty } from './parts/states.tsx'
 import { href, type PageProperties, useRoute } from './route.ts'
@@ -30,6 +34,10 @@ const PAGES: Record<string, ComponentType<PageProperties>> = {
   playlist: PlaylistPage,
   keys: KeysPage,
   variants: VariantsPage,
+  webhooks: WebhooksPage,
+  webhook: WebhookPage,
+  delivery: DeliveryPage,
+  activity: ActivityPage,
   trash: TrashPage,
 }
 
@@ -39,6 +47,8 @@ const PLACES = [
   ['playlists', 'Playlists', ['playlists', 'playlist']],
   ['keys', 'Keys', ['keys']],
   ['variants', 'Variants', ['variants']],
+  ['webhooks', 'Webhooks', ['webhooks', 'webhook', 'delivery']],
+  ['activity', 'Activity', ['activity']],
   ['trash', 'Trash', ['trash']],
 ] as const
 /** The one place of the operator, who belongs to no organization. */

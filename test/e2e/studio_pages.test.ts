@@ -69,9 +69,9 @@ describe.each(Object.keys(MODES) as (keyof typeof MODES)[])('%s', (mode) => {
     await page.getByRole('button', { name: 'Create play session' }).click()
     await page.getByRole('heading', { name: 'Embed code' }).waitFor(PATIENCE)
     await judge(page, 'codes')
-    for (const place of [places.keys, places.variants] as Place[]) {
+    for (const place of [places.keys, places.variants, places.webhooks] as Place[]) {
       await visit(page, ...place)
-      await page.getByRole('button', { name: /^New (key|variant)$/ }).click()
+      await page.getByRole('button', { name: /^New (key|variant|webhook)$/ }).click()
       await judge(page, `new ${place[1]}`)
       await page.keyboard.press('Escape')
     }

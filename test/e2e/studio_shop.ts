@@ -29,6 +29,15 @@ export async function fillShop(client: Client) {
   await must(client.delete('/v1/playlist/{playlist_id}', { params: { playlist_id: gone }, query: { trash: 'true' } }))
   const key = { title: 'Web', type: 'player' as const, collection_id, allowed_origins: ['https://www.example.com'] }
   await must(client.post('/v1/api_key', { body: key }))
+  // Nobody listens there.
+  const hook = {
+    url: 'http://127.0.0.1:9/a-path-that-is-longer-than-a-phone-is-wide',
+    title: 'Shop',
+    events: ['track.*' as const],
+  }
+  const { webhook_endpoint_id } = await must(client.post('/v1/webhook_endpoint', { body: hook }))
+  const params = { webhook_endpoint_id }
+  const tested = await must(client.post('/v1/webhook_endpoint/{webhook_endpoint_id}/test', { params }))
   await settle(client, track_id)
   await settle(client, failed)
   return {
@@ -47,6 +56,11 @@ export async function fillShop(client: Client) {
     'playlist share': [`#/playlist/${playlist_id}/share`, 'Mix'],
     keys: ['#/keys', 'Keys'],
     variants: ['#/variants', 'Variants'],
+    'track events': [`#/track/${track_id}/events`, song],
+    webhooks: ['#/webhooks', 'Webhooks'],
+    webhook: [`#/webhook/${webhook_endpoint_id}`, 'Shop'],
+    delivery: [`#/delivery/${tested.webhook_delivery_id}`, 'Webhook tested'],
+    activity: ['#/activity', 'Activity'],
     trash: ['#/trash', 'Trash'],
   } as const satisfies Record<string, Place>
 }

@@ -7,7 +7,7 @@ import { Button } from '../parts/button.tsx'
 import { confirmed } from '../parts/dialog.tsx'
 import { Menu } from '../parts/menu.tsx'
 import { NewKey } from '../parts/new_key.tsx'
-import { RotateKey } from '../parts/rotate_key.tsx'
+import { NewSecret } from '../parts/new_secret.tsx'
 import { Loading, Problem } from '../parts/states.tsx'
 import { href } from '../route.ts'
 import { useAll } from '../state/all.ts'
@@ -48,7 +48,19 @@ export function KeysPage() {
         ))}
       </ul>
       {making && <NewKey onMade={reload} onClose={() => setMaking(false)} />}
-      {rotating && <RotateKey api_key={rotating} onClose={() => setRotating(null)} />}
+      {rotating && (
+        <NewSecret
+          title={rotating.title}
+          api_key={rotating}
+          rotate={(grace_seconds) =>
+            client.post('/v1/api_key/{api_key_id}/rotate', {
+              params: { api_key_id: rotating.id },
+              body: { grace_seconds },
+            })
+          }
+          onClose={() => setRotating(null)}
+        />
+      )}
     </>
   )
 }

@@ -1,15 +1,14 @@
 import type { ComponentChildren } from 'preact'
-import { useEffect } from 'preact/hooks'
 
 import { ERRORS, FILE_ERRORS, SERVICE_ERRORS, TRACK_ERRORS } from '../../contract/errors.ts'
 import type { PassingCode } from '../../contract/system.ts'
 import { announce } from '../announce.ts'
 import type { System } from '../api.ts'
-import { explain, length, plural } from '../format.ts'
+import { ago, explain, length, plural } from '../format.ts'
 import { Button } from '../parts/button.tsx'
 import { Empty, NotLoaded, NotRenewed } from '../parts/states.tsx'
 import { useClient, useLoad } from '../state/client.ts'
-import { repeat } from '../state/repeat.ts'
+import { useRepeat } from '../state/repeat.ts'
 import { useTitle } from '../title.ts'
 
 const PERIOD = 10_000
@@ -28,18 +27,12 @@ const KINDS: Record<string, string> = {
 const track_not_uploaded = ERRORS.track_not_uploaded.meaning
 const MEANINGS: Record<string, string> = { ...FILE_ERRORS, ...SERVICE_ERRORS, ...TRACK_ERRORS, track_not_uploaded }
 
-const ago = (timestamp: string) => `${length((Date.now() - Date.parse(timestamp)) / 1000)} ago`
-
 /** How the whole service is, for the operator; looked at again and again. */
 export function SystemPage() {
   const client = useClient()
   const { answer, problem, reload } = useLoad(() => client.get('/v1/system'), [client])
   useTitle('System')
-  useEffect(() => {
-    const ended = new AbortController()
-    void repeat(reload, PERIOD, ended.signal)
-    return () => ended.abort()
-  }, [reload])
+  useRepeat(reload, PERIOD)
   if (!answer) return <NotLoaded problem={problem} reload={reload} />
 
   async function retry(code: string) {

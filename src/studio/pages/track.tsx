@@ -1,5 +1,3 @@
-import { useEffect } from 'preact/hooks'
-
 import { isFinal } from '../../client/index.ts'
 import { DEFAULT_ACCEPT } from '../../client/upload/accept.ts'
 import { announce } from '../announce.ts'
@@ -8,6 +6,7 @@ import { clock, explain, failureOf, fileTitle, infoOf, nameOf, percent } from '.
 import { Button } from '../parts/button.tsx'
 import { chooseFile } from '../parts/choose_file.ts'
 import { confirmed } from '../parts/dialog.tsx'
+import { EventList } from '../parts/event_list.tsx'
 import { LookForm } from '../parts/look_form.tsx'
 import { Menu } from '../parts/menu.tsx'
 import { PageHead, Tabs } from '../parts/page_head.tsx'
@@ -17,7 +16,7 @@ import { TrackDetails } from '../parts/track_details.tsx'
 import { go, href, type PageProperties } from '../route.ts'
 import { useClient, useConnection, useLoad } from '../state/client.ts'
 import { playTrack } from '../state/now_playing.ts'
-import { repeat } from '../state/repeat.ts'
+import { useRepeat } from '../state/repeat.ts'
 import { useStore } from '../state/store.ts'
 import { endSending, sendFor, sentOf, uploadChanges, wasInterrupted } from '../state/uploads.ts'
 import { forgetViews, isPlayable, usePlayView } from '../state/views.ts'
@@ -28,6 +27,7 @@ const TABS = [
   ['', 'Details'],
   ['look', 'Look'],
   ['share', 'Share'],
+  ['events', 'Events'],
 ] as const
 const PERIOD = 1200
 
@@ -40,13 +40,7 @@ export function TrackPage({ id, tab }: PageProperties) {
   useTitle(track && nameOf(track))
 
   // Until nothing more happens to it.
-  const open = track !== undefined && !isFinal(track)
-  useEffect(() => {
-    if (!open) return
-    const ended = new AbortController()
-    void repeat(loaded.reload, PERIOD, ended.signal)
-    return () => ended.abort()
-  }, [open, loaded.reload])
+  useRepeat(loaded.reload, PERIOD, track !== undefined && !isFinal(track))
 
   if (!track) return <NotLoaded {...loaded} />
   return (
@@ -69,6 +63,7 @@ export function TrackPage({ id, tab }: PageProperties) {
           }}
         />
       )}
+      {tab === 'events' && <EventList asked={{ subject: `track:${id}` }} label="Events of this track" />}
       {tab === 'share' && <Share scope="track" id={id} title={nameOf(track)} />}
     </>
   )

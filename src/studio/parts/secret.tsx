@@ -13,21 +13,19 @@ export const LOSES_SECRET = {
   cancel: 'Back to the secret',
 }
 
+interface Properties {
+  secret: string
+  /** Of a key; a webhook's secret has none. */
+  api_key?: ApiKey | undefined
+  onClose: () => void
+}
+
 /** A secret, this one time, and what to do with it. */
-export function Secret({ secret, api_key, onClose }: { secret: string; api_key: ApiKey; onClose: () => void }) {
-  const { type, collection_id, track_id, playlist_id } = api_key
+export function Secret({ secret, api_key, onClose }: Properties) {
   // The button that made it is gone, and the focus with it. At once, so that a key pressed now meets no other button.
   const told = useRef<HTMLParagraphElement>(null)
   useLayoutEffect(() => told.current?.focus(), [])
-  const bound = Object.entries({ collection: collection_id, track: track_id, playlist: playlist_id }).find(
-    ([, id]) => id,
-  )
-  const code =
-    type === 'player' && bound
-      ? elementCode(location.origin, 'player', { 'api-key': secret, scope: bound[0], 'resource-id': bound[1] ?? '' })
-      : type === 'uploader' && collection_id
-        ? elementCode(location.origin, 'uploader', { 'api-key': secret, 'collection-id': collection_id })
-        : null
+  const code = api_key && codeOf(secret, api_key)
   return (
     <>
       <p role="status" tabIndex={-1} ref={told}>
@@ -42,4 +40,16 @@ export function Secret({ secret, api_key, onClose }: { secret: string; api_key: 
       </div>
     </>
   )
+}
+
+/** What a page needs that uses a key; null where it opens no one thing. */
+function codeOf(secret: string, { type, collection_id, track_id, playlist_id }: ApiKey): string | null {
+  const bound = Object.entries({ collection: collection_id, track: track_id, playlist: playlist_id }).find(
+    ([, id]) => id,
+  )
+  if (type === 'player' && bound)
+    return elementCode(location.origin, 'player', { 'api-key': secret, scope: bound[0], 'resource-id': bound[1] ?? '' })
+  if (type === 'uploader' && collection_id)
+    return elementCode(location.origin, 'uploader', { 'api-key': secret, 'collection-id': collection_id })
+  return null
 }

@@ -1,8 +1,7 @@
 import { useState } from 'preact/hooks'
 
-import type { ApiKey } from '../api.ts'
+import type { ApiKey, Failure } from '../api.ts'
 import { explain } from '../format.ts'
-import { useClient } from '../state/client.ts'
 import { Button } from './button.tsx'
 import { Cancel, Dialog } from './dialog.tsx'
 import { SelectField } from './field.tsx'
@@ -18,27 +17,29 @@ const GRACE = [
   ['604800', 'after 7 days'],
 ] as const
 
-/** Gives a key a new secret, and shows it this once. */
-export function RotateKey({ api_key, onClose }: { api_key: ApiKey; onClose: () => void }) {
-  const client = useClient()
+interface Properties {
+  title: string
+  api_key?: ApiKey
+  rotate: (grace_seconds: number) => Promise<{ ok: true; secret: string } | Failure>
+  onClose: () => void
+}
+
+/** Gives a key or a webhook a new secret, and shows it this once. */
+export function NewSecret({ title, api_key, rotate, onClose }: Properties) {
   const [grace, setGrace] = useState('3600')
   const [secret, setSecret] = useState('')
   const [problem, setProblem] = useState('')
-  async function rotate() {
-    const params = { api_key_id: api_key.id }
-    const answer = await client.post('/v1/api_key/{api_key_id}/rotate', {
-      params,
-      body: { grace_seconds: Number(grace) },
-    })
+  async function make() {
+    const answer = await rotate(Number(grace))
     setProblem(answer.ok ? '' : explain(answer))
     if (answer.ok) setSecret(answer.secret)
   }
   return (
-    <Dialog title={`A new secret for ${api_key.title}`} asks={secret !== '' && LOSES_SECRET} onClose={onClose}>
+    <Dialog title={`A new secret for ${title}`} asks={secret !== '' && LOSES_SECRET} onClose={onClose}>
       {secret ? (
         <Secret secret={secret} api_key={api_key} onClose={onClose} />
       ) : (
-        <Form onSubmit={rotate}>
+        <Form onSubmit={make}>
           <SelectField label="The old secret ends" value={grace} options={GRACE} onChange={setGrace} />
           <Message>{problem}</Message>
           <div class="actions end">

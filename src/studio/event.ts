@@ -1,0 +1,53 @@
+import type { EventType } from './api.ts'
+
+/** Every type of event in words, by the group that it belongs to. */
+const WORDS: Record<EventType, string> = {
+  'track.created': 'Track created',
+  'track.uploaded': 'Track uploaded',
+  'track.playable': 'Track playable',
+  'track.ready': 'Track ready',
+  'track.incomplete': 'Track incomplete',
+  'track.failed': 'Track failed',
+  'track.updated': 'Track changed',
+  'track.deleted': 'Track deleted',
+  'cover.ready': 'Cover ready',
+  'cover.failed': 'Cover failed',
+  'collection.created': 'Collection created',
+  'collection.updated': 'Collection changed',
+  'collection.deleted': 'Collection deleted',
+  'collection.reprocess.finished': 'Collection processed again',
+  'playlist.created': 'Playlist created',
+  'playlist.updated': 'Playlist changed',
+  'playlist.deleted': 'Playlist deleted',
+  'api_key.created': 'Key created',
+  'api_key.updated': 'Key changed',
+  'api_key.rotated': 'Key with a new secret',
+  'api_key.revoked': 'Key revoked',
+  'webhook_endpoint.paused': 'Webhook paused',
+  'webhook.test': 'Webhook tested',
+}
+
+const groupOf = (type: string) => `${type.split('.')[0]}.*`
+
+const GROUPS: Record<string, string> = {
+  'track.*': 'All of tracks',
+  'cover.*': 'All of covers',
+  'collection.*': 'All of collections',
+  'playlist.*': 'All of playlists',
+  'api_key.*': 'All of keys',
+  'webhook_endpoint.*': 'All of webhooks',
+}
+
+/** A type of event, a group or all, in words. */
+export const wordsOf = (pattern: string) =>
+  pattern === '*' ? 'Everything' : (GROUPS[pattern] ?? WORDS[pattern as EventType] ?? pattern)
+
+/** What may be asked for: groups, each with its types behind it. A test is for one endpoint, whatever that hears of. */
+export const PATTERNS = Object.keys(GROUPS).flatMap((group) => [
+  group,
+  ...Object.keys(WORDS).filter((type) => groupOf(type) === group),
+])
+
+/** Whether all of a type's group are asked for. */
+export const isWithin = (type: string, patterns: readonly string[]) =>
+  type !== groupOf(type) && patterns.includes(groupOf(type))

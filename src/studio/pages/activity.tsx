@@ -1,0 +1,38 @@
+import { useState } from 'preact/hooks'
+
+import { PATTERNS, wordsOf } from '../event.ts'
+import { type Asked, EventList } from '../parts/event_list.tsx'
+import { href, type PageProperties } from '../route.ts'
+import { useTitle } from '../title.ts'
+
+const OPTIONS = ['', ...PATTERNS].map((pattern) => [pattern, wordsOf(pattern || '*')] as const)
+
+/** Who has changed what: the events of 30 days, of all types or one. */
+export function ActivityPage({ id }: PageProperties) {
+  useTitle('Activity')
+  const [type, setType] = useState(decodeURIComponent(id))
+  /** In the address for whoever comes back; the page, and what has the focus, stay. */
+  function choose(pattern: string) {
+    history.replaceState(history.state, '', href('activity', pattern))
+    setType(pattern)
+  }
+  const asked: Asked = PATTERNS.includes(type) ? { type: type as 'track.*' } : {}
+  return (
+    <>
+      <div class="page-head">
+        <div>
+          <h1>Activity</h1>
+          <p class="soft">What happened, and who has done it.</p>
+        </div>
+        <select aria-label="Show" value={type} onChange={(event) => choose(event.currentTarget.value)}>
+          {OPTIONS.map(([pattern, label]) => (
+            <option key={pattern} value={pattern} selected={pattern === type}>
+              {label}
+            </option>
+          ))}
+        </select>
+      </div>
+      <EventList asked={asked} label="Activity" />
+    </>
+  )
+}

@@ -1,0 +1,95 @@
+import { announce } from '../announce.ts'
+import type { WebhookAttempt } from '../api.ts'
+import { wordsOf } from '../event.ts'
+import { exactTime, explain, length } from '../format.ts'
+import { Button } from '../parts/button.tsx'
+import { Copyable } from '../parts/copyable.tsx'
+import { Subject } from '../parts/event_list.tsx'
+import { Icon } from '../parts/icon.tsx'
+import { NotLoaded, NotRenewed } from '../parts/states.tsx'
+import { goBack, href, type PageProperties } from '../route.ts'
+import { useClient, useLoad } from '../state/client.ts'
+import { useRepeat } from '../state/repeat.ts'
+import { useTitle } from '../title.ts'
+import { isOnItsWay, outcomeOf, stateOf } from '../webhook.ts'
+
+const PERIOD = 1000
+
+/** One event on its way to one endpoint: each attempt with what was sent and answered. */
+export function DeliveryPage({ id }: PageProperties) {
+  const client = useClient()
+  const params = { webhook_delivery_id: id }
+  const loaded = useLoad(() => client.get('/v1/webhook_delivery/{webhook_delivery_id}', { params }), [client, id])
+  const delivery = loaded.answer?.webhook_delivery
+  useTitle(delivery && wordsOf(delivery.type))
+  useRepeat(loaded.reload, PERIOD, delivery !== undefined && isOnItsWay(delivery))
+  if (!delivery) return <NotLoaded {...loaded} />
+
+  async function sendAgain() {
+    const answer = await client.post('/v1/webhook_delivery/{webhook_delivery_id}/replay', { params })
+    announce(answer.ok ? 'On its way again' : explain(answer))
+    await loaded.reload()
+  }
+  return (
+    <>
+      <NotRenewed {...loaded} />
+      <a class="back" href={href('webhook', delivery.endpoint_id)} onClick={goBack}>
+        <Icon name="back" />
+        Webhook
+      </a>
+      <div class="page-head">
+        <div class="key-text">
+          <h1>{wordsOf(delivery.type)}</h1>
+          <p class="soft">
+            <Subject subject={delivery.subject} /> · {exactTime(delivery.created_at)}
+          </p>
+        </div>
+        <Button kind="primary" disabled={delivery.state === 'sending'} onClick={sendAgain}>
+          Send again
+        </Button>
+      </div>
+      <section class="card timeline" aria-labelledby="attempts-title">
+        <h2 id="attempts-title">Attempts</h2>
+        <ol>
+          {delivery.attempts.map((attempt, at) => (
+            <Attempt key={at} attempt={attempt} />
+          ))}
+          <li class={delivery.state}>
+            <strong role="status">{stateOf(delivery)}</strong>
+            {delivery.next_attempt_at && <span class="soft">{exactTime(delivery.next_attempt_at)}</span>}
+          </li>
+        </ol>
+      </section>
+      <section class="card sent" aria-labelledby="sent-title">
+        <h2 id="sent-title">What is sent</h2>
+        <Copyable label="webhook-id" value={delivery.event_id} />
+        <Copyable label="Body" value={delivery.body} />
+      </section>
+    </>
+  )
+}
+
+const Attempt = ({ attempt }: { attempt: WebhookAttempt }) => (
+  <li class={attempt.error ? 'failed' : 'delivered'}>
+    <strong>{outcomeOf(attempt)}</strong>
+    <span class="soft">
+      {exactTime(attempt.at)} ·{' '}
+      {attempt.duration_ms < 1000 ? `${attempt.duration_ms} ms` : length(attempt.duration_ms / 1000)}
+    </span>
+    {attempt.answer && (
+      <pre tabIndex={0} aria-label="Answer">
+        {attempt.answer}
+      </pre>
+    )}
+    {Object.keys(attempt.headers).length > 0 && (
+      <details>
+        <summary>Headers</summary>
+        <pre tabIndex={0} aria-label="Headers">
+          {Object.entries(attempt.headers)
+            .map(([name, value]) => `${name}: ${value}`)
+            .join('\n')}
+        </pre>
+      </details>
+    )}
+  </li>
+)

@@ -1,0 +1,196 @@
+import { useState } from 'preact/hooks'
+
+import { announce } from '../announce.ts'
+import type { Failure, WebhookDelivery, WebhookDeliveryState } from '../api.ts'
+import { wordsOf } from '../event.ts'
+import { date, exactTime, explain } from '../format.ts'
+import { Button } from '../parts/button.tsx'
+import { DayBar } from '../parts/day_bar.tsx'
+import { confirmed } from '../parts/dialog.tsx'
+import { Subject } from '../parts/event_list.tsx'
+import { Icon } from '../parts/icon.tsx'
+import { Menu } from '../parts/menu.tsx'
+import { More } from '../parts/more.tsx'
+import { NewSecret } from '../parts/new_secret.tsx'
+import { Tabs } from '../parts/page_head.tsx'
+import { Empty, NotLoaded, NotRenewed } from '../parts/states.tsx'
+import { WebhookForm } from '../parts/webhook_form.tsx'
+import { go, goBack, href, type PageProperties } from '../route.ts'
+import { useClient, useLoad } from '../state/client.ts'
+import { useMore } from '../state/more.ts'
+import { useRepeat } from '../state/repeat.ts'
+import { useTitle } from '../title.ts'
+import { isOnItsWay, outcomeOf, stateOf } from '../webhook.ts'
+import { Health } from './webhooks.tsx'
+
+const TABS = [
+  ['', 'All'],
+  ['pending', 'Pending'],
+  ['failed', 'Given up'],
+  ['delivered', 'Delivered'],
+] as const
+const PERIOD = 2000
+/** As many as one answer has: what somebody has asked for beyond is not taken away by looking again. */
+const FIRST = 50
+
+/** One endpoint: how it fares, what can be done with it, and what it was sent. */
+export function WebhookPage({ id, tab }: PageProperties) {
+  const client = useClient()
+  const params = { webhook_endpoint_id: id }
+  const loaded = useLoad(
+    () => client.get('/v1/webhook_endpoint/{webhook_endpoint_id}', { params, query: { include: 'day' } }),
+    [client, id],
+  )
+  const endpoint = loaded.answer?.webhook_endpoint
+  const list = useMore(
+    async (before: string | undefined) => {
+      const query = {
+        endpoint_id: id,
+        limit: FIRST,
+        ...(tab && { state: tab as WebhookDeliveryState }),
+        ...(before && { before }),
+      }
+      const answer = await client.get('/v1/webhook_delivery', { query })
+      return answer.ok ? { ok: true as const, entries: answer.webhook_deliveries, next: answer.before } : answer
+    },
+    [client, id, tab],
+  )
+  const [dialog, setDialog] = useState<'edit' | 'secret' | null>(null)
+  useTitle(endpoint?.title)
+  const look = () => Promise.all([loaded.reload(), list.reload()])
+  useRepeat(look, PERIOD, list.entries.length <= FIRST && list.entries.some(isOnItsWay))
+  if (!endpoint) return <NotLoaded {...loaded} />
+
+  async function tell(answer: { ok: true } | Failure, done: string) {
+    announce(answer.ok ? done : explain(answer))
+    await look()
+  }
+  const test = async () =>
+    tell(await client.post('/v1/webhook_endpoint/{webhook_endpoint_id}/test', { params }), 'A test is on its way')
+  const resume = async () =>
+    tell(await client.post('/v1/webhook_endpoint/{webhook_endpoint_id}/resume', { params }), 'Resumed')
+  const pause = async () =>
+    tell(
+      await client.put('/v1/webhook_endpoint/{webhook_endpoint_id}', { params, body: { state: 'paused' } }),
+      'Paused',
+    )
+  async function remove() {
+    if (!endpoint) return
+    const text = `Nothing more is sent to ${endpoint.url}, and what was sent is forgotten.`
+    if (!(await confirmed({ title: 'Delete this webhook?', text, action: 'Delete webhook' }))) return
+    const answer = await client.delete('/v1/webhook_endpoint/{webhook_endpoint_id}', { params })
+    if (!answer.ok) return announce(explain(answer))
+    announce(`${endpoint.title} deleted`)
+    go('webhooks')
+  }
+  const isActive = endpoint.state === 'active'
+  return (
+    <>
+      <NotRenewed {...loaded} />
+      <a class="back" href={href('webhooks')} onClick={goBack}>
+        <Icon name="back" />
+        Webhooks
+      </a>
+      <div class="page-head">
+        <div class="key-text">
+          <h1>{endpoint.title}</h1>
+          <code class="soft">{endpoint.url}</code>
+          <p class="soft">
+            <Health endpoint={endpoint} /> · {endpoint.events.map(wordsOf).join(', ')}
+            {endpoint.is_ordered && ' · in order'}
+            {endpoint.previous_secret_expires_at && ` · old secret until ${date(endpoint.previous_secret_expires_at)}`}
+          </p>
+        </div>
+        <div class="actions">
+          {isActive ? (
+            <Button kind="primary" onClick={test}>
+              Send a test
+            </Button>
+          ) : (
+            <Button kind="primary" onClick={resume}>
+              Resume
+            </Button>
+          )}
+          <Menu
+            label={`More for ${endpoint.title}`}
+            items={[
+              { label: 'Edit …', onSelect: () => setDialog('edit') },
+              { label: 'New secret …', onSelect: () => setDialog('secret') },
+              ...(isActive ? [{ label: 'Pause', onSelect: pause }] : []),
+              { label: 'Delete webhook …', danger: true, onSelect: remove },
+            ]}
+          />
+        </div>
+      </div>
+      <DayBar day={endpoint.day} />
+      <Tabs page="webhook" id={id} current={tab} tabs={TABS} />
+      <More
+        list={list}
+        count={list.entries.length}
+        empty={<Empty title="Nothing here">What is sent is kept here for 30 days.</Empty>}
+      >
+        <Deliveries deliveries={list.entries} />
+      </More>
+      {dialog === 'edit' && (
+        <WebhookForm
+          endpoint={endpoint}
+          onSaved={(title) => {
+            announce(`${title} saved`)
+            setDialog(null)
+            void loaded.reload()
+          }}
+          onClose={() => setDialog(null)}
+        />
+      )}
+      {dialog === 'secret' && (
+        <NewSecret
+          title={endpoint.title}
+          rotate={async (grace_seconds) => {
+            const answer = await client.post('/v1/webhook_endpoint/{webhook_endpoint_id}/rotate', {
+              params,
+              body: { grace_seconds },
+            })
+            void loaded.reload()
+            return answer
+          }}
+          onClose={() => setDialog(null)}
+        />
+      )}
+    </>
+  )
+}
+
+const Deliveries = ({ deliveries }: { deliveries: WebhookDelivery[] }) => (
+  <div class="card table-box">
+    <table class="stacked" aria-label="Deliveries">
+      <thead>
+        <tr>
+          <th>Event</th>
+          <th>Of</th>
+          <th>State</th>
+          <th>Last answer</th>
+          <th>When</th>
+        </tr>
+      </thead>
+      <tbody>
+        {deliveries.map((delivery) => (
+          <tr key={delivery.id}>
+            <th scope="row">
+              <a href={href('delivery', delivery.id)}>{wordsOf(delivery.type)}</a>
+            </th>
+            <td data-label="Of">
+              <Subject subject={delivery.subject} />
+            </td>
+            <td data-label="State" class={delivery.state === 'failed' ? 'error' : ''}>
+              {stateOf(delivery)}
+            </td>
+            <td data-label="Last answer">
+              {delivery.status === null && delivery.error === null ? '–' : outcomeOf(delivery)}
+            </td>
+            <td data-label="When">{exactTime(delivery.created_at)}</td>
+          </tr>
+        ))}
+      </tbody>
+    </table>
+  </div>
+)

@@ -1,0 +1,42 @@
+import type { WebhookEndpoint } from '../api.ts'
+import { plural } from '../format.ts'
+
+const HOUR = 3_600_000
+const KINDS = ['delivered', 'pending', 'failed'] as const
+const [STEP, WIDTH, HEIGHT] = [10, 8, 32]
+
+/** The last 24 hours of an endpoint, an hour a column: what has arrived below, what has not above. */
+export function DayBar({ day = [] }: Pick<WebhookEndpoint, 'day'>) {
+  const [delivered, pending, failed] = KINDS.map((kind) => day.reduce((sum, hour) => sum + hour[kind], 0)) as [
+    number,
+    number,
+    number,
+  ]
+  const most = Math.max(1, ...day.map((hour) => hour.delivered + hour.pending + hour.failed))
+  const first = Math.floor(Date.now() / HOUR) - 23
+  const text = [
+    `${plural(delivered, 'event')} delivered`,
+    ...(pending > 0 ? [`${pending.toLocaleString('en')} pending`] : []),
+    ...(failed > 0 ? [`${failed.toLocaleString('en')} given up`] : []),
+  ].join(', ')
+  return (
+    <figure class="day">
+      <svg viewBox={`0 0 ${24 * STEP} ${HEIGHT}`} aria-hidden="true" preserveAspectRatio="none">
+        {Array.from({ length: 24 }, (_, at) => {
+          const hour = day.find((one) => Math.floor(Date.parse(one.at) / HOUR) === first + at)
+          let top = HEIGHT
+          return [
+            <rect key={at} class="none" x={at * STEP} y={HEIGHT - 2} width={WIDTH} height={2} />,
+            ...KINDS.map((kind) => {
+              // One of very many is seen, too.
+              const height = hour?.[kind] ? Math.max(3, (hour[kind] / most) * HEIGHT) : 0
+              top -= height
+              return <rect key={kind} class={kind} x={at * STEP} y={Math.max(0, top)} width={WIDTH} height={height} />
+            }),
+          ]
+        })}
+      </svg>
+      <figcaption class="soft">{text} in 24 hours</figcaption>
+    </figure>
+  )
+}

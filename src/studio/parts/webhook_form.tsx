@@ -1,0 +1,133 @@
+import { useState } from 'preact/hooks'
+
+import type { WebhookEndpoint } from '../api.ts'
+import { isWithin, PATTERNS, wordsOf } from '../event.ts'
+import { type Faults, faultsOf } from '../format.ts'
+import { useClient } from '../state/client.ts'
+import { Button } from './button.tsx'
+import { Cancel, Dialog, DISCARD } from './dialog.tsx'
+import { Check, SelectField, TextField } from './field.tsx'
+import { Form } from './form.tsx'
+import { LOSES_SECRET, Secret } from './secret.tsx'
+import { Message } from './states.tsx'
+
+/** The limit `webhook_url_length`. */
+const MAX_URL = 2048
+const SCOPES = [
+  ['all', 'Everything'],
+  ['some', 'Only what is chosen'],
+] as const
+
+interface Properties {
+  /** Null for a new one. */
+  endpoint: WebhookEndpoint | null
+  onSaved: (title: string) => void
+  onClose: () => void
+}
+
+/** Makes an endpoint and shows its secret this once, or changes one. */
+export function WebhookForm({ endpoint, onSaved, onClose }: Properties) {
+  const client = useClient()
+  const before = endpoint ?? { url: '', title: '', events: ['*'], is_ordered: false }
+  const [url, setUrl] = useState(before.url)
+  const [title, setTitle] = useState(before.title)
+  const [events, setEvents] = useState(before.events)
+  const [ordered, setOrdered] = useState(before.is_ordered)
+  const [secret, setSecret] = useState('')
+  const [faults, setFaults] = useState<Faults>({})
+  const all = events.includes('*')
+  const changed =
+    url !== before.url ||
+    title !== before.title ||
+    ordered !== before.is_ordered ||
+    events.join() !== before.events.join()
+
+  /** A group holds its types. */
+  function choose(pattern: string, wanted: boolean) {
+    const chosen = wanted ? [...events, pattern] : events.filter((one) => one !== pattern)
+    setEvents(chosen.filter((one) => !isWithin(one, chosen)))
+  }
+  async function save() {
+    if (events.length === 0) return setFaults({ events: 'Choose at least one.' })
+    const body = {
+      url: url.trim(),
+      ...(title.trim() && { title: title.trim() }),
+      events: events as ['*'],
+      is_ordered: ordered,
+    }
+    const answer = endpoint
+      ? await client.put('/v1/webhook_endpoint/{webhook_endpoint_id}', {
+          params: { webhook_endpoint_id: endpoint.id },
+          body,
+        })
+      : await client.post('/v1/webhook_endpoint', { body })
+    if (!answer.ok) return setFaults(faultsOf(answer, ['url', 'title', 'events']))
+    if ('secret' in answer) setSecret(answer.secret as string)
+    onSaved(answer.webhook_endpoint.title)
+  }
+  if (secret)
+    return (
+      <Dialog title="The secret of this webhook" asks={LOSES_SECRET} onClose={onClose}>
+        <Secret secret={secret} onClose={onClose} />
+      </Dialog>
+    )
+  return (
+    <Dialog title={endpoint ? `Edit ${endpoint.title}` : 'New webhook'} asks={changed && DISCARD} onClose={onClose}>
+      <Form noValidate onSubmit={save}>
+        <TextField
+          label="URL"
+          value={url}
+          onInput={setUrl}
+          error={faults.url}
+          required
+          maxLength={MAX_URL}
+          placeholder="https://hooks.example.com/tonearm"
+          hint="Of your server, with https. Events are sent to it with POST."
+        />
+        <TextField
+          label="Title"
+          value={title}
+          onInput={setTitle}
+          error={faults.title}
+          placeholder="Made from the URL when empty"
+        />
+        <SelectField
+          label="Hears of"
+          value={all ? 'all' : 'some'}
+          options={SCOPES}
+          onChange={(value) => setEvents(value === 'all' ? ['*'] : before.events.filter((one) => one !== '*'))}
+          error={faults.events}
+        />
+        {!all && (
+          <fieldset class="choices checks">
+            <legend class="visually-hidden">Events</legend>
+            {PATTERNS.filter((pattern) => !isWithin(pattern, events)).map((pattern) => (
+              <Check
+                key={pattern}
+                label={
+                  <>
+                    {wordsOf(pattern)} <code class="soft">{pattern}</code>
+                  </>
+                }
+                checked={events.includes(pattern)}
+                onChange={(wanted) => choose(pattern, wanted)}
+              />
+            ))}
+          </fieldset>
+        )}
+        <Check
+          label="In order: what happens to one track or list waits until the event before has arrived"
+          checked={ordered}
+          onChange={setOrdered}
+        />
+        <Message>{faults.other}</Message>
+        <div class="actions end">
+          <Cancel />
+          <Button type="submit" kind="primary" disabled={url.trim() === ''}>
+            {endpoint ? 'Save' : 'Create webhook'}
+          </Button>
+        </div>
+      </Form>
+    </Dialog>
+  )
+}

@@ -1,0 +1,50 @@
+import type { AttemptError, WebhookDelivery, WebhookEndpoint } from './api.ts'
+import { dateTime, length } from './format.ts'
+
+const REASONS: Record<NonNullable<WebhookEndpoint['reason']>, string> = {
+  failing: 'paused, because nothing has arrived for three days',
+  gone: 'disabled, because it answered that it is gone (410)',
+  requested: 'paused by hand',
+}
+
+/** How an endpoint is, in a few words. */
+export function healthOf({ state, reason, failing_since, last_success_at }: WebhookEndpoint): string {
+  if (state !== 'active') return reason ? REASONS[reason] : state
+  if (failing_since) return `failing since ${dateTime(failing_since)}`
+  return last_success_at ? 'works' : 'nothing sent yet'
+}
+
+/** Whether somebody should look after it. */
+export const isUnwell = ({ state, reason, failing_since }: WebhookEndpoint) =>
+  state === 'active' ? failing_since !== null : reason !== 'requested'
+
+const ERRORS: Record<AttemptError, string> = {
+  status: 'refused',
+  redirect: 'redirected, which is not followed',
+  timed_out: 'no answer in time',
+  unreachable: 'not reached',
+  url_refused: 'nothing is sent to such a URL',
+  secret_unreadable: 'its secret cannot be read; make a new one',
+}
+
+/** What came of an attempt. */
+export function outcomeOf({ status, error }: Pick<WebhookDelivery, 'status' | 'error'>): string {
+  const words = error ? ERRORS[error] : 'arrived'
+  return status === null ? words : `${status}, ${words}`
+}
+
+/** Where a delivery is. */
+export function stateOf({ state, next_attempt_at, attempt }: WebhookDelivery): string {
+  if (state === 'delivered') return 'Delivered'
+  if (state === 'failed') return 'Given up'
+  if (state === 'sending') return 'Being sent'
+  if (!next_attempt_at) return 'Waits for an earlier one'
+  const seconds = (Date.parse(next_attempt_at) - Date.now()) / 1000
+  if (seconds <= 0) return 'Being sent'
+  return `${attempt === 0 ? 'Sent' : 'Next try'} in ${length(seconds)}`
+}
+
+/** Whether something happens to it soon. */
+export const isOnItsWay = ({ state, next_attempt_at }: WebhookDelivery) =>
+  state === 'sending' ||
+  (state === 'pending' && next_attempt_at !== null && Date.parse(next_attempt_at) < Date.now() + 30_000)

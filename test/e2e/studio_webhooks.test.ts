@@ -1,0 +1,177 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import {
+  createServer,
+  type IncomingHttpHeaders,
+  type IncomingMessage,
+  type Server,
+  type ServerResponse,
+} from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { join } from 'node:path'
+import { text } from 'node:stream/consumers'
+
+import type { Browser } from 'playwright-core'
+import { afterAll, beforeAll, expect, test, vi } from 'vitest'
+
+import { type Client, createClient, verifyWebhook } from '../../src/client/index.ts'
+import { closePages, joinBrowser } from '../support/browser.ts'
+import { joinStack, type Shared } from './shared_stack.ts'
+import { must } from './steps.ts'
+import { choose, openTab, PATIENCE, signIn, visit } from './studio_steps.ts'
+
+/** Webhooks in the studio, with a receiver that really gets them; what has happened; and the receiver of `npm run webhooks`. */
+
+let stack: Shared
+let browser: Browser
+let client: Client
+let server: Server
+let url: string
+/** What the receiver has got, and what it answers. */
+const received: { headers: IncomingHttpHeaders; body: string }[] = []
+let status = 500
+async function answer(request: IncomingMessage, response: ServerResponse) {
+  received.push({ headers: request.headers, body: await text(request) })
+  response.writeHead(status).end('what it says')
+}
+
+beforeAll(async () => {
+  ;[stack, browser] = await Promise.all([joinStack(), joinBrowser()])
+  client = createClient({ base_url: stack.base_url, api_key: stack.api_key })
+  server = createServer((request, response) => {
+    void answer(request, response)
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/hook`
+})
+afterAll(async () => {
+  server.close()
+  await closePages()
+  await stack?.dispose()
+})
+
+test('a webhook is made, tested, sent again, given a new secret, paused and deleted', async () => {
+  const { page, problems } = await openTab(browser)
+  await signIn(page, stack)
+  await visit(page, '#/webhooks', 'Webhooks')
+  await page.getByRole('button', { name: 'New webhook' }).click()
+  // What is wrong is said at its field.
+  await page.getByLabel('URL').fill('https://10.0.0.1/')
+  await page.getByRole('button', { name: 'Create webhook' }).click()
+  await page.locator('.field .error').waitFor(PATIENCE)
+  await page.getByLabel('URL').fill(url)
+  await page.getByLabel('Title').fill('Shop')
+  await page.getByLabel('Hears of').selectOption('some')
+  await page.getByLabel('Playlist changed').check()
+  await page.getByLabel('All of playlists').check()
+  // A group holds its types.
+  expect(await page.getByLabel('Playlist changed').count()).toBe(0)
+  await page.getByRole('button', { name: 'Create webhook' }).click()
+  const dialog = page.getByRole('dialog')
+  const secretOf = () => dialog.getByLabel('Secret', { exact: true }).textContent(PATIENCE)
+  const first = await secretOf()
+  await dialog.getByRole('button', { name: 'Done' }).click()
+  const { webhook_endpoints } = await must(client.get('/v1/webhook_endpoint'))
+  expect(webhook_endpoints).toMatchObject([{ url, title: 'Shop', events: ['playlist.*'] }])
+
+  await page.getByRole('link', { name: 'Shop' }).click()
+  await page.getByRole('button', { name: 'Send a test' }).click()
+  await page.getByRole('link', { name: 'Webhook tested' }).click(PATIENCE)
+  const timeline = page.locator('.timeline')
+  await timeline.getByText('500, refused').first().waitFor(PATIENCE)
+  await timeline.getByText('what it says').first().waitFor()
+  await timeline.getByText('Headers').first().click()
+  await timeline.getByText('webhook-signature: v1,').first().waitFor()
+  status = 204
+  await page.getByRole('button', { name: 'Send again' }).click()
+  await timeline.getByText('204, arrived').waitFor(PATIENCE)
+  await timeline.getByText('Delivered').waitFor(PATIENCE)
+  const ids = new Set(received.map(({ headers }) => headers['webhook-id']))
+  expect([ids.size, received.length > 1]).toEqual([1, true])
+  for (const request of received)
+    expect(await verifyWebhook({ ...request, secret: first! })).toMatchObject({ ok: true })
+
+  await page.getByRole('link', { name: 'Webhook', exact: true }).click()
+  await page.getByRole('link', { name: 'Given up' }).click()
+  await page.getByRole('heading', { name: 'Nothing here' }).waitFor(PATIENCE)
+  await page.getByRole('link', { name: 'Delivered' }).click()
+  await page.getByRole('link', { name: 'Webhook tested' }).waitFor(PATIENCE)
+
+  await choose(page, 'More for Shop', 'New secret …')
+  await dialog.getByLabel('The old secret ends').selectOption('0')
+  await dialog.getByRole('button', { name: 'Make new secret' }).click()
+  const second = await secretOf()
+  await dialog.getByRole('button', { name: 'Done' }).click()
+  const before = received.length
+  await page.getByRole('button', { name: 'Send a test' }).click()
+  await expect.poll(() => received.length, PATIENCE).toBeGreaterThan(before)
+  const last = received.at(-1)!
+  expect([
+    (await verifyWebhook({ ...last, secret: second! })).ok,
+    await verifyWebhook({ ...last, secret: first! }),
+  ]).toEqual([true, { ok: false, code: 'signature_mismatch' }])
+
+  await choose(page, 'More for Shop', 'Pause')
+  await page.getByText('paused by hand').waitFor(PATIENCE)
+  await page.getByRole('button', { name: 'Resume' }).click()
+  await page.getByRole('button', { name: 'Send a test' }).waitFor(PATIENCE)
+  await choose(page, 'More for Shop', 'Edit …')
+  await page.getByLabel('Title').fill('Shop of ours')
+  await page.getByRole('button', { name: 'Save' }).click()
+  await page.getByRole('heading', { name: 'Shop of ours' }).waitFor(PATIENCE)
+  await choose(page, 'More for Shop of ours', 'Delete webhook …')
+  await dialog.getByRole('button', { name: 'Delete webhook' }).click()
+  await page.getByRole('heading', { name: 'Nobody is told yet' }).waitFor(PATIENCE)
+  // The URL that was refused, and nothing else.
+  expect(problems.filter((problem) => !problem.includes('400'))).toEqual([])
+  await page.context().close()
+})
+
+test('the activity says what has happened to what, and who has done it, also on the page of a track', async () => {
+  const { collection_id } = await must(client.post('/v1/collection', { body: { title: 'An album' } }))
+  const body = { collection_id, file_name: 'song.wav' }
+  const { track_id } = await must(client.post('/v1/track', { body }))
+  const changes = { player_title: 'A song' }
+  await must(client.put('/v1/track/{track_id}', { params: { track_id }, body: changes }))
+  const { api_keys } = await must(client.get('/v1/api_key'))
+
+  const { page, problems } = await openTab(browser)
+  await signIn(page, stack)
+  await visit(page, '#/activity', 'Activity')
+  const rows = page.getByRole('table').getByRole('row')
+  const changed = rows.filter({ hasText: 'Track changed' }).filter({ hasText: 'player_title' })
+  await changed.getByText(api_keys.at(-1)!.title).waitFor(PATIENCE)
+  await page.getByLabel('Show').selectOption('collection.created')
+  await expect.poll(() => rows.locator('th[scope=row]').allTextContents(), PATIENCE).toEqual(['Collection created'])
+  // What is chosen is still so for whoever comes back.
+  await rows.getByRole('link').click()
+  await page.getByRole('heading', { name: 'An album' }).waitFor(PATIENCE)
+  await page.goBack()
+  await expect.poll(() => page.getByLabel('Show').inputValue(), PATIENCE).toBe('collection.created')
+
+  await visit(page, `#/track/${track_id}/events`, 'A song')
+  const told = () => page.getByRole('table').locator('th[scope=row]').allTextContents()
+  await expect.poll(told, PATIENCE).toEqual(['Track changedplayer_title', 'Track created'])
+  expect(problems).toEqual([])
+  await page.context().close()
+})
+
+test('npm run webhooks prints what happens, and leaves no endpoint behind', async () => {
+  const env = { ...process.env, PORT: new URL(stack.base_url).port, TRANSCODER_PORT: '1', TONEARM_KEY: stack.api_key }
+  const script = join(import.meta.dirname, '../../scripts/webhooks.ts')
+  const receiver = spawn(process.execPath, [script], { env })
+  let said = ''
+  for (const stream of [receiver.stdout, receiver.stderr]) stream.on('data', (data) => (said += String(data)))
+  const hears = (words: string) => vi.waitFor(() => expect(said).toContain(words), { ...PATIENCE, interval: 100 })
+  await hears('webhook.test')
+  const { collection_id } = await must(client.post('/v1/collection', { body: { title: 'Heard of' } }))
+  await hears(`collection:${collection_id}`)
+  const own = async () => {
+    const { webhook_endpoints } = await must(client.get('/v1/webhook_endpoint'))
+    return webhook_endpoints.filter(({ title }) => title === 'npm run webhooks').length
+  }
+  expect(await own()).toBe(1)
+  receiver.kill('SIGINT')
+  expect(await once(receiver, 'exit')).toEqual([0, null])
+  expect(await own()).toBe(0)
+})
