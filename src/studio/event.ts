@@ -21,8 +21,11 @@ const WORDS: Record<EventType, string> = {
   'playlist.deleted': 'Playlist deleted',
   'api_key.created': 'Key created',
   'api_key.updated': 'Key changed',
-  'api_key.rotated': 'Key with a new secret',
+  'api_key.rotated': 'Key rotated',
   'api_key.revoked': 'Key revoked',
+  'share.created': 'Share created',
+  'share.updated': 'Share changed',
+  'share.revoked': 'Share revoked',
   'webhook_endpoint.paused': 'Webhook paused',
   'webhook.test': 'Webhook tested',
 }
@@ -30,12 +33,13 @@ const WORDS: Record<EventType, string> = {
 const groupOf = (type: string) => `${type.split('.')[0]}.*`
 
 const GROUPS: Record<string, string> = {
-  'track.*': 'All of tracks',
-  'cover.*': 'All of covers',
-  'collection.*': 'All of collections',
-  'playlist.*': 'All of playlists',
-  'api_key.*': 'All of keys',
-  'webhook_endpoint.*': 'All of webhooks',
+  'track.*': 'All track events',
+  'cover.*': 'All cover events',
+  'collection.*': 'All collection events',
+  'playlist.*': 'All playlist events',
+  'api_key.*': 'All key events',
+  'share.*': 'All share events',
+  'webhook_endpoint.*': 'All webhook events',
 }
 
 /** A type of event, a group or all, in words. */

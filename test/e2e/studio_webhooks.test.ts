@@ -63,7 +63,7 @@ test('a webhook is made, tested, sent again, given a new secret, paused and dele
   await page.getByLabel('Title').fill('Shop')
   await page.getByLabel('Hears of').selectOption('some')
   await page.getByLabel('Playlist changed').check()
-  await page.getByLabel('All of playlists').check()
+  await page.getByLabel('All playlist events').check()
   // A group holds its types.
   expect(await page.getByLabel('Playlist changed').count()).toBe(0)
   await page.getByRole('button', { name: 'Create webhook' }).click()
