@@ -4,6 +4,8 @@ import type { TonearmEvent } from '../contract/event.ts'
 
 /** Seconds that a timestamp may be away from now, so that nobody can send again later what they have overheard. */
 const TOLERANCE = 300
+/** Bytes of the shortest secret that the standard allows. */
+const MIN_SECRET = 24
 
 /** What is wrong with a request that claims to be a webhook, or with the secret that it is judged by. */
 export type WebhookFault =
@@ -13,6 +15,7 @@ export type WebhookFault =
   | 'timestamp_too_new'
   | 'secret_invalid'
   | 'signature_mismatch'
+  | 'body_not_raw'
   | 'body_invalid'
 
 export type VerifiedWebhook = { ok: true; event: TonearmEvent } | { ok: false; code: WebhookFault }
@@ -21,7 +24,7 @@ export interface WebhookRequest {
   /** As it came, before anything has parsed it. */
   body: string | ArrayBuffer | Uint8Array
   /** Of `fetch`, of Node, or an object like theirs. */
-  headers: Headers | Record<string, string | readonly string[] | undefined>
+  headers: Pick<Headers, 'get'> | Record<string, string | readonly string[] | undefined>
   /** The endpoint's, `whsec_…`. */
   secret: string
 }
@@ -37,7 +40,8 @@ export async function verifyWebhook({ body, headers, secret }: WebhookRequest): 
   if (age > TOLERANCE) return { ok: false, code: 'timestamp_too_old' }
   if (age < -TOLERANCE) return { ok: false, code: 'timestamp_too_new' }
 
-  const bytes = typeof body === 'string' ? new TextEncoder().encode(body) : new Uint8Array(body)
+  const bytes = bytesOf(body)
+  if (!bytes) return { ok: false, code: 'body_not_raw' }
   const key = await importKey(secret)
   if (!key) return { ok: false, code: 'secret_invalid' }
   const head = new TextEncoder().encode(`${id}.${timestamp}.`)
@@ -59,9 +63,18 @@ export async function verifyWebhook({ body, headers, secret }: WebhookRequest): 
 }
 
 function valueOf(headers: WebhookRequest['headers'], name: string): string {
-  if (headers instanceof Headers) return headers.get(name) ?? ''
-  const [, value = ''] = Object.entries(headers).find(([each]) => each.toLowerCase() === name) ?? []
-  return typeof value === 'string' ? value : value.join(' ')
+  // Frameworks and polyfills have classes of their own.
+  if (typeof headers?.get === 'function') return (headers as Pick<Headers, 'get'>).get(name) ?? ''
+  const [, value] = Object.entries(headers ?? {}).find(([each]) => each.toLowerCase() === name) ?? []
+  return [value].flat().join(' ')
+}
+
+/** Null for what something has parsed already; also buffers of another realm are bytes. */
+function bytesOf(body: unknown): Uint8Array | null {
+  if (typeof body === 'string') return new TextEncoder().encode(body)
+  if (ArrayBuffer.isView(body)) return new Uint8Array(body.buffer, body.byteOffset, body.byteLength)
+  const isBuffer = Object.prototype.toString.call(body) === '[object ArrayBuffer]'
+  return isBuffer ? new Uint8Array(body as ArrayBuffer) : null
 }
 
 /** Null for what is no Base64, or has another spelling than the one that is sent. */
@@ -75,8 +88,8 @@ function decodeBase64(text: string): Uint8Array<ArrayBuffer> | null {
 }
 
 /** Null for what is no secret. */
-async function importKey(secret: string): Promise<CryptoKey | null> {
-  const bytes = decodeBase64(secret.replace(/^whsec_/, ''))
-  if (!bytes?.length) return null
+async function importKey(secret: unknown): Promise<CryptoKey | null> {
+  const bytes = typeof secret === 'string' && decodeBase64(secret.replace(/^whsec_/, ''))
+  if (!bytes || bytes.length < MIN_SECRET) return null
   return crypto.subtle.importKey('raw', bytes, { name: 'HMAC', hash: 'SHA-256' }, false, ['verify'])
 }

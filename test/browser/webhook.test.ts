@@ -67,6 +67,8 @@ test('headers come as Headers, as Node has them, and in whatever case', async ()
     Object.fromEntries(entries.map(([name, value]) => [name.toUpperCase(), value])),
     Object.fromEntries(entries.map(([name, value]) => [name, [value]])),
     { ...request.headers, cookie: undefined },
+    // A class of its own, as frameworks and polyfills have.
+    { get: (name: string) => new Headers(request.headers).get(name) },
   ]
   for (const headers of spellings) expect(await verdict({ ...request, headers })).toBe(true)
 })
@@ -131,7 +133,13 @@ test('what is missing or unusable has a code, and nothing throws', async () => {
     expect(await verdict({ ...request, headers: { ...request.headers, 'webhook-timestamp': timestamp } })).toBe(
       'timestamp_invalid',
     )
-  for (const wrong of ['', 'whsec_', 'whsec_*', `${secret}=`])
-    expect(await verdict({ ...request, secret: wrong })).toBe('secret_invalid')
+  const short = `whsec_${Buffer.alloc(23, 7).toString('base64')}`
+  for (const wrong of ['', 'whsec_', 'whsec_*', `${secret}=`, short, undefined, null, 7])
+    expect(await verdict({ ...request, secret: wrong as string })).toBe('secret_invalid')
+  expect(await verdict(aRequest({ by: [Buffer.alloc(24, 7).toString('base64')] }))).toBe('signature_mismatch')
+  for (const parsed of [event, [1], null, undefined, 7])
+    expect(await verdict({ ...request, body: parsed as unknown as string })).toBe('body_not_raw')
+  for (const headers of [undefined, null])
+    expect(await verdict({ ...request, headers: headers as unknown as Headers })).toBe('headers_missing')
   expect(await verdict(aRequest({ body: 'no JSON' }))).toBe('body_invalid')
 })
