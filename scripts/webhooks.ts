@@ -1,5 +1,5 @@
 import { createServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
+import { type AddressInfo, connect } from 'node:net'
 import { text } from 'node:stream/consumers'
 
 import { Webhook } from 'standardwebhooks'
@@ -50,36 +50,72 @@ function lineOf({ timestamp, type, subject, data, actor }: TonearmEvent): string
   return `${dim(time)}  ${bold(type.padEnd(24))} ${subject}  ${known}${actor ? dim(`  by ${actor}`) : ''}`
 }
 
-function fail({ message, status }: Failure): never {
-  complain(
-    status === 0 || status === 401
-      ? `${message} (${base_url}). Does \`npm start\` run, with the same PORT and STATE_DIR?`
-      : message,
-  )
-  process.exit(1)
+function explain({ message, status }: Failure): string {
+  if (status === 401 && process.env.TONEARM_KEY) return `${message} (${base_url}). Is TONEARM_KEY a server key of it?`
+  if (status !== 0 && status !== 401) return message
+  return `${message} (${base_url}). Does \`npm start\` run, with the same PORT and STATE_DIR?`
 }
 
-await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/`
-const made = await client.post('/v1/webhook_endpoint', { body: { url, title: 'npm run webhooks' } })
-if (!made.ok) fail(made)
-webhook = new Webhook(made.secret)
-say(
-  `\n  ${bold('Waiting for events.')} Everything that happens at ${base_url} is sent to ${url}\n  Ctrl-C ends this.\n`,
-)
+const TITLE = 'npm run webhooks'
+const listen = () => new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+const urlOf = () => `http://127.0.0.1:${(server.address() as AddressInfo).port}/`
+const make = () => client.post('/v1/webhook_endpoint', { body: { url: urlOf(), title: TITLE } })
 
+/** Deletes an endpoint; answers whether it is gone. */
+async function remove(webhook_endpoint_id: string): Promise<boolean> {
+  const deleted = await client.delete('/v1/webhook_endpoint/{webhook_endpoint_id}', { params: { webhook_endpoint_id } })
+  if (deleted.ok || deleted.status === 404) return true
+  complain(`The endpoint ${webhook_endpoint_id} is still there: ${explain(deleted)}`)
+  return false
+}
+
+/** Of runs that were killed: nobody listens there any more. */
+async function removeAbandoned(): Promise<void> {
+  const listed = await client.get('/v1/webhook_endpoint')
+  if (!listed.ok) return
+  for (const { id, title, url } of listed.webhook_endpoints) {
+    const { protocol, hostname, port } = new URL(url)
+    const isOurs = title === TITLE && protocol === 'http:' && hostname === '127.0.0.1'
+    if (isOurs && (await isRefused(Number(port)))) await remove(id)
+  }
+}
+
+const isRefused = (port: number) =>
+  new Promise<boolean>((resolve) => {
+    const socket = connect(port, '127.0.0.1', () => resolve(false))
+    socket.on('error', ({ code }: NodeJS.ErrnoException) => resolve(code === 'ECONNREFUSED'))
+    socket.on('connect', () => socket.destroy())
+  })
+
+let making: ReturnType<typeof make> | undefined
 let ending = false
-/** It may be asked for twice: npm passes a Ctrl-C on. */
-async function end(): Promise<void> {
+/** It may be asked for twice: npm passes a Ctrl-C on. What is being made is waited for, and then deleted. */
+async function end(code: number): Promise<void> {
   if (ending) return
   ending = true
-  const params = { webhook_endpoint_id: made.ok ? made.webhook_endpoint_id : '' }
-  const deleted = await client.delete('/v1/webhook_endpoint/{webhook_endpoint_id}', { params })
-  process.exit(deleted.ok ? 0 : 1)
+  const made = await making
+  process.exit(!made?.ok || (await remove(made.webhook_endpoint_id)) ? code : 1)
 }
-for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => void end())
-watchParents(() => void end())
+for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => void end(0))
+watchParents(() => void end(0))
+
+await listen()
+await removeAbandoned()
+making = make()
+const made = await making
+if (!made.ok) {
+  complain(explain(made))
+  process.exit(1)
+}
+webhook = new Webhook(made.secret)
+say(
+  `\n  ${bold('Waiting for events.')} Everything that happens at ${base_url} is sent to ${urlOf()}\n  Ctrl-C ends this.\n`,
+)
 // Sent by this service alone, so that something is seen at once.
-await client.post('/v1/webhook_endpoint/{webhook_endpoint_id}/test', {
+const tested = await client.post('/v1/webhook_endpoint/{webhook_endpoint_id}/test', {
   params: { webhook_endpoint_id: made.webhook_endpoint_id },
 })
+if (!tested.ok && !ending) {
+  complain(`No test could be sent: ${explain(tested)}`)
+  await end(1)
+}
