@@ -141,6 +141,7 @@ const groups = [...new Set(EVENT_TYPES.map((type) => type.split('.')[0] as Group
 
 /** A type of event, all of a group as `track.*`, or all: `*`. */
 export const EventPattern = z.enum([...EVENT_TYPES, ...groups.map((group) => `${group}.*` as const), '*'])
+export type EventPattern = z.infer<typeof EventPattern>
 
 const SUBJECTS = ['track', 'collection', 'playlist', 'share', 'api_key', 'webhook_endpoint'] as const
 /** What an event is about. */

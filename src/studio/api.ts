@@ -3,7 +3,7 @@ import type * as z from 'zod'
 import { type Client, createClient, type Failure, type Result } from '../client/index.ts'
 import type { ApiKey, KeyType } from '../contract/api_key.ts'
 import type { Collection } from '../contract/collection.ts'
-import type { EventType, TonearmEvent } from '../contract/event.ts'
+import type { EventPattern, EventType, TonearmEvent } from '../contract/event.ts'
 import type { CoverImage, UploadHandle } from '../contract/media.ts'
 import type { Organization } from '../contract/organization.ts'
 import type { PlayScope } from '../contract/play.ts'
@@ -51,6 +51,7 @@ export type {
   Client,
   Collection,
   CoverImage,
+  EventPattern,
   EventType,
   Failure,
   KeyType,

@@ -1,4 +1,4 @@
-import type { EventType } from './api.ts'
+import type { EventPattern, EventType } from './api.ts'
 
 /** Every type of event in words, by the group that it belongs to. */
 const WORDS: Record<EventType, string> = {
@@ -32,7 +32,8 @@ const WORDS: Record<EventType, string> = {
 
 const groupOf = (type: string) => `${type.split('.')[0]}.*`
 
-const GROUPS: Record<string, string> = {
+type Group = Extract<EventPattern, `${string}.*`>
+const GROUPS: Record<Group, string> = {
   'track.*': 'All track events',
   'cover.*': 'All cover events',
   'collection.*': 'All collection events',
@@ -40,17 +41,17 @@ const GROUPS: Record<string, string> = {
   'api_key.*': 'All key events',
   'share.*': 'All share events',
   'webhook_endpoint.*': 'All webhook events',
+  'webhook.*': 'All webhook tests',
 }
 
 /** A type of event, a group or all, in words. */
 export const wordsOf = (pattern: string) =>
-  pattern === '*' ? 'Everything' : (GROUPS[pattern] ?? WORDS[pattern as EventType] ?? pattern)
+  pattern === '*' ? 'Everything' : (GROUPS[pattern as Group] ?? WORDS[pattern as EventType] ?? pattern)
 
 /** What may be asked for: groups, each with its types behind it. A test is for one endpoint, whatever that hears of. */
-export const PATTERNS = Object.keys(GROUPS).flatMap((group) => [
-  group,
-  ...Object.keys(WORDS).filter((type) => groupOf(type) === group),
-])
+export const PATTERNS = Object.keys(GROUPS)
+  .filter((group) => group !== 'webhook.*')
+  .flatMap((group) => [group, ...Object.keys(WORDS).filter((type) => groupOf(type) === group)])
 
 /** Whether all of a type's group are asked for. */
 export const isWithin = (type: string, patterns: readonly string[]) =>

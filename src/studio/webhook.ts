@@ -19,7 +19,7 @@ export const isUnwell = ({ state, reason, failing_since }: WebhookEndpoint) =>
   state === 'active' ? failing_since !== null : reason !== 'requested'
 
 const ERRORS: Record<AttemptError, string> = {
-  status: 'refused',
+  status: 'not accepted',
   redirect: 'redirected, which is not followed',
   timed_out: 'no answer in time',
   unreachable: 'not reached',
@@ -41,10 +41,17 @@ export function stateOf({ state, next_attempt_at, attempt }: WebhookDelivery): s
   if (!next_attempt_at) return 'Waits for an earlier one'
   const seconds = (Date.parse(next_attempt_at) - Date.now()) / 1000
   if (seconds <= 0) return 'Being sent'
-  return `${attempt === 0 ? 'Sent' : 'Next try'} in ${length(seconds)}`
+  return `${attempt === 0 ? 'Will be sent' : 'Next try'} in ${length(seconds)}`
 }
 
-/** Whether something happens to it soon. */
-export const isOnItsWay = ({ state, next_attempt_at }: WebhookDelivery) =>
-  state === 'sending' ||
-  (state === 'pending' && next_attempt_at !== null && Date.parse(next_attempt_at) < Date.now() + 30_000)
+const SOON = 1500
+const LATER = 30_000
+
+/** Milliseconds until it is worth to look again; null when nothing more happens by itself. */
+export function pauseOf(deliveries: Pick<WebhookDelivery, 'state' | 'next_attempt_at'>[]): number | null {
+  const until = Date.now() + LATER
+  const isSoon = ({ state, next_attempt_at }: (typeof deliveries)[number]) =>
+    state === 'sending' || (state === 'pending' && next_attempt_at !== null && Date.parse(next_attempt_at) < until)
+  if (deliveries.some(isSoon)) return SOON
+  return deliveries.some(({ state }) => state === 'pending') ? LATER : null
+}

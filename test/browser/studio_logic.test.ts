@@ -2,6 +2,7 @@ import { describe, expect, test } from 'vitest'
 
 import { explain, faultsOf, length, plural } from '../../src/studio/format.ts'
 import { sitesOf } from '../../src/studio/sites.ts'
+import { pauseOf } from '../../src/studio/webhook.ts'
 
 /** What the studio decides without a browser. */
 
@@ -11,6 +12,20 @@ test('what was not counted to its end says so', () => {
     '1,000 or more collections',
     '1,200 collections',
   ])
+})
+
+test('deliveries are looked at until nothing more happens by itself, more often when it is soon', () => {
+  const dueIn = (seconds: number) => new Date(Date.now() + seconds * 1000).toISOString()
+  const ended = { state: 'delivered', next_attempt_at: null } as const
+  const pauses = [
+    { state: 'sending', next_attempt_at: null } as const,
+    { state: 'pending', next_attempt_at: dueIn(5) } as const,
+    { state: 'pending', next_attempt_at: dueIn(7200) } as const,
+    // Waits for an earlier one of its subject.
+    { state: 'pending', next_attempt_at: null } as const,
+  ].map((delivery) => pauseOf([ended, delivery]))
+  expect(pauses).toEqual([1500, 1500, 30_000, 30_000])
+  expect([pauseOf([]), pauseOf([ended, { state: 'failed', next_attempt_at: null }])]).toEqual([null, null])
 })
 
 describe('sites', () => {

@@ -11,9 +11,7 @@ import { goBack, href, type PageProperties } from '../route.ts'
 import { useClient, useLoad } from '../state/client.ts'
 import { useRepeat } from '../state/repeat.ts'
 import { useTitle } from '../title.ts'
-import { isOnItsWay, outcomeOf, stateOf } from '../webhook.ts'
-
-const PERIOD = 1000
+import { outcomeOf, pauseOf, stateOf } from '../webhook.ts'
 
 /** One event on its way to one endpoint: each attempt with what was sent and answered. */
 export function DeliveryPage({ id }: PageProperties) {
@@ -22,7 +20,7 @@ export function DeliveryPage({ id }: PageProperties) {
   const loaded = useLoad(() => client.get('/v1/webhook_delivery/{webhook_delivery_id}', { params }), [client, id])
   const delivery = loaded.answer?.webhook_delivery
   useTitle(delivery && wordsOf(delivery.type))
-  useRepeat(loaded.reload, PERIOD, delivery !== undefined && isOnItsWay(delivery))
+  useRepeat(loaded.reload, delivery ? pauseOf([delivery]) : null)
   if (!delivery) return <NotLoaded {...loaded} />
 
   async function sendAgain() {

@@ -40,7 +40,7 @@ export function TrackPage({ id, tab }: PageProperties) {
   useTitle(track && nameOf(track))
 
   // Until nothing more happens to it.
-  useRepeat(loaded.reload, PERIOD, track !== undefined && !isFinal(track))
+  useRepeat(loaded.reload, track && !isFinal(track) ? PERIOD : null)
 
   if (!track) return <NotLoaded {...loaded} />
   return (
@@ -63,7 +63,10 @@ export function TrackPage({ id, tab }: PageProperties) {
           }}
         />
       )}
-      {tab === 'events' && <EventList asked={{ subject: `track:${id}` }} label="Events of this track" />}
+      {tab === 'events' && (
+        // What has changed the status is told there.
+        <EventList key={track.status} asked={{ subject: `track:${id}` }} label="Events of this track" />
+      )}
       {tab === 'share' && <Share scope="track" id={id} title={nameOf(track)} />}
     </>
   )

@@ -3,7 +3,7 @@ import { useState } from 'preact/hooks'
 import { announce } from '../announce.ts'
 import type { Failure, WebhookDelivery, WebhookDeliveryState } from '../api.ts'
 import { wordsOf } from '../event.ts'
-import { date, exactTime, explain } from '../format.ts'
+import { dateTime, exactTime, explain } from '../format.ts'
 import { Button } from '../parts/button.tsx'
 import { DayBar } from '../parts/day_bar.tsx'
 import { confirmed } from '../parts/dialog.tsx'
@@ -20,7 +20,7 @@ import { useClient, useLoad } from '../state/client.ts'
 import { useMore } from '../state/more.ts'
 import { useRepeat } from '../state/repeat.ts'
 import { useTitle } from '../title.ts'
-import { isOnItsWay, outcomeOf, stateOf } from '../webhook.ts'
+import { outcomeOf, pauseOf, stateOf } from '../webhook.ts'
 import { Health } from './webhooks.tsx'
 
 const TABS = [
@@ -29,7 +29,6 @@ const TABS = [
   ['failed', 'Given up'],
   ['delivered', 'Delivered'],
 ] as const
-const PERIOD = 2000
 /** As many as one answer has: what somebody has asked for beyond is not taken away by looking again. */
 const FIRST = 50
 
@@ -58,7 +57,7 @@ export function WebhookPage({ id, tab }: PageProperties) {
   const [dialog, setDialog] = useState<'edit' | 'secret' | null>(null)
   useTitle(endpoint?.title)
   const look = () => Promise.all([loaded.reload(), list.reload()])
-  useRepeat(look, PERIOD, list.entries.length <= FIRST && list.entries.some(isOnItsWay))
+  useRepeat(look, list.entries.length <= FIRST ? pauseOf(list.entries) : null)
   if (!endpoint) return <NotLoaded {...loaded} />
 
   async function tell(answer: { ok: true } | Failure, done: string) {
@@ -98,7 +97,8 @@ export function WebhookPage({ id, tab }: PageProperties) {
           <p class="soft">
             <Health endpoint={endpoint} /> · {endpoint.events.map(wordsOf).join(', ')}
             {endpoint.is_ordered && ' · in order'}
-            {endpoint.previous_secret_expires_at && ` · old secret until ${date(endpoint.previous_secret_expires_at)}`}
+            {endpoint.previous_secret_expires_at &&
+              ` · old secret until ${dateTime(endpoint.previous_secret_expires_at)}`}
           </p>
         </div>
         <div class="actions">
@@ -166,7 +166,7 @@ const Deliveries = ({ deliveries }: { deliveries: WebhookDelivery[] }) => (
       <thead>
         <tr>
           <th>Event</th>
-          <th>Of</th>
+          <th>Subject</th>
           <th>State</th>
           <th>Last answer</th>
           <th>When</th>
@@ -178,7 +178,7 @@ const Deliveries = ({ deliveries }: { deliveries: WebhookDelivery[] }) => (
             <th scope="row">
               <a href={href('delivery', delivery.id)}>{wordsOf(delivery.type)}</a>
             </th>
-            <td data-label="Of">
+            <td data-label="Subject">
               <Subject subject={delivery.subject} />
             </td>
             <td data-label="State" class={delivery.state === 'failed' ? 'error' : ''}>

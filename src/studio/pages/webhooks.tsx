@@ -39,7 +39,7 @@ export function WebhooksPage() {
       {problem && <Problem failure={problem} retry={reload} />}
       {loading && <Loading rows={3} />}
       {isEmpty && (
-        <Empty title="Nobody is told yet" action={button}>
+        <Empty title="No webhooks yet" action={button}>
           A webhook is a URL of your server that hears of what happens: tracks that are ready, lists that change.
         </Empty>
       )}

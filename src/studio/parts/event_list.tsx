@@ -49,7 +49,7 @@ export function EventList({ asked, label }: { asked: Asked; label: string }) {
           <thead>
             <tr>
               <th>What</th>
-              {!asked.subject && <th>Of</th>}
+              {!asked.subject && <th>Subject</th>}
               <th>By</th>
               <th>When</th>
             </tr>
@@ -62,7 +62,7 @@ export function EventList({ asked, label }: { asked: Asked; label: string }) {
                   <span class="soft">{factsOf(event)}</span>
                 </th>
                 {!asked.subject && (
-                  <td data-label="Of">
+                  <td data-label="Subject">
                     <Subject subject={event.subject} />
                   </td>
                 )}

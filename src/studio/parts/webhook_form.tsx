@@ -36,6 +36,8 @@ export function WebhookForm({ endpoint, onSaved, onClose }: Properties) {
   const [secret, setSecret] = useState('')
   const [faults, setFaults] = useState<Faults>({})
   const all = events.includes('*')
+  /** Also what was chosen elsewhere and is not offered here. */
+  const patterns = [...PATTERNS, ...before.events.filter((one) => one !== '*' && !PATTERNS.includes(one))]
   const changed =
     url !== before.url ||
     title !== before.title ||
@@ -49,18 +51,16 @@ export function WebhookForm({ endpoint, onSaved, onClose }: Properties) {
   }
   async function save() {
     if (events.length === 0) return setFaults({ events: 'Choose at least one.' })
-    const body = {
-      url: url.trim(),
-      ...(title.trim() && { title: title.trim() }),
-      events: events as ['*'],
-      is_ordered: ordered,
-    }
+    const body = { url: url.trim(), events: events as ['*'], is_ordered: ordered }
+    // The service makes a title of the host, but only for a new one.
+    const name = title.trim() || (endpoint && URL.parse(body.url)?.hostname)
+    const titled = name ? { title: name } : {}
     const answer = endpoint
       ? await client.put('/v1/webhook_endpoint/{webhook_endpoint_id}', {
           params: { webhook_endpoint_id: endpoint.id },
-          body,
+          body: differing(endpoint, { ...body, ...titled }),
         })
-      : await client.post('/v1/webhook_endpoint', { body })
+      : await client.post('/v1/webhook_endpoint', { body: { ...body, ...titled } })
     if (!answer.ok) return setFaults(faultsOf(answer, ['url', 'title', 'events']))
     if ('secret' in answer) setSecret(answer.secret as string)
     onSaved(answer.webhook_endpoint.title)
@@ -92,7 +92,7 @@ export function WebhookForm({ endpoint, onSaved, onClose }: Properties) {
           placeholder="Made from the URL when empty"
         />
         <SelectField
-          label="Hears of"
+          label="Events"
           value={all ? 'all' : 'some'}
           options={SCOPES}
           onChange={(value) => setEvents(value === 'all' ? ['*'] : before.events.filter((one) => one !== '*'))}
@@ -101,18 +101,20 @@ export function WebhookForm({ endpoint, onSaved, onClose }: Properties) {
         {!all && (
           <fieldset class="choices checks">
             <legend class="visually-hidden">Events</legend>
-            {PATTERNS.filter((pattern) => !isWithin(pattern, events)).map((pattern) => (
-              <Check
-                key={pattern}
-                label={
-                  <>
-                    {wordsOf(pattern)} <code class="soft">{pattern}</code>
-                  </>
-                }
-                checked={events.includes(pattern)}
-                onChange={(wanted) => choose(pattern, wanted)}
-              />
-            ))}
+            {patterns
+              .filter((pattern) => !isWithin(pattern, events))
+              .map((pattern) => (
+                <Check
+                  key={pattern}
+                  label={
+                    <>
+                      {wordsOf(pattern)} <code class="soft">{pattern}</code>
+                    </>
+                  }
+                  checked={events.includes(pattern)}
+                  onChange={(wanted) => choose(pattern, wanted)}
+                />
+              ))}
           </fieldset>
         )}
         <Check
@@ -131,3 +133,9 @@ export function WebhookForm({ endpoint, onSaved, onClose }: Properties) {
     </Dialog>
   )
 }
+
+/** What is not as it was: the rest may have been changed by somebody else meanwhile. */
+const differing = <T extends object>(before: Record<keyof T, unknown>, after: T) =>
+  Object.fromEntries(
+    Object.entries(after).filter(([name, value]) => String(value) !== String(before[name as keyof T])),
+  ) as Partial<T>

@@ -14,10 +14,14 @@ export function useMore<T, C>(load: (from: C | undefined) => Promise<Page<T, C> 
   const [page, setPage] = useState<Page<T, C>>()
   const [problem, setProblem] = useState<Failure>()
   const turn = useRef(0)
+  /** The turn that brings what was asked for beyond: a list that is looked at again meanwhile would lose it. */
+  const going = useRef(0)
   async function read(known: Page<T, C> | undefined) {
     const mine = ++turn.current
+    going.current = known ? mine : 0
     const answer = await load(known?.next ?? undefined)
     if (mine !== turn.current) return
+    going.current = 0
     setProblem(answer.ok ? undefined : answer)
     if (answer.ok) setPage({ ...answer, entries: [...(known?.entries ?? []), ...answer.entries] })
   }
@@ -32,6 +36,8 @@ export function useMore<T, C>(load: (from: C | undefined) => Promise<Page<T, C> 
     problem,
     hasMore: page !== undefined && page.next !== null,
     more: () => read(page),
-    reload: () => read(undefined),
+    reload: async () => {
+      if (going.current !== turn.current) await read(undefined)
+    },
   }
 }

@@ -1,4 +1,4 @@
-import { useEffect } from 'preact/hooks'
+import { useEffect, useRef } from 'preact/hooks'
 
 import { sleep } from '../../client/retry.ts'
 
@@ -10,12 +10,15 @@ export async function repeat(look: () => Promise<unknown>, period: number, signa
   }
 }
 
-/** The same for as long as a page is shown, and there is something to wait for. */
-export function useRepeat(look: () => Promise<unknown>, period: number, isOpen = true): void {
+/** The same for as long as a page is shown, and there is something to wait for: a period that is not null. */
+export function useRepeat(look: () => Promise<unknown>, period: number | null): void {
+  // Each render may bring another one, which does not begin the wait anew.
+  const latest = useRef(look)
+  latest.current = look
   useEffect(() => {
-    if (!isOpen) return
+    if (period === null) return
     const ended = new AbortController()
-    void repeat(look, period, ended.signal)
+    void repeat(() => latest.current(), period, ended.signal)
     return () => ended.abort()
-  }, [look, isOpen])
+  }, [period])
 }
