@@ -1,5 +1,4 @@
-import { execFile, spawn } from 'node:child_process'
-import { once } from 'node:events'
+import { execFile } from 'node:child_process'
 import { cp, mkdir, mkdtemp, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises'
 import { createServer, type Server } from 'node:http'
 import { createRequire } from 'node:module'
@@ -12,9 +11,8 @@ import { build } from 'esbuild'
 import { afterAll, beforeAll, expect, test, vi } from 'vitest'
 
 import { tone } from '../support/audio.ts'
-import { freePorts } from '../support/stack.ts'
 import { type Album, openPage, PATIENCE, setUp, type Stage } from './player_setup.ts'
-import { ANSWERS, answersOf, SECRET } from './receivers.ts'
+import { ANSWERS, answersOf, SECRET, useReceiver } from './receivers.ts'
 
 /**
  * The packages as people get them: tarballs, installed in a blank project without a network, and each of `examples` compiled, built and used
@@ -212,27 +210,29 @@ console.log(renderToString(await Page()), UploadQueue.name, Playback.name)`,
 })
 
 test('webhooks arrive at a server of Node, once each, and at a route of Next', async () => {
-  const [port] = await freePorts()
-  const env = { ...process.env, TONEARM_WEBHOOK_SECRET: SECRET, PORT: String(port) }
-  const server = spawn(process.execPath, ['server.ts'], { cwd: join(project, 'node'), env })
-  let said = ''
-  server.stdout.on('data', (data) => (said += String(data)))
-  try {
-    const url = `http://127.0.0.1:${port}`
-    await vi.waitFor(() => fetch(url, { method: 'POST' }), { timeout: 30_000, interval: 100 })
+  const { said, complained } = await useReceiver(join(project, 'node'), async (url) => {
     expect(await answersOf((init) => fetch(url, init))).toEqual(ANSWERS)
-    expect(said).toBe('track-1 can be played: 2.5 s\n')
-  } finally {
-    server.kill()
-    await once(server, 'exit')
-  }
+    const { status } = await fetch(url, { method: 'POST', body: 'x'.repeat(65_537) })
+    expect(status).toBe(413)
+  })
+  expect([said, complained]).toEqual(['track-1 can be played: 2.5 s\n', ''])
 
   vi.stubEnv('TONEARM_WEBHOOK_SECRET', SECRET)
-  const { POST } = (await import(join(project, 'next/app/webhook/route.ts'))) as {
-    POST: (request: Request) => Promise<Response>
+  try {
+    const { POST } = (await import(join(project, 'next/app/webhook/route.ts'))) as {
+      POST: (request: Request) => Promise<Response>
+    }
+    expect(await answersOf((init) => POST(new Request('http://localhost/webhook', init)))).toEqual(ANSWERS)
+  } finally {
+    vi.unstubAllEnvs()
   }
-  expect(await answersOf((init) => POST(new Request('http://localhost/webhook', init)))).toEqual(ANSWERS)
-  vi.unstubAllEnvs()
+})
+
+test('a receiver without its secret does not start, and says so', async () => {
+  // A port that there is none of: should it start after all, it ends nevertheless.
+  const env = { TONEARM_WEBHOOK_SECRET: '', PORT: '70000' }
+  const starting = run(process.execPath, ['server.ts'], env, join(project, 'node'))
+  await expect(starting).rejects.toThrow('TONEARM_WEBHOOK_SECRET is missing')
 })
 
 test('the address of an element stays and is asked for again; the module behind it is kept', async () => {

@@ -1,4 +1,11 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+
 import { Webhook } from 'standardwebhooks'
+import { vi } from 'vitest'
+
+import { showLog } from '../support/logs.ts'
+import { freePorts } from '../support/stack.ts'
 
 /** Webhooks for the receivers of `examples`, signed by the reference implementation. */
 
@@ -22,3 +29,24 @@ export async function answersOf(receive: (init: RequestInit) => Promise<Response
 }
 /** What a receiver has to answer. */
 export const ANSWERS = ['204 ', '204 ', '400 signature_mismatch']
+
+/** Runs the `server.ts` of a folder for as long as it is used; answers all that it has printed, as its streams are closed then. */
+export async function useReceiver(cwd: string, use: (url: string) => Promise<void>) {
+  const [port] = await freePorts()
+  const env = { ...process.env, TONEARM_WEBHOOK_SECRET: SECRET, PORT: String(port) }
+  const server = spawn(process.execPath, ['server.ts'], { cwd, env })
+  const closed = once(server, 'close')
+  let [said, complained] = ['', '']
+  server.stdout.on('data', (data) => (said += String(data)))
+  server.stderr.on('data', (data) => (complained += String(data)))
+  showLog('the receiver', () => said + complained)
+  try {
+    const url = `http://127.0.0.1:${port}`
+    await vi.waitFor(() => fetch(url, { method: 'POST' }), { timeout: 30_000, interval: 100 })
+    await use(url)
+  } finally {
+    server.kill()
+    await closed
+  }
+  return { said, complained }
+}

@@ -1,8 +1,11 @@
 import { verifyWebhook } from '@tonearm/client'
 
+const { TONEARM_WEBHOOK_SECRET: secret = '' } = process.env
+// Else every webhook would be refused, and given up after days. `next build` needs it too.
+if (!secret) throw new Error('TONEARM_WEBHOOK_SECRET is missing: the secret of the webhook endpoint, whsec_…')
+
 /** Receives webhooks. */
 export async function POST(request: Request) {
-  const secret = process.env.TONEARM_WEBHOOK_SECRET ?? ''
   const webhook = await verifyWebhook({ body: await request.text(), headers: request.headers, secret })
   if (!webhook.ok) return new Response(webhook.code, { status: 400 })
   if (webhook.event.type === 'track.ready') console.log(`${webhook.event.data.track_id} can be played`)
