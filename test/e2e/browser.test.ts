@@ -119,8 +119,11 @@ test('the API reference shows every operation, and asks no other host for anythi
   reference.on('pageerror', (error) => problems.push(String(error)))
   await reference.goto(`${stack.base_url}/docs`)
   await reference.getByText('Create a play session for a collection').waitFor(PATIENCE)
-  const document = (await (await fetch(`${stack.base_url}/openapi.json`)).json()) as { paths: Record<string, object> }
-  const operations = Object.values(document.paths).flatMap((path) => Object.keys(path))
+  const document = (await (await fetch(`${stack.base_url}/openapi.json`)).json()) as {
+    paths: Record<string, object>
+    webhooks: Record<string, object>
+  }
+  const operations = Object.values({ ...document.paths, ...document.webhooks }).flatMap((path) => Object.keys(path))
   expect(await reference.locator('.opblock').count()).toBe(operations.length)
   expect([...hosts].filter((host) => host !== '' && host !== new URL(stack.base_url).host)).toEqual([])
   if (process.env.SCREENSHOTS) await reference.screenshot({ path: join(process.env.SCREENSHOTS, 'docs.png') })

@@ -139,11 +139,11 @@ describe('lists that are searched, sorted and filtered', () => {
     const path = `/v1/track/${created.body.track_id}`
     const titled = await rowsOf('PUT', path, { key, body: { title: 'New' } })
     const noted = await rowsOf('PUT', path, { key, body: { metadata: { a: 1 } } })
-    // The row and what lists it by collection, 6; its counts, 4; and for all tracks: by title, by both times, and the search.
+    // The row and what lists it by collection, 6; its counts, 4; for all tracks: by title, by both times, and the search; and its event.
     expect({ created: created.written, titled: titled.written, noted: noted.written }).toEqual({
-      created: 14,
-      titled: 4,
-      noted: 2,
+      created: 15,
+      titled: 5,
+      noted: 3,
     })
   })
 })

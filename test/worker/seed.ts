@@ -207,3 +207,12 @@ export const seedEvents = (from: number, to: number, { organization_id }: { orga
     data: `json_object('api_key_id', ${id('api_keys')}, 'type', 'player')`,
     created_at: 'i',
   })
+
+/** Deliveries of these events to an endpoint. */
+export const seedDeliveries = (from: number, to: number, endpoint_id: string) =>
+  insertRows('webhook_deliveries', from, to, {
+    endpoint_id: `'${endpoint_id}'`,
+    seq: 'i',
+    state: `iif(i % 2, 'delivered', 'failed')`,
+    attempt: 1,
+  })
