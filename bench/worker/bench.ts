@@ -1,11 +1,14 @@
+import { resolve } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { parseArgs } from 'node:util'
 
 import { watchOthers } from '../process.ts'
+import { compare } from './against.ts'
+import { bundleWorker } from './bundle.ts'
 import { withEnding } from './ending.ts'
 import { parts, type Plan } from './figures.ts'
 import { startSystem } from './system.ts'
-import { percent, table } from './table.ts'
+import { othersLine, percent, table } from './table.ts'
 import { runningPids } from './workerd.ts'
 
 const HELP = `npm run bench -- worker [options]
@@ -13,6 +16,8 @@ const HELP = `npm run bench -- worker [options]
   --quick       fewer rounds and rows: two minutes instead of six
   --only NAMES  some of its parts: ${Object.keys(parts).join(', ')}
   --json        all figures as JSON
+  --against DIR beside the Worker of another checkout, after its \`npm ci\`: CPU of this one divided by that one's, in the same rounds and
+                on the same database, which has this checkout's migrations
 
 It wants Linux and a quiet machine: ratios stand up to other programs far better than times, but not well. Counts are exact.
 The exit code is 0 when every goal is met, 1 when not.`
@@ -21,6 +26,7 @@ const options = {
   quick: { type: 'boolean', default: false },
   only: { type: 'string' },
   json: { type: 'boolean', default: false },
+  against: { type: 'string' },
   help: { type: 'boolean', default: false },
 } as const
 
@@ -46,8 +52,13 @@ export const worker = {
       const system = await startSystem()
       const figures = []
       const shareOfOthers = watchOthers(runningPids)
+      const plan = values.quick ? QUICK : FULL
+      if (values.against !== undefined) {
+        const lines = await compare(system, await bundleWorker(resolve(values.against)), plan, say)
+        return console.log([...lines, '', othersLine(shareOfOthers())].join('\n'))
+      }
       for (const [name, part] of Object.entries(parts)) {
-        if (wanted.includes(name)) figures.push(...(await part(system, values.quick ? QUICK : FULL, say)))
+        if (wanted.includes(name)) figures.push(...(await part(system, plan, say)))
       }
       const others = shareOfOthers()
       console.log(values.json ? JSON.stringify({ others, figures }, null, 2) : table(figures, others))

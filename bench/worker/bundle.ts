@@ -15,17 +15,21 @@ export type Bundle = Record<string, string>
 
 const root = join(import.meta.dirname, '../..')
 
-/** The Worker as `npm run deploy` would upload it. */
-export async function bundleWorker(): Promise<Bundle> {
-  await buildPublic()
+async function run(command: string, args: string[], cwd: string): Promise<void> {
+  const env = { ...process.env, WRANGLER_SEND_METRICS: 'false', WRANGLER_LOG: 'error' }
+  const child = spawn(command, args, { cwd, env, stdio: ['ignore', 'ignore', 'inherit'] })
+  atEnd(() => child.kill())
+  const [code] = await once(child, 'exit')
+  if (code !== 0) throw new Error(`${command} ${args.slice(0, 2).join(' ')} ended with ${code} in ${cwd}`)
+}
+
+/** The Worker as `npm run deploy` would upload it, of this checkout or of another one. */
+export async function bundleWorker(checkout = root): Promise<Bundle> {
+  await (checkout === root ? buildPublic() : run('npm', ['run', 'build'], checkout))
   const directory = await mkdtemp(join(tmpdir(), 'tonearm-bench-bundle-'))
   atEnd(() => rm(directory, { recursive: true, force: true }))
   const flags = ['deploy', '--dry-run', '--containers-rollout=none', '--outdir', directory]
-  const env = { ...process.env, WRANGLER_SEND_METRICS: 'false', WRANGLER_LOG: 'error' }
-  const child = spawn('wrangler', flags, { cwd: root, env, stdio: ['ignore', 'ignore', 'inherit'] })
-  atEnd(() => child.kill())
-  const [code] = await once(child, 'exit')
-  if (code !== 0) throw new Error(`wrangler deploy --dry-run ended with ${code}`)
+  await run('wrangler', flags, checkout)
   const names = (await readdir(directory, { recursive: true })).filter((name) => name.endsWith('.js'))
   const ordered = names.toSorted((a, b) => Number(b === 'index.js') - Number(a === 'index.js'))
   const modules = ordered.map(async (name) => [name, await readFile(join(directory, name), 'utf8')] as const)

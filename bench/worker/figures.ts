@@ -5,6 +5,7 @@ import { type Ratio, runRounds, type Target } from './load.ts'
 import { aCollection, aReadyTrack, aSession, aShop, copies, requireView, view } from './seed.ts'
 import { startUp } from './startup.ts'
 import type { System } from './system.ts'
+import type { Workerd } from './workerd.ts'
 
 /** What is measured, part by part, and the goals (the only place where these stand). */
 
@@ -23,7 +24,7 @@ export type Plan = {
 export type Figure = { name: string; value: string; goal: string; met: boolean }
 type Part = (system: System, plan: Plan, say: (text: string) => void) => Promise<Figure[]>
 
-function show(value: number): string {
+export function show(value: number): string {
   if (Number.isInteger(value) || value >= 100) return value.toFixed(0)
   return value.toFixed(value >= 10 ? 1 : 2)
 }
@@ -42,45 +43,51 @@ async function plainHono(): Promise<Target> {
   return { name: 'Hono', workerd: plain, path: '/' }
 }
 
+type Asked = Omit<Target, 'name' | 'workerd'>
+
 /** A process of the Worker for one target, so that none finds what another one has left in memory. */
-async function target(system: System, name: string, rest: Omit<Target, 'name' | 'workerd'>): Promise<Target> {
-  return { name, workerd: await startApp(system.bundle, system.addresses), ...rest }
+export async function target(system: System, name: string, asked: Asked, bundle = system.bundle): Promise<Target> {
+  const workerd = await startApp(bundle, system.addresses)
+  return { name, workerd, ...asked, prepare: () => asked.prepare?.(workerd) }
 }
 
 /** Sessions and tracks of which every pair is asked for once. */
 const KNOWN = { sessions: 200, tracks: 100 }
 const COUNTED = 20
 
-const play: Part = async (system, plan, say) => {
+/** Play views: of one that is asked for again, of sessions and tracks that are known, and of such as are not. */
+export async function viewsOf(system: System, { cold: amount }: Plan, say: (text: string) => void) {
   const shop = await aShop(system)
   const collection_id = await aCollection(system, shop)
   const known_id = await aReadyTrack(system, shop, collection_id, 1)
   const cold_id = await aReadyTrack(system, shop, collection_id, 1)
   const known_session = await aSession(system, shop, 'collection', collection_id)
   const cold_session = await aSession(system, shop, 'collection', collection_id)
-  say(`copying ${plan.cold} sessions and tracks …`)
+  say(`copying ${amount} sessions and tracks …`)
   const known = pairs(await copies(system, known_session, KNOWN.sessions), await copies(system, known_id, KNOWN.tracks))
-  const cold_tracks = await copies(system, cold_id, plan.cold)
-  const cold = (await copies(system, cold_session, plan.cold)).map((session, at) => view(session, cold_tracks[at]!))
+  const cold_tracks = await copies(system, cold_id, amount)
+  const cold = (await copies(system, cold_session, amount)).map((session, at) => view(session, cold_tracks[at]!))
   const warm = view(known_session, known_id)
   await requireView(system, warm)
   await requireView(system, cold[0]!)
+  const remember = async (workerd: Workerd) => {
+    for (const path of known.known) await (await fetch(`${workerd.url('0')}${path}`)).arrayBuffer()
+  }
+  return {
+    known,
+    asked: { warm: { path: warm }, known: { path: known.unasked, prepare: remember }, cold: { path: cold } },
+  }
+}
 
+const play: Part = async (system, plan, say) => {
+  const { known, asked } = await viewsOf(system, plan, say)
   const counts = {
-    warm: await countWarm(system, warm),
+    warm: await countWarm(system, asked.warm.path),
     known: await countViews(system, known.unasked.slice(0, COUNTED), known.known),
-    cold: await countViews(system, cold.slice(-COUNTED)),
+    cold: await countViews(system, asked.cold.path.slice(-COUNTED)),
   }
-  const knownTarget = await target(system, 'known', { path: known.unasked })
-  knownTarget.prepare = async () => {
-    for (const path of known.known) await (await fetch(`${knownTarget.workerd.url('0')}${path}`)).arrayBuffer()
-  }
-  const targets = [
-    await plainHono(),
-    await target(system, 'warm', { path: warm }),
-    knownTarget,
-    await target(system, 'cold', { path: cold }),
-  ]
+  const targets = [await plainHono()]
+  for (const [name, one] of Object.entries(asked)) targets.push(await target(system, name, one))
   const ratios = await runRounds(targets, plan.rounds, plan.seconds, say)
   return [
     times('play view, warm: CPU', ratios('warm').cpu, 1.2),
@@ -94,6 +101,14 @@ const play: Part = async (system, plan, say) => {
   ]
 }
 
+/** `POST play_session`. */
+export const creation = (key: string, scope: 'track' | 'collection', id: string): Asked => ({
+  path: `/v1/play_session/${scope}`,
+  method: 'POST',
+  headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
+  body: JSON.stringify({ [`${scope}_id`]: id, expires_in: 3600 }),
+})
+
 const create: Part = async (system, plan, say) => {
   const shop = await aShop(system)
   const [small, large] = [await aCollection(system, shop), await aCollection(system, shop)]
@@ -101,17 +116,10 @@ const create: Part = async (system, plan, say) => {
   await copies(system, await aReadyTrack(system, shop, large, 1), 999)
   const track = await countCreate(system, shop, 'track', track_id)
   const collection = await countCreate(system, shop, 'collection', large)
-  const post = (name: string, scope: 'track' | 'collection', id: string) =>
-    target(system, name, {
-      path: `/v1/play_session/${scope}`,
-      method: 'POST',
-      headers: { authorization: `Bearer ${shop.key}`, 'content-type': 'application/json' },
-      body: JSON.stringify({ [`${scope}_id`]: id, expires_in: 3600 }),
-    })
   const targets = [
     await plainHono(),
-    await post('1 track', 'track', track_id),
-    await post('1,000 tracks', 'collection', large),
+    await target(system, '1 track', creation(shop.key, 'track', track_id)),
+    await target(system, '1,000 tracks', creation(shop.key, 'collection', large)),
   ]
   const ratios = await runRounds(targets, plan.rounds, plan.seconds, say)
   return [

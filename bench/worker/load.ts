@@ -18,7 +18,7 @@ export type Target = {
   headers?: Record<string, string>
   body?: string
   /** What must be done before each of its turns. */
-  prepare?: () => Promise<void>
+  prepare?: (workerd: Workerd) => Promise<void> | undefined
 }
 
 /** One target's turn: CPU seconds a request, and requests a second. */
@@ -71,7 +71,7 @@ async function turn(target: Target, amount: number, next: (() => string) | undef
   const { name, workerd, path, method = 'GET', headers = {}, body, prepare } = target
   const { pid } = workerd
   const url = workerd.url('0')
-  await prepare?.()
+  await prepare?.(workerd)
   const before = { cpu: threadSeconds(pid), at: performance.now() }
   let [answers, last] = [0, before.at]
   const options = {

@@ -5,6 +5,9 @@ const NOISE = 0.03
 
 export const percent = (part: number) => `${(part * 100).toFixed(0)} %`
 
+export const othersLine = (others: number) =>
+  `machine used by others: ${percent(others)}${others > NOISE ? '\nOther programs ran: do not quote what is timed. Counts are exact.' : ''}`
+
 /** The figures as text that fits a terminal. */
 export function table(figures: Figure[], others: number): string {
   const rows = [
@@ -24,7 +27,6 @@ export function table(figures: Figure[], others: number): string {
     ),
     '',
     missed === 0 ? 'Every goal is met.' : `${missed} of ${figures.length} goals are missed.`,
-    `machine used by others: ${percent(others)}`,
-    ...(others > NOISE ? ['Other programs ran: do not quote what is timed. Counts are exact.'] : []),
+    othersLine(others),
   ].join('\n')
 }

@@ -1,0 +1,56 @@
+import { interval, median } from '../statistics.ts'
+import { type Bundle, gzippedSize } from './bundle.ts'
+import { creation, type Plan, show, target, viewsOf } from './figures.ts'
+import { runRounds } from './load.ts'
+import { aCollection, aReadyTrack, aShop } from './seed.ts'
+import { startUp } from './startup.ts'
+import type { System } from './system.ts'
+
+/** What a change does to the Worker's CPU: this checkout's beside another one's, which differs less from round to round than from run to run. */
+
+const times = (ratios: number[]) => `${show(median(ratios))}× [${interval(ratios).map(show).join('–')}]`
+
+/** A line for each figure. The other Worker must be able to play from this one's database. */
+export async function compare(system: System, that: Bundle, plan: Plan, say: (text: string) => void) {
+  const { asked } = await viewsOf(system, plan, say)
+  const shop = await aShop(system)
+  const track_id = await aReadyTrack(system, shop, await aCollection(system, shop), 1)
+  const all = {
+    'play view, warm': asked.warm,
+    'play view, session and track known': asked.known,
+    'play view, cold': asked.cold,
+    'POST play_session, 1 track': creation(shop.key, 'track', track_id),
+  }
+  const lines: string[] = ["CPU of this one divided by that one's: the median of rounds, with its 95 % interval", '']
+  const line = (name: string, value: string) => lines.push(`${name.padEnd(38)}${value}`)
+  for (const [name, one] of Object.entries(all)) {
+    const targets = [await target(system, 'that', one, that), await target(system, 'this', one)]
+    const { value, interval: around } = (await runRounds(targets, plan.rounds, plan.seconds, say))('this').cpu
+    line(name, `${show(value)}× [${around.map(show).join('–')}]`)
+  }
+  const path = asked.warm.path
+  const starts = {
+    this: { start: [] as number[], view: [] as number[] },
+    that: { start: [] as number[], view: [] as number[] },
+  }
+  for (let round = 0; round < plan.starts; round++) {
+    for (const [name, bundle] of [
+      ['that', that],
+      ['this', system.bundle],
+    ] as const) {
+      const { start, view } = await startUp(bundle, system.addresses, path, 1)
+      starts[name].start.push(start)
+      starts[name].view.push(view)
+    }
+    say(`start ${round + 1} of ${plan.starts}`)
+  }
+  for (const [figure, name] of [
+    ['start', 'start-up of an isolate'],
+    ['view', 'its first play view'],
+  ] as const) {
+    const ratios = starts.this[figure].map((value, round) => value / starts.that[figure][round]!)
+    line(name, `${times(ratios)}, ${show(median(starts.this[figure]))} and ${show(median(starts.that[figure]))} ms`)
+  }
+  line('bundle, gzipped', `${show(gzippedSize(system.bundle))} and ${show(gzippedSize(that))} KB`)
+  return lines
+}
