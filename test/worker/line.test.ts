@@ -1,6 +1,7 @@
 import { env } from 'cloudflare:workers'
 import { describe, expect, it } from 'vitest'
 
+import { JOB_SLOTS } from '../../src/contract/facts.ts'
 import { aShop, aTrackWithJob, deliver, eventually, runSweep, unfollowed } from './fixtures.ts'
 import { query } from './ready_track.ts'
 import { events, openStream, result, startTranscoder } from './transcoder.ts'
@@ -124,6 +125,22 @@ describe('places', () => {
     startTranscoder({ transcode: () => events(result()) })
     await handOver(bindings)
     await eventually(async () => (await work.job()).state === 'done')
+  })
+
+  it('are beside those of others, but apart for a job whose transcoder died', async () => {
+    const bindings: Env = { ...env, TRANSCODER_URL: '', TRANSCODER_INSTANCES: '3' }
+    const transcoders: number[] = []
+    for (const attempt of [0, 1]) {
+      const jobs = [await aTrackWithJob({ size: 30 * MB }), await aTrackWithJob({ size: MB })]
+      for (const work of jobs) await work.changeJob({ attempt })
+      const slow = aSlowTranscoder()
+      await handOver(bindings)
+      const rows = await Promise.all(jobs.map((work) => work.job()))
+      transcoders.push(new Set(rows.map(({ slot }) => Math.floor(slot! / JOB_SLOTS.length))).size)
+      for (const work of jobs) await slow.end(work)
+      await unfollowed()
+    }
+    expect(transcoders).toEqual([1, 2])
   })
 
   it('are tried in turn: after a failure another transcoder is asked', async () => {

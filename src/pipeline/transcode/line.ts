@@ -148,7 +148,7 @@ async function claimNext(system: System, broken: Set<number>): Promise<Transcode
   for (;;) {
     const first = (size_class: number) =>
       db
-        .select({ id, turn, tries, size_class: jobs.size_class })
+        .select({ id, turn, tries, attempt: jobs.attempt, size_class: jobs.size_class })
         .from(jobs)
         .where(and(isWaiting, eq(jobs.size_class, size_class), isFree()))
         .orderBy(turn)
@@ -168,25 +168,26 @@ async function claimNext(system: System, broken: Set<number>): Promise<Transcode
   }
 }
 
-type First = Pick<typeof jobs.$inferSelect, 'id' | 'turn' | 'tries' | 'size_class'>
+type First = Pick<typeof jobs.$inferSelect, 'id' | 'turn' | 'tries' | 'attempt' | 'size_class'>
 
 /**
  * The first in line for whom there is a place, and the smallest place that will do, of a transcoder that works already if there is one;
- * after a failure another one.
+ * after a failure another one. A job whose transcoder died is kept apart from others if it can be: it may be what ends transcoders, and no
+ * healthy one should fail with it again and again.
  */
 function choose(count: number, broken: Set<number>, taken: Set<number>, firsts: First[]) {
   const places = Array.from({ length: count }, (_, instance) => ({
     instance,
     all: JOB_SLOTS.map((_, at) => instance * PLACES + at).toReversed(),
   }))
-  const isIdle = ({ all }: { all: number[] }) => Number(!all.some((place) => taken.has(place)))
-  const free = places
-    .filter(({ instance }) => !broken.has(instance))
-    .toSorted((a, b) => isIdle(a) - isIdle(b))
-    .flatMap(({ all }) => all.filter((place) => !taken.has(place)))
+  const isIdle = ({ all }: { all: number[] }) => !all.some((place) => taken.has(place))
+  const whole = places.filter(({ instance }) => !broken.has(instance))
+  const [idle, working] = [whole.filter(isIdle), whole.filter((one) => !isIdle(one))]
   for (const job of firsts.toSorted((a, b) => a.turn! - b.turn!)) {
-    const places = free.filter((place) => takes(place, job.size_class))
-    if (places.length > 0) return { id: job.id, slot: places[job.tries % places.length]! }
+    const free = (job.attempt > 0 ? [...idle, ...working] : [...working, ...idle])
+      .flatMap(({ all }) => all)
+      .filter((place) => !taken.has(place) && takes(place, job.size_class))
+    if (free.length > 0) return { id: job.id, slot: free[job.tries % free.length]! }
   }
   return null
 }
