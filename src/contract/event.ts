@@ -23,6 +23,7 @@ const playlist = { playlist_id: id, organization_index, version: z.int() }
 const cover = { scope: PlayScope, resource_id: id, organization_index }
 const share = { share_id: id, scope: PlayScope, resource_id: id }
 const apiKey = { api_key_id: id, type: KeyType }
+const endpoint = { webhook_endpoint_id: id }
 
 /**
  * Everything that is told of: what its `data` holds, and what it means. docs/events.md is made from this table. Data are ids and facts,
@@ -99,11 +100,18 @@ export const EVENTS = {
   'api_key.updated': { data: { ...apiKey, changed }, meaning: 'A key may do something else, or has another title.' },
   'api_key.rotated': { data: apiKey, meaning: 'A key has a new secret.' },
   'api_key.revoked': { data: apiKey, meaning: 'A key has been deleted.' },
-  'webhook_endpoint.paused': {
-    data: { webhook_endpoint_id: id, reason: z.string() },
-    meaning: 'Nothing is sent to an endpoint any more, because all of its deliveries have failed.',
+  'webhook_endpoint.created': { data: endpoint, meaning: 'There is a new endpoint.' },
+  'webhook_endpoint.updated': {
+    data: { ...endpoint, changed },
+    meaning: 'A call has changed an endpoint: `state` when it has been paused or resumed.',
   },
-  'webhook.test': { data: { webhook_endpoint_id: id }, meaning: 'Somebody wants to see whether an endpoint answers.' },
+  'webhook_endpoint.rotated': { data: endpoint, meaning: 'An endpoint has a new secret.' },
+  'webhook_endpoint.paused': {
+    data: { ...endpoint, reason: z.string() },
+    meaning: 'Nothing is sent to an endpoint any more, because all of its deliveries have failed, or it is gone.',
+  },
+  'webhook_endpoint.deleted': { data: endpoint, meaning: 'An endpoint has been deleted.' },
+  'webhook.test': { data: endpoint, meaning: 'Somebody wants to see whether an endpoint answers.' },
 } as const satisfies Record<string, { data: z.ZodRawShape; meaning: string }>
 
 export type EventType = keyof typeof EVENTS

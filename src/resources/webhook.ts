@@ -51,11 +51,22 @@ function checkUrl({ env, base_url }: Context, url: string): string {
 /** From now on this isolate knows who listens. */
 const changed = ({ memory, principal }: Context) => memory.keys.forgetOrganization(principal.organization_id)
 
-/** Changes an endpoint, and in the same batch what follows from that for its deliveries. */
-async function update(context: Context, id: string, values: object, rest: BatchItem<'sqlite'>[] = []) {
+type Change = [type: 'updated' | 'rotated' | 'deleted', facts?: { changed: string[] }]
+/** Changes an endpoint and tells the others, and in the same batch does what follows from that for its deliveries. */
+async function update(
+  context: Context,
+  id: string,
+  [type, facts]: Change,
+  values: object,
+  rest: BatchItem<'sqlite'>[] = [],
+) {
   const { db } = context
-  const changes = db.update(webhookEndpoints).set(values).where(ownEndpoint(context, id)).returning()
-  const [[row]] = await db.batch([changes, ...rest])
+  const own = ownEndpoint(context, id)
+  const [, [row]] = await db.batch([
+    recordEvents(context, `webhook_endpoint.${type}`, sql`webhook_endpoints where ${own}`, facts),
+    db.update(webhookEndpoints).set(values).where(own).returning(),
+    ...rest,
+  ])
   if (!row) throw notFound('webhook endpoint')
   changed(context)
   return row
@@ -93,7 +104,10 @@ export const webhookHandlers: Handlers<typeof webhookOperations> = {
       created_at: now,
     }
     const isRoom = sql`(select 1) where (select count(*) from webhook_endpoints where ${endpointsOf(context)}) < ${MAX_ENDPOINTS}`
-    const row = await insertFrom(db, webhookEndpoints, values, isRoom).returning().get()
+    const [[row]] = await db.batch([
+      insertFrom(db, webhookEndpoints, values, isRoom).returning(),
+      recordEvents(context, 'webhook_endpoint.created', sql`webhook_endpoints where id = ${id}`),
+    ])
     if (!row)
       throw new ApiError('webhook_endpoints_full', `An organization may have ${MAX_ENDPOINTS} webhook endpoints`)
     changed(context)
@@ -106,7 +120,8 @@ export const webhookHandlers: Handlers<typeof webhookOperations> = {
     return { webhook_endpoint_id: row.id, webhook_endpoint: webhook_endpoint! }
   },
 
-  async updateWebhookEndpoint({ params, body: { url, state, ...rest } }, context) {
+  async updateWebhookEndpoint({ params, body }, context) {
+    const { url, state, ...rest } = body
     const row = await findEndpoint(context, params.webhook_endpoint_id)
     const values = {
       ...rest,
@@ -116,7 +131,7 @@ export const webhookHandlers: Handlers<typeof webhookOperations> = {
     }
     if (Object.keys(values).length === 0) return one(row, context)
     const isOrdering = rest.is_ordered && !row.is_ordered
-    const updated = await update(context, row.id, values, [
+    const updated = await update(context, row.id, ['updated', { changed: Object.keys(body) }], values, [
       ...(isOrdering ? [nameSubjects(context, row.id), holdFollowers(context, row.id)] : []),
       ...(state === 'paused' ? [holdAll(context, row.id)] : []),
       ...(state === 'active' ? [releaseHeads(context, row.id)] : []),
@@ -127,7 +142,7 @@ export const webhookHandlers: Handlers<typeof webhookOperations> = {
 
   async deleteWebhookEndpoint({ params }, context) {
     const row = await findEndpoint(context, params.webhook_endpoint_id)
-    await update(context, row.id, deleted)
+    await update(context, row.id, ['deleted'], deleted)
     // Hardly ever there are more: then the sweep goes on.
     await deleteSomeOf(context, row.id, true)
     return { webhook_endpoint_id: row.id, deleted_webhook_endpoint: toEndpoint(row, context.now) }
@@ -138,7 +153,7 @@ export const webhookHandlers: Handlers<typeof webhookOperations> = {
     const id = params.webhook_endpoint_id
     await findEndpoint(context, id)
     const secret = newWebhookSecret()
-    const row = await update(context, id, {
+    const row = await update(context, id, ['rotated'], {
       previous_secret: sql`secret`,
       previous_secret_expires_at: now + body.grace_seconds * 1000,
       secret: await seal(env.SIGNING_SECRET, purposeOf(id), secret),
@@ -170,7 +185,7 @@ export const webhookHandlers: Handlers<typeof webhookOperations> = {
 
   async resumeWebhookEndpoint({ params }, context) {
     const { id } = await findEndpoint(context, params.webhook_endpoint_id)
-    const row = await update(context, id, ACTIVE, [releaseHeads(context, id)])
+    const row = await update(context, id, ['updated', { changed: ['state'] }], ACTIVE, [releaseHeads(context, id)])
     await nudge(context)
     return one(row, context)
   },

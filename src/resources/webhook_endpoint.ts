@@ -1,6 +1,7 @@
 import { and, eq, ne, type SQL, sql } from 'drizzle-orm'
 
 import { insertFrom } from '../adapters/database.ts'
+import { recordEvents } from '../adapters/record_event.ts'
 import { type EndpointRow, webhookDeliveries, webhookEndpoints } from '../adapters/webhook_schema.ts'
 import type { Context } from '../context.ts'
 import type { WebhookHour } from '../contract/webhook.ts'
@@ -73,6 +74,7 @@ export async function recover(context: Context, endpoint: EndpointRow, since: nu
   const some = sql`(select seq, type, subject from events
     where organization_id = ${organization_id} and seq >= ${since} order by seq limit ${RECOVERED})`
   const again = { state: 'pending' as const, attempt: 0, due_at: sql`excluded.due_at`, subject: sql`excluded.subject` }
+  const isLast = sql`${ownEndpoint(context, id)} and (select count(*) from ${some}) < ${RECOVERED}`
   const [[found], recovered, [updated]] = await db.batch([
     db.select({ last: sql<number>`max(seq)`.as('last'), count: sql<number>`count(*)`.as('count') }).from(some),
     insertFrom(
@@ -91,11 +93,9 @@ export async function recover(context: Context, endpoint: EndpointRow, since: nu
         setWhere: eq(webhookDeliveries.state, 'failed'),
       })
       .returning({ seq: webhookDeliveries.seq }),
-    db
-      .update(webhookEndpoints)
-      .set(ACTIVE)
-      .where(and(ownEndpoint(context, id), sql`(select count(*) from ${some}) < ${RECOVERED}`))
-      .returning(),
+    db.update(webhookEndpoints).set(ACTIVE).where(isLast).returning(),
+    // Behind it, as it is one more of the events that are counted.
+    recordEvents(context, 'webhook_endpoint.updated', sql`webhook_endpoints where ${isLast}`, { changed: ['state'] }),
     holdFollowers(context, id),
     releaseHeads(context, id),
   ])

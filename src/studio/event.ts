@@ -26,7 +26,11 @@ const WORDS: Record<EventType, string> = {
   'share.created': 'Share created',
   'share.updated': 'Share changed',
   'share.revoked': 'Share revoked',
+  'webhook_endpoint.created': 'Webhook created',
+  'webhook_endpoint.updated': 'Webhook changed',
+  'webhook_endpoint.rotated': 'Webhook secret rotated',
   'webhook_endpoint.paused': 'Webhook paused',
+  'webhook_endpoint.deleted': 'Webhook deleted',
   'webhook.test': 'Webhook tested',
 }
 

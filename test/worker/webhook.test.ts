@@ -3,6 +3,7 @@ import { beforeEach, describe, expect, it } from 'vitest'
 
 import { rowsDuring } from './meter.ts'
 import { query } from './ready_track.ts'
+import { shopWithEvents, typesOf } from './shop_with_events.ts'
 import { anOrganization, call, ok, refused, wrongFields } from './support.ts'
 import {
   aListener,
@@ -78,6 +79,45 @@ describe('an endpoint', () => {
     await anEndpoint(key, { url: NOWHERE })
   })
 
+  it('that is made, changed, rotated and deleted is an event for the others, without its URL or secret', async () => {
+    const { api, key, actor, during } = await shopWithEvents()
+    const other = await anEndpoint(key, { url: NOWHERE, events: ['webhook_endpoint.*'] })
+    const url = 'https://hooks.shop.com/blue'
+    let id = ''
+    let secrets: string[] = []
+    const list = await during(async () => {
+      const { webhook_endpoint_id, secret } = await api('POST', 'webhook_endpoint', { url, title: 'Blue' })
+      id = webhook_endpoint_id
+      await api('PUT', `webhook_endpoint/${id}`, { url: `${url}s`, title: 'Blues' })
+      await api('PUT', `webhook_endpoint/${id}`, {})
+      await api('PUT', `webhook_endpoint/${id}`, { state: 'paused' })
+      await api('POST', `webhook_endpoint/${id}/recover`, { since: new Date().toISOString() })
+      await api('POST', `webhook_endpoint/${id}/resume`)
+      const { secret: next } = await api('POST', `webhook_endpoint/${id}/rotate`, {})
+      secrets = [secret, next]
+      expect(await deliveries(id)).toEqual([])
+      await api('DELETE', `webhook_endpoint/${id}`)
+      await refused(404, 'not_found', 'DELETE', `/v1/webhook_endpoint/${id}`, { key })
+    })
+    expect(typesOf(list)).toEqual([
+      'webhook_endpoint.created',
+      ...Array.from({ length: 4 }, () => 'webhook_endpoint.updated'),
+      'webhook_endpoint.rotated',
+      'webhook_endpoint.deleted',
+    ])
+    for (const event of list)
+      expect(event).toMatchObject({ actor, subject: `webhook_endpoint:${id}`, data: { webhook_endpoint_id: id } })
+    const states = { webhook_endpoint_id: id, changed: ['state'] }
+    expect(list.slice(1, 5).map(({ data }) => data)).toEqual([
+      { ...states, changed: ['url', 'title'] },
+      states,
+      states,
+      states,
+    ])
+    expect((await deliveries(other.id)).map(({ seq }) => seq)).toEqual(list.map(({ seq }) => seq))
+    for (const part of ['lue', 'http', ...secrets]) expect(JSON.stringify(list)).not.toContain(part)
+  })
+
   it('gets a test that nobody else hears of', async () => {
     const { key, id, receiver, organization_id } = await aListener('ok', { events: ['track.*'] })
     const other = await anEndpoint(key, { url: NOWHERE })
@@ -100,7 +140,7 @@ describe('an endpoint', () => {
 
 describe('deliveries', () => {
   it('are listed by page, endpoint and state, and by the hour', async () => {
-    const { organization_id, key, id, receiver } = await aListener('ok')
+    const { organization_id, key, id, receiver } = await aListener('ok', { events: ['track.*'] })
     const other = await anEndpoint(key, { url: receiver.url })
     await insertEvents(organization_id, ...Array.from({ length: 5 }, (_, at) => [`track:${at}`] as [string]))
     const pages = async (search: string) => {

@@ -22,7 +22,7 @@ function dying(n: number, moment: 'before' | 'after'): Env {
 const POINTS = [1, 2, 3, 4, 5, 6, 7, 8, 13, 40]
 
 it('loses none of 1,000 events, repeats them with the same id, and keeps order where that is asked for', async () => {
-  const { organization_id, receiver, key, id } = await aListener('ok')
+  const { organization_id, receiver, key, id } = await aListener('ok', { events: ['track.*', 'collection.*'] })
   const ordered = aReceiver('ok')
   const hears = { url: ordered.url, events: ['collection.*'], is_ordered: true }
   const { id: ordered_id } = await anEndpoint(key, hears)
