@@ -21,7 +21,7 @@ import {
 } from './webhooks.ts'
 
 const HOUR = 3600_000
-/** Receivers that let one wait are not waited for: the others have all the time that busy cores take. */
+/** A receiver that lets one wait is not waited for: the others have all the time that busy cores take. */
 const hasty: Env = { ...quiet, WEBHOOK_TIMEOUT: '0.3' }
 
 beforeEach(allowReceivers)
@@ -117,12 +117,12 @@ describe('a delivery', () => {
     ['missing', { status: 404, error: 'status', answer: '' }],
     ['hang', { status: null, error: 'timed_out', answer: null }],
     ['redirect', { status: 307, error: 'redirect', answer: '' }],
-    ['drip_failing', { status: 500, error: 'status', answer: '.' }],
+    ['drip_failing', { status: 500, error: 'status', answer: expect.stringMatching(/^\.{1,3}$/) }],
     ['close', { status: null, error: 'unreachable', answer: null }],
   ])('to a receiver that %s is tried ten times in 75 hours, and then given up', async (behaviour, attempt) => {
     const { organization_id, receiver, id } = await aListener(behaviour)
     await insertEvents(organization_id, ['track:1'])
-    await allAttempts(id, ['hang', 'drip_failing'].includes(behaviour) ? hasty : quiet)
+    await allAttempts(id, behaviour === 'hang' ? hasty : quiet)
     const [delivery] = await deliveries(id)
     expect(delivery).toMatchObject({ state: 'failed', attempt: 10, due_at: null })
     const attempts = JSON.parse(delivery!.attempts) as { at: number }[]
