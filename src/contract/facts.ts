@@ -42,6 +42,10 @@ export const USAGE_DAYS = 400
 export const EVENT_DAYS = 30
 export const EVENT_WINDOW = 5000
 export const MAX_EVENT_WAIT = 25
+/** Webhook endpoints of an organization, the longest URL of one, and bytes that are kept of what a receiver answers. */
+export const MAX_ENDPOINTS = 20
+export const MAX_WEBHOOK_URL = 2048
+export const MAX_WEBHOOK_ANSWER = 1024
 /** Tracks that a playlist holds at most. */
 export const MAX_PLAYLIST_TRACKS = 1000
 /** Origins that an API key names at most. */

@@ -3,7 +3,6 @@ import * as z from 'zod'
 import { named, ok } from './common.ts'
 import * as limits from './facts.ts'
 import { defineOperations } from './operation.ts'
-import * as webhooks from './webhook.ts'
 
 /** One limit of the service: what it bounds, its number, and the number's unit. */
 export const Limit = named('Limit', { name: z.string(), value: z.number(), unit: z.string(), applies_to: z.string() })
@@ -40,9 +39,9 @@ export const limitsOf = (env: { MAX_UPLOAD_BYTES: string; MAX_DURATION_SECONDS: 
   limit('playlist_tracks', limits.MAX_PLAYLIST_TRACKS, 'tracks', 'playlists'),
   limit('variants', limits.MAX_VARIANTS, 'variants', "an organization's own"),
   limit('preview_length', limits.MAX_PREVIEW, 'seconds', 'previews'),
-  limit('webhook_endpoints', webhooks.MAX_ENDPOINTS, 'endpoints', 'an organization'),
-  limit('webhook_url_length', webhooks.MAX_WEBHOOK_URL, 'characters', 'url of webhook endpoints'),
-  limit('webhook_answer_size', webhooks.MAX_WEBHOOK_ANSWER, 'bytes', 'what is kept of an answer to a delivery'),
+  limit('webhook_endpoints', limits.MAX_ENDPOINTS, 'endpoints', 'an organization'),
+  limit('webhook_url_length', limits.MAX_WEBHOOK_URL, 'characters', 'url of webhook endpoints'),
+  limit('webhook_answer_size', limits.MAX_WEBHOOK_ANSWER, 'bytes', 'what is kept of an answer to a delivery'),
   limit('page_size', limits.MAX_PAGE, 'items', 'limit of lists'),
   limit('filtered_offset', limits.MAX_FILTERED_OFFSET, 'items', 'offset of filtered lists'),
   limit('search_words', limits.MAX_WORDS, 'words', 'q'),

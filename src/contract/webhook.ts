@@ -2,14 +2,10 @@ import * as z from 'zod'
 
 import { Id, named, ok, Page, RequiredText, Timestamp } from './common.ts'
 import { EventPattern } from './event.ts'
+import { MAX_WEBHOOK_URL } from './facts.ts'
 import { defineOperations } from './operation.ts'
 
 /** Endpoints that hear of events, and what was sent to each (docs/decisions/0057). */
-
-/** Of an organization; longest URL of one; bytes that are kept of what a receiver answers. */
-export const MAX_ENDPOINTS = 20
-export const MAX_WEBHOOK_URL = 2048
-export const MAX_WEBHOOK_ANSWER = 1024
 
 /** `active`; `paused`: nothing but failures for three days, or by request; `disabled`: it answered 410. */
 export const WebhookEndpointState = z.enum(['active', 'paused', 'disabled'])

@@ -1,6 +1,7 @@
 import { open } from '../adapters/seal.ts'
 import type { KeptAttempt } from '../adapters/webhook_schema.ts'
-import { type AttemptError, MAX_WEBHOOK_ANSWER } from '../contract/webhook.ts'
+import { MAX_WEBHOOK_ANSWER } from '../contract/facts.ts'
+import type { AttemptError } from '../contract/webhook.ts'
 import { refusalOf } from './webhook_url.ts'
 
 /** One request to a receiver, as Standard Webhooks 1.0 says (docs/webhooks.md). */

@@ -124,11 +124,7 @@ export function WebhookPage({ id, tab }: PageProperties) {
       </div>
       <DayBar day={endpoint.day} />
       <Tabs page="webhook" id={id} current={tab} tabs={TABS} />
-      <More
-        list={list}
-        count={list.entries.length}
-        empty={<Empty title="Nothing here">What is sent is kept here for 30 days.</Empty>}
-      >
+      <More list={list} empty={<Empty title="Nothing here">What is sent is kept here for 30 days.</Empty>}>
         <Deliveries deliveries={list.entries} />
       </More>
       {dialog === 'edit' && (

@@ -39,11 +39,7 @@ export function EventList({ asked, label }: { asked: Asked; label: string }) {
     return keys.find((key) => key.id === id)?.title ?? `Key ${id.slice(0, 8)}`
   }
   return (
-    <More
-      list={list}
-      count={list.entries.length}
-      empty={<Empty title="Nothing yet">What happens is kept here for 30 days.</Empty>}
-    >
+    <More list={list} empty={<Empty title="Nothing yet">What happens is kept here for 30 days.</Empty>}>
       <div class="card table-box">
         <table class="stacked" aria-label={label}>
           <thead>

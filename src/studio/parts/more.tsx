@@ -5,20 +5,26 @@ import { Button } from './button.tsx'
 import { Loading, Problem } from './states.tsx'
 
 interface Properties {
-  list: { loading: boolean; problem: Failure | undefined; hasMore: boolean; more: () => unknown; reload: () => unknown }
+  list: {
+    entries: unknown[]
+    loading: boolean
+    problem: Failure | undefined
+    hasMore: boolean
+    more: () => unknown
+    reload: () => unknown
+  }
   /** What is said when there is nothing. */
   empty: ComponentChildren
-  count: number
   children: ComponentChildren
 }
 
 /** A list that goes on by a button. */
-export const More = ({ list, empty, count, children }: Properties) => (
+export const More = ({ list, empty, children }: Properties) => (
   <>
     {list.problem && <Problem failure={list.problem} retry={list.reload} />}
     {list.loading && <Loading rows={5} />}
-    {count > 0 && children}
-    {count === 0 && !list.loading && !list.problem && !list.hasMore && empty}
+    {list.entries.length > 0 && children}
+    {list.entries.length === 0 && !list.loading && !list.problem && !list.hasMore && empty}
     {list.hasMore && (
       <div class="actions">
         <Button onClick={list.more}>Show earlier</Button>

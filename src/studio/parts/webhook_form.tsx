@@ -1,5 +1,6 @@
 import { useState } from 'preact/hooks'
 
+import { MAX_WEBHOOK_URL } from '../../contract/facts.ts'
 import type { WebhookEndpoint } from '../api.ts'
 import { isWithin, PATTERNS, wordsOf } from '../event.ts'
 import { type Faults, faultsOf } from '../format.ts'
@@ -11,8 +12,6 @@ import { Form } from './form.tsx'
 import { LOSES_SECRET, Secret } from './secret.tsx'
 import { Message } from './states.tsx'
 
-/** The limit `webhook_url_length`. */
-const MAX_URL = 2048
 const SCOPES = [
   ['all', 'Everything'],
   ['some', 'Only what is chosen'],
@@ -80,7 +79,7 @@ export function WebhookForm({ endpoint, onSaved, onClose }: Properties) {
           onInput={setUrl}
           error={faults.url}
           required
-          maxLength={MAX_URL}
+          maxLength={MAX_WEBHOOK_URL}
           placeholder="https://hooks.example.com/tonearm"
           hint="Of your server, with https. Events are sent to it with POST."
         />
