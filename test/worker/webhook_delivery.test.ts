@@ -1,9 +1,12 @@
+import { createExecutionContext, createMessageBatch, getQueueResult } from 'cloudflare:test'
 import { Webhook as Standard } from 'standardwebhooks'
 import { Webhook as Svix } from 'svix'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 
+import worker from '../../src/index.ts'
 import { SCHEDULE } from '../../src/pipeline/webhook_send.ts'
 import type { Received } from '../support/receiver.ts'
+import { rowsDuring } from './meter.ts'
 import { query } from './ready_track.ts'
 import { ok } from './support.ts'
 import {
@@ -179,6 +182,27 @@ describe('a delivery', () => {
     await send()
     expect(await receiver.received()).toHaveLength(1)
     expect(await deliveries(id)).toMatchObject([{ state: 'failed', attempt: 1 }])
+  })
+
+  it('is sent by one run, however many messages say so', async () => {
+    const { organization_id, id } = await aListener('ok')
+    const statements = async (messages: number) => {
+      await insertEvents(organization_id, ['track:1'])
+      const list = Array.from({ length: messages }, (_, at) => ({
+        id: `${at}`,
+        timestamp: new Date(),
+        attempts: 1,
+        body: {},
+      }))
+      const batch = createMessageBatch('tonearm-webhook', list)
+      const { statements } = await rowsDuring(async () => worker.queue(batch, quiet))
+      expect((await getQueueResult(batch, createExecutionContext())).explicitAcks).toHaveLength(messages)
+      return statements
+    }
+    await statements(1)
+    const one = await statements(1)
+    expect(await statements(10)).toBe(one)
+    expect((await deliveries(id)).map(({ state }) => state)).toEqual(Array(3).fill('delivered'))
   })
 
   it('is sent to no URL that is refused by now', async () => {

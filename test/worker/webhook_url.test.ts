@@ -11,6 +11,10 @@ const refused = (list: string[], env = settings, own?: string) =>
   list.filter((url) => refusalOf(url, env, own) === null)
 const taken = (list: string[], env = settings) => list.filter((url) => refusalOf(url, env) !== null)
 
+it('no host of the operator’s own zone is asked past what guards it: wrangler.toml says so', () => {
+  expect(Cloudflare.compatibilityFlags.global_fetch_strictly_public).toBe(true)
+})
+
 /** Judged by the function alone: none of these is ever asked. */
 describe('where webhooks are sent', () => {
   it('is public hosts by https', () => {
