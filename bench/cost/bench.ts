@@ -110,12 +110,12 @@ async function plays(system: System) {
   return { '1,000,000 plays': sum([1_000_000, play]) }
 }
 
-/** What is counted of an upload of four minutes of music, and of what is swept of it a week later. */
-async function anUpload(system: System, shop: Awaited<ReturnType<typeof aShop>>) {
+/** What is counted of an upload of four minutes of music, of what is swept of it a week later, and of what a receiver is sent. */
+async function anUpload(system: System, shop: Awaited<ReturnType<typeof aShop>>, receiver = { requests: 0 }) {
   const collection_id = await aCollection(system, shop)
   await aReadyTrack(system, shop, collection_id, 1)
   await system.sweep(8 * DAY)
-  const before = { ...system.transcoder.made }
+  const before = { ...system.transcoder.made, ...receiver }
   let id = ''
   const counted = await count(system, async () => {
     id = await aReadyTrack(system, shop, collection_id, ASSUMED.work)
@@ -129,15 +129,20 @@ async function anUpload(system: System, shop: Awaited<ReturnType<typeof aShop>>)
     [1, { ...use(swept, 0), 'Workers CPU, ms': 0 }],
     [1, { 'R2 class A': 1 + system.transcoder.made.files - before.files }],
     [1, { 'R2 class B': system.transcoder.made.sources - before.sources }],
+    [1, { 'Requests to receivers': receiver.requests - before.requests }],
   )
 }
 
 async function uploads(system: System) {
   const shop = await aShop(system)
   const upload = await anUpload(system, shop)
-  const url = await listen(async (_request, _body, response) => void response.end())
+  const receiver = { requests: 0 }
+  const url = await listen(async (_request, _body, response) => {
+    receiver.requests++
+    response.end()
+  })
   await system.call('POST', '/v1/webhook_endpoint', shop.key, { url })
-  const told = await anUpload(system, shop)
+  const told = await anUpload(system, shop, receiver)
   const { memory_mib, disk_mb } = config.containers[0]!.instance_type
   const container = (seconds: number): Use => ({
     'Container CPU, vCPU s': ASSUMED.work,

@@ -12,6 +12,8 @@ export const PRICES = {
   'R2 class A': 4.5 / MILLION,
   'R2 class B': 0.36 / MILLION,
   'Queue operations': 0.4 / MILLION,
+  /** What a Worker asks of others costs nothing. */
+  'Requests to receivers': 0,
   'Container CPU, vCPU s': 0.00002,
   'Container memory, GiB s': 0.0000025,
   'Container disk, GB s': 0.00000007,
