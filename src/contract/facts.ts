@@ -38,7 +38,7 @@ export const AUDIENCE_RATE = 60_000
 export const MISS_RATE = 60
 /** Days that the usage tells one by one, today among them. */
 export const USAGE_DAYS = 400
-/** Days that events are kept, whole ones; rows that one page of them looks through, and seconds that it waits for one. */
+/** Days that events are kept, whole ones; rows that one page of them, or of deliveries, looks through, and seconds that it waits for one. */
 export const EVENT_DAYS = 30
 export const EVENT_WINDOW = 5000
 export const MAX_EVENT_WAIT = 25

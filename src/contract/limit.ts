@@ -49,7 +49,12 @@ export const limitsOf = (env: { MAX_UPLOAD_BYTES: string; MAX_DURATION_SECONDS: 
   limit('batch_body_size', limits.MAX_BATCH_BYTES, 'bytes', 'JSON bodies of batches'),
   limit('usage_days', limits.USAGE_DAYS, 'days', 'from of the usage'),
   limit('event_days', limits.EVENT_DAYS, 'days', 'events, at least'),
-  limit('event_window', limits.EVENT_WINDOW, 'events', 'those that one page of a filtered feed looks through'),
+  limit(
+    'event_window',
+    limits.EVENT_WINDOW,
+    'events',
+    'what a page of a filtered feed, or of deliveries, looks through',
+  ),
   limit('event_wait', limits.MAX_EVENT_WAIT, 'seconds', 'wait of the feed'),
   limit('body_size', limits.MAX_BODY_BYTES, 'bytes', 'JSON bodies'),
   limit('string_length', limits.MAX_STRING, 'characters', 'text fields'),

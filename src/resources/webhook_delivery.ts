@@ -3,15 +3,13 @@ import { and, eq, ne, sql } from 'drizzle-orm'
 import { events } from '../adapters/event_schema.ts'
 import { type KeptAttempt, webhookDeliveries, webhookEndpoints } from '../adapters/webhook_schema.ts'
 import type { Context, Handlers } from '../context.ts'
+import { EVENT_WINDOW } from '../contract/facts.ts'
 import type { WebhookDelivery, WebhookDeliveryState, webhookOperations } from '../contract/webhook.ts'
 import { notFound } from '../errors.ts'
 import { bodySql, nudge } from '../pipeline/webhook.ts'
 import { headersOf } from '../pipeline/webhook_request.ts'
 import { timestamp } from './session.ts'
 import { endpointsOf, findEndpoint, inactive } from './webhook_endpoint.ts'
-
-/** Deliveries that a page looks at. */
-const WINDOW = 5000
 
 /**
  * A delivery's id: its event's number, which is a time in milliseconds, and what is random of its endpoint's id, so that nothing needs to be
@@ -103,7 +101,8 @@ export const webhookDeliveryHandlers: Handlers<DeliveryOperations> = {
         ? await db.select({ id: webhookEndpoints.id }).from(webhookEndpoints).where(endpointsOf(context))
         : [await findEndpoint(context, endpoint_id)]
     if (endpoints.length === 0) return { webhook_deliveries: [], before: null }
-    const looked = state === undefined ? limit + 1 : WINDOW
+    // All endpoints together: a page with many of them costs no more.
+    const looked = state === undefined ? limit + 1 : Math.floor(EVENT_WINDOW / endpoints.length)
     const found = await db.batch(
       endpoints.flatMap(({ id }) => {
         // Deliveries of one event come in the order of their ids.

@@ -4,14 +4,14 @@ import { insertFrom } from '../adapters/database.ts'
 import { recordEvents } from '../adapters/record_event.ts'
 import { type EndpointRow, webhookDeliveries, webhookEndpoints } from '../adapters/webhook_schema.ts'
 import type { Context } from '../context.ts'
+import { EVENT_WINDOW } from '../contract/facts.ts'
 import type { WebhookHour } from '../contract/webhook.ts'
 import { ApiError, notFound } from '../errors.ts'
 import { holdFollowers, releaseHeads } from '../pipeline/webhook_order.ts'
 import { timestamp } from './session.ts'
 
 const HOUR = 3600_000
-/** Deliveries that a day looks at, and events that one call recovers. */
-const WINDOW = 5000
+/** Events that one call recovers. */
 const RECOVERED = 2000
 
 /** The caller's endpoints. */
@@ -29,9 +29,10 @@ export async function findEndpoint(context: Context, id: string): Promise<Endpoi
 export const inactive = (state: string) =>
   new ApiError('webhook_endpoint_inactive', `The webhook endpoint is ${state}; resume it first`)
 
-/** What endpoints were sent in the last 24 hours, by the hour in which it happened. */
+/** What endpoints were sent in the last 24 hours, by the hour in which it happened; they share a window. */
 export async function hoursOf({ db, now }: Context, endpoints: EndpointRow[]): Promise<WebhookHour[][]> {
   const since = (Math.floor(now / HOUR) - 23) * HOUR
+  const looked = Math.floor(EVENT_WINDOW / endpoints.length)
   const sum = (state: string) => sql<number>`sum(state = ${state})`
   const counts = endpoints.map(({ id }) =>
     db
@@ -42,7 +43,7 @@ export async function hoursOf({ db, now }: Context, endpoints: EndpointRow[]): P
         pending: sql<number>`count(*) - ${sum('delivered')} - ${sum('failed')}`.as('pending'),
       })
       .from(
-        sql`(select seq, state from webhook_deliveries where endpoint_id = ${id} and seq >= ${since} order by seq desc limit ${WINDOW})`,
+        sql`(select seq, state from webhook_deliveries where endpoint_id = ${id} and seq >= ${since} order by seq desc limit ${looked})`,
       )
       .groupBy(sql`1`)
       .orderBy(sql`1`),

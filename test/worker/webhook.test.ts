@@ -3,6 +3,7 @@ import { beforeEach, describe, expect, it } from 'vitest'
 
 import { rowsDuring } from './meter.ts'
 import { query } from './ready_track.ts'
+import { seedDeliveries, seedEvents } from './seed.ts'
 import { shopWithEvents, typesOf } from './shop_with_events.ts'
 import { anOrganization, call, ok, refused, wrongFields } from './support.ts'
 import {
@@ -179,6 +180,23 @@ describe('deliveries', () => {
       5 - failed.flat().length,
       0,
     ])
+  })
+
+  it('are looked through in a window that endpoints share, and from its end on', async () => {
+    const { organization_id, key, id } = await aListener('ok', { events: ['webhook.test'] })
+    const other = await anEndpoint(key, { url: NOWHERE, events: ['webhook.test'] })
+    await seedEvents(1, 6000, { organization_id })
+    await seedDeliveries(1, 6000, id)
+    await seedDeliveries(3001, 6000, other.id)
+    await query(`update webhook_deliveries set state = 'delivered' where seq > 1`)
+    await query(`update webhook_deliveries set state = 'failed' where seq = 1`)
+    const pages: number[][] = []
+    for (let before = ''; before !== null;) {
+      const page = await get(key, `/v1/webhook_delivery?state=failed${before && `&before=${before}`}`)
+      pages.push(page.webhook_deliveries.map(({ seq }: { seq: number }) => seq))
+      ;({ before } = page)
+    }
+    expect(pages).toEqual([[], [], [1]])
   })
 
   it('are told of after a change by a key that knows of an endpoint', async () => {
