@@ -34,6 +34,16 @@ export default async function serveReceivers(project: TestProject) {
     response.once('close', end)
     write()
   }
+  /** 1 GB. */
+  const flood = (response: ServerResponse) => {
+    const chunk = Buffer.alloc(1 << 20, 'x')
+    let left = 1024
+    const pump = () => {
+      while (left-- > 0) if (!response.write(chunk)) return void response.once('drain', pump)
+      response.end()
+    }
+    pump()
+  }
   const behaviours: Record<string, (request: IncomingMessage, response: ServerResponse) => void> = {
     ok: (_, response) => response.writeHead(200).end('thanks'),
     late: (request, response) => {
@@ -51,16 +61,8 @@ export default async function serveReceivers(project: TestProject) {
     hang: () => undefined,
     drip: (_, response) => repeat(response.writeHead(200), Buffer.from('.'), 1000),
     drip_failing: (_, response) => repeat(response.writeHead(500), Buffer.from('.'), 1000),
-    huge: (_, response) => {
-      const chunk = Buffer.alloc(1 << 20, 'x')
-      let left = 1024
-      const pump = () => {
-        while (left-- > 0) if (!response.write(chunk)) return void response.once('drain', pump)
-        response.end()
-      }
-      response.writeHead(200)
-      pump()
-    },
+    huge: (_, response) => flood(response.writeHead(200)),
+    huge_failing: (_, response) => flood(response.writeHead(500)),
     close: (request) => request.socket.destroy(),
     close_early: (_, response) => {
       response.writeHead(200, { 'content-length': '1000' }).write('half')

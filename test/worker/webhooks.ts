@@ -11,11 +11,11 @@ import { anOrganization, call, ok } from './support.ts'
 /** Where nobody listens. */
 export const NOWHERE = 'http://127.0.0.1:9/hook'
 
-/** An endpoint that hears of nothing, and the delivery of a test. */
+/** An endpoint that hears of nothing, and the delivery of a test, which no queue carries: nobody would take it. */
 export async function aTestedEndpoint(key: string) {
   const body = { url: NOWHERE, events: ['webhook.test'] }
-  const { webhook_endpoint_id } = await ok('POST', '/v1/webhook_endpoint', { key, body })
-  const { webhook_delivery_id } = await ok('POST', `/v1/webhook_endpoint/${webhook_endpoint_id}/test`, { key })
+  const { webhook_endpoint_id } = await post(key, '/v1/webhook_endpoint', body)
+  const { webhook_delivery_id } = await post(key, `/v1/webhook_endpoint/${webhook_endpoint_id}/test`)
   return { webhook_endpoint_id: webhook_endpoint_id as string, webhook_delivery_id: webhook_delivery_id as string }
 }
 
