@@ -4,6 +4,7 @@ import path from 'node:path'
 import { cloudflareTest, readD1Migrations } from '@cloudflare/vitest-plugin'
 import { defineConfig } from 'vitest/config'
 
+import { muteExpected } from './test/support/quiet.ts'
 import { scratchDirectory } from './test/support/scratch.ts'
 import { WaitingFirst } from './test/support/sequencer.ts'
 
@@ -12,6 +13,7 @@ process.env.WRANGLER_LOG ??= 'error'
 // A hundred processes of Node begin with the same modules, wrangler's and the transcoder's above all: compiled once, for all of them.
 process.env.NODE_COMPILE_CACHE ??= path.join(import.meta.dirname, '.cache/node')
 process.env.TMPDIR ??= scratchDirectory()
+muteExpected()
 
 const secret = () => randomBytes(16).toString('hex')
 
