@@ -1,4 +1,6 @@
-import { readdir, readFile } from 'node:fs/promises'
+import { readFile } from 'node:fs/promises'
+
+import { descendants } from './processes.ts'
 
 /** Largest resident sets seen, in MB: of the service itself, and of any process it started. */
 export type Peak = { service: number; child: number }
@@ -28,17 +30,4 @@ export function watchMemory(pid: number) {
 async function highWater(pid: number): Promise<number> {
   const status = await readFile(`/proc/${pid}/status`, 'latin1').catch(() => '')
   return Number(/VmHWM:\s+(\d+) kB/.exec(status)?.[1] ?? 0) / 1024
-}
-
-/** Process ids of everything below a process. */
-export async function descendants(pid: number): Promise<number[]> {
-  const parents = new Map<number, number>()
-  for (const name of await readdir('/proc')) {
-    if (!/^\d+$/.test(name)) continue
-    const stat = await readFile(`/proc/${name}/stat`, 'latin1').catch(() => '')
-    parents.set(Number(name), Number(stat.slice(stat.lastIndexOf(')') + 2).split(' ')[1]))
-  }
-  const below = (from: number): number[] =>
-    [...parents].filter(([, parent]) => parent === from).flatMap(([child]) => [child, ...below(child)])
-  return below(pid)
 }

@@ -4,17 +4,27 @@ import { expect, vi } from 'vitest'
 
 import type { Service } from './service.ts'
 
-/** Direct children of a process whose command line matches. Asked of the kernel: to look at every process takes seconds on busy cores. */
+/** Direct children of a process whose command line matches. */
 export async function childrenOf(pid: number, pattern: RegExp): Promise<number[]> {
-  const threads = await readdir(`/proc/${pid}/task`).catch(() => [])
-  const lists = threads.map((thread) => readFile(`/proc/${pid}/task/${thread}/children`, 'utf8').catch(() => ''))
-  const children = (await Promise.all(lists)).join(' ').split(' ').filter(Boolean)
   const found: number[] = []
-  for (const child of children) {
+  for (const child of await childIds(pid)) {
     const command = await readFile(`/proc/${child}/cmdline`, 'latin1').catch(() => '')
-    if (pattern.test(command)) found.push(Number(child))
+    if (pattern.test(command)) found.push(child)
   }
   return found
+}
+
+/** Process ids of everything below a process. */
+export async function descendants(pid: number): Promise<number[]> {
+  const children = await childIds(pid)
+  return [...children, ...(await Promise.all(children.map(descendants))).flat()]
+}
+
+/** Asked of the kernel: to look at every process takes seconds on busy cores, and a core of those who watch. */
+async function childIds(pid: number): Promise<number[]> {
+  const threads = await readdir(`/proc/${pid}/task`).catch(() => [])
+  const lists = threads.map((thread) => readFile(`/proc/${pid}/task/${thread}/children`, 'utf8').catch(() => ''))
+  return (await Promise.all(lists)).join(' ').split(' ').filter(Boolean).map(Number)
 }
 
 /** False for a process that is gone, or dead and not yet reaped. */

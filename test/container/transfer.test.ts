@@ -65,7 +65,8 @@ describe('a download', () => {
     expect(await decode(storage.files.get(`${job.job_id}/lossless`)!)).toEqual(await decode(replacement))
   })
 
-  it.each([
+  // They mostly wait for the next attempt.
+  it.concurrent.each([
     ['cuts every connection', { cuts: [0, 0, 0, 0, 0, 0] }, 'source_unavailable', true, 4],
     ['answers 101', { status: 101 }, 'source_stalled', true, 4],
     ['answers 500', { status: 500 }, 'source_unavailable', true, 4],
