@@ -9,6 +9,7 @@ import { afterAll, beforeAll, expect, test, vi } from 'vitest'
 import { databaseFile } from '../../scripts/service.ts'
 import { createClient } from '../../src/client/index.ts'
 import { freePorts, processesOf, run, startStack, type Stack } from '../support/stack.ts'
+import { startOther } from './shared_stack.ts'
 import { must } from './steps.ts'
 
 /** A stack on one machine heals what hangs, and names what it cannot heal. The tests build on each other. */
@@ -75,7 +76,7 @@ test.runIf(process.platform === 'linux')(
   'a proxy that dies is noticed, and all is served again',
   { timeout: 600_000 },
   async () => {
-    stack = await startStack()
+    stack = await startOther()
     const client = createClient({ base_url: stack.base_url, api_key: stack.api_key })
     const { collection_id } = await must(client.post('/v1/collection', { body: { title: 'Heal' } }))
     const [proxy = 0] = await workerds()

@@ -1,8 +1,9 @@
 import { afterAll, beforeAll, expect, onTestFinished, test, vi } from 'vitest'
 
 import { type Format, makeAudio, type Signal, tone } from '../support/audio.ts'
-import { startStack, type Stack } from '../support/stack.ts'
+import type { Stack } from '../support/stack.ts'
 import { names, type Opened, PATIENCE, setUp, type Stage } from './player_setup.ts'
+import { startOther } from './shared_stack.ts'
 import { bytes, must, send, settle } from './steps.ts'
 
 /** Tracks that the service is still working on: they play as soon as there is anything to play, and better once there is more. */
@@ -12,7 +13,7 @@ let stack: Stack
 
 beforeAll(async () => {
   // Its transcoder stands still now and then.
-  stage = await setUp(async () => (stack = await startStack()))
+  stage = await setUp(async () => (stack = await startOther()))
 })
 afterAll(() => stage?.dispose())
 

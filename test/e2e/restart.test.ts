@@ -9,6 +9,7 @@ import { childrenOf } from '../container/processes.ts'
 import { makeAudio } from '../support/audio.ts'
 import { processesOf, run, startStack, type Stack } from '../support/stack.ts'
 import { noiseWav } from '../support/wav.ts'
+import { startOther } from './shared_stack.ts'
 import { must, play, settle, untilTranscoding, upload } from './steps.ts'
 
 /** Whatever dies, the work is done in the end, and nothing stays behind. The tests build on each other. */
@@ -37,7 +38,7 @@ const has0017 = (state_dir: string) =>
 const connect = () => createClient({ base_url: stack.base_url, api_key: stack.api_key })
 
 beforeAll(async () => {
-  stack = await startStack()
+  stack = await startOther()
   client = connect()
   collection_id = (await must(client.post('/v1/collection', { body: { title: 'Restart' } }))).collection_id
   // Long enough to be in the middle of it.

@@ -1,13 +1,15 @@
 import { readFileSync } from 'node:fs'
-import { mkdtemp, readFile, rename, rm, writeFile } from 'node:fs/promises'
+import { copyFile, mkdir, mkdtemp, readFile, rename, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { dirname, join, relative } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
 
 import { inject, vi } from 'vitest'
 import type { TestProject } from 'vitest/node'
 
+import { databaseFile } from '../../scripts/service.ts'
 import { showLog } from '../support/logs.ts'
-import { startStack } from '../support/stack.ts'
+import { type Stack, startStack } from '../support/stack.ts'
 
 /** A stack for all files that only use it; those that stop it, or keep its transcoder busy, start one of their own. */
 export interface Shared {
@@ -19,7 +21,7 @@ export interface Shared {
   dispose: () => Promise<void>
 }
 
-type Started = Pick<Shared, 'base_url' | 'root_key'> & { problem?: string }
+type Started = Pick<Stack, 'base_url' | 'root_key' | 'state_dir'> & { problem?: string }
 
 declare module 'vitest' {
   export interface ProvidedContext {
@@ -42,22 +44,42 @@ export default async function startForAll(project: TestProject) {
   }
 }
 
-/** Writes what came of it into a file; answers what ends it. */
+/** Writes what came of it into a file, and beside that a copy of its database, which is new; answers what ends it. */
 async function startShared(log: string, started: string): Promise<() => Promise<void>> {
   const nothing = async () => undefined
-  const stack = await startStack({ log }).catch((error: Error) => ({ problem: error.message, dispose: nothing }))
+  const start = async () => {
+    const stack = await startStack({ log })
+    using database = new DatabaseSync(databaseFile(stack.state_dir)!)
+    database.prepare('vacuum into ?').run(`${started}.sqlite`)
+    return stack
+  }
+  const stack = await start().catch((error: Error) => ({ problem: error.message, dispose: nothing }))
   await writeFile(`${started}.new`, JSON.stringify(stack))
   await rename(`${started}.new`, started)
   return stack.dispose
 }
 
-/** The stack that all share, with a new organization. */
-export async function joinStack(): Promise<Shared> {
-  const { log, started } = inject('stack')
-  showLog('the stack that all share', () => readFileSync(log, 'utf8'))
-  const read = async () => JSON.parse(await readFile(started, 'utf8')) as Started
+async function untilStarted(): Promise<Started> {
+  const read = async () => JSON.parse(await readFile(inject('stack').started, 'utf8')) as Started
   const stack = await vi.waitFor(read, { timeout: 300_000, interval: 50 })
   if (stack.problem) throw new Error(stack.problem)
+  return stack
+}
+
+/** Another stack. It begins with a copy of the database: to make one, wrangler takes a core for three seconds. */
+export async function startOther(): Promise<Stack> {
+  const shared = await untilStarted()
+  const state_dir = await mkdtemp(join(tmpdir(), 'tonearm-stack-'))
+  const file = join(state_dir, relative(shared.state_dir, databaseFile(shared.state_dir)!))
+  await mkdir(dirname(file), { recursive: true })
+  await copyFile(`${inject('stack').started}.sqlite`, file)
+  return startStack({ state_dir })
+}
+
+/** The stack that all share, with a new organization. */
+export async function joinStack(): Promise<Shared> {
+  showLog('the stack that all share', () => readFileSync(inject('stack').log, 'utf8'))
+  const stack = await untilStarted()
   const response = await fetch(`${stack.base_url}/v1/organization`, {
     method: 'POST',
     headers: { authorization: `Bearer ${stack.root_key}`, 'content-type': 'application/json' },
