@@ -1,5 +1,6 @@
+import { EVENT_WINDOW } from '../contract/facts.ts'
 import type { AttemptError, WebhookDelivery, WebhookEndpoint } from './api.ts'
-import { dateTime, length } from './format.ts'
+import { dateTime, length, plural } from './format.ts'
 
 const REASONS: Record<NonNullable<WebhookEndpoint['reason']>, string> = {
   failing: 'paused, because nothing has arrived for three days',
@@ -17,6 +18,19 @@ export function healthOf({ state, reason, failing_since, last_success_at }: Webh
 /** Whether somebody should look after it. */
 export const isUnwell = ({ state, reason, failing_since }: WebhookEndpoint) =>
   state === 'active' ? failing_since !== null : reason !== 'requested'
+
+/** What an endpoint was sent in 24 hours; of a busy one the newest was counted, the fewer the more endpoints were asked for at once. */
+export function dayText(day: NonNullable<WebhookEndpoint['day']>, among: number): string {
+  const sum = (kind: 'delivered' | 'pending' | 'failed') => day.reduce((all, hour) => all + hour[kind], 0)
+  const [delivered, pending, failed] = [sum('delivered'), sum('pending'), sum('failed')]
+  const text = [
+    `${plural(delivered, 'event')} delivered`,
+    ...(pending > 0 ? [`${pending.toLocaleString('en')} pending`] : []),
+    ...(failed > 0 ? [`${failed.toLocaleString('en')} given up`] : []),
+  ].join(', ')
+  const isAll = delivered + pending + failed < Math.floor(EVENT_WINDOW / among)
+  return isAll ? `${text} in 24 hours` : `${text}, of the newest only`
+}
 
 const ERRORS: Record<AttemptError, string> = {
   status: 'not accepted',

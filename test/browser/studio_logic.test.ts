@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 
 import { explain, faultsOf, length, plural } from '../../src/studio/format.ts'
 import { sitesOf } from '../../src/studio/sites.ts'
-import { pauseOf } from '../../src/studio/webhook.ts'
+import { dayText, pauseOf } from '../../src/studio/webhook.ts'
 
 /** What the studio decides without a browser. */
 
@@ -12,6 +12,16 @@ test('what was not counted to its end says so', () => {
     '1,000 or more collections',
     '1,200 collections',
   ])
+})
+
+test('a day of which only the newest deliveries were counted says so', () => {
+  const hour = { at: '2026-11-23T10:00:00.000Z', pending: 0, failed: 50 }
+  const texts = [199, 200].map((delivered) => dayText([{ ...hour, delivered }], 20))
+  expect(texts).toEqual([
+    '199 events delivered, 50 given up in 24 hours',
+    '200 events delivered, 50 given up, of the newest only',
+  ])
+  expect(dayText([{ ...hour, delivered: 200 }], 1)).toMatch(/in 24 hours$/)
 })
 
 test('deliveries are looked at until nothing more happens by itself, more often when it is soon', () => {

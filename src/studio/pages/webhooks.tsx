@@ -45,7 +45,7 @@ export function WebhooksPage() {
       )}
       <ul class="keys" aria-label="Webhooks">
         {entries.map((endpoint) => (
-          <EndpointRow key={endpoint.id} endpoint={endpoint} />
+          <EndpointRow key={endpoint.id} endpoint={endpoint} among={entries.length} />
         ))}
       </ul>
       {making && <WebhookForm endpoint={null} onSaved={reload} onClose={() => setMaking(false)} />}
@@ -53,7 +53,7 @@ export function WebhooksPage() {
   )
 }
 
-const EndpointRow = ({ endpoint }: { endpoint: WebhookEndpoint }) => (
+const EndpointRow = ({ endpoint, among }: { endpoint: WebhookEndpoint; among: number }) => (
   <li class="card webhook">
     <div class="key-text">
       <a class="name" href={href('webhook', endpoint.id)}>
@@ -64,7 +64,7 @@ const EndpointRow = ({ endpoint }: { endpoint: WebhookEndpoint }) => (
         <Health endpoint={endpoint} /> · {endpoint.events.map(wordsOf).join(', ')}
       </span>
     </div>
-    <DayBar day={endpoint.day} />
+    <DayBar day={endpoint.day} among={among} />
   </li>
 )
 

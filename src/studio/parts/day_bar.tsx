@@ -1,24 +1,20 @@
 import type { WebhookEndpoint } from '../api.ts'
-import { plural } from '../format.ts'
+import { dayText } from '../webhook.ts'
 
 const HOUR = 3_600_000
 const KINDS = ['delivered', 'pending', 'failed'] as const
 const [STEP, WIDTH, HEIGHT] = [10, 8, 32]
 
+interface Properties {
+  day: WebhookEndpoint['day']
+  /** Endpoints that were asked for at once. */
+  among?: number
+}
+
 /** The last 24 hours of an endpoint, an hour a column: what has arrived below, what has not above. */
-export function DayBar({ day = [] }: Pick<WebhookEndpoint, 'day'>) {
-  const [delivered, pending, failed] = KINDS.map((kind) => day.reduce((sum, hour) => sum + hour[kind], 0)) as [
-    number,
-    number,
-    number,
-  ]
+export function DayBar({ day = [], among = 1 }: Properties) {
   const most = Math.max(1, ...day.map((hour) => hour.delivered + hour.pending + hour.failed))
   const first = Math.floor(Date.now() / HOUR) - 23
-  const text = [
-    `${plural(delivered, 'event')} delivered`,
-    ...(pending > 0 ? [`${pending.toLocaleString('en')} pending`] : []),
-    ...(failed > 0 ? [`${failed.toLocaleString('en')} given up`] : []),
-  ].join(', ')
   return (
     <figure class="day">
       <svg viewBox={`0 0 ${24 * STEP} ${HEIGHT}`} aria-hidden="true" preserveAspectRatio="none">
@@ -36,7 +32,7 @@ export function DayBar({ day = [] }: Pick<WebhookEndpoint, 'day'>) {
           ]
         })}
       </svg>
-      <figcaption class="soft">{text} in 24 hours</figcaption>
+      <figcaption class="soft">{dayText(day, among)}</figcaption>
     </figure>
   )
 }
