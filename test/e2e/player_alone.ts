@@ -24,6 +24,13 @@ export const CHAPTERS = [
 export const player = (page: Page) => page.locator('tonearm-player')
 export const button = (page: Page, name: string) => page.getByRole('button', { name, exact: true })
 export const SESSION = '00000000-0000-4000-8000-000000000000'
+/** One that has ended, and one that there never was. */
+export const EXPIRED = '00000000-0000-4000-8000-000000000410'
+export const UNKNOWN = '00000000-0000-4000-8000-000000000404'
+const REFUSED: Record<string, Answers['refusal']> = {
+  [EXPIRED]: { status: 410, code: 'session_expired' },
+  [UNKNOWN]: { status: 404, code: 'not_found' },
+}
 
 /** What the service answers. */
 interface Answers {
@@ -137,8 +144,9 @@ function answer(
 ): void {
   const send = (status: number, body: object) =>
     response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body))
-  if (refusal) return void send(refusal.status, { ok: false, message: 'No', code: refusal.code })
   const [, , , id = '', track_id] = pathname.split('/')
+  const refused = refusal ?? REFUSED[id]
+  if (refused) return void send(refused.status, { ok: false, message: 'No', code: refused.code })
   const play_session = { id, variants: ['mp3-128'], is_downloadable: true, expires_at: '2100-01-01T00:00:00.000Z' }
   const tracks = titles.map((player_title, i) => ({
     id: `t${i}`,

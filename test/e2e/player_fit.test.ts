@@ -2,10 +2,11 @@ import type { Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 
 import { findings } from './axe.ts'
-import { type Alone, button, CHAPTERS, PATIENCE, player, setUp } from './player_alone.ts'
+import { type Alone, button, CHAPTERS, EXPIRED, PATIENCE, setUp, player as players, UNKNOWN } from './player_alone.ts'
 
 /** The player at every width, for mouse and finger, in every language and theme. */
 
+const player = (page: Page) => players(page).first()
 let alone: Alone
 beforeAll(async () => {
   alone = await setUp()
@@ -39,14 +40,21 @@ describe('it fits', () => {
 
   test('every width, with a mouse and with a finger, in both layouts', async () => {
     alone.answers.seconds = 700
-    for (const hasTouch of [false, true]) {
+    for (const [hasTouch, titles, seconds] of [
+      [false, ['First', 'Second'], 700],
+      [true, ['First', 'Second'], 700],
+      [false, ['Only'], 700],
+      [true, ['Only'], 700],
+      [true, ['Only'], 100],
+    ] as const) {
+      Object.assign(alone.answers, { titles, seconds })
       const page = await alone.open({ download: '', share: '' }, { hasTouch, isMobile: hasTouch })
-      for (const layout of ['full', 'compact'])
-        for (const width of [200, 260, 330, 375, 480, 800]) {
-          await page.setViewportSize({ width, height: 700 })
+      for (const layout of ['full', 'compact', 'low'])
+        for (const width of [200, 260, 290, 330, 375, 420, 480, 560, 800]) {
+          await page.setViewportSize({ width, height: layout === 'low' ? 176 : 700 })
           await player(page).evaluate((element, value) => element.setAttribute('layout', value), layout)
-          const least = hasTouch && layout === 'full' ? 44 : 20
-          expect(await misfits(page, least), `${layout} ${width} ${hasTouch}`).toEqual([])
+          const least = hasTouch && layout !== 'compact' ? 44 : 20
+          expect(await misfits(page, least), `${layout} ${width} ${hasTouch} ${titles.length} ${seconds}`).toEqual([])
           expect(
             await page.evaluate(() => document.documentElement.scrollWidth),
             `${layout} ${width}`,
@@ -56,23 +64,58 @@ describe('it fits', () => {
     }
   })
 
+  /** What is cut off or written letter under letter: in the menu, and in the messages of a second player. */
+  const cutOff = (page: Page) =>
+    page.evaluate(() => {
+      const [first, second] = [...document.querySelectorAll('tonearm-player')].map(({ shadowRoot }) => shadowRoot!)
+      const menu = first!.querySelector('.menu')!
+      const status = second!.querySelector('.status')!.getBoundingClientRect()
+      const { left, right, bottom } = second!.querySelector('.retry')!.getBoundingClientRect()
+      return [
+        ...(menu.scrollWidth > menu.clientWidth ? ['menu'] : []),
+        ...(menu.querySelector('label.row span')!.clientHeight > 48 ? ['sleep timer'] : []),
+        ...(left < status.left || right > status.right || bottom > status.bottom ? ['try again'] : []),
+      ]
+    })
+
   test('every language, and nobody is left out', async () => {
-    Object.assign(alone.answers, { seconds: 700, list: { title: 'Night bus' }, chapters: CHAPTERS })
+    Object.assign(alone.answers, {
+      titles: ['First', 'Second'],
+      seconds: 700,
+      list: { title: 'Night bus' },
+      chapters: CHAPTERS,
+    })
     const page = await alone.open({ share: '' }, { viewport: { width: 480, height: 800 } })
-    await button(page, 'More').click()
+    // Beside it one that says what is wrong, and offers to try again.
+    await page.evaluate(() => document.querySelector('main')!.append(document.createElement('tonearm-player')))
+    const second = players(page).nth(1)
+    await button(page, 'More').first().click()
     const names = new Set<string>()
     for (const locale of ['en', 'de', 'fr', 'es', 'ja', 'ar']) {
       await page.evaluate((lang) => {
         Object.assign(document.documentElement, { lang, dir: lang === 'ar' ? 'rtl' : 'ltr' })
-        document.querySelector('tonearm-player')!.setAttribute('locale', lang)
+        for (const each of document.querySelectorAll('tonearm-player')) each.setAttribute('locale', lang)
       }, locale)
       const name = () => player(page).locator('.play-button').getAttribute('aria-label')
       await expect.poll(async () => names.has((await name())!), PATIENCE).toBe(false)
       names.add((await name())!)
       for (const theme of ['light', 'dark']) {
         await player(page).evaluate((element, value) => element.setAttribute('theme', value), theme)
+        const look = {
+          theme,
+          ...(theme === 'dark' ? { id: UNKNOWN, layout: 'compact' } : { id: EXPIRED, layout: 'full' }),
+        }
+        await second.evaluate((element, { id, theme, layout }) => {
+          element.setAttribute('theme', theme)
+          element.setAttribute('layout', layout)
+          element.setAttribute('play-session-id', id)
+        }, look)
+        await second.locator('.retry').waitFor(PATIENCE)
         expect(await findings(page), `${locale} ${theme}`).toEqual([])
       }
+      await page.setViewportSize({ width: 216, height: 800 })
+      expect(await cutOff(page), locale).toEqual([])
+      await page.setViewportSize({ width: 480, height: 800 })
     }
     await page.context().close()
   })

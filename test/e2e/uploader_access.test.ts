@@ -2,9 +2,11 @@ import type { Browser } from 'playwright-core'
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
 
 import { createClient } from '../../src/client/index.ts'
+import { LOCALES } from '../../src/elements/texts/languages.ts'
+import type { UploaderTexts } from '../../src/elements/texts/texts.ts'
 import { makeAudio } from '../support/audio.ts'
 import { closePages, joinBrowser } from '../support/browser.ts'
-import { seriousFindings } from './axe.ts'
+import { findings } from './axe.ts'
 import { joinStack, type Shared } from './shared_stack.ts'
 import { must } from './steps.ts'
 import { openShop, openUploader, PATIENCE, type Shop, type Uploader } from './uploader_page.ts'
@@ -48,9 +50,13 @@ const input = ({ element }: Uploader) => element.locator('input[type=file][multi
 const notes = { name: 'notes.txt', mimeType: 'text/plain', buffer: Buffer.from('Dear diary') }
 const diary = { name: 'diary.mp3', mimeType: 'audio/mpeg', buffer: Buffer.from('%PDF-1.7\n\0'.repeat(200)) }
 
-const audit = ({ page }: Uploader) => seriousFindings(page)
+/** What a language calls things. */
+const texts = async (locale: string) =>
+  ((await import(`../../src/elements/texts/${locale}.ts`)) as { uploader: UploaderTexts }).uploader
 
-test.each(['light', 'dark'])('axe finds nothing serious in any state, in %s', async (theme) => {
+const audit = ({ page }: Uploader) => findings(page)
+
+test.each(['light', 'dark'])('axe finds nothing in any state, in %s', async (theme) => {
   const uploader = await open({ manual: '', 'edit-titles': '', theme, accent: '#ffd400' })
   expect(await audit(uploader)).toEqual([])
   await input(uploader).setInputFiles([song, notes, diary])
@@ -158,6 +164,61 @@ test('it fits on a phone and from right to left, and speaks the language of the 
     uploader.row(song.name).locator('.dismiss').boundingBox(),
   ])
   expect(thumb!.x).toBeGreaterThan(dismiss!.x)
+  // A Latin name loses its end where there is no room, not its beginning.
+  const name = uploader.row('notes.txt').locator('.name')
+  expect(await name.evaluate((each) => [getComputedStyle(each).direction, getComputedStyle(each).textAlign])).toEqual([
+    'ltr',
+    'right',
+  ])
+})
+
+test('every language fits into 200 pixels, empty and with files, and axe finds nothing', async () => {
+  const uploader = await open({ manual: '', 'edit-titles': '' }, { viewport: { width: 216, height: 900 } })
+  const { page, element } = uploader
+  /** Buttons and words that reach out of the element. */
+  const outside = () =>
+    element.evaluate((host) => {
+      const { left, right } = host.getBoundingClientRect()
+      return [...host.shadowRoot!.querySelectorAll('.base *')]
+        .filter((each) => each.checkVisibility() && !each.matches('.visually-hidden, .visually-hidden *'))
+        .map((each) => ({ each, box: each.getBoundingClientRect() }))
+        .filter(
+          ({ each, box }) =>
+            box.left < left || box.right > right || (each.matches('button') && each.scrollWidth > each.clientWidth),
+        )
+        .map(({ each }) => each.outerHTML)
+    })
+  const inOrder = () =>
+    uploader.row('notes.txt').evaluate((row) => {
+      const [thumb, name, tail] = ['.thumb', '.name', '.tail'].map(
+        (each) => row.querySelector(each)!.getBoundingClientRect().x,
+      )
+      return getComputedStyle(row).direction === 'rtl'
+        ? thumb! > name! && name! > tail!
+        : thumb! < name! && name! < tail!
+    })
+  const speak = async (locale: string, theme: string) => {
+    const attributes = { locale, theme, dir: locale === 'ar' ? 'rtl' : 'ltr' }
+    await element.evaluate((host, all) => {
+      for (const [key, value] of Object.entries(all)) host.setAttribute(key, value)
+    }, attributes)
+    const { drop } = await texts(locale)
+    await element
+      .getByText(drop)
+      .first()
+      .waitFor({ state: 'attached', ...PATIENCE })
+  }
+  for (const list of [[], [song, notes, { ...song, name: 'Large.wav', buffer: Buffer.alloc(1_100_000, 1) }]]) {
+    await input(uploader).setInputFiles(list)
+    if (list.length > 0) await uploader.until('notes.txt', 'rejected')
+    for (const [i, locale] of LOCALES.entries()) {
+      const theme = i % 2 === (list.length > 0 ? 1 : 0) ? 'light' : 'dark'
+      await speak(locale, theme)
+      expect(await outside(), locale).toEqual([])
+      if (list.length > 0) expect(await inOrder(), locale).toBe(true)
+      expect([locale, await findings(page)]).toEqual([locale, []])
+    }
+  }
 })
 
 test('nothing moves for those who do not want it', async () => {

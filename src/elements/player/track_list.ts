@@ -67,7 +67,7 @@ export class TrackList {
   }
 
   #row({ title, time }: Row, index: number): HTMLButtonElement {
-    const name = element('span', { class: 'name' }, element('bdi', {}, title ?? String(index + 1)))
+    const name = element('span', { class: 'name', dir: 'auto' }, title ?? String(index + 1))
     const mark = element('span', { class: 'mark', 'aria-hidden': 'true' }, element('i'), element('i'), element('i'))
     const number = element('span', { class: 'number', 'aria-hidden': 'true' }, title === null ? '' : String(index + 1))
     const length = element('span', { class: 'length' }, time === null ? '' : clock(time))

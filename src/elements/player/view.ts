@@ -67,9 +67,9 @@ export class PlayerView {
     height: 400,
     decoding: 'async',
   })
-  readonly #album = element('p', { part: 'album', class: 'album' })
-  readonly #title = element('p', { part: 'title', class: 'title' })
-  readonly #subtitle = element('p', { part: 'subtitle', class: 'subtitle' })
+  readonly #album = element('p', { part: 'album', class: 'album', dir: 'auto' })
+  readonly #title = element('p', { part: 'title', class: 'title', dir: 'auto' })
+  readonly #subtitle = element('p', { part: 'subtitle', class: 'subtitle', dir: 'auto' })
   readonly #chapter = element('span', { part: 'chapter-title', class: 'chapter' })
   readonly #now = element('span', { part: 'current-time', class: 'now' })
   readonly #whole = element('span', { part: 'duration', class: 'whole' })

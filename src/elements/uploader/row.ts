@@ -45,7 +45,7 @@ function endChoice(item: UploadItem): Choice | null {
 export class Row {
   readonly item: UploadItem
   #thumb = createThumb(() => this.#onAction('pickCover', this.item))
-  #name = element('span', { class: 'name', part: 'name' })
+  #name = element('span', { class: 'name', part: 'name', dir: 'auto' })
   #title = element('input', { class: 'title-field', part: 'title', maxlength: MAX_STRING, hidden: true })
   #state = element('span', { class: 'state', part: 'state' })
   #note = element('span', { class: 'note', part: 'note' })

@@ -68,7 +68,7 @@ export class Summary {
     const done = counted.filter((item) => !item.isUnsent).length
     const failed = items.filter(({ state }) => state === 'failed' || state === 'rejected').length
     const total = fillNumber(texts.total, counted.length, locale, { done: done.toLocaleString(locale) })
-    return failed > 0 ? `${total}, ${fillNumber(texts.filesFailed, failed, locale)}` : total
+    return failed > 0 ? joined(locale, [total, fillNumber(texts.filesFailed, failed, locale)]) : total
   }
 }
 
@@ -81,13 +81,14 @@ function label(target: HTMLButtonElement, shown: boolean, text: string): void {
 function outcomeOf(items: readonly UploadItem[], { texts, locale }: Language): string {
   const count = (...states: string[]) => items.filter(({ state }) => states.includes(state)).length
   const [ready, failed] = [count('ready', 'uploaded'), count('failed', 'rejected')]
-  return [
-    ready > 0 && fillNumber(texts.filesReady, ready, locale),
-    failed > 0 && fillNumber(texts.filesFailed, failed, locale),
-  ]
-    .filter(Boolean)
-    .join(', ')
+  return joined(locale, [
+    ...(ready > 0 ? [fillNumber(texts.filesReady, ready, locale)] : []),
+    ...(failed > 0 ? [fillNumber(texts.filesFailed, failed, locale)] : []),
+  ])
 }
+
+/** Not every language has our comma. */
+const joined = (locale: string, parts: string[]) => new Intl.ListFormat(locale, { type: 'unit' }).format(parts)
 
 /** Sentences are gathered for so long, so that three files that end together are one announcement, in milliseconds. */
 const GATHER = 500
