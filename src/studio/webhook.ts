@@ -2,7 +2,7 @@ import { EVENT_WINDOW } from '../contract/facts.ts'
 import type { AttemptError, WebhookDelivery, WebhookEndpoint } from './api.ts'
 import { dateTime, length, plural } from './format.ts'
 
-const REASONS: Record<NonNullable<WebhookEndpoint['reason']>, string> = {
+export const REASONS: Record<NonNullable<WebhookEndpoint['reason']>, string> = {
   failing: 'paused, because nothing has arrived for three days',
   gone: 'disabled, because it answered that it is gone (410)',
   requested: 'paused by hand',

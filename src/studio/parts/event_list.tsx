@@ -6,6 +6,7 @@ import { useAll } from '../state/all.ts'
 import { useClient } from '../state/client.ts'
 import { eventsBefore } from '../state/events.ts'
 import { useMore } from '../state/more.ts'
+import { REASONS } from '../webhook.ts'
 import { More } from './more.tsx'
 import { Empty } from './states.tsx'
 
@@ -89,6 +90,7 @@ function factsOf({ data }: TonearmEvent): string {
     ['', facts.organization_index],
     ['', Array.isArray(facts.changed) && facts.changed.join(', ')],
     ['', facts.error],
+    ['', REASONS[facts.reason as keyof typeof REASONS]],
     ['lacks ', Array.isArray(facts.failed_variants) && facts.failed_variants.join(', ')],
     ['', typeof facts.duration === 'number' && clock(facts.duration)],
     ['', facts.is_restored && 'from the trash'],
