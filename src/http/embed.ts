@@ -10,7 +10,7 @@ import { findEmbed } from '../resources/embed.ts'
 import { baseUrl } from './base_url.ts'
 import { type AppEnv, contextOf } from './context.ts'
 import { limitReading } from './limit_rate.ts'
-import { answerPage, attributesOf, looksOf, needsScript, previewOf, problemPage, scripts } from './page.ts'
+import { answerPage, attributesOf, framed, looksOf, previewOf, problemPage, scripts } from './page.ts'
 
 /** `GET /embed/{play_session_id}`: a page with a player, for frames on any origin. No key: the session's id is the secret. */
 export function mountEmbed(app: Hono<AppEnv>, memory: Memory): void {
@@ -31,7 +31,7 @@ export function mountEmbed(app: Hono<AppEnv>, memory: Memory): void {
         title,
         theme,
         head: html`${previewOf(embed, base, `${base}/embed/${id.data}`)}${scripts(true)}`,
-        body: html`<tonearm-player${attributes}></tonearm-player>${needsScript(title)}`,
+        body: framed(title, attributes),
       })
     } catch (error) {
       return problemPage(c, error, { theme })

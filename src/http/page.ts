@@ -51,6 +51,9 @@ const STYLE = `
   @media (width < 560px) { tonearm-player { --tonearm-list-height: calc(100vh - 304px) } }
   .message { display: grid; place-content: center; gap: 4px; min-height: 100%; padding: 24px; text-align: center;
     background: var(--ground) }
+  .frame { height: 100% }
+  @media (scripting: enabled) { .frame h1 { position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%) } }
+  @media (scripting: none) { .frame { padding: 24px; background: var(--ground) } .frame tonearm-player { display: none } }
   h1 { font-size: 1.125rem; margin: 0 }
   p { margin: 0; color: var(--soft) }
 `
@@ -143,14 +146,13 @@ export function previewOf(
 export const scripts = (isFrame: boolean) =>
   html`${[PLAYER, ...(isFrame ? [FRAME] : [])].map((src) => html`<script type="module" src="${src}"></script>`)}`
 
-/** What a frame shows who has no script. */
-export const needsScript = (title: string) =>
-  html`<noscript>
-    <div class="message">
-      <h1>${title}</h1>
-      <p>The player needs JavaScript.</p>
-    </div>
-  </noscript>`
+/** A frame's player; its title is read aloud, and seen by who has no script. */
+export const framed = (title: string, attributes: Html[]) =>
+  html`<main class="frame">
+    <h1>${title}</h1>
+    <tonearm-player${attributes}></tonearm-player>
+    <noscript><p>The player needs JavaScript.</p></noscript>
+  </main>`
 
 interface Problem {
   status: number

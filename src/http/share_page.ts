@@ -5,7 +5,7 @@ import { clock, MAX_PASSWORD, SHARE_SESSION_TTL } from '../contract/facts.ts'
 import { listedTracks } from '../resources/session_view.ts'
 import { shareKey } from '../resources/share_holder.ts'
 import { embedOfShare, keptCount, type ShareRow, withLastingPictures } from '../resources/share_view.ts'
-import { attributesOf, type Looks, needsScript, previewOf, scripts } from './page.ts'
+import { attributesOf, framed, type Looks, previewOf, scripts } from './page.ts'
 
 /** What the page of a share shows, and its frame (docs/decisions/0052). */
 
@@ -80,7 +80,7 @@ export async function showShare(context: Context, share: ShareRow, looks: Looks 
       : ''
   const head = html`${preview}${scripts(looks !== null)}`
   const secret = await shareKey(context.env, share, context.now)
-  const player = html`<tonearm-player${attributesOf({
+  const attributes = attributesOf({
     'base-url': base,
     'api-key': secret,
     scope: share.scope,
@@ -90,8 +90,8 @@ export async function showShare(context: Context, share: ShareRow, looks: Looks 
     ...(share.variants && { variants: share.variants.join(' ') }),
     ...(share.is_downloadable && { download: '' }),
     ...looks,
-  })}></tonearm-player>`
-  if (looks) return { title, head, body: html`${player}${needsScript(title)}` }
+  })
+  if (looks) return { title, head, body: framed(title, attributes) }
   const isLong = tracks.length > PAGE_ROWS
   const total = isLong ? await keptCount(context, share) : tracks.length
   const seconds = isLong ? 0 : tracks.reduce((sum, { duration }) => sum + duration, 0)
@@ -111,7 +111,8 @@ export async function showShare(context: Context, share: ShareRow, looks: Looks 
           <p>${facts.join(' · ')}</p>
         </div>
       </header>
-      ${player}${share.is_downloadable && tracks.length > 1 ? zipForm(slug, secret) : ''}
+      <tonearm-player${attributes}></tonearm-player>
+      ${share.is_downloadable && tracks.length > 1 ? zipForm(slug, secret) : ''}
       <noscript>
         <p>The player needs JavaScript.</p>
         <ol>

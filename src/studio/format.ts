@@ -1,4 +1,5 @@
 import type { Failure } from '../client/index.ts'
+import { mayHelpToRepeat } from '../client/upload/session.ts'
 import { withoutExtension } from '../contract/facts.ts'
 import type { TrackInfo } from '../contract/info.ts'
 import type { Listed, Track } from './api.ts'
@@ -103,6 +104,13 @@ export const fileTitle = (track: Named) => usedTags(track).title ?? withoutExten
 export const nameOf = (track: Named) => track.player_title || fileTitle(track)
 
 export const infoOf = (track: Pick<Track, 'info'> | undefined): TrackInfo => track?.info ?? {}
+
+/** What may help a track that failed: to try again, another file, or where none came, one at all. */
+export function remedyFor({ error }: TrackInfo): 'retry' | 'replace' | 'send' {
+  const code = error?.code ?? ''
+  if (code === 'upload_expired') return 'send'
+  return code === '' || mayHelpToRepeat(code) ? 'retry' : 'replace'
+}
 
 /** Why a track failed: `info.error.message`, written for people. */
 export const failureOf = (info: TrackInfo) => info.error?.message ?? 'This file could not be processed.'

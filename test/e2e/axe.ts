@@ -5,15 +5,11 @@ import type { Page } from 'playwright-core'
 
 interface Violation {
   id: string
-  impact: string | null
   nodes: { html: string; failureSummary?: string }[]
 }
 
 /** What axe finds wrong with a page, its best practices counted too; shadow trees are looked into. */
-export async function findings(
-  page: Page,
-  isCounted: (violation: Violation) => boolean = () => true,
-): Promise<string[]> {
+export async function findings(page: Page): Promise<string[]> {
   const path = createRequire(import.meta.url).resolve('axe-core/axe.min.js')
   // Through the debugger, because the page's policy lets no script in.
   await page.evaluate(await readFile(path, 'utf8'))
@@ -21,11 +17,7 @@ export async function findings(
     const { axe } = window as unknown as { axe: { run: () => Promise<{ violations: Violation[] }> } }
     return (await axe.run()).violations
   })
-  return violations
-    .filter(isCounted)
-    .map(({ id, nodes }) => `${id}: ${nodes.map(({ html, failureSummary }) => `${html} ${failureSummary}`).join('; ')}`)
+  return violations.map(
+    ({ id, nodes }) => `${id}: ${nodes.map(({ html, failureSummary }) => `${html} ${failureSummary}`).join('; ')}`,
+  )
 }
-
-/** What is serious or worse. */
-export const seriousFindings = (page: Page) =>
-  findings(page, ({ impact }) => impact === 'serious' || impact === 'critical')

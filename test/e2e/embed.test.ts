@@ -8,7 +8,7 @@ import { type Client, createClient } from '../../src/client/index.ts'
 import { makeAudio } from '../support/audio.ts'
 import { closePages, joinBrowser } from '../support/browser.ts'
 import { type HostPage, startHostPage } from '../support/host_page.ts'
-import { seriousFindings } from './axe.ts'
+import { findings } from './axe.ts'
 import { joinStack, type Shared } from './shared_stack.ts'
 import { must, settle, upload } from './steps.ts'
 import { expectNoOverflow, openTab, PATIENCE, untilPlaying } from './studio_steps.ts'
@@ -83,7 +83,7 @@ test('a link is unfurled by oEmbed, its frame plays on another origin, and nobod
 })
 
 test.each(['', '?layout=compact&theme=dark', '/../00000000-0000-4000-8000-00000000dead'])(
-  'the page %j is whole at 375 pixels, and axe finds nothing serious',
+  'the page %j is whole at 375 pixels, and axe finds nothing',
   async (rest) => {
     const { page } = await openTab(browser, { viewport: { width: 375, height: 420 }, reducedMotion: 'reduce' })
     const url = new URL(address + (rest.startsWith('?') ? rest : ''))
@@ -94,7 +94,7 @@ test.each(['', '?layout=compact&theme=dark', '/../00000000-0000-4000-8000-000000
       .first()
       .waitFor(PATIENCE)
     await expectNoOverflow(page, rest)
-    expect(await seriousFindings(page)).toEqual([])
+    expect(await findings(page)).toEqual([])
     if (SCREENSHOTS) {
       await mkdir(SCREENSHOTS, { recursive: true })
       await page.screenshot({ path: join(SCREENSHOTS, `embed${rest.replace(/\W+/g, '-')}.png`) })

@@ -4,12 +4,13 @@ import sharp from 'sharp'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 
 import { makeAudio } from '../support/audio.ts'
-import { seriousFindings } from './axe.ts'
+import { findings } from './axe.ts'
 import { drawCovers } from './player_covers.ts'
 import { type Opened, PATIENCE, setUp, type Stage } from './player_setup.ts'
 import { bytes, must, send, settle, untilCovered, upload } from './steps.ts'
+import { openTab, rowOf, signIn, untilPlaying, untilStill, visit } from './studio_steps.ts'
 
-/** The player with five covers, in every look. With `SCREENSHOTS=<directory>` it leaves the pictures of docs/images there. */
+/** The player with five covers, in every look, and a collection in the studio. With `SCREENSHOTS=<directory>` it leaves the pictures of docs/images there. */
 
 const { SCREENSHOTS } = process.env
 
@@ -100,7 +101,7 @@ test.each(Object.entries(looks))(
       // Each cover brings another one, soon after its track.
       await expect.poll(async () => painted.has(await color()), PATIENCE).toBe(false)
       painted.add(await color())
-      expect(await seriousFindings(opened.page)).toEqual([])
+      expect(await findings(opened.page)).toEqual([])
       if (SCREENSHOTS) pictures.push(await shoot(opened))
     }
     if (SCREENSHOTS && name === 'compact') await leave('covers', pictures)
@@ -108,3 +109,20 @@ test.each(Object.entries(looks))(
     await opened.close()
   },
 )
+
+test.runIf(SCREENSHOTS)('pictures of the studio', async () => {
+  const shapes = { wide: { width: 1000, height: 700 }, phone: { width: 375, height: 760 } }
+  for (const [name, viewport] of Object.entries(shapes)) {
+    const isMobile = name === 'phone'
+    const { page } = await openTab(stage.browser, { viewport, isMobile, hasTouch: isMobile, reducedMotion: 'reduce' })
+    await signIn(page, stage.stack)
+    await visit(page, `#/collection/${collection_id}`, 'Five covers')
+    await untilStill(page)
+    await rowOf(page, 'Paper Gardens').getByRole('button', { name: 'Play Paper Gardens' }).click()
+    await untilPlaying(page.locator('.dock'), 9)
+    await sharp(await page.screenshot())
+      .png({ palette: true, quality: 90 })
+      .toFile(join(SCREENSHOTS!, `studio-${name}.png`))
+    await page.context().close()
+  }
+})

@@ -7,7 +7,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { createClient } from '../../src/client/index.ts'
 import type { System } from '../../src/contract/system.ts'
 import { closePages, joinBrowser } from '../support/browser.ts'
-import { seriousFindings } from './axe.ts'
+import { findings } from './axe.ts'
 import { joinStack, type Shared } from './shared_stack.ts'
 import { fillShop, type Place, type Places } from './studio_shop.ts'
 import { expectNoOverflow, openTab, PATIENCE, rowOf, signIn, untilStill, visit } from './studio_steps.ts'
@@ -36,7 +36,7 @@ const MODES = {
 } as const
 
 describe.each(Object.keys(MODES) as (keyof typeof MODES)[])('%s', (mode) => {
-  /** The page as it stands now: complete, without a serious finding of axe, and nothing of it beside the screen. */
+  /** The page as it stands now: complete, without a finding of axe, and nothing of it beside the screen. */
   async function judge(page: Page, name: string) {
     await untilStill(page)
     if (SCREENSHOTS) {
@@ -44,11 +44,11 @@ describe.each(Object.keys(MODES) as (keyof typeof MODES)[])('%s', (mode) => {
       await page.screenshot({ path: join(SCREENSHOTS, `studio-${name}-${mode}.png`), fullPage: true })
     }
     await expectNoOverflow(page, name)
-    expect([name, await seriousFindings(page)]).toEqual([name, []])
+    expect([name, await findings(page)]).toEqual([name, []])
   }
   const open = () => openTab(browser, { ...MODES[mode], reducedMotion: 'reduce' })
 
-  test('every page can be seen whole, and axe finds nothing serious', async () => {
+  test('every page can be seen whole, and axe finds nothing', async () => {
     const { page, problems } = await open()
     await page.goto(stack.base_url)
     await page.getByLabel('Server key').waitFor()
@@ -164,6 +164,19 @@ const untappable = (page: Page): Promise<string[]> =>
       return !reached || small ? [`${control.outerHTML.slice(0, 120)} ${width} × ${height}`] : []
     })
   })
+
+test('on a phone the search is as wide as the page, and finding nothing is said once for each kind', async () => {
+  const { page } = await openTab(browser, MODES.phone)
+  await signIn(page, stack)
+  const search = page.getByRole('searchbox')
+  const { x, width } = (await search.boundingBox())!
+  expect([x, width]).toEqual([16, 343])
+  await search.fill('nothing of that name')
+  await page.getByText('No collections found.').waitFor(PATIENCE)
+  await page.getByText('No tracks found.').waitFor(PATIENCE)
+  expect(await findings(page)).toEqual([])
+  await page.context().close()
+})
 
 test('the back button leads back, and a reload stays where it is', async () => {
   const { page } = await openTab(browser)

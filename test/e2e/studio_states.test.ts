@@ -4,7 +4,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { type Client, createClient } from '../../src/client/index.ts'
 import { makeAudio, makeImage } from '../support/audio.ts'
 import { closePages, joinBrowser } from '../support/browser.ts'
-import { seriousFindings } from './axe.ts'
+import { findings } from './axe.ts'
 import { joinStack, type Shared } from './shared_stack.ts'
 import { must } from './steps.ts'
 import { fillShop, type Place, type Places } from './studio_shop.ts'
@@ -31,7 +31,11 @@ test('a failed track says why, in its list and on its page, and can be tried aga
   const { page } = await openTab(browser)
   await signIn(page, stack)
   // As if it had been no fault of the file.
+  const asked = Promise.withResolvers<void>()
+  const answered = Promise.withResolvers<void>()
   await page.route(`**/v1/track/${places.failed[0].split('/').at(-1)}`, async (route) => {
+    asked.resolve()
+    await answered.promise
     const response = await route.fetch()
     const answer = await response.json()
     if (answer.track?.info.error) answer.track.info.error.code = 'disk_full'
@@ -39,7 +43,15 @@ test('a failed track says why, in its list and on its page, and can be tried aga
   })
   await visit(page, ...places.collection)
   const row = rowOf(page, 'diary')
-  await row.getByText(/^Failed\. /).waitFor(PATIENCE)
+  // Nothing is advised before the reason is known.
+  await asked.promise
+  await row
+    .getByText(/^Failed\.\s*$/)
+    .first()
+    .waitFor(PATIENCE)
+  expect(await row.getByRole('button', { name: /Try again|Replace/ }).count()).toBe(0)
+  answered.resolve()
+  await row.getByText(/^Failed\. \S/).waitFor(PATIENCE)
   // It fails again within moments.
   const seen = await row.evaluateHandle((element) => {
     const seen = { left: false }
@@ -53,6 +65,8 @@ test('a failed track says why, in its list and on its page, and can be tried aga
   await page.unrouteAll({ behavior: 'wait' })
   await visit(page, ...places.failed)
   await page.getByRole('heading', { name: 'What went wrong' }).waitFor(PATIENCE)
+  // Another file, where the same would fail again.
+  await page.getByRole('button', { name: 'Replace file' }).waitFor()
   await page.context().close()
 })
 
@@ -73,7 +87,9 @@ test('each page says that it is loading, then that the service cannot be reached
   const { page } = await openTab(browser)
   await signIn(page, stack)
   const { collections, keys, variants, playlists, collection, track, playlist, share } = places
-  for (const place of [keys, variants, playlists, collections, collection, track, playlist, share] as Place[]) {
+  const { webhooks, webhook, delivery, activity, trash } = places
+  const owned = [keys, variants, playlists, collections, collection, track, playlist, share]
+  for (const place of [...owned, webhooks, webhook, delivery, activity, trash] as Place[]) {
     await page.goto(`${stack.base_url}/#/nowhere`)
     await page.getByRole('heading', { name: 'There is no such page' }).waitFor()
     const cut = Promise.withResolvers<void>()
@@ -85,7 +101,7 @@ test('each page says that it is loading, then that the service cannot be reached
     await page.getByRole('status').getByText('Loading …').first().waitFor()
     cut.resolve()
     await page.getByRole('alert').getByText('The service cannot be reached').first().waitFor(PATIENCE)
-    expect([place, await seriousFindings(page)]).toEqual([place, []])
+    expect([place, await findings(page)]).toEqual([place, []])
     await page.unroute('**/v1/**')
     const again = page.locator('.problem').getByRole('button', { name: 'Try again' })
     const pressed = async () => {

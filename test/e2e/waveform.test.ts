@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 
 import { makeAudio } from '../support/audio.ts'
-import { seriousFindings } from './axe.ts'
+import { findings } from './axe.ts'
 import { inPage, setUp, type Waveforms } from './waveform_setup.ts'
 
 /** `<tonearm-waveform>` on its own: a slider of time that shows levels. */
@@ -106,7 +106,7 @@ test('is a slider for keys', async () => {
     ArrowUp: '60',
   })
   expect(await slider.getAttribute('aria-valuemax')).toBe('60')
-  expect(await seriousFindings(page)).toEqual([])
+  expect(await findings(page)).toEqual([])
   await page.context().close()
 })
 

@@ -20,7 +20,7 @@ const FAILING: Record<System['failing'][number], string> = {
 }
 const KINDS: Record<string, string> = {
   transcode: 'Tracks to process',
-  cover: 'Covers to cut',
+  cover: 'Covers to process',
   purge: 'Files to delete',
   reprocess: 'Collections to bring up to date',
 }
@@ -74,7 +74,7 @@ function Figures({ system: { database, transcoder, last_sweep_at, last_event_at 
     ['Database', database.milliseconds === null ? 'silent' : `${database.milliseconds} ms`],
     ['Transcoder', `${transcoder.busy} of ${transcoder.slots} busy`],
     ['Last sweep', last_sweep_at ? ago(last_sweep_at) : 'not yet'],
-    ['Last upload told by R2', last_event_at ? ago(last_event_at) : 'not yet'],
+    ['Last upload event of R2', last_event_at ? ago(last_event_at) : 'not yet'],
   ]
   return (
     <dl class="figures">
@@ -139,7 +139,7 @@ type Retry = (code: string) => Promise<void>
 function Failures({ failures, retry }: Pick<System, 'failures'> & { retry: Retry }) {
   if (failures.length === 0) return <Empty title="None">Nothing that was begun since has failed.</Empty>
   return (
-    <Table head={['Reason', 'Jobs', 'Passing']}>
+    <Table head={['Reason', 'Jobs', 'Can be retried']}>
       {failures.map(({ code, count: failed, retryable }) => (
         <tr key={code}>
           <th scope="row" class="reason">
@@ -147,7 +147,7 @@ function Failures({ failures, retry }: Pick<System, 'failures'> & { retry: Retry
             <span class="soft">{MEANINGS[code] ?? ''}</span>
           </th>
           <Cell label="Jobs">{count(failed)}</Cell>
-          <Cell label="Passing">
+          <Cell label="Can be retried">
             {retryable > 0 ? (
               <Button small onClick={() => retry(code)}>
                 Try {plural(retryable, 'track')} again

@@ -2,7 +2,7 @@ import { isFinal } from '../../client/index.ts'
 import { DEFAULT_ACCEPT } from '../../client/upload/accept.ts'
 import { announce } from '../announce.ts'
 import type { Client, Track } from '../api.ts'
-import { clock, explain, failureOf, fileTitle, infoOf, nameOf, percent } from '../format.ts'
+import { artistOf, clock, explain, failureOf, fileTitle, infoOf, nameOf, percent, remedyFor } from '../format.ts'
 import { Button } from '../parts/button.tsx'
 import { chooseFile } from '../parts/choose_file.ts'
 import { confirmed } from '../parts/dialog.tsx'
@@ -99,6 +99,7 @@ function Head({ client, track, reload, set }: HeadProperties) {
     incomplete: `${clock(track.duration)} · some variants are missing`,
     failed: failureOf(info),
   }
+  const remedy = track.status === 'initializing' ? 'send' : remedyFor(info)
   async function reprocess() {
     const answer = await client.post('/v1/track/{track_id}/reprocess', { params })
     announce(answer.ok ? 'Processing again' : explain(answer))
@@ -126,7 +127,7 @@ function Head({ client, track, reload, set }: HeadProperties) {
     <PageHead
       back={{ href: href('collection', track.collection_id), label: 'Collection' }}
       title={nameOf(track)}
-      note={[track.player_subtitle, sent === null ? states[track.status] : `Uploading ${percent(sent)}`]
+      note={[artistOf(track), sent === null ? states[track.status] : `Uploading ${percent(sent)}`]
         .filter(Boolean)
         .join(' · ')}
       // What cannot be played yet has no play view, and so the cover of its collection.
@@ -148,14 +149,14 @@ function Head({ client, track, reload, set }: HeadProperties) {
       >
         Play
       </Button>
-      {track.status === 'initializing' ? (
+      {remedy === 'retry' ? (
+        <Button onClick={reprocess}>Process again</Button>
+      ) : (
         sent === null && (
           <Button icon="upload" onClick={replace}>
-            Choose the file
+            {remedy === 'send' ? 'Choose the file' : 'Replace file'}
           </Button>
         )
-      ) : (
-        <Button onClick={reprocess}>Process again</Button>
       )}
       <Menu
         label={`More for ${nameOf(track)}`}

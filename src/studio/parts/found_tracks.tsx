@@ -13,7 +13,7 @@ export function FoundTracks({ words }: { words: string }) {
   if (problem) return <Problem failure={problem} retry={reload} />
   if (!answer) return null
   const { tracks, count, is_count_exact } = answer
-  const all = plural(count, 'track', is_count_exact === false)
+  const all = count === 0 ? 'No tracks found.' : plural(count, 'track', is_count_exact === false)
   return (
     <section>
       <h2>Tracks</h2>

@@ -50,7 +50,14 @@ export const Problem = ({ failure, retry }: ProblemProperties) => (
 
 /** In place of a page that has nothing to show: it is on its way, or could not be loaded. */
 export const NotLoaded = ({ problem, reload }: { problem: Failure | undefined; reload: () => unknown }) =>
-  problem ? <Problem failure={problem} retry={reload} /> : <Loading rows={5} />
+  problem ? (
+    <>
+      <h1>{problem.status === 404 ? 'Not found' : 'Not loaded'}</h1>
+      <Problem failure={problem} retry={reload} />
+    </>
+  ) : (
+    <Loading rows={5} />
+  )
 
 /** Above a page whose answer may be out of date: loading it again failed. */
 export const NotRenewed = ({ problem, reload }: { problem: Failure | undefined; reload: () => unknown }) =>

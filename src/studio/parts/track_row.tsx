@@ -1,6 +1,5 @@
-import { mayHelpToRepeat } from '../../client/upload/session.ts'
 import type { Listed, Track } from '../api.ts'
-import { artistOf, clock, failureOf, infoOf, nameOf, percent, signed } from '../format.ts'
+import { artistOf, clock, failureOf, infoOf, nameOf, percent, remedyFor, signed } from '../format.ts'
 import { href } from '../route.ts'
 import { nowPlaying } from '../state/now_playing.ts'
 import { useStore } from '../state/store.ts'
@@ -122,23 +121,22 @@ function State({ track, known, sent, onRetry, onReplace }: StateProperties) {
     )
   }
   if (sent === null && track.status === 'failed') {
-    const code = info.error?.code ?? ''
-    // Where no file came, there is none to try again.
-    const came = code !== 'upload_expired'
-    const repeats = came && (code === '' || mayHelpToRepeat(code))
-    const act = repeats ? onRetry : onReplace
+    const remedy = remedyFor(info)
+    const act = remedy === 'retry' ? onRetry : onReplace
     return (
       <span class="state failed">
         <span class="note">
-          <strong>Failed.</strong> {failureOf(info)}
+          <strong>Failed.</strong> {known && failureOf(info)}
         </span>
-        {came
-          ? act && (
-              <Button small onClick={act}>
-                {repeats ? 'Try again' : 'Replace file'}
-              </Button>
-            )
-          : choose}
+        {/* What may help is not known before the reason is. */}
+        {known &&
+          (remedy === 'send'
+            ? choose
+            : act && (
+                <Button small onClick={act}>
+                  {remedy === 'retry' ? 'Try again' : 'Replace file'}
+                </Button>
+              ))}
       </span>
     )
   }

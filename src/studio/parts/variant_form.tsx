@@ -101,7 +101,7 @@ export function VariantForm({ variant, onSaved, onClose }: Properties) {
               label="Index"
               {...field('index')}
               placeholder="mp3-320"
-              hint="What players ask for. Made from the name when empty; stays as it is."
+              hint="What players ask for. Made from the name when empty. It cannot be changed later."
             />
             <SelectField label="For" {...choice('type')} options={TYPES} />
           </>

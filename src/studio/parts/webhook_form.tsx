@@ -117,7 +117,7 @@ export function WebhookForm({ endpoint, onSaved, onClose }: Properties) {
           </fieldset>
         )}
         <Check
-          label="In order: what happens to one track or list waits until the event before has arrived"
+          label="In order: an event waits until those before it of the same track, collection or playlist have arrived"
           checked={ordered}
           onChange={setOrdered}
         />
