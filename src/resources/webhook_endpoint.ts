@@ -37,7 +37,8 @@ export async function hoursOf({ db, now }: Context, endpoints: EndpointRow[]): P
   const counts = endpoints.map(({ id }) =>
     db
       .select({
-        hour: sql<number>`seq / ${HOUR}`.as('hour'),
+        // D1 binds numbers as floats.
+        hour: sql<number>`cast(seq / ${HOUR} as integer)`.as('hour'),
         delivered: sum('delivered').as('delivered'),
         failed: sum('failed').as('failed'),
         pending: sql<number>`count(*) - ${sum('delivered')} - ${sum('failed')}`.as('pending'),
@@ -54,13 +55,13 @@ export async function hoursOf({ db, now }: Context, endpoints: EndpointRow[]): P
   )
 }
 
-/** Whether an endpoint receives an event, as the trigger on `events` asks (drizzle/0019_webhooks.sql). */
+/** Whether an endpoint receives an event, as the trigger on `events` asks (drizzle/0019_webhooks.sql). `json_each` has a `type`, too. */
 const isHeard = ({
   id,
   events: filters,
-}: EndpointRow): SQL => sql`type <> 'webhook.test' and subject <> ${`webhook_endpoint:${id}`}
-  and exists (select 1 from json_each(${JSON.stringify(filters)}) where value in ('*', type)
-    or (value like '%.*' and substr(type, 1, length(value) - 1) = substr(value, 1, length(value) - 1)))`
+}: EndpointRow): SQL => sql`happened.type <> 'webhook.test' and subject <> ${`webhook_endpoint:${id}`}
+  and exists (select 1 from json_each(${JSON.stringify(filters)}) where value in ('*', happened.type)
+    or (value like '%.*' and substr(happened.type, 1, length(value) - 1) = substr(value, 1, length(value) - 1)))`
 
 /** The columns of an endpoint that is sent to. What has failed before counts no more. */
 export const ACTIVE = { state: 'active', reason: null, failing_since: null, failures: 0 } as const
@@ -86,7 +87,7 @@ export async function recover(context: Context, endpoint: EndpointRow, since: nu
         seq: sql`seq`,
         subject: is_ordered ? sql`subject` : null,
       },
-      sql`${some} where ${isHeard(endpoint)}`,
+      sql`${some} as happened where ${isHeard(endpoint)}`,
     )
       .onConflictDoUpdate({
         target: [webhookDeliveries.endpoint_id, webhookDeliveries.seq],

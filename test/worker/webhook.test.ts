@@ -174,6 +174,8 @@ describe('deliveries', () => {
     const { webhook_endpoints } = await get(key, `${path}?include=day`)
     const [ofOther, ofMine] = webhook_endpoints
     expect([ofOther.id, ofMine.id]).toEqual([other.id, id])
+    expect(ofMine.day.length).toBeLessThanOrEqual(2)
+    expect(ofMine.day.every(({ at }: { at: string }) => at.endsWith(':00:00.000Z'))).toBe(true)
     const sum = (name: string) => ofMine.day.reduce((all: number, hour: Record<string, number>) => all + hour[name]!, 0)
     expect([sum('failed'), sum('pending'), sum('delivered')]).toEqual([
       failed.flat().length,

@@ -80,7 +80,7 @@ describe('an endpoint', () => {
     expect(await endpointRow(id)).toMatchObject({ state: 'active' })
   })
 
-  it('hears of what it asked for, and of nothing about itself', async () => {
+  it('hears of what it asked for, and of nothing about itself, also of what it missed', async () => {
     const { organization_id, key, id } = await aListener('ok', { events: ['track.*', 'collection.updated'] })
     const all = (await anEndpoint(key, { url: aReceiver('ok').url })).id
     const types = ['track.ready', 'tracks.ready', 'collection.updated', 'collection.created', 'track.early.ready']
@@ -94,6 +94,11 @@ describe('an endpoint', () => {
       )
     expect(await heard(id)).toEqual(['track.early.ready', 'collection.updated', 'track.ready'])
     expect(await heard(all)).toEqual(types.toReversed())
+
+    await query(`delete from webhook_deliveries`)
+    const since = new Date(0).toISOString()
+    expect(await post(key, `/v1/webhook_endpoint/${id}/recover`, { since })).toMatchObject({ recovered: 3 })
+    expect(await heard(id)).toEqual(['track.early.ready', 'collection.updated', 'track.ready'])
   })
 
   it('that is slow holds up no other', async () => {
