@@ -116,7 +116,14 @@ test('a webhook is made, tested, sent again, given a new secret, paused and dele
 
   await choose(page, 'More for Shop', 'Pause')
   await page.getByText('paused by hand').waitFor(PATIENCE)
-  await page.getByRole('button', { name: 'Resume' }).click()
+  const body = { title: 'Missed' }
+  await must(client.post('/v1/playlist', { body }))
+  await page.getByRole('button', { name: 'Resume and send what was missed' }).click()
+  await page.getByText('1 event on the way').waitFor(PATIENCE)
+  await page.getByRole('link', { name: 'Playlist created' }).waitFor(PATIENCE)
+  await expect.poll(() => received.at(-1)!.body, PATIENCE).toContain('playlist.created')
+  await choose(page, 'More for Shop', 'Pause')
+  await page.getByRole('button', { name: 'Resume', exact: true }).click()
   await page.getByRole('button', { name: 'Send a test' }).waitFor(PATIENCE)
   await choose(page, 'More for Shop', 'Edit …')
   await page.getByLabel('Title').fill('Shop of ours')

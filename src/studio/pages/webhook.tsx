@@ -3,7 +3,7 @@ import { useState } from 'preact/hooks'
 import { announce } from '../announce.ts'
 import type { Failure, WebhookDelivery, WebhookDeliveryState } from '../api.ts'
 import { wordsOf } from '../event.ts'
-import { dateTime, exactTime, explain } from '../format.ts'
+import { dateTime, exactTime, explain, plural } from '../format.ts'
 import { Button } from '../parts/button.tsx'
 import { DayBar } from '../parts/day_bar.tsx'
 import { confirmed } from '../parts/dialog.tsx'
@@ -68,6 +68,20 @@ export function WebhookPage({ id, tab }: PageProperties) {
     tell(await client.post('/v1/webhook_endpoint/{webhook_endpoint_id}/test', { params }), 'A test is on its way')
   const resume = async () =>
     tell(await client.post('/v1/webhook_endpoint/{webhook_endpoint_id}/resume', { params }), 'Resumed')
+  /** Of all that has happened since there is this endpoint; what has arrived is not sent again. */
+  async function recover() {
+    let [since, recovered] = [endpoint?.created_at ?? null, 0]
+    while (since !== null) {
+      const answer = await client.post('/v1/webhook_endpoint/{webhook_endpoint_id}/recover', {
+        params,
+        body: { since },
+      })
+      if (!answer.ok) return tell(answer, '')
+      since = answer.next_since
+      recovered += answer.recovered
+    }
+    await tell({ ok: true }, recovered === 0 ? 'Nothing was missed' : `${plural(recovered, 'event')} on the way`)
+  }
   const pause = async () =>
     tell(
       await client.put('/v1/webhook_endpoint/{webhook_endpoint_id}', { params, body: { state: 'paused' } }),
@@ -107,16 +121,24 @@ export function WebhookPage({ id, tab }: PageProperties) {
               Send a test
             </Button>
           ) : (
-            <Button kind="primary" onClick={resume}>
-              Resume
-            </Button>
+            <>
+              <Button onClick={resume}>Resume</Button>
+              <Button kind="primary" onClick={recover}>
+                Resume and send what was missed
+              </Button>
+            </>
           )}
           <Menu
             label={`More for ${endpoint.title}`}
             items={[
               { label: 'Edit …', onSelect: () => setDialog('edit') },
               { label: 'New secret …', onSelect: () => setDialog('secret') },
-              ...(isActive ? [{ label: 'Pause', onSelect: pause }] : []),
+              ...(isActive
+                ? [
+                    { label: 'Send what was missed', onSelect: recover },
+                    { label: 'Pause', onSelect: pause },
+                  ]
+                : []),
               { label: 'Delete webhook …', danger: true, onSelect: remove },
             ]}
           />
