@@ -6,7 +6,7 @@ import { defineConfig } from 'vitest/config'
 
 import { muteExpected } from './test/support/quiet.ts'
 import { scratchDirectory } from './test/support/scratch.ts'
-import { LongestFirst } from './test/support/sequencer.ts'
+import { WaitingFirst } from './test/support/sequencer.ts'
 
 // Wrangler's warnings of what is experimental in wrangler.toml would stand in every run.
 process.env.WRANGLER_LOG ??= 'error'
@@ -19,9 +19,9 @@ const secret = () => randomBytes(16).toString('hex')
 
 export default defineConfig({
   test: {
-    // Most tests wait for a process, a lease or a browser: two cores serve six files.
-    maxWorkers: 6,
-    sequence: { sequencer: LongestFirst, groupOrder: 1 },
+    // Many tests wait for a process, a lease or a queue: two cores serve four files (six take longer: they are in each other's way).
+    maxWorkers: 4,
+    sequence: { sequencer: WaitingFirst },
     silent: 'passed-only',
     globalSetup: ['./test/support/skipped.ts'],
     projects: [
@@ -56,9 +56,6 @@ export default defineConfig({
           setupFiles: ['./test/worker/setup.ts'],
           globalSetup: ['./test/support/receiver.ts'],
           isolate: false,
-          // By themselves, before all others: these hardly wait, and each process more begins with reading the Worker.
-          maxWorkers: 4,
-          sequence: { groupOrder: 0 },
           // Against a hang only: what takes 15 s takes minutes on busy cores.
           testTimeout: 300_000,
           hookTimeout: 180_000,

@@ -1,32 +1,32 @@
 import { BaseSequencer, type TestSpecification } from 'vitest/node'
 
-/** Files that take longest, many because they wait: they begin first. */
+/** Files that mostly wait for the end of a session or stand still: two of them begin, and leave the cores to the longest of the Worker's. */
+const FIRST = ['e2e/player_session', 'e2e/player_early', 'worker/fuzz', 'worker/contract', 'worker/rows_deep']
+
+/** Of the other projects, those that take longest or mostly wait. */
 const LONG = [
-  'worker/fuzz',
-  'worker/contract',
-  'worker/rows_deep',
-  'worker/failpoints',
-  'worker/faults',
-  'e2e/player_session',
-  'e2e/heal',
-  'e2e/deploy',
-  'e2e/uploader_parts',
-  'e2e/player_early',
   'e2e/restart',
+  'e2e/heal',
   'e2e/chaos',
+  'e2e/deploy',
   'container/transfer',
   'container/files',
   'container/jobs',
 ]
 
-/** What takes longest begins first. Files of a project stand in a row, because only then do they share their processes. */
-export class LongestFirst extends BaseSequencer {
+/**
+ * Keeps the cores busy: files that wait begin first, and beside them the Worker's, which never wait. Files of a project stand in a row,
+ * because only then do they share their processes.
+ */
+export class WaitingFirst extends BaseSequencer {
   override async sort(specifications: TestSpecification[]): Promise<TestSpecification[]> {
     // oxlint-disable-next-line unicorn/no-array-sort -- not an array's
     const sorted = await super.sort(specifications)
-    const long = LONG.flatMap((name) => sorted.filter(({ moduleId }) => moduleId.includes(`/${name}.`)))
-    const all = [...new Set([...long, ...sorted])]
-    const of = (...names: string[]) => all.filter(({ project }) => names.includes(project.name))
-    return [...of('worker'), ...of('e2e'), ...of('container'), ...of('contract', 'browser')]
+    const named = (names: string[]) =>
+      names.flatMap((name) => sorted.filter(({ moduleId }) => moduleId.includes(`/${name}.`)))
+    const first = named(FIRST)
+    const rest = [...named(LONG), ...sorted].filter((file, i, all) => !first.includes(file) && all.indexOf(file) === i)
+    const of = (...names: string[]) => rest.filter(({ project }) => names.includes(project.name))
+    return [...first, ...of('worker'), ...of('e2e'), ...of('container'), ...of('contract', 'browser')]
   }
 }

@@ -28,9 +28,9 @@ afterEach(() => void vi.useRealTimers())
 describe('an endpoint', () => {
   it('is paused after 72 hours of failures alone, of which the others hear; what it missed is recovered', async () => {
     const { organization_id, receiver, key, id } = await aListener('fails')
+    const since = new Date().toISOString()
     const other = aReceiver('ok')
     const other_id = (await anEndpoint(key, { url: other.url, events: ['webhook_endpoint.*'] })).id
-    const since = new Date().toISOString()
     await insertEvents(organization_id, ['track:1'], ['track:2'], ['track:3'])
     for (let at = 0; at < 40 && (await endpointRow(id)).state === 'active'; at++) await nextAttempt(id)
     const paused = await endpointRow(id)
