@@ -32,86 +32,94 @@ const endpoint = { webhook_endpoint_id: id }
 export const EVENTS = {
   'track.created': {
     data: { ...track, is_restored },
-    meaning: 'There is a new track, or one came back from the trash.',
+    meaning: 'A track was created, or restored from the trash.',
   },
   'track.uploaded': {
     data: { ...track, size: z.int() },
-    meaning: 'A file has arrived and is in line to be processed.',
+    meaning: 'A file was uploaded and is waiting to be processed.',
   },
   'track.playable': {
     data: { ...track, duration: z.number(), variant: z.string() },
-    meaning: 'A first file can be played while the others are made.',
+    meaning: 'A first file can be played while the others are being made.',
   },
   'track.ready': {
     data: { ...track, duration: z.number() },
-    meaning: 'All files have been made, for the first time or anew.',
+    meaning: 'All files have been made, for the first time or again.',
   },
   'track.incomplete': {
     data: { ...track, duration: z.number(), error, failed_variants: z.array(z.string()) },
-    meaning: 'The track plays, but some files could not be made, or none of a new upload.',
+    meaning: 'The track plays, but some files could not be made, or none from a new upload.',
   },
   'track.failed': {
     data: { ...track, error },
     meaning:
-      'The file could not be processed, was refused, or never came. A track with another `status` still has its former file.',
+      'The file could not be processed, was refused, or never arrived. If `status` is not `failed`, the track still plays its previous file.',
   },
   'track.updated': {
     data: { ...track, changed },
-    meaning: 'A call has changed the track: `collection_id` when it has moved, `upload` when another file is to come.',
+    meaning:
+      'A request changed the track. `changed` has `collection_id` if the track moved, and `upload` if it waits for a new file.',
   },
-  'track.deleted': { data: { ...track, is_trashed }, meaning: 'The track is in the trash, or deleted for good.' },
+  'track.deleted': {
+    data: { ...track, is_trashed },
+    meaning: 'The track was moved to the trash, or deleted permanently.',
+  },
   'cover.ready': { data: cover, meaning: 'A track, collection or playlist has a new cover.' },
   'cover.failed': { data: { ...cover, error }, meaning: 'An image could not be made into a cover.' },
   'collection.created': {
     data: { ...collection, is_restored },
-    meaning: 'There is a new collection, or one came back from the trash with its tracks.',
+    meaning: 'A collection was created, or restored from the trash with its tracks.',
   },
   'collection.updated': {
     data: { ...collection, changed },
-    meaning: 'A call has changed the collection: `order` when it has put its tracks into an order.',
+    meaning: 'A request changed the collection. `changed` has `order` if its tracks were reordered.',
   },
   'collection.deleted': {
     data: { ...collection, is_trashed },
-    meaning: 'The collection is in the trash with its tracks, or deleted for good; then each track follows.',
+    meaning:
+      'The collection was moved to the trash with its tracks, or deleted permanently; then an event for each track follows.',
   },
   'collection.reprocess.finished': {
     data: { collection_id: id, total: z.int(), done: z.int(), failed: z.int() },
-    meaning: 'All tracks of the collection have been processed again.',
+    meaning: 'All tracks of the collection have been reprocessed.',
   },
   'playlist.created': {
     data: { ...playlist, is_restored },
-    meaning: 'There is a new playlist, or one came back from the trash.',
+    meaning: 'A playlist was created, or restored from the trash.',
   },
   'playlist.updated': {
     data: { ...playlist, changed },
-    meaning: 'The playlist has changed: `tracks` also when one of them was deleted or came back.',
+    meaning: 'The playlist changed. `changed` has `tracks` also if one of them was deleted or restored.',
   },
   'playlist.deleted': {
     data: { ...playlist, is_trashed },
-    meaning: 'The playlist is in the trash, or deleted for good.',
+    meaning: 'The playlist was moved to the trash, or deleted permanently.',
   },
-  'share.created': { data: share, meaning: 'There is a new link to a collection, a track or a playlist.' },
+  'share.created': { data: share, meaning: 'A link to a collection, a track or a playlist was created.' },
   'share.updated': {
     data: { ...share, changed },
-    meaning: 'A link allows something else, or has another address, title or password.',
+    meaning: 'A link has other permissions, or another address, title or password.',
   },
-  'share.revoked': { data: share, meaning: 'A link has been revoked.' },
-  'api_key.created': { data: apiKey, meaning: 'There is a new key.' },
-  'api_key.updated': { data: { ...apiKey, changed }, meaning: 'A key may do something else, or has another title.' },
+  'share.revoked': { data: share, meaning: 'A link was revoked.' },
+  'api_key.created': { data: apiKey, meaning: 'A key was created.' },
+  'api_key.updated': { data: { ...apiKey, changed }, meaning: 'A key has other permissions, or another title.' },
   'api_key.rotated': { data: apiKey, meaning: 'A key has a new secret.' },
-  'api_key.revoked': { data: apiKey, meaning: 'A key has been deleted.' },
-  'webhook_endpoint.created': { data: endpoint, meaning: 'There is a new endpoint.' },
+  'api_key.revoked': { data: apiKey, meaning: 'A key was deleted.' },
+  'webhook_endpoint.created': { data: endpoint, meaning: 'An endpoint was created.' },
   'webhook_endpoint.updated': {
     data: { ...endpoint, changed },
-    meaning: 'A call has changed an endpoint: `state` when it has been paused or resumed.',
+    meaning: 'A request changed an endpoint. `changed` has `state` if it was paused or resumed.',
   },
   'webhook_endpoint.rotated': { data: endpoint, meaning: 'An endpoint has a new secret.' },
   'webhook_endpoint.paused': {
     data: { ...endpoint, reason: z.string() },
-    meaning: 'Nothing is sent to an endpoint any more, because all of its deliveries have failed, or it is gone.',
+    meaning: 'Deliveries to an endpoint stopped: all of them failed for three days, or it answered 410 (gone).',
   },
-  'webhook_endpoint.deleted': { data: endpoint, meaning: 'An endpoint has been deleted.' },
-  'webhook.test': { data: endpoint, meaning: 'Somebody wants to see whether an endpoint answers.' },
+  'webhook_endpoint.deleted': { data: endpoint, meaning: 'An endpoint was deleted.' },
+  'webhook.test': {
+    data: endpoint,
+    meaning: 'Somebody tests whether an endpoint answers. Only that endpoint receives it.',
+  },
 } as const satisfies Record<string, { data: z.ZodRawShape; meaning: string }>
 
 export type EventType = keyof typeof EVENTS
@@ -176,7 +184,7 @@ export const eventOperations = defineOperations({
     method: 'get',
     path: '/v1/event',
     summary:
-      'List what happened behind `after`, oldest first, and how to go on; with `wait` the answer comes when there is something, after so many seconds at the latest',
+      'List events after `after`, oldest first. With `wait`, the response comes as soon as there is an event, or after that many seconds',
     tag: 'Events',
     access: ['server'],
     query: z.strictObject({
