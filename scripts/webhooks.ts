@@ -17,7 +17,12 @@ import { readSettings } from './settings.ts'
  */
 
 const { base_url, stateDir } = readSettings()
-const client = createClient({ base_url, api_key: process.env.TONEARM_KEY || readDemo(stateDir)?.secret || '' })
+const api_key = process.env.TONEARM_KEY || readDemo(stateDir)?.secret
+if (!api_key) {
+  complain(`There is no demo.json in ${stateDir}. Does \`npm start\` run, with the same STATE_DIR? Or set TONEARM_KEY.`)
+  process.exit(1)
+}
+const client = createClient({ base_url, api_key })
 const seen = new Set<string>()
 let webhook: Webhook | undefined
 

@@ -26,7 +26,7 @@ async function receive(request: IncomingMessage, response: ServerResponse) {
   if (!webhook.ok) return response.writeHead(400).end(webhook.code)
   if (!seen.has(webhook.event.id)) react(webhook.event)
   seen.add(webhook.event.id)
-  // At once: who needs longer than 15 seconds puts the event into a queue first.
+  // Answer at once: if you need longer than 15 seconds, put the event into a queue first.
   return response.writeHead(204).end()
 }
 
@@ -41,4 +41,4 @@ function react(event: TonearmEvent): void {
 
 createServer((request, response) => {
   receive(request, response).catch(() => response.destroy())
-}).listen(Number(PORT), '127.0.0.1')
+}).listen(Number(PORT), '127.0.0.1', () => console.log(`Listening on http://127.0.0.1:${PORT}`))

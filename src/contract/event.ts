@@ -156,7 +156,10 @@ type GroupOf<T> = T extends `${infer G}.${string}` ? G : never
 const groups = [...new Set(EVENT_TYPES.map((type) => type.split('.')[0] as GroupOf<EventType>))]
 
 /** A type of event, all of a group as `track.*`, or all: `*`. */
-export const EventPattern = z.enum([...EVENT_TYPES, ...groups.map((group) => `${group}.*` as const), '*'])
+export const EventPattern = z.enum(
+  [...EVENT_TYPES, ...groups.map((group) => `${group}.*` as const), '*'],
+  'must be a type of event, a group such as track.*, or *',
+)
 export type EventPattern = z.infer<typeof EventPattern>
 
 const SUBJECTS = ['track', 'collection', 'playlist', 'share', 'api_key', 'webhook_endpoint'] as const

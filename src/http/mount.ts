@@ -20,6 +20,7 @@ import { type AppEnv, contextOf } from './context.ts'
 import { encoder } from './encode.ts'
 import { limitKey } from './limit_key.ts'
 import { clientOf } from './limit_rate.ts'
+import { messageOf } from './message.ts'
 
 /** `/v1/track/{track_id}` as Hono writes it. */
 export const honoPath = (path: string) => path.replace(/\{(\w+)\}/g, ':$1')
@@ -54,10 +55,6 @@ const requireJson: MiddlewareHandler<AppEnv> = async function requireJson(c, nex
 /** In the words of the handler, which does not find an unknown one. */
 const nounOf = ({ nouns }: Operation, param: string) =>
   nouns?.[param] ?? param.replace(/_(id|index)$/, '').replaceAll('_', ' ')
-
-/** zod tells of an absent field as of a wrong type. */
-const messageOf = ({ code, message }: z.core.$ZodIssue) =>
-  code === 'invalid_type' && message.endsWith('received undefined') ? 'is required' : message
 
 /** Wrong fields that one answer names at most. */
 const MAX_ERRORS = 50

@@ -73,7 +73,10 @@ function describe(name: string, operation: Operation): Json {
       ...(operation.method === 'post' ? [IDEMPOTENCY_KEY] : []),
     ],
     ...(operation.body && {
-      requestBody: { required: true, content: content(toSchema(operation.body, 'input')) },
+      requestBody: {
+        required: !operation.body.safeParse({}).success,
+        content: content(toSchema(operation.body, 'input')),
+      },
     }),
     responses: {
       200: { description: 'Success', content: content(toSchema(operation.response, 'input')) },

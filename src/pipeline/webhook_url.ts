@@ -13,6 +13,9 @@ const NAME = /^([a-z0-9_]([a-z0-9_-]{0,61}[a-z0-9_])?\.)+[a-z]([a-z0-9-]{0,61}[a
 const isLocal = ({ protocol, hostname }: URL) =>
   protocol === 'http:' && (hostname === 'localhost' || hostname === '127.0.0.1')
 
+/** What is most likely meant to be the machine itself, but is not let in as it is written. */
+const LOOPBACK = ['localhost', '127.0.0.1', '[::1]']
+
 type Settings = Pick<Env, 'WEBHOOK_LOCAL' | 'PUBLIC_BASE_URL' | 'S3_ENDPOINT'>
 
 const parse = (text: string) => (URL.canParse(text) ? new URL(text) : null)
@@ -24,8 +27,12 @@ export function refusalOf(text: string, env: Settings, own = ''): string | null 
   if (url.username || url.password) return 'must not hold a name or a password'
   if (text.includes('#')) return 'must not have a fragment'
   const ours = [own, env.PUBLIC_BASE_URL].map(parse)
-  if (env.WEBHOOK_LOCAL === 'true' && isLocal(url))
-    return ours.some((one) => one && isLocal(one) && one.port === url.port) ? 'must not be this service' : null
+  if (env.WEBHOOK_LOCAL === 'true') {
+    if (isLocal(url))
+      return ours.some((one) => one && isLocal(one) && one.port === url.port) ? 'must not be this service' : null
+    if (LOOPBACK.includes(url.hostname)) return 'must begin with http://localhost or http://127.0.0.1 on this machine'
+    if (url.protocol !== 'https:') return 'must begin with https://, http://localhost or http://127.0.0.1'
+  }
   if (url.protocol !== 'https:') return 'must begin with https://'
   if (!['', '443', '8443'].includes(url.port)) return 'must have no port but 443 or 8443'
   // A dot at its end says that a name is whole.

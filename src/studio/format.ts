@@ -47,7 +47,7 @@ type Fault = Pick<Failure, 'message' | 'errors'>
 /** A fault as a sentence, with the fields that are wrong. */
 export function explain({ message, errors = [] }: Fault): string {
   if (errors.length === 0) return message
-  return sentence(errors.map((error) => `${labelOf(error.path)} ${inWords(error.message)}`).join('; '))
+  return sentence(errors.map((error) => `${labelOf(error.path)} ${error.message}`).join('; '))
 }
 
 /** What is wrong with a form: by field, and under `other` what concerns none of them. */
@@ -59,7 +59,7 @@ export function faultsOf(failure: Fault, fields: readonly string[]): Faults {
   const rest = (failure.errors ?? []).filter(({ path, message }) => {
     const field = fieldOf(path)
     if (!fields.includes(field)) return true
-    faults[field] ??= sentence(inWords(message))
+    faults[field] ??= sentence(message)
     return false
   })
   if (rest.length > 0 || Object.keys(faults).length === 0) faults.other = explain({ ...failure, errors: rest })
@@ -74,14 +74,6 @@ const labelOf = (path: string) =>
   fieldOf(path)
     .replace(/^player_/, '')
     .replaceAll('_', ' ')
-
-/** The limits and kinds that zod tells, as people say them. */
-const inWords = (message: string) =>
-  message
-    .replace(/^Too (big|small): expected \w+ to (?:be|have) [<>]=?(-?[\d.]+)/, (_, kind, limit) =>
-      kind === 'big' ? `must be at most ${limit}` : `must be at least ${limit}`,
-    )
-    .replace(/^Invalid input: expected (int|number)\b.*/, 'must be a number')
 
 const sentence = (text: string) => `${text.charAt(0).toUpperCase()}${text.slice(1)}${/[.!?]$/.test(text) ? '' : '.'}`
 

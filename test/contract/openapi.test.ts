@@ -20,7 +20,7 @@ interface Described {
   operationId: string
   security: object[]
   parameters: { name: string; in: string; required: boolean; schema: Schema }[]
-  requestBody?: { content: Record<string, { schema: Schema }> }
+  requestBody?: { required: boolean; content: Record<string, { schema: Schema }> }
   responses: Record<string, { content: Record<string, { schema: Schema }> }>
 }
 interface Document {
@@ -80,6 +80,11 @@ describe.each(table)('%s', (name, operation) => {
       if (status !== '200') expect(json(response)).toEqual({ $ref: '#/components/schemas/Error' })
     }
     expect(security).toEqual(operation.access.length > 0 ? [{ bearer: [] }] : [])
+  })
+
+  it('asks for a body only where some field has to be there', () => {
+    const { requestBody } = described(operation)
+    if (requestBody) expect(requestBody.required).toBe((json(requestBody).required ?? []).length > 0)
   })
 
   it('describes every part of its path', () => {

@@ -77,7 +77,7 @@ test('empty places say what to do, and unknown ones that there is nothing', asyn
   await page.getByRole('heading', { name: 'No tracks yet' }).waitFor(PATIENCE)
   await page.getByRole('button', { name: 'Choose files' }).waitFor()
   await page.evaluate((hash) => (location.hash = hash), '#/collection/00000000-0000-4000-8000-00000000dead')
-  await page.getByText('This does not exist, or not any more.').waitFor(PATIENCE)
+  await page.getByText('This does not exist, or no longer exists.').waitFor(PATIENCE)
   await page.evaluate((hash) => (location.hash = hash), '#/nowhere')
   await page.getByRole('heading', { name: 'There is no such page' }).waitFor()
   await page.context().close()

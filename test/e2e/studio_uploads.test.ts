@@ -276,7 +276,7 @@ test('a collection that was deleted elsewhere takes no files; the page says so, 
   expect(await asks()).toBe(true)
   await visit(page, '#/keys', 'Keys')
   await page.goBack()
-  await page.getByText('This does not exist, or not any more.').waitFor(PATIENCE)
+  await page.getByText('This does not exist, or no longer exists.').waitFor(PATIENCE)
   // The uploads end after the page is drawn.
   await expect.poll(asks, PATIENCE).toBe(false)
 })

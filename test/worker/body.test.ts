@@ -58,6 +58,31 @@ describe('behaviour', () => {
 })
 
 describe('errors', () => {
+  it.each([
+    ['collection', { title: 5 }, 'title: must be a string'],
+    ['collection', { title: 'x'.repeat(256) }, 'title: must be at most 255 characters'],
+    ['track', { collection_id: 'x', file_name: 'a.mp3' }, 'collection_id: must be a UUID'],
+    ['api_key', { title: 'x', type: 'x' }, 'type: must be one of server, player, uploader'],
+    [
+      'api_key',
+      { title: 'x', type: 'server', expires_at: 'x' },
+      'expires_at: must be a date and time such as 2027-01-31T00:00:00Z',
+    ],
+    ['webhook_endpoint', { url: 'https://shop.com', events: [] }, 'events: must have at least 1 entry'],
+    [
+      'webhook_endpoint',
+      { url: 'https://shop.com', events: ['x'] },
+      'events.0: must be a type of event, a group such as track.*, or *',
+    ],
+    ['webhook_endpoint', { url: 'https://shop.com', is_ordered: 1 }, 'is_ordered: must be true or false'],
+  ])('of %s %j: %s', async (noun, body, said) => {
+    const { message, errors } = await refused(400, 'invalid_request', 'POST', `/v1/${noun}`, { key, body })
+    expect([
+      message,
+      ...errors.map((one: { path: string; message: string }) => `${one.path}: ${one.message}`),
+    ]).toContain(said)
+  })
+
   it.each(['{"title":', '', ' ', '{title:1}', '{"title":"x"}}', 'undefined'])(
     'is invalid_json for %j',
     async (body) => {

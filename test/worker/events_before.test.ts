@@ -8,6 +8,22 @@ import { anOrganization, ok } from './support.ts'
 
 const HOUR = 3600_000
 
+it('says that there is nothing earlier once the oldest was read', async () => {
+  const { id, key } = await anOrganization()
+  const revoked = JSON.stringify({ api_key_id: id, type: 'player' })
+  await env.DB.prepare(
+    `with recursive numbers(n) as (select 1 union all select n + 1 from numbers where n < 40)
+      insert into events (organization_id, seq, id, type, subject, data, created_at)
+      select ?1, ?2 - n, printf('%08x-0000-4000-8000-000000000000', n), 'api_key.revoked', 'api_key:' || ?1, ?3, ?2 - n from numbers`,
+  )
+    .bind(id, Date.now() - HOUR / 2, revoked)
+    .run()
+  const read = ({ after, limit }: { after: number; limit: number }) =>
+    ok('GET', `/v1/event?after=${after}&limit=${limit}&type=api_key.revoked`, { key })
+  const { entries, next } = await eventsBefore<never>(read, undefined)
+  expect([entries.length, next]).toEqual([40, null])
+})
+
 it('reads all events once each, newest first, however close together they are, and beyond the clock', async () => {
   const { id, key } = await anOrganization()
   const now = Date.now()

@@ -109,5 +109,9 @@ describe('where webhooks are sent', () => {
         local,
       ),
     ).toEqual([])
+    const own = 'must begin with http://localhost or http://127.0.0.1 on this machine'
+    for (const url of ['https://localhost:9000/', 'http://[::1]:9000/']) expect(refusalOf(url, local)).toBe(own)
+    const any = 'must begin with https://, http://localhost or http://127.0.0.1'
+    expect(refusalOf('http://shop.com/', local)).toBe(any)
   })
 })

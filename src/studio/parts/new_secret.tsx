@@ -26,7 +26,8 @@ interface Properties {
 
 /** Gives a key or a webhook a new secret, and shows it this once. */
 export function NewSecret({ title, api_key, rotate, onClose }: Properties) {
-  const [grace, setGrace] = useState('3600')
+  // As the API does without `grace_seconds`: receivers are changed by hand.
+  const [grace, setGrace] = useState(api_key ? '3600' : '86400')
   const [secret, setSecret] = useState('')
   const [problem, setProblem] = useState('')
   async function make() {

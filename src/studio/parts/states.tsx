@@ -2,6 +2,7 @@ import type { ComponentChildren } from 'preact'
 
 import type { Failure } from '../api.ts'
 import { explain } from '../format.ts'
+import { href } from '../route.ts'
 import { Button } from './button.tsx'
 
 /** Something is on its way: grey shapes of what will come, so that nothing jumps. */
@@ -39,7 +40,7 @@ interface ProblemProperties {
 /** What went wrong, and another try where that may help. */
 export const Problem = ({ failure, retry }: ProblemProperties) => (
   <div class="problem" role="alert">
-    <p>{failure.status === 404 ? 'This does not exist, or not any more.' : explain(failure)}</p>
+    <p>{failure.status === 404 ? 'This does not exist, or no longer exists.' : explain(failure)}</p>
     {retry && failure.status !== 404 && (
       <Button small onClick={retry}>
         Try again
@@ -54,6 +55,7 @@ export const NotLoaded = ({ problem, reload }: { problem: Failure | undefined; r
     <>
       <h1>{problem.status === 404 ? 'Not found' : 'Not loaded'}</h1>
       <Problem failure={problem} retry={reload} />
+      {problem.status === 404 && <a href={href('')}>Go to the start page</a>}
     </>
   ) : (
     <Loading rows={5} />

@@ -81,7 +81,7 @@ export function WebhookForm({ endpoint, onSaved, onClose }: Properties) {
           required
           maxLength={MAX_WEBHOOK_URL}
           placeholder="https://hooks.example.com/tonearm"
-          hint="Of your server, with https. Events are sent to it with POST."
+          hint="An https address on your server. Events are sent to it with POST."
         />
         <TextField
           label="Title"

@@ -43,5 +43,10 @@ export async function eventsBefore<F extends { ok: false }>(
     until = head = after
     span *= 4
   }
-  return { ok: true, entries, next: until > now - KEPT ? until : null }
+  // Nothing is said to be earlier where the oldest of all has been read.
+  const oldest = await read({ after: now - KEPT, limit: 1 })
+  if (!oldest.ok) return oldest
+  const isMore = oldest.has_more || oldest.events.length > 0
+  const isEarlier = isMore && (oldest.events[0]?.seq ?? 0) <= until
+  return { ok: true, entries, next: until > now - KEPT && isEarlier ? until : null }
 }

@@ -1,0 +1,38 @@
+import type * as z from 'zod'
+
+const KINDS: Record<string, string> = {
+  array: 'a list',
+  boolean: 'true or false',
+  int: 'a whole number',
+  number: 'a number',
+  object: 'an object',
+  record: 'an object',
+  string: 'a string',
+}
+const FORMATS: Record<string, string> = {
+  date: 'a date such as 2027-01-31',
+  datetime: 'a date and time such as 2027-01-31T00:00:00Z',
+  uuid: 'a UUID',
+}
+const UNITS: Record<string, [string, string]> = { array: ['entry', 'entries'], string: ['character', 'characters'] }
+
+/** `be at least 5`, `be at most 255 characters`, `have at least 1 entry`. */
+function bounded(origin: string, bound: string, value: number | bigint): string {
+  const [one, many] = UNITS[origin] ?? []
+  const unit = one ? ` ${Number(value) === 1 ? one : many}` : ''
+  return `${origin === 'array' ? 'have' : 'be'} ${bound} ${value}${unit}`
+}
+
+/** An issue in words that follow its field's name, in place of zod's own. What a schema says itself stays. */
+export function messageOf(issue: z.core.$ZodIssue): string {
+  const { message } = issue
+  if (!/^(Invalid|Too) /.test(message)) return message
+  // An absent field, too, is of a wrong type.
+  if (issue.code === 'invalid_type' && message.endsWith('received undefined')) return 'is required'
+  if (issue.code === 'invalid_type' && issue.expected in KINDS) return `must be ${KINDS[issue.expected]}`
+  if (issue.code === 'invalid_format' && issue.format in FORMATS) return `must be ${FORMATS[issue.format]}`
+  if (issue.code === 'invalid_value') return `must be one of ${issue.values.join(', ')}`
+  if (issue.code === 'too_small' && issue.inclusive) return `must ${bounded(issue.origin, 'at least', issue.minimum)}`
+  if (issue.code === 'too_big' && issue.inclusive) return `must ${bounded(issue.origin, 'at most', issue.maximum)}`
+  return message
+}
