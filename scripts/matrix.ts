@@ -11,7 +11,7 @@ import { spin } from './spin.ts'
 
 /**
  * `npm run matrix`: the tests on machines that are not like this one. Each row is a clean clone of what is committed, in which `npm ci`
- * and `npm test` run under the row's conditions, 7 minutes of two cores each.
+ * and `npm test` run under the row's conditions, 8 minutes of two cores each.
  *   npm run matrix                                          all rows
  *   npm run matrix -- user+path west                        these two
  *   npm run matrix -- docker --tests "confine disk"         with only the test files that vitest finds under these names

@@ -39,7 +39,7 @@ export const WebhookEndpoint = named('WebhookEndpoint', {
   /** Until when the secret from before a rotation signs too. */
   previous_secret_expires_at: Timestamp.nullable(),
   created_at: Timestamp,
-  /** With `include=day`: the last 24 hours, those with deliveries, oldest first; the newest deliveries, 5,000 by all endpoints of the answer. */
+  /** With `include=day`: the last 24 hours, those with deliveries, oldest first; only the newest deliveries are counted, 5,000 shared by the endpoints of the answer. */
   day: z.array(WebhookHour).optional(),
 })
 export type WebhookEndpoint = z.infer<typeof WebhookEndpoint>
@@ -254,7 +254,7 @@ export const webhookOperations = defineOperations({
       before: Id.optional(),
       limit: Page.shape.limit,
     }),
-    /** `before` is null on the last page. A page that is filtered looks at 5,000 deliveries, as many of each endpoint, and may be empty. */
+    /** `before` is null on the last page. A page that is filtered looks at 5,000 deliveries, shared by the endpoints, and may be empty. */
     response: ok({ webhook_deliveries: z.array(WebhookDelivery), before: z.uuid().nullable() }),
     errors: ['not_found'],
   },

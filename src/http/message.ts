@@ -31,7 +31,10 @@ export function messageOf(issue: z.core.$ZodIssue): string {
   if (issue.code === 'invalid_type' && message.endsWith('received undefined')) return 'is required'
   if (issue.code === 'invalid_type' && issue.expected in KINDS) return `must be ${KINDS[issue.expected]}`
   if (issue.code === 'invalid_format' && issue.format in FORMATS) return `must be ${FORMATS[issue.format]}`
-  if (issue.code === 'invalid_value') return `must be one of ${issue.values.join(', ')}`
+  if (issue.code === 'invalid_value') {
+    const { values } = issue
+    return values.length === 1 ? `must be ${String(values[0])}` : `must be one of ${values.join(', ')}`
+  }
   if (issue.code === 'too_small' && issue.inclusive) return `must ${bounded(issue.origin, 'at least', issue.minimum)}`
   if (issue.code === 'too_big' && issue.inclusive) return `must ${bounded(issue.origin, 'at most', issue.maximum)}`
   return message

@@ -1,4 +1,4 @@
-import { desc, sql } from 'drizzle-orm'
+import { and, desc, type SQL, sql } from 'drizzle-orm'
 import type { BatchItem } from 'drizzle-orm/batch'
 
 import { insertFrom } from '../adapters/database.ts'
@@ -52,19 +52,19 @@ function checkUrl({ env, base_url }: Context, url: string): string {
 /** From now on this isolate knows who listens. */
 const changed = ({ memory, principal }: Context) => memory.keys.forgetOrganization(principal.organization_id)
 
-type Change = [type: 'updated' | 'rotated' | 'deleted', facts?: { changed: string[] }]
+type Change = [type: 'updated' | 'rotated' | 'deleted', facts?: { changed: string[] }, where?: SQL]
 /** Changes an endpoint and tells the others, and in the same batch does what follows from that for its deliveries. */
 async function update(
   context: Context,
   id: string,
-  [type, facts]: Change,
+  [type, facts, where]: Change,
   values: object,
   rest: BatchItem<'sqlite'>[] = [],
 ) {
   const { db } = context
   const own = ownEndpoint(context, id)
   const [, [row]] = await db.batch([
-    recordEvents(context, `webhook_endpoint.${type}`, sql`webhook_endpoints where ${own}`, facts),
+    recordEvents(context, `webhook_endpoint.${type}`, sql`webhook_endpoints where ${and(own, where)}`, facts),
     db.update(webhookEndpoints).set(values).where(own).returning(),
     ...rest,
   ])
@@ -186,7 +186,8 @@ export const webhookHandlers: Handlers<typeof webhookOperations> = {
 
   async resumeWebhookEndpoint({ params }, context) {
     const { id } = await findEndpoint(context, params.webhook_endpoint_id)
-    const row = await update(context, id, ['updated', { changed: ['state'] }], ACTIVE, [releaseHeads(context, id)])
+    const resumed = ['updated', { changed: ['state'] }, sql`state <> 'active'`] satisfies Change
+    const row = await update(context, id, resumed, ACTIVE, [releaseHeads(context, id)])
     await nudge(context)
     return one(row, context)
   },

@@ -8,6 +8,7 @@ import { EVENT_WINDOW } from '../contract/facts.ts'
 import type { WebhookHour } from '../contract/webhook.ts'
 import { ApiError, notFound } from '../errors.ts'
 import { holdFollowers, releaseHeads } from '../pipeline/webhook_order.ts'
+import { sweptUntil } from '../pipeline/webhook_sweep.ts'
 import { timestamp } from './session.ts'
 
 const HOUR = 3600_000
@@ -74,7 +75,7 @@ export async function recover(context: Context, endpoint: EndpointRow, since: nu
   const { db } = context
   const { id, organization_id, is_ordered } = endpoint
   const some = sql`(select seq, type, subject from events
-    where organization_id = ${organization_id} and seq >= ${since} order by seq limit ${RECOVERED})`
+    where organization_id = ${organization_id} and seq >= ${Math.max(since, sweptUntil(context.now))} order by seq limit ${RECOVERED})`
   const again = { state: 'pending' as const, attempt: 0, due_at: sql`excluded.due_at`, subject: sql`excluded.subject` }
   const isLast = sql`${ownEndpoint(context, id)} and (select count(*) from ${some}) < ${RECOVERED}`
   const [[found], recovered, [updated]] = await db.batch([
@@ -97,7 +98,13 @@ export async function recover(context: Context, endpoint: EndpointRow, since: nu
       .returning({ seq: webhookDeliveries.seq }),
     db.update(webhookEndpoints).set(ACTIVE).where(isLast).returning(),
     // Behind it, as it is one more of the events that are counted.
-    recordEvents(context, 'webhook_endpoint.updated', sql`webhook_endpoints where ${isLast}`, { changed: ['state'] }),
+    ...(endpoint.state === 'active'
+      ? []
+      : [
+          recordEvents(context, 'webhook_endpoint.updated', sql`webhook_endpoints where ${isLast}`, {
+            changed: ['state'],
+          }),
+        ]),
     holdFollowers(context, id),
     releaseHeads(context, id),
   ])

@@ -29,7 +29,7 @@ export function dayText(day: NonNullable<WebhookEndpoint['day']>, among: number)
     ...(failed > 0 ? [`${failed.toLocaleString('en')} given up`] : []),
   ].join(', ')
   const isAll = delivered + pending + failed < Math.floor(EVENT_WINDOW / among)
-  return isAll ? `${text} in 24 hours` : `${text}, of the newest only`
+  return isAll ? `${text} in 24 hours` : `${text}; only the newest were counted`
 }
 
 const ERRORS: Record<AttemptError, string> = {

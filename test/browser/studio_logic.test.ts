@@ -19,7 +19,7 @@ test('a day of which only the newest deliveries were counted says so', () => {
   const texts = [199, 200].map((delivered) => dayText([{ ...hour, delivered }], 20))
   expect(texts).toEqual([
     '199 events delivered, 50 given up in 24 hours',
-    '200 events delivered, 50 given up, of the newest only',
+    '200 events delivered, 50 given up; only the newest were counted',
   ])
   expect(dayText([{ ...hour, delivered: 200 }], 1)).toMatch(/in 24 hours$/)
 })

@@ -49,9 +49,14 @@ async function startShared(log: string, started: string): Promise<() => Promise<
   const nothing = async () => undefined
   const start = async () => {
     const stack = await startStack({ log })
-    using database = new DatabaseSync(databaseFile(stack.state_dir)!)
-    database.prepare('vacuum into ?').run(`${started}.sqlite`)
-    return stack
+    try {
+      using database = new DatabaseSync(databaseFile(stack.state_dir)!)
+      database.prepare('vacuum into ?').run(`${started}.sqlite`)
+      return stack
+    } catch (error) {
+      await stack.dispose()
+      throw error
+    }
   }
   const stack = await start().catch((error: Error) => ({ problem: error.message, dispose: nothing }))
   await writeFile(`${started}.new`, JSON.stringify(stack))

@@ -119,7 +119,8 @@ test('a webhook is made, tested, sent again, given a new secret, paused and dele
   const body = { title: 'Missed' }
   await must(client.post('/v1/playlist', { body }))
   await page.getByRole('button', { name: 'Resume and send what was missed' }).click()
-  await page.getByText('1 event on the way').waitFor(PATIENCE)
+  await dialog.getByRole('button', { name: 'Send' }).click()
+  await page.getByText('Resumed, 1 missed event on the way').waitFor(PATIENCE)
   await page.getByRole('link', { name: 'Playlist created' }).waitFor(PATIENCE)
   await expect.poll(() => received.at(-1)!.body, PATIENCE).toContain('playlist.created')
   await choose(page, 'More for Shop', 'Pause')

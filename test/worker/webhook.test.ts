@@ -94,6 +94,8 @@ describe('an endpoint', () => {
       await api('PUT', `webhook_endpoint/${id}`, { state: 'paused' })
       await api('POST', `webhook_endpoint/${id}/recover`, { since: new Date().toISOString() })
       await api('POST', `webhook_endpoint/${id}/resume`)
+      await api('PUT', `webhook_endpoint/${id}`, { state: 'paused' })
+      await api('POST', `webhook_endpoint/${id}/resume`)
       const { secret: next } = await api('POST', `webhook_endpoint/${id}/rotate`, {})
       secrets = [secret, next]
       expect(await deliveries(id)).toEqual([])
@@ -102,15 +104,16 @@ describe('an endpoint', () => {
     })
     expect(typesOf(list)).toEqual([
       'webhook_endpoint.created',
-      ...Array.from({ length: 4 }, () => 'webhook_endpoint.updated'),
+      ...Array.from({ length: 5 }, () => 'webhook_endpoint.updated'),
       'webhook_endpoint.rotated',
       'webhook_endpoint.deleted',
     ])
     for (const event of list)
       expect(event).toMatchObject({ actor, subject: `webhook_endpoint:${id}`, data: { webhook_endpoint_id: id } })
     const states = { webhook_endpoint_id: id, changed: ['state'] }
-    expect(list.slice(1, 5).map(({ data }) => data)).toEqual([
+    expect(list.slice(1, 6).map(({ data }) => data)).toEqual([
       { ...states, changed: ['url', 'title'] },
+      states,
       states,
       states,
       states,

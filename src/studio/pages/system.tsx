@@ -74,7 +74,7 @@ function Figures({ system: { database, transcoder, last_sweep_at, last_event_at 
     ['Database', database.milliseconds === null ? 'silent' : `${database.milliseconds} ms`],
     ['Transcoder', `${transcoder.busy} of ${transcoder.slots} busy`],
     ['Last sweep', last_sweep_at ? ago(last_sweep_at) : 'not yet'],
-    ['Last upload event of R2', last_event_at ? ago(last_event_at) : 'not yet'],
+    ['Last upload event from R2', last_event_at ? ago(last_event_at) : 'not yet'],
   ]
   return (
     <dl class="figures">

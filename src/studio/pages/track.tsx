@@ -161,7 +161,9 @@ function Head({ client, track, reload, set }: HeadProperties) {
       <Menu
         label={`More for ${nameOf(track)}`}
         items={[
-          { label: 'Replace the file …', onSelect: replace },
+          ...(remedy === 'replace'
+            ? [{ label: 'Process again', onSelect: reprocess }]
+            : [{ label: 'Replace the file …', onSelect: replace }]),
           { label: 'Delete track …', danger: true, onSelect: remove },
         ]}
       />

@@ -60,6 +60,8 @@ export function WebhookPage({ id, tab }: PageProperties) {
   useRepeat(look, list.entries.length <= FIRST ? pauseOf(list.entries) : null)
   if (!endpoint) return <NotLoaded {...loaded} />
 
+  const isActive = endpoint.state === 'active'
+
   async function tell(answer: { ok: true } | Failure, done: string) {
     announce(answer.ok ? done : explain(answer))
     await look()
@@ -68,8 +70,11 @@ export function WebhookPage({ id, tab }: PageProperties) {
     tell(await client.post('/v1/webhook_endpoint/{webhook_endpoint_id}/test', { params }), 'A test is on its way')
   const resume = async () =>
     tell(await client.post('/v1/webhook_endpoint/{webhook_endpoint_id}/resume', { params }), 'Resumed')
-  /** Of all that has happened since there is this endpoint; what has arrived is not sent again. */
+  /** Everything since the endpoint was created; what has arrived is not sent again. */
   async function recover() {
+    const title = 'Send what was missed?'
+    const text = 'All events of the last 30 days that this webhook listens to now, and has not received, are sent.'
+    if (!(await confirmed({ title, text, action: 'Send', kind: 'primary' }))) return
     let [since, recovered] = [endpoint?.created_at ?? null, 0]
     while (since !== null) {
       const answer = await client.post('/v1/webhook_endpoint/{webhook_endpoint_id}/recover', {
@@ -80,7 +85,8 @@ export function WebhookPage({ id, tab }: PageProperties) {
       since = answer.next_since
       recovered += answer.recovered
     }
-    await tell({ ok: true }, recovered === 0 ? 'Nothing was missed' : `${plural(recovered, 'event')} on the way`)
+    const sent = recovered === 0 ? 'no further events to send' : `${plural(recovered, 'missed event')} on the way`
+    await tell({ ok: true }, isActive ? sent[0]!.toUpperCase() + sent.slice(1) : `Resumed, ${sent}`)
   }
   const pause = async () =>
     tell(
@@ -96,7 +102,6 @@ export function WebhookPage({ id, tab }: PageProperties) {
     announce(`${endpoint.title} deleted`)
     go('webhooks')
   }
-  const isActive = endpoint.state === 'active'
   return (
     <>
       <NotRenewed {...loaded} />
@@ -124,7 +129,7 @@ export function WebhookPage({ id, tab }: PageProperties) {
             <>
               <Button onClick={resume}>Resume</Button>
               <Button kind="primary" onClick={recover}>
-                Resume and send what was missed
+                Resume and send what was missed …
               </Button>
             </>
           )}
@@ -135,7 +140,7 @@ export function WebhookPage({ id, tab }: PageProperties) {
               { label: 'New secret …', onSelect: () => setDialog('secret') },
               ...(isActive
                 ? [
-                    { label: 'Send what was missed', onSelect: recover },
+                    { label: 'Send what was missed …', onSelect: recover },
                     { label: 'Pause', onSelect: pause },
                   ]
                 : []),

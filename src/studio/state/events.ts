@@ -43,10 +43,9 @@ export async function eventsBefore<F extends { ok: false }>(
     until = head = after
     span *= 4
   }
-  // Nothing is said to be earlier where the oldest of all has been read.
+  if (until <= now - KEPT) return { ok: true, entries, next: null }
+  // Nothing earlier is offered once the oldest of all has been read; what cannot be asked may be there.
   const oldest = await read({ after: now - KEPT, limit: 1 })
-  if (!oldest.ok) return oldest
-  const isMore = oldest.has_more || oldest.events.length > 0
-  const isEarlier = isMore && (oldest.events[0]?.seq ?? 0) <= until
-  return { ok: true, entries, next: until > now - KEPT && isEarlier ? until : null }
+  const isEarlier = !oldest.ok || (oldest.events[0] ? oldest.events[0].seq <= until : oldest.has_more)
+  return { ok: true, entries, next: isEarlier ? until : null }
 }
