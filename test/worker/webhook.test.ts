@@ -226,10 +226,16 @@ describe('deliveries', () => {
     const { organization_id, id } = await aListener('ok')
     await insertEvents(organization_id, ['track:0'])
     await send()
-    const written = await rowsDuring(() => insertEvents(organization_id, ['track:1']))
-    const sent = await rowsDuring(() => send())
-    expect((await deliveries(id)).map(({ state }) => state)).toEqual(['delivered', 'delivered'])
-    // As docs/decisions/0057 tells: of the event itself are one row written and four read.
-    expect([written.written - 1 + sent.written, sent.read]).toEqual([5, 33])
+    const costs: { written: number; read: number }[] = []
+    for (const subject of ['track:1', 'track:2', 'track:3']) {
+      const written = await rowsDuring(() => insertEvents(organization_id, [subject]))
+      const sent = await rowsDuring(() => send())
+      // As docs/decisions/0057 tells: of the event itself are one row written and four read.
+      costs.push({ written: written.written - 1 + sent.written, read: sent.read })
+    }
+    expect((await deliveries(id)).map(({ state }) => state)).toEqual(Array.from({ length: 4 }, () => 'delivered'))
+    expect(costs.map(({ written }) => written)).toEqual([5, 5, 5])
+    // On busy cores an answer may take a second, after which the consumer looks for others: eight rows more.
+    expect(Math.min(...costs.map(({ read }) => read))).toBe(33)
   })
 })
