@@ -155,8 +155,10 @@ test('while a key is being made nothing closes its dialog, and its secret is ask
     await held.promise
     await route.continue()
   })
+  // What was refused before is over; a form that is busy takes no Enter.
+  await expect.poll(() => page.locator('form[aria-busy=true]').count(), PATIENCE).toBe(0)
   const sent = page.waitForRequest('**/v1/api_key')
-  await press('Enter')
+  await page.getByLabel('Title', { exact: true }).press('Enter')
   await sent
   await expect.poll(() => page.locator('form[aria-busy=true]').count(), PATIENCE).toBe(1)
   const asksToLeave = () => page.evaluate(() => !dispatchEvent(new Event('beforeunload', { cancelable: true })))
