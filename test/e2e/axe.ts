@@ -8,15 +8,18 @@ interface Violation {
   nodes: { html: string; failureSummary?: string }[]
 }
 
-/** What axe finds wrong with a page, its best practices counted too; shadow trees are looked into. */
-export async function findings(page: Page): Promise<string[]> {
+/** What depends on the colors of a page. */
+export const COLOR_RULES = ['color-contrast', 'link-in-text-block']
+
+/** What axe finds wrong with a page, its best practices counted too, or only by some of its rules; shadow trees are looked into. */
+export async function findings(page: Page, rules?: string[]): Promise<string[]> {
   const path = createRequire(import.meta.url).resolve('axe-core/axe.min.js')
   // Through the debugger, because the page's policy lets no script in.
-  await page.evaluate(await readFile(path, 'utf8'))
-  const violations = await page.evaluate(async () => {
-    const { axe } = window as unknown as { axe: { run: () => Promise<{ violations: Violation[] }> } }
-    return (await axe.run()).violations
-  })
+  if (!(await page.evaluate(() => 'axe' in window))) await page.evaluate(await readFile(path, 'utf8'))
+  const violations = await page.evaluate(async (runOnly) => {
+    const { axe } = window as unknown as { axe: { run: (options: object) => Promise<{ violations: Violation[] }> } }
+    return (await axe.run({ resultTypes: ['violations'], ...(runOnly && { runOnly }) })).violations
+  }, rules)
   return violations.map(
     ({ id, nodes }) => `${id}: ${nodes.map(({ html, failureSummary }) => `${html} ${failureSummary}`).join('; ')}`,
   )

@@ -112,10 +112,10 @@ describe('it fits', () => {
         }, look)
         await second.locator('.retry').waitFor(PATIENCE)
         expect(await findings(page), `${locale} ${theme}`).toEqual([])
+        await page.setViewportSize({ width: 216, height: 800 })
+        expect(await cutOff(page), `${locale} ${theme}`).toEqual([])
+        await page.setViewportSize({ width: 480, height: 800 })
       }
-      await page.setViewportSize({ width: 216, height: 800 })
-      expect(await cutOff(page), locale).toEqual([])
-      await page.setViewportSize({ width: 480, height: 800 })
     }
     await page.context().close()
   })

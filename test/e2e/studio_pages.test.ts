@@ -7,7 +7,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { createClient } from '../../src/client/index.ts'
 import type { System } from '../../src/contract/system.ts'
 import { closePages, joinBrowser } from '../support/browser.ts'
-import { findings } from './axe.ts'
+import { COLOR_RULES, findings } from './axe.ts'
 import { joinStack, type Shared } from './shared_stack.ts'
 import { fillShop, type Place, type Places } from './studio_shop.ts'
 import { expectNoOverflow, openTab, PATIENCE, rowOf, signIn, untilStill, visit } from './studio_steps.ts'
@@ -29,26 +29,31 @@ afterAll(async () => {
   await stack?.dispose()
 })
 
-const MODES = {
-  light: { colorScheme: 'light' },
-  dark: { colorScheme: 'dark' },
-  phone: { colorScheme: 'light', viewport: { width: 375, height: 760 }, hasTouch: true, isMobile: true },
+const SCREENS = {
+  desktop: {},
+  phone: { viewport: { width: 375, height: 760 }, hasTouch: true, isMobile: true },
 } as const
 
-describe.each(Object.keys(MODES) as (keyof typeof MODES)[])('%s', (mode) => {
-  /** The page as it stands now: complete, without a finding of axe, and nothing of it beside the screen. */
+describe.each(Object.keys(SCREENS) as (keyof typeof SCREENS)[])('on a %s', (screen) => {
+  /** The page as it stands now: complete, without a finding of axe, in light and dark, and nothing of it beside the screen. */
   async function judge(page: Page, name: string) {
     await untilStill(page)
-    if (SCREENSHOTS) {
-      await mkdir(SCREENSHOTS, { recursive: true })
-      await page.screenshot({ path: join(SCREENSHOTS, `studio-${name}-${mode}.png`), fullPage: true })
-    }
     await expectNoOverflow(page, name)
-    expect([name, await findings(page)]).toEqual([name, []])
+    for (const [colorScheme, rules] of [['light'], ['dark', COLOR_RULES]] as const) {
+      await page.emulateMedia({ colorScheme })
+      if (SCREENSHOTS) {
+        await mkdir(SCREENSHOTS, { recursive: true })
+        await page.screenshot({
+          path: join(SCREENSHOTS, `studio-${name}-${screen}-${colorScheme}.png`),
+          fullPage: true,
+        })
+      }
+      expect([name, colorScheme, await findings(page, rules)]).toEqual([name, colorScheme, []])
+    }
   }
-  const open = () => openTab(browser, { ...MODES[mode], reducedMotion: 'reduce' })
+  const open = () => openTab(browser, { ...SCREENS[screen], reducedMotion: 'reduce' })
 
-  test('every page can be seen whole, and axe finds nothing', async () => {
+  test('every page can be seen whole, axe finds nothing, and on a phone every control can be tapped', async () => {
     const { page, problems } = await open()
     await page.goto(stack.base_url)
     await page.getByLabel('Server key').waitFor()
@@ -57,6 +62,7 @@ describe.each(Object.keys(MODES) as (keyof typeof MODES)[])('%s', (mode) => {
     for (const [name, place] of Object.entries<Place>(places)) {
       await visit(page, ...place)
       await judge(page, name)
+      if (screen === 'phone') expect([name, await untappable(page)]).toEqual([name, []])
     }
     expect(problems).toEqual([])
     await page.context().close()
@@ -126,17 +132,6 @@ describe.each(Object.keys(MODES) as (keyof typeof MODES)[])('%s', (mode) => {
   })
 })
 
-test('on a phone every control can be tapped: none lies under another or is smaller than 24 pixels', async () => {
-  const { page } = await openTab(browser, MODES.phone)
-  await signIn(page, stack)
-  for (const [name, place] of Object.entries<Place>(places)) {
-    await visit(page, ...place)
-    await untilStill(page)
-    expect([name, await untappable(page)]).toEqual([name, []])
-  }
-  await page.context().close()
-})
-
 /** Where an element is when it is painted first: sizes are observed after animation frames and before painting. */
 const paintedPlace = (element: Locator) =>
   element.evaluate(
@@ -166,7 +161,7 @@ const untappable = (page: Page): Promise<string[]> =>
   })
 
 test('on a phone the search is as wide as the page, and finding nothing is said once for each kind', async () => {
-  const { page } = await openTab(browser, MODES.phone)
+  const { page } = await openTab(browser, SCREENS.phone)
   await signIn(page, stack)
   const search = page.getByRole('searchbox')
   const { x, width } = (await search.boundingBox())!
