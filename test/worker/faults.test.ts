@@ -9,13 +9,12 @@ import {
   filesOf,
   followWith,
   runSweep,
-  silent,
   storedFiles,
   trackRow,
   unfollowed,
 } from './fixtures.ts'
 import { aShop, aWaitingTrack, laterBy, made, query } from './ready_track.ts'
-import { ok } from './support.ts'
+import { ok, silent } from './support.ts'
 import { events, openStream, result, startTranscoder } from './transcoder.ts'
 
 /** A database that fails now and then, by faults that pass (docs/decisions/0031). */

@@ -1,10 +1,13 @@
-import { createExecutionContext, createMessageBatch, createScheduledController, getQueueResult } from 'cloudflare:test'
+import { createExecutionContext, createMessageBatch, getQueueResult } from 'cloudflare:test'
 import { env } from 'cloudflare:workers'
 import { vi } from 'vitest'
 
 import { CoverAnswer, CoverJob, JobEvent, type JobResult, TranscodeJob } from '../../src/contract/job.ts'
 import worker from '../../src/index.ts'
-import { anOrganization, ok } from './support.ts'
+import { eventually } from './fixtures.ts'
+import { anOrganization, ok, quiet } from './support.ts'
+
+export { eventually, runSweep as sweep, storedFiles } from './fixtures.ts'
 
 /** One value or all rows straight from D1: for what the interface does not show, and for time that has passed. */
 export const query = async <T = Record<string, unknown>>(text: string, ...values: unknown[]) =>
@@ -75,9 +78,6 @@ export function serveTranscoder(answer: (job: TranscodeJob) => JobEvent | Promis
   return seen
 }
 
-/** Waits for what the queues do in their own time. */
-export const eventually = <T>(check: () => Promise<T>) => vi.waitUntil(check, { timeout: 30_000, interval: 25 })
-
 /** Puts the bytes where the track's newest handle leads, says so, and waits for the transcoder's answer to be written down. */
 export async function upload(key: string, track_id: string, until = 'ready') {
   const [row] = await query<{ upload_path: string }>('select upload_path from tracks where id = ?', track_id)
@@ -99,18 +99,12 @@ export function laterBy(hours: number): void {
   vi.useFakeTimers({ toFake: ['Date'], now: Date.now() + hours * 3600_000 })
 }
 
-/** The cron, as it runs every minute. */
-export const sweep = (bindings: Env = env) =>
-  worker.scheduled(createScheduledController({ cron: '* * * * *' }), bindings)
-
 /** Hands one message to a queue's consumer; answers what became of it. */
 export async function deliver(queue: 'task' | 'transcode' | 'dead', body: unknown) {
   const message = { id: 'message', timestamp: new Date(), attempts: 1, body }
   const batch = createMessageBatch(`tonearm-${queue}`, [message])
-  await worker.queue(batch, env)
+  await worker.queue(batch, quiet)
   const result = await getQueueResult(batch, createExecutionContext())
   const retried = result.retryMessages.length > 0
   return { acknowledged: result.explicitAcks.includes('message'), retried }
 }
-
-export const storedFiles = async (prefix = '') => (await env.MEDIA.list({ prefix })).objects.map(({ key }) => key)

@@ -9,19 +9,28 @@ import worker from '../../src/index.ts'
 /** The real D1, for what the interface does not show or cannot bring about (time that has passed). */
 export const db = openDatabase(env.DB)
 
+/** A queue that tells nobody. */
+export const silent = { send: async () => undefined } as unknown as Queue
+
+/**
+ * The real bindings, but no webhook is sent until a test hands the message over: a message of one test might arrive in the next one, and
+ * have another consumer send beside it.
+ */
+export const quiet: Env = { ...env, WEBHOOK_QUEUE: silent }
+
 export const UNKNOWN_ID = '00000000-0000-4000-8000-00000000dead'
 
 interface Options {
   key?: string | undefined
   body?: unknown
   headers?: Record<string, string>
-  /** In place of the real ones, for what a test must bring about within a request. */
+  /** In place of `quiet`, for what a test must bring about within a request. */
   bindings?: Env
 }
 
 /** Calls the real Worker; the answer's body is parsed, and a failed expectation shows it. */
 export async function call(method: string, path: string, options: Options = {}) {
-  const { key, body: sent, headers, bindings = env } = options
+  const { key, body: sent, headers, bindings = quiet } = options
   const request = new Request(new URL(path, 'https://tonearm.test'), {
     method,
     headers: {

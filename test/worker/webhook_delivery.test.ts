@@ -8,7 +8,7 @@ import { SCHEDULE } from '../../src/pipeline/webhook_send.ts'
 import type { Received } from '../support/receiver.ts'
 import { rowsDuring } from './meter.ts'
 import { query } from './ready_track.ts'
-import { ok } from './support.ts'
+import { ok, quiet } from './support.ts'
 import {
   aListener,
   allAttempts,
@@ -19,7 +19,6 @@ import {
   allowReceivers,
   nextAttempt,
   post,
-  quiet,
   send,
 } from './webhooks.ts'
 

@@ -3,7 +3,7 @@ import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 
 import { eventually } from './fixtures.ts'
 import { query, sweep } from './ready_track.ts'
-import { call, ok } from './support.ts'
+import { call, ok, quiet } from './support.ts'
 import {
   aListener,
   allAttempts,
@@ -16,7 +16,6 @@ import {
   allowReceivers,
   nextAttempt,
   post,
-  quiet,
   send,
 } from './webhooks.ts'
 
@@ -180,7 +179,7 @@ describe('time that passes', () => {
     await expect(sweep({ ...env, MEDIA, WEBHOOK_QUEUE: queue })).rejects.toThrow('R2 is down')
     expect(messages).toEqual([{}, {}])
     vi.setSystemTime(Date.now() + 32 * 24 * HOUR)
-    await sweep(quiet)
+    await sweep()
     expect(await deliveries(id)).toEqual([])
     expect(await query('select id from webhook_endpoints')).toHaveLength(1)
   })
@@ -188,7 +187,7 @@ describe('time that passes', () => {
   it('takes away all of a deleted endpoint, and of a deleted organization', async () => {
     const { organization_id, key, id, receiver } = await aListener('ok')
     await insertEvents(organization_id, ['track:1'])
-    await ok('DELETE', `/v1/webhook_endpoint/${id}`, { key, bindings: quiet })
+    await ok('DELETE', `/v1/webhook_endpoint/${id}`, { key })
     expect(await query('select * from webhook_endpoints')).toEqual([])
     await insertEvents(organization_id, ['track:2'])
     expect(await query('select * from webhook_deliveries')).toEqual([])
@@ -196,12 +195,11 @@ describe('time that passes', () => {
     await insertEvents(organization_id, ['track:3'])
     const { status } = await call('DELETE', `/v1/organization/${organization_id}`, {
       key: env.ROOT_KEY,
-      bindings: quiet,
     })
     expect(status).toBe(200)
     await send()
     expect(await receiver.received()).toEqual([])
-    await sweep(quiet)
+    await sweep()
     expect(await query('select 1 from webhook_endpoints union all select 1 from webhook_deliveries')).toEqual([])
   })
 })

@@ -3,7 +3,8 @@ import { afterEach, beforeEach, expect, it, vi } from 'vitest'
 
 import { faulty } from './faulty.ts'
 import { query } from './ready_track.ts'
-import { aListener, allAttempts, anEndpoint, aReceiver, insertEvents, allowReceivers, quiet, send } from './webhooks.ts'
+import { quiet } from './support.ts'
+import { aListener, allAttempts, anEndpoint, aReceiver, insertEvents, allowReceivers, send } from './webhooks.ts'
 
 beforeEach(allowReceivers)
 afterEach(() => void vi.useRealTimers())

@@ -4,8 +4,8 @@ import { holdAll } from '../../src/pipeline/webhook_order.ts'
 import { eventually } from './fixtures.ts'
 import { rowsDuring } from './meter.ts'
 import { query, sweep } from './ready_track.ts'
-import { db, ok } from './support.ts'
-import { aListener, allAttempts, allowReceivers, deliveries, insertEvents, post, quiet, send } from './webhooks.ts'
+import { db, ok, quiet } from './support.ts'
+import { aListener, allAttempts, allowReceivers, deliveries, insertEvents, post, send } from './webhooks.ts'
 
 const HOUR = 3600_000
 
@@ -21,9 +21,9 @@ describe('an endpoint with order', () => {
     for (const one of [organization_id, swept.organization_id]) await insertEvents(one, ['track:1'])
     vi.setSystemTime(Date.now() + 24 * HOUR)
     for (const one of [organization_id, swept.organization_id]) await insertEvents(one, ['track:1'], ['track:1'])
-    await ok('PUT', `/v1/webhook_endpoint/${id}`, { key, body: { state: 'paused' }, bindings: quiet })
+    await ok('PUT', `/v1/webhook_endpoint/${id}`, { key, body: { state: 'paused' } })
     vi.setSystemTime(Date.now() + 30 * 24 * HOUR)
-    await sweep(quiet)
+    await sweep()
     expect(await order(swept.id)).toEqual([
       ['track:1', true],
       ['track:1', false],
@@ -59,7 +59,7 @@ describe('an endpoint with order', () => {
     await insertEvents(organization_id, ['track:1'])
     const sending = send({ ...quiet, WEBHOOK_TIMEOUT: '2' })
     await eventually(async () => (await receiver.received()).length === 3)
-    await ok('PUT', `/v1/webhook_endpoint/${id}`, { key, body: { is_ordered: true }, bindings: quiet })
+    await ok('PUT', `/v1/webhook_endpoint/${id}`, { key, body: { is_ordered: true } })
     await sending
     await insertEvents(organization_id, ['track:1'], ['track:3'])
     await receiver.next('ok')
@@ -74,7 +74,7 @@ describe('an endpoint with order', () => {
 
   it('that is recovered in several calls is resumed by the last one', async () => {
     const { organization_id, key, id } = await aListener('ok', { is_ordered: true })
-    await ok('PUT', `/v1/webhook_endpoint/${id}`, { key, body: { state: 'paused' }, bindings: quiet })
+    await ok('PUT', `/v1/webhook_endpoint/${id}`, { key, body: { state: 'paused' } })
     const since = new Date().toISOString()
     await query(
       `insert into events (organization_id, seq, id, type, subject, data, created_at)
@@ -100,7 +100,7 @@ describe('what looks for work', () => {
     await insertEvents(organization_id, ['track:1'], ['track:2'], ['track:3'], ['track:4'], ['track:5'])
     const sending = send({ ...quiet, WEBHOOK_TIMEOUT: '2' })
     await eventually(async () => (await receiver.received()).length === 4)
-    await ok('PUT', `/v1/webhook_endpoint/${id}`, { key, body: { state: 'paused' }, bindings: quiet })
+    await ok('PUT', `/v1/webhook_endpoint/${id}`, { key, body: { state: 'paused' } })
     await sending
     expect((await deliveries(id)).map(({ state, due_at }) => [state, due_at])).toEqual(
       Array.from({ length: 5 }, () => ['pending', null]),
@@ -127,7 +127,7 @@ describe('what looks for work', () => {
     await send()
     expect((await receiver.received()).slice(before)).toHaveLength(5)
     await insertEvents(organization_id, ['track:7'])
-    await ok('PUT', `/v1/webhook_endpoint/${id}`, { key, body: { state: 'paused' }, bindings: quiet })
+    await ok('PUT', `/v1/webhook_endpoint/${id}`, { key, body: { state: 'paused' } })
     expect((await deliveries(id)).at(-1)).toMatchObject({ state: 'pending', due_at: null })
   })
 })

@@ -2,7 +2,7 @@ import { env } from 'cloudflare:workers'
 import { inject, vi } from 'vitest'
 
 import type { Received } from '../support/receiver.ts'
-import { deliver, silent } from './fixtures.ts'
+import { deliver } from './fixtures.ts'
 import { query } from './ready_track.ts'
 import { anOrganization, call, ok } from './support.ts'
 
@@ -18,9 +18,6 @@ export async function aTestedEndpoint(key: string) {
   const { webhook_delivery_id } = await post(key, `/v1/webhook_endpoint/${webhook_endpoint_id}/test`)
   return { webhook_endpoint_id: webhook_endpoint_id as string, webhook_delivery_id: webhook_delivery_id as string }
 }
-
-/** Nothing is sent by itself: a test hands the messages over. */
-export const quiet: Env = { ...env, WEBHOOK_QUEUE: silent }
 
 const realFetch = globalThis.fetch
 
@@ -47,7 +44,7 @@ export function aReceiver(behaviour: string) {
 }
 
 export async function anEndpoint(key: string, body: { url: string; [field: string]: unknown }) {
-  const { webhook_endpoint_id, secret } = await ok('POST', '/v1/webhook_endpoint', { key, body, bindings: quiet })
+  const { webhook_endpoint_id, secret } = await ok('POST', '/v1/webhook_endpoint', { key, body })
   return { id: webhook_endpoint_id as string, secret: secret as string }
 }
 
@@ -73,7 +70,7 @@ export async function insertEvents(organization_id: string, ...list: [subject: s
 }
 
 /** What a message to the consumer does. */
-export const send = (bindings: Env = quiet) => deliver('webhook', {}, { bindings })
+export const send = (bindings?: Env) => deliver('webhook', {}, { bindings })
 
 export interface Delivery {
   state: string
@@ -88,7 +85,7 @@ export const deliveries = (endpoint_id: string) =>
 export const endpointRow = async (id: string) => (await query('select * from webhook_endpoints where id = ?', id))[0]!
 
 /** Time passes until the next attempt is due, and it is made; false when there is none to come. */
-export async function nextAttempt(endpoint_id: string, bindings: Env = quiet): Promise<boolean> {
+export async function nextAttempt(endpoint_id: string, bindings?: Env): Promise<boolean> {
   const [row] = await query<{ at: number | null }>(
     'select min(due_at) as at from webhook_deliveries where endpoint_id = ?',
     endpoint_id,
@@ -105,5 +102,5 @@ export async function allAttempts(endpoint_id: string, bindings?: Env): Promise<
   throw new Error('there is no end of attempts')
 }
 
-export const get = async (key: string, path: string) => (await call('GET', path, { key, bindings: quiet })).body
-export const post = (key: string, path: string, body?: object) => ok('POST', path, { key, body, bindings: quiet })
+export const get = async (key: string, path: string) => (await call('GET', path, { key })).body
+export const post = (key: string, path: string, body?: object) => ok('POST', path, { key, body })
