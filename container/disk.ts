@@ -1,6 +1,6 @@
 import { chmodSync, existsSync, mkdirSync, readdirSync, rmSync, statfsSync, statSync } from 'node:fs'
 import { chmod, chown, mkdir, statfs } from 'node:fs/promises'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 
 import { CODECS } from '../src/contract/facts.ts'
 import type { TranscodeJob } from '../src/contract/job.ts'
@@ -10,9 +10,28 @@ import { JobError } from './job_error.ts'
 export const JOB_PREFIX = 'job-'
 export const COVER_PREFIX = 'cover-'
 
+/** Makes a directory and those above it. The `recursive` of Node never ends where the system answers ENOENT to every try, as below /proc. */
+export function makeDirectories(path: string): void {
+  const isThere = () => statSync(path, { throwIfNoEntry: false })?.isDirectory()
+  if (isThere()) return
+  if (dirname(path) !== path) makeDirectories(dirname(path))
+  try {
+    mkdirSync(path)
+  } catch (error) {
+    // Somebody else has made it meanwhile.
+    if (!isThere()) throw error
+  }
+}
+
 /** Makes the work directory, and lets other users through it (not list it): ffmpeg may be one. */
 export function openWorkDir(workDir: string): void {
-  mkdirSync(workDir, { recursive: true })
+  try {
+    makeDirectories(workDir)
+  } catch (error) {
+    throw new Error(`WORK_DIR cannot be used: ${workDir} (${(error as Error).message})`, {
+      cause: error,
+    })
+  }
   if (process.getuid?.() === 0) chmodSync(workDir, statSync(workDir).mode | 0o011)
 }
 

@@ -1,6 +1,8 @@
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
+
+import { makeDirectories } from '../container/disk.ts'
 
 /** Two stacks on one database would take each other's jobs. */
 
@@ -19,7 +21,7 @@ let held: DatabaseSync | undefined
 export function lockState(directory: string, base_url: string): void {
   const running = join(directory, 'running.json')
   try {
-    mkdirSync(directory, { recursive: true })
+    makeDirectories(directory)
     held = new DatabaseSync(join(directory, 'lock'))
     held.exec('pragma locking_mode = exclusive; begin exclusive')
     writeFileSync(running, JSON.stringify({ pid: process.pid, base_url } satisfies Owner))

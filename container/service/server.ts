@@ -18,7 +18,6 @@ import { readSettings } from './settings.ts'
 
 const { settings, found } = await prepare().catch((error: unknown) => giveUp(error, 2))
 const { workDir, timeoutSeconds, limits } = settings
-openWorkDir(workDir)
 cleanWorkDir(workDir)
 armFailpoints(workDir)
 const { tools, confined, owner } = await confine(found, workDir)
@@ -75,6 +74,7 @@ function exit(): never {
 
 async function prepare() {
   const settings = readSettings(process.env)
+  openWorkDir(settings.workDir)
   return { settings, found: await findTools(settings) }
 }
 

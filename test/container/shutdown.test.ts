@@ -146,6 +146,11 @@ describe('a service that cannot run', () => {
     ['whose ffprobe is none', { FFPROBE_PATH: '/bin/false' }, /^\/bin\/false does not run: set FFPROBE_PATH to/],
     ['that everybody could use', { HOST: '0.0.0.0', TRANSCODER_SECRET: '' }, /^TRANSCODER_SECRET is not set/],
     ['with a setting that is none', { PORT: 'x' }, /PORT/],
+    [
+      'without a place to work in',
+      { WORK_DIR: '/proc/tonearm/work' },
+      /^WORK_DIR cannot be used: \/proc\/tonearm\/work \(/,
+    ],
   ])('%s says so at once, and that another start would not help', async (_, environment, message) => {
     await expect(stage.start(environment)).rejects.toMatchObject({ message: expect.stringMatching(message), code: 2 })
   })

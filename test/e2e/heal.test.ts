@@ -37,6 +37,11 @@ test.each([
     /STATE_DIR cannot be used: \/sys\/tonearm \(.*\)\.\nMake it writable, or choose another/,
   ],
   [
+    'where no directory can be made',
+    () => '/proc/tonearm/state',
+    /STATE_DIR cannot be used: \/proc\/tonearm\/state \(.*\)\.\nMake it writable, or choose another/,
+  ],
+  [
     'that is a file',
     () => join(directory, 'file'),
     /STATE_DIR cannot be used: .*\/file \(EEXIST.*\)\.\nMake it writable/,
