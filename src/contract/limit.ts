@@ -61,7 +61,7 @@ export const limitsOf = (env: { MAX_UPLOAD_BYTES: string; MAX_DURATION_SECONDS: 
   limit('metadata_size', limits.MAX_METADATA_BYTES, 'bytes', 'metadata, as JSON'),
   limit('metadata_depth', limits.MAX_METADATA_DEPTH, 'levels', 'metadata'),
   limit('theme_colors', limits.MAX_THEME_COLORS, 'colors', 'theme'),
-  limit('api_rate', limits.API_RATE, 'requests per minute', 'one API key; those of browsers: by one address'),
+  limit('api_rate', limits.API_RATE, 'requests per minute', 'one server key; a browser key, per address'),
   limit('play_rate', limits.PLAY_RATE, 'requests per minute', 'one play session, by one address'),
   limit(
     'audience_rate',
