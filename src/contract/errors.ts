@@ -10,7 +10,7 @@ export const ERRORS = {
   invalid_json: { status: 400, meaning: 'The body is not valid JSON.' },
   unknown_field: {
     status: 400,
-    meaning: 'The body has fields, or the query has parameters, that do not exist; `errors` names each one.',
+    meaning: 'Fields or parameters do not exist; `errors` names each one.',
   },
   unknown_variant: { status: 400, meaning: 'No variant has this `index`; the message lists those that exist.' },
   unsupported_image: {
@@ -44,8 +44,8 @@ export const ERRORS = {
   variant_exists: { status: 409, meaning: 'Another variant has this `index` already.' },
   slug_taken: { status: 409, meaning: 'Another share has or had this `slug`.' },
   variants_full: { status: 409, meaning: 'The organization has as many variants of its own as it may have.' },
-  webhook_endpoints_full: { status: 409, meaning: 'The organization has 20 webhook endpoints already.' },
-  webhook_endpoint_inactive: { status: 409, meaning: 'The endpoint is paused or disabled: resume it first.' },
+  webhook_endpoints_full: { status: 409, meaning: 'There are 20 endpoints already.' },
+  webhook_endpoint_inactive: { status: 409, meaning: 'The endpoint must be resumed first.' },
   default_variant: { status: 409, meaning: 'A default variant can be neither changed nor deleted.' },
   collection_in_trash: { status: 409, meaning: 'Restore its collection first.' },
   session_expired: { status: 410, meaning: 'The session ended less than a day ago; later it is `not_found`.' },
