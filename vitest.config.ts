@@ -90,9 +90,9 @@ export default defineConfig({
           setupFiles: ['./test/support/show_logs.ts'],
           environment: 'node',
           isolate: false,
-          // Against a hang only.
-          testTimeout: 300_000,
-          hookTimeout: 300_000,
+          // Against a hang only: on one core a long song waits until the Worker's tests are done.
+          testTimeout: 900_000,
+          hookTimeout: 900_000,
           globalSetup: ['./test/e2e/shared_stack.ts'],
         },
       },

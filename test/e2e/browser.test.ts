@@ -8,7 +8,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { makeAudio, makeImage } from '../support/audio.ts'
 import { closePages, joinBrowser } from '../support/browser.ts'
 import { joinStack, type Shared } from './shared_stack.ts'
-import { untilPlaying } from './studio_steps.ts'
+import { PATIENCE, untilPlaying } from './studio_steps.ts'
 
 /** The page at `/` in a real Chromium. The tests build on each other. */
 
@@ -18,7 +18,6 @@ let page: Page
 let directory: string
 const problems: string[] = []
 
-const PATIENCE = { timeout: 120_000 }
 const SECONDS = 30
 const READY = '.track[data-status=ready]'
 

@@ -10,7 +10,7 @@ import { databaseFile } from '../../scripts/service.ts'
 import { createClient } from '../../src/client/index.ts'
 import { freePorts, processesOf, run, startStack, type Stack } from '../support/stack.ts'
 import { startOther } from './shared_stack.ts'
-import { must } from './steps.ts'
+import { must, PATIENCE } from './steps.ts'
 
 /** A stack on one machine heals what hangs, and names what it cannot heal. The tests build on each other. */
 
@@ -56,14 +56,12 @@ test.each([
 test('of three starts at the same moment on one STATE_DIR one wins', async () => {
   const STATE_DIR = join(directory, 'race')
   const starts = await Promise.all([1, 2, 3].map(() => begin(STATE_DIR)))
-  await vi.waitFor(() => expect(starts.filter(({ process }) => process.exitCode === 1)).toHaveLength(2), {
-    timeout: 60_000,
-  })
+  await vi.waitFor(() => expect(starts.filter(({ process }) => process.exitCode === 1)).toHaveLength(2), PATIENCE)
   const [winner] = starts.filter(({ process }) => process.exitCode === null)
   for (const one of starts.filter((start) => start !== winner))
     expect(one.output()).toContain(`already runs on ${STATE_DIR}`)
   // Before it says so, it may be ended by the signal itself.
-  await vi.waitFor(() => expect(winner?.output()).toContain('Starting'), { timeout: 60_000 })
+  await vi.waitFor(() => expect(winner?.output()).toContain('Starting'), PATIENCE)
   winner?.process.kill('SIGINT')
   expect(await winner?.exited).toBe(0)
 })

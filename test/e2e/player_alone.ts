@@ -7,6 +7,8 @@ import type { BrowserContextOptions, Page } from 'playwright-core'
 
 import { closePages, joinBrowser } from '../support/browser.ts'
 
+export { PATIENCE } from './steps.ts'
+
 /**
  * A page with `<tonearm-player>` and a service that the test plays: what the element does with an answer needs no song to be transcoded.
  * The real service is in player.test.ts and its neighbours.
@@ -15,7 +17,6 @@ import { closePages, joinBrowser } from '../support/browser.ts'
 const assets = join(import.meta.dirname, '../../dist/public')
 const policy =
   "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self'; media-src 'self'; frame-src 'self'; require-trusted-types-for 'script'"
-export const PATIENCE = { timeout: 120_000 }
 export const CHAPTERS = [
   { start: 0, title: 'Opening' },
   { start: 120, title: 'The long way round' },

@@ -48,7 +48,7 @@ async function aLongTrack(format: Format, flags: string[], body?: object) {
     const view = await must(stage.server.get('/v1/play/{play_session_id}/{play_track_id}', { params }))
     expect(view.track.is_preliminary).toBe(true)
   }
-  await vi.waitFor(look, { timeout: 90_000, interval: 50 })
+  await vi.waitFor(look, { ...PATIENCE, interval: 50 })
   return { ...track, goOn: pauseTranscoder() }
 }
 

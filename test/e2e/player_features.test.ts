@@ -76,9 +76,7 @@ test('the menu shares a link to now, sets a timer, lists the keys, and finds oth
   await menu.waitFor({ state: 'hidden' })
   await page.evaluate(() => document.querySelector('tonearm-player')!.seek(99.5))
   await button(page, 'Play').click()
-  await page.waitForFunction(() => (window as unknown as { seen: string[] }).seen.includes('pause'), null, {
-    timeout: 60_000,
-  })
+  await page.waitForFunction(() => (window as unknown as { seen: string[] }).seen.includes('pause'), null, PATIENCE)
   expect(await page.evaluate(() => document.querySelector('tonearm-player')!.track?.player_title)).toBe('Second')
   await page.keyboard.press('?')
   await menu.getByText('Previous chapter / Next chapter').waitFor()

@@ -32,7 +32,7 @@ const urlOf = ({ page }: Opened) =>
 const untilRefused = (url: string) =>
   expect
     .poll(async () => (await fetch(url, { headers: { range: 'bytes=0-1' } })).status, {
-      timeout: 90_000,
+      ...PATIENCE,
       interval: 1000,
     })
     .toBe(403)

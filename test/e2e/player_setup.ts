@@ -6,7 +6,7 @@ import { makeAudio, type Signal, tone } from '../support/audio.ts'
 import { closePages, joinBrowser } from '../support/browser.ts'
 import { type HostPage, startHostPage } from '../support/host_page.ts'
 import { joinStack, type Shared } from './shared_stack.ts'
-import { must, settle, upload } from './steps.ts'
+import { must, PATIENCE as STEP_PATIENCE, settle, upload } from './steps.ts'
 
 /** What tests of the player work with: the service, albums on it, and a page of somebody else that shows them. */
 export interface Stage {
@@ -56,7 +56,7 @@ export interface Opened {
 }
 
 /** Longer than anything takes; a page looks often enough, and not at every frame, for which it would paint. */
-export const PATIENCE = { timeout: 120_000, polling: 50 }
+export const PATIENCE = { ...STEP_PATIENCE, polling: 50 }
 
 /** What a careful site sends: only the service may be reached, and nothing inline runs. */
 const strictPolicy = (service: string) =>

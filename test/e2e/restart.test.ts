@@ -10,7 +10,7 @@ import { makeAudio } from '../support/audio.ts'
 import { processesOf, run, startStack, type Stack } from '../support/stack.ts'
 import { noiseWav } from '../support/wav.ts'
 import { startOther } from './shared_stack.ts'
-import { must, play, settle, untilTranscoding, upload } from './steps.ts'
+import { must, PATIENCE, play, settle, untilTranscoding, upload } from './steps.ts'
 
 /** Whatever dies, the work is done in the end, and nothing stays behind. The tests build on each other. */
 
@@ -92,7 +92,7 @@ test('behind long files on every place a text file is refused; they end with the
     await upload(client, collection_id, 'long.wav', noiseWav(rate, minutes * 60))
   }
   const ffmpegs = () => childrenOf(stack.transcoder(), /filter_complex/)
-  await vi.waitFor(async () => expect((await ffmpegs()).length).toBeGreaterThan(2), { timeout: 60_000 })
+  await vi.waitFor(async () => expect((await ffmpegs()).length).toBeGreaterThan(2), PATIENCE)
 
   const text = await upload(client, collection_id, 'diary.mp3', Buffer.from('Dear diary, '.repeat(200)))
   expect(await settle(client, text.track_id)).toMatchObject({

@@ -5,6 +5,9 @@ import type { UploadHandle } from '../../src/contract/media.ts'
 
 /** The steps that journeys are made of; each fails with what the service answered. */
 
+/** Of what is waited for, against a hang only: what takes seconds takes minutes on one core that others keep busy. */
+export const PATIENCE = { timeout: 300_000 }
+
 type Answer = { ok: boolean }
 
 /** The answer of a call that must succeed. */
@@ -49,7 +52,7 @@ export async function untilTranscoding(client: Client, track_id: string) {
     // The first progress that is told may stand until the end: the next one is written ten seconds later.
     expect(track.info.progress).toBeGreaterThan(0)
   }
-  await vi.waitFor(look, { timeout: 60_000, interval: 100 })
+  await vi.waitFor(look, { ...PATIENCE, interval: 100 })
 }
 
 /** A play session for one track, and its play view, read without a key. */
@@ -77,7 +80,7 @@ export async function untilCovered(client: Client, track_id: string) {
     expect(view.track.image_colors).not.toEqual([])
     return view
   }
-  return await vi.waitFor(look, { timeout: 90_000, interval: 300 })
+  return await vi.waitFor(look, { ...PATIENCE, interval: 300 })
 }
 
 /** Waits until a play session has expired. */
@@ -86,5 +89,5 @@ export async function untilEnded(client: Client, play_session_id: string): Promi
     expect(await client.get('/v1/play/{play_session_id}', { params: { play_session_id } })).toMatchObject({
       status: 410,
     })
-  await vi.waitFor(look, { timeout: 90_000, interval: 500 })
+  await vi.waitFor(look, { ...PATIENCE, interval: 500 })
 }

@@ -21,7 +21,7 @@ beforeAll(async () => {
   ;[stack, browser] = await Promise.all([joinStack(), joinBrowser()])
   client = createClient({ base_url: stack.base_url, api_key: stack.api_key })
   places = await fillShop(client)
-}, 300_000)
+})
 afterAll(async () => {
   await closePages()
   await stack?.dispose()

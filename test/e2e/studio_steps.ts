@@ -4,10 +4,11 @@ import { expect } from 'vitest'
 import type { TonearmPlayer } from '../../src/elements/player/element.ts'
 import { showLog } from '../support/logs.ts'
 import type { Shared } from './shared_stack.ts'
+import { PATIENCE } from './steps.ts'
+
+export { PATIENCE }
 
 /** The steps of tests that work in the studio. */
-
-export const PATIENCE = { timeout: 120_000 }
 
 export interface Studio {
   page: Page

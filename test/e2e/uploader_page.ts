@@ -3,6 +3,9 @@ import type { Browser, BrowserContextOptions, Locator, Page } from 'playwright-c
 import type { FileView } from '../../src/elements/uploader/index.ts'
 import { type HostPage, startHostPage } from '../support/host_page.ts'
 import type { Shared } from './shared_stack.ts'
+import { PATIENCE } from './steps.ts'
+
+export { PATIENCE }
 
 /** A page of somebody else, on an origin of its own and with a strict Content-Security-Policy, that uses `<tonearm-uploader>`. */
 export interface Shop extends HostPage {
@@ -62,9 +65,6 @@ export interface Uploader {
   asks: () => Promise<boolean>
   close: () => Promise<void>
 }
-
-/** Longer than anything takes. */
-export const PATIENCE = { timeout: 120_000 }
 
 /** Opens the page in a browser; faults of the page, and whatever its policy refuses, are collected. */
 export async function openUploader(

@@ -60,7 +60,7 @@ async function launchBrowser(): Promise<Browser> {
     env: { ...definedEnvironment(), ...found.env },
   })
   // Playwright's own half a minute is too short on busy cores.
-  return browser.on('context', (context) => context.setDefaultTimeout(120_000))
+  return browser.on('context', (context) => context.setDefaultTimeout(300_000))
 }
 
 export async function findChromium(): Promise<Found> {
