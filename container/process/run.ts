@@ -22,7 +22,7 @@ export type RunOptions = {
   signal?: AbortSignal
   /** Wall-clock seconds from the start until the process group is killed; a function is asked anew every second. */
   timeoutSeconds: number | (() => number)
-  /** Niceness, 0 (as the service) to 19: health checks are answered while every core encodes. 3 without it, for what takes moments. */
+  /** Niceness, 0 (as the service) to 19: health checks are answered while every core encodes. 1 without it, for what takes moments. */
   nice?: number
   /** Bytes of stdout to keep; ignored with `onStdout`. */
   stdoutLimit?: number
@@ -53,7 +53,7 @@ export function run(program: Program, args: string[], options: RunOptions): Prom
     const { pid } = child
     if (pid !== undefined) {
       running.add(pid)
-      lowerPriority(pid, options.nice ?? 3)
+      lowerPriority(pid, options.nice ?? 1)
     }
     let isOurs = false
     const kill = () => {

@@ -37,10 +37,10 @@ type Job = {
 /**
  * What runs at once: one job of any size, and beside it shorter ones, so that these need not wait for a long one to end. `max_size` is the
  * largest source, in bytes: 2 MB are a minute or two, 20 MB a song. The shorter a job, the sooner it gets a processor: an ffmpeg has a
- * thread for each file that it makes, so that all of a long job's together are to weigh less than one of a short job's. No less than
- * that: beside other programs that keep every core busy, a long one is still to get on.
+ * thread for each file that it makes, and all of a long job's together weigh about as much as one of a short job's. No less than that:
+ * beside other programs that keep every core busy, a long one is still to get on.
  */
-const NICE = [12, 8, 3]
+const NICE = [9, 5, 1]
 const SLOTS = JOB_SLOTS.map((max_size, slot) => ({ max_size, nice: NICE[slot]! }))
 /** Jobs that may wait for a slot. */
 const QUEUE = 4

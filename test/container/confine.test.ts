@@ -63,7 +63,7 @@ describe('ffmpeg', () => {
     expect(told).toContain('ENVIRONMENT:GCONV_PATH PATH PWD \n')
     // The slot of the shortest jobs; only root may be nicer to a process than it was treated itself.
     const isRoot = process.getuid?.() === 0 && !process.env.SERVICE_COMMAND
-    expect(told).toContain(`NICE:${isRoot ? 3 : Math.max(3, getPriority())}\n`)
+    expect(told).toContain(`NICE:${isRoot ? 1 : Math.max(1, getPriority())}\n`)
     // util-linux is part of every Debian; the rest depends on what its kernel and its container allow.
     expect(confined).toEqual(expect.arrayContaining(['limits', 'no_new_privs']))
     expect(told).toMatch(/FILE:10485760 OPEN:256 MEMORY:3145728 CORE:0/)
