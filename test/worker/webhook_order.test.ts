@@ -75,13 +75,15 @@ describe('an endpoint with order', () => {
   it('that is recovered in several calls is resumed by the last one', async () => {
     const { organization_id, key, id } = await aListener('ok', { is_ordered: true })
     await ok('PUT', `/v1/webhook_endpoint/${id}`, { key, body: { state: 'paused' } })
-    const since = new Date().toISOString()
+    // Behind the moment of the pause, which is an event, too.
+    const now = Date.now() + 1
+    const since = new Date(now).toISOString()
     await query(
       `insert into events (organization_id, seq, id, type, subject, data, created_at)
         with recursive n(i) as (select 1 union all select i + 1 from n where i < 2001)
         select ?1, ?2 + i, 'event-' || i, 'track.updated', 'track:' || (i % 2), '{}', ?2 from n`,
       organization_id,
-      Date.now(),
+      now,
     )
     const path = `/v1/webhook_endpoint/${id}/recover`
     const first = await post(key, path, { since })
