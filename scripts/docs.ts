@@ -71,16 +71,14 @@ const UNITS: [string, number, string][] = [
   ['bytes', 2 ** 20, 'MiB'],
   ['bytes', 1024, 'KiB'],
   ['pixels', 1e6, 'megapixels'],
-  ['seconds', 86_400, 'days'],
+  ['seconds', 7 * 86_400, 'week'],
   ['seconds', 3600, 'h'],
   ['seconds', 60, 'min'],
 ]
 
 /** A number with its unit, and where there is one, in a unit that people think in. */
 function amount(value: number, unit: string): string {
-  const better = UNITS.find(
-    ([of, size, name]) => of === unit && value % size === 0 && (value > size || name !== 'days'),
-  )
+  const better = UNITS.find(([of, size]) => of === unit && value % size === 0)
   return `${number(value)} ${unit}${better ? ` (${value / better[1]} ${better[2]})` : ''}`
 }
 

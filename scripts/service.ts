@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs'
+import { existsSync, readdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 
@@ -37,7 +37,6 @@ export function startMigration(settings: Settings): Child | undefined {
   const missing = readMigrations(join(root, 'drizzle')).filter(({ name }) => !applied?.includes(name))
   if (missing.length === 0) return undefined
   const file = join(stateDir, 'migrations.sql')
-  mkdirSync(stateDir, { recursive: true })
   writeFileSync(file, [MIGRATIONS_TABLE, ...missing.map(textOf)].join('\n'))
   const command = applied ? ['execute', 'DB', '--yes', '--file', file] : ['migrations', 'apply', 'DB']
   const migrate = ['d1', ...command, '--local', '--persist-to', stateDir]

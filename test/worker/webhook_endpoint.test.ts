@@ -193,9 +193,7 @@ describe('time that passes', () => {
     expect(await query('select * from webhook_deliveries')).toEqual([])
     await anEndpoint(key, { url: receiver.url })
     await insertEvents(organization_id, ['track:3'])
-    const { status } = await call('DELETE', `/v1/organization/${organization_id}`, {
-      key: env.ROOT_KEY,
-    })
+    const { status } = await call('DELETE', `/v1/organization/${organization_id}`, { key: env.ROOT_KEY })
     expect(status).toBe(200)
     await send()
     expect(await receiver.received()).toEqual([])
