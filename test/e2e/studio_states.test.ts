@@ -104,15 +104,15 @@ test('each page says that it is loading, then that the service cannot be reached
     expect([place, await findings(page)]).toEqual([place, []])
     await page.unroute('**/v1/**')
     const again = page.locator('.problem').getByRole('button', { name: 'Try again' })
+    // Another part of the page may be at its last try yet, and say so only after the others went on.
+    const unfinished = again.or(page.getByText(/Loading …|The service cannot be reached/))
     const pressed = async () => {
       // What was pressed before may have taken it away.
       for (const button of await again.all()) await button.click({ timeout: 1000 }).catch(() => {})
-      return again.count()
+      return unfinished.count()
     }
     await expect.poll(pressed, PATIENCE).toBe(0)
     await page.getByRole('heading', { level: 1, name: place[1] }).waitFor(PATIENCE)
-    await expect.poll(() => page.getByText('Loading …').count(), PATIENCE).toBe(0)
-    expect(await page.getByText('The service cannot be reached').count()).toBe(0)
   }
   await page.context().close()
 })
