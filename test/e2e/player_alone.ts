@@ -60,6 +60,7 @@ export interface Alone {
 interface Options extends BrowserContextOptions {
   hash?: string
   html?: string
+  doctype?: string
 }
 
 /** Silence, 8 bits at 8 kHz. */
@@ -112,10 +113,10 @@ export async function setUp(): Promise<Alone> {
 
   return {
     answers,
-    async open(attributes = {}, { hash = '', html: root = 'lang="en"', ...options } = {}) {
+    async open(attributes = {}, { hash = '', html: root = 'lang="en"', doctype = '<!doctype html>', ...options } = {}) {
       const all = { 'play-session-id': SESSION, ...attributes }
       const written = Object.entries(all).map(([name, value]) => ` ${name}="${value}"`)
-      html = `<!doctype html><html ${root}><head><meta name="viewport" content="width=device-width, initial-scale=1">
+      html = `${doctype}<html ${root}><head><meta name="viewport" content="width=device-width, initial-scale=1">
         <title>A page</title><script type="module" src="/elements/player.js"></script></head>
         <body><main><h1>Listen</h1><tonearm-player${written.join('')}></tonearm-player></main></body></html>`
       const context = await browser.newContext({ reducedMotion: 'reduce', ...options })

@@ -64,6 +64,25 @@ describe('it fits', () => {
     }
   })
 
+  test('a page without a doctype shows it as any other, in both layouts', async () => {
+    Object.assign(alone.answers, { titles: ['First', 'Second'], seconds: 100 })
+    const heights = async (doctype: string) => {
+      const page = await alone.open({}, { doctype, viewport: { width: 480, height: 1200 } })
+      const seen: number[] = []
+      for (const layout of ['full', 'compact'])
+        seen.push(
+          await player(page).evaluate((element, value) => {
+            element.setAttribute('layout', value)
+            return element.shadowRoot!.querySelector('.base')!.getBoundingClientRect().height
+          }, layout),
+        )
+      expect(await page.evaluate(() => document.compatMode)).toBe(doctype ? 'CSS1Compat' : 'BackCompat')
+      await page.context().close()
+      return seen
+    }
+    expect(await heights('')).toEqual(await heights('<!doctype html>'))
+  })
+
   /** What is cut off or written letter under letter: in the menu, and in the messages of a second player. */
   const cutOff = (page: Page) =>
     page.evaluate(() => {
