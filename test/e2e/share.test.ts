@@ -142,8 +142,11 @@ test('a frame with a password opens to who knows it, and tells others nothing', 
   await frame.getByRole('button', { name: 'Open' }).click()
   await frame.getByText('This is not the password.').waitFor(PATIENCE)
   expect(await frame.locator('html').innerHTML()).not.toMatch(/Night bus|Ines Calder|Depot/)
-  // The browser's own word for the 403 that this was answered with.
-  expect(problems.splice(0)).toEqual([expect.stringContaining('403')])
+  // The browser's own word for the 403 that this was answered with; some say it once more when the frame goes on.
+  const [word = ''] = problems
+  expect(word).toContain('403')
+  const others = () => problems.filter((problem) => problem !== word)
+  expect(others()).toEqual([])
   const { page: alone } = await openTab(browser)
   await alone.goto(made.url)
   await picture(alone, 'locked')
@@ -153,7 +156,7 @@ test('a frame with a password opens to who knows it, and tells others nothing', 
   await frame.getByRole('button', { name: 'Open' }).click()
   await frame.getByRole('button', { name: 'Play', exact: true }).click(PATIENCE)
   await untilPlaying(frame, 0.3)
-  expect(problems).toEqual([])
+  expect(others()).toEqual([])
   await page.context().close()
 })
 
