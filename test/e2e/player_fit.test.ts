@@ -40,21 +40,27 @@ describe('it fits', () => {
 
   test('every width, with a mouse and with a finger, in both layouts', async () => {
     alone.answers.seconds = 700
-    for (const [hasTouch, titles, seconds] of [
-      [false, ['First', 'Second'], 700],
-      [true, ['First', 'Second'], 700],
-      [false, ['Only'], 700],
-      [true, ['Only'], 700],
-      [true, ['Only'], 100],
+    for (const [hasTouch, titles, seconds, fontSize] of [
+      [false, ['First', 'Second'], 700, 15],
+      [true, ['First', 'Second'], 700, 15],
+      // As wide as fonts get; which ones there are is the machine's.
+      [true, ['First', 'Second'], 700, 18],
+      [false, ['Only'], 700, 15],
+      [true, ['Only'], 700, 15],
+      [true, ['Only'], 100, 15],
     ] as const) {
       Object.assign(alone.answers, { titles, seconds })
       const page = await alone.open({ download: '', share: '' }, { hasTouch, isMobile: hasTouch })
+      await player(page).evaluate((element, size) => (element.style.fontSize = `${size}px`), fontSize)
       for (const layout of ['full', 'compact', 'low'])
         for (const width of [200, 260, 290, 330, 375, 420, 480, 560, 800]) {
           await page.setViewportSize({ width, height: layout === 'low' ? 176 : 700 })
           await player(page).evaluate((element, value) => element.setAttribute('layout', value), layout)
           const least = hasTouch && layout !== 'compact' ? 44 : 20
-          expect(await misfits(page, least), `${layout} ${width} ${hasTouch} ${titles.length} ${seconds}`).toEqual([])
+          expect(
+            await misfits(page, least),
+            `${layout} ${width} ${hasTouch} ${titles.length} ${seconds} ${fontSize}`,
+          ).toEqual([])
           expect(
             await page.evaluate(() => document.documentElement.scrollWidth),
             `${layout} ${width}`,

@@ -113,6 +113,7 @@ test('each page says that it is loading, then that the service cannot be reached
     }
     await expect.poll(pressed, PATIENCE).toBe(0)
     await page.getByRole('heading', { level: 1, name: place[1] }).waitFor(PATIENCE)
+    await expect.poll(() => unfinished.count(), PATIENCE).toBe(0)
   }
   await page.context().close()
 })
