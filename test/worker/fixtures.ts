@@ -194,7 +194,20 @@ export function stopTime(): void {
   onTestFinished(() => void vi.useRealTimers())
 }
 
-/** Waits for what queues do in their own time; on busy cores a message may come again before it is done. */
-export const eventually = <T>(check: () => Promise<T>) => vi.waitUntil(check, { timeout: 120_000, interval: 25 })
+/** Milliseconds after which the sweep looks, as the cron of a deployment has it do every minute. */
+const SWEEP_AFTER = 15_000
+
+/** Waits for what queues do in their own time: on busy cores a message may be late, come again before it is done, or be lost. */
+export async function eventually<T>(check: () => Promise<T>) {
+  let swept = performance.now()
+  const look = async () => {
+    const found = await check()
+    if (found || performance.now() - swept < SWEEP_AFTER) return found
+    await runSweep()
+    swept = performance.now()
+    return found
+  }
+  return vi.waitUntil(look, { timeout: 120_000, interval: 25 })
+}
 
 export const storedFiles = async (prefix = '') => (await env.MEDIA.list({ prefix })).objects.map(({ key }) => key)
