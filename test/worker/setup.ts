@@ -3,12 +3,14 @@ import { beforeAll, beforeEach } from 'vitest'
 
 import { followWith } from './fixtures.ts'
 import { emptyStorage, makeStorage } from './storage.ts'
+import { nudges } from './support.ts'
 import { stopTranscoder } from './transcoder.ts'
 
 // Each test starts from empty tables, an empty bucket, and without a transcoder.
 beforeAll(makeStorage)
 beforeEach(async () => {
   stopTranscoder()
+  nudges.length = 0
   followWith(env)
   await emptyStorage()
 })

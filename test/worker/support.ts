@@ -12,11 +12,20 @@ export const db = openDatabase(env.DB)
 /** A queue that tells nobody. */
 export const silent = { send: async () => undefined } as unknown as Queue
 
+/** What the test has sent to the queue of transcodes, without a delay. */
+export const nudges: unknown[] = []
+const noting = {
+  send(body: unknown, options?: QueueSendOptions) {
+    if (!options?.delaySeconds) nudges.push(body)
+    return env.TRANSCODE_QUEUE.send(body, options)
+  },
+} as Queue
+
 /**
  * The real bindings, but no webhook is sent until a test hands the message over: a message of one test might arrive in the next one, and
  * have another consumer send beside it.
  */
-export const quiet: Env = { ...env, WEBHOOK_QUEUE: silent }
+export const quiet: Env = { ...env, WEBHOOK_QUEUE: silent, TRANSCODE_QUEUE: noting }
 
 export const UNKNOWN_ID = '00000000-0000-4000-8000-00000000dead'
 
