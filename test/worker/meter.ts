@@ -18,7 +18,10 @@ worker.queue = (batch, ...rest) =>
     () => deliver(batch, ...rest),
   )
 
-const total = { read: 0, written: 0, statements: 0, trips: 0 }
+const nothing = { read: 0, written: 0, statements: 0, trips: 0 }
+const total = { ...nothing }
+// Of one request, also what it leaves to `waitUntil`; not what messages of earlier tests cause meanwhile.
+const ofRequest = new AsyncLocalStorage<typeof total>()
 
 // Drizzle's selects hide D1's `meta`, so it is taken where every statement of every binding passes (docs/architecture.md#d1).
 const session = Object.getPrototypeOf(env.DB.withSession()) as {
@@ -28,11 +31,13 @@ const send = session._send
 session._send = async function metered(...args) {
   const result = await send.apply(this, args)
   if (notingUse.getStore()) return result
-  total.trips++
-  for (const { meta } of [result].flat()) {
-    total.statements++
-    total.read += meta?.rows_read ?? 0
-    total.written += meta?.rows_written ?? 0
+  for (const count of [total, ofRequest.getStore() ?? { ...nothing }]) {
+    count.trips++
+    for (const { meta } of [result].flat()) {
+      count.statements++
+      count.read += meta?.rows_read ?? 0
+      count.written += meta?.rows_written ?? 0
+    }
   }
   return result
 }
@@ -52,7 +57,8 @@ export async function rowsDuring<T>(run: () => Promise<T>) {
 
 /** Rows of one request that succeeds, authentication included. */
 export async function rowsOf(...args: Parameters<typeof call>) {
-  const { result, ...rows } = await rowsDuring(() => call(...args))
+  const rows = { ...nothing }
+  const result = await ofRequest.run(rows, () => call(...args))
   expect(result.status, `${args[0]} ${args[1]} answered ${JSON.stringify(result.body)}`).toBe(200)
   return { ...rows, body: result.body }
 }
