@@ -108,6 +108,8 @@ test('a webhook is made, tested, sent again, given a new secret, paused and dele
   const before = received.length
   await page.getByRole('button', { name: 'Send a test' }).click()
   await expect.poll(() => received.length, PATIENCE).toBeGreaterThan(before)
+  // Among all, where it stands before it has arrived.
+  await expect.poll(() => page.url(), PATIENCE).not.toContain('/delivered')
   const last = received.at(-1)!
   expect([
     (await verifyWebhook({ ...last, secret: second! })).ok,

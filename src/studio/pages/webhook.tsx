@@ -66,8 +66,13 @@ export function WebhookPage({ id, tab }: PageProperties) {
     announce(answer.ok ? done : explain(answer))
     await look()
   }
-  const test = async () =>
-    tell(await client.post('/v1/webhook_endpoint/{webhook_endpoint_id}/test', { params }), 'A test is on its way')
+  /** What is on its way stands among all: the other tabs are not looked at again before it has arrived. */
+  const showAll = () => tab && go('webhook', id)
+  async function test() {
+    const answer = await client.post('/v1/webhook_endpoint/{webhook_endpoint_id}/test', { params })
+    await tell(answer, 'A test is on its way')
+    if (answer.ok) showAll()
+  }
   const resume = async () =>
     tell(await client.post('/v1/webhook_endpoint/{webhook_endpoint_id}/resume', { params }), 'Resumed')
   /** Everything since the endpoint was created; what has arrived is not sent again. */
@@ -87,6 +92,7 @@ export function WebhookPage({ id, tab }: PageProperties) {
     }
     const sent = recovered === 0 ? 'no further events to send' : `${plural(recovered, 'missed event')} on the way`
     await tell({ ok: true }, isActive ? sent[0]!.toUpperCase() + sent.slice(1) : `Resumed, ${sent}`)
+    showAll()
   }
   const pause = async () =>
     tell(
