@@ -2,6 +2,8 @@
 export class FakeAudio extends EventTarget {
   /** Parts of URLs that cannot be loaded. */
   static refused: string[] = []
+  /** Nothing comes of what is begun to load meanwhile. */
+  static held = false
   /** The rule of iOS: only the element that a gesture started may play. */
   static gestureOnly = false
   static started: FakeAudio | null = null
@@ -20,6 +22,8 @@ export class FakeAudio extends EventTarget {
   loadedTo = FakeAudio.seconds
   #src: string | null = null
   #time = 0
+  /** Where it begins once it has loaded; `load` does not change it (HTML, default playback start position). */
+  #start = 0
 
   get duration() {
     return this.readyState > 0 ? FakeAudio.seconds : Number.NaN
@@ -35,13 +39,11 @@ export class FakeAudio extends EventTarget {
     this.load()
   }
   get currentTime() {
-    return this.#time
+    return this.#start || this.#time
   }
   set currentTime(seconds: number) {
-    this.#time = seconds
-    this.ended = false
-    if (this.readyState > 0) this.#soon('seeked')
-    if (this.readyState > 0) this.#soon('canplaythrough')
+    if (this.readyState === 0) this.#start = seconds
+    else this.#seek(seconds)
   }
 
   hasAttribute() {
@@ -57,11 +59,13 @@ export class FakeAudio extends EventTarget {
     const url = this.#src
     this.#time = 0
     Object.assign(this, { readyState: 0, error: null, ended: false })
-    if (url === null) return
+    if (url === null || FakeAudio.held) return
     queueMicrotask(() => {
       if (this.#src !== url) return
       if (FakeAudio.refused.some((part) => url.includes(part))) return this.fail()
       this.readyState = 4
+      this.#time = this.#start
+      this.#start = 0
       for (const name of ['durationchange', 'canplay', 'canplaythrough']) this.dispatchEvent(new Event(name))
     })
   }
@@ -96,6 +100,12 @@ export class FakeAudio extends EventTarget {
     this.dispatchEvent(new Event('error'))
   }
 
+  #seek(seconds: number) {
+    this.#time = seconds
+    this.ended = false
+    this.#soon('seeked')
+    this.#soon('canplaythrough')
+  }
   #soon(name: string) {
     queueMicrotask(() => this.dispatchEvent(new Event(name)))
   }

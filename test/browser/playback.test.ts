@@ -144,6 +144,16 @@ describe('playing', () => {
     await playback.previous()
     expect(playback.state.index).toBe(0)
   })
+  test('where a track was to begin that had not loaded yet is no place in the next one', async () => {
+    FakeAudio.held = true
+    await open()
+    await playback.seek(40)
+    expect([playback.time, audio().readyState]).toEqual([40, 0])
+    FakeAudio.held = false
+    await playback.next()
+    await settle()
+    expect([playback.state.index, playback.time, audio().currentTime]).toEqual([1, 0, 0])
+  })
   test('a listener falls asleep at a time, or at the end of a track', async () => {
     await openPlaying()
     playback.sleepAt(Date.now() + 60_000)

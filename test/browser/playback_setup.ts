@@ -141,7 +141,7 @@ export const views = (id: string) => requests.filter((request) => request.endsWi
 beforeEach(() => {
   vi.useFakeTimers()
   Object.assign(service, { ttl: 3600, signed: 0, refusals: {}, preliminary: false, endsAt: null, analysis: null })
-  Object.assign(FakeAudio, { refused: [], gestureOnly: false, started: null, seconds: 100 })
+  Object.assign(FakeAudio, { refused: [], held: false, gestureOnly: false, started: null, seconds: 100 })
   Object.assign(hooks, { onEvent: () => undefined, resumeAt: () => 0 })
   events = []
   requests = []

@@ -67,6 +67,22 @@ test('play and seek while the session is being opened, and before there is any',
   await empty.close()
 })
 
+test('a seek before the file has come counts for that track only', async () => {
+  const opened = await stage.open({})
+  const { page } = opened
+  await page.route(/\/s3\//, () => {})
+  await set(opened, { 'play-session-id': play_session_id, track: '2' })
+  await opened.until('ready')
+  await opened.call('seek', 2)
+  expect(await opened.state()).toMatchObject({ title: 'Second', time: 2 })
+  await page.unroute(/\/s3\//)
+  await opened.call('next')
+  const hasLoaded = () => document.querySelector('tonearm-player')!.shadowRoot!.querySelector('audio')!.readyState > 0
+  await page.waitForFunction(hasLoaded, null, PATIENCE)
+  expect(await opened.state()).toMatchObject({ title: 'Third', time: 0 })
+  await opened.close()
+})
+
 test('play in a session that had expired before it began: another one begins by itself', async () => {
   const old = await stage.aSession(album)
   await expire(stage.stack, 'hourly_play_sessions', old, 1)

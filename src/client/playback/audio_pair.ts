@@ -233,6 +233,8 @@ function unload(audio: HTMLAudioElement): void {
   audio.pause()
   audio.removeAttribute('src')
   audio.load()
+  // Where the file was to begin would else hold for the next one, too (HTML, default playback start position).
+  audio.currentTime = 0
 }
 
 /** Seconds of playing time in which the other element must be ready at the place where it takes over. */
