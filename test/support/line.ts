@@ -1,6 +1,5 @@
 import { createServer, request, type Server } from 'node:http'
 import type { AddressInfo, Socket } from 'node:net'
-import { pipeline } from 'node:stream'
 
 /** The network between a browser and the service, as a proxy that can be slowed, held and cut. */
 export interface Line {
@@ -52,8 +51,9 @@ export async function openLine(): Promise<Line> {
     answer.once('finish', () => (part.isAnswered = answer.statusCode === 200))
     const outgoing = request({ host: hostname, port, path: pathname + search, method, headers }, (response) => {
       answer.writeHead(response.statusCode ?? 502, response.headers)
+      response.pipe(answer)
       // An answer that breaks off does so here, too.
-      pipeline(response, answer, () => {})
+      response.on('error', () => answer.destroy())
     })
     outgoing.on('error', () => answer.destroy())
     incoming.on('error', () => outgoing.destroy())
