@@ -9,7 +9,9 @@ import { root } from '../settings.ts'
 const program = join(root, 'node_modules/wrangler/bin/wrangler.js')
 
 async function run(command: string, args: string[], output: 'inherit' | 'pipe') {
-  const env = { ...process.env, WRANGLER_SEND_METRICS: 'false', WRANGLER_HIDE_BANNER: 'true' }
+  // Wrangler does not start where it cannot write below HOME, which somebody with a token need not have.
+  const config = process.env.CLOUDFLARE_API_TOKEN ? { XDG_CONFIG_HOME: join(root, '.wrangler/deploy/config') } : {}
+  const env = { ...config, ...process.env, WRANGLER_SEND_METRICS: 'false', WRANGLER_HIDE_BANNER: 'true' }
   const child = spawn(command, args, { cwd: root, env, stdio: ['ignore', output, output] })
   let text = ''
   for (const stream of [child.stdout, child.stderr])

@@ -220,7 +220,7 @@ test('whoever is logged in is asked for the keys of the bucket, and what is type
     const command = [
       'script',
       '-qec',
-      `${process.execPath} scripts/deploy.ts --dry-run ${IMAGE.join(' ')}`,
+      `'${process.execPath}' scripts/deploy.ts --dry-run ${IMAGE.join(' ')}`,
       '/dev/null',
     ]
     const environment = { CLOUDFLARE_API_TOKEN: '', XDG_CONFIG_HOME: home, HOME: home }
