@@ -90,7 +90,7 @@ async function openUppy() {
     await expect.poll(arrived, PATIENCE).not.toEqual([])
     await page.evaluate(() => uppy.pauseAll())
     expect(await arrived()).toHaveLength(1)
-    // What was on its way would else arrive beside what is sent anew, and may be what storage keeps.
+    // What was on its way would otherwise arrive beside what is sent again, and storage might keep it.
     line.cut()
     line.flow()
     line.restore()

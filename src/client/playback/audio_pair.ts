@@ -233,7 +233,7 @@ function unload(audio: HTMLAudioElement): void {
   audio.pause()
   audio.removeAttribute('src')
   audio.load()
-  // Where the file was to begin would else hold for the next one, too (HTML, default playback start position).
+  // Otherwise the next file would begin where this one was to (HTML, default playback start position).
   audio.currentTime = 0
 }
 

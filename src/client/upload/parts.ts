@@ -239,7 +239,7 @@ export class PartSender {
   }
 }
 
-/** Nothing of a file is kept: not here, nor in storage, which would else keep its parts for a day. */
+/** Nothing of a file is kept: not here, nor in storage, which would otherwise keep its parts for a day. */
 export async function abandon(item: UploadItem, { ledger }: UploadContext): Promise<void> {
   await ledger.forget(item)
   const { parts, target } = item

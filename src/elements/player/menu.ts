@@ -82,7 +82,7 @@ export class Menu {
     this.root.addEventListener('toggle', () =>
       this.root.querySelector<HTMLElement>(':is(input, select):not([hidden] *)')?.focus(),
     )
-    // From now on the browser opens and closes it; a press while it is open would else do both.
+    // From now on the browser opens and closes it; a press while it is open would otherwise do both.
     opener.popoverTargetElement = this.root
   }
 

@@ -20,7 +20,7 @@ export interface Palette {
 
 const TEXT = 4.5
 const CONTROL = 3
-/** The default color on a dark ground, where the part that was played would else be as grey as the rest. */
+/** The default color on a dark ground, where the part that was played would otherwise be as grey as the rest. */
 const FALLBACK_ON_DARK = '#C2CBD8'
 
 /** A color of a cover as play views give it; fractions of 0–1, lightness and saturation of HSL. */

@@ -66,7 +66,7 @@ export function WebhookPage({ id, tab }: PageProperties) {
     announce(answer.ok ? done : explain(answer))
     await look()
   }
-  /** What is on its way stands among all: the other tabs are not looked at again before it has arrived. */
+  /** To all deliveries: a tab that does not list those on their way is not refreshed while they are. */
   const showAll = () => tab && go('webhook', id)
   async function test() {
     const answer = await client.post('/v1/webhook_endpoint/{webhook_endpoint_id}/test', { params })
