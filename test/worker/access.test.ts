@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 
 import { type OperationName, operations } from '../../src/contract/index.ts'
 import { aWorld, everyCaller, reopenMultiparts, type World } from './callers.ts'
-import { aShop } from './ready_track.ts'
+import { aShop } from './fixtures.ts'
 import { keyOf, operationNames, pathValues, requestOf } from './requests.ts'
 import { call, ok } from './support.ts'
 

@@ -1,10 +1,10 @@
 import { describe, expect, it, vi } from 'vitest'
 
 import { isSecret, sha256 } from '../../src/adapters/secret.ts'
-import { stopTime } from './fixtures.ts'
+import { aShop, eventually, stopTime } from './fixtures.ts'
 import { rowsDuring, rowsOf } from './meter.ts'
-import { aShop, aWaitingTrack, eventually, query } from './ready_track.ts'
-import { anOrganization, call, ok } from './support.ts'
+import { aWaitingTrack } from './processed_track.ts'
+import { anOrganization, call, ok, query } from './support.ts'
 
 /** Mints a key. */
 const mint = async (key: string, body: object = {}) =>

@@ -1,8 +1,10 @@
 import { env } from 'cloudflare:workers'
 import { describe, expect, it } from 'vitest'
 
-import { aReadyTrack, aShop, aWaitingTrack, eventually, query, serveTranscoder } from './ready_track.ts'
-import { call, ok } from './support.ts'
+import { aShop, eventually } from './fixtures.ts'
+import { aProcessedTrack, aWaitingTrack } from './processed_track.ts'
+import { call, ok, query } from './support.ts'
+import { serveTranscoder } from './transcoder.ts'
 
 /** Mints a key. */
 const mint = async (key: string, body: object = {}) =>
@@ -12,7 +14,7 @@ describe('an api key for browsers', () => {
   it('of a player limits what its sessions play and whether they download', async () => {
     serveTranscoder()
     const { key, collection_id } = await aShop()
-    const track_id = await aReadyTrack(key, collection_id)
+    const track_id = await aProcessedTrack(key, collection_id)
     const session = async (secret: string, body: object = {}) =>
       call('POST', '/v1/play_session/track', { key: secret, body: { track_id, ...body } })
     const { secret } = await mint(key, { variants: ['mp3-128', 'preview'], is_downloadable: true })

@@ -1,7 +1,9 @@
+import { aShop } from './fixtures.ts'
 import { aMultipart } from './parts.ts'
-import { aReadyTrack, aShop, serveTranscoder } from './ready_track.ts'
+import { aProcessedTrack } from './processed_track.ts'
 import { seed, seededId, seedPlaces, type Table } from './seed.ts'
 import { ok } from './support.ts'
+import { serveTranscoder } from './transcoder.ts'
 
 type Shop = Awaited<ReturnType<typeof aShop>>
 
@@ -18,7 +20,7 @@ export async function aBigShop() {
   serveTranscoder()
   const shop = await aShop()
   const { key, collection_id } = shop
-  const track_id = await aReadyTrack(key, collection_id)
+  const track_id = await aProcessedTrack(key, collection_id)
   await grow(shop, 1, 1000)
   const { playlist_id } = await ok('POST', '/v1/playlist', { key, body: { title: 'All' } })
   const track_ids = [track_id, ...Array.from({ length: 199 }, (_, at) => seededId('tracks', at + 1))]

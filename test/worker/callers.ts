@@ -1,9 +1,11 @@
 import { env } from 'cloudflare:workers'
 
 import { newSecret } from '../../src/adapters/secret.ts'
+import { aShop } from './fixtures.ts'
 import { aMultipart } from './parts.ts'
-import { aReadyTrack, aShop, aWaitingTrack, query, serveTranscoder } from './ready_track.ts'
-import { ok } from './support.ts'
+import { aProcessedTrack, aWaitingTrack } from './processed_track.ts'
+import { ok, query } from './support.ts'
+import { serveTranscoder } from './transcoder.ts'
 import { aTestedEndpoint } from './webhooks.ts'
 
 /** One of everything in an organization, for every kind of caller to knock at. */
@@ -11,7 +13,7 @@ export async function aWorld() {
   serveTranscoder()
   const shop = await aShop()
   const { key, collection_id } = shop
-  const track_id = await aReadyTrack(key, collection_id)
+  const track_id = await aProcessedTrack(key, collection_id)
   const { playlist_id } = await ok('POST', '/v1/playlist', { key, body: { title: 'Mixed' } })
   await ok('PUT', `/v1/playlist/${playlist_id}/track`, { key, body: { track_ids: [track_id, track_id] } })
   const { tracks } = await ok('GET', `/v1/playlist/${playlist_id}/track`, { key })

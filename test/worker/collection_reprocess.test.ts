@@ -2,9 +2,8 @@ import { beforeEach, describe, expect, it } from 'vitest'
 
 import { aReadyTrack, eventually, trackRow, upload } from './fixtures.ts'
 import { aHeldShop } from './held_shop.ts'
-import { made, serveTranscoder } from './ready_track.ts'
 import { aCollection, aTrack, ok } from './support.ts'
-import { error, events, startTranscoder } from './transcoder.ts'
+import { error, events, made, serveTranscoder, startTranscoder } from './transcoder.ts'
 
 /** A collection's tracks brought up to date with the variants of now. */
 

@@ -6,10 +6,9 @@ import { reprocesses } from '../../src/adapters/work_schema.ts'
 import { beforeBatch, deliver, eventually, jobRow, trackRow } from './fixtures.ts'
 import { aHeldShop } from './held_shop.ts'
 import { rowsDuring } from './meter.ts'
-import { made, query } from './ready_track.ts'
 import { seed } from './seed.ts'
-import { call, db, ok, refused } from './support.ts'
-import { events, openStream, startTranscoder } from './transcoder.ts'
+import { call, db, ok, query, refused } from './support.ts'
+import { events, made, openStream, startTranscoder } from './transcoder.ts'
 
 /** A collection's reprocess and all that happens beside it. */
 

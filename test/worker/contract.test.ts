@@ -6,8 +6,7 @@ import { operations, type OperationName } from '../../src/contract/index.ts'
 import type { Operation } from '../../src/contract/operation.ts'
 import { cases } from './contract_cases.ts'
 import { aWorld, pathIn, type World } from './contract_world.ts'
-import { query } from './ready_track.ts'
-import { anOrganization, call, ok, refused, UNKNOWN_ID } from './support.ts'
+import { anOrganization, call, ok, query, refused, UNKNOWN_ID } from './support.ts'
 
 /** What holds for every operation of the table; what each does is told by the file of its resource. */
 

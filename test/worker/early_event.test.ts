@@ -4,10 +4,9 @@ import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { tracks } from '../../src/adapters/schema.ts'
 import { deliver, eventually, storedFiles, trackRow, unfollowed } from './fixtures.ts'
 import { aLongTrack, early } from './long_track.ts'
-import { made, query } from './ready_track.ts'
 import { isSignedFor, signedParts } from './signature.ts'
-import { db, ok } from './support.ts'
-import { error, events, openStream, result, startTranscoder } from './transcoder.ts'
+import { db, ok, query } from './support.ts'
+import { error, events, made, openStream, result, startTranscoder } from './transcoder.ts'
 
 /** When an early file is asked for and written down, and when not. */
 

@@ -1,10 +1,9 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 
-import { aReadyTrack, eventually, runSweep, storedFiles } from './fixtures.ts'
+import { aReadyTrack, eventually, laterBy, runSweep, storedFiles } from './fixtures.ts'
 import { aLongTrack, early } from './long_track.ts'
-import { laterBy, query } from './ready_track.ts'
 import { isSignedFor } from './signature.ts'
-import { ok, refused } from './support.ts'
+import { ok, query, refused } from './support.ts'
 import { error, events, result, startTranscoder } from './transcoder.ts'
 
 /** Long files play before they are done: what listeners see of a track's early file. */

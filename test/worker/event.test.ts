@@ -2,11 +2,12 @@ import { env } from 'cloudflare:workers'
 import { afterEach, describe, expect, it, vi } from 'vitest'
 
 import { EVENT_TYPES } from '../../src/contract/event.ts'
+import { deliver, eventually, laterBy, runSweep } from './fixtures.ts'
 import { early } from './long_track.ts'
-import { deliver, eventually, laterBy, made, query, sweep, upload } from './ready_track.ts'
+import { uploadAndProcess } from './processed_track.ts'
 import { shopWithEvents, dataOf, eventsOf, sendCover, typesOf } from './shop_with_events.ts'
-import { ok, refused } from './support.ts'
-import { error, events, startTranscoder } from './transcoder.ts'
+import { ok, query, refused } from './support.ts'
+import { error, events, made, startTranscoder } from './transcoder.ts'
 
 /** What happened is told once, with who did it (docs/decisions/0056). */
 
@@ -61,11 +62,9 @@ describe('a track', () => {
 
     const again = await shop.during(async () => {
       await api('POST', `track/${track_id}/upload_complete`)
-      const [{ job_id, upload_path }] = (await query('select job_id, upload_path from tracks')) as [
-        { job_id: string; upload_path: string },
-      ]
-      await deliver('transcode', { job_id })
-      await deliver('ingest' as 'task', { action: 'PutObject', object: { key: upload_path } })
+      const [row] = await query<{ job_id: string; upload_path: string }>('select job_id, upload_path from tracks')
+      await deliver('transcode', { job_id: row!.job_id })
+      await deliver('ingest', { action: 'PutObject', object: { key: row!.upload_path } })
       await api('PUT', `track/${track_id}`, {})
     })
     expect(again).toEqual([])
@@ -123,14 +122,14 @@ describe('a track', () => {
   it('is told of when nothing came of it', async () => {
     const shop = await shopWithEvents()
     shop.answers(() => [error('no_audio', 'No audio')])
-    const failed = await shop.during(async () => upload(shop.key, await shop.track(), 'failed'))
+    const failed = await shop.during(async () => uploadAndProcess(shop.key, await shop.track(), 'failed'))
     expect(typesOf(failed)).toEqual(['track.created', 'track.uploaded', 'track.failed'])
     expect(failed.at(-1)!.data).toMatchObject({ status: 'failed', error: 'no_audio' })
     const late = await shop.during(async () => {
       await shop.track()
       laterBy(2)
-      await sweep()
-      await sweep()
+      await runSweep()
+      await runSweep()
       vi.useRealTimers()
     })
     expect(typesOf(late)).toEqual(['track.created', 'track.failed'])
@@ -179,7 +178,7 @@ it('tells of collections: with their covers, their order, their reprocess and th
     await api('PUT', `${own}/track/order`, { track_ids: ids.toReversed() })
     await api('POST', `${own}/reprocess`, { all: true })
     const isDone = async () => (await api('GET', `${own}/reprocess`)).reprocess.state === 'done'
-    await eventually(async () => (await sweep(), isDone()))
+    await eventually(async () => (await runSweep(), isDone()))
     await api('DELETE', `${own}?trash=true`)
     await api('DELETE', `trash/${shop.collection_id}`)
     await eventually(async () => (await query('select 1 from tracks')).length === 0)

@@ -4,12 +4,14 @@ import { afterEach, describe, expect, it, vi } from 'vitest'
 
 import type { TonearmEvent } from '../../src/contract/event.ts'
 import worker from '../../src/index.ts'
+import { aShop, eventually, laterBy, runSweep } from './fixtures.ts'
 import { early } from './long_track.ts'
 import { quiet, rowsDuring } from './meter.ts'
-import { aShop, aWaitingTrack, eventually, laterBy, made, query, sweep } from './ready_track.ts'
+import { aWaitingTrack } from './processed_track.ts'
 import { seedEvents } from './seed.ts'
 import { shopWithEvents, eventsOf, typesOf } from './shop_with_events.ts'
-import { anOrganization, ok, refused, wrongFields } from './support.ts'
+import { anOrganization, ok, query, refused, wrongFields } from './support.ts'
+import { made } from './transcoder.ts'
 
 /** The feed of what happened, how long it is kept, and what it costs (docs/decisions/0056). */
 
@@ -153,13 +155,13 @@ describe('old events', () => {
       await seedEvents(seq, seq, shop)
     const old = () => query<{ seq: number }>('select seq from events where seq < ?', today - DAY)
     expect(await old()).toHaveLength(3)
-    await sweep()
+    await runSweep()
     expect(await old()).toEqual([{ seq: first }])
     await seedEvents(first - 2, first - 2, one)
-    await sweep()
+    await runSweep()
     expect(await old()).toHaveLength(2)
     laterBy(24)
-    await sweep()
+    await runSweep()
     expect(await old()).toEqual([])
     expect(await query('select 1 from events')).toHaveLength(4)
   })
@@ -167,7 +169,7 @@ describe('old events', () => {
   it('go chunk by chunk', async () => {
     const shop = await aShop()
     await seedEvents(1, 12_000, shop)
-    await sweep()
+    await runSweep()
     expect(typesOf(await eventsOf(shop.key))).toEqual(['api_key.created', 'collection.created'])
   })
 

@@ -3,19 +3,21 @@ import { describe, expect, it, onTestFinished, vi } from 'vitest'
 
 import { atRate, faulty } from './faulty.ts'
 import {
+  aShop,
   aTrackWithJob,
   deliver,
   eventually,
   filesOf,
   followWith,
+  laterBy,
   runSweep,
   storedFiles,
   trackRow,
   unfollowed,
 } from './fixtures.ts'
-import { aShop, aWaitingTrack, laterBy, made, query } from './ready_track.ts'
-import { ok, silent } from './support.ts'
-import { events, openStream, result, startTranscoder } from './transcoder.ts'
+import { aWaitingTrack } from './processed_track.ts'
+import { ok, query, silent } from './support.ts'
+import { events, made, openStream, result, startTranscoder } from './transcoder.ts'
 
 /** A database that fails now and then, by faults that pass (docs/decisions/0031). */
 

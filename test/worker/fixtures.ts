@@ -37,6 +37,10 @@ export async function upload(track: Track, bytes = 'RIFF\0audio') {
   await env.MEDIA.put(uploadPath(track), bytes)
 }
 
+/** Changes of many tracks at once. */
+export const changeTracks = (key: string, changes: object[], headers = {}) =>
+  ok('POST', '/v1/track/batch', { key, body: { changes }, headers })
+
 /** The columns of a track whose upload has arrived. */
 export const uploaded = (row: Track) => ({ source_path: row.upload_path, source_size: 10, awaiting_upload: false })
 
@@ -192,6 +196,11 @@ export const runSweep = (bindings: Env = quiet) =>
 export function stopTime(): void {
   vi.useFakeTimers({ toFake: ['Date'] })
   onTestFinished(() => void vi.useRealTimers())
+}
+
+/** Lets hours pass for the Worker, which runs in this isolate; `vi.useRealTimers()` ends it. */
+export function laterBy(hours: number): void {
+  vi.useFakeTimers({ toFake: ['Date'], now: Date.now() + hours * 3600_000 })
 }
 
 /** Milliseconds after which the local queue is late: once, on one core, it kept the messages of a test for over two minutes. */

@@ -3,8 +3,7 @@ import { env } from 'cloudflare:workers'
 import { beforeEach, describe, expect, it, onTestFinished } from 'vitest'
 
 import { aTrackWithJob, eventually, follower, runSweep, storedFiles, trackRow, unfollowed } from './fixtures.ts'
-import { query } from './ready_track.ts'
-import { ok } from './support.ts'
+import { ok, query } from './support.ts'
 import { events, openStream, result, startTranscoder } from './transcoder.ts'
 
 /** Who follows a job to its end, and what ends a job before that (docs/decisions/0033). */

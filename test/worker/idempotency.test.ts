@@ -2,8 +2,8 @@ import { env } from 'cloudflare:workers'
 import { describe, expect, it } from 'vitest'
 
 import { sha256 } from '../../src/adapters/secret.ts'
-import { aShop, query } from './ready_track.ts'
-import { anOrganization, call, ok } from './support.ts'
+import { aShop } from './fixtures.ts'
+import { anOrganization, call, ok, query } from './support.ts'
 
 const once = (idempotency_key: string) => ({ 'idempotency-key': idempotency_key })
 

@@ -1,7 +1,9 @@
 import { expect, it } from 'vitest'
 
-import { aReadyTrack, aShop, aWaitingTrack, made, query, serveTranscoder } from './ready_track.ts'
-import { ok, refused, wrongFields } from './support.ts'
+import { aShop } from './fixtures.ts'
+import { aProcessedTrack, aWaitingTrack } from './processed_track.ts'
+import { ok, query, refused, wrongFields } from './support.ts'
+import { made, serveTranscoder } from './transcoder.ts'
 
 it('include brings levels, loudness and the effective cover along, only where it is asked to', async () => {
   const shop = await aShop()
@@ -17,7 +19,7 @@ it('include brings levels, loudness and the effective cover along, only where it
     is_silent: false,
   }
   serveTranscoder((job) => made(job, { info: { loudness } }))
-  const track_id = await aReadyTrack(key, collection_id)
+  const track_id = await aProcessedTrack(key, collection_id)
   await aWaitingTrack(key, collection_id)
   await query(`update tracks set cover_path = 'media/own' where id = ?`, track_id)
   await query(`update collections set cover_path = 'media/album' where id = ?`, collection_id)

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest'
 
 import { JOB_SLOTS } from '../../src/contract/facts.ts'
 import { aShop, aTrackWithJob, deliver, eventually, runSweep, unfollowed } from './fixtures.ts'
-import { query } from './ready_track.ts'
+import { query } from './support.ts'
 import { events, openStream, result, startTranscoder } from './transcoder.ts'
 
 /** Whose turn it is, and where jobs run (docs/decisions/0033). */

@@ -1,8 +1,9 @@
 import { describe, expect, it } from 'vitest'
 
-import { beforeBatch } from './fixtures.ts'
-import { aShop, aWaitingTrack, query, serveTranscoder, upload } from './ready_track.ts'
-import { call, ok, refused, wrongFields } from './support.ts'
+import { aShop, beforeBatch } from './fixtures.ts'
+import { aWaitingTrack, uploadAndProcess } from './processed_track.ts'
+import { call, ok, query, refused, wrongFields } from './support.ts'
+import { serveTranscoder } from './transcoder.ts'
 
 const CREATORS = ['11111111-1111-4111-8111-111111111111', '22222222-2222-4222-8222-222222222222'] as const
 type Row = { id: string; title?: string; order: number }
@@ -99,7 +100,7 @@ describe('the list of a collection’s tracks', () => {
       [0, []],
       [0, []],
     ])
-    await upload(key, b)
+    await uploadAndProcess(key, b)
     expect(await statuses()).toEqual([
       [1, [a]],
       [0, []],

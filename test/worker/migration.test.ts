@@ -6,9 +6,8 @@ import { afterEach, expect, it } from 'vitest'
 import { playSessions } from '../../src/adapters/play_sessions.ts'
 import { newSecret, sha256 } from '../../src/adapters/secret.ts'
 import { runSweep } from './fixtures.ts'
-import { query } from './ready_track.ts'
 import { makeStorage } from './storage.ts'
-import { ok, refused } from './support.ts'
+import { ok, query, refused } from './support.ts'
 
 /** A database that is in use, brought up to date: what was written by earlier versions is read by this one. */
 

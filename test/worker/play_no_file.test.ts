@@ -1,14 +1,16 @@
 import { describe, expect, it } from 'vitest'
 
-import { aReadyTrack, aShop, aWaitingTrack, serveTranscoder, upload } from './ready_track.ts'
+import { aShop } from './fixtures.ts'
+import { aProcessedTrack, aWaitingTrack, uploadAndProcess } from './processed_track.ts'
 import { ok } from './support.ts'
+import { serveTranscoder } from './transcoder.ts'
 
 /** A collection and a playlist of two tracks, the first of which nobody has sent a file for, and a session of each kind. */
 async function sessions() {
   serveTranscoder()
   const { key, collection_id } = await aShop()
   const waiting = await aWaitingTrack(key, collection_id)
-  const ready = await aReadyTrack(key, collection_id)
+  const ready = await aProcessedTrack(key, collection_id)
   const { playlist_id } = await ok('POST', '/v1/playlist', { key, body: { title: 'Mix' } })
   await ok('PUT', `/v1/playlist/${playlist_id}/track`, { key, body: { track_ids: [waiting, ready] } })
   const create = (scope: string, id: string) =>
@@ -46,7 +48,7 @@ describe('a track that has no file', () => {
       [[], null],
       [[], null],
     ])
-    await upload(key, waiting)
+    await uploadAndProcess(key, waiting)
     for (const scope of ['collection', 'playlist'] as const) {
       expect([scope, await read(scope)]).toEqual([scope, [[waiting, ready], waiting]])
     }

@@ -4,9 +4,8 @@ import { beforeEach, expect, it, vi } from 'vitest'
 import { playSessions } from '../../src/adapters/play_sessions.ts'
 import { aReadyTrack, aShop, runSweep, stopTime } from './fixtures.ts'
 import { quiet, rowsDuring, rowsOf } from './meter.ts'
-import { query } from './ready_track.ts'
 import { seedSessions } from './seed.ts'
-import { db, ok } from './support.ts'
+import { db, ok, query } from './support.ts'
 
 /** How play sessions end: what their ids answer in the hours afterwards, and what it costs to be rid of them (docs/decisions/0027). */
 

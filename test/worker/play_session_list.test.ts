@@ -2,9 +2,8 @@ import { beforeEach, describe, expect, it } from 'vitest'
 
 import { aReadyTrack, aShop, stopTime } from './fixtures.ts'
 import { quiet, rowsOf } from './meter.ts'
-import { query } from './ready_track.ts'
 import { seed } from './seed.ts'
-import { anOrganization, ok, refused } from './support.ts'
+import { anOrganization, ok, query, refused } from './support.ts'
 
 /** How a play session is made and listed: in how many trips, guarded by what, and what stands in long lists. */
 

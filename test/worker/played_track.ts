@@ -1,10 +1,11 @@
-import { aReadyTrack, aShop } from './ready_track.ts'
+import { aShop } from './fixtures.ts'
+import { aProcessedTrack } from './processed_track.ts'
 import { call, ok } from './support.ts'
 
 /** A track with its session, and what a test asks of it. */
 export async function aPlayedTrack() {
   const { key, collection_id } = await aShop()
-  const track_id = await aReadyTrack(key, collection_id)
+  const track_id = await aProcessedTrack(key, collection_id)
   const body = { track_id, expires_in: 86_400 }
   const { play_session_id } = await ok('POST', '/v1/play_session/track', { key, body })
   return {

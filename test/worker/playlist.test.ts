@@ -1,7 +1,9 @@
 import { describe, expect, it } from 'vitest'
 
-import { aShop, aWaitingTrack, query, serveTranscoder } from './ready_track.ts'
-import { call, ok } from './support.ts'
+import { aShop } from './fixtures.ts'
+import { aWaitingTrack } from './processed_track.ts'
+import { call, ok, query } from './support.ts'
+import { serveTranscoder } from './transcoder.ts'
 
 const strange = '000fffff-ffff-4fff-bfff-ffffffffffff'
 

@@ -1,7 +1,9 @@
 import { describe, expect, it } from 'vitest'
 
-import { aReadyTrack, aShop, query, serveTranscoder } from './ready_track.ts'
-import { call, ok } from './support.ts'
+import { aShop } from './fixtures.ts'
+import { aProcessedTrack } from './processed_track.ts'
+import { call, ok, query } from './support.ts'
+import { serveTranscoder } from './transcoder.ts'
 
 interface Listed {
   id: string
@@ -17,8 +19,8 @@ async function aSession(
   const put = (path: string, body: object | undefined) => body && ok('PUT', path, { key, body })
   await put(`/v1/organization/${organization_id}`, settings.organization)
   await put(`/v1/collection/${collection_id}`, settings.collection)
-  const a = await aReadyTrack(key, collection_id, settings.track)
-  const b = await aReadyTrack(key, collection_id)
+  const a = await aProcessedTrack(key, collection_id, settings.track)
+  const b = await aProcessedTrack(key, collection_id)
   const { playlist_id } = await ok('POST', '/v1/playlist', { key, body: { title: 'P', ...settings.playlist } })
   const replace = (track_ids: string[]) => ok('PUT', `/v1/playlist/${playlist_id}/track`, { key, body: { track_ids } })
   const create = () => ok('POST', '/v1/play_session/playlist', { key, body: { playlist_id } })

@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest'
 
+import { aShop } from './fixtures.ts'
 import { rowsOf } from './meter.ts'
-import { aShop, aWaitingTrack } from './ready_track.ts'
+import { aWaitingTrack } from './processed_track.ts'
 import { call, ok } from './support.ts'
 
 /** A playlist with ten tracks to put into it. */

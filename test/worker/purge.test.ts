@@ -1,18 +1,10 @@
 import { env } from 'cloudflare:workers'
 import { afterEach, describe, expect, it, vi } from 'vitest'
 
-import {
-  aReadyTrack,
-  aShop,
-  deliver,
-  eventually,
-  laterBy,
-  query,
-  serveTranscoder,
-  storedFiles,
-  sweep,
-} from './ready_track.ts'
-import { ok } from './support.ts'
+import { aShop, deliver, eventually, laterBy, storedFiles, runSweep } from './fixtures.ts'
+import { aProcessedTrack } from './processed_track.ts'
+import { ok, query } from './support.ts'
+import { serveTranscoder } from './transcoder.ts'
 
 afterEach(() => {
   vi.useRealTimers()
@@ -41,7 +33,7 @@ const jobsOf = (state: string) =>
 async function aFailedPurge() {
   serveTranscoder()
   const { key, collection_id } = await aShop()
-  const track_id = await aReadyTrack(key, collection_id)
+  const track_id = await aProcessedTrack(key, collection_id)
   const deletes = breakDeletes(1)
   await ok('DELETE', `/v1/track/${track_id}`, { key })
   await eventually(async () => (await jobsOf('open'))[0]?.attempt === 1 && deletes.mock.settledResults.length > 0)
@@ -62,14 +54,14 @@ describe('a purge', () => {
     const { job_id } = await aFailedPurge()
     laterBy(0.1)
     breakDeletes(1)
-    expect(await deliver('task', { job_id })).toEqual({ acknowledged: false, retried: true })
+    expect(await deliver('task', { job_id })).toEqual({ acknowledged: false, retried_in: 5 })
     expect(await jobsOf('open')).toEqual([{ id: job_id, attempt: 2 }])
   })
 
   it('whose message was lost is found by the sweep', async () => {
     await aFailedPurge()
     laterBy(1)
-    await sweep()
+    await runSweep()
     await eventually(async () => (await storedFiles()).length === 0)
     await eventually(async () => (await jobsOf('done')).length === 1)
   })
@@ -78,10 +70,10 @@ describe('a purge', () => {
     const { job_id } = await aFailedPurge()
     laterBy(0.1)
     expect(await deliver('dead', { job_id })).toMatchObject({ acknowledged: true })
-    await sweep()
+    await runSweep()
     expect(await jobsOf('open')).toHaveLength(1)
     laterBy(1.5)
-    await sweep()
+    await runSweep()
     await eventually(async () => (await jobsOf('done')).length === 1)
     expect(await storedFiles()).toEqual([])
   })

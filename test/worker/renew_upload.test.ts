@@ -1,19 +1,11 @@
 import { env } from 'cloudflare:workers'
 import { afterEach, describe, expect, it, vi } from 'vitest'
 
+import { aShop, eventually, laterBy, storedFiles, runSweep } from './fixtures.ts'
 import { aPlayedTrack } from './played_track.ts'
-import {
-  aShop,
-  aWaitingTrack,
-  eventually,
-  laterBy,
-  query,
-  serveTranscoder,
-  storedFiles,
-  sweep,
-  upload,
-} from './ready_track.ts'
-import { ok } from './support.ts'
+import { aWaitingTrack, uploadAndProcess } from './processed_track.ts'
+import { ok, query } from './support.ts'
+import { serveTranscoder } from './transcoder.ts'
 
 afterEach(() => void vi.useRealTimers())
 
@@ -28,7 +20,7 @@ describe('a new upload URL', () => {
     const renewed = await ok('POST', `/v1/track/${track_id}/upload`, { key, body: { file_name: 'b.flac' } })
     expect(pathOf(renewed.track_upload.upload_url)).toBe(pathOf(first.upload_url))
     expect(renewed.track).toMatchObject({ status: 'initializing', file_name: 'b.flac', file_name_original: 'b.flac' })
-    await upload(key, track_id)
+    await uploadAndProcess(key, track_id)
   })
 
   it('of a track whose URL expired lets it start again', async () => {
@@ -36,13 +28,13 @@ describe('a new upload URL', () => {
     const { key, collection_id } = await aShop()
     const track_id = await aWaitingTrack(key, collection_id)
     laterBy(2)
-    await sweep()
+    await runSweep()
     const failed = (await ok('GET', `/v1/track/${track_id}`, { key })).track
     expect([failed.status, failed.info.error.code]).toEqual(['failed', 'upload_expired'])
     const { track, track_upload } = await ok('POST', `/v1/track/${track_id}/upload`, { key, body: {} })
     expect([track.status, track.info]).toEqual(['initializing', {}])
     expect(Date.parse(track_upload.expires_at)).toBeGreaterThan(Date.now())
-    await upload(key, track_id)
+    await uploadAndProcess(key, track_id)
   })
 
   it('of a track whose file was empty lets it start again', async () => {
@@ -55,7 +47,7 @@ describe('a new upload URL', () => {
     await env.MEDIA.put(pathOf(track_upload.upload_url), '')
     expect((await ok('GET', `/v1/track/${track_id}`, { key })).track.info.error.code).toBe('empty_file')
     await ok('POST', `/v1/track/${track_id}/upload`, { key, body: {} })
-    await upload(key, track_id)
+    await uploadAndProcess(key, track_id)
   })
 
   it('of a ready track leads to a fresh place; it plays what it has until the new file is processed', async () => {
@@ -81,7 +73,7 @@ describe('a new upload URL', () => {
     expect((await plays()).filter((path) => before.includes(path))).toEqual([])
     expect(await storedFiles(old)).toContain(old)
     laterBy(3)
-    await sweep()
+    await runSweep()
     await eventually(async () => (await storedFiles('media/')).every((path) => !before.includes(path)))
     await eventually(async () => !(await storedFiles()).includes(old))
     expect(await storedFiles()).toEqual(expect.arrayContaining([fresh, ...(await plays())]))
@@ -108,7 +100,7 @@ describe('a new upload URL', () => {
     await eventually(async () => (await read()).status === 'ready')
     expect(await storedFiles('uploads/')).toHaveLength(6)
     laterBy(3)
-    await sweep()
+    await runSweep()
     await eventually(async () => (await storedFiles('uploads/')).length === 1)
     expect(await storedFiles('uploads/')).toEqual([last])
   })
@@ -130,7 +122,7 @@ describe('a new upload URL', () => {
     expect([refused.status, refused.info.error.code]).toEqual(['ready', 'empty_file'])
     await renew()
     laterBy(3)
-    await sweep()
+    await runSweep()
     expect([(await read()).status, await plays()]).toEqual(['ready', before])
   })
 })

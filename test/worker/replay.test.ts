@@ -1,9 +1,11 @@
 import { env } from 'cloudflare:workers'
 import { afterEach, describe, expect, it, vi } from 'vitest'
 
-import { aReadyTrack, aShop, laterBy, query, serveTranscoder, sweep } from './ready_track.ts'
+import { aShop, laterBy, runSweep } from './fixtures.ts'
+import { aProcessedTrack } from './processed_track.ts'
 import { eventsOf } from './shop_with_events.ts'
-import { anOrganization, call, ok } from './support.ts'
+import { anOrganization, call, ok, query } from './support.ts'
+import { serveTranscoder } from './transcoder.ts'
 
 const once = { 'idempotency-key': 'the-same' }
 
@@ -78,7 +80,7 @@ describe('a replayed answer', () => {
   it('of a play session has URLs that were signed now, and is 410 when the session is over', async () => {
     serveTranscoder()
     const { key, collection_id } = await aShop()
-    const track_id = await aReadyTrack(key, collection_id)
+    const track_id = await aProcessedTrack(key, collection_id)
     const body = { track_id, expires_in: 7200 }
     const send = () => call('POST', '/v1/play_session/track', { key, body, headers: once })
     const first = (await send()).body
@@ -112,13 +114,13 @@ describe('a replayed answer', () => {
       (await ok('POST', '/v1/collection', { key, body: { title: 'Once' }, headers: once })).collection_id
     const first = await send()
     laterBy(23)
-    await sweep()
+    await runSweep()
     expect(await send()).toBe(first)
     laterBy(1.5)
     expect(await send()).not.toBe(first)
     expect(await query('select id from idempotency_keys')).toHaveLength(1)
     laterBy(25)
-    await sweep()
+    await runSweep()
     expect(await query('select id from idempotency_keys')).toEqual([])
   })
 })

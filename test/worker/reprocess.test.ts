@@ -1,21 +1,12 @@
 import { afterEach, describe, expect, it, vi } from 'vitest'
 
 import type { JobEvent } from '../../src/contract/job.ts'
+import { aShop, eventually, laterBy, storedFiles, runSweep } from './fixtures.ts'
 import { quiet } from './meter.ts'
 import { aPlayedTrack } from './played_track.ts'
-import {
-  aShop,
-  aWaitingTrack,
-  eventually,
-  laterBy,
-  made,
-  query,
-  serveTranscoder,
-  storedFiles,
-  sweep,
-  upload,
-} from './ready_track.ts'
-import { call, ok } from './support.ts'
+import { aWaitingTrack, uploadAndProcess } from './processed_track.ts'
+import { call, ok, query } from './support.ts'
+import { made, serveTranscoder } from './transcoder.ts'
 
 afterEach(() => void vi.useRealTimers())
 
@@ -42,11 +33,11 @@ describe('reprocess', () => {
     expect(after.filter((path) => before.includes(path))).toEqual([])
     // The URLs of the session live for an hour.
     laterBy(1)
-    await sweep()
+    await runSweep()
     await quiet()
     expect(await storedFiles()).toEqual(expect.arrayContaining([...before, ...after]))
     laterBy(2)
-    await sweep()
+    await runSweep()
     await eventually(async () => (await storedFiles()).every((path) => !before.includes(path)))
     // The upload itself is the variant `original`, and stays.
     expect(await storedFiles('uploads/')).toHaveLength(1)
@@ -93,7 +84,7 @@ describe('reprocess', () => {
     serveTranscoder((job) => (fails ? noAudio : made(job)))
     const { key, collection_id } = await aShop()
     const track_id = await aWaitingTrack(key, collection_id)
-    await upload(key, track_id, 'failed')
+    await uploadAndProcess(key, track_id, 'failed')
     fails = false
     await ok('POST', `/v1/track/${track_id}/reprocess`, { key })
     await eventually(async () => (await ok('GET', `/v1/track/${track_id}`, { key })).track.status === 'ready')

@@ -4,9 +4,9 @@ import { describe, expect, it } from 'vitest'
 import { operations } from '../../src/contract/index.ts'
 import { Limit } from '../../src/contract/limit.ts'
 import { aWorld } from './callers.ts'
-import { eventually, query, storedFiles } from './ready_track.ts'
+import { eventually, storedFiles } from './fixtures.ts'
 import { seed } from './seed.ts'
-import { anOrganization, call, ok } from './support.ts'
+import { anOrganization, call, ok, query } from './support.ts'
 
 const root = env.ROOT_KEY
 const TABLES = ['collections', 'tracks', 'playlists', 'upload_sessions', 'api_keys'] as const

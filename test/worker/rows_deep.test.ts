@@ -1,9 +1,10 @@
 import { afterEach, describe, expect, it } from 'vitest'
 
+import { aShop } from './fixtures.ts'
 import { rowsOf } from './meter.ts'
-import { aShop, query } from './ready_track.ts'
 import { countedLists, seed } from './seed.ts'
 import { makeStorage } from './storage.ts'
+import { query } from './support.ts'
 
 type Shop = Awaited<ReturnType<typeof aShop>>
 type Table = 'tracks' | 'collections' | 'playlists' | 'api_keys'

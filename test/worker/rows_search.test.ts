@@ -3,11 +3,12 @@ import { afterEach, describe, expect, it } from 'vitest'
 import { fillText, type Kind } from '../../src/adapters/search.ts'
 import { MOST_SORTED, MOST_WALKED } from '../../src/resources/candidates.ts'
 import { MOST_COUNTED } from '../../src/resources/find.ts'
-import { stopTime } from './fixtures.ts'
+import { aShop, runSweep, stopTime } from './fixtures.ts'
 import { quiet, rowsOf } from './meter.ts'
-import { aShop, aWaitingTrack, query, sweep } from './ready_track.ts'
+import { aWaitingTrack } from './processed_track.ts'
 import { CREATOR, seed } from './seed.ts'
 import { makeStorage } from './storage.ts'
+import { query } from './support.ts'
 
 type Shop = Awaited<ReturnType<typeof aShop>>
 
@@ -162,7 +163,7 @@ it('is filled in the background with what a database held before, while rows cha
   )
   await query(`update tracks set player_title = 'Changed' where "order" = 101`)
   await query(`delete from tracks where "order" = 102`)
-  await sweep()
+  await runSweep()
   expect((await titles(shop, '/v1/track?q=changed')).page).toEqual(['Changed'])
   expect((await titles(shop, '/v1/track?q=seeded&offset=4950')).page).toHaveLength(49)
   expect(await query('select * from search_fills')).toEqual([])
@@ -172,6 +173,6 @@ it('holds up nothing else in the sweep when it cannot be filled', async () => {
   await query('drop table search')
   await query(`insert into search_fills values ('tracks', 10)`)
   await query(`insert into idempotency_keys (id, request_hash, created_at) values ('old', 'x', 0)`)
-  await expect(sweep()).rejects.toThrow()
+  await expect(runSweep()).rejects.toThrow()
   expect(await query('select id from idempotency_keys')).toEqual([])
 })

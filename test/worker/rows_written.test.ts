@@ -1,10 +1,12 @@
 import { describe, expect, it } from 'vitest'
 
 import { aBigShop, grow } from './big_shop.ts'
+import { runSweep } from './fixtures.ts'
 import { rowsDuring, rowsOf } from './meter.ts'
-import { aWaitingTrack, made, query, serveTranscoder, sweep, upload } from './ready_track.ts'
+import { aWaitingTrack, uploadAndProcess } from './processed_track.ts'
 import { seededId } from './seed.ts'
-import { ok } from './support.ts'
+import { ok, query } from './support.ts'
+import { made, serveTranscoder } from './transcoder.ts'
 
 type Shop = Awaited<ReturnType<typeof aBigShop>>
 
@@ -66,7 +68,7 @@ describe('rows read by what changes something', () => {
 
     serveTranscoder(() => ({ type: 'error', error: { code: 'no_audio', message: 'No audio', retryable: false } }))
     const track_id = await aWaitingTrack(shop.key, shop.collection_id)
-    const failing = await rowsDuring(() => upload(shop.key, track_id, 'failed'))
+    const failing = await rowsDuring(() => uploadAndProcess(shop.key, track_id, 'failed'))
     expect(failing.read, 'while a track is processed and fails').toBeLessThan(1000)
 
     const album = { album: 'Kind of Blue', track_number: 1 }
@@ -74,7 +76,7 @@ describe('rows read by what changes something', () => {
     await query('update collections set is_ordered = 0')
     await query(`update tracks set tags = json_set(?, '$.track_number', "order" + 1)`, JSON.stringify(album))
     const tagged_id = await aWaitingTrack(shop.key, shop.collection_id)
-    const ordering = await rowsDuring(() => upload(shop.key, tagged_id))
+    const ordering = await rowsDuring(() => uploadAndProcess(shop.key, tagged_id))
     expect(ordering.read, 'while a track finds its place in an album of 100,000').toBeLessThan(5000)
     const [placed] = await query(
       'select (select max("order") from tracks) - "order" as back from tracks where id = ?',
@@ -84,8 +86,8 @@ describe('rows read by what changes something', () => {
 
     await query(`delete from jobs where state = 'open'`)
     // The first of a day looks for old events.
-    await sweep()
-    const sweeping = await rowsDuring(() => sweep())
+    await runSweep()
+    const sweeping = await rowsDuring(() => runSweep())
     // One or two for each kind of thing that it looks after.
     expect(sweeping.read, 'in a sweep with nothing to do').toBeLessThan(20)
   })

@@ -3,9 +3,11 @@ import { afterEach, describe, expect, it, vi } from 'vitest'
 
 import beforeExport from '../../scripts/before_export.sql?raw'
 import { SEARCH_TABLE } from '../../src/adapters/search.ts'
-import { aReadyTrack, aShop, aWaitingTrack, made, query, serveTranscoder, sweep } from './ready_track.ts'
+import { aShop, runSweep } from './fixtures.ts'
+import { aProcessedTrack, aWaitingTrack } from './processed_track.ts'
 import { makeStorage } from './storage.ts'
-import { ok, refused, wrongFields } from './support.ts'
+import { ok, query, refused, wrongFields } from './support.ts'
+import { made, serveTranscoder } from './transcoder.ts'
 
 const CREATORS = ['11111111-1111-4111-8111-111111111111', '22222222-2222-4222-8222-222222222222'] as const
 type Shop = Awaited<ReturnType<typeof aShop>>
@@ -32,9 +34,9 @@ describe('q', () => {
     serveTranscoder((job) =>
       made(job, { tags: { title: 'Flamenco Sketches', artist: 'Milés' }, info: { tags: { comment: 'no' } } }),
     )
-    await aReadyTrack(key, collection_id, { player_title: 'Tagged' })
+    await aProcessedTrack(key, collection_id, { player_title: 'Tagged' })
     serveTranscoder((job) => made(job, { info: { tags: { album: 'Porgy', comment: 'no' } } }))
-    const earlier = await aReadyTrack(key, collection_id, { player_title: 'Earlier' })
+    const earlier = await aProcessedTrack(key, collection_id, { player_title: 'Earlier' })
     // As the version before has processed it, and as the sweep finds it.
     for (const tags of ['{}', null]) await query('update tracks set tags = ? where id = ?', tags, earlier)
     const both = ['/v1/track', `/v1/collection/${collection_id}/track`]
@@ -232,7 +234,7 @@ describe('the search', () => {
       .filter(Boolean)
     await env.DB.batch(statements.map((one: string) => env.DB.prepare(one)))
     await track(shop, 'Meanwhile')
-    await sweep()
+    await runSweep()
     await refused(503, 'unavailable', 'GET', '/v1/track?q=be', { key })
     expect(await names(key, '/v1/track')).toEqual(['Meanwhile', 'Before'])
     // Filters alone need no search.
@@ -243,7 +245,7 @@ describe('the search', () => {
     ]
     for (const path of filtered) expect(await listed(key, path)).toEqual({ names: ['Before'], count: 1 })
     vi.useFakeTimers({ toFake: ['Date'], now: Date.now() + 601_000 })
-    await sweep()
+    await runSweep()
     vi.useRealTimers()
     expect(await find(key, '/v1/track', 'e')).toEqual([])
     expect([await find(key, '/v1/track', 'mean'), await find(key, '/v1/track', 'bef')]).toEqual([

@@ -1,7 +1,7 @@
 import { env } from 'cloudflare:workers'
 
 import { newHourlyId } from '../../src/adapters/id.ts'
-import { query } from './ready_track.ts'
+import { query } from './support.ts'
 
 /** Many rows at once, as the interface would have written them one by one, but in seconds. */
 

@@ -2,9 +2,8 @@ import { beforeEach, describe, expect, it } from 'vitest'
 
 import { hashPassword, isPassword } from '../../src/adapters/password.ts'
 import { aReadyTrack, aShop, beforeBatch } from './fixtures.ts'
-import { query } from './ready_track.ts'
 import { countedLists } from './seed.ts'
-import { anOrganization, call, ok, refused, UNKNOWN_ID, wrongFields } from './support.ts'
+import { anOrganization, call, ok, query, refused, UNKNOWN_ID, wrongFields } from './support.ts'
 import { aShare } from './visitor.ts'
 
 /** Links that last, as the API makes them. Their pages are judged in share_page.test.ts. */

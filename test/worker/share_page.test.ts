@@ -6,10 +6,9 @@ import { tracks } from '../../src/adapters/schema.ts'
 import { SHARE_SESSION_TTL } from '../../src/contract/facts.ts'
 import { aReadyTrack, aShop, stopTime } from './fixtures.ts'
 import { rowsDuring } from './meter.ts'
-import { query } from './ready_track.ts'
 import { seed } from './seed.ts'
 import { isSignedFor } from './signature.ts'
-import { call, db, ok, refused } from './support.ts'
+import { call, db, ok, query, refused } from './support.ts'
 import { aShare, keyIn, limiter, open, SECRETS } from './visitor.ts'
 
 /** What a share's address shows, and what its page plays with. What it looks and sounds like is judged in test/e2e/share.test.ts. */

@@ -4,9 +4,10 @@ import { env } from 'cloudflare:workers'
 import type { TonearmEvent } from '../../src/contract/event.ts'
 import type { JobEvent, TranscodeJob } from '../../src/contract/job.ts'
 import worker from '../../src/index.ts'
-import { aShop, aWaitingTrack, eventually, made, upload } from './ready_track.ts'
+import { aShop, eventually } from './fixtures.ts'
+import { aProcessedTrack, aWaitingTrack } from './processed_track.ts'
 import { ok } from './support.ts'
-import { cut, events, startTranscoder } from './transcoder.ts'
+import { cut, events, made, startTranscoder } from './transcoder.ts'
 
 /** A shop, and the events of what happens there. */
 
@@ -42,11 +43,7 @@ export async function shopWithEvents() {
     answers: (next: typeof answer) => void (answer = next),
     during: (run: () => Promise<unknown>) => during(key, run),
     track: (body: object = {}) => aWaitingTrack(key, collection_id, body),
-    async ready(body: object = {}) {
-      const track_id = await aWaitingTrack(key, collection_id, body)
-      await upload(key, track_id)
-      return track_id
-    },
+    ready: (body: object = {}) => aProcessedTrack(key, collection_id, body),
     /** Has a file made anew, and waits for how it ends. */
     async reprocess(track_id: string, until: string) {
       const before = transcodes.length

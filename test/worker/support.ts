@@ -9,6 +9,14 @@ import worker from '../../src/index.ts'
 /** The real D1, for what the interface does not show or cannot bring about (time that has passed). */
 export const db = openDatabase(env.DB)
 
+/** One value or all rows straight from D1: for what the interface does not show, and for time that has passed. */
+export const query = async <T = Record<string, unknown>>(text: string, ...values: unknown[]) =>
+  (
+    await env.DB.prepare(text)
+      .bind(...values)
+      .all<T>()
+  ).results
+
 /** A queue that tells nobody. */
 export const silent = { send: async () => undefined } as unknown as Queue
 

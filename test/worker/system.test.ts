@@ -2,11 +2,10 @@ import { env } from 'cloudflare:workers'
 import { beforeEach, describe, expect, it, vi } from 'vitest'
 
 import { System } from '../../src/contract/system.ts'
-import { aTrackWithJob, eventually, runSweep, stopTime, uploadEvent } from './fixtures.ts'
+import { aTrackWithJob, deliver, eventually, runSweep, stopTime, uploadEvent } from './fixtures.ts'
 import { rowsDuring } from './meter.ts'
-import { deliver, query } from './ready_track.ts'
 import { seed } from './seed.ts'
-import { call, ok, refused } from './support.ts'
+import { call, ok, query, refused } from './support.ts'
 import { error, events, result, startTranscoder } from './transcoder.ts'
 
 /** What an operator sees of the whole service, and `/health`, which says the worst of it to everybody. */
@@ -89,7 +88,7 @@ describe('the system', () => {
     const begun = Date.now()
     const swept = await rowsDuring(() => runSweep())
     expect(swept.written).toBeLessThan(3)
-    const event = () => deliver('ingest' as 'task', uploadEvent('elsewhere'))
+    const event = () => deliver('ingest', uploadEvent('elsewhere'))
     await event()
     vi.setSystemTime(begun + MINUTE - 1)
     expect((await rowsDuring(event)).written).toBe(0)

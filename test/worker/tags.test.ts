@@ -3,9 +3,11 @@ import { beforeEach, describe, expect, it, vi } from 'vitest'
 
 import type { Tags } from '../../src/contract/info.ts'
 import type { TranscodeJob } from '../../src/contract/job.ts'
+import { aShop } from './fixtures.ts'
 import { rowsOf } from './meter.ts'
-import { aShop, aWaitingTrack, made, query, serveTranscoder, upload } from './ready_track.ts'
-import { ok } from './support.ts'
+import { aWaitingTrack, uploadAndProcess } from './processed_track.ts'
+import { ok, query } from './support.ts'
+import { made, serveTranscoder } from './transcoder.ts'
 
 /** What the tags of a file are used for, and that what people set always wins (docs/tags.md). */
 
@@ -37,7 +39,7 @@ beforeEach(async () => {
 async function aTrack(name: string, tags?: Tags, body: object = {}) {
   files[name] = tags
   const track_id = await aWaitingTrack(shop.key, shop.collection_id, { file_name: `${name}.mp3`, ...body })
-  await upload(shop.key, track_id)
+  await uploadAndProcess(shop.key, track_id)
   return track_id
 }
 const set = (path: string, body: object) => ok('PUT', `/v1/${path}`, { key: shop.key, body })

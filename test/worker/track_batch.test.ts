@@ -1,19 +1,12 @@
 import { describe, expect, it } from 'vitest'
 
+import { aShop, changeTracks, eventually, storedFiles } from './fixtures.ts'
 import { quiet, rowsOf } from './meter.ts'
-import {
-  aReadyTrack,
-  aShop,
-  aWaitingTrack,
-  changeTracks,
-  eventually,
-  query,
-  serveTranscoder,
-  storedFiles,
-} from './ready_track.ts'
+import { aProcessedTrack, aWaitingTrack } from './processed_track.ts'
 import { countedLists } from './seed.ts'
 import { shopWithEvents } from './shop_with_events.ts'
-import { aCollection, call, ok, refused, UNKNOWN_ID, wrongFields } from './support.ts'
+import { aCollection, call, ok, query, refused, UNKNOWN_ID, wrongFields } from './support.ts'
+import { serveTranscoder } from './transcoder.ts'
 
 const names = async (key: string, path: string) => {
   const { count, tracks } = await ok('GET', path, { key })
@@ -140,7 +133,7 @@ describe('a batch', () => {
   it('deletes tracks with their files, and has others processed again', async () => {
     serveTranscoder()
     const { key, collection_id } = await aShop()
-    const [a, b] = [await aReadyTrack(key, collection_id), await aReadyTrack(key, collection_id)]
+    const [a, b] = [await aProcessedTrack(key, collection_id), await aProcessedTrack(key, collection_id)]
     const empty = await aTrack(key, collection_id, 'empty')
     const { playlist_id } = await ok('POST', '/v1/playlist', { key, body: { title: 'Mixed' } })
     await ok('PUT', `/v1/playlist/${playlist_id}/track`, { key, body: { track_ids: [a, b, a] } })

@@ -3,9 +3,8 @@ import { env } from 'cloudflare:workers'
 import { expect, it, onTestFinished } from 'vitest'
 
 import { aReadyTrack, aShop, filesOf, runSweep } from './fixtures.ts'
-import { query } from './ready_track.ts'
 import { makeStorage } from './storage.ts'
-import { ok } from './support.ts'
+import { ok, query } from './support.ts'
 
 /** `tracks.files`, and the table in which an earlier version keeps what stands there (docs/decisions/0030). */
 

@@ -1,21 +1,11 @@
 import { env, exports } from 'cloudflare:workers'
 import { afterEach, expect, it, vi } from 'vitest'
 
-import { beforeBatch } from './fixtures.ts'
+import { aShop, beforeBatch, changeTracks, eventually, laterBy, runSweep, storedFiles } from './fixtures.ts'
 import { quiet } from './meter.ts'
-import {
-  aReadyTrack,
-  aShop,
-  aWaitingTrack,
-  changeTracks,
-  eventually,
-  laterBy,
-  query,
-  serveTranscoder,
-  storedFiles,
-  sweep,
-} from './ready_track.ts'
-import { aCollection, call, ok, refused } from './support.ts'
+import { aProcessedTrack, aWaitingTrack } from './processed_track.ts'
+import { aCollection, call, ok, query, refused } from './support.ts'
+import { serveTranscoder } from './transcoder.ts'
 
 /** Tracks that move to another collection, and what happens beside it. */
 
@@ -25,8 +15,8 @@ it('leaves the files of moved tracks alone when the collection that they came fr
   serveTranscoder()
   const { key, collection_id } = await aShop()
   const { id: goal } = await aCollection(key)
-  const moved = await aReadyTrack(key, collection_id, { player_title: 'moved' })
-  const left = await aReadyTrack(key, collection_id, { player_title: 'left' })
+  const moved = await aProcessedTrack(key, collection_id, { player_title: 'moved' })
+  const left = await aProcessedTrack(key, collection_id, { player_title: 'left' })
   const { play_session_id } = await ok('POST', '/v1/play_session/track', { key, body: { track_id: moved } })
   await changeTracks(key, [{ action: 'move', track_id: moved, collection_id: goal }])
   const ofMoved = await query<{ id: string; path: string }>(
@@ -38,7 +28,7 @@ it('leaves the files of moved tracks alone when the collection that they came fr
   await eventually(async () => (await storedFiles()).length === ofMoved.length)
   // And once more, when nobody can write there any longer.
   laterBy(8)
-  await sweep()
+  await runSweep()
   await quiet()
   expect((await storedFiles()).toSorted()).toEqual(ofMoved.map(({ path }) => path).toSorted())
   vi.useRealTimers()
@@ -51,7 +41,7 @@ it('leaves the files of moved tracks alone when the collection that they came fr
   expect([...folders]).toEqual([collection_id])
   await ok('DELETE', `/v1/collection/${goal}`, { key })
   laterBy(0.1)
-  await sweep()
+  await runSweep()
   await eventually(async () => (await storedFiles()).length === 0)
 })
 
@@ -74,13 +64,13 @@ it('leaves covers of moved tracks alone that are cut only when the collection is
   expect(await storedFiles()).toEqual(waiting)
   serveTranscoder()
   laterBy(0.1)
-  await sweep()
+  await runSweep()
   await eventually(async () => (await storedFiles('uploads/')).length === 0)
   const [row] = await query<{ cover_path: string }>('select cover_path from tracks where id = ?', moved)
   const squares = await storedFiles(`${row!.cover_path}/`)
   expect(squares).toHaveLength(4)
   laterBy(8)
-  await sweep()
+  await runSweep()
   await quiet()
   expect(await storedFiles()).toEqual(squares)
   vi.useRealTimers()
@@ -94,7 +84,7 @@ it('says what became of each track when others change it meanwhile', async () =>
   const [{ id: goal }, { id: source }] = [await aCollection(key), await aCollection(key)]
   const moved = await aWaitingTrack(key, collection_id, { player_title: 'moved' })
   const orphan = await aWaitingTrack(key, source, { player_title: 'orphan' })
-  const replaced = await aReadyTrack(key, collection_id)
+  const replaced = await aProcessedTrack(key, collection_id)
   const changes = [
     { action: 'move', track_id: moved, collection_id: goal },
     { action: 'move', track_id: orphan, collection_id },

@@ -14,17 +14,18 @@ type Reply = (request: Request, signal: AbortSignal | undefined) => Response | P
 const unreachable: Reply = () => {
   throw new TypeError('connection refused')
 }
-let reply = unreachable
 
-/** No transcoder answers from here on; the Worker never reaches anything else outside. */
-export function stopTranscoder(): void {
-  reply = unreachable
+/** The Worker never reaches anything outside but what answers here. */
+function serve(answer: Reply): void {
   vi.spyOn(globalThis, 'fetch').mockImplementation(async (input, init) => {
     const request = new Request(input, init)
     if (!request.url.startsWith(env.TRANSCODER_URL)) throw new TypeError(`no test expects a request to ${request.url}`)
-    return reply(request, init?.signal ?? undefined)
+    return answer(request, init?.signal ?? undefined)
   })
 }
+
+/** No transcoder answers from here on. */
+export const stopTranscoder = () => serve(unreachable)
 
 /** Of the request that is just being answered: its stream ends with it. */
 let asking: AbortSignal | undefined
@@ -47,7 +48,7 @@ export function startTranscoder(answers: {
   const transcodes: TranscodeJob[] = []
   const covers: CoverJob[] = []
   const cancelled: string[] = []
-  reply = async (request, signal) => {
+  serve(async (request, signal) => {
     if (request.method === 'GET' && answers.health && request.url.endsWith('/health')) return answers.health()
     const refused = refusal(request)
     if (refused) return refused
@@ -65,8 +66,26 @@ export function startTranscoder(answers: {
     if (pathname !== `/jobs/${job.job_id}` || !answers.transcode) return new Response('not found', { status: 404 })
     asking = signal
     return answers.transcode(job, transcodes.push(job))
-  }
+  })
   return { transcodes, covers, cancelled }
+}
+
+/** Where in the bucket a presigned URL leads. */
+export const objectOf = (url: string) => decodeURIComponent(new URL(url).pathname.split(`/${env.S3_BUCKET}/`)[1]!)
+
+/** A transcoder that puts what it made into R2; answers the jobs that it was asked to do. */
+export function serveTranscoder(answer: (job: TranscodeJob) => JobEvent | Promise<JobEvent> = made): TranscodeJob[] {
+  const cover: CoverReply = async ({ outputs }) => {
+    await Promise.all(Object.values(outputs).map((url) => env.MEDIA.put(objectOf(url), 'jpeg')))
+    return { ok: true, result: { image_colors: [] } }
+  }
+  const transcode: TranscodeReply = async (job) => {
+    const event = await answer(job)
+    const variants = event.type === 'result' ? event.result.variants.map(({ index }) => index) : []
+    for (const { index, url } of job.variants) if (variants.includes(index)) await env.MEDIA.put(objectOf(url), 'audio')
+    return events(event)
+  }
+  return startTranscoder({ cover, transcode }).transcodes
 }
 
 const line = (event: JobEvent) => new TextEncoder().encode(`${JSON.stringify(JobEvent.parse(event))}\n`)
@@ -127,6 +146,22 @@ export function result(changes: Partial<JobResult> = {}): JobEvent {
     },
   }
 }
+
+/** What it answers when all that was asked for could be made, of a source of 12.5 s. */
+export const made = (job: TranscodeJob, changes: Partial<JobResult> = {}): JobEvent => ({
+  type: 'result',
+  result: {
+    duration: 12.5,
+    levels: Array.from({ length: 320 }, () => 0.5),
+    info: { codec: 'mp3', bitrate: 192 },
+    warnings: [],
+    variants: job.variants.map(({ index }) => ({ index, size: 5, bitrate: 128, duration: 12.5 })),
+    skipped: [],
+    failed: [],
+    cover: null,
+    ...changes,
+  },
+})
 
 export const PALETTE = [{ hex: '#AA3300', area: 0.75, lightness: 0.33, saturation: 1 }]
 /** A cover that could be cut. */

@@ -1,11 +1,10 @@
 import { env, exports } from 'cloudflare:workers'
 import { afterEach, describe, expect, it, vi } from 'vitest'
 
-import { beforeBatch } from './fixtures.ts'
+import { beforeBatch, eventually, laterBy, runSweep, storedFiles } from './fixtures.ts'
 import { rowsOf } from './meter.ts'
-import { eventually, laterBy, query, storedFiles, sweep } from './ready_track.ts'
 import { seed } from './seed.ts'
-import { anOrganization, call, ok, refused, UNKNOWN_ID, wrongFields } from './support.ts'
+import { anOrganization, call, ok, query, refused, UNKNOWN_ID, wrongFields } from './support.ts'
 import { aLibrary, everything } from './trash_library.ts'
 
 /** What is deleted with `trash=true` (docs/decisions/0054). */
@@ -69,7 +68,7 @@ describe.each(['track', 'collection', 'playlist'] as const)('a %s in the trash',
 
     await library.discard(scope)
     laterBy(24 * 7 - 1)
-    await sweep()
+    await runSweep()
     expect(await storedFiles()).toEqual(files)
     vi.useRealTimers()
     await library.restore(scope)
@@ -93,7 +92,7 @@ describe.each(['track', 'collection', 'playlist'] as const)('a %s in the trash',
       await library.discard(scope)
       if (end === 'time') {
         laterBy(24 * 7 + 0.1)
-        await sweep()
+        await runSweep()
       } else if (end === 'call') {
         const { deleted_trash } = await ok('DELETE', `/v1/trash/${ids[scope]}`, { key })
         expect(deleted_trash).toMatchObject({ id: ids[scope], scope })

@@ -1,5 +1,7 @@
-import { aReadyTrack, aShop, query, serveTranscoder } from './ready_track.ts'
-import { ok } from './support.ts'
+import { aShop } from './fixtures.ts'
+import { aProcessedTrack } from './processed_track.ts'
+import { ok, query } from './support.ts'
+import { serveTranscoder } from './transcoder.ts'
 
 /** What tests of the trash delete and bring back. */
 
@@ -10,8 +12,8 @@ export async function aLibrary() {
   serveTranscoder()
   const shop = await aShop()
   const { key, collection_id } = shop
-  const track_id = await aReadyTrack(key, collection_id, { organization_index: 'first', player_title: 'So What' })
-  const other_id = await aReadyTrack(key, collection_id)
+  const track_id = await aProcessedTrack(key, collection_id, { organization_index: 'first', player_title: 'So What' })
+  const other_id = await aProcessedTrack(key, collection_id)
   const { playlist_id } = await ok('POST', '/v1/playlist', { key, body: { title: 'Mixed' } })
   const track_ids = [track_id, other_id, track_id, track_id, other_id]
   await ok('PUT', `/v1/playlist/${playlist_id}/track`, { key, body: { track_ids } })

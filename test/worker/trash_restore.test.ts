@@ -1,19 +1,9 @@
 import { afterEach, describe, expect, it, vi } from 'vitest'
 
-import { trackRow, upload } from './fixtures.ts'
-import {
-  aReadyTrack,
-  aShop,
-  aWaitingTrack,
-  changeTracks,
-  eventually,
-  laterBy,
-  query,
-  serveTranscoder,
-  storedFiles,
-  sweep,
-} from './ready_track.ts'
-import { aCollection, ok, refused } from './support.ts'
+import { aShop, changeTracks, eventually, laterBy, runSweep, storedFiles, trackRow, upload } from './fixtures.ts'
+import { aProcessedTrack, aWaitingTrack } from './processed_track.ts'
+import { aCollection, ok, query, refused } from './support.ts'
+import { serveTranscoder } from './transcoder.ts'
 import { aLibrary } from './trash_library.ts'
 
 /** What comes back from the trash beside the thing itself. */
@@ -51,7 +41,7 @@ describe('a restore', () => {
     await library.discard('track')
     expect([await library.places(), (await library.get(path)).playlist.track_count]).toEqual([[b, b], 2])
     expect(await version()).toBe(seen + 1)
-    const c = await aReadyTrack(key, collection_id)
+    const c = await aProcessedTrack(key, collection_id)
     await ok('POST', `${path}/track`, { key, body: { track_ids: [c] } })
     await library.restore('track')
     expect(await library.places()).toEqual([a, b, a, a, b, c])
@@ -119,7 +109,7 @@ describe('a restore', () => {
     await queued(two)
     await ok('DELETE', `/v1/collection/${collection_id}?trash=true`, { key })
     const began = jobs.length
-    await sweep()
+    await runSweep()
     expect(jobs.length).toBe(began)
     await ok('POST', `/v1/trash/${collection_id}/restore`, { key })
     await eventually(async () => (await statusOf(two)) === 'ready')
@@ -154,9 +144,9 @@ describe('a restore', () => {
     serveTranscoder()
     const { key, collection_id } = await aShop()
     const { variant_id } = await ok('POST', '/v1/variant', { key, body: { name: 'Radio', codec: 'mp3', bitrate: 320 } })
-    const one = await aReadyTrack(key, collection_id)
+    const one = await aProcessedTrack(key, collection_id)
     const { id: second } = await aCollection(key)
-    const two = await aReadyTrack(key, second)
+    const two = await aProcessedTrack(key, second)
     const variantsOf = async (id: string) =>
       ((await ok('GET', `/v1/track/${id}/variant`, { key })).variants as { index: string }[]).map(({ index }) => index)
     expect(await variantsOf(one)).toContain('radio')
@@ -170,7 +160,7 @@ describe('a restore', () => {
     await ok('POST', `/v1/trash/${second}/restore`, { key })
     for (const id of [one, two]) await eventually(async () => !(await variantsOf(id)).includes('radio'))
     laterBy(3)
-    await sweep()
+    await runSweep()
     await eventually(async () => !(await storedFiles()).some((path) => path.includes('radio')))
   })
 })

@@ -1,21 +1,13 @@
 import { expect, it, vi } from 'vitest'
 
 import type { JobEvent } from '../../src/contract/job.ts'
-import { runSweep, stopTime } from './fixtures.ts'
+import { aShop, eventually, runSweep, stopTime } from './fixtures.ts'
 import { aLongTrack, early } from './long_track.ts'
 import { rowsDuring } from './meter.ts'
-import {
-  aReadyTrack,
-  aShop,
-  aWaitingTrack,
-  eventually,
-  type made,
-  query,
-  serveTranscoder,
-  upload,
-} from './ready_track.ts'
+import { aProcessedTrack, aWaitingTrack, uploadAndProcess } from './processed_track.ts'
 import { seedSessions } from './seed.ts'
-import { ok, refused } from './support.ts'
+import { ok, query, refused } from './support.ts'
+import { type made, serveTranscoder } from './transcoder.ts'
 import { dateOf, DAY, expectCounted, HOUR, sized, usageOf } from './usage_count.ts'
 
 /** `GET /v1/usage`, kept by counters (docs/decisions/0055). */
@@ -23,11 +15,11 @@ import { dateOf, DAY, expectCounted, HOUR, sized, usageOf } from './usage_count.
 it('counts what is ready: tracks, seconds, bytes by variant, and the upload on its day', async () => {
   serveTranscoder(sized(5, 12.346))
   const shop = await aShop()
-  await aReadyTrack(shop.key, shop.collection_id)
-  await aReadyTrack(shop.key, shop.collection_id)
+  await aProcessedTrack(shop.key, shop.collection_id)
+  await aProcessedTrack(shop.key, shop.collection_id)
   await aWaitingTrack(shop.key, shop.collection_id)
   const other = await aShop()
-  await aReadyTrack(other.key, other.collection_id)
+  await aProcessedTrack(other.key, other.collection_id)
   const { days, ...usage } = await usageOf(shop.key)
   expect(usage).toMatchObject({ tracks: 2, duration: 24.692, bytes: { total: 90, original: 20 } })
   expect(usage.variants).toContainEqual({ variant: 'lossless', bytes: 10, files: 2 })
@@ -44,7 +36,7 @@ it('follows a reprocess, a new file, one that fails and deletions, and nothing c
   serveTranscoder((job) => answer(job))
   const shop = await aShop()
   const { key, collection_id } = shop
-  const [first, second] = [await aReadyTrack(key, collection_id), await aReadyTrack(key, collection_id)]
+  const [first, second] = [await aProcessedTrack(key, collection_id), await aProcessedTrack(key, collection_id)]
   const uploads = async () => {
     const { days } = await usageOf(key)
     return days.reduce((sum: number, day: { uploads: number }) => sum + day.uploads, 0)
@@ -52,7 +44,7 @@ it('follows a reprocess, a new file, one that fails and deletions, and nothing c
   const again = async (path: string, until = 'ready') => {
     const [before] = await query('select job_id from tracks where id = ?', first)
     await ok('POST', `/v1/track/${first}/${path}`, { key, body: {} })
-    if (path === 'upload') await upload(key, first, until)
+    if (path === 'upload') await uploadAndProcess(key, first, until)
     await eventually(async () => {
       const [now] = await query<{ job_id: string; status: string }>(
         'select job_id, status from tracks where id = ?',
@@ -102,7 +94,7 @@ it('follows an own variant from its files to their deletion, whatever it is call
   const { key, collection_id } = shop
   const body = { name: 'Constructor', codec: 'mp3', bitrate: 96 }
   const { variant_id, variant } = await ok('POST', '/v1/variant', { key, body })
-  await aReadyTrack(key, collection_id)
+  await aProcessedTrack(key, collection_id)
   expect((await expectCounted(shop)).variants).toContainEqual({ variant: variant.index, bytes: 5, files: 1 })
   await ok('DELETE', `/v1/variant/${variant_id}`, { key })
   await eventually(async () =>

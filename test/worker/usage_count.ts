@@ -1,7 +1,7 @@
 import { expect } from 'vitest'
 
-import { made, query } from './ready_track.ts'
-import { ok } from './support.ts'
+import { ok, query } from './support.ts'
+import { made } from './transcoder.ts'
 
 /** What `GET /v1/usage` tells, and what it should. */
 

@@ -1,12 +1,13 @@
 import { env } from 'cloudflare:workers'
 import { expect, it, onTestFinished, vi } from 'vitest'
 
-import { runSweep } from './fixtures.ts'
+import { aShop, eventually, runSweep } from './fixtures.ts'
 import { rowsDuring } from './meter.ts'
-import { aReadyTrack, aShop, aWaitingTrack, eventually, query, serveTranscoder } from './ready_track.ts'
+import { aProcessedTrack, aWaitingTrack } from './processed_track.ts'
 import { withoutTriggers } from './seed.ts'
 import { makeStorage } from './storage.ts'
-import { ok } from './support.ts'
+import { ok, query } from './support.ts'
+import { serveTranscoder } from './transcoder.ts'
 import { dateOf, DAY, expectCounted, filesSql, manyTracks, usageOf } from './usage_count.ts'
 
 /** What the usage costs, and how it stays right with many tracks, days and those that were there before. */
@@ -14,7 +15,7 @@ import { dateOf, DAY, expectCounted, filesSql, manyTracks, usageOf } from './usa
 it('costs one row of a track that becomes ready, or is deleted, and none of one that waits', async () => {
   serveTranscoder()
   const { key, collection_id } = await aShop()
-  await aReadyTrack(key, collection_id)
+  await aProcessedTrack(key, collection_id)
   const usage = await query<{ name: string; sql: string }>(
     `select name, sql from sqlite_master where type = 'trigger' and name like 'tracks_usage%'`,
   )
@@ -39,7 +40,7 @@ it('follows the deletion of a large collection in the background, and of an orga
   onTestFinished(makeStorage)
   serveTranscoder()
   const shop = await aShop()
-  await aReadyTrack(shop.key, shop.collection_id)
+  await aProcessedTrack(shop.key, shop.collection_id)
   const { collection_id } = await ok('POST', '/v1/collection', { key: shop.key, body: { title: 'Large' } })
   await withoutTriggers('tracks', async () => {
     await manyTracks({ ...shop, collection_id }, 5000)
@@ -65,13 +66,13 @@ it('follows the deletion of a large collection in the background, and of an orga
 it('makes one row of the days that are too old, and what there is stays the same', async () => {
   serveTranscoder()
   const shop = await aShop()
-  await aReadyTrack(shop.key, shop.collection_id)
+  await aProcessedTrack(shop.key, shop.collection_id)
   const day = (ago: number) => dateOf(Date.now() - ago * DAY)
   const move = (ago: number) => query('update usage_days set date = ? where date = ?', day(ago), day(0))
   await move(450)
-  await aReadyTrack(shop.key, shop.collection_id)
+  await aProcessedTrack(shop.key, shop.collection_id)
   await move(400)
-  const track_id = await aReadyTrack(shop.key, shop.collection_id)
+  const track_id = await aProcessedTrack(shop.key, shop.collection_id)
   await move(399)
   await ok('DELETE', `/v1/track/${track_id}`, { key: shop.key })
   const before = await expectCounted(shop)

@@ -2,12 +2,21 @@ import { env } from 'cloudflare:workers'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 
 import { variants } from '../../src/adapters/schema.ts'
-import { aTrackWithJob, beforeBatch, deliver, eventually, filesOf, jobRow, runSweep, storedFiles } from './fixtures.ts'
-import { laterBy, made, query, serveTranscoder } from './ready_track.ts'
+import {
+  aTrackWithJob,
+  beforeBatch,
+  deliver,
+  eventually,
+  filesOf,
+  jobRow,
+  laterBy,
+  runSweep,
+  storedFiles,
+} from './fixtures.ts'
 import { seed } from './seed.ts'
 import { signedParts } from './signature.ts'
-import { anOrganization, call, db, ok, refused } from './support.ts'
-import { events, openStream, startTranscoder } from './transcoder.ts'
+import { anOrganization, call, db, ok, query, refused } from './support.ts'
+import { events, made, openStream, serveTranscoder, startTranscoder } from './transcoder.ts'
 
 /** What becomes of an organization's own variants in its tracks, sessions and keys. */
 

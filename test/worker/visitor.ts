@@ -2,8 +2,7 @@ import { createExecutionContext } from 'cloudflare:test'
 import { env } from 'cloudflare:workers'
 
 import worker from '../../src/index.ts'
-import { query } from './ready_track.ts'
-import { ok } from './support.ts'
+import { ok, query } from './support.ts'
 
 /** Who opens the address of a share. */
 

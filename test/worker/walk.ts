@@ -4,11 +4,10 @@ import { expect, vi } from 'vitest'
 
 import type { JobEvent, TranscodeJob } from '../../src/contract/job.ts'
 import { failing, type Moment } from './faulty.ts'
-import { deliver, eventually, follower, followWith, runSweep, storedFiles } from './fixtures.ts'
-import { aShop, laterBy, made, objectOf, query } from './ready_track.ts'
+import { aShop, deliver, eventually, follower, followWith, laterBy, runSweep, storedFiles } from './fixtures.ts'
 import { emptyStorage } from './storage.ts'
-import { call } from './support.ts'
-import { cut, error, events, openStream, startTranscoder } from './transcoder.ts'
+import { call, query } from './support.ts'
+import { cut, error, events, made, objectOf, openStream, startTranscoder } from './transcoder.ts'
 
 /** A flow of a file's life with faults on the way, and the time that passes after it. */
 

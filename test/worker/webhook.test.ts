@@ -2,10 +2,9 @@ import { env } from 'cloudflare:workers'
 import { beforeEach, describe, expect, it } from 'vitest'
 
 import { rowsDuring } from './meter.ts'
-import { query } from './ready_track.ts'
 import { seedDeliveries, seedEvents } from './seed.ts'
 import { shopWithEvents, typesOf } from './shop_with_events.ts'
-import { anOrganization, call, ok, refused, wrongFields } from './support.ts'
+import { anOrganization, call, ok, query, refused, wrongFields } from './support.ts'
 import {
   aListener,
   anEndpoint,

@@ -7,8 +7,7 @@ import worker from '../../src/index.ts'
 import { SCHEDULE } from '../../src/pipeline/webhook_send.ts'
 import type { Received } from '../support/receiver.ts'
 import { rowsDuring } from './meter.ts'
-import { query } from './ready_track.ts'
-import { ok, quiet } from './support.ts'
+import { ok, query, quiet } from './support.ts'
 import {
   aListener,
   allAttempts,

@@ -1,9 +1,8 @@
 import { env } from 'cloudflare:workers'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 
-import { eventually } from './fixtures.ts'
-import { query, sweep } from './ready_track.ts'
-import { call, ok, quiet } from './support.ts'
+import { eventually, runSweep } from './fixtures.ts'
+import { call, ok, query, quiet } from './support.ts'
 import {
   aListener,
   allAttempts,
@@ -161,10 +160,10 @@ describe('time that passes', () => {
     await send()
     const messages: unknown[] = []
     const queue = { send: async (body: unknown) => void messages.push(body) } as unknown as Queue
-    await sweep({ ...env, WEBHOOK_QUEUE: queue })
+    await runSweep({ ...env, WEBHOOK_QUEUE: queue })
     expect(messages).toEqual([])
     vi.setSystemTime(Date.now() + 6000)
-    await sweep({ ...env, WEBHOOK_QUEUE: queue })
+    await runSweep({ ...env, WEBHOOK_QUEUE: queue })
     expect(messages).toEqual([{}])
     expect(await receiver.received()).toHaveLength(1)
     // Whatever else of it fails.
@@ -176,10 +175,10 @@ describe('time that passes', () => {
     const { collection_id } = await post(key, '/v1/collection', { title: 'New' })
     await post(key, '/v1/track', { collection_id, file_name: 'a.mp3' })
     await query('update tracks set next_check_at = 0')
-    await expect(sweep({ ...env, MEDIA, WEBHOOK_QUEUE: queue })).rejects.toThrow('R2 is down')
+    await expect(runSweep({ ...env, MEDIA, WEBHOOK_QUEUE: queue })).rejects.toThrow('R2 is down')
     expect(messages).toEqual([{}, {}])
     vi.setSystemTime(Date.now() + 32 * 24 * HOUR)
-    await sweep()
+    await runSweep()
     expect(await deliveries(id)).toEqual([])
     expect(await query('select id from webhook_endpoints')).toHaveLength(1)
   })
@@ -197,7 +196,7 @@ describe('time that passes', () => {
     expect(status).toBe(200)
     await send()
     expect(await receiver.received()).toEqual([])
-    await sweep()
+    await runSweep()
     expect(await query('select 1 from webhook_endpoints union all select 1 from webhook_deliveries')).toEqual([])
   })
 })

@@ -2,8 +2,7 @@ import { env } from 'cloudflare:workers'
 import { afterEach, beforeEach, expect, it, vi } from 'vitest'
 
 import { faulty } from './faulty.ts'
-import { query } from './ready_track.ts'
-import { quiet } from './support.ts'
+import { query, quiet } from './support.ts'
 import { aListener, allAttempts, anEndpoint, aReceiver, insertEvents, allowReceivers, send } from './webhooks.ts'
 
 beforeEach(allowReceivers)

@@ -1,10 +1,9 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 
 import { holdAll } from '../../src/pipeline/webhook_order.ts'
-import { eventually } from './fixtures.ts'
+import { eventually, runSweep } from './fixtures.ts'
 import { rowsDuring } from './meter.ts'
-import { query, sweep } from './ready_track.ts'
-import { db, ok, quiet } from './support.ts'
+import { db, ok, query, quiet } from './support.ts'
 import { aListener, allAttempts, allowReceivers, deliveries, insertEvents, post, send } from './webhooks.ts'
 
 const HOUR = 3600_000
@@ -23,7 +22,7 @@ describe('an endpoint with order', () => {
     for (const one of [organization_id, swept.organization_id]) await insertEvents(one, ['track:1'], ['track:1'])
     await ok('PUT', `/v1/webhook_endpoint/${id}`, { key, body: { state: 'paused' } })
     vi.setSystemTime(Date.now() + 30 * 24 * HOUR)
-    await sweep()
+    await runSweep()
     expect(await order(swept.id)).toEqual([
       ['track:1', true],
       ['track:1', false],

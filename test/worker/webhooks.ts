@@ -3,8 +3,7 @@ import { inject, vi } from 'vitest'
 
 import type { Received } from '../support/receiver.ts'
 import { deliver } from './fixtures.ts'
-import { query } from './ready_track.ts'
-import { anOrganization, call, ok } from './support.ts'
+import { anOrganization, call, ok, query } from './support.ts'
 
 /** Endpoints with receivers on loopback, and events that are written as triggers and calls write them. */
 

@@ -6,9 +6,8 @@ import { beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest'
 import { tracks } from '../../src/adapters/schema.ts'
 import worker from '../../src/index.ts'
 import { aReadyTrack, aShop, filesOf } from './fixtures.ts'
-import { query } from './ready_track.ts'
 import { seed } from './seed.ts'
-import { db, ok, refused } from './support.ts'
+import { db, ok, query, refused } from './support.ts'
 import { aShare } from './visitor.ts'
 
 /** Everything that a session plays as one ZIP. */
