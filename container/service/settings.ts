@@ -17,10 +17,10 @@ export const Environment = z.object({
     .string()
     .min(1)
     .optional()
-    .describe("where jobs keep their files; else a folder in the system's own for these"),
+    .describe("where jobs keep their files; else a folder in the system's temporary directory"),
   FFMPEG_PATH: z.string().optional().describe("which ffmpeg to use; else the PATH's, else npm's"),
   FFPROBE_PATH: z.string().optional().describe('which ffprobe to use; else likewise'),
-  PARENT_PID: z.coerce.number().int().positive().optional().describe('a process to end with'),
+  PARENT_PID: z.coerce.number().int().positive().optional().describe('a process with which it ends'),
   FFMPEG_TIMEOUT: z.coerce
     .number()
     .positive()
