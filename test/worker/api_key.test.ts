@@ -2,7 +2,7 @@ import { describe, expect, it, vi } from 'vitest'
 
 import { isSecret, sha256 } from '../../src/adapters/secret.ts'
 import { aShop, eventually, stopTime } from './fixtures.ts'
-import { rowsDuring, rowsOf } from './meter.ts'
+import { rowsOf, rowsOfCall } from './meter.ts'
 import { aWaitingTrack } from './processed_track.ts'
 import { anOrganization, call, ok, query } from './support.ts'
 
@@ -42,7 +42,7 @@ describe('api key', () => {
   it('is refused without a query when its checksum is wrong', async () => {
     const { key } = await anOrganization()
     const typo = `${key.slice(0, 20)}${key[20] === 'x' ? 'y' : 'x'}${key.slice(21)}`
-    const { result, statements } = await rowsDuring(() => call('GET', '/v1/limits', { key: typo }))
+    const { result, statements } = await rowsOf(() => call('GET', '/v1/limits', { key: typo }))
     expect([result.status, result.body.code, statements]).toEqual([401, 'unauthorized', 0])
   })
 
@@ -185,7 +185,7 @@ describe('api key', () => {
   it('tells when it was last used, written later by the queue and never by a request', async () => {
     const { key } = await anOrganization()
     const { api_key_id, secret } = await mint(key)
-    const { written } = await rowsOf('GET', '/v1/limits', { key: secret })
+    const { written } = await rowsOfCall('GET', '/v1/limits', { key: secret })
     expect(written).toBe(0)
     const read = async () =>
       (await ok('GET', `/v1/api_key/${api_key_id}`, { key })).api_key.last_used_at as string | null

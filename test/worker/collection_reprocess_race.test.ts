@@ -5,7 +5,7 @@ import { tracks } from '../../src/adapters/schema.ts'
 import { reprocesses } from '../../src/adapters/work_schema.ts'
 import { beforeBatch, deliver, eventually, jobRow, trackRow } from './fixtures.ts'
 import { aHeldShop } from './held_shop.ts'
-import { rowsDuring } from './meter.ts'
+import { rowsOf } from './meter.ts'
 import { seed } from './seed.ts'
 import { call, db, ok, query, refused } from './support.ts'
 import { events, made, openStream, startTranscoder } from './transcoder.ts'
@@ -159,11 +159,11 @@ describe('rows', () => {
   it('that one step reads and writes are bounded, in a collection of 10,000 tracks', async () => {
     await seed('tracks', 1, 10_000, shop, { plain: true })
     await query(`update tracks set status = 'ready'`)
-    const asking = await rowsDuring(() => shop.post())
+    const asking = await rowsOf(() => shop.post())
     expect(asking.read).toBeLessThan(20)
     let steps = 0
     while ((await shop.progress()).state === 'running') {
-      const { read, written } = await rowsDuring(() => shop.step())
+      const { read, written } = await rowsOf(() => shop.step())
       expect(read).toBeLessThan(600)
       expect(written).toBeLessThan(20)
       steps++

@@ -6,7 +6,7 @@ import type { TonearmEvent } from '../../src/contract/event.ts'
 import worker from '../../src/index.ts'
 import { aShop, eventually, laterBy, runSweep } from './fixtures.ts'
 import { early } from './long_track.ts'
-import { quiet, rowsDuring } from './meter.ts'
+import { rowsDuring, rowsOf, settled } from './meter.ts'
 import { aWaitingTrack } from './processed_track.ts'
 import { seedEvents } from './seed.ts'
 import { shopWithEvents, eventsOf, typesOf } from './shop_with_events.ts'
@@ -71,7 +71,7 @@ describe('the feed', () => {
     const shop = await aShop()
     await seedEvents(1, 5001, shop)
     const read = (after: number) =>
-      rowsDuring(() => ok('GET', `/v1/event?type=collection.*&after=${after}`, { key: shop.key }))
+      rowsOf(() => ok('GET', `/v1/event?type=collection.*&after=${after}`, { key: shop.key }))
     const first = await read(0)
     expect(first.result).toMatchObject({ events: [], after: 5000, has_more: true })
     expect(first.read).toBeLessThan(10_100)
@@ -187,7 +187,7 @@ it('costs a track two rows written, with a cover three, as a count of one is no 
     shop.answers((job) => [early(), made(job, result)])
     const { written } = await rowsDuring(async () => {
       await shop.ready()
-      await quiet()
+      await settled()
     })
     return written
   }

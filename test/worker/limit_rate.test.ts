@@ -6,7 +6,7 @@ import { newHourlyId } from '../../src/adapters/id.ts'
 import { API_RATE, AUDIENCE_RATE, MISS_RATE, PLAY_RATE } from '../../src/contract/facts.ts'
 import worker from '../../src/index.ts'
 import { aWorld } from './contract_world.ts'
-import { rowsDuring } from './meter.ts'
+import { rowsOf } from './meter.ts'
 import { anOrganization, ok, UNKNOWN_ID } from './support.ts'
 import { limiter } from './visitor.ts'
 
@@ -66,7 +66,7 @@ it('refuses a client that tries ids, without asking the database, and only that 
   const tried = (at: number) => paths[at % paths.length]!(newHourlyId(Date.now() + 3600_000))
   for (let at = 0; at < MISS_RATE + 1; at++) expect(await read(bindings, tried(at), '192.0.2.66')).toBe(404)
   for (let at = 0; at < 3; at++) {
-    const { result, statements } = await rowsDuring(() => read(bindings, tried(at), '192.0.2.66'))
+    const { result, statements } = await rowsOf(() => read(bindings, tried(at), '192.0.2.66'))
     expect([result, statements]).toEqual([429, 0])
   }
   expect(await read(bindings, `/v1/play/${UNKNOWN_ID}`, '192.0.2.67')).toBe(404)

@@ -20,8 +20,7 @@ worker.queue = (batch, ...rest) =>
 
 const nothing = { read: 0, written: 0, statements: 0, trips: 0 }
 const total = { ...nothing }
-// Of one request, also what it leaves to `waitUntil`; not what messages of earlier tests cause meanwhile.
-const ofRequest = new AsyncLocalStorage<typeof total>()
+const ofRun = new AsyncLocalStorage<typeof total>()
 
 // Drizzle's selects hide D1's `meta`, so it is taken where every statement of every binding passes (docs/architecture.md#d1).
 const session = Object.getPrototypeOf(env.DB.withSession()) as {
@@ -31,7 +30,7 @@ const send = session._send
 session._send = async function metered(...args) {
   const result = await send.apply(this, args)
   if (notingUse.getStore()) return result
-  for (const count of [total, ofRequest.getStore() ?? { ...nothing }]) {
+  for (const count of [total, ofRun.getStore() ?? { ...nothing }]) {
     count.trips++
     for (const { meta } of [result].flat()) {
       count.statements++
@@ -42,7 +41,21 @@ session._send = async function metered(...args) {
   return result
 }
 
-/** Rows that D1 read and wrote while something ran, and how often it was asked. */
+/** Rows that D1 read and wrote for what `run` does, and how often it was asked; not for what earlier messages cause meanwhile. */
+export async function rowsOf<T>(run: () => Promise<T>) {
+  const rows = { ...nothing }
+  const result = await ofRun.run(rows, run)
+  return { ...rows, result }
+}
+
+/** The same of one request that succeeds, authentication included. */
+export async function rowsOfCall(...args: Parameters<typeof call>) {
+  const { result, ...rows } = await rowsOf(() => call(...args))
+  expect(result.status, `${args[0]} ${args[1]} answered ${JSON.stringify(result.body)}`).toBe(200)
+  return { ...rows, body: result.body }
+}
+
+/** The same of all that happens meanwhile, in queues and Durable Objects too. */
 export async function rowsDuring<T>(run: () => Promise<T>) {
   const before = { ...total }
   const result = await run()
@@ -55,14 +68,6 @@ export async function rowsDuring<T>(run: () => Promise<T>) {
   }
 }
 
-/** Rows of one request that succeeds, authentication included. */
-export async function rowsOf(...args: Parameters<typeof call>) {
-  const rows = { ...nothing }
-  const result = await ofRequest.run(rows, () => call(...args))
-  expect(result.status, `${args[0]} ${args[1]} answered ${JSON.stringify(result.body)}`).toBe(200)
-  return { ...rows, body: result.body }
-}
-
 /** Waits until nothing runs in the background that would be counted in. */
-export const quiet = () =>
+export const settled = () =>
   vi.waitUntil(async () => (await rowsDuring(() => scheduler.wait(40))).statements === 0, { timeout: 10_000 })

@@ -1,11 +1,11 @@
-import { exports } from 'cloudflare:workers'
 import { beforeEach, expect, it, vi } from 'vitest'
 
 import { playSessions } from '../../src/adapters/play_sessions.ts'
 import { aReadyTrack, aShop, runSweep, stopTime } from './fixtures.ts'
-import { quiet, rowsDuring, rowsOf } from './meter.ts'
+import { rowsOf, rowsOfCall } from './meter.ts'
 import { seedSessions } from './seed.ts'
 import { db, ok, query } from './support.ts'
+import { open } from './visitor.ts'
 
 /** How play sessions end: what their ids answer in the hours afterwards, and what it costs to be rid of them (docs/decisions/0027). */
 
@@ -53,12 +53,9 @@ it('plays to its end, is 410 for exactly a day, then 404, and from the next full
   ]
   const answers = async (time: number) => {
     vi.setSystemTime(time)
-    const { statements, result } = await rowsDuring(() =>
-      Promise.all(pages.map(async (path) => (await exports.default.fetch(`https://tonearm.test${path}`)).status)),
-    )
+    const { statements, result } = await rowsOf(() => Promise.all(pages.map(async (path) => (await open(path)).status)))
     return [[...new Set(result)], statements > 0]
   }
-  await quiet()
   expect(await answers(end - 1)).toEqual([[200], true])
   expect(await answers(end)).toEqual([[410], true])
   expect(await answers(end + DAY - 1)).toEqual([[410], true])
@@ -71,17 +68,16 @@ it('plays to its end, is 410 for exactly a day, then 404, and from the next full
 
 it('is one row written, and one more when it is swept away in the hour after its day', async () => {
   await create()
-  await quiet()
-  const { written, body } = await rowsOf('POST', '/v1/play_session/collection', { key, body: { collection_id } })
+  const { written, body } = await rowsOfCall('POST', '/v1/play_session/collection', { key, body: { collection_id } })
   expect(written).toBe(1)
   const hour = Math.ceil(Date.parse(body.expires_at) / HOUR) * HOUR
   vi.setSystemTime(hour + DAY - 1)
   // It counts them.
   await runSweep()
-  expect((await rowsDuring(runSweep)).written).toBe(NOTED)
+  expect((await rowsOf(runSweep)).written).toBe(NOTED)
   expect(await left()).toHaveLength(2)
   vi.setSystemTime(hour + DAY)
-  expect((await rowsDuring(runSweep)).written).toBe(2 + NOTED)
+  expect((await rowsOf(runSweep)).written).toBe(2 + NOTED)
   expect(await left()).toEqual([])
 })
 
@@ -91,14 +87,14 @@ it('goes with 50,000 others of many hours in one sweep, and none that is alive o
   await runSweep()
   await seedHours([now - 10_000, now - 300, now - 299, now - 30, now - 25], 10_000)
   await seedHours([now - 24, now - 1, now, now + 1, now + 24], 3)
-  const sweeping = await rowsDuring(runSweep)
+  const sweeping = await rowsOf(runSweep)
   // The usage has a cursor, which moves over seven hours.
   expect(sweeping.written).toBe(50_000 + 8 + NOTED)
   // Each is found and sorted to be counted, then found, noted, found again and deleted.
   expect(sweeping.read).toBeLessThan(6 * 50_000 + 100)
   const hours = (await left()).map((id) => Number.parseInt(id.slice(3, 8), 16) - now)
   expect(hours.toSorted((a, b) => a - b)).toEqual([-24, -1, 0, 1, 24].flatMap((hour) => [hour, hour, hour]))
-  expect((await rowsDuring(runSweep)).read).toBeLessThan(20)
+  expect((await rowsOf(runSweep)).read).toBeLessThan(20)
 })
 
 it('is swept as thoroughly as old answers and ended jobs, however many there are', async () => {

@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, it } from 'vitest'
 
 import { aReadyTrack, aShop, stopTime } from './fixtures.ts'
-import { quiet, rowsOf } from './meter.ts'
+import { rowsOfCall } from './meter.ts'
 import { seed } from './seed.ts'
 import { anOrganization, ok, query, refused } from './support.ts'
 
@@ -110,11 +110,10 @@ describe('making one', () => {
     const ids = { track: track_id, collection: shop.collection_id, playlist: await aPlaylist([track_id]) }
     stopTime()
     await create(scope, ids[scope])
-    await quiet()
     const body = { [`${scope}_id`]: ids[scope] }
-    const made = await rowsOf('POST', `/v1/play_session/${scope}`, { key: shop.key, body })
+    const made = await rowsOfCall('POST', `/v1/play_session/${scope}`, { key: shop.key, body })
     expect(made).toMatchObject({ trips: 1, written: 1, body: { first_track: { track_id } } })
-    const read = await rowsOf('GET', `/v1/play/${made.body.play_session_id}`)
+    const read = await rowsOfCall('GET', `/v1/play/${made.body.play_session_id}`)
     expect(read).toMatchObject({
       trips: 2,
       written: 0,
@@ -125,9 +124,8 @@ describe('making one', () => {
   it('reads two rows for each track of a long list, and a few more', async () => {
     await manyTracks()
     await create('collection', shop.collection_id)
-    await quiet()
     const { play_session_id } = await create('collection', shop.collection_id)
-    const { read } = await rowsOf('GET', `/v1/play/${play_session_id}`)
+    const { read } = await rowsOfCall('GET', `/v1/play/${play_session_id}`)
     // Of 1,300 some are passed over; the last of them are not looked at.
     expect(read).toBeLessThan(2 * 1150 + 60)
   })

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 
 import { aShop } from './fixtures.ts'
-import { rowsOf } from './meter.ts'
+import { rowsOfCall } from './meter.ts'
 import { aWaitingTrack } from './processed_track.ts'
 import { call, ok } from './support.ts'
 
@@ -44,7 +44,7 @@ describe('changes of a playlist at the same time', () => {
   it('never come between count, version and tracks of an answer: they are read at once', async () => {
     const { ids, change, path, key } = await aPlaylist()
     await change('PUT', { track_ids: ids.slice(0, 3) })
-    const { trips, body } = await rowsOf('GET', path, { key })
+    const { trips, body } = await rowsOfCall('GET', path, { key })
     expect([trips, body.count, body.version, body.tracks.length]).toEqual([1, 3, 2, 3])
   })
 

@@ -2,7 +2,7 @@ import { afterEach, describe, expect, it, vi } from 'vitest'
 
 import type { JobEvent } from '../../src/contract/job.ts'
 import { aShop, eventually, laterBy, storedFiles, runSweep } from './fixtures.ts'
-import { quiet } from './meter.ts'
+import { settled } from './meter.ts'
 import { aPlayedTrack } from './played_track.ts'
 import { aWaitingTrack, uploadAndProcess } from './processed_track.ts'
 import { call, ok, query } from './support.ts'
@@ -34,7 +34,7 @@ describe('reprocess', () => {
     // The URLs of the session live for an hour.
     laterBy(1)
     await runSweep()
-    await quiet()
+    await settled()
     expect(await storedFiles()).toEqual(expect.arrayContaining([...before, ...after]))
     laterBy(2)
     await runSweep()

@@ -10,7 +10,7 @@ import worker from '../../src/index.ts'
 import { aWorld, pathIn } from './contract_world.ts'
 import { aReadyTrack, aTrackWithJob, stopTime } from './fixtures.ts'
 import { aLongTrack } from './long_track.ts'
-import { rowsDuring } from './meter.ts'
+import { rowsOf } from './meter.ts'
 import { anOrganization, call, db, ok, UNKNOWN_ID } from './support.ts'
 import { result, events, startTranscoder } from './transcoder.ts'
 
@@ -22,7 +22,7 @@ const fetchIt = async (url: string, init: RequestInit = {}, bindings = rememberi
 
 /** An answer, and the statements that it took. */
 async function read(url: string, init?: RequestInit, bindings?: Env) {
-  const { result: response, statements } = await rowsDuring(() => fetchIt(url, init, bindings))
+  const { result: response, statements } = await rowsOf(() => fetchIt(url, init, bindings))
   const text = await response.text()
   const body = text ? JSON.parse(text) : null
   return { status: response.status, headers: Object.fromEntries(response.headers), body, text, statements }
@@ -270,7 +270,7 @@ describe('what is known', () => {
   it('is asked for in one statement that reads four rows', async () => {
     // The one that takes its first track's reads that too (tags.test.ts).
     await db.update(collections).set({ cover_path: 'media/own' })
-    const { statements, read: rows } = await rowsDuring(() => fetchIt(view))
+    const { statements, read: rows } = await rowsOf(() => fetchIt(view))
     expect({ statements, rows }).toEqual({ statements: 1, rows: 4 })
   })
 

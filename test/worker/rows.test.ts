@@ -7,7 +7,7 @@ import { type OperationName, operations } from '../../src/contract/index.ts'
 import { deliveryIdOf } from '../../src/resources/webhook_delivery.ts'
 import { aBigShop, grow } from './big_shop.ts'
 import { stopTime } from './fixtures.ts'
-import { rowsDuring, rowsOf } from './meter.ts'
+import { rowsOf, rowsOfCall } from './meter.ts'
 import { CREATOR, seedDeliveries, seededId, seedEvents } from './seed.ts'
 import { ok } from './support.ts'
 import { open } from './visitor.ts'
@@ -103,7 +103,7 @@ describe('rows', () => {
     // The first use of a key reads it, and has the use written down. From then on authentication costs no rows, for 30 s: time stands
     // still, so that they do not end in the middle.
     stopTime()
-    await rowsOf('GET', '/v1/limits', { key: ids.key })
+    await rowsOfCall('GET', '/v1/limits', { key: ids.key })
     const share = async (scope: string, id: string) =>
       (await ok('POST', '/v1/share', { key: ids.key, body: { scope, id } })).share
     const shared = [await share('collection', ids.collection_id), await share('playlist', ids.playlist_id)]
@@ -118,7 +118,7 @@ describe('rows', () => {
     const measure = async () => {
       const rows: Record<string, number> = {}
       for (const [path, status, most] of pages) {
-        const { result, read, written } = await rowsDuring(() => open(path))
+        const { result, read, written } = await rowsOf(() => open(path))
         expect([path, written, result.status]).toEqual([path, 0, status])
         expect(read, `rows that ${path} reads`).toBeLessThanOrEqual(most)
         rows[path] = read
@@ -126,8 +126,8 @@ describe('rows', () => {
       for (const [name, requests] of Object.entries(cases) as [OperationName, Request[]][]) {
         for (const [path, filter = ''] of requests) {
           const what = ['GET', `${path}${filter}`, { key: keyFor(name, ids.key) }] as const
-          await rowsOf(...what)
-          const { read, written, body } = await rowsOf(...what)
+          await rowsOfCall(...what)
+          const { read, written, body } = await rowsOfCall(...what)
           expect(written, `${what[1]} writes`).toBe(0)
           rows[what[1]] = read
           if (!name.startsWith('list')) continue

@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, it } from 'vitest'
 
 import { aShop } from './fixtures.ts'
-import { rowsOf } from './meter.ts'
+import { rowsOfCall } from './meter.ts'
 import { countedLists, seed } from './seed.ts'
 import { makeStorage } from './storage.ts'
 import { query } from './support.ts'
@@ -30,7 +30,7 @@ async function expectSamePages(shop: Shop, table: Table, path: string): Promise<
   const offsets = [1, 299, 300, 301, ...parts.map((part) => Math.floor(count * part)), count - 50, count - 1, count]
   let most = 0
   for (const offset of offsets) {
-    const { read, body } = await rowsOf('GET', `${path}?offset=${offset}`, { key: shop.key })
+    const { read, body } = await rowsOfCall('GET', `${path}?offset=${offset}`, { key: shop.key })
     expect(body.count).toBe(count)
     const page = (Object.values(body).find(Array.isArray) as { id: string }[]).map(({ id }) => id)
     expect([offset, page]).toEqual([offset, await plainly(shop, table, offset)])
@@ -55,7 +55,7 @@ describe('a deep page', () => {
     async (table) => {
       const shop = await aShop()
       await seed(table, 1, 100_000, shop, { change: () => thin(table, 'seq') })
-      await rowsOf('GET', '/v1/variant', { key: shop.key })
+      await rowsOfCall('GET', '/v1/variant', { key: shop.key })
       const most = await expectSamePages(shop, table, `/v1/${table.slice(0, -1)}`)
       expect(most).toBeLessThanOrEqual(1200)
     },
@@ -76,7 +76,7 @@ describe('a deep page', () => {
     const shop = await aShop()
     await seed('tracks', 1, 1000, shop)
     const path = `/v1/collection/${shop.collection_id}/track?offset=999999999`
-    const { body } = await rowsOf('GET', path, { key: shop.key })
+    const { body } = await rowsOfCall('GET', path, { key: shop.key })
     expect(body).toMatchObject({ count: 1000, tracks: [] })
   })
 

@@ -4,7 +4,7 @@ import { fillText, type Kind } from '../../src/adapters/search.ts'
 import { MOST_SORTED, MOST_WALKED } from '../../src/resources/candidates.ts'
 import { MOST_COUNTED } from '../../src/resources/find.ts'
 import { aShop, runSweep, stopTime } from './fixtures.ts'
-import { quiet, rowsOf } from './meter.ts'
+import { rowsOfCall } from './meter.ts'
 import { aWaitingTrack } from './processed_track.ts'
 import { CREATOR, seed } from './seed.ts'
 import { makeStorage } from './storage.ts'
@@ -75,16 +75,16 @@ async function seedSearched(table: Kind, from: number, to: number, shop: Shop): 
 }
 
 async function measure(shop: Shop): Promise<void> {
-  await rowsOf('GET', '/v1/limits', { key: shop.key })
+  await rowsOfCall('GET', '/v1/limits', { key: shop.key })
   for (const [path, most] of questions(shop)) {
-    const { read, written } = await rowsOf('GET', path, { key: shop.key })
+    const { read, written } = await rowsOfCall('GET', path, { key: shop.key })
     expect(written, path).toBe(0)
     expect(read, `rows that ${path} reads`).toBeLessThanOrEqual(most)
   }
 }
 
 const titles = async (shop: Shop, path: string) => {
-  const { body } = await rowsOf('GET', path, { key: shop.key })
+  const { body } = await rowsOfCall('GET', path, { key: shop.key })
   const page = Object.values(body).find(Array.isArray) as { title?: string; player_title?: string }[]
   return { page: page.map((row) => row.title ?? row.player_title), count: body.count, exact: body.is_count_exact }
 }
@@ -120,12 +120,13 @@ describe('lists that are searched, sorted and filtered', () => {
     const exactly = await plainly(`${all} where player_title like 'Seeded 0012%' order by rowid desc`)
     expect(await titles(shop, '/v1/track?q=0012&limit=200')).toEqual({ page: exactly, count: exactly.length })
     // A smaller one, whose last titles stand behind those that are walked.
-    const { collection_id } = (await rowsOf('POST', '/v1/collection', { key: shop.key, body: { title: 'Small' } })).body
+    const { collection_id } = (await rowsOfCall('POST', '/v1/collection', { key: shop.key, body: { title: 'Small' } }))
+      .body
     await seed('tracks', 100_001, 105_100, { ...shop, collection_id })
     const few = `/v1/collection/${collection_id}/track`
     const last = await plainly(`${all} where collection_id = '${collection_id}' order by 1 desc limit 50 offset 5050`)
     expect(await titles(shop, `${few}?sort=-title&offset=5050`)).toEqual({ page: last, count: 5100, exact: undefined })
-    expect((await rowsOf('GET', `${few}?sort=-title&offset=5050`, { key: shop.key })).read).toBeLessThan(
+    expect((await rowsOfCall('GET', `${few}?sort=-title&offset=5050`, { key: shop.key })).read).toBeLessThan(
       3 * MOST_WALKED,
     )
   })
@@ -134,12 +135,11 @@ describe('lists that are searched, sorted and filtered', () => {
     const shop = await aShop()
     const { key, collection_id } = shop
     await aWaitingTrack(key, collection_id)
-    await quiet()
     const body = { collection_id, file_name: 'a.mp3' }
-    const created = await rowsOf('POST', '/v1/track', { key, body })
+    const created = await rowsOfCall('POST', '/v1/track', { key, body })
     const path = `/v1/track/${created.body.track_id}`
-    const titled = await rowsOf('PUT', path, { key, body: { title: 'New' } })
-    const noted = await rowsOf('PUT', path, { key, body: { metadata: { a: 1 } } })
+    const titled = await rowsOfCall('PUT', path, { key, body: { title: 'New' } })
+    const noted = await rowsOfCall('PUT', path, { key, body: { metadata: { a: 1 } } })
     // The row and what lists it by collection, 6; its counts, 4; for all tracks: by title, by both times, and the search; and its event.
     expect({ created: created.written, titled: titled.written, noted: noted.written }).toEqual({
       created: 15,

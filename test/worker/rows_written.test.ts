@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 
 import { aBigShop, grow } from './big_shop.ts'
 import { runSweep } from './fixtures.ts'
-import { rowsDuring, rowsOf } from './meter.ts'
+import { rowsDuring, rowsOfCall } from './meter.ts'
 import { aWaitingTrack, uploadAndProcess } from './processed_track.ts'
 import { seededId } from './seed.ts'
 import { ok, query } from './support.ts'
@@ -14,7 +14,7 @@ type Shop = Awaited<ReturnType<typeof aBigShop>>
 async function measure({ key, collection_id, playlist_id, track_id: first_id }: Shop) {
   const rows: Record<string, number> = {}
   const run = async (name: string, method: string, path: string, body?: unknown) => {
-    const { read, body: answer } = await rowsOf(method, path, { key, body })
+    const { read, body: answer } = await rowsOfCall(method, path, { key, body })
     rows[name] = read
     return answer
   }
@@ -60,7 +60,7 @@ describe('rows read by what changes something', () => {
     const shop = await aBigShop()
     const few = await measure(shop)
     await grow(shop, 1001, 100_000, ['playlists', 'tracks'])
-    await rowsOf('GET', '/v1/playlist', { key: shop.key })
+    await rowsOfCall('GET', '/v1/playlist', { key: shop.key })
     const many = await measure(shop)
     // A row more or less where a range of `list_counts` begins or ends.
     const grown = Object.entries(many).filter(([name, read]) => read > few[name]! + 10)

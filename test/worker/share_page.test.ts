@@ -5,7 +5,7 @@ import { beforeEach, describe, expect, it, vi } from 'vitest'
 import { tracks } from '../../src/adapters/schema.ts'
 import { SHARE_SESSION_TTL } from '../../src/contract/facts.ts'
 import { aReadyTrack, aShop, stopTime } from './fixtures.ts'
-import { rowsDuring } from './meter.ts'
+import { rowsOf } from './meter.ts'
 import { seed } from './seed.ts'
 import { isSignedFor } from './signature.ts'
 import { call, db, ok, query, refused } from './support.ts'
@@ -135,7 +135,7 @@ describe('the page of a share', () => {
     await ok('PUT', `/v1/playlist/${playlist_id}/track`, { key, body: { track_ids } })
     const mix = await create({ scope: 'playlist', id: playlist_id })
     expect((await open(`/s/${mix.slug}`)).text).toMatch(/Playlist · 101 tracks<[^]*and 1 more/)
-    const { read } = await rowsDuring(() => open(`/embed/s/${slug}`))
+    const { read } = await rowsOf(() => open(`/embed/s/${slug}`))
     expect(read).toBeLessThanOrEqual(10)
   })
 
@@ -239,7 +239,7 @@ describe('the sessions of a share', () => {
     vi.setSystemTime(Date.now() + 1000)
     const second = keyIn(await open(`/s/${locked.slug}`, 'swordfish'))
     expect(second).not.toBe(first)
-    const asked = async (secret: string) => (await rowsDuring(() => play(secret))).statements
+    const asked = async (secret: string) => (await rowsOf(() => play(secret))).statements
     for (const [known, other] of [
       [first, second],
       [`ta_sh_${unlocked.slug}`, `ta_sh_${unlocked.slug}.1.${'0'.repeat(64)}`],

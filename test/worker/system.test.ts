@@ -3,7 +3,7 @@ import { beforeEach, describe, expect, it, vi } from 'vitest'
 
 import { System } from '../../src/contract/system.ts'
 import { aTrackWithJob, deliver, eventually, runSweep, stopTime, uploadEvent } from './fixtures.ts'
-import { rowsDuring } from './meter.ts'
+import { rowsOf } from './meter.ts'
 import { seed } from './seed.ts'
 import { call, ok, query, refused } from './support.ts'
 import { error, events, result, startTranscoder } from './transcoder.ts'
@@ -65,15 +65,15 @@ describe('health', () => {
 
   it('costs a row or two, and where all is well nothing for some seconds', async () => {
     await runSweep()
-    const first = await rowsDuring(() => health())
+    const first = await rowsOf(() => health())
     expect(first).toMatchObject({ trips: 1, written: 0 })
     expect(first.read).toBeLessThan(4)
     const remembering = { ...env, REUSE_ANSWERS: 'true' }
     stopTime()
     await health(remembering)
-    expect((await rowsDuring(() => health(remembering))).trips).toBe(0)
+    expect((await rowsOf(() => health(remembering))).trips).toBe(0)
     vi.setSystemTime(Date.now() + 5001)
-    expect((await rowsDuring(() => health(remembering))).trips).toBe(1)
+    expect((await rowsOf(() => health(remembering))).trips).toBe(1)
   })
 })
 
@@ -86,17 +86,17 @@ describe('the system', () => {
     expect(await system()).toMatchObject({ last_sweep_at: null, last_event_at: null })
     stopTime()
     const begun = Date.now()
-    const swept = await rowsDuring(() => runSweep())
+    const swept = await rowsOf(() => runSweep())
     expect(swept.written).toBeLessThan(3)
     const event = () => deliver('ingest', uploadEvent('elsewhere'))
     await event()
     vi.setSystemTime(begun + MINUTE - 1)
-    expect((await rowsDuring(event)).written).toBe(0)
+    expect((await rowsOf(event)).written).toBe(0)
     const at = new Date(begun).toISOString()
     expect(await system()).toMatchObject({ last_sweep_at: at, last_event_at: at })
     vi.setSystemTime(begun + MINUTE)
     await event()
-    expect((await rowsDuring(() => runSweep())).written).toBe(1)
+    expect((await rowsOf(() => runSweep())).written).toBe(1)
     const later = new Date(begun + MINUTE).toISOString()
     expect(await system()).toMatchObject({ last_sweep_at: later, last_event_at: later })
   })

@@ -4,7 +4,7 @@ import { beforeEach, describe, expect, it, vi } from 'vitest'
 import type { Tags } from '../../src/contract/info.ts'
 import type { TranscodeJob } from '../../src/contract/job.ts'
 import { aShop } from './fixtures.ts'
-import { rowsOf } from './meter.ts'
+import { rowsOfCall } from './meter.ts'
 import { aWaitingTrack, uploadAndProcess } from './processed_track.ts'
 import { ok, query } from './support.ts'
 import { made, serveTranscoder } from './transcoder.ts'
@@ -238,7 +238,7 @@ describe('a cover', () => {
     const track_id = await aTrack('1')
     const { play_session_id } = await play()
     const cost = async () => {
-      const { statements, read: rows } = await rowsOf('GET', `/v1/play/${play_session_id}/${track_id}`)
+      const { statements, read: rows } = await rowsOfCall('GET', `/v1/play/${play_session_id}/${track_id}`)
       return { statements, rows }
     }
     expect(await cost()).toEqual({ statements: 1, rows: 5 })

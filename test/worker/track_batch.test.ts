@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 
 import { aShop, changeTracks, eventually, storedFiles } from './fixtures.ts'
-import { quiet, rowsOf } from './meter.ts'
+import { rowsOfCall } from './meter.ts'
 import { aProcessedTrack, aWaitingTrack } from './processed_track.ts'
 import { countedLists } from './seed.ts'
 import { shopWithEvents } from './shop_with_events.ts'
@@ -161,9 +161,8 @@ describe('a batch', () => {
     const { id: goal } = await aCollection(key)
     const ids: string[] = []
     for (let at = 0; at < 200; at++) ids.push(await aTrack(key, collection_id, `t${at}`))
-    await quiet()
     const body = (change: object) => ({ changes: ids.map((track_id) => ({ ...change, track_id })) })
-    const run = (change: object) => rowsOf('POST', '/v1/track/batch', { key, body: body(change) })
+    const run = (change: object) => rowsOfCall('POST', '/v1/track/batch', { key, body: body(change) })
     const updated = await run({ action: 'update', title: 'New' })
     const moved = await run({ action: 'move', collection_id: goal })
     const deleted = await run({ action: 'delete' })

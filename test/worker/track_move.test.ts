@@ -2,7 +2,7 @@ import { env, exports } from 'cloudflare:workers'
 import { afterEach, expect, it, vi } from 'vitest'
 
 import { aShop, beforeBatch, changeTracks, eventually, laterBy, runSweep, storedFiles } from './fixtures.ts'
-import { quiet } from './meter.ts'
+import { settled } from './meter.ts'
 import { aProcessedTrack, aWaitingTrack } from './processed_track.ts'
 import { aCollection, call, ok, query, refused } from './support.ts'
 import { serveTranscoder } from './transcoder.ts'
@@ -29,7 +29,7 @@ it('leaves the files of moved tracks alone when the collection that they came fr
   // And once more, when nobody can write there any longer.
   laterBy(8)
   await runSweep()
-  await quiet()
+  await settled()
   expect((await storedFiles()).toSorted()).toEqual(ofMoved.map(({ path }) => path).toSorted())
   vi.useRealTimers()
   expect((await ok('GET', `/v1/play/${play_session_id}/${moved}`)).track.id).toBe(moved)
@@ -71,7 +71,7 @@ it('leaves covers of moved tracks alone that are cut only when the collection is
   expect(squares).toHaveLength(4)
   laterBy(8)
   await runSweep()
-  await quiet()
+  await settled()
   expect(await storedFiles()).toEqual(squares)
   vi.useRealTimers()
   await ok('DELETE', `/v1/track/${moved}`, { key })

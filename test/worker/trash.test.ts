@@ -2,7 +2,7 @@ import { env, exports } from 'cloudflare:workers'
 import { afterEach, describe, expect, it, vi } from 'vitest'
 
 import { beforeBatch, eventually, laterBy, runSweep, storedFiles } from './fixtures.ts'
-import { rowsOf } from './meter.ts'
+import { rowsOfCall } from './meter.ts'
 import { seed } from './seed.ts'
 import { anOrganization, call, ok, query, refused, UNKNOWN_ID, wrongFields } from './support.ts'
 import { aLibrary, everything } from './trash_library.ts'
@@ -255,7 +255,7 @@ describe('the trash', () => {
     await ok('GET', '/v1/limits', { key })
     const rows: Record<string, { read: number; written: number }> = {}
     const run = async (name: string, method: string, path: string) => {
-      const { read, written } = await rowsOf(method, path, { key })
+      const { read, written } = await rowsOfCall(method, path, { key })
       rows[name] = { read, written }
       expect(read, `rows that ${name} reads`).toBeLessThan(250)
     }
@@ -271,11 +271,11 @@ describe('the trash', () => {
     expect(most).toBeLessThan(50)
     await seed('tracks', 1, 2000, library)
     await query(`update tracks set status = 'ready'`)
-    const { read, written } = await rowsOf('DELETE', `/v1/collection/${ids.collection}?trash=true`, { key })
+    const { read, written } = await rowsOfCall('DELETE', `/v1/collection/${ids.collection}?trash=true`, { key })
     expect(written).toBeLessThanOrEqual(rows['discard collection']!.written)
     // Each track is looked up in playlists.
     expect(read).toBeLessThan(2000 * 8)
-    const restored = await rowsOf('POST', `/v1/trash/${ids.collection}/restore`, { key })
+    const restored = await rowsOfCall('POST', `/v1/trash/${ids.collection}/restore`, { key })
     expect(restored.written).toBeLessThan(50)
   })
 })

@@ -3,7 +3,7 @@ import { expect, it, vi } from 'vitest'
 import type { JobEvent } from '../../src/contract/job.ts'
 import { aShop, eventually, runSweep, stopTime } from './fixtures.ts'
 import { aLongTrack, early } from './long_track.ts'
-import { rowsDuring } from './meter.ts'
+import { rowsOf } from './meter.ts'
 import { aProcessedTrack, aWaitingTrack, uploadAndProcess } from './processed_track.ts'
 import { seedSessions } from './seed.ts'
 import { ok, query, refused } from './support.ts'
@@ -126,10 +126,10 @@ it('counts a play session on the day it was made, when the hour of its end is ov
   expect(await sessions()).toEqual([301, 20])
   // The hour in which it ends is the sixth, which must be over for ten minutes.
   vi.setSystemTime(midnight + 7 * HOUR + 10 * 60_000 - 1)
-  expect((await rowsDuring(() => runSweep())).written).toBe(1)
+  expect((await rowsOf(() => runSweep())).written).toBe(1)
   vi.setSystemTime(midnight + 7 * HOUR + 10 * 60_000)
   // The cursor, the day, and that a sweep ran.
-  expect((await rowsDuring(() => runSweep())).written).toBe(3)
+  expect((await rowsOf(() => runSweep())).written).toBe(3)
   expect(await sessions()).toEqual([301, 21])
   vi.setSystemTime(midnight + 60 * HOUR)
   await runSweep()

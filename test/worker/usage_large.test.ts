@@ -2,7 +2,7 @@ import { env } from 'cloudflare:workers'
 import { expect, it, onTestFinished, vi } from 'vitest'
 
 import { aShop, eventually, runSweep } from './fixtures.ts'
-import { rowsDuring } from './meter.ts'
+import { rowsOf } from './meter.ts'
 import { aProcessedTrack, aWaitingTrack } from './processed_track.ts'
 import { withoutTriggers } from './seed.ts'
 import { makeStorage } from './storage.ts'
@@ -23,12 +23,12 @@ it('costs one row of a track that becomes ready, or is deleted, and none of one 
   const waiting = await Promise.all([1, 2].map(() => aWaitingTrack(key, collection_id)))
   const finish = async (id: string) =>
     (
-      await rowsDuring(() =>
+      await rowsOf(() =>
         query(`update tracks set files = ${filesSql('5')}, duration = 3, status = 'ready' where id = ?`, id),
       )
     ).written
-  const remove = async (id: string) => (await rowsDuring(() => query('delete from tracks where id = ?', id))).written
-  const create = async () => (await rowsDuring(() => aWaitingTrack(key, collection_id))).written
+  const remove = async (id: string) => (await rowsOf(() => query('delete from tracks where id = ?', id))).written
+  const create = async () => (await rowsOf(() => aWaitingTrack(key, collection_id))).written
   const counted = [await create(), await finish(waiting[0]!), await remove(waiting[0]!)]
   await env.DB.batch(usage.map(({ name }) => env.DB.prepare(`drop trigger ${name}`)))
   const plain = [await create(), await finish(waiting[1]!), await remove(waiting[1]!)]

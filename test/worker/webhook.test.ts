@@ -1,7 +1,7 @@
 import { env } from 'cloudflare:workers'
 import { beforeEach, describe, expect, it } from 'vitest'
 
-import { rowsDuring } from './meter.ts'
+import { rowsOf } from './meter.ts'
 import { seedDeliveries, seedEvents } from './seed.ts'
 import { shopWithEvents, typesOf } from './shop_with_events.ts'
 import { anOrganization, call, ok, query, refused, wrongFields } from './support.ts'
@@ -226,8 +226,8 @@ describe('deliveries', () => {
     await send()
     const costs: { written: number; read: number }[] = []
     for (const subject of ['track:1', 'track:2', 'track:3']) {
-      const written = await rowsDuring(() => insertEvents(organization_id, [subject]))
-      const sent = await rowsDuring(() => send())
+      const written = await rowsOf(() => insertEvents(organization_id, [subject]))
+      const sent = await rowsOf(() => send())
       // As docs/decisions/0057 tells: of the event itself are one row written and four read.
       costs.push({ written: written.written - 1 + sent.written, read: sent.read })
     }

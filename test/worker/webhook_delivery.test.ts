@@ -6,7 +6,7 @@ import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import worker from '../../src/index.ts'
 import { SCHEDULE } from '../../src/pipeline/webhook_send.ts'
 import type { Received } from '../support/receiver.ts'
-import { rowsDuring } from './meter.ts'
+import { rowsOf } from './meter.ts'
 import { ok, query, quiet } from './support.ts'
 import {
   aListener,
@@ -206,7 +206,7 @@ describe('a delivery', () => {
         body: {},
       }))
       const batch = createMessageBatch('tonearm-webhook', list)
-      const { statements } = await rowsDuring(async () => worker.queue(batch, quiet))
+      const { statements } = await rowsOf(async () => worker.queue(batch, quiet))
       expect((await getQueueResult(batch, createExecutionContext())).explicitAcks).toHaveLength(messages)
       return statements
     }

@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 
 import { holdAll } from '../../src/pipeline/webhook_order.ts'
 import { eventually, runSweep } from './fixtures.ts'
-import { rowsDuring } from './meter.ts'
+import { rowsOf } from './meter.ts'
 import { db, ok, query, quiet } from './support.ts'
 import { aListener, allAttempts, allowReceivers, deliveries, insertEvents, post, send } from './webhooks.ts'
 
@@ -119,7 +119,7 @@ describe('what looks for work', () => {
       pause(one.id),
     )
     await db.batch([first!, ...rest])
-    const { read } = await rowsDuring(() => send())
+    const { read } = await rowsOf(() => send())
     expect(read).toBeLessThan(10)
 
     await receiver.next('ok')
