@@ -20,7 +20,12 @@ export const Environment = z.object({
     .describe("where jobs keep their files; else a folder in the system's temporary directory"),
   FFMPEG_PATH: z.string().optional().describe("which ffmpeg to use; else the PATH's, else npm's"),
   FFPROBE_PATH: z.string().optional().describe('which ffprobe to use; else likewise'),
-  PARENT_PID: z.coerce.number().int().positive().optional().describe('a process with which it ends'),
+  PARENT_PID: z.coerce
+    .number()
+    .int()
+    .positive()
+    .optional()
+    .describe('a process id: the transcoder ends when that process does'),
   FFMPEG_TIMEOUT: z.coerce
     .number()
     .positive()

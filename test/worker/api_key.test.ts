@@ -3,8 +3,7 @@ import { describe, expect, it, vi } from 'vitest'
 import { isSecret, sha256 } from '../../src/adapters/secret.ts'
 import { aShop, eventually, stopTime } from './fixtures.ts'
 import { rowsOf, rowsOfCall } from './meter.ts'
-import { aWaitingTrack } from './processed_track.ts'
-import { anOrganization, call, ok, query } from './support.ts'
+import { anOrganization, aWaitingTrack, call, ok, query } from './support.ts'
 
 /** Mints a key. */
 const mint = async (key: string, body: object = {}) =>

@@ -2,9 +2,9 @@ import { env } from 'cloudflare:workers'
 import { describe, expect, it } from 'vitest'
 
 import { aShop, eventually } from './fixtures.ts'
-import { aProcessedTrack, aWaitingTrack } from './processed_track.ts'
-import { call, ok, query } from './support.ts'
-import { serveTranscoder } from './transcoder.ts'
+import { aProcessedTrack } from './processed_track.ts'
+import { aWaitingTrack, call, ok, query } from './support.ts'
+import { error, serveTranscoder } from './transcoder.ts'
 
 /** Mints a key. */
 const mint = async (key: string, body: object = {}) =>
@@ -34,7 +34,7 @@ describe('an api key for browsers', () => {
   })
 
   it('of an uploader reads the status of the tracks of a session, and of no others', async () => {
-    serveTranscoder(() => ({ type: 'error', error: { code: 'no_audio', message: 'No audio', retryable: false } }))
+    serveTranscoder(() => error('no_audio', 'No audio'))
     const { key, collection_id } = await aShop()
     const { secret } = await mint(key, { type: 'uploader', collection_id })
     const { upload_session_id } = await ok('POST', '/v1/upload_session', { key: secret, body: { collection_id } })

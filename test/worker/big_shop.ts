@@ -1,11 +1,9 @@
-import { aShop } from './fixtures.ts'
+import { aShop, type Shop } from './fixtures.ts'
 import { aMultipart } from './parts.ts'
 import { aProcessedTrack } from './processed_track.ts'
 import { seed, seededId, seedPlaces, type Table } from './seed.ts'
 import { ok } from './support.ts'
 import { serveTranscoder } from './transcoder.ts'
-
-type Shop = Awaited<ReturnType<typeof aShop>>
 
 const TABLES: readonly Table[] = ['organizations', 'api_keys', 'collections', 'playlists', 'tracks', 'shares', 'trash']
 

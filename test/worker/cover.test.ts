@@ -7,12 +7,12 @@ import { collections, tracks } from '../../src/adapters/schema.ts'
 import { signCoverGrant } from '../../src/adapters/token.ts'
 import { jobs } from '../../src/adapters/work_schema.ts'
 import type { CoverAnswer } from '../../src/contract/job.ts'
-import { aShop, deliver, eventually, jobRow, storedFiles } from './fixtures.ts'
+import { aShop, deliver, eventually, jobRow, type Shop, storedFiles } from './fixtures.ts'
 import { isSignedFor, signedParts } from './signature.ts'
 import { aTrack, call, db, ok } from './support.ts'
 import { cut, PALETTE, startTranscoder } from './transcoder.ts'
 
-let shop: Awaited<ReturnType<typeof aShop>>
+let shop: Shop
 let url: string
 beforeEach(async () => {
   shop = await aShop()
@@ -229,7 +229,7 @@ describe('errors', () => {
     startTranscoder({
       cover: async (job) => {
         await ok('DELETE', `/v1/collection/${shop.collection_id}`, { key: shop.key })
-        await env.MEDIA.put(signedParts(job.outputs.icon).key!, 'image')
+        await env.MEDIA.put(signedParts(job.outputs.icon).key, 'image')
         return cut()
       },
     })

@@ -7,10 +7,9 @@ import worker from '../../src/index.ts'
 import { aShop, eventually, laterBy, runSweep } from './fixtures.ts'
 import { early } from './long_track.ts'
 import { rowsDuring, rowsOf, settled } from './meter.ts'
-import { aWaitingTrack } from './processed_track.ts'
 import { seedEvents } from './seed.ts'
 import { shopWithEvents, eventsOf, typesOf } from './shop_with_events.ts'
-import { anOrganization, ok, query, refused, wrongFields } from './support.ts'
+import { anOrganization, aWaitingTrack, ok, query, refused, wrongFields } from './support.ts'
 import { made } from './transcoder.ts'
 
 /** The feed of what happened, how long it is kept, and what it costs (docs/decisions/0056). */

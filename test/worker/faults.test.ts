@@ -15,8 +15,7 @@ import {
   trackRow,
   unfollowed,
 } from './fixtures.ts'
-import { aWaitingTrack } from './processed_track.ts'
-import { ok, query, silent } from './support.ts'
+import { aWaitingTrack, ok, query, silent } from './support.ts'
 import { events, made, openStream, result, startTranscoder } from './transcoder.ts'
 
 /** A database that fails now and then, by faults that pass (docs/decisions/0031). */

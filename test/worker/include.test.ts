@@ -1,8 +1,8 @@
 import { expect, it } from 'vitest'
 
 import { aShop } from './fixtures.ts'
-import { aProcessedTrack, aWaitingTrack } from './processed_track.ts'
-import { ok, query, refused, wrongFields } from './support.ts'
+import { aProcessedTrack } from './processed_track.ts'
+import { aWaitingTrack, ok, query, refused, wrongFields } from './support.ts'
 import { made, serveTranscoder } from './transcoder.ts'
 
 it('include brings levels, loudness and the effective cover along, only where it is asked to', async () => {

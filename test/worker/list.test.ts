@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest'
 
 import { aShop, beforeBatch } from './fixtures.ts'
-import { aWaitingTrack, uploadAndProcess } from './processed_track.ts'
-import { call, ok, query, refused, wrongFields } from './support.ts'
+import { uploadAndProcess } from './processed_track.ts'
+import { aWaitingTrack, call, ok, query, refused, wrongFields } from './support.ts'
 import { serveTranscoder } from './transcoder.ts'
 
 const CREATORS = ['11111111-1111-4111-8111-111111111111', '22222222-2222-4222-8222-222222222222'] as const

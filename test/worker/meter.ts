@@ -41,7 +41,7 @@ session._send = async function metered(...args) {
   return result
 }
 
-/** Rows that D1 read and wrote for what `run` does, and how often it was asked; not for what earlier messages cause meanwhile. */
+/** Rows that D1 read and wrote for what `run` does itself, and how often it was asked; not what queues and Durable Objects do meanwhile. */
 export async function rowsOf<T>(run: () => Promise<T>) {
   const rows = { ...nothing }
   const result = await ofRun.run(rows, run)
@@ -55,7 +55,7 @@ export async function rowsOfCall(...args: Parameters<typeof call>) {
   return { ...rows, body: result.body }
 }
 
-/** The same of all that happens meanwhile, in queues and Durable Objects too. */
+/** The same of all that happens meanwhile. */
 export async function rowsDuring<T>(run: () => Promise<T>) {
   const before = { ...total }
   const result = await run()

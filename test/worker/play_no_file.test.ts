@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest'
 
 import { aShop } from './fixtures.ts'
-import { aProcessedTrack, aWaitingTrack, uploadAndProcess } from './processed_track.ts'
-import { ok } from './support.ts'
+import { aProcessedTrack, uploadAndProcess } from './processed_track.ts'
+import { aWaitingTrack, ok } from './support.ts'
 import { serveTranscoder } from './transcoder.ts'
 
 /** A collection and a playlist of two tracks, the first of which nobody has sent a file for, and a session of each kind. */

@@ -1,13 +1,13 @@
 import { beforeEach, describe, expect, it } from 'vitest'
 
-import { aReadyTrack, aShop, stopTime } from './fixtures.ts'
+import { aReadyTrack, aShop, type Shop, stopTime } from './fixtures.ts'
 import { rowsOfCall } from './meter.ts'
 import { seed } from './seed.ts'
 import { anOrganization, ok, query, refused } from './support.ts'
 
 /** How a play session is made and listed: in how many trips, guarded by what, and what stands in long lists. */
 
-let shop: Awaited<ReturnType<typeof aShop>>
+let shop: Shop
 beforeEach(async () => {
   shop = await aShop()
 })

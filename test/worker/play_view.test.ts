@@ -2,13 +2,13 @@ import { eq } from 'drizzle-orm'
 import { beforeEach, describe, expect, it } from 'vitest'
 
 import { collections, tracks } from '../../src/adapters/schema.ts'
-import { aReadyTrack, aShop } from './fixtures.ts'
+import { aReadyTrack, aShop, type Shop } from './fixtures.ts'
 import { isSignedFor, signedParts } from './signature.ts'
 import { db, ok, refused } from './support.ts'
 
 /** What a listener sees of a track, with everything that it inherits (docs/architecture.md#inheritance), and its downloads. */
 
-let shop: Awaited<ReturnType<typeof aShop>>
+let shop: Shop
 let track_id: string
 beforeEach(async () => {
   shop = await aShop()

@@ -1,8 +1,7 @@
 import { describe, expect, it } from 'vitest'
 
 import { aShop } from './fixtures.ts'
-import { aWaitingTrack } from './processed_track.ts'
-import { call, ok, query } from './support.ts'
+import { aWaitingTrack, call, ok, query } from './support.ts'
 import { serveTranscoder } from './transcoder.ts'
 
 const strange = '000fffff-ffff-4fff-bfff-ffffffffffff'

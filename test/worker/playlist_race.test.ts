@@ -2,8 +2,7 @@ import { describe, expect, it } from 'vitest'
 
 import { aShop } from './fixtures.ts'
 import { rowsOfCall } from './meter.ts'
-import { aWaitingTrack } from './processed_track.ts'
-import { call, ok } from './support.ts'
+import { aWaitingTrack, call, ok } from './support.ts'
 
 /** A playlist with ten tracks to put into it. */
 async function aPlaylist() {

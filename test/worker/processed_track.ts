@@ -1,13 +1,9 @@
 import { env } from 'cloudflare:workers'
 
 import { eventually } from './fixtures.ts'
-import { aTrack, ok, query } from './support.ts'
+import { aWaitingTrack, ok, query } from './support.ts'
 
-/** Tracks that go the whole way, by the queues and a transcoder; needs `serveTranscoder`. */
-
-/** A track that waits for its upload. */
-export const aWaitingTrack = async (key: string, collection_id: string, body: object = {}) =>
-  (await aTrack(key, collection_id, body)).id as string
+/** Tracks that go the whole way, by the queues and the test's transcoder. */
 
 /** Puts the bytes where the track's newest handle leads, says so, and waits for the transcoder's answer to be written down. */
 export async function uploadAndProcess(key: string, track_id: string, until = 'ready') {

@@ -3,9 +3,9 @@ import { afterEach, describe, expect, it, vi } from 'vitest'
 
 import { aShop, eventually, laterBy, storedFiles, runSweep } from './fixtures.ts'
 import { aPlayedTrack } from './played_track.ts'
-import { aWaitingTrack, uploadAndProcess } from './processed_track.ts'
-import { ok, query } from './support.ts'
-import { serveTranscoder } from './transcoder.ts'
+import { uploadAndProcess } from './processed_track.ts'
+import { aWaitingTrack, ok, query } from './support.ts'
+import { error, serveTranscoder } from './transcoder.ts'
 
 afterEach(() => void vi.useRealTimers())
 
@@ -90,7 +90,7 @@ describe('a new upload URL', () => {
     const complete = () => ok('POST', `/v1/track/${track_id}/upload_complete`, { key })
     // Never told of; processed in vain; processed.
     for (let n = 0; n < 3; n++) await send()
-    serveTranscoder(() => ({ type: 'error', error: { code: 'no_audio', message: 'No audio', retryable: false } }))
+    serveTranscoder(() => error('no_audio', 'No audio'))
     await send()
     await complete()
     await eventually(async () => (await read()).status === 'incomplete')

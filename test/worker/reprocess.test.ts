@@ -4,13 +4,13 @@ import type { JobEvent } from '../../src/contract/job.ts'
 import { aShop, eventually, laterBy, storedFiles, runSweep } from './fixtures.ts'
 import { settled } from './meter.ts'
 import { aPlayedTrack } from './played_track.ts'
-import { aWaitingTrack, uploadAndProcess } from './processed_track.ts'
-import { call, ok, query } from './support.ts'
-import { made, serveTranscoder } from './transcoder.ts'
+import { uploadAndProcess } from './processed_track.ts'
+import { aWaitingTrack, call, ok, query } from './support.ts'
+import { error, made, serveTranscoder } from './transcoder.ts'
 
 afterEach(() => void vi.useRealTimers())
 
-const noAudio: JobEvent = { type: 'error', error: { code: 'no_audio', message: 'No audio', retryable: false } }
+const noAudio: JobEvent = error('no_audio', 'No audio')
 describe('reprocess', () => {
   it('is 409 for a track that never had a file', async () => {
     const { key, collection_id } = await aShop()

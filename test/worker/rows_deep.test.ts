@@ -1,12 +1,11 @@
 import { afterEach, describe, expect, it } from 'vitest'
 
-import { aShop } from './fixtures.ts'
+import { aShop, type Shop } from './fixtures.ts'
 import { rowsOfCall } from './meter.ts'
 import { countedLists, seed } from './seed.ts'
 import { makeStorage } from './storage.ts'
 import { query } from './support.ts'
 
-type Shop = Awaited<ReturnType<typeof aShop>>
 type Table = 'tracks' | 'collections' | 'playlists' | 'api_keys'
 
 /** Deletes about a fifth of the rows: single ones, long runs, and whole ranges of the list's counts. */

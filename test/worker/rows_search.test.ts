@@ -3,14 +3,11 @@ import { afterEach, describe, expect, it } from 'vitest'
 import { fillText, type Kind } from '../../src/adapters/search.ts'
 import { MOST_SORTED, MOST_WALKED } from '../../src/resources/candidates.ts'
 import { MOST_COUNTED } from '../../src/resources/find.ts'
-import { aShop, runSweep, stopTime } from './fixtures.ts'
+import { aShop, runSweep, type Shop, stopTime } from './fixtures.ts'
 import { rowsOfCall } from './meter.ts'
-import { aWaitingTrack } from './processed_track.ts'
 import { CREATOR, seed } from './seed.ts'
 import { makeStorage } from './storage.ts'
-import { query } from './support.ts'
-
-type Shop = Awaited<ReturnType<typeof aShop>>
+import { aWaitingTrack, query } from './support.ts'
 
 // A hundred thousand rows are gone faster with their table.
 afterEach(makeStorage)

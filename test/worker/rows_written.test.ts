@@ -2,11 +2,11 @@ import { describe, expect, it } from 'vitest'
 
 import { aBigShop, grow } from './big_shop.ts'
 import { runSweep } from './fixtures.ts'
-import { rowsDuring, rowsOfCall } from './meter.ts'
-import { aWaitingTrack, uploadAndProcess } from './processed_track.ts'
+import { rowsDuring, rowsOf, rowsOfCall } from './meter.ts'
+import { uploadAndProcess } from './processed_track.ts'
 import { seededId } from './seed.ts'
-import { ok, query } from './support.ts'
-import { made, serveTranscoder } from './transcoder.ts'
+import { aWaitingTrack, ok, query } from './support.ts'
+import { error, made, serveTranscoder } from './transcoder.ts'
 
 type Shop = Awaited<ReturnType<typeof aBigShop>>
 
@@ -66,7 +66,7 @@ describe('rows read by what changes something', () => {
     const grown = Object.entries(many).filter(([name, read]) => read > few[name]! + 10)
     expect(grown).toEqual([])
 
-    serveTranscoder(() => ({ type: 'error', error: { code: 'no_audio', message: 'No audio', retryable: false } }))
+    serveTranscoder(() => error('no_audio', 'No audio'))
     const track_id = await aWaitingTrack(shop.key, shop.collection_id)
     const failing = await rowsDuring(() => uploadAndProcess(shop.key, track_id, 'failed'))
     expect(failing.read, 'while a track is processed and fails').toBeLessThan(1000)
@@ -87,7 +87,7 @@ describe('rows read by what changes something', () => {
     await query(`delete from jobs where state = 'open'`)
     // The first of a day looks for old events.
     await runSweep()
-    const sweeping = await rowsDuring(() => runSweep())
+    const sweeping = await rowsOf(runSweep)
     // One or two for each kind of thing that it looks after.
     expect(sweeping.read, 'in a sweep with nothing to do').toBeLessThan(20)
   })

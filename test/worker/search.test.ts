@@ -3,14 +3,13 @@ import { afterEach, describe, expect, it, vi } from 'vitest'
 
 import beforeExport from '../../scripts/before_export.sql?raw'
 import { SEARCH_TABLE } from '../../src/adapters/search.ts'
-import { aShop, runSweep } from './fixtures.ts'
-import { aProcessedTrack, aWaitingTrack } from './processed_track.ts'
+import { aShop, runSweep, type Shop } from './fixtures.ts'
+import { aProcessedTrack } from './processed_track.ts'
 import { makeStorage } from './storage.ts'
-import { ok, query, refused, wrongFields } from './support.ts'
+import { aWaitingTrack, ok, query, refused, wrongFields } from './support.ts'
 import { made, serveTranscoder } from './transcoder.ts'
 
 const CREATORS = ['11111111-1111-4111-8111-111111111111', '22222222-2222-4222-8222-222222222222'] as const
-type Shop = Awaited<ReturnType<typeof aShop>>
 type Row = { id: string; title?: string; player_title?: string | null; file_name?: string }
 
 /** What a list calls its rows, in its order; `counts` beside them. */

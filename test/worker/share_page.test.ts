@@ -136,6 +136,7 @@ describe('the page of a share', () => {
     const mix = await create({ scope: 'playlist', id: playlist_id })
     expect((await open(`/s/${mix.slug}`)).text).toMatch(/Playlist · 101 tracks<[^]*and 1 more/)
     const { read } = await rowsOf(() => open(`/embed/s/${slug}`))
+    expect(read).toBeGreaterThan(0)
     expect(read).toBeLessThanOrEqual(10)
   })
 

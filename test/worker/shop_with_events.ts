@@ -5,8 +5,8 @@ import type { TonearmEvent } from '../../src/contract/event.ts'
 import type { JobEvent, TranscodeJob } from '../../src/contract/job.ts'
 import worker from '../../src/index.ts'
 import { aShop, eventually } from './fixtures.ts'
-import { aProcessedTrack, aWaitingTrack } from './processed_track.ts'
-import { ok } from './support.ts'
+import { aProcessedTrack } from './processed_track.ts'
+import { aWaitingTrack, ok } from './support.ts'
 import { cut, events, made, startTranscoder } from './transcoder.ts'
 
 /** A shop, and the events of what happens there. */

@@ -53,7 +53,7 @@ export function signedParts(href: string) {
   const url = new URL(href.replaceAll('+', '%2B'))
   const get = (name: string) => url.searchParams.get(name)
   return {
-    key: decodeURIComponent(url.pathname).split(`/${env.S3_BUCKET}/`)[1],
+    key: decodeURIComponent(url.pathname).split(`/${env.S3_BUCKET}/`)[1]!,
     expires: Number(get('X-Amz-Expires')),
     /** Milliseconds since 1970. */
     ends:

@@ -9,7 +9,7 @@ import worker from '../../src/index.ts'
 /** The real D1, for what the interface does not show or cannot bring about (time that has passed). */
 export const db = openDatabase(env.DB)
 
-/** One value or all rows straight from D1: for what the interface does not show, and for time that has passed. */
+/** The same in SQL; answers rows. */
 export const query = async <T = Record<string, unknown>>(text: string, ...values: unknown[]) =>
   (
     await env.DB.prepare(text)
@@ -105,3 +105,7 @@ export async function aTrack(key: string, collection_id: string, body: object = 
   const { track } = await ok('POST', '/v1/track', { key, body: { collection_id, file_name: 'So What.mp3', ...body } })
   return track
 }
+
+/** The id of one. */
+export const aWaitingTrack = async (key: string, collection_id: string, body: object = {}) =>
+  (await aTrack(key, collection_id, body)).id as string

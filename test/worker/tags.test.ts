@@ -3,10 +3,10 @@ import { beforeEach, describe, expect, it, vi } from 'vitest'
 
 import type { Tags } from '../../src/contract/info.ts'
 import type { TranscodeJob } from '../../src/contract/job.ts'
-import { aShop } from './fixtures.ts'
+import { aShop, type Shop } from './fixtures.ts'
 import { rowsOfCall } from './meter.ts'
-import { aWaitingTrack, uploadAndProcess } from './processed_track.ts'
-import { ok, query } from './support.ts'
+import { uploadAndProcess } from './processed_track.ts'
+import { aWaitingTrack, ok, query } from './support.ts'
 import { made, serveTranscoder } from './transcoder.ts'
 
 /** What the tags of a file are used for, and that what people set always wins (docs/tags.md). */
@@ -24,7 +24,7 @@ const TAGS = {
   disc_number: 1,
 } satisfies Tags
 
-let shop: Awaited<ReturnType<typeof aShop>>
+let shop: Shop
 /** What the files say, by their names. */
 let files: Record<string, Tags | undefined>
 let seen: TranscodeJob[]

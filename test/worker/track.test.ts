@@ -3,11 +3,20 @@ import { eq } from 'drizzle-orm'
 import { beforeEach, describe, expect, it } from 'vitest'
 
 import { tracks } from '../../src/adapters/schema.ts'
-import { aReadyTrack, aShop, deleteAtOnce, eventually, storedFiles, storeFiles, trackRow } from './fixtures.ts'
+import {
+  aReadyTrack,
+  aShop,
+  deleteAtOnce,
+  eventually,
+  type Shop,
+  storedFiles,
+  storeFiles,
+  trackRow,
+} from './fixtures.ts'
 import { isSignedFor, signedParts } from './signature.ts'
 import { aCollection, aTrack, db, ok, refused, UNKNOWN_ID, wrongFields } from './support.ts'
 
-let shop: Awaited<ReturnType<typeof aShop>>
+let shop: Shop
 let key: string
 let collection_id: string
 beforeEach(async () => {

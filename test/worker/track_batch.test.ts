@@ -2,10 +2,10 @@ import { describe, expect, it } from 'vitest'
 
 import { aShop, changeTracks, eventually, storedFiles } from './fixtures.ts'
 import { rowsOfCall } from './meter.ts'
-import { aProcessedTrack, aWaitingTrack } from './processed_track.ts'
+import { aProcessedTrack } from './processed_track.ts'
 import { countedLists } from './seed.ts'
 import { shopWithEvents } from './shop_with_events.ts'
-import { aCollection, call, ok, query, refused, UNKNOWN_ID, wrongFields } from './support.ts'
+import { aCollection, aWaitingTrack, call, ok, query, refused, UNKNOWN_ID, wrongFields } from './support.ts'
 import { serveTranscoder } from './transcoder.ts'
 
 const names = async (key: string, path: string) => {

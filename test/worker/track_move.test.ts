@@ -3,8 +3,8 @@ import { afterEach, expect, it, vi } from 'vitest'
 
 import { aShop, beforeBatch, changeTracks, eventually, laterBy, runSweep, storedFiles } from './fixtures.ts'
 import { settled } from './meter.ts'
-import { aProcessedTrack, aWaitingTrack } from './processed_track.ts'
-import { aCollection, call, ok, query, refused } from './support.ts'
+import { aProcessedTrack } from './processed_track.ts'
+import { aCollection, aWaitingTrack, call, ok, query, refused } from './support.ts'
 import { serveTranscoder } from './transcoder.ts'
 
 /** Tracks that move to another collection, and what happens beside it. */

@@ -3,6 +3,7 @@ import { vi } from 'vitest'
 
 import { CATALOGUE } from '../../src/contract/catalogue.ts'
 import { CoverAnswer, CoverJob, JobEvent, type JobResult, TranscodeJob } from '../../src/contract/job.ts'
+import { signedParts } from './signature.ts'
 
 /**
  * The transcoder is an external process that workerd cannot run, so these tests answer in its place. Every request and every event
@@ -70,19 +71,17 @@ export function startTranscoder(answers: {
   return { transcodes, covers, cancelled }
 }
 
-/** Where in the bucket a presigned URL leads. */
-export const objectOf = (url: string) => decodeURIComponent(new URL(url).pathname.split(`/${env.S3_BUCKET}/`)[1]!)
-
 /** A transcoder that puts what it made into R2; answers the jobs that it was asked to do. */
 export function serveTranscoder(answer: (job: TranscodeJob) => JobEvent | Promise<JobEvent> = made): TranscodeJob[] {
   const cover: CoverReply = async ({ outputs }) => {
-    await Promise.all(Object.values(outputs).map((url) => env.MEDIA.put(objectOf(url), 'jpeg')))
+    await Promise.all(Object.values(outputs).map((url) => env.MEDIA.put(signedParts(url).key, 'jpeg')))
     return { ok: true, result: { image_colors: [] } }
   }
   const transcode: TranscodeReply = async (job) => {
     const event = await answer(job)
     const variants = event.type === 'result' ? event.result.variants.map(({ index }) => index) : []
-    for (const { index, url } of job.variants) if (variants.includes(index)) await env.MEDIA.put(objectOf(url), 'audio')
+    for (const { index, url } of job.variants)
+      if (variants.includes(index)) await env.MEDIA.put(signedParts(url).key, 'audio')
     return events(event)
   }
   return startTranscoder({ cover, transcode }).transcodes
@@ -130,7 +129,7 @@ export const error = (
 
 /** What the transcoder answers for a good source of 12.3456 s: everything but the FLAC, which a lossy source does not get. */
 export function result(changes: Partial<JobResult> = {}): JobEvent {
-  const made = CATALOGUE.filter(({ index }) => index !== 'original' && index !== 'lossless')
+  const lossy = CATALOGUE.filter(({ index }) => index !== 'original' && index !== 'lossless')
   return {
     type: 'result',
     result: {
@@ -138,7 +137,7 @@ export function result(changes: Partial<JobResult> = {}): JobEvent {
       levels: Array.from({ length: 320 }, (_, at) => at / 319),
       info: { codec: 'mp3', sample_rate: 44100, channels: 2, bitrate: 191.6 },
       warnings: [],
-      variants: made.map(({ index, bitrate }) => ({ index, size: 1000, bitrate, duration: 12.3456 })),
+      variants: lossy.map(({ index, bitrate }) => ({ index, size: 1000, bitrate, duration: 12.3456 })),
       skipped: [{ index: 'lossless', reason: 'the source is lossy' }],
       failed: [],
       cover: null,

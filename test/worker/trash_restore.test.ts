@@ -1,8 +1,8 @@
 import { afterEach, describe, expect, it, vi } from 'vitest'
 
 import { aShop, changeTracks, eventually, laterBy, runSweep, storedFiles, trackRow, upload } from './fixtures.ts'
-import { aProcessedTrack, aWaitingTrack } from './processed_track.ts'
-import { aCollection, ok, query, refused } from './support.ts'
+import { aProcessedTrack } from './processed_track.ts'
+import { aCollection, aWaitingTrack, ok, query, refused } from './support.ts'
 import { serveTranscoder } from './transcoder.ts'
 import { aLibrary } from './trash_library.ts'
 

@@ -4,10 +4,10 @@ import type { JobEvent } from '../../src/contract/job.ts'
 import { aShop, eventually, runSweep, stopTime } from './fixtures.ts'
 import { aLongTrack, early } from './long_track.ts'
 import { rowsOf } from './meter.ts'
-import { aProcessedTrack, aWaitingTrack, uploadAndProcess } from './processed_track.ts'
+import { aProcessedTrack, uploadAndProcess } from './processed_track.ts'
 import { seedSessions } from './seed.ts'
-import { ok, query, refused } from './support.ts'
-import { type made, serveTranscoder } from './transcoder.ts'
+import { aWaitingTrack, ok, query, refused } from './support.ts'
+import { error, type made, serveTranscoder } from './transcoder.ts'
 import { dateOf, DAY, expectCounted, HOUR, sized, usageOf } from './usage_count.ts'
 
 /** `GET /v1/usage`, kept by counters (docs/decisions/0055). */
@@ -62,7 +62,7 @@ it('follows a reprocess, a new file, one that fails and deletions, and nothing c
   expect(await expectCounted(shop)).toMatchObject({ tracks: 2, duration: 15 })
   expect(await uploads()).toBe(3)
   // What it had plays on.
-  answer = () => ({ type: 'error', error: { code: 'no_audio', message: 'No audio', retryable: false } })
+  answer = () => error('no_audio', 'No audio')
   await again('upload', 'incomplete')
   expect(await expectCounted(shop)).toMatchObject({ tracks: 2 })
   expect(await uploads()).toBe(3)

@@ -3,10 +3,10 @@ import { expect, it, onTestFinished, vi } from 'vitest'
 
 import { aShop, eventually, runSweep } from './fixtures.ts'
 import { rowsOf } from './meter.ts'
-import { aProcessedTrack, aWaitingTrack } from './processed_track.ts'
+import { aProcessedTrack } from './processed_track.ts'
 import { withoutTriggers } from './seed.ts'
 import { makeStorage } from './storage.ts'
-import { ok, query } from './support.ts'
+import { aWaitingTrack, ok, query } from './support.ts'
 import { serveTranscoder } from './transcoder.ts'
 import { dateOf, DAY, expectCounted, filesSql, manyTracks, usageOf } from './usage_count.ts'
 

@@ -4,14 +4,24 @@ import { expect, vi } from 'vitest'
 
 import type { JobEvent, TranscodeJob } from '../../src/contract/job.ts'
 import { failing, type Moment } from './faulty.ts'
-import { aShop, deliver, eventually, follower, followWith, laterBy, runSweep, storedFiles } from './fixtures.ts'
+import {
+  aShop,
+  deliver,
+  eventually,
+  follower,
+  followWith,
+  laterBy,
+  runSweep,
+  type Shop,
+  storedFiles,
+} from './fixtures.ts'
+import { signedParts } from './signature.ts'
 import { emptyStorage } from './storage.ts'
 import { call, query } from './support.ts'
-import { cut, error, events, made, objectOf, openStream, startTranscoder } from './transcoder.ts'
+import { cut, error, events, made, openStream, startTranscoder } from './transcoder.ts'
 
 /** A flow of a file's life with faults on the way, and the time that passes after it. */
 
-type Shop = Awaited<ReturnType<typeof aShop>>
 export interface World extends Shop {
   bindings: Env
   messages: { queue: string; body: unknown }[]
@@ -47,22 +57,22 @@ function aTranscoder(world: World): void {
       world.transcodes.push(job)
       const { job_id, source, variants } = job
       if (world.held.has(job_id)) return world.held.get(job_id)!.response
-      const source_path = objectOf(source.url)
+      const source_path = signedParts(source.url).key
       const isThere = (await env.MEDIA.head(source_path)) !== null
       const end = isThere ? world.answer(job) : error('source_unavailable', 'It is not there', true)
       if (end === 'hold') world.held.set(job_id, openStream())
       // What one that is ended has sent by then.
       const sent = end === 'hold' ? variants.slice(0, 2) : end.type === 'result' && !ends.has(job_id) ? variants : []
-      for (const { url } of sent) await env.MEDIA.put(objectOf(url), 'audio')
+      for (const { url } of sent) await env.MEDIA.put(signedParts(url).key, 'audio')
       if (end === 'hold') return world.held.get(job_id)!.response
       ends.set(job_id, end)
       return events({ type: 'progress', fraction: 0.5 }, end)
     },
     async cover({ source, outputs }) {
-      if (!(await env.MEDIA.head(objectOf(source.url)))) {
+      if (!(await env.MEDIA.head(signedParts(source.url).key))) {
         return { ok: false, error: { code: 'source_unavailable', message: 'It is not there', retryable: true } }
       }
-      for (const url of Object.values(outputs)) await env.MEDIA.put(objectOf(url), 'jpeg')
+      for (const url of Object.values(outputs)) await env.MEDIA.put(signedParts(url).key, 'jpeg')
       return cut()
     },
     cancel() {
@@ -76,7 +86,7 @@ function aTranscoder(world: World): void {
 }
 
 /** Nothing moves any more: no job is followed, but for those that go on until they are ended. */
-const quiet = ({ held }: World) =>
+const nothingRuns = ({ held }: World) =>
   eventually(() =>
     runInDurableObject(follower(), ({ following }) => [...following.keys()].every((job_id) => held.has(job_id))),
   )
@@ -89,7 +99,7 @@ export async function settle(world: World, isOver = () => false): Promise<void> 
       const { acknowledged } = await deliver(queue, body, { bindings })
       if (!acknowledged) messages.push({ queue, body })
     }
-    await quiet(world)
+    await nothingRuns(world)
     if (isOver()) return
     const open = await query(
       `select 1 from jobs where state = 'open' and min(nudge_at, lease_until) < ?1

@@ -10,7 +10,7 @@ const OPTIONS = ['', ...PATTERNS].map((pattern) => [pattern, wordsOf(pattern || 
 /** All, where an address names a type that there is not. */
 const typeOf = (id: string) => (PATTERNS.includes(id) ? id : '')
 
-/** Who has changed what: the events of 30 days, of all types or one. */
+/** Who has changed what: the events of 30 days, of all types, a group or one. */
 export function ActivityPage({ id }: PageProperties) {
   useTitle('Activity')
   const [type, setType] = useState(typeOf(id))
