@@ -47,6 +47,8 @@ export default defineConfig({
                 REQUEST_LOG: 'false',
                 WEBHOOK_LOCAL: 'true',
               },
+              // Nobody consumes it: a webhook is sent by the test that hands its message over, never in the middle of another.
+              queueProducers: { WEBHOOK_QUEUE: { queueName: 'tonearm-unheard' } },
             },
           })),
         ],

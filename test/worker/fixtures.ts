@@ -14,7 +14,7 @@ import { tracks } from '../../src/adapters/schema.ts'
 import { jobs } from '../../src/adapters/work_schema.ts'
 import worker, { TranscoderContainer } from '../../src/index.ts'
 import { insertTranscode } from '../../src/pipeline/transcode/line.ts'
-import { aCollection, anOrganization, aTrack, call, db, nudges, ok, quiet, silent } from './support.ts'
+import { aCollection, anOrganization, aTrack, call, db, noting, nudges, ok, silent } from './support.ts'
 
 type Track = typeof tracks.$inferSelect
 
@@ -120,7 +120,7 @@ export async function aTrackWithJob({ size = 10, shop }: { size?: number; shop?:
     row,
     read: async () => (await ok('GET', `/v1/track/${track_id}`, { key })).track,
     /** Delivers a message, and waits until the job is followed no more. */
-    async run(bindings: Env = quiet) {
+    async run(bindings: Env = noting) {
       await deliver('transcode', { job_id: job.id }, { bindings })
       await unfollowed(job.id)
       const { state, lease_until } = await jobRow(job.id)
@@ -147,7 +147,7 @@ export async function deliver(
   const context = createExecutionContext()
   // The result of a batch does not tell the delay, so the call is watched.
   const retry = vi.spyOn(batch.messages[0]!, 'retry')
-  await worker.queue(batch, options.bindings ?? quiet)
+  await worker.queue(batch, options.bindings ?? noting)
   const { explicitAcks, retryMessages } = await getQueueResult(batch, context)
   expect(retryMessages).toHaveLength(retry.mock.calls.length)
   return { acknowledged: explicitAcks.includes('message'), retried_in: retry.mock.calls[0]?.[0]?.delaySeconds }
@@ -189,7 +189,7 @@ export const uploadEvent = (key: string) => ({
 })
 
 /** The cron, as it runs every minute. */
-export const runSweep = (bindings: Env = quiet) =>
+export const runSweep = (bindings: Env = noting) =>
   worker.scheduled(createScheduledController({ cron: '* * * * *' }), bindings)
 
 /** Stops the Worker's `Date`, which is this isolate's, until the test ends; `vi.setSystemTime` moves it. */

@@ -22,18 +22,16 @@ export const silent = { send: async () => undefined } as unknown as Queue
 
 /** What the test has sent to the queue of transcodes, without a delay. */
 export const nudges: unknown[] = []
-const noting = {
-  send(body: unknown, options?: QueueSendOptions) {
-    if (!options?.delaySeconds) nudges.push(body)
-    return env.TRANSCODE_QUEUE.send(body, options)
-  },
-} as Queue
-
-/**
- * The real bindings, but no webhook is sent until a test hands the message over: a message of one test might arrive in the next one, and
- * have another consumer send beside it.
- */
-export const quiet: Env = { ...env, WEBHOOK_QUEUE: silent, TRANSCODE_QUEUE: noting }
+/** The real bindings, whose queue of transcodes notes that. */
+export const noting: Env = {
+  ...env,
+  TRANSCODE_QUEUE: {
+    send(body: unknown, options?: QueueSendOptions) {
+      if (!options?.delaySeconds) nudges.push(body)
+      return env.TRANSCODE_QUEUE.send(body, options)
+    },
+  } as Queue,
+}
 
 export const UNKNOWN_ID = '00000000-0000-4000-8000-00000000dead'
 
@@ -41,13 +39,13 @@ interface Options {
   key?: string | undefined
   body?: unknown
   headers?: Record<string, string>
-  /** In place of `quiet`, for what a test must bring about within a request. */
+  /** In place of `noting`, for what a test must bring about within a request. */
   bindings?: Env
 }
 
 /** Calls the real Worker; the answer's body is parsed, and a failed expectation shows it. */
 export async function call(method: string, path: string, options: Options = {}) {
-  const { key, body: sent, headers, bindings = quiet } = options
+  const { key, body: sent, headers, bindings = noting } = options
   const request = new Request(new URL(path, 'https://tonearm.test'), {
     method,
     headers: {

@@ -1,4 +1,5 @@
 import { createExecutionContext, createMessageBatch, getQueueResult } from 'cloudflare:test'
+import { env } from 'cloudflare:workers'
 import { Webhook as Standard } from 'standardwebhooks'
 import { Webhook as Svix } from 'svix'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
@@ -7,7 +8,7 @@ import worker from '../../src/index.ts'
 import { SCHEDULE } from '../../src/pipeline/webhook_send.ts'
 import type { Received } from '../support/receiver.ts'
 import { rowsOf } from './meter.ts'
-import { ok, query, quiet } from './support.ts'
+import { ok, query } from './support.ts'
 import {
   aListener,
   allAttempts,
@@ -23,7 +24,7 @@ import {
 
 const HOUR = 3600_000
 /** A receiver that lets one wait is not waited for: the others have all the time that busy cores take. */
-const hasty: Env = { ...quiet, WEBHOOK_TIMEOUT: '0.3' }
+const hasty: Env = { ...env, WEBHOOK_TIMEOUT: '0.3' }
 
 beforeEach(allowReceivers)
 afterEach(() => void vi.useRealTimers())
@@ -103,7 +104,7 @@ describe('a delivery', () => {
 
   it('is signed with the new secret alone when a changed SIGNING_SECRET has made the old one unreadable', async () => {
     const { organization_id, receiver, key, id } = await aListener('ok')
-    const bindings = { ...quiet, SIGNING_SECRET: 'another' }
+    const bindings = { ...env, SIGNING_SECRET: 'another' }
     const { secret } = await ok('POST', `/v1/webhook_endpoint/${id}/rotate`, { key, body: {}, bindings })
     await insertEvents(organization_id, ['track:1'])
     await send(bindings)
@@ -125,7 +126,7 @@ describe('a delivery', () => {
   ])('to a receiver that %s is tried ten times in 75 hours, and then given up', async (behaviour, attempt) => {
     const { organization_id, receiver, id } = await aListener(behaviour)
     await insertEvents(organization_id, ['track:1'])
-    await allAttempts(id, behaviour === 'hang' ? hasty : quiet)
+    await allAttempts(id, behaviour === 'hang' ? hasty : env)
     const [delivery] = await deliveries(id)
     expect(delivery).toMatchObject({ state: 'failed', attempt: 10, due_at: null })
     const attempts = JSON.parse(delivery!.attempts) as { at: number }[]
@@ -206,7 +207,7 @@ describe('a delivery', () => {
         body: {},
       }))
       const batch = createMessageBatch('tonearm-webhook', list)
-      const { statements } = await rowsOf(async () => worker.queue(batch, quiet))
+      const { statements } = await rowsOf(async () => worker.queue(batch, env))
       expect((await getQueueResult(batch, createExecutionContext())).explicitAcks).toHaveLength(messages)
       return statements
     }
@@ -220,9 +221,9 @@ describe('a delivery', () => {
   it('is sent to no URL that is refused by now', async () => {
     const { organization_id, receiver, id } = await aListener('ok')
     await insertEvents(organization_id, ['track:1'])
-    await send({ ...quiet, WEBHOOK_LOCAL: 'false' })
+    await send({ ...env, WEBHOOK_LOCAL: 'false' })
     expect(JSON.parse((await deliveries(id))[0]!.attempts)).toMatchObject([{ error: 'url_refused', status: null }])
-    await nextAttempt(id, { ...quiet, SIGNING_SECRET: 'another' })
+    await nextAttempt(id, { ...env, SIGNING_SECRET: 'another' })
     expect(JSON.parse((await deliveries(id))[0]!.attempts)).toMatchObject([{}, { error: 'secret_unreadable' }])
     expect(await receiver.received()).toEqual([])
     await nextAttempt(id)

@@ -2,7 +2,7 @@ import { env } from 'cloudflare:workers'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 
 import { eventually, runSweep } from './fixtures.ts'
-import { call, ok, query, quiet } from './support.ts'
+import { call, ok, query } from './support.ts'
 import {
   aListener,
   allAttempts,
@@ -103,7 +103,7 @@ describe('an endpoint', () => {
     const slow = await aListener('hang')
     await insertEvents(slow.organization_id, ...Array.from({ length: 30 }, (_, at) => [`track:${at}`] as [string]))
     const quick = await aListener('ok')
-    const patient: Env = { ...quiet, WEBHOOK_TIMEOUT: '8' }
+    const patient: Env = { ...env, WEBHOOK_TIMEOUT: '8' }
     const sending = send(patient)
     await eventually(async () => (await slow.receiver.received()).length === 4)
     // While all that the slow one may have is under way.
@@ -119,7 +119,7 @@ describe('an endpoint', () => {
     const quick = await aListener('ok')
     const many = Array.from({ length: 30 }, (_, at) => [`track:${at}`] as [string])
     for (const { organization_id } of late) await insertEvents(organization_id, ...many)
-    const sending = send({ ...quiet, WEBHOOK_TIMEOUT: '60' })
+    const sending = send({ ...env, WEBHOOK_TIMEOUT: '60' })
     const underWay = async () => (await Promise.all(late.map(({ receiver }) => receiver.received()))).flat().length
     await eventually(async () => (await underWay()) === 4)
     await insertEvents(quick.organization_id, ['track:1'], ['track:2'], ['track:3'])

@@ -2,7 +2,7 @@ import { env } from 'cloudflare:workers'
 import { afterEach, beforeEach, expect, it, vi } from 'vitest'
 
 import { faulty } from './faulty.ts'
-import { query, quiet } from './support.ts'
+import { query } from './support.ts'
 import { aListener, allAttempts, anEndpoint, aReceiver, insertEvents, allowReceivers, send } from './webhooks.ts'
 
 beforeEach(allowReceivers)
@@ -15,7 +15,7 @@ const SUBJECTS = 50
 function dying(n: number, moment: 'before' | 'after'): Env {
   const dead = () => new Error('the worker was killed')
   const failsAt = (call: number) => (call < n ? null : call === n ? moment : 'before')
-  return { ...quiet, DB: faulty(env.DB, failsAt, dead) }
+  return { ...env, DB: faulty(env.DB, failsAt, dead) }
 }
 
 /** Every point of a delivery: what is due is looked for (1), taken (2), sent, and written down (3 and more). */

@@ -1,9 +1,10 @@
+import { env } from 'cloudflare:workers'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 
 import { holdAll } from '../../src/pipeline/webhook_order.ts'
 import { eventually, runSweep } from './fixtures.ts'
 import { rowsOf } from './meter.ts'
-import { db, ok, query, quiet } from './support.ts'
+import { db, ok, query } from './support.ts'
 import { aListener, allAttempts, allowReceivers, deliveries, insertEvents, post, send } from './webhooks.ts'
 
 const HOUR = 3600_000
@@ -44,7 +45,7 @@ describe('an endpoint with order', () => {
     await query(`delete from events where seq = (select min(seq) from webhook_deliveries)`)
     const messages: unknown[] = []
     const queue = { send: async (body: unknown) => void messages.push(body) } as unknown as Queue
-    await send({ ...quiet, WEBHOOK_QUEUE: queue })
+    await send({ ...env, WEBHOOK_QUEUE: queue })
     expect(messages).toEqual([{}])
     await send()
     expect(await receiver.received()).toHaveLength(1)
@@ -56,7 +57,7 @@ describe('an endpoint with order', () => {
     await send()
     await receiver.next('hang')
     await insertEvents(organization_id, ['track:1'])
-    const sending = send({ ...quiet, WEBHOOK_TIMEOUT: '2' })
+    const sending = send({ ...env, WEBHOOK_TIMEOUT: '2' })
     await eventually(async () => (await receiver.received()).length === 3)
     await ok('PUT', `/v1/webhook_endpoint/${id}`, { key, body: { is_ordered: true } })
     await sending
@@ -99,7 +100,7 @@ describe('what looks for work', () => {
   it('passes endpoints by that are not active, and what is in flight when one is paused is not tried again', async () => {
     const { organization_id, receiver, key, id } = await aListener('hang')
     await insertEvents(organization_id, ['track:1'], ['track:2'], ['track:3'], ['track:4'], ['track:5'])
-    const sending = send({ ...quiet, WEBHOOK_TIMEOUT: '2' })
+    const sending = send({ ...env, WEBHOOK_TIMEOUT: '2' })
     await eventually(async () => (await receiver.received()).length === 4)
     await ok('PUT', `/v1/webhook_endpoint/${id}`, { key, body: { state: 'paused' } })
     await sending
