@@ -39,6 +39,13 @@ const remembered = (page: Page) =>
     return reading.result.flatMap(({ parts }) => Object.keys(parts.etags)).length
   })
 
+/** Until all that is on its way stands still, and the page knows of every part that has arrived. */
+async function untilStill(page: Page, arrived: Map<string, number>): Promise<void> {
+  await expect.poll(bench.line.isStill, PATIENCE).toBe(true)
+  await expect.poll(async () => (await remembered(page)) - arrived.size, PATIENCE).toBe(0)
+  expect(arrived.size).toBeGreaterThan(0)
+}
+
 async function expectWhole({ files }: Uploader, name: string, path: string): Promise<void> {
   const track_id = (await files()).find((file) => file.name === name)!.trackId!
   expect(await bench.hashOf(track_id)).toBe(sha256(await readFile(path)))
@@ -80,14 +87,11 @@ test('pause keeps the parts; after a reload the file is chosen again and goes on
   const arrived = countParts(page)
   bench.line.hold(45_000_000)
   await choose(uploader, path)
-  const storedOf = () => page.evaluate(() => document.querySelector('tonearm-uploader')!.files[0]?.fraction ?? 0)
-  await expect.poll(storedOf, PATIENCE).toBeGreaterThan(0.7)
+  await untilStill(page, arrived)
   await row('album.wav').getByRole('button', { name: 'Pause' }).click()
   await row('album.wav')
     .getByText(/^Paused at \d+%\.$/)
     .waitFor()
-  const before = arrived.size
-  expect(before).toBeGreaterThan(0)
 
   page.once('dialog', (dialog) => void dialog.accept())
   await page.reload()
@@ -149,10 +153,7 @@ test('in the studio, too, a file that a reload interrupted goes on where it was 
   const arrived = countParts(page)
   bench.line.hold(36_000_000)
   await page.setInputFiles('.thing-text input[type=file]', path)
-  // What is on its way stands still, and the page knows of all that has arrived.
-  await expect.poll(bench.line.isStill, PATIENCE).toBe(true)
-  await expect.poll(async () => (await remembered(page)) - arrived.size, PATIENCE).toBe(0)
-  expect(arrived.size).toBeGreaterThan(0)
+  await untilStill(page, arrived)
   page.once('dialog', (dialog) => void dialog.accept())
   await page.reload()
   await page.getByText('The upload was interrupted. Choose studio.wav again to send it.').waitFor(PATIENCE)
