@@ -22,7 +22,7 @@ export const CONDITIONS: Record<string, string> = {
     "npm's ffmpeg, built in the month of 4.1, on the PATH; other rows without an ffmpeg find it in node_modules",
   'ffmpeg-5.1': "ffmpeg 5.1 on the PATH, Debian 12's",
   'ffmpeg-7.1': "ffmpeg 7.1 on the PATH, Debian 13's",
-  chromium: "a Chromium on the PATH, Debian's of this release",
+  chromium: "CHROMIUM_PATH names Debian's Chromium of this release",
 }
 
 /** Every condition once, in as few runs as do not hide each other's faults. */
@@ -51,6 +51,7 @@ export function environmentOf({ conditions, directory }: Place): NodeJS.ProcessE
   if (has('ffmpeg-4.1')) tools.push(...npms)
   const path = (process.env.PATH ?? '').split(delimiter).filter((one) => !one.includes('node_modules'))
   const env: NodeJS.ProcessEnv = { ...Object.fromEntries(ours), PATH: [...tools, ...path].join(delimiter) }
+  if (has('chromium')) env.CHROMIUM_PATH = join(toolDirectory('chromium'), 'chromium')
   if (has('user')) Object.assign(env, { HOME: join(directory, 'home'), npm_config_cache: join(directory, 'npm') })
   // There and readable, but not even root makes a file in it.
   if (has('home')) env.HOME = '/sys'

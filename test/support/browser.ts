@@ -1,14 +1,13 @@
 import { execFile } from 'node:child_process'
 import { accessSync, constants } from 'node:fs'
 import { mkdir, mkdtemp, readFile, rename, rm, writeFile } from 'node:fs/promises'
-import { delimiter, join } from 'node:path'
+import { join } from 'node:path'
 import { promisify } from 'node:util'
 
 import { type Browser, chromium } from 'playwright-core'
 
-/** Chromium for tests: `CHROMIUM_PATH`, else the machine's, else the one that the npm package @sparticuz/chromium ships. */
+/** Chromium for tests: `CHROMIUM_PATH`, else the version that the npm package @sparticuz/chromium pins. The version decides what decoders do. */
 
-const NAMES = ['chromium', 'chromium-browser', 'google-chrome', 'google-chrome-stable']
 export const FLAGS = [
   '--headless',
   '--no-sandbox',
@@ -66,9 +65,9 @@ async function launchBrowser(): Promise<Browser> {
 export async function findChromium(): Promise<Found> {
   const given = process.env.CHROMIUM_PATH
   if (given) return { path: given }
-  const directories = (process.env.PATH ?? '').split(delimiter).filter(Boolean)
-  const system = NAMES.flatMap((name) => directories.map((directory) => join(directory, name))).find(isExecutable)
-  return system ? { path: system } : await unpackFromNpm()
+  if (process.platform !== 'linux' || process.arch !== 'x64')
+    throw new Error('@sparticuz/chromium is for Linux on x64. Set CHROMIUM_PATH to a Chromium of this machine.')
+  return unpackFromNpm()
 }
 
 /**
