@@ -79,31 +79,3 @@ test('an element that is moved on its page goes on with its files, and takes wha
   await uploader.untilSent('carried.wav')
   expect((await uploader.events()).filter(({ type }) => type === 'upload-start')).toHaveLength(1)
 })
-
-test('the names of the release before this one still work, and the console says what they are now', async () => {
-  const uploader = await bench.open()
-  const warnings: string[] = []
-  uploader.page.on('console', (message) => message.type() === 'warning' && warnings.push(message.text()))
-  await uploader.element.evaluate((element) => {
-    const heard: unknown[] = []
-    Object.assign(window, { heard })
-    Object.assign(element, { describe: () => ({ organization_index: 'old' }) })
-    element.addEventListener('tonearm-uploader-upload-complete', (event) => {
-      const { detail } = event as CustomEvent<{ track_id: string; trackId: string }>
-      heard.push(detail.track_id === detail.trackId)
-    })
-  })
-  await choose(uploader, await bench.aSong('old.wav', 1))
-  await uploader.untilSent('old.wav')
-  expect(await uploader.page.evaluate(() => (window as unknown as { heard: unknown[] }).heard)).toEqual([true])
-  const [view] = await uploader.files()
-  const { track } = await must(bench.server.get('/v1/track/{track_id}', { params: { track_id: view!.trackId! } }))
-  expect(track.organization_index).toBe('old')
-  for (const [old, now] of [
-    ['tonearm-uploader-upload-complete', 'tonearm-upload-complete'],
-    ['track_id', 'trackId'],
-    ['organization_index', 'organizationIndex'],
-  ]) {
-    expect(warnings.filter((text) => text.includes(`${old} is now ${now}`))).toHaveLength(1)
-  }
-})

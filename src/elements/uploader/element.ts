@@ -8,16 +8,7 @@ import { uploader as english } from '../texts/en.ts'
 import { languageOf } from '../texts/languages.ts'
 import { fillNumber, type Overrides, pickLocale, type UploaderTexts, withOverrides } from '../texts/texts.ts'
 import { acceptPastes } from './drop.ts'
-import {
-  detailOf,
-  type EventDetails,
-  type FileView,
-  inWords,
-  oldEvent,
-  readDescription,
-  viewOf,
-  warnOfOldEvents,
-} from './events.ts'
+import { detailOf, type EventDetails, type FileView, inWords, viewOf } from './events.ts'
 import { type Appearance, View } from './view.ts'
 
 import css from './uploader.css'
@@ -71,7 +62,6 @@ export class TonearmUploader extends HTMLElement {
 
   constructor() {
     super()
-    warnOfOldEvents(this)
     const root = this.attachShadow({ mode: 'open', delegatesFocus: true })
     root.adoptedStyleSheets = [styles]
     root.append(this.#view.root)
@@ -198,7 +188,7 @@ export class TonearmUploader extends HTMLElement {
       maxSize: parseSize(this.getAttribute('max-size')),
       concurrency: Math.min(MAX_CONCURRENCY, Math.max(1, concurrency)),
       manual: this.hasAttribute('manual'),
-      describe: (file) => readDescription(this.describe(file)),
+      describe: (file) => this.describe(file),
     }
   }
 
@@ -220,9 +210,7 @@ export class TonearmUploader extends HTMLElement {
   }
 
   #dispatch(type: keyof EventDetails, detail: EventDetails[keyof EventDetails]): void {
-    const how = { detail, bubbles: true, composed: true }
-    this.dispatchEvent(new CustomEvent(`tonearm-${type}`, how))
-    this.dispatchEvent(new CustomEvent(oldEvent(type), how))
+    this.dispatchEvent(new CustomEvent(`tonearm-${type}`, { detail, bubbles: true, composed: true }))
   }
 
   #onChange(item?: UploadItem): void {
