@@ -4,6 +4,7 @@ import type { Sniffed } from '../../src/contract/sniff.ts'
 import { inputFlags, MAX_ALLOC, ownInput } from './input.ts'
 import { PICTURE_FILE } from './picture.ts'
 import type { Encode } from './plan.ts'
+import { PRE_SKIP_FILTERS } from './preskip.ts'
 import type { Source } from './probe.ts'
 import { tagArguments } from './tags.ts'
 
@@ -89,7 +90,7 @@ function measurement(measure: Measure, source: Source): string[] {
 function filterGraphs({ pass, source, encodes, measures }: Command): string[] {
   const decoded = `[0:${source.stream}]${FROM_ZERO},${shape(pass, source)}`
   return [
-    ...encodes.map((encode, i) => `${decoded},${cutFilter(encode)}[v${i}]`),
+    ...encodes.map((encode, i) => `${[decoded, ...cutFilter(encode), ...lead(encode)].join(',')}[v${i}]`),
     ...measures.map((measure) => `${decoded},${MEASURING[measure]}[${measure}]`),
   ]
 }
@@ -112,13 +113,15 @@ function shape(pass: Pass, source: Source): string {
   return pass === 'tolerant' ? `aformat=sample_fmts=s32:${layout}` : `aformat=${layout}`
 }
 
-function cutFilter({ cut }: Encode): string {
-  if (!cut) return 'anull'
+const lead = ({ codec }: Encode) => (codec === 'opus' ? PRE_SKIP_FILTERS : [])
+
+function cutFilter({ cut }: Encode): string[] {
+  if (!cut) return []
   const { start, length } = cut
   const fade = Math.min(3, length / 4)
   // Not STARTPTS: that begins anew when a source changes its format half-way.
   const trim = `atrim=start=${decimal(start)}:end=${decimal(start + length)},asetpts=PTS-${decimal(start)}/TB`
-  return `${trim},afade=t=in:d=0.02,afade=t=out:st=${decimal(length - fade)}:d=${decimal(fade)}`
+  return [trim, 'afade=t=in:d=0.02', `afade=t=out:st=${decimal(length - fade)}:d=${decimal(fade)}`]
 }
 
 // ffmpeg does not read 1e-7.

@@ -9,6 +9,7 @@ import type { Tools } from '../process/ffmpeg.ts'
 import { run } from '../process/run.ts'
 import { uploadFile } from '../transfer/upload.ts'
 import { copyArguments, ffmpegArguments, type Labels } from './command.ts'
+import { setMovieClock } from './movie_clock.ts'
 import type { Encode } from './plan.ts'
 import type { Source } from './probe.ts'
 
@@ -89,6 +90,7 @@ async function publish(request: EarlyRequest, args: string[], { index, file, url
   const limits = { cwd: directory, signal, timeoutSeconds, nice: Math.floor(request.nice / 2) }
   const exit = await run(tools.ffmpeg, args, limits)
   if (exit.code !== 0 || (await stat(join(directory, file))).size === 0) return false
+  if (type === CODECS.aac.content_type) await setMovieClock(join(directory, file))
   const size = await uploadFile(join(directory, file), url, type, signal)
   failpoint('early_uploaded')
   const duration = Math.round(source.duration! * 1000) / 1000

@@ -1,10 +1,13 @@
 import { stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 
+import type { AudioCodec } from '../../src/contract/facts.ts'
 import type { JobVariant, MadeVariant } from '../../src/contract/job.ts'
 import { failpoint } from '../failpoint.ts'
 import { uploadFile } from '../transfer/upload.ts'
 import type { Encoded } from './encode.ts'
+import { setMovieClock } from './movie_clock.ts'
+import { writePreSkip } from './preskip.ts'
 
 /** A file on disk that is to be uploaded, or has been; `bitrate` in kbit/s, `duration` in seconds, `size` in bytes. */
 export type OutputFile = {
@@ -18,17 +21,25 @@ export type OutputFile = {
 
 type Failed = Encoded['failed']
 
-/** The audio files that ffmpeg made, without those that came out empty. */
+/** What ffmpeg rounds in the headers of its files, put right in the finished file. */
+const HEADERS: Partial<Record<AudioCodec, (path: string) => Promise<void>>> = { aac: setMovieClock, opus: writePreSkip }
+
+/** The audio files that ffmpeg made, without those that came out empty or with a header that cannot be put right. */
 export async function audioFiles(variants: JobVariant[], encoded: Encoded, directory: string, whole: number) {
   const files: OutputFile[] = []
   const failed: Failed = []
-  for (const { index, cut, bitrate, file: name } of encoded.made) {
+  for (const { index, codec, cut, bitrate, file: name } of encoded.made) {
     const file = join(directory, name)
     const { size } = await stat(file).catch(() => ({ size: 0 }))
     const duration = cut ? Math.min(cut.length, Math.max(0, whole - cut.start)) : whole
     const variant = variants.find((candidate) => candidate.index === index)
     if (!variant || size === 0 || duration === 0) {
       failed.push({ index, message: 'The file came out empty.' })
+      continue
+    }
+    const reason = await HEADERS[codec]?.(file).catch((error: Error) => error.message)
+    if (reason) {
+      failed.push({ index, message: reason })
       continue
     }
     const average = Math.round((size * 8) / 1000 / duration)

@@ -5,6 +5,7 @@ import { describe, expect, it } from 'vitest'
 
 import type { JobEvent, TranscodeJob } from '../../src/contract/job.ts'
 import { corrupt, decode, ffmpeg, lavfi, makeAudio, makeImage, probeAudio, withCover } from '../support/audio.ts'
+import { movieTimes } from '../support/containers.ts'
 import { catalogue, collect, eventsOf, newJob, post } from './service.ts'
 import { shareService } from './shared.ts'
 import { setStage } from './stage.ts'
@@ -52,6 +53,14 @@ describe('a long source', () => {
     const [ours, theirs] = [await decode(bytes!), await decode(source)]
     expect(ours.length).toBe(theirs.length)
     expect(Buffer.from(ours.buffer).equals(Buffer.from(theirs.buffer))).toBe(true)
+    if (format === 'm4a') {
+      const frames = Math.round(signal.seconds * 44100)
+      expect(movieTimes(bytes!)).toMatchObject({
+        clock: 44100,
+        length: frames,
+        edits: [{ length: frames, from: 1024 }],
+      })
+    }
     expect(result.variants.map(({ index }) => index)).toEqual(
       format === 'flac' ? ['aac-160', 'lossless', 'analysis'] : ['aac-160', 'analysis'],
     )
