@@ -1,13 +1,14 @@
 import { AwsV4Signer } from 'aws4fetch'
 
 import type { CoverOutputs } from '../contract/job.ts'
+import { randomBase62 } from './id.ts'
 
 /**
  * Files in R2: where they lie, and signed URLs to them. R2 knows no presigned POST, and a GET signature does not cover HEAD
  * (docs/architecture.md#r2).
  *
  *   uploads/{organization}/{collection}/{track}               the uploaded audio, kept as the variant `original`
- *   uploads/{organization}/{collection}/{track}.{random}      the same, of a file that came in parts or replaced another
+ *   uploads/{organization}/{collection}/{track}.{order}       the same, of every later upload handle of the track
  *   uploads/{organization}/{collection}/cover-{job}           an uploaded image, until its squares are cut
  *   uploads/{organization}/{collection}/{track index}/cover-{job}   the same, of a track
  *   media/{organization}/{collection}/{track index}/{job}/…   what one job made of a track
@@ -31,6 +32,17 @@ interface Owned {
 export const folderOf = ({ folder_id, collection_id }: Pick<Owned, 'folder_id' | 'collection_id'>) =>
   folder_id ?? collection_id
 export const uploadPath = (track: Owned) => `uploads/${track.organization_id}/${folderOf(track)}/${track.id}`
+/**
+ * The path of a track's next upload handle. The paths of a track sort in the order of its handles: 9 digits of milliseconds in base 36,
+ * then 6 random characters. A clock that was set back does not break the order.
+ */
+export function nextUploadPath(track: Owned & { upload_path: string; source_path: string | null }, now: number) {
+  const former = [track.upload_path, track.source_path ?? ''].map((path) =>
+    Number.parseInt(path.split('.')[1]?.slice(0, 9) ?? '', 36),
+  )
+  const at = Math.max(now, ...former.map((time) => (time || 0) + 1))
+  return `${uploadPath(track)}.${at.toString(36).padStart(9, '0')}${randomBase62(6)}`
+}
 export const trackPath = (track: Owned & { index: string }) =>
   `media/${track.organization_id}/${folderOf(track)}/${track.index}`
 /** Where all files of a track lie. */
@@ -89,6 +101,25 @@ export async function signCoverOutputs(env: Env, cover_path: string, expires_in:
 export async function findFile(env: Env, path: string | null): Promise<{ path: string; size: number } | null> {
   const object = path === null ? null : await env.MEDIA.head(path)
   return object && { path: object.key, size: object.size }
+}
+
+/**
+ * The files of a track that are in the bucket, newest upload handle first: from `until` back to `after`, a path that is left out. The first
+ * handle's path has no suffix, so nothing is older and one `head` is enough; a list costs more (R2, Pricing).
+ */
+export async function findUploads(
+  env: Env,
+  until: string,
+  after: string | null,
+): Promise<{ path: string; size: number }[]> {
+  const [prefix = until] = until.split('.')
+  if (prefix === until) {
+    const first = after === null ? await findFile(env, until) : null
+    return first ? [first] : []
+  }
+  const { objects } = await env.MEDIA.list({ prefix, ...(after !== null && { startAfter: after }) })
+  const found = objects.filter(({ key }) => key <= until).map(({ key, size }) => ({ path: key, size }))
+  return found.toReversed()
 }
 
 /** An upload in parts, as R2 knows it. */

@@ -195,10 +195,10 @@ export const tracks = sqliteTable(
     /** The file that was processed last, or is being processed: the variant `original`. */
     source_path: text(),
     source_size: integer(),
-    /** Where the newest upload handle leads; bytes anywhere else are nobody's. */
+    /** Where the newest upload handle leads. Older ones have their purge jobs (pipeline/upload.ts). */
     upload_path: text().notNull(),
     upload_expires_at: integer().notNull(),
-    /** A handle is out and its bytes have not been seen. */
+    /** A handle is out whose file was not taken: the newest one, and older ones down to that of `source_path`. */
     awaiting_upload: flag().notNull(),
     /** When the sweep looks for the upload next. */
     next_check_at: integer().notNull(),

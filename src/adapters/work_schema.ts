@@ -36,6 +36,18 @@ export type OwnVariant = Pick<
 
 export type CoverOwner = 'collection' | 'track' | 'playlist'
 
+/** What is kept of an upload handle until its URLs have expired. */
+export interface UploadPlace {
+  track_id: string
+  /** Milliseconds since 1970. */
+  expires_at: number
+  /** The names that the track gets with this file; null: it keeps its own. */
+  file_name: string | null
+  file_name_original: string | null
+  /** A newer upload has won, and the track's info says so. */
+  is_replaced?: 1
+}
+
 /** What one background job is about; the payload of its row. */
 export type JobPayload =
   | {
@@ -58,6 +70,8 @@ export type JobPayload =
       /** The collection whose folder the prefixes are: the files of tracks that have moved away stay. */
       folder_id?: string
       variant?: { id: string; index: string }
+      /** The only path is that of an upload handle: what has arrived there is deleted unless it is its track's file (pipeline/upload.ts). */
+      upload?: UploadPlace
       /** Who has deleted the collection, for the events of its tracks. */
       actor?: string | null
     }

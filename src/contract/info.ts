@@ -94,6 +94,7 @@ export type Analysis = z.infer<typeof Analysis>
 
 export const FailedVariant = z.object({ index: z.string(), message: z.string() })
 export const SkippedVariant = z.object({ index: z.string(), reason: z.string() })
+export const ReplacedUpload = z.object({ file_name: z.string(), size: z.int() })
 export const TrackError = z.object({ code: z.string(), message: z.string(), attempt: z.int() })
 
 /** `track.info`: facts of the source once they are known, and how the processing goes. More fields may come. */
@@ -105,6 +106,8 @@ export const TrackInfo = SourceInfo.partial()
     waiting: z.object({ before: z.int(), seconds: z.int() }).optional(),
     error: TrackError.optional(),
     warnings: z.array(Warning).optional(),
+    /** Complete uploads that a newer one has replaced before they were processed; `size` in bytes. */
+    replaced_uploads: z.array(ReplacedUpload).optional(),
     failed_variants: z.array(FailedVariant).optional(),
     skipped_variants: z.array(SkippedVariant).optional(),
   })

@@ -39,6 +39,8 @@ const sessionTrack = z.object({ upload_session_id: Id, track_id: Id })
 const id = { multipart_upload_id: Id }
 
 const start = z.strictObject({
+  /** What the track is called when this file is its own; its name stays where none is sent. */
+  file_name: RequiredText.optional(),
   file_size: z.int().min(1),
   content_type: UploadFacts.content_type,
   /** Of the file, made by any rule: the same one again answers the upload that is open, with what is there. */

@@ -3,7 +3,7 @@ import { beat } from '../adapters/heartbeats.ts'
 import type { System } from '../context.ts'
 import { describeError } from '../errors.ts'
 import { cutCover } from './cover.ts'
-import { ingestPath } from './ingest.ts'
+import { endUpload, ingestPath } from './ingest.ts'
 import { backoff, claim, type Job, type JobKind, type JobMessage, type Outcome, release, sendJob } from './jobs.ts'
 import { type KeyUse, writeUse } from './key_use.ts'
 import { runPurge } from './purge.ts'
@@ -23,7 +23,7 @@ type Short = Exclude<JobKind, 'transcode'>
 const runners: { [K in Short]: (system: System, job: Job<K>) => Promise<Outcome> } = {
   reprocess: runReprocess,
   cover: cutCover,
-  purge: runPurge,
+  purge: (system, job) => (job.payload.upload ? endUpload(system, job) : runPurge(system, job)),
 }
 /** Each job's own runner: the compiler cannot tell that the two belong together. */
 const run = (system: System, job: Job<Short>) =>

@@ -1,12 +1,16 @@
 import { and, eq, type SQL, sql } from 'drizzle-orm'
 
-import { findFile, readObject } from '../adapters/media.ts'
+import { findFile, findUploads, readObject } from '../adapters/media.ts'
 import { tracks } from '../adapters/schema.ts'
+import { trash } from '../adapters/trash_schema.ts'
+import { jobs } from '../adapters/work_schema.ts'
 import type { System } from '../context.ts'
 import { sniff } from '../contract/sniff.ts'
 import { HEAD_BYTES } from '../contract/text.ts'
+import { done, end, type Job, type Outcome } from './jobs.ts'
 import { startTranscode } from './transcode/start.ts'
 import { failure } from './transcode/track_job.ts'
+import { discardUpload, mayTake, replacedPaths, takenFrom } from './upload.ts'
 import { nudgeFor } from './webhook.ts'
 
 /**
@@ -22,27 +26,64 @@ type Waiting = Pick<
 /** The sweep looks no more; late bytes are still found by R2's event or by reading. */
 const NEVER = Number.MAX_SAFE_INTEGER
 
+/** Seconds after which the path of a track in the trash is looked at again: as long as a queue's message may wait (Queues, Limits). */
+const LATER = 12 * 3600
+
 /** The track still waits for the very upload that was looked at. */
 const waitsFor = (track: Waiting) =>
   and(eq(tracks.id, track.id), eq(tracks.awaiting_upload, true), eq(tracks.upload_path, track.upload_path))!
 
-/** Moves the track on when its bytes are there (or will never come). True when something changed. */
+/** Moves the track on when bytes are there (or will never come): those of its newest upload handle that has any. True when something changed. */
 export async function ingest(system: System, track: Waiting): Promise<boolean> {
-  const source = await findFile(system.env, track.upload_path)
-  // It was refused, and whoever did that came no further.
-  if (!source && track.status === 'initializing' && track.info.error) return fail(system, track)
-  if (!source) return expire(system, track)
-  const { path, size } = source
-  if (size === 0) return refuse(system, track, failure('empty_file', 'The uploaded file is empty (0 bytes)'))
-  const limit = Number(system.env.MAX_UPLOAD_BYTES)
-  if (size > limit) {
-    const message = `The uploaded file has ${size} bytes; at most ${limit} are allowed`
-    return refuse(system, track, failure('file_too_large', message))
+  const arrived = await findUploads(system.env, track.upload_path, track.source_path)
+  for (const [at, source] of arrived.entries()) {
+    const reason = await faultOf(system.env, source)
+    if (reason && source.path === track.upload_path) return refuse(system, track, reason)
+    // Sent to an older handle, and no good: the newest one is still waited for.
+    if (reason) await system.env.MEDIA.delete(source.path)
+    else if (await take(system, track, source)) {
+      for (const older of arrived.slice(at + 1)) await discardUpload(system, track.id, older)
+      return true
+    }
   }
-  const read = (offset: number) => (offset < size ? readObject(system.env, path, offset, HEAD_BYTES) : new Uint8Array())
+  if (arrived.length > 0) return false
+  // It was refused, and whoever did that came no further.
+  if (track.status === 'initializing' && track.info.error) return fail(system, track)
+  return expire(system, track)
+}
+
+/** Why a file is refused without a decoder; null when one has to look at it. */
+async function faultOf(env: Env, { path, size }: { path: string; size: number }) {
+  if (size === 0) return failure('empty_file', 'The uploaded file is empty (0 bytes)')
+  const limit = Number(env.MAX_UPLOAD_BYTES)
+  if (size > limit) {
+    return failure('file_too_large', `The uploaded file has ${size} bytes; at most ${limit} are allowed`)
+  }
+  const read = (offset: number) => (offset < size ? readObject(env, path, offset, HEAD_BYTES) : new Uint8Array())
   const found = await sniff(async (offset) => read(offset), size)
-  if ('code' in found) return refuse(system, track, failure(found.code, found.message))
-  return startTranscode(system, track, source, waitsFor(track))
+  return 'code' in found ? failure(found.code, found.message) : null
+}
+
+/** Makes a file the track's, unless a newer one is. A newer handle is still waited for. */
+async function take(system: System, track: Waiting, source: { path: string; size: number }): Promise<boolean> {
+  const { db } = system
+  return startTranscode(system, track, source, mayTake(track.id, source.path), {
+    taken: ({ isOwner }) => ({
+      set: takenFrom(source.path),
+      after: [
+        // Its own statement, so that the event `track.uploaded` is written.
+        db
+          .update(tracks)
+          .set({ awaiting_upload: true })
+          .where(and(eq(tracks.id, track.id), isOwner, sql`upload_path > source_path`)),
+        // From here on the track's row names the path.
+        db
+          .update(jobs)
+          .set({ state: 'done' })
+          .where(and(eq(jobs.id, source.path), isOwner)),
+      ],
+    }),
+  })
 }
 
 /** A file that no decoder needs to look at, however long the line is. The reason is written first: without the file nobody could tell it. */
@@ -88,13 +129,50 @@ async function expire({ db, now }: System, track: Waiting): Promise<boolean> {
 /** A track that an uploaded object belongs to: by its key, `uploads/{organization}/{collection}/{track}` with or without a suffix. */
 export async function ingestPath(system: System, path: string): Promise<void> {
   const id = /^uploads\/[^/]+\/[^/]+\/([0-9a-f-]{36})(\.\w+)?$/.exec(path)?.[1]
-  if (!id) return
-  const track = await system.db
-    .select()
-    .from(tracks)
-    .where(and(eq(tracks.id, id), eq(tracks.awaiting_upload, true), eq(tracks.upload_path, path)))
-    .get()
-  if (track && (await ingest(system, track))) await nudgeFor(system, track.organization_id)
+  const track = id && (await system.db.select().from(tracks).where(eq(tracks.id, id)).get())
+  if (!track) return
+  if (track.source_path !== null && path < track.source_path) await discardReplaced(system, track, path)
+  else if (track.awaiting_upload && (await ingest(system, track))) await nudgeFor(system, track.organization_id)
+}
+
+/** Deletes files that came to older upload handles than that of the track's file, `only` those at one path; true when there was one. */
+export async function discardReplaced(
+  system: System,
+  { id, source_path }: Pick<Waiting, 'id' | 'source_path'>,
+  only?: string,
+): Promise<boolean> {
+  // No handle is older than the first one, whose path has no suffix.
+  if (!source_path?.includes('.')) return false
+  const paths = (await replacedPaths(system, source_path)).filter((path) => only === undefined || path === only)
+  const files = await Promise.all(paths.map((path) => findFile(system.env, path)))
+  const found = files.filter((file) => file !== null)
+  for (const file of found) await discardUpload(system, id, file)
+  return found.length > 0
+}
+
+/** The end of an upload handle, when its URLs have expired: what has arrived is taken if nobody has noticed it, or deleted. */
+export async function endUpload(system: System, job: Job<'purge'>): Promise<Outcome> {
+  const { db, env } = system
+  const path = job.id
+  const { track_id } = job.payload.upload!
+  const find = () => db.select().from(tracks).where(eq(tracks.id, track_id)).get()
+  const found = await find()
+  if (found?.awaiting_upload) await ingest(system, found)
+  const track = await find()
+  // In the trash it keeps its files, and what else it has.
+  if (!track && (await db.select({ id: trash.id }).from(trash).where(eq(trash.id, track_id)).get())) {
+    return { end: 'again', delay: LATER }
+  }
+  const isKept =
+    track &&
+    (track.source_path === path ||
+      track.files?.some((file) => file.path === path) ||
+      (track.awaiting_upload && track.upload_path === path))
+  const file = isKept ? null : await findFile(env, path)
+  if (track && file) await discardUpload(system, track.id, file)
+  else if (file) await env.MEDIA.delete(path)
+  await end(system, job)
+  return done
 }
 
 /** Looks for uploads that nobody told of. */

@@ -1,30 +1,30 @@
-import { eq, sql } from 'drizzle-orm'
+import { sql } from 'drizzle-orm'
 
 import { abortParts } from '../adapters/media.ts'
-import { tracks } from '../adapters/schema.ts'
 import { multipartUploads, type MultipartRow } from '../adapters/work_schema.ts'
 import type { System } from '../context.ts'
-import { UPLOAD_TTL } from '../contract/facts.ts'
+import { giveUp } from './upload.ts'
 
-/** Ends an upload in parts and deletes what has arrived of it. The track waits no longer for it, but for another. */
-export async function abandonParts({ env, db, now }: System, row: MultipartRow): Promise<void> {
-  if (row.state === 'open') await abortParts(env, row)
-  await db.batch([
-    db.delete(multipartUploads).where(eq(multipartUploads.id, row.id)),
-    db
-      .update(tracks)
-      .set({
-        // Its first URL, as long as that lives. A track that plays waits for nothing.
-        upload_path: row.path.replace(/\.\w+$/, ''),
-        upload_expires_at: sql`max(${now}, created_at + ${UPLOAD_TTL * 1000})`,
-        next_check_at: now,
-        awaiting_upload: sql`source_path is null`,
-      })
-      .where(sql`id = ${row.track_id} and upload_path = ${row.path} and awaiting_upload`),
-  ])
+/**
+ * Ends an upload in parts: one that is open is given up with all that has arrived of it; one that is complete is only forgotten. False when it
+ * was completed or ended meanwhile.
+ */
+export async function endParts(system: System, row: MultipartRow): Promise<boolean> {
+  const { env, db } = system
+  const own = sql`id = ${row.id} and state = ${row.state}`
+  const isThere = sql`exists (select 1 from multipart_uploads where ${own})`
+  const remove = db.delete(multipartUploads).where(own).returning({ id: multipartUploads.id })
+  if (row.state === 'complete') return (await remove).length > 0
+  // First, so that it is repeated with the rest. Nothing can be joined from here on.
+  await abortParts(env, row)
+  const [, , gone] = await db.batch([...giveUp(system, row, isThere), remove])
+  if (gone.length === 0) return false
+  // A request may have joined the parts and come no further.
+  await env.MEDIA.delete(row.path)
+  return true
 }
 
-/** Gives up those whose day is over. */
+/** Ends those whose day is over. */
 export async function sweepMultipart(system: System, limit: number): Promise<void> {
   const { db, now } = system
   const ended = await db
@@ -33,5 +33,5 @@ export async function sweepMultipart(system: System, limit: number): Promise<voi
     .where(sql`expires_at <= ${now}`)
     .orderBy(multipartUploads.expires_at)
     .limit(limit)
-  for (const row of ended) await abandonParts(system, row)
+  for (const row of ended) await endParts(system, row)
 }

@@ -136,6 +136,6 @@ async function begin(system: System, run: Run, track: Looked): Promise<boolean> 
   if (!source) return false
   const condition = sql`status not in ('processing', 'fallback_processing') and source_path = ${source.path}
     and ${openCount} <= ${AT_ONCE}`
-  await startTranscode(system, track, source, condition, run.job_id)
+  await startTranscode(system, track, source, condition, { reprocess_id: run.job_id })
   return true
 }

@@ -1,17 +1,19 @@
 import { and, eq, sql } from 'drizzle-orm'
 
-import { newId, randomBase62 } from '../adapters/id.ts'
-import { abortParts, createParts, joinParts, partUrl, uploadPath } from '../adapters/media.ts'
-import { multipartUploads, type MultipartRow } from '../adapters/work_schema.ts'
+import { newId } from '../adapters/id.ts'
+import { abortParts, createParts, joinParts, nextUploadPath, partUrl } from '../adapters/media.ts'
+import { jobs, multipartUploads, type MultipartRow } from '../adapters/work_schema.ts'
 import type { Context, Handlers } from '../context.ts'
 import { MAX_PARTS, MULTIPART_TTL, PART_SIZE, PART_URLS, UPLOAD_TTL } from '../contract/facts.ts'
 import type { MultipartUpload, multipartOperations, PartUpload } from '../contract/multipart.ts'
 import { ApiError, invalid, notFound } from '../errors.ts'
-import { abandonParts } from '../pipeline/multipart.ts'
+import { discardReplaced } from '../pipeline/ingest.ts'
+import { endParts } from '../pipeline/multipart.ts'
+import { isGivenUp } from '../pipeline/upload.ts'
 import { timestamp } from './session.ts'
-import { awaitMultipart, findTrack, refreshTrack } from './track.ts'
+import { findTrack, refreshTrack } from './track.ts'
 import { findSessionTrack, findUploadSession } from './upload.ts'
-import { checkFacts } from './upload_handle.ts'
+import { checkFacts, handOut, namesOf } from './upload_handle.ts'
 
 const MIB = 1024 * 1024
 
@@ -57,12 +59,13 @@ interface Answer {
 }
 
 interface Start {
+  file_name?: string | undefined
   file_size: number
   content_type?: string | undefined
   fingerprint?: string | undefined
 }
 
-/** Begins an upload in parts, to a place of its own. One that is open for the track and is another file's is given up. */
+/** Begins an upload in parts, to a path of its own. An open one of another file is given up; one that is complete counts until this one is. */
 async function begin(context: Context, track: Awaited<ReturnType<typeof findTrack>>, body: Start): Promise<Answer> {
   const { db, env, now } = context
   checkFacts(env, body)
@@ -75,8 +78,8 @@ async function begin(context: Context, track: Awaited<ReturnType<typeof findTrac
     before.fingerprint === body.fingerprint &&
     before.file_size === body.file_size
   if (isSame) return answer(context, before, missingOf(before, PART_URLS))
-  if (before) await abandonParts(context, before)
-  const path = `${uploadPath(track)}.${randomBase62(6)}`
+  if (before) await endParts(context, before)
+  const path = nextUploadPath(track, now)
   const part_size = partSizeOf(body.file_size)
   const row: Row = {
     id: newId(),
@@ -93,9 +96,11 @@ async function begin(context: Context, track: Awaited<ReturnType<typeof findTrac
     expires_at: now + MULTIPART_TTL * 1000,
     created_at: now,
   }
+  const isOwn = sql`id = ${track_id} and exists (select 1 from multipart_uploads where id = ${row.id})`
+  const handle = { path, expires_at: row.expires_at, ...namesOf(body) }
   const [made] = await db.batch([
     db.insert(multipartUploads).values(row).onConflictDoNothing().returning({ id: multipartUploads.id }),
-    ...awaitMultipart(context, track, row),
+    ...handOut(context, row.organization_id, isOwn, handle),
   ])
   if (made.length === 0) {
     // Somebody else began one in this moment.
@@ -158,11 +163,13 @@ async function sign(context: Context, row: Row, { done, next }: { done: Part[]; 
 async function complete(context: Context, row: Row, done: Part[]) {
   if (row.state === 'open') await join(context, await report(context, row, done))
   const track = await refreshTrack(context, row.track_id)
+  await discardReplaced(context, track)
   return { multipart_upload: toPublic({ ...row, state: 'complete' }), track }
 }
 
 /** R2 puts together whatever it is given, also fewer parts than there are: what belongs to the file is for us to check. */
-async function join({ env, db }: Context, row: Row): Promise<void> {
+async function join(context: Context, row: Row): Promise<void> {
+  const { env, db } = context
   const parts = partsOf(row)
   const missing = missingOf(row, 1)
   if (missing.length > 0) {
@@ -170,26 +177,30 @@ async function join({ env, db }: Context, row: Row): Promise<void> {
     throw new ApiError('parts_missing', `${count} of ${row.part_count} parts are missing, the first is ${missing[0]}`)
   }
   const size = await joinParts(env, row, parts)
-  if (size === 'gone') {
-    await db.delete(multipartUploads).where(eq(multipartUploads.id, row.id))
-    throw notFound('multipart upload')
-  }
   if (size === 'invalid') {
     // Which of them is wrong is not said: all are sent again.
     await db.update(multipartUploads).set({ parts: {} }).where(eq(multipartUploads.id, row.id))
     throw new ApiError('invalid_part', 'The storage does not have a part with such an ETag; send the parts again')
   }
-  if (size !== row.file_size) {
-    await env.MEDIA.delete(row.path)
-    await db.delete(multipartUploads).where(eq(multipartUploads.id, row.id))
-    throw new ApiError('size_mismatch', `The parts have ${size} bytes together, not ${row.file_size}; begin again`)
-  }
-  await db.update(multipartUploads).set({ state: 'complete' }).where(eq(multipartUploads.id, row.id))
+  if (size === row.file_size && (await isCompleted(context, row))) return
+  // It was given up meanwhile, or is given up here.
+  if (!(await endParts(context, row))) await env.MEDIA.delete(row.path)
+  if (size === 'gone' || size === row.file_size) throw notFound('multipart upload')
+  throw new ApiError('size_mismatch', `The parts have ${size} bytes together, not ${row.file_size}; begin again`)
 }
 
-async function giveUp(context: Context, row: Row) {
+/** Whether an upload is complete from now on, or was completed by another call; false when it was given up. */
+async function isCompleted({ db }: Context, { id, path }: Row): Promise<boolean> {
+  const [, givenUp] = await db.batch([
+    db.update(multipartUploads).set({ state: 'complete' }).where(eq(multipartUploads.id, id)),
+    db.select({ id: jobs.id }).from(jobs).where(isGivenUp(path)),
+  ])
+  return givenUp.length === 0
+}
+
+async function cancel(context: Context, row: Row) {
   refuseComplete(row)
-  await abandonParts(context, row)
+  if (!(await endParts(context, row))) refuseComplete(await find(context, row.track_id, row.id))
   return { deleted_multipart_upload: toPublic(row) }
 }
 
@@ -213,7 +224,7 @@ export const multipartHandlers: Handlers<typeof multipartOperations> = {
   completeTrackMultipart: async ({ params, body }, context) =>
     complete(context, await find(context, params.track_id, params.multipart_upload_id), body.done),
   deleteTrackMultipart: async ({ params }, context) =>
-    giveUp(context, await find(context, params.track_id, params.multipart_upload_id)),
+    cancel(context, await find(context, params.track_id, params.multipart_upload_id)),
 
   async createSessionMultipart({ params, body }, context) {
     await findUploadSession(context, params.upload_session_id)
@@ -228,5 +239,5 @@ export const multipartHandlers: Handlers<typeof multipartOperations> = {
   }),
   completeSessionMultipart: async ({ params, body }, context) =>
     complete(context, await findInSession(context, params), body.done),
-  deleteSessionMultipart: async ({ params }, context) => giveUp(context, await findInSession(context, params)),
+  deleteSessionMultipart: async ({ params }, context) => cancel(context, await findInSession(context, params)),
 }

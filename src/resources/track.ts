@@ -1,24 +1,33 @@
-import { and, eq, type SQL, sql } from 'drizzle-orm'
+import { and, eq, sql } from 'drizzle-orm'
 
 import { among, insertFrom } from '../adapters/database.ts'
 import { newId, randomBase62 } from '../adapters/id.ts'
-import { findFile, folderOf, trackPath, trackPrefixes, uploadPath } from '../adapters/media.ts'
+import { findFile, folderOf, nextUploadPath, trackPath, trackPrefixes, uploadPath } from '../adapters/media.ts'
 import { removeFromPlaylists } from '../adapters/playlist_order.ts'
 import { recordEvents } from '../adapters/record_event.ts'
 import { isInCollection, tracks } from '../adapters/schema.ts'
-import { jobs, type MultipartRow } from '../adapters/work_schema.ts'
+import { jobs } from '../adapters/work_schema.ts'
 import type { Context, Handlers } from '../context.ts'
 import { UPLOAD_TTL } from '../contract/facts.ts'
 import type { trackOperations, TrackUpdate } from '../contract/track.ts'
 import { ApiError, notFound } from '../errors.ts'
-import { ingest } from '../pipeline/ingest.ts'
-import { inTrash, purgeJobs, purgeLaterFrom, startPurge } from '../pipeline/purge.ts'
+import { discardReplaced, ingest } from '../pipeline/ingest.ts'
+import { inTrash, purgeJobs, startPurge } from '../pipeline/purge.ts'
 import { waitingFor } from '../pipeline/transcode/line.ts'
 import { idle, startTranscode } from '../pipeline/transcode/start.ts'
 import { discard } from './discard.ts'
 import { find } from './find.ts'
 import { columnsFor, toListedTrack, toTracks, trackColumns, type TrackRow } from './listed.ts'
-import { audioUpload, checkFacts, coverUpload, type Facts } from './upload_handle.ts'
+import {
+  audioUpload,
+  checkFacts,
+  coverUpload,
+  type Facts,
+  firstUpload,
+  handOut,
+  namesOf,
+  safeFileName,
+} from './upload_handle.ts'
 
 type Row = typeof tracks.$inferSelect
 
@@ -102,7 +111,7 @@ export async function insertTrack(context: Context, { file_size, content_type, .
       order: sql`coalesce((select max("order") from tracks where collection_id = collections.id), 0) + 1`,
       cover_colors: [],
       status: 'initializing',
-      ...awaitUpload(uploadPath(own), now),
+      ...firstUpload(uploadPath(own), now),
       created_at: now,
       info: {},
     },
@@ -125,47 +134,7 @@ export async function insertTrack(context: Context, { file_size, content_type, .
 export const trackCoverUpload = (context: Context, row: TrackRow) =>
   coverUpload(context, 'track', { ...row, collection_id: `${folderOf(row)}/${row.index}` })
 
-/** The columns of a track for which a new upload handle goes out. */
-const awaitUpload = (upload_path: string, now: number) => ({
-  upload_path,
-  upload_expires_at: now + UPLOAD_TTL * 1000,
-  next_check_at: now + 60_000,
-  awaiting_upload: true,
-})
-
-type Uploaded = Pick<Row, 'id' | 'organization_id' | 'source_path'>
-
-/** The event of another file to come. A new track's first file is no change of it. */
-const replaced = (context: Context, { source_path }: Uploaded, source: SQL) =>
-  source_path === null ? [] : [recordEvents(context, 'track.updated', source, { changed: ['upload'] })]
-
-/**
- * The statements that have a track wait for an upload in parts, if that is still the track's. What a new file was sent to before it is
- * deleted; the first URL of a track without a file stays good, should the parts be given up.
- */
-export const awaitMultipart = (context: Context, row: Uploaded, upload: MultipartRow) => {
-  const { db, now } = context
-  const isOwn = sql`id = ${row.id} and exists (select 1 from multipart_uploads where id = ${upload.id})`
-  const superseded = sql`tracks where ${isOwn} and awaiting_upload = 1 and source_path is not null`
-  return [
-    purgeLaterFrom(context, row.organization_id, sql`json_array(upload_path)`, superseded),
-    db
-      .update(tracks)
-      .set({
-        ...awaitUpload(upload.path, now),
-        upload_expires_at: upload.expires_at,
-        updated_at: now,
-        ...(row.source_path === null && { status: 'initializing' as const, info: {} }),
-      })
-      .where(isOwn),
-    ...replaced(context, row, sql`tracks where ${isOwn}`),
-  ] as const
-}
-
-/**
- * A new handle for a track's audio. A track that still waits gets one to the same place; one that has a file gets a fresh place, and
- * plays on with what it has until the new file is processed.
- */
+/** A new handle for a track's audio, to a path of its own. What was sent to an older one counts until something arrives here (docs/decisions/0063). */
 export async function renewUpload(
   context: Context,
   id: string,
@@ -174,26 +143,12 @@ export async function renewUpload(
   const { db, env, now } = context
   checkFacts(env, facts)
   const row = await findTrack(context, id)
-  const upload_path = row.source_path === null ? row.upload_path : `${uploadPath(row)}.${randomBase62(6)}`
-  // What was sent to a URL that leads nowhere any more, if it was; that URL, too, has ended when it is deleted.
-  const superseded = sql`tracks where ${own(context, id)} and awaiting_upload = 1 and upload_path <> ${upload_path}`
-  const [, [updated]] = await db.batch([
-    purgeLaterFrom(context, row.organization_id, sql`json_array(upload_path)`, superseded),
-    db
-      .update(tracks)
-      .set({
-        ...awaitUpload(upload_path, now),
-        // One that never had a file starts again.
-        ...(row.source_path === null && { status: 'initializing' as const, info: {} }),
-        ...(file_name !== undefined && { file_name: safeFileName(file_name), file_name_original: file_name }),
-        updated_at: now,
-      })
-      .where(own(context, id))
-      .returning(),
-    ...replaced(context, row, sql`tracks where ${own(context, id)}`),
-  ])
+  const path = nextUploadPath(row, now)
+  const handle = { path, expires_at: now + UPLOAD_TTL * 1000, ...namesOf({ file_name }) }
+  const results = await db.batch(handOut(context, row.organization_id, own(context, id)!, handle))
+  const [updated] = results[3]
   if (!updated) throw notFound('track')
-  return { row: updated, track_upload: await audioUpload(context, upload_path, facts) }
+  return { row: updated, track_upload: await audioUpload(context, path, facts) }
 }
 
 /** Tracks whose files one job purges. */
@@ -227,13 +182,6 @@ export function deletion(context: Context, rows: Deleted[]) {
       .where(sql`id in ${among(rows.map((row) => row.job_id))}`),
   ] as const
   return { statements, purges: purges.map(({ purge }) => purge) }
-}
-
-/** A name without folders and control characters, for downloads. What the client sent stays in `file_name_original`. */
-function safeFileName(name: string): string {
-  const base = name.split(/[/\\]/).at(-1) ?? ''
-  // oxlint-disable-next-line no-control-regex -- exactly those are to go
-  return base.replace(/[\u0000-\u001f\u007f]/g, '').trim() || 'audio'
 }
 
 export const trackHandlers: Handlers<typeof trackOperations> = {
@@ -281,7 +229,8 @@ export const trackHandlers: Handlers<typeof trackOperations> = {
 
   async completeTrackUpload({ params }, context) {
     const track = await refreshTrack(context, params.track_id)
-    return { track_id: track.id, track }
+    const isReplaced = await discardReplaced(context, track)
+    return { track_id: track.id, track: isReplaced ? await showTrack(context, track.id) : track }
   },
 
   async renewTrackUpload({ params, body }, context) {
@@ -291,7 +240,7 @@ export const trackHandlers: Handlers<typeof trackOperations> = {
 
   async reprocessTrack({ params }, context) {
     const row = await findTrack(context, params.track_id)
-    // Looked at anew: its upload URL may have been used twice.
+    // Its size is read again: its upload URL may have been used twice.
     const source = await findFile(context.env, row.source_path)
     if (!source) throw notUploaded()
     await startTranscode(context, row, source, idle)

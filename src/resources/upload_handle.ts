@@ -1,10 +1,15 @@
+import { type SQL, sql } from 'drizzle-orm'
+
 import { signUrl } from '../adapters/media.ts'
+import { recordEvents } from '../adapters/record_event.ts'
+import { tracks } from '../adapters/schema.ts'
 import { signCoverGrant } from '../adapters/token.ts'
 import type { CoverOwner } from '../adapters/work_schema.ts'
 import type { Context } from '../context.ts'
 import { UPLOAD_TTL } from '../contract/facts.ts'
 import type { UploadHandle } from '../contract/media.ts'
 import { ApiError } from '../errors.ts'
+import { keepUploads } from '../pipeline/upload.ts'
 
 /** What the client said of its file; signed into the URL, so that R2 refuses anything else. */
 export interface Facts {
@@ -55,3 +60,58 @@ const handle = (method: 'PUT' | 'POST', upload_url: string, now: number): Upload
   ttl: UPLOAD_TTL,
   expires_at: new Date(now + UPLOAD_TTL * 1000).toISOString(),
 })
+
+/** What a track's first upload handle, or a newer one, makes of its row. */
+export const firstUpload = (upload_path: string, now: number) => ({
+  upload_path,
+  upload_expires_at: now + UPLOAD_TTL * 1000,
+  next_check_at: now + 60_000,
+  awaiting_upload: true,
+})
+
+type Handle = Parameters<typeof keepUploads>[3]
+
+/**
+ * The statements that hand out a newer upload handle, for the tracks of a condition. A track without a file starts again; another one plays on,
+ * under its name, until the new file is there. The first statement gives the row.
+ */
+export function handOut(context: Context, organization_id: string, condition: SQL, handle: Handle) {
+  const { db, now } = context
+  const { path, expires_at, file_name, file_name_original } = handle
+  const track = sql`tracks where ${condition}`
+  const ifEmpty = (value: SQL, column: string) => sql`iif(source_path is null, ${value}, ${sql.raw(column)})`
+  const update = db
+    .update(tracks)
+    .set({
+      ...firstUpload(path, now),
+      // Of two calls at once, either may be written last.
+      upload_path: sql`max(upload_path, ${path})`,
+      upload_expires_at: sql`max(upload_expires_at, ${expires_at})`,
+      status: ifEmpty(sql`'initializing'`, 'status'),
+      info: ifEmpty(sql`'{}'`, 'info'),
+      ...(file_name !== undefined && {
+        file_name: ifEmpty(sql`${file_name}`, 'file_name'),
+        file_name_original: ifEmpty(sql`${file_name_original}`, 'file_name_original'),
+      }),
+      updated_at: now,
+    })
+    .where(condition)
+    .returning()
+  return [
+    ...keepUploads(context, organization_id, track, handle),
+    // A new track's first file is no change of it.
+    recordEvents(context, 'track.updated', sql`${track} and source_path is not null`, { changed: ['upload'] }),
+    update,
+  ] as const
+}
+
+/** The names of a file, as far as a client sent one. */
+export const namesOf = ({ file_name }: { file_name?: string | undefined }) =>
+  file_name === undefined ? {} : { file_name: safeFileName(file_name), file_name_original: file_name }
+
+/** A name without folders and control characters, for downloads. What the client sent stays in `file_name_original`. */
+export function safeFileName(name: string): string {
+  const base = name.split(/[/\\]/).at(-1) ?? ''
+  // oxlint-disable-next-line no-control-regex -- exactly those are to go
+  return base.replace(/[\u0000-\u001f\u007f]/g, '').trim() || 'audio'
+}

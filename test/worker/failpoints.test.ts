@@ -5,7 +5,7 @@ import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import worker from '../../src/index.ts'
 import { storedFiles, trackRow } from './fixtures.ts'
 import { sendPart } from './parts.ts'
-import { aWaitingTrack, query } from './support.ts'
+import { aWaitingTrack, call, query } from './support.ts'
 import { error } from './transcoder.ts'
 import { type Flow, persist, settle, walk, type World } from './walk.ts'
 
@@ -99,6 +99,33 @@ const flows: Record<string, Flow> = {
     async does(world) {
       await persist(world, 'POST', `/v1/track/${world.track_id}/upload`, {})
       await put(world.track_id, 'RIFF\0other')
+      await complete(world)
+    },
+    gives: isReady,
+  },
+  'files at two URLs of a track': {
+    given: aTrackThatWaits,
+    async does(world) {
+      await put(world.track_id)
+      await persist(world, 'POST', `/v1/track/${world.track_id}/upload`, {})
+      await put(world.track_id, 'RIFF\0another')
+      await complete(world)
+    },
+    async gives(world) {
+      await isReady(world)
+      expect(await trackRow(world.track_id)).toMatchObject({ source_size: 12 })
+    },
+  },
+  'an upload in parts that is given up': {
+    given: aTrackThatWaits,
+    async does(world) {
+      await put(world.track_id)
+      const at = `/v1/track/${world.track_id}/multipart`
+      const { multipart_upload } = await persist(world, 'POST', at, { file_size: 12 })
+      await sendPart(multipart_upload.id, 1, 'RIFF\0another')
+      const { key, bindings } = world
+      const remove = async () => (await call('DELETE', `${at}/${multipart_upload.id}`, { key, bindings })).status
+      await vi.waitUntil(async () => (await remove()) < 500)
       await complete(world)
     },
     gives: isReady,

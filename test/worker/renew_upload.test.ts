@@ -12,13 +12,13 @@ afterEach(() => void vi.useRealTimers())
 const pathOf = (url: string) => decodeURIComponent(new URL(url).pathname.split(`/${env.S3_BUCKET}/`)[1]!)
 
 describe('a new upload URL', () => {
-  it('of a track that still waits leads to the same place', async () => {
+  it('of a track that still waits leads to a fresh place', async () => {
     serveTranscoder()
     const { key, collection_id } = await aShop()
     const body = { collection_id, file_name: 'a.mp3' }
     const { track_id, track_upload: first } = await ok('POST', '/v1/track', { key, body })
     const renewed = await ok('POST', `/v1/track/${track_id}/upload`, { key, body: { file_name: 'b.flac' } })
-    expect(pathOf(renewed.track_upload.upload_url)).toBe(pathOf(first.upload_url))
+    expect(pathOf(renewed.track_upload.upload_url)).not.toBe(pathOf(first.upload_url))
     expect(renewed.track).toMatchObject({ status: 'initializing', file_name: 'b.flac', file_name_original: 'b.flac' })
     await uploadAndProcess(key, track_id)
   })
@@ -58,16 +58,17 @@ describe('a new upload URL', () => {
       'select upload_path from tracks',
     )
     const { body } = await renew({ file_name: 'take two.wav' })
-    expect([body.track.status, body.track.file_name]).toEqual(['ready', 'take two.wav'])
+    // It is still called what it plays.
+    expect([body.track.status, body.track.file_name]).toEqual(['ready', 'So What.mp3'])
     const fresh = pathOf(body.track_upload.upload_url)
     expect(fresh).not.toBe(old)
-    // Bytes at the old place are nobody's.
+    // Bytes at the old place are ignored.
     await env.MEDIA.put(old, 'changed')
     await ok('POST', `/v1/track/${track_id}/upload_complete`, { key })
     expect([(await read()).status, await plays()]).toEqual(['ready', before])
     await env.MEDIA.put(fresh, 'RIFF\0take two')
     const { track } = await ok('POST', `/v1/track/${track_id}/upload_complete`, { key })
-    expect(track.status).toBe('processing')
+    expect([track.status, track.file_name]).toEqual(['processing', 'take two.wav'])
     expect(await plays()).toHaveLength(before.length)
     await eventually(async () => (await read()).status === 'ready')
     expect((await plays()).filter((path) => before.includes(path))).toEqual([])
@@ -98,7 +99,8 @@ describe('a new upload URL', () => {
     const last = await send()
     await complete()
     await eventually(async () => (await read()).status === 'ready')
-    expect(await storedFiles('uploads/')).toHaveLength(6)
+    // What plays until the new file is ready, what could not be processed, and the last one.
+    expect(await storedFiles('uploads/')).toHaveLength(3)
     laterBy(3)
     await runSweep()
     await eventually(async () => (await storedFiles('uploads/')).length === 1)

@@ -36,6 +36,12 @@ export async function finishTranscode(system: System, task: TranscodeTask, resul
   const { job, track, base } = task
   const { organization_id } = track
   const files = sql`${JSON.stringify(filesOf(task, result))}`
+  const info = {
+    ...result.info,
+    warnings: result.warnings,
+    ...(result.failed.length > 0 && { failed_variants: result.failed }),
+    ...(result.skipped.length > 0 && { skipped_variants: result.skipped }),
+  }
   const settled = new Set([...result.variants, ...result.skipped].map(({ index }) => index))
   const mine = and(trackOf(job), whenEnded(job, 'done'))
   const other = sql`job_id is not ${job.id} and cover_path is not ${`${base}/cover`}`
@@ -68,12 +74,8 @@ export async function finishTranscode(system: System, task: TranscodeTask, resul
           cover_colors: sql`iif(${coverless}, ${JSON.stringify(result.cover.image_colors)}, cover_colors)`,
           cover_size: sql`iif(${coverless}, ${result.cover.large ?? null}, cover_size)`,
         }),
-        info: {
-          ...result.info,
-          warnings: result.warnings,
-          ...(result.failed.length > 0 && { failed_variants: result.failed }),
-          ...(result.skipped.length > 0 && { skipped_variants: result.skipped }),
-        },
+        // Without others that came with this file, nothing is added.
+        info: sql`json_patch(${JSON.stringify(info)}, json_object('replaced_uploads', info -> '$.replaced_uploads'))`,
       })
       .where(mine),
     db.select({ id: tracks.id }).from(tracks).where(eq(tracks.id, track.id)),

@@ -1,4 +1,5 @@
 import { and, eq, type SQL, sql } from 'drizzle-orm'
+import type { BatchItem } from 'drizzle-orm/batch'
 
 import { tracks } from '../../adapters/schema.ts'
 import { jobs } from '../../adapters/work_schema.ts'
@@ -9,13 +10,11 @@ import { insertTranscode, insertTranscodes, type Listed } from './line.ts'
 import { endUnwanted } from './unwanted.ts'
 
 /** What a track is while a job owns its status. */
-const begun = (source_path: SQL | string) => ({
+const begun = {
   status: 'processing' as const,
   progress: 0,
-  // Only a new upload ends the waiting; a reprocess of the old one does not.
-  awaiting_upload: sql`awaiting_upload and upload_path <> ${source_path}`,
   info: sql`json_remove(info, '$.error')`,
-})
+}
 
 /** No job owns the track's status. */
 export const idle = sql`status not in ('processing', 'fallback_processing')`
@@ -28,10 +27,16 @@ export function restart(system: System, organization_id: string, sources: Listed
     insertTranscodes(system, organization_id, sources, idle),
     system.db
       .update(tracks)
-      .set({ ...begun(sql`source_path`), job_id: sql`new_job`, source_size: sql`new_size` })
+      .set({ ...begun, job_id: sql`new_job`, source_size: sql`new_size` })
       .from(source)
       .where(sql`tracks.id = source_id and exists (select 1 from jobs where jobs.id = new_job)`),
   ] as const
+}
+
+/** What beside the job a new file changes: columns of its track, and statements behind that. */
+interface Taken {
+  set: Parameters<ReturnType<System['db']['update']>['set']>[0]
+  after: BatchItem<'sqlite'>[]
 }
 
 /** Begins a transcode job, if `condition` still holds with it. It becomes the one that owns the track's status. */
@@ -40,7 +45,7 @@ export async function startTranscode(
   track: { id: string; organization_id: string },
   source: { path: string; size: number },
   condition: SQL,
-  reprocess_id?: string,
+  { reprocess_id, taken }: { reprocess_id?: string; taken?: (job: { isOwner: SQL }) => Taken } = {},
 ): Promise<boolean> {
   const { db } = system
   const job = insertTranscode(system, track.organization_id, {
@@ -51,25 +56,22 @@ export async function startTranscode(
     ...(reprocess_id && { reprocess_id }),
   })
   const due = and(eq(tracks.id, track.id), condition)
-  const owner = sql`select 1 from tracks where id = ${track.id} and job_id = ${job.id}`
+  const isOwner = sql`exists (select 1 from tracks where id = ${track.id} and job_id = ${job.id})`
   // An upload that was never made into files, and will not be.
   const unused = sql`tracks where ${due} and source_path <> ${source.path} and not exists (
     select 1 from json_each(coalesce(files, '[]')) where value ->> 'path' = source_path)`
+  const { set = {}, after = [] } = taken?.({ isOwner }) ?? {}
   const results = await db.batch([
     job.insert,
     purgeLaterFrom(system, track.organization_id, sql`json_array(source_path)`, unused),
     db
       .update(tracks)
-      .set({
-        ...begun(source.path),
-        job_id: job.id,
-        source_path: source.path,
-        source_size: source.size,
-      })
+      .set({ ...begun, job_id: job.id, source_path: source.path, source_size: source.size, ...set })
       .where(due),
     // Somebody else was faster: their job stands, this one never was.
-    db.delete(jobs).where(and(eq(jobs.id, job.id), sql`not exists (${owner})`)),
+    db.delete(jobs).where(and(eq(jobs.id, job.id), sql`not ${isOwner}`)),
     db.select({ id: jobs.id }).from(jobs).where(eq(jobs.id, job.id)),
+    ...after,
   ])
   if (results[4].length === 0) return false
   await sendJob(system, job)

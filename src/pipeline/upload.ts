@@ -1,0 +1,139 @@
+import { and, eq, type SQL, sql } from 'drizzle-orm'
+
+import { tracks } from '../adapters/schema.ts'
+import { jobs, type MultipartRow } from '../adapters/work_schema.ts'
+import type { System } from '../context.ts'
+import { UPLOAD_TTL } from '../contract/facts.ts'
+import { AFTER_URLS, insertJobFrom } from './jobs.ts'
+
+/**
+ * Upload handles of a track (docs/decisions/0063). Each leads to a path of its own, and the newest one whose file is complete wins. A path has
+ * a purge job, whose id is the path, from the moment in which a second handle exists: whatever happens, an object there is the track's file
+ * or is deleted.
+ */
+
+/** A handle that is about to be handed out. */
+interface Handle {
+  path: string
+  /** Milliseconds since 1970. */
+  expires_at: number
+  file_name?: string | undefined
+  file_name_original?: string | undefined
+}
+
+/** The statements that write a handle's purge job, and that of the track's first handle; for the batch that hands it out, before the track changes. */
+export function keepUploads(system: System, organization_id: string, track: SQL, handle: Handle) {
+  const insert = (path: SQL, expires_at: SQL, names: SQL, source: SQL, seconds: number) => {
+    const upload = sql`json_object('track_id', id, 'expires_at', ${expires_at}, ${names})`
+    const json = sql`json_object('kind', 'purge', 'prefixes', json('[]'), 'paths', json_array(${path}), 'upload', ${upload})`
+    return insertJobFrom(system, organization_id, { kind: 'purge', json }, source, seconds, { id: path })
+  }
+  const { path, expires_at, file_name = null, file_name_original = null } = handle
+  const names = sql`'file_name', ${file_name}, 'file_name_original', ${file_name_original}`
+  const own = sql`'file_name', file_name, 'file_name_original', file_name_original`
+  const former = sql`${track} and awaiting_upload = 1 and coalesce(source_path, '') < upload_path`
+  const seconds = Math.ceil((expires_at - system.now) / 1000) + UPLOAD_TTL
+  return [
+    insert(sql`upload_path`, sql`upload_expires_at`, own, former, AFTER_URLS),
+    insert(sql`${path}`, sql`${expires_at}`, names, track, seconds),
+  ] as const
+}
+
+/** The purge job of a path that was given up. */
+export const isGivenUp = (path: string) => sql`id = ${path} and payload -> '$.upload' is null`
+
+/** True in the statement that takes a file for a track: its handle is newer than that of the track's file, and was not given up. */
+export const mayTake = (track_id: string, path: string) =>
+  and(
+    eq(tracks.id, track_id),
+    eq(tracks.awaiting_upload, true),
+    sql`coalesce(source_path, '') < ${path} and upload_path >= ${path}`,
+    // Its parts are not checked yet.
+    sql`not exists (select 1 from multipart_uploads where track_id = ${track_id} and path = ${path} and state = 'open')`,
+    sql`not exists (select 1 from jobs where ${isGivenUp(path)})`,
+  )!
+
+/** What a file changes of its track when it is taken. Files that it replaces before they were processed are told of in `info`. */
+export function takenFrom(path: string) {
+  const isReplaced = sql`(status in ('processing', 'fallback_processing') and source_path is not null and not exists (
+    select 1 from json_each(coalesce(files, '[]')) where value ->> 'path' = source_path))`
+  const name = (column: string) =>
+    sql`coalesce((select payload ->> ${`$.upload.${column}`} from jobs where id = ${path}), ${sql.raw(column)})`
+  return {
+    file_name: name('file_name'),
+    file_name_original: name('file_name_original'),
+    awaiting_upload: false,
+    info: sql`iif(${isReplaced}, ${withReplaced(sql`json_remove(info, '$.error')`, sql`file_name`, sql`source_size`)},
+      json_remove(info, '$.error', '$.replaced_uploads'))`,
+  }
+}
+
+/** `info` with one replaced file more, of the newest twenty. */
+function withReplaced(info: SQL, file_name: SQL, size: SQL): SQL {
+  const kept = sql`(select json_group_array(json(value)) from (select value from (
+    select key, value from json_each(coalesce(info -> '$.replaced_uploads', '[]'))
+    union all select 20, json_object('file_name', ${file_name}, 'size', ${size}) order by key desc limit 20) order by key))`
+  return sql`json_set(${info}, '$.replaced_uploads', json(${kept}))`
+}
+
+/** Deletes a file that came to an older upload handle than that of its track's file, unless the track uses it; `info` says so, once. */
+export async function discardUpload(
+  { db, env }: System,
+  track_id: string,
+  { path, size }: { path: string; size: number },
+): Promise<void> {
+  const isUntold = sql`id = ${path} and state = 'open' and payload -> '$.upload' is not null and payload ->> '$.upload.is_replaced' is null`
+  const file_name = sql`coalesce((select payload ->> '$.upload.file_name' from jobs where id = ${path}), file_name)`
+  const [, , used] = await db.batch([
+    db
+      .update(tracks)
+      .set({ info: withReplaced(sql`info`, file_name, sql`${size}`) })
+      .where(sql`id = ${track_id} and source_path > ${path} and exists (select 1 from jobs where ${isUntold})`),
+    db
+      .update(jobs)
+      .set({ payload: sql`json_set(payload, '$.upload.is_replaced', 1)` })
+      .where(isUntold),
+    db.select({ id: tracks.id }).from(tracks).where(sql`id = ${track_id} and (source_path = ${path} or exists (
+        select 1 from json_each(coalesce(files, '[]')) where value ->> 'path' = ${path}))`),
+  ])
+  if (used.length === 0) await env.MEDIA.delete(path)
+}
+
+/** Paths of a track below that of its file whose handles may still be used, or whose files were not noticed. */
+export async function replacedPaths({ db }: System, source_path: string): Promise<string[]> {
+  const [first = source_path] = source_path.split('.')
+  const found = await db
+    .select({ path: jobs.id })
+    .from(jobs)
+    .where(sql`id >= ${first} and id < ${source_path} and state = 'open' and payload -> '$.upload' is not null`)
+  return found.map(({ path }) => path)
+}
+
+/** The statements that give a path up: its object is deleted, and its track waits for the handle before it, if that is still good. */
+export function giveUp(
+  { db, now }: System,
+  { track_id, path }: Pick<MultipartRow, 'track_id' | 'path'>,
+  condition: SQL,
+) {
+  const [first = path] = path.split('.')
+  const former = (
+    column: SQL,
+  ) => sql`(select ${column} from jobs where id >= ${first} and id < ${path} and state = 'open'
+    and id > coalesce(tracks.source_path, '') and payload -> '$.upload' is not null order by id desc limit 1)`
+  const at = now + AFTER_URLS * 1000
+  return [
+    db
+      .update(jobs)
+      .set({ payload: sql`json_remove(payload, '$.upload')`, lease_until: at, nudge_at: at })
+      .where(and(eq(jobs.id, path), condition)),
+    db
+      .update(tracks)
+      .set({
+        upload_path: sql`coalesce(${former(sql`id`)}, ${first})`,
+        upload_expires_at: sql`coalesce(${former(sql`payload ->> '$.upload.expires_at'`)}, ${now})`,
+        next_check_at: now,
+        awaiting_upload: sql`source_path is null or ${former(sql`1`)} is not null`,
+      })
+      .where(sql`id = ${track_id} and upload_path = ${path} and awaiting_upload and ${condition}`),
+  ] as const
+}

@@ -1,0 +1,81 @@
+import { env } from 'cloudflare:workers'
+import { expect } from 'vitest'
+
+import { aShop, eventually, laterBy, runSweep, storedFiles, trackRow } from './fixtures.ts'
+import { signedParts } from './signature.ts'
+import { ok, query } from './support.ts'
+import { error, made, serveTranscoder } from './transcoder.ts'
+
+/** Tracks with several upload handles (docs/decisions/0063). */
+
+/** A file that lasts `seconds`, by the transcoder of these tests: a byte for each. */
+export const aFile = (seconds: number) => `RIFF\0${'.'.repeat(seconds - 5)}`
+
+/** A transcoder that fails where the real one does: at a source that is gone or has another length than the job says. */
+export function serveSources(isBusy = () => false) {
+  return serveTranscoder(async (job) => {
+    if (isBusy()) return error('cancelled', 'The transcoder is busy', true)
+    const object = await env.MEDIA.head(signedParts(job.source.url).key)
+    if (!object) return error('source_unavailable', 'It is not there')
+    if (object.size !== job.source.size) return error('source_length', 'It has another length')
+    return made(job, { duration: object.size, info: { codec: 'pcm', size: object.size } })
+  })
+}
+
+/** What waited for the transcoder is handed to it now. */
+export async function serveWaiting() {
+  serveSources()
+  await query('update jobs set lease_until = 0 where turn is not null')
+  await runSweep()
+}
+
+/** A track that waits for its first file, and its upload handles. */
+export async function aTrackWithHandles(file_name = 'a.wav') {
+  const { key, collection_id } = await aShop()
+  const made = await ok('POST', '/v1/track', { key, body: { collection_id, file_name } })
+  const track_id = made.track_id as string
+  const at = `/v1/track/${track_id}`
+  return {
+    key,
+    track_id,
+    at,
+    first: made.track_upload.upload_url as string,
+    read: async () => (await ok('GET', at, { key })).track,
+    renew: async (body: object = {}) =>
+      (await ok('POST', `${at}/upload`, { key, body })).track_upload.upload_url as string,
+    complete: async () => (await ok('POST', `${at}/upload_complete`, { key })).track,
+    /** Waits until a file of so many seconds is ready, and looks at all that tells which one it is. */
+    async isOnly(seconds: number, name: string, replaced: [string, number][]) {
+      await eventually(async () => {
+        const [row] = await query<{ status: string; duration: number }>(
+          'select status, duration from tracks where id = ?',
+          track_id,
+        )
+        return row!.status === 'failed' || (row!.status === 'ready' && row!.duration === seconds)
+      })
+      const { file_name, file_name_original, status, duration, info } = (await ok('GET', at, { key })).track
+      const { files, source_path, source_size } = await trackRow(track_id)
+      const original = files?.find(({ index }) => index === 'original')
+      expect({ file_name, file_name_original, status, duration, size: info.size, source_size }).toEqual({
+        file_name: name,
+        file_name_original: name,
+        status: 'ready',
+        duration: seconds,
+        size: seconds,
+        source_size: seconds,
+      })
+      expect([original?.path, original?.size]).toEqual([source_path, seconds])
+      expect((await env.MEDIA.head(source_path!))?.size).toBe(seconds)
+      expect(info.replaced_uploads ?? []).toEqual(replaced.map(([file_name, size]) => ({ file_name, size })))
+      // Twice: what a job leaves is purged later.
+      for (let time = 0; time < 2; time++) {
+        laterBy(4)
+        await runSweep()
+      }
+      await eventually(async () => (await storedFiles('uploads/')).length === 1)
+      expect(await storedFiles('uploads/')).toEqual([source_path])
+    },
+  }
+}
+export const pathOf = (url: string) => signedParts(url).key
+export const put = (url: string, seconds: number) => env.MEDIA.put(pathOf(url), aFile(seconds))

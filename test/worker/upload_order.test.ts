@@ -1,0 +1,201 @@
+import { env } from 'cloudflare:workers'
+import { afterEach, describe, expect, it, vi } from 'vitest'
+
+import {
+  aShop,
+  beforeBatch,
+  deliver,
+  eventually,
+  laterBy,
+  runSweep,
+  storedFiles,
+  trackRow,
+  uploadEvent,
+} from './fixtures.ts'
+import { aWaitingTrack, call, ok, query } from './support.ts'
+import { aTrackWithHandles, pathOf, put, serveSources, serveWaiting } from './upload_handles.ts'
+
+/** The newest upload handle whose file is complete wins (docs/decisions/0063). */
+
+afterEach(() => void vi.useRealTimers())
+
+describe('a file that is sent to a renewed URL after the first one was noticed', () => {
+  it('is the file of its track when the first one is ready', async () => {
+    serveSources()
+    const track = await aTrackWithHandles()
+    await put(track.first, 12)
+    const renewed = await track.renew({ file_name: 'b.wav' })
+    await track.read()
+    await eventually(async () => (await trackRow(track.track_id)).status === 'ready')
+    await put(renewed, 25)
+    expect((await track.complete()).status).toBe('processing')
+    await track.isOnly(25, 'b.wav', [])
+  })
+
+  it('is the file of its track when the first one waits', async () => {
+    serveSources(() => true)
+    const track = await aTrackWithHandles()
+    await put(track.first, 12)
+    const renewed = await track.renew({ file_name: 'b.wav' })
+    expect((await track.read()).status).toBe('processing')
+    await put(renewed, 25)
+    expect((await track.complete()).status).toBe('processing')
+    await serveWaiting()
+    await track.isOnly(25, 'b.wav', [['a.wav', 12]])
+    const told = await query(`select data ->> 'size' as size from events where type = 'track.uploaded' order by seq`)
+    expect(told).toEqual([{ size: 12 }, { size: 25 }])
+  })
+})
+
+describe('of many upload handles', () => {
+  it.each(['first to last', 'last to first'])('the newest wins when files are sent from the %s', async (order) => {
+    serveSources(() => true)
+    const track = await aTrackWithHandles()
+    const urls = [track.first]
+    for (let n = 1; n <= 10; n++) urls.push(await track.renew({ file_name: `${n}.wav` }))
+    expect(new Set(urls.map(pathOf)).size).toBe(11)
+    const files = urls.map((url, n) => ({ url, name: n === 0 ? 'a.wav' : `${n}.wav`, seconds: 10 + n }))
+    const sent = order === 'first to last' ? files : files.toReversed()
+    for (const { url, seconds } of sent) {
+      await put(url, seconds)
+      await track.complete()
+    }
+    await serveWaiting()
+    const replaced = sent.filter(({ name }) => name !== '10.wav').map(({ name, seconds }) => [name, seconds])
+    await track.isOnly(20, '10.wav', replaced as [string, number][])
+  })
+
+  it('an older one wins, under its own name, when nothing comes to the newest', async () => {
+    serveSources()
+    const track = await aTrackWithHandles()
+    const used = await track.renew({ file_name: 'used.wav' })
+    await track.renew({ file_name: 'unused.wav' })
+    await put(used, 12)
+    expect(await track.complete()).toMatchObject({ status: 'processing', file_name: 'used.wav' })
+    await track.isOnly(12, 'used.wav', [])
+  })
+
+  it('the older of two clients that replace a file loses, and info says so, however its file is noticed', async () => {
+    serveSources()
+    for (const notice of ['complete', 'event', 'the end of its URL'] as const) {
+      const track = await aTrackWithHandles()
+      await put(track.first, 9)
+      await track.complete()
+      await eventually(async () => (await trackRow(track.track_id)).status === 'ready')
+      const [older, newer] = [await track.renew({ file_name: 'o.wav' }), await track.renew({ file_name: 'n.wav' })]
+      expect((await track.read()).file_name).toBe('a.wav')
+      await put(newer, 12)
+      await track.complete()
+      await put(older, 25)
+      if (notice === 'complete') await track.complete()
+      if (notice === 'event') await deliver('ingest', uploadEvent(pathOf(older)))
+      if (notice !== 'the end of its URL') expect(await storedFiles('uploads/')).not.toContain(pathOf(older))
+      else {
+        await eventually(async () => (await trackRow(track.track_id)).status === 'ready')
+        laterBy(4)
+        await runSweep()
+        await eventually(async () => !(await storedFiles('uploads/')).includes(pathOf(older)))
+      }
+      await track.isOnly(12, 'n.wav', [['o.wav', 25]])
+      await ok('DELETE', track.at, { key: track.key })
+      laterBy(8)
+      await runSweep()
+      await eventually(async () => (await storedFiles()).length === 0)
+      vi.useRealTimers()
+    }
+  })
+
+  it('an older one whose file is no good is passed over', async () => {
+    serveSources()
+    const track = await aTrackWithHandles()
+    await env.MEDIA.put(pathOf(track.first), 'Dear diary, ')
+    const renewed = await track.renew()
+    expect((await track.read()).status).toBe('initializing')
+    expect(await storedFiles('uploads/')).toEqual([])
+    await put(renewed, 12)
+    await track.complete()
+    await track.isOnly(12, 'a.wav', [])
+  })
+
+  it('the newest is refused as before, and what came to an older one is not used', async () => {
+    serveSources()
+    const track = await aTrackWithHandles()
+    await put(track.first, 12)
+    await env.MEDIA.put(pathOf(await track.renew()), '')
+    expect(await track.complete()).toMatchObject({ status: 'failed', info: { error: { code: 'empty_file' } } })
+    laterBy(3)
+    await runSweep()
+    await eventually(async () => (await storedFiles('uploads/')).length === 0)
+  })
+
+  it('all are used in order although the clock was set back', async () => {
+    serveSources()
+    const track = await aTrackWithHandles()
+    laterBy(5)
+    const later = await track.renew({ file_name: 'b.wav' })
+    vi.useRealTimers()
+    const last = await track.renew({ file_name: 'c.wav' })
+    await put(later, 12)
+    await put(last, 13)
+    await track.complete()
+    await track.isOnly(13, 'c.wav', [['b.wav', 12]])
+  })
+
+  it('one that is asked for while the first file is noticed starts nothing again', async () => {
+    serveSources(() => true)
+    const track = await aTrackWithHandles()
+    await put(track.first, 12)
+    const bindings = beforeBatch(async () => void (await track.complete()))
+    const { track: renewed } = await ok('POST', `${track.at}/upload`, { key: track.key, body: {}, bindings })
+    expect(renewed).toMatchObject({ status: 'processing', info: { progress: 0 } })
+  })
+})
+
+describe('an upload handle', () => {
+  it('whose bytes nobody was told of is looked at when it ends', async () => {
+    serveSources()
+    const track = await aTrackWithHandles()
+    await track.renew()
+    await put(track.first, 12)
+    await query('update tracks set next_check_at = 9e15')
+    laterBy(3)
+    await runSweep()
+    await track.isOnly(12, 'a.wav', [])
+  })
+
+  it('of a track in the trash keeps what comes', async () => {
+    serveSources()
+    const track = await aTrackWithHandles()
+    const { key } = track
+    const renewed = await track.renew({ file_name: 'b.wav' })
+    await ok('DELETE', `${track.at}?trash=true`, { key })
+    await put(renewed, 12)
+    laterBy(3)
+    await runSweep()
+    await eventually(
+      async () =>
+        (
+          await query(
+            `select 1 from jobs where id = ? and attempt = 0 and holder is null and lease_until > ?`,
+            pathOf(renewed),
+            Date.now() - 60_000,
+          )
+        ).length === 1,
+    )
+    expect(await storedFiles('uploads/')).toEqual([pathOf(renewed)])
+    await ok('POST', `/v1/trash/${track.track_id}/restore`, { key })
+    await track.complete()
+    await track.isOnly(12, 'b.wav', [])
+  })
+
+  it('of a track that is gone leaves nothing', async () => {
+    const { key, collection_id } = await aShop()
+    const track_id = await aWaitingTrack(key, collection_id)
+    const { body } = await call('POST', `/v1/track/${track_id}/upload`, { key, body: {} })
+    await ok('DELETE', `/v1/track/${track_id}`, { key })
+    await put(body.track_upload.upload_url, 12)
+    laterBy(3)
+    await runSweep()
+    await eventually(async () => (await storedFiles()).length === 0)
+  })
+})

@@ -1,0 +1,106 @@
+import { env } from 'cloudflare:workers'
+import { afterEach, describe, expect, it, vi } from 'vitest'
+
+import { beforeBatch, eventually, storedFiles, trackRow } from './fixtures.ts'
+import { multipartRow, sendPart } from './parts.ts'
+import { ok, query, refused } from './support.ts'
+import { aFile, aTrackWithHandles, pathOf, put, serveSources, serveWaiting } from './upload_handles.ts'
+
+/** The same as in upload_order.test.ts, of uploads in parts. */
+
+afterEach(() => void vi.useRealTimers())
+
+describe('an upload in parts', () => {
+  const aPart = async (track: Awaited<ReturnType<typeof aTrackWithHandles>>, seconds: number, body: object = {}) => {
+    const { key, at } = track
+    const sent = { file_size: seconds, ...body }
+    const { multipart_upload } = await ok('POST', `${at}/multipart`, { key, body: sent })
+    const id = multipart_upload.id as string
+    const done = [await sendPart(id, 1, aFile(seconds))]
+    return { at: `${at}/multipart/${id}`, body: { done }, key, path: (await multipartRow(id)).path }
+  }
+
+  it.each(['begun', 'deleted'])('that is joined while it is %s is given up whole', async (how) => {
+    serveSources()
+    const track = await aTrackWithHandles()
+    const { at, body, path, key } = await aPart(track, 12)
+    // Between the join and what is written of it.
+    let times = 0
+    const bindings = beforeBatch(async () => {
+      if (times++ > 0) return
+      if (how === 'deleted') await ok('DELETE', at, { key })
+      else await ok('POST', `${track.at}/multipart`, { key, body: { file_size: 25 } })
+    })
+    await refused(404, 'not_found', 'POST', `${at}/complete`, { key, body, bindings })
+    expect(await storedFiles('uploads/')).toEqual([])
+    expect((await track.read()).status).toBe('initializing')
+    const [job] = await query<{ payload: string }>('select payload from jobs where id = ?', path)
+    expect(JSON.parse(job!.payload)).toEqual({ kind: 'purge', prefixes: [], paths: [path] })
+  })
+
+  it('that is complete counts until another one is', async () => {
+    serveSources(() => true)
+    const track = await aTrackWithHandles()
+    const { at, body, key } = await aPart(track, 12, { file_name: 'parts.wav' })
+    const answer = await ok('POST', `${at}/complete`, { key, body })
+    expect(answer.track.status).toBe('processing')
+    const other = await aPart(track, 25, { file_name: 'other.wav' })
+    await ok('POST', `${other.at}/complete`, { key, body: other.body })
+    await serveWaiting()
+    await track.isOnly(25, 'other.wav', [['parts.wav', 12]])
+  })
+
+  it('that is complete and was not noticed counts although another one is begun', async () => {
+    serveSources()
+    const track = await aTrackWithHandles()
+    const { at, body, key, path } = await aPart(track, 12, { file_name: 'parts.wav' })
+    // The parts are joined; then the request was cut.
+    await ok('POST', `${at}/part`, { key, body: { done: body.done } })
+    await env.MEDIA.resumeMultipartUpload(path, (await multipartRow(at.split('/').at(-1)!)).upload_id).complete(
+      body.done.map(({ part_number, etag }) => ({ partNumber: part_number, etag })),
+    )
+    // Nobody has checked its size.
+    expect((await track.read()).status).toBe('initializing')
+    await query(`update multipart_uploads set state = 'complete'`)
+    await ok('POST', `${track.at}/multipart`, { key, body: { file_size: 25 } })
+    expect((await track.read()).status).toBe('processing')
+    await eventually(async () => (await trackRow(track.track_id)).status === 'ready')
+    expect(await trackRow(track.track_id)).toMatchObject({
+      duration: 12,
+      file_name: 'parts.wav',
+      awaiting_upload: true,
+    })
+  })
+
+  it('goes on when a new URL is asked for, and loses against a file there', async () => {
+    serveSources()
+    const track = await aTrackWithHandles()
+    const { at, body, key } = await aPart(track, 12, { file_name: 'parts.wav' })
+    await put(await track.renew({ file_name: 'b.wav' }), 25)
+    await track.complete()
+    const { multipart_upload } = await ok('POST', `${at}/complete`, { key, body })
+    expect(multipart_upload.state).toBe('complete')
+    await track.isOnly(25, 'b.wav', [['parts.wav', 12]])
+  })
+
+  it('replaces bytes that came to the first URL before', async () => {
+    serveSources()
+    const track = await aTrackWithHandles()
+    await put(track.first, 9)
+    const { at, body, key } = await aPart(track, 12)
+    await ok('POST', `${at}/complete`, { key, body })
+    await track.isOnly(12, 'a.wav', [['a.wav', 9]])
+  })
+
+  it('whose end comes before its parts are joined leaves the URL before it good', async () => {
+    serveSources()
+    const track = await aTrackWithHandles()
+    const renewed = await track.renew({ file_name: 'b.wav' })
+    const { at, key } = await aPart(track, 12)
+    await ok('DELETE', at, { key })
+    expect(await trackRow(track.track_id)).toMatchObject({ upload_path: pathOf(renewed), awaiting_upload: true })
+    await put(renewed, 25)
+    await track.complete()
+    await track.isOnly(25, 'b.wav', [])
+  })
+})
