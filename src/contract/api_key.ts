@@ -1,6 +1,6 @@
 import * as z from 'zod'
 
-import { Id, named, ok, Page, RequiredText, Timestamp } from './common.ts'
+import { Id, named, ok, Page, RequiredTitle, Timestamp, unique } from './common.ts'
 import { MAX_ORIGINS, MAX_SESSION_VARIANTS, MAX_STRING } from './facts.ts'
 import { defineOperations } from './operation.ts'
 
@@ -44,15 +44,17 @@ export const Origin = z
 
 /** What may be changed later. `null` takes a restriction away. */
 export const ApiKeyUpdate = z.strictObject({
-  title: RequiredText.optional(),
-  variants: z.array(z.string().max(64)).min(1).max(MAX_SESSION_VARIANTS).nullable().optional(),
+  title: RequiredTitle.optional(),
+  variants: unique(z.array(z.string().max(64)).min(1).max(MAX_SESSION_VARIANTS))
+    .nullable()
+    .optional(),
   is_downloadable: z.boolean().optional(),
-  allowed_origins: z.array(Origin).min(1).max(MAX_ORIGINS).nullable().optional(),
+  allowed_origins: unique(z.array(Origin).min(1).max(MAX_ORIGINS)).nullable().optional(),
   expires_at: z.iso.datetime({ offset: true }).nullable().optional(),
 })
 
 export const ApiKeyCreate = ApiKeyUpdate.extend({
-  title: RequiredText,
+  title: RequiredTitle,
   type: KeyType,
   collection_id: Id.nullable().optional(),
   track_id: Id.nullable().optional(),

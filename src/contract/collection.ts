@@ -12,9 +12,11 @@ import {
   Page,
   Query,
   RequiredText,
+  RequiredTitle,
   sortedBy,
   Text,
   Timestamp,
+  Title,
 } from './common.ts'
 import { CoverImage, UploadHandle } from './media.ts'
 import { defineOperations } from './operation.ts'
@@ -44,7 +46,7 @@ export type Collection = z.infer<typeof Collection>
 
 /** `null` clears a field that may be empty; `metadata` is replaced whole. */
 export const CollectionUpdate = z.strictObject({
-  title: RequiredText.optional(),
+  title: RequiredTitle.optional(),
   creator_id: Id.nullable().optional(),
   organization_index: Text.nullable().optional(),
   metadata: Metadata.optional(),
@@ -52,9 +54,9 @@ export const CollectionUpdate = z.strictObject({
   is_cover_overridable: z.boolean().optional(),
   is_theme_overridable: z.boolean().optional(),
   player_color: HexColor.nullable().optional(),
-  player_subtitle: Text.nullable().optional(),
+  player_subtitle: Title.nullable().optional(),
 })
-export const CollectionCreate = CollectionUpdate.extend({ title: RequiredText })
+export const CollectionCreate = CollectionUpdate.extend({ title: RequiredTitle })
 
 /** What the lists of collections and playlists take. */
 export const listQuery = {

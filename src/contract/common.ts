@@ -11,6 +11,23 @@ export const Timestamp = z.iso.datetime()
 export const Text = z.string().max(MAX_STRING)
 export const RequiredText = Text.min(1, 'must not be empty')
 
+/**
+ * A text on one line. Line breaks and tabs become spaces; control characters and overrides of direction (U+202A to U+202E), which reverse
+ * the text that follows them, are removed, and so is white space at both ends.
+ */
+export const oneLine = (text: string): string =>
+  text
+    .replace(/[\t-\r\u0085\u2028\u2029]+/g, ' ')
+    .replace(/[\p{Cc}\u202a-\u202e]/gu, '')
+    .trim()
+/** A title, subtitle or name. */
+export const Title = z.string().overwrite(oneLine).max(MAX_STRING)
+export const RequiredTitle = Title.min(1, 'must not be empty')
+
+/** A list without duplicates: the first of each stays. */
+export const unique = <const T extends z.ZodType<readonly unknown[]>>(list: T) =>
+  list.overwrite((values) => [...new Set(values)] as never)
+
 const depth = (value: unknown, left: number): boolean =>
   typeof value !== 'object' || value === null || (left > 0 && Object.values(value).every((v) => depth(v, left - 1)))
 
@@ -38,7 +55,7 @@ export type Page = z.output<typeof Page>
 export const sortedBy = <const K extends string>(...keys: K[]) =>
   z.enum(keys.flatMap((key): (K | `-${K}`)[] => [key, `-${key}`])).optional()
 
-/** What a list is searched for: words, or how they begin, without regard to case and accents (docs/decisions/0051). */
+/** What a list is searched for: words, or how they begin, without regard to case and accents (docs/decisions/0064). */
 export const Query = RequiredText.optional()
 
 /** Names with commas between them, of what an answer holds beside the rest. */

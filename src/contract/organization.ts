@@ -1,7 +1,7 @@
 import * as z from 'zod'
 
 import { HexColor, ImageColor } from './color.ts'
-import { Id, named, ok, Page, RequiredText, Text } from './common.ts'
+import { Id, named, ok, Page, RequiredTitle, Title } from './common.ts'
 import { MAX_THEME_COLORS } from './facts.ts'
 import { defineOperations } from './operation.ts'
 
@@ -24,12 +24,12 @@ export type Organization = z.infer<typeof Organization>
 
 /** `null` for a color or subtitle takes the setting back. */
 export const OrganizationUpdate = z.strictObject({
-  name: RequiredText.optional(),
+  name: RequiredTitle.optional(),
   theme: Theme.optional(),
   is_theme_overridable: z.boolean().optional(),
   is_cover_overridable: z.boolean().optional(),
   player_color: HexColor.nullable().optional(),
-  player_subtitle: Text.nullable().optional(),
+  player_subtitle: Title.nullable().optional(),
   uses_tags: z.boolean().optional(),
 })
 
@@ -53,7 +53,7 @@ export const organizationOperations = defineOperations({
     summary: "Create an organization and its first server key (the operator's root key only)",
     tag,
     access: ['root'],
-    body: z.strictObject({ name: RequiredText }),
+    body: z.strictObject({ name: RequiredTitle }),
     response: ok({
       organization_id: z.uuid(),
       organization: Organization,

@@ -1,7 +1,7 @@
 import * as z from 'zod'
 
 import { Origin } from './api_key.ts'
-import { Id, named, ok, Page, RequiredText, Timestamp } from './common.ts'
+import { Id, named, ok, Page, RequiredTitle, Timestamp, unique } from './common.ts'
 import { MAX_ORIGINS, MAX_PASSWORD, MAX_SESSION_VARIANTS, MAX_SLUG, MIN_PASSWORD } from './facts.ts'
 import { defineOperations } from './operation.ts'
 import { PlayScope } from './play.ts'
@@ -45,11 +45,13 @@ const Slug = z
 
 /** What may be changed later. `null` takes a restriction away; a slug of null is a new one that nobody can guess. */
 export const ShareUpdate = z.strictObject({
-  title: RequiredText.nullable().optional(),
+  title: RequiredTitle.nullable().optional(),
   slug: Slug.nullable().optional(),
-  variants: z.array(z.string().max(64)).min(1).max(MAX_SESSION_VARIANTS).nullable().optional(),
+  variants: unique(z.array(z.string().max(64)).min(1).max(MAX_SESSION_VARIANTS))
+    .nullable()
+    .optional(),
   is_downloadable: z.boolean().optional(),
-  allowed_origins: z.array(Origin).min(1).max(MAX_ORIGINS).nullable().optional(),
+  allowed_origins: unique(z.array(Origin).min(1).max(MAX_ORIGINS)).nullable().optional(),
   expires_at: z.iso.datetime({ offset: true }).nullable().optional(),
   password: z.string().min(MIN_PASSWORD).max(MAX_PASSWORD).nullable().optional(),
 })

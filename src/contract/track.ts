@@ -15,6 +15,7 @@ import {
   sortedBy,
   Text,
   Timestamp,
+  Title,
 } from './common.ts'
 import { Loudness, Tags, TrackInfo } from './info.ts'
 import { CoverImage, UploadHandle } from './media.ts'
@@ -102,15 +103,15 @@ const settings = {
   metadata: Metadata.optional(),
   is_cover_overridable: z.boolean().optional(),
   is_theme_overridable: z.boolean().optional(),
-  player_title: Text.nullable().optional(),
-  player_subtitle: Text.nullable().optional(),
+  player_title: Title.nullable().optional(),
+  player_subtitle: Title.nullable().optional(),
   player_color: HexColor.nullable().optional(),
 }
 
 export const TrackCreate = z.strictObject({ collection_id: Id, file_name: RequiredText, ...settings, ...UploadFacts })
 
 /** `title` sets `player_title` unless that is sent too. */
-export const TrackUpdate = z.strictObject({ title: Text.optional(), ...settings })
+export const TrackUpdate = z.strictObject({ title: Title.nullable().optional(), ...settings })
 export type TrackUpdate = z.infer<typeof TrackUpdate>
 
 const tag = 'Tracks'

@@ -1,6 +1,6 @@
 import * as z from 'zod'
 
-import { Id, Metadata, named, ok, RequiredText, Text, Timestamp } from './common.ts'
+import { Id, Metadata, named, ok, RequiredText, Text, Timestamp, Title } from './common.ts'
 import { TrackError } from './info.ts'
 import { UploadHandle } from './media.ts'
 import { defineOperations } from './operation.ts'
@@ -60,7 +60,7 @@ export const uploadOperations = defineOperations({
     body: z.strictObject({
       file_name: RequiredText,
       /** What listeners see; without it the file's own, or its name. */
-      title: Text.nullable().optional(),
+      title: Title.nullable().optional(),
       organization_index: Text.nullable().optional(),
       metadata: Metadata.optional(),
       ...UploadFacts,

@@ -1,6 +1,6 @@
 import * as z from 'zod'
 
-import { Id, named, ok, Page, RequiredText } from './common.ts'
+import { Id, named, ok, Page, RequiredTitle } from './common.ts'
 import { CODECS, MAX_BITRATE, MAX_PREVIEW, MAX_PREVIEW_START, MAX_VARIANT_INDEX } from './facts.ts'
 import { AudioCodec } from './job.ts'
 import { defineOperations } from './operation.ts'
@@ -26,7 +26,7 @@ export type Variant = z.infer<typeof Variant>
 
 /** What may be changed later; `index` and `type` may not, because sessions and keys decide by them who hears what. */
 export const VariantUpdate = z.strictObject({
-  name: RequiredText.optional(),
+  name: RequiredTitle.optional(),
   codec: AudioCodec.optional(),
   /** Kbit/s; which ones depends on the codec. FLAC has none. */
   bitrate: z.int().min(0).max(MAX_BITRATE).optional(),
@@ -38,7 +38,7 @@ export const VariantUpdate = z.strictObject({
 export type VariantUpdate = z.infer<typeof VariantUpdate>
 
 export const VariantCreate = VariantUpdate.extend({
-  name: RequiredText,
+  name: RequiredTitle,
   codec: AudioCodec,
   type: z.enum(['transcode', 'preview']).default('transcode'),
   /** Made from the name when left out. */

@@ -1,6 +1,6 @@
 import * as z from 'zod'
 
-import { Id, named, ok, Page, RequiredText, Timestamp } from './common.ts'
+import { Id, named, ok, Page, RequiredTitle, Timestamp, unique } from './common.ts'
 import { EventPattern } from './event.ts'
 import { MAX_WEBHOOK_URL } from './facts.ts'
 import { defineOperations } from './operation.ts'
@@ -113,8 +113,8 @@ export type WebhookDeliveryDetails = z.infer<typeof WebhookDeliveryDetails>
 const changeable = {
   /** https, on port 443 or 8443, of a public host (docs/webhooks.md). */
   url: z.string().min(1, 'must not be empty').max(MAX_WEBHOOK_URL),
-  title: RequiredText,
-  events: z.array(EventPattern).min(1).max(50),
+  title: RequiredTitle,
+  events: unique(z.array(EventPattern).min(1).max(50)),
   is_ordered: z.boolean(),
 }
 

@@ -1,5 +1,4 @@
 import { Hono, type MiddlewareHandler } from 'hono'
-import { HTTPException } from 'hono/http-exception'
 import { routePath } from 'hono/route'
 
 import type { Memory } from '../adapters/memory.ts'
@@ -54,12 +53,12 @@ export function createApp(memory: Memory) {
   for (const path of [...methods.keys()].toSorted((a, b) => Number(a.endsWith(':_')) - Number(b.endsWith(':_')))) {
     app.all(path, () => {
       const allowed = [...methods].flatMap(([other, own]) => (fits(path, other) ? own : []))
-      const message = `This path answers ${allowed.join(', ')} only`
-      throw new ApiError('method_not_allowed', message, undefined, { allow: allowed.join(', ') })
+      const allow = [...new Set(allowed)].join(', ')
+      throw new ApiError('method_not_allowed', `This path answers ${allow} only`, undefined, { allow })
     })
   }
   app.notFound((c) => faultResponse(new ApiError('not_found', 'There is nothing at this path'), requestId(c)))
-  app.onError((error, c) => faultResponse(toFault(error), requestId(c)))
+  app.onError((error, c) => faultResponse(error, requestId(c)))
   return app
 }
 
@@ -80,9 +79,3 @@ const logged: MiddlewareHandler<AppEnv> = async (c, next) => {
     organization_id,
   })
 }
-
-/** What Hono says of a body that it cannot read. */
-const toFault = (error: Error) =>
-  error instanceof HTTPException && error.status === 400
-    ? new ApiError('invalid_json', 'The body is not valid JSON')
-    : error

@@ -9,7 +9,7 @@ import type { Context } from '../context.ts'
 import type { ErrorCode } from '../contract/errors.ts'
 import { MAX_BODY_BYTES } from '../contract/facts.ts'
 import type { Operation, Operations } from '../contract/operation.ts'
-import { ApiError, notFound } from '../errors.ts'
+import { ApiError, MAX_ERRORS, notFound } from '../errors.ts'
 import { nudge } from '../pipeline/webhook.ts'
 import { keyOf, type Principal } from '../principal.ts'
 import { once } from '../resources/idempotency.ts'
@@ -18,9 +18,11 @@ import { answerListener } from './answer_listener.ts'
 import { authenticate } from './authenticate.ts'
 import { type AppEnv, contextOf } from './context.ts'
 import { encoder } from './encode.ts'
+import { readJson } from './json_body.ts'
 import { limitKey } from './limit_key.ts'
 import { clientOf } from './limit_rate.ts'
 import { messageOf } from './message.ts'
+import { checkQuery } from './query.ts'
 
 /** `/v1/track/{track_id}` as Hono writes it. */
 export const honoPath = (path: string) => path.replace(/\{(\w+)\}/g, ':$1')
@@ -33,31 +35,9 @@ const tooLarge = (maxSize = MAX_BODY_BYTES) =>
     },
   })
 
-/** A body that is there must be JSON and say so; an absent one counts as `{}`, so that its missing fields are named. */
-const requireJson: MiddlewareHandler<AppEnv> = async function requireJson(c, next) {
-  // Not `text()`: workerd warns of it where the type is not one of text.
-  const size = (await c.req.arrayBuffer()).byteLength
-  const type = c.req.header('content-type') ?? ''
-  if (size > 0 && !/^application\/([\w.-]+\+)?json\s*(;|$)/i.test(type)) {
-    throw new ApiError('unsupported_media_type', 'Send the body as JSON with the header Content-Type: application/json')
-  }
-  if (size === 0) {
-    c.req.raw = new Request(c.req.raw, {
-      method: c.req.method,
-      body: '{}',
-      headers: { ...Object.fromEntries(c.req.raw.headers), 'content-type': 'application/json' },
-    })
-    c.req.bodyCache = {}
-  }
-  return next()
-}
-
 /** In the words of the handler, which does not find an unknown one. */
 const nounOf = ({ nouns }: Operation, param: string) =>
   nouns?.[param] ?? param.replace(/_(id|index)$/, '').replaceAll('_', ' ')
-
-/** Wrong fields that one answer names at most. */
-const MAX_ERRORS = 50
 
 type Target = 'param' | 'query' | 'header' | 'json'
 
@@ -79,6 +59,15 @@ function refuse(operation: Operation, target: Target, error: z.core.$ZodError): 
   throw new ApiError(code, `${first?.path}: ${first?.message}`, errors.slice(0, MAX_ERRORS))
 }
 
+/** Parses a body itself: Hono's validator would lose what `readJson` finds. */
+const checkBody = (operation: Operation, schema: z.ZodType): MiddlewareHandler<AppEnv> =>
+  async function checkBody(c, next) {
+    const { success, data, error } = schema.safeParse(await readJson(c))
+    if (!success) refuse(operation, 'json', error)
+    c.req.addValidatedData('json', data as object)
+    return next()
+  }
+
 function validate(operation: Operation): MiddlewareHandler<AppEnv>[] {
   const check = (target: Target, schema: z.ZodObject | undefined) =>
     schema
@@ -90,11 +79,11 @@ function validate(operation: Operation): MiddlewareHandler<AppEnv>[] {
       : []
   return [
     ...check('param', operation.params),
+    ...(operation.query ? [checkQuery] : []),
     ...check('query', operation.query),
     ...check('header', operation.headers),
     ...(operation.body || operation.method === 'post' ? [tooLarge(operation.body_size)] : []),
-    ...(operation.body ? [requireJson] : []),
-    ...check('json', operation.body),
+    ...(operation.body ? [checkBody(operation, operation.body)] : []),
   ] as MiddlewareHandler<AppEnv>[]
 }
 

@@ -6,6 +6,7 @@ import { tracks } from '../adapters/schema.ts'
 import { signCoverGrant } from '../adapters/token.ts'
 import type { CoverOwner } from '../adapters/work_schema.ts'
 import type { Context } from '../context.ts'
+import { oneLine } from '../contract/common.ts'
 import { UPLOAD_TTL } from '../contract/facts.ts'
 import type { UploadHandle } from '../contract/media.ts'
 import { ApiError } from '../errors.ts'
@@ -109,9 +110,5 @@ export function handOut(context: Context, organization_id: string, condition: SQ
 export const namesOf = ({ file_name }: { file_name?: string | undefined }) =>
   file_name === undefined ? {} : { file_name: safeFileName(file_name), file_name_original: file_name }
 
-/** A name without folders and control characters, for downloads. What the client sent stays in `file_name_original`. */
-export function safeFileName(name: string): string {
-  const base = name.split(/[/\\]/).at(-1) ?? ''
-  // oxlint-disable-next-line no-control-regex -- exactly those are to go
-  return base.replace(/[\u0000-\u001f\u007f]/g, '').trim() || 'audio'
-}
+/** A name on one line without folders, for downloads. What the client sent stays in `file_name_original`. */
+export const safeFileName = (name: string) => oneLine(name.split(/[/\\]/).at(-1)!) || 'audio'

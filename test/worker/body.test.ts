@@ -29,9 +29,30 @@ describe('behaviour', () => {
     expect(wrongFields(await refused(400, 'invalid_request', 'POST', '/v1/collection', { key }))).toEqual(['title'])
   })
 
-  it('keeps every character of a text', async () => {
-    const title = 'Ænima “🎷” \u202e\u0000 <script>&\'";--'
+  it('keeps every character of a title that people see', async () => {
+    const title = 'Ænima “🎷” \u200fשלום\u200f é e\u0301 <script>&\'";--'
     expect((await ok(...post({ title }))).collection.title).toBe(title)
+  })
+
+  it('writes titles on one line, without control characters and white space around them', async () => {
+    const sent = `\u00a0 Line\r\nsep\u2028\tA \0\u202egnp.exe\u202c\u009f${' '.repeat(255)}\n`
+    const { collection } = await ok(...post({ title: sent, player_subtitle: sent }))
+    expect([collection.title, collection.player_subtitle]).toEqual(['Line sep A gnp.exe', 'Line sep A gnp.exe'])
+    expect(wrongFields(await refused(400, 'invalid_request', ...post({ title: ' \u0000\n' })))).toEqual(['title'])
+    const body = { collection_id: collection.id, title: sent, file_name: `..\\a/ b\n\u202ec.wav ` }
+    const { track } = await ok('POST', '/v1/track', { key, body: { ...body, title: undefined, player_title: sent } })
+    expect(track).toMatchObject({
+      player_title: 'Line sep A gnp.exe',
+      file_name: 'b c.wav',
+      file_name_original: body.file_name,
+    })
+  })
+
+  it('keeps metadata that fits into a double, and text that looks like what does not', async () => {
+    const metadata =
+      '{"a":9007199254740991,"b":9007199254740994,"c":1e21,"d":0.1,"e":0e999,"f":"1e400 12345678901234567 \\ud83c\\udfb5"}'
+    const { collection } = await ok(...post(`{"title":"x","metadata":${metadata}}`))
+    expect(collection.metadata).toEqual(JSON.parse(metadata))
   })
 
   it('takes a text of 255 characters and metadata of 16 KB, 5 levels deep', async () => {
@@ -58,6 +79,45 @@ describe('behaviour', () => {
 })
 
 describe('errors', () => {
+  it.each([
+    ['{"__proto__":{"x":1},"y":2}', 'metadata.__proto__', 'is not possible as a name'],
+    ['{"y":[{"\\u005f_proto__":1}]}', 'metadata.y.0.__proto__', 'is not possible as a name'],
+    ['{"y":[1,1e400]}', 'metadata.y.1', 'cannot be stored exactly as a number; send it as a string'],
+    ['{"y":-1e400}', 'metadata.y', 'cannot be stored exactly as a number; send it as a string'],
+    ['{"y":1e-400}', 'metadata.y', 'cannot be stored exactly as a number; send it as a string'],
+    ['{"y":9007199254740993}', 'metadata.y', 'cannot be stored exactly as a number; send it as a string'],
+    ['{"y":"\\ud800z"}', 'metadata.y', 'has half of a surrogate pair, which is no character'],
+    ['{"\\udfb5":1}', 'metadata.\ufffd', 'has half of a surrogate pair, which is no character'],
+  ])('is 400 for metadata that would not be stored as it is: %s', async (metadata, path, message) => {
+    const { errors } = await refused(400, 'invalid_request', ...post(`{"title":"x","metadata":${metadata}}`))
+    expect(errors).toEqual([{ path, message }])
+  })
+
+  it('is 400 for half of a surrogate pair in any text', async () => {
+    const half = 'a\ud800z'
+    for (const field of ['title', 'organization_index', 'player_subtitle', 'player_color', 'unknown'])
+      expect(wrongFields(await refused(400, 'invalid_request', ...post({ title: 'x', [field]: half })))).toEqual([
+        field,
+      ])
+    const { id } = await aCollection(key)
+    const file = { collection_id: id, file_name: half }
+    expect(wrongFields(await refused(400, 'invalid_request', 'POST', '/v1/track', { key, body: file }))).toEqual([
+      'file_name',
+    ])
+  })
+
+  it('is invalid_json for bytes that are no UTF-8', async () => {
+    const body = new Uint8Array([...new TextEncoder().encode('{"title":"'), 0xe9, 0x22, 0x7d])
+    const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json' }
+    const answer = await exports.default.fetch('https://tonearm.test/v1/collection', { method: 'POST', headers, body })
+    expect([answer.status, (await answer.json<{ code: string }>()).code]).toEqual([400, 'invalid_json'])
+  })
+
+  it.each(['iso-8859-1', '"utf-16"', 'utf-8x'])('is 415 for the charset %s', async (charset) => {
+    const type = `application/json; charset=${charset}`
+    await refused(415, 'unsupported_media_type', ...post({ title: 'x' }, { 'content-type': type }))
+  })
+
   it.each([
     ['collection', { title: 5 }, 'title: must be a string'],
     ['collection', { title: 'x'.repeat(256) }, 'title: must be at most 255 characters'],

@@ -75,6 +75,20 @@ describe.each(['collection', 'playlist'])('the list of %ss', (noun) => {
     expect(wrongFields(body)).toEqual(['page', 'order'])
   })
 
+  it('refuses a parameter that is given twice, or is no text', async () => {
+    const { key } = await aShop()
+    const wrong = async (query: string) => {
+      const { message, errors } = await refused(400, 'invalid_request', 'GET', `${path}?${query}`, { key })
+      expect(message).toBe(`${errors[0].path} ${errors[0].message}`)
+      return [errors[0].path, errors[0].message]
+    }
+    for (const twice of ['limit=1&limit=2', 'limit=1&limit=1', 'sort=title&q=a&limit=1&%6cimit=2'])
+      expect(await wrong(twice)).toEqual(['limit', 'must be given only once'])
+    for (const half of ['q=%ED%A0%80', 'q=a%ff', 'q=%C3']) expect(await wrong(half)).toEqual(['q', 'is not UTF-8'])
+    expect((await ok('GET', `${path}?q=50%&limit=1`, { key })).count).toBe(0)
+    expect((await ok('GET', `${path}?&limit=1&&`, { key })).count).toBeLessThan(2)
+  })
+
   it('refuses an offset of more than 10,000 with a filter', async () => {
     const { key } = await aShop()
     expect((await call('GET', `${path}?organization_index=x&offset=10000`, { key })).status).toBe(200)

@@ -5,7 +5,7 @@ import { playSessions } from '../../src/adapters/play_sessions.ts'
 import { collections, tracks } from '../../src/adapters/schema.ts'
 import { aReadyTrack, aShop } from './fixtures.ts'
 import { isSignedFor, signedParts } from './signature.ts'
-import { aCollection, aTrack, db, ok, refused, UNKNOWN_ID, wrongFields } from './support.ts'
+import { aCollection, aTrack, call, db, ok, refused, UNKNOWN_ID, wrongFields } from './support.ts'
 
 let key: string
 let collection_id: string
@@ -175,6 +175,8 @@ describe('errors', () => {
   it('never changes: there is no way to update or delete it', async () => {
     const { play_session_id: id } = await create('collection', { collection_id })
     await refused(405, 'method_not_allowed', 'PUT', `/v1/play_session/${id}`, { key, body: {} })
+    const { headers } = await call('POST', `/v1/play/${id}/download`)
+    expect(headers.get('allow')).toBe('GET')
     await refused(405, 'method_not_allowed', 'DELETE', `/v1/play_session/${id}`, { key })
   })
 

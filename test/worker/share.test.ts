@@ -74,6 +74,19 @@ describe('a share', () => {
     expect(await list(`?resource_id=${collection_id}`)).toEqual([0, []])
   })
 
+  it('keeps each variant and origin once', async () => {
+    const lists = {
+      variants: ['aac-160', 'mp3-128', 'aac-160'],
+      allowed_origins: ['https://a.example', 'https://a.example'],
+    }
+    const once = { variants: ['aac-160', 'mp3-128'], allowed_origins: ['https://a.example'] }
+    const share = await create(lists)
+    expect(share).toMatchObject(once)
+    expect((await ok('PUT', `/v1/share/${share.id}`, { key, body: lists })).share).toMatchObject(once)
+    const body = { title: 'Player', type: 'player', ...lists }
+    expect((await ok('POST', '/v1/api_key', { key, body })).api_key).toMatchObject(once)
+  })
+
   it('never shows its password, nor what is stored of it, and that takes 100,000 rounds to try', async () => {
     const { id } = await create({ password: 'swordfish' })
     const [row] = await query<{ password_hash: string }>('select * from shares where id = ?', id)

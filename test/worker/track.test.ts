@@ -115,12 +115,14 @@ describe('behaviour', () => {
     expect((await update(id, { title: 'So What' })).player_title).toBe('So What')
     expect((await update(id, { title: 'a', player_title: 'b' })).player_title).toBe('b')
     expect((await update(id, { title: 'a', player_title: null })).player_title).toBeNull()
+    await update(id, { title: 'a' })
+    expect((await update(id, { title: null })).player_title).toBeNull()
   })
 
   it.each([
     ['../../etc/passwd', 'passwd'],
     ['C:\\Users\\miles\\So What.wav', 'So What.wav'],
-    ['a\u0000b\r\nc.mp3', 'abc.mp3'],
+    ['a\u0000b\r\nc.mp3', 'ab c.mp3'],
     ['folder/', 'audio'],
     [' \t ', 'audio'],
     ['Ænima “live” 🎷.flac', 'Ænima “live” 🎷.flac'],

@@ -1,0 +1,24 @@
+import type { MiddlewareHandler } from 'hono'
+
+import { invalid } from '../errors.ts'
+
+/** A text without its escapes; null where these are no UTF-8. A `%` that begins no escape is itself. */
+function decode(text: string): string | null {
+  try {
+    return decodeURIComponent(text.replaceAll('+', ' ').replace(/%(?![\da-f]{2})/gi, '%25'))
+  } catch {
+    return null
+  }
+}
+
+/** Refuses a parameter that is given twice, or whose bytes are no UTF-8. */
+export const checkQuery: MiddlewareHandler = async (c, next) => {
+  const seen = new Set<string>()
+  for (const parameter of new URL(c.req.url).search.slice(1).split('&').filter(Boolean)) {
+    const name = decode(parameter.split('=', 1)[0]!)
+    if (name === null || decode(parameter) === null) throw invalid(name ?? 'query', 'is not UTF-8')
+    if (seen.has(name)) throw invalid(name, 'must be given only once')
+    seen.add(name)
+  }
+  return next()
+}
