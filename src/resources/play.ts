@@ -67,7 +67,8 @@ export const playHandlers: Handlers<typeof playOperations> = {
     if (!bound) throw notFound(scope)
     const { creator_id = null, organization_index = null, metadata = {}, is_downloadable = false } = body
     const holder = keyOf(principal)
-    const expires_at = endOf(holder, now, Math.floor(body.expires_in) * 1000)
+    // In whole seconds, as its URLs end.
+    const expires_at = Math.floor(endOf(holder, now, Math.floor(body.expires_in) * 1000) / 1000) * 1000
     const session = {
       id: newHourlyId(expires_at),
       organization_id: principal.organization_id,

@@ -35,7 +35,7 @@ describe('behaviour', () => {
       expires_at: body.expires_at,
     })
     const expires_at = Date.parse(body.expires_at)
-    expect(expires_at).toBeGreaterThanOrEqual(before + HOUR)
+    expect(expires_at).toBeGreaterThan(before + HOUR - 1000)
     expect(expires_at).toBeLessThanOrEqual(Date.now() + HOUR)
     expect([body.tracks, body.first_track]).toEqual([[], null])
   })
@@ -81,7 +81,9 @@ describe('behaviour', () => {
   it.each([60, 86400, 60.9])('lives for %s seconds, whole ones', async (expires_in) => {
     const before = Date.now()
     const expires_at = Date.parse((await create('collection', { collection_id, expires_in })).expires_at)
-    expect(expires_at).toBeGreaterThanOrEqual(before + Math.floor(expires_in) * 1000)
+    // To the whole second before.
+    expect(expires_at).toBeGreaterThan(before + Math.floor(expires_in - 1) * 1000)
+    expect(expires_at % 1000).toBe(0)
     expect(expires_at).toBeLessThanOrEqual(Date.now() + Math.floor(expires_in) * 1000)
   })
 

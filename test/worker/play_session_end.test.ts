@@ -41,6 +41,21 @@ it('has a UUID of version 8 as its id, with the hour of its end behind the shard
   expect(again.play_session_id.slice(9)).not.toBe(sooner.play_session_id.slice(9))
 })
 
+it('ends in the same second as its URLs', async () => {
+  const track_id = await aReadyTrack(key, collection_id)
+  vi.setSystemTime(NOW + 193)
+  const { play_session_id: id, expires_at } = await create({ expires_in: 3000.9 })
+  expect(expires_at).toBe('2026-11-22T13:00:00.000Z')
+  vi.setSystemTime(Date.parse(expires_at) - 1)
+  const { variants } = await ok('GET', `/v1/play/${id}/${track_id}`)
+  const { searchParams } = new URL(variants[0].url)
+  const [, year, month, day, hour, minute, second] = /(....)(..)(..)T(..)(..)(..)Z/
+    .exec(searchParams.get('X-Amz-Date')!)!
+    .map(Number)
+  const signed_at = Date.UTC(year!, month! - 1, day, hour, minute, second)
+  expect(signed_at + Number(searchParams.get('X-Amz-Expires')) * 1000).toBe(Date.parse(expires_at))
+})
+
 it('plays to its end, is 410 for exactly a day, then 404, and from the next full hour on without a query', async () => {
   const track_id = await aReadyTrack(key, collection_id)
   const { play_session_id: id, expires_at } = await create({ is_downloadable: true })

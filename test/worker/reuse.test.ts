@@ -99,9 +99,11 @@ describe.each(Object.entries(operations as Record<string, Operation>).filter(([,
 
     it('ends in the millisecond in which its session does, and after half a minute', async () => {
       stopTime()
+      // Sessions end in whole seconds.
+      const start = Math.ceil(Date.now() / 1000) * 1000
+      vi.setSystemTime(start)
       const ids = { ...world, play_session_id: await sessionOf({ expires_in: 60 }) }
       const path = pathIn(ids, operation.path)
-      const start = Date.now()
       const at = async (milliseconds: number) => {
         vi.setSystemTime(start + milliseconds)
         const { status, statements } = await read(path)
