@@ -78,7 +78,9 @@ export const organizationHandlers: Handlers<typeof organizationOperations> = {
   async updateOrganization({ params, body }, context) {
     let row = await findOrganization(context, params.organization_id)
     if (Object.keys(body).length > 0) {
-      row = await context.db.update(organizations).set(body).where(eq(organizations.id, row.id)).returning().get()
+      const [updated] = await context.db.update(organizations).set(body).where(eq(organizations.id, row.id)).returning()
+      if (!updated) throw notFound('organization')
+      row = updated
     }
     return { organization_id: row.id, organization: toOrganization(row) }
   },

@@ -79,17 +79,18 @@ export const playlistHandlers: Handlers<typeof playlistOperations> = {
   getPlaylist: ({ params }, context) => showPlaylist(context, params.playlist_id),
 
   async updatePlaylist({ params, body }, context) {
-    await findPlaylist(context, params.playlist_id)
-    const mine = own(context, params.playlist_id)
-    if (Object.keys(body).length > 0)
-      await context.db.batch([
+    let row = await findPlaylist(context, params.playlist_id)
+    if (Object.keys(body).length > 0) {
+      const values = { ...body, updated_at: context.now }
+      const mine = own(context, row.id)
+      const [, [updated]] = await context.db.batch([
         recordEvents(context, 'playlist.updated', sql`playlists where ${mine}`, { changed: Object.keys(body) }),
-        context.db
-          .update(playlists)
-          .set({ ...body, updated_at: context.now })
-          .where(mine),
+        context.db.update(playlists).set(values).where(mine).returning(),
       ])
-    return showPlaylist(context, params.playlist_id)
+      if (!updated) throw notFound('playlist')
+      row = updated
+    }
+    return { playlist_id: row.id, playlist: shown(row, await findOrganization(context)) }
   },
 
   async deletePlaylist({ params, query }, context) {

@@ -47,10 +47,12 @@ export async function findTrack(context: Context, id: string): Promise<TrackRow>
 }
 
 /** The track after looking whether its upload has arrived meanwhile (docs/architecture.md#how-audio-flows). */
-export async function refreshTrack(context: Context, id: string) {
-  const row = await findTrack(context, id)
+export const refreshTrack = async (context: Context, id: string) => refresh(context, await findTrack(context, id))
+
+/** The same for a row; what the caller has just set of it stays, whatever others set since. */
+async function refresh(context: Context, row: TrackRow, set: Partial<TrackRow> = {}) {
   const isNew = row.awaiting_upload && (await ingest(context, row))
-  const track = toTrack(isNew ? await findTrack(context, id) : row)
+  const track = toTrack(isNew ? { ...(await findTrack(context, row.id)), ...set } : row)
   if (track.progress !== 0 || !track.job_id) return track
   const waiting = await waitingFor(context, track.job_id)
   return waiting ? { ...track, info: { ...track.info, waiting } } : track
@@ -184,6 +186,8 @@ export function deletion(context: Context, rows: Deleted[]) {
   return { statements, purges: purges.map(({ purge }) => purge) }
 }
 
+const showing = <T extends { id: string }>(track: T) => ({ track_id: track.id, track })
+
 export const trackHandlers: Handlers<typeof trackOperations> = {
   async listTracks({ query: { limit, offset, q, sort = '-created_at', include, ...filters } }, context) {
     const { organization_id } = context.principal
@@ -198,20 +202,19 @@ export const trackHandlers: Handlers<typeof trackOperations> = {
   },
 
   async getTrack({ params }, context) {
-    const track = await refreshTrack(context, params.track_id)
-    return { track_id: track.id, track }
+    return showing(await refreshTrack(context, params.track_id))
   },
 
   async updateTrack({ params, body }, context) {
     const values = updated(body, context.now)
     const mine = own(context, params.track_id)
-    if (values)
-      await context.db.batch([
-        recordEvents(context, 'track.updated', sql`tracks where ${mine}`, { changed: changedBy(values) }),
-        context.db.update(tracks).set(values).where(mine),
-      ])
-    const track = await refreshTrack(context, params.track_id)
-    return { track_id: track.id, track }
+    if (!values) return showing(await refreshTrack(context, params.track_id))
+    const [, [row]] = await context.db.batch([
+      recordEvents(context, 'track.updated', sql`tracks where ${mine}`, { changed: changedBy(values) }),
+      context.db.update(tracks).set(values).where(mine).returning(trackColumns),
+    ])
+    if (!row) throw notFound('track')
+    return showing(await refresh(context, row, values))
   },
 
   async deleteTrack({ params, query }, context) {
@@ -230,7 +233,7 @@ export const trackHandlers: Handlers<typeof trackOperations> = {
   async completeTrackUpload({ params }, context) {
     const track = await refreshTrack(context, params.track_id)
     const isReplaced = await discardReplaced(context, track)
-    return { track_id: track.id, track: isReplaced ? await showTrack(context, track.id) : track }
+    return showing(isReplaced ? await showTrack(context, track.id) : track)
   },
 
   async renewTrackUpload({ params, body }, context) {

@@ -50,22 +50,18 @@ function moved(context: Context, moves: Change<'move'>[]) {
   const { db, now } = context
   const goal = sql`(select value ->> 'track_id' as moved_id, value ->> 'collection_id' as goal_id, key as n
     from json_each(${JSON.stringify(moves)})) as goal`
-  const isElsewhere = sql`tracks.id = moved_id and ${isOwn(context)} and tracks.collection_id <> goal_id
+  // The tracks of a collection that is deleted, or in the trash, are gone, though their rows are there.
+  const movable = sql`${isInCollection} and tracks.id = moved_id and ${isOwn(context)} and tracks.collection_id <> goal_id
     and exists (select 1 from collections where collections.id = goal_id)`
   const place = sql`coalesce((select max("order") from tracks as other where other.collection_id = goal_id), 0)
     + row_number() over (partition by goal_id order by n)`
   const facts = { collection_id: sql`goal_id`, changed: ['collection_id'] }
   return [
-    recordEvents(
-      context,
-      'track.updated',
-      sql`${goal} cross join tracks where ${and(isElsewhere, isInCollection)}`,
-      facts,
-    ),
+    recordEvents(context, 'track.updated', sql`${goal} cross join tracks where ${movable}`, facts),
     db
       .update(tracks)
       .set({ order: sql`place` })
-      .from(sql`(select moved_id, ${place} as place from ${goal} cross join tracks where ${isElsewhere}) as placed`)
+      .from(sql`(select moved_id, ${place} as place from ${goal} cross join tracks where ${movable}) as placed`)
       .where(sql`tracks.id = moved_id`),
     db
       .update(tracks)
@@ -75,8 +71,7 @@ function moved(context: Context, moves: Change<'move'>[]) {
         updated_at: now,
       })
       .from(goal)
-      // Those of a collection that is being deleted are gone, though their rows may take a moment.
-      .where(and(isElsewhere, isInCollection)),
+      .where(movable),
   ]
 }
 

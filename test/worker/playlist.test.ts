@@ -93,6 +93,14 @@ describe('playlist', () => {
     expect((await ok('GET', `/v1/track/${a}`, { key })).track.id).toBe(a)
   })
 
+  it('answers an update with what that has set, also when others update it at the same time', async () => {
+    const { key, playlist_id } = await aPlaylist()
+    const titles = Array.from({ length: 10 }, (_, at) => `Mix ${at}`)
+    const update = (title: string) => ok('PUT', `/v1/playlist/${playlist_id}`, { key, body: { title } })
+    const answers = await Promise.all(titles.map(update))
+    expect(answers.map(({ playlist }) => playlist.title)).toEqual(titles)
+  })
+
   it('gets a cover by its handle', async () => {
     serveTranscoder()
     const { key, playlist_id } = await aPlaylist()

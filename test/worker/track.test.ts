@@ -158,6 +158,13 @@ describe('behaviour', () => {
     expect([body.count, body.tracks.length]).toEqual([5, 5])
   })
 
+  it('answers an update with what that has set, also when others update it at the same time', async () => {
+    const { track_id } = await create()
+    const titles = Array.from({ length: 10 }, (_, at) => `Take ${at}`)
+    const answers = await Promise.all(titles.map((title) => update(track_id, { title })))
+    expect(answers.map((track) => track.player_title)).toEqual(titles)
+  })
+
   it('says nothing new when its upload is reported before it arrived', async () => {
     const { track } = await create()
     expect((await ok('POST', `/v1/track/${track.id}/upload_complete`, { key })).track).toEqual(track)

@@ -104,6 +104,9 @@ it('says what became of each track when others change it meanwhile', async () =>
     { ok: false, code: 'track_not_uploaded' },
   ])
   expect(
-    await query('select collection_id from tracks where id in (?, ?) order by player_title', moved, orphan),
-  ).toEqual([{ collection_id }, { collection_id: source }])
+    await query('select collection_id, "order" from tracks where id in (?, ?) order by player_title', moved, orphan),
+  ).toEqual([
+    { collection_id, order: 1 },
+    { collection_id: source, order: 1 },
+  ])
 })
