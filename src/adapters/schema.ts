@@ -19,6 +19,8 @@ import type { TrackFile } from './track_files.ts'
 type Json = Record<string, unknown>
 const json = <T>() => text({ mode: 'json' }).$type<T>()
 const flag = () => integer({ mode: 'boolean' })
+/** Texts that the search reads in another form, by column (search.ts); null: none. */
+const folded = () => text()
 const created_at = () => integer().notNull()
 /** The last change by a call; null: none since its creation. */
 const updated_at = () => integer()
@@ -106,6 +108,7 @@ export const collections = sqliteTable(
     seq: integer().notNull(),
     created_at: created_at(),
     updated_at: updated_at(),
+    folded: folded(),
   },
   (t) => [
     index('collections_list').on(t.organization_id, t.seq),
@@ -137,6 +140,7 @@ export const playlists = sqliteTable(
     seq: integer().notNull(),
     created_at: created_at(),
     updated_at: updated_at(),
+    folded: folded(),
   },
   (t) => [
     index('playlists_list').on(t.organization_id, t.seq),
@@ -215,6 +219,7 @@ export const tracks = sqliteTable(
     updated_at: updated_at(),
     /** The collection in whose folder the files lie, of a track that has moved (docs/decisions/0051); null: its own. */
     folder_id: text(),
+    folded: folded(),
   },
   (t) => [
     index('tracks_list').on(t.collection_id, t.order, t.id),

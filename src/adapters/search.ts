@@ -1,3 +1,7 @@
+import { type SQL, sql } from 'drizzle-orm'
+
+import type { Tags } from '../contract/info.ts'
+import { folded } from './fold.ts'
 import { toHex } from './secret.ts'
 
 /**
@@ -16,28 +20,50 @@ const numberOf = (kind: Kind, rowid: string) => `${rowid} * ${STEP} + ${KINDS.in
 /** The row's number in its own table. */
 export const ROWID = `rowid / ${STEP}`
 
-/** Longest text of one field that is searched. */
-const LONGEST = 1000
-const text = (value: string) => `coalesce(substr(${value}, 1, ${LONGEST}), '')`
+const text = (value: string) => `coalesce(${value}, '')`
 const word = (prefix: string, value: string) => `coalesce('${prefix}' || ${value}, '')`
 const plain = (id: string) => `replace(${id}, '-', '')`
+const join = (parts: string[]) => parts.join(` || ' ' || `)
 
-/** Columns whose change is one for the search. */
-const WATCHED: Record<Kind, string[]> = {
-  tracks: ['collection_id', 'creator_id', 'organization_index', 'player_title', 'player_subtitle', 'file_name', 'tags'],
-  collections: ['creator_id', 'organization_index', 'title', 'player_subtitle'],
-  playlists: ['creator_id', 'organization_index', 'title', 'player_subtitle'],
+/** The columns that hold what a row is found by. */
+export const TEXTS: Record<Kind, string[]> = {
+  tracks: ['player_title', 'player_subtitle', 'file_name', 'organization_index', 'tags'],
+  collections: ['title', 'player_subtitle', 'organization_index'],
+  playlists: ['title', 'player_subtitle', 'organization_index'],
 }
-const TEXTS: Record<Kind, (row: string) => string[]> = {
-  tracks: (row) => [
-    ...['player_title', 'player_subtitle', 'file_name', 'organization_index'].map((name) => `${row}.${name}`),
-    // What was processed before there were tags has them among its facts.
-    ...['title', 'artist', 'album', 'album_artist', 'composer', 'genre'].map(
-      (tag) => `coalesce(${row}.tags, ${row}.info -> '$.tags') ->> '$.${tag}'`,
-    ),
-  ],
-  collections: (row) => ['title', 'player_subtitle', 'organization_index'].map((name) => `${row}.${name}`),
-  playlists: (row) => ['title', 'player_subtitle', 'organization_index'].map((name) => `${row}.${name}`),
+/** The tags that are searched. */
+const TAGS = ['title', 'artist', 'album', 'album_artist', 'composer', 'genre'] as const
+
+/** A column's text: the folded one where the row has one. */
+function read(row: string, name: string): string {
+  const own = name === 'tags' ? join(TAGS.map((tag) => text(`${row}.tags ->> '$.${tag}'`))) : text(`${row}.${name}`)
+  return `coalesce(${row}.folded ->> '$.${name}', ${own})`
+}
+
+type Texts = { [column: string]: unknown; tags?: Tags | null }
+const tagsText = (tags: Tags) => TAGS.map((tag) => tags[tag] ?? '').join(' ')
+
+/** The folded texts of the named columns, null where a text is found as it is. */
+function foldedTexts(kind: Kind, values: Texts): Record<string, string | null> {
+  const texts: Texts = values.tags ? { ...values, tags: tagsText(values.tags) as never } : values
+  const set = TEXTS[kind].filter((name) => texts[name] !== undefined)
+  return Object.fromEntries(set.map((name) => [name, folded((texts[name] as string | null) ?? '')]))
+}
+
+/** The column `folded` of a new row with these texts. */
+export function foldedOf(kind: Kind, values: Texts): string | null {
+  const texts = Object.entries(foldedTexts(kind, values)).filter(([, one]) => one !== null)
+  return texts.length === 0 ? null : JSON.stringify(Object.fromEntries(texts))
+}
+
+/** The column `folded` with the texts of a JSON object; a text that is null needs no other form. */
+export const withFolded = (texts: SQL): SQL => sql`nullif(json_patch(coalesce(folded, '{}'), ${texts}), '{}')`
+
+/** What an update of these columns sets besides: `folded`, if any of them is a text that rows are found by. */
+export function refolded(kind: Kind, values: Texts): { folded?: SQL } {
+  const texts = foldedTexts(kind, values)
+  if (Object.keys(texts).length === 0) return {}
+  return { folded: withFolded(sql`${JSON.stringify(texts)}`) }
 }
 
 /** A row of the search for one of a table. */
@@ -48,20 +74,15 @@ function selected(kind: Kind, row: string): string {
     word('by', plain(`${row}.creator_id`)),
     word('ix', `hex(${row}.organization_index)`),
   ]
-  const join = (parts: string[]) => parts.join(` || ' ' || `)
-  return `${numberOf(kind, `${row}.rowid`)}, ${join(scope)}, ${join(TEXTS[kind](row).map(text))}`
+  return `${numberOf(kind, `${row}.rowid`)}, ${join(scope)}, ${join(TEXTS[kind].map((name) => read(row, name)))}`
 }
 
 const INSERT = 'INSERT OR REPLACE INTO search (rowid, scope, text)'
 
 function triggers(kind: Kind): string[] {
-  const tagged = kind === 'tracks'
-  const columns = [...WATCHED[kind], ...(tagged ? ['info'] : [])].join(', ')
-  const changed = [
-    ...WATCHED[kind].map((column) => `old.${column} IS NOT new.${column}`),
-    // What the version before processes while this one is being deployed.
-    ...(tagged ? [`new.tags IS NULL AND old.info -> '$.tags' IS NOT new.info -> '$.tags'`] : []),
-  ].join(' OR ')
+  const watched = [...(kind === 'tracks' ? ['collection_id'] : []), 'creator_id', ...TEXTS[kind], 'folded']
+  const columns = watched.join(', ')
+  const changed = watched.map((column) => `old.${column} IS NOT new.${column}`).join(' OR ')
   const create = (event: string, on: string, statement: string) =>
     `CREATE TRIGGER IF NOT EXISTS ${kind}_search_${event} AFTER ${on} BEGIN ${statement}; END`
   const write = `${INSERT} SELECT ${selected(kind, 'new')}`
@@ -98,17 +119,7 @@ export interface Scope {
 
 const bare = (id: string) => id.replaceAll('-', '')
 
-/** The words of what somebody typed: letters and digits, as the tokenizer takes them. Neither operators nor signs are any. */
-export const wordsOf = (q: string): string[] =>
-  q.normalize('NFC').match(/[\p{L}\p{N}\p{Co}][\p{L}\p{N}\p{M}\p{Co}]*/gu) ?? []
-
-/** The beginning of a word, composed or not: names of files come in either form, and the tokenizer knows some letters in one only. */
-const begins = (word: string) => {
-  const forms = new Set([word, word.normalize('NFD')])
-  return `text:(${[...forms].map((one) => `"${one}"*`).join(' OR ')})`
-}
-
-/** FTS5's expression for rows that belong to a scope and have all words, or words that begin so. */
+/** FTS5's expression for rows that belong to a scope and have all words, or words that begin so. A word may be several of the tokenizer's: a phrase. */
 export function matching(kind: Kind, { organization_id, collection_id, ...filters }: Scope, words: string[]): string {
   const scope = [
     `${kind}${bare(organization_id)}`,
@@ -116,5 +127,5 @@ export function matching(kind: Kind, { organization_id, collection_id, ...filter
     ...(filters.creator_id ? [`by${bare(filters.creator_id)}`] : []),
     ...(filters.organization_index ? [`ix${toHex(new TextEncoder().encode(filters.organization_index))}`] : []),
   ]
-  return [...scope.map((one) => `scope:"${one}"`), ...words.map(begins)].join(' AND ')
+  return [...scope.map((one) => `scope:"${one}"`), ...words.map((one) => `text:"${one}"*`)].join(' AND ')
 }

@@ -44,6 +44,8 @@ export interface UploadPlace {
   /** The names that the track gets with this file; null: it keeps its own. */
   file_name: string | null
   file_name_original: string | null
+  /** The `file_name` as the search compares it, when it differs (fold.ts). */
+  folded_name: string | null
   /** A newer upload has won, and the track's info says so. */
   is_replaced?: 1
 }

@@ -1,6 +1,8 @@
 import { and, eq, type SQL, sql } from 'drizzle-orm'
 
+import { folded } from '../adapters/fold.ts'
 import { tracks } from '../adapters/schema.ts'
+import { withFolded } from '../adapters/search.ts'
 import { jobs, type MultipartRow } from '../adapters/work_schema.ts'
 import type { System } from '../context.ts'
 import { UPLOAD_TTL } from '../contract/facts.ts'
@@ -29,8 +31,9 @@ export function keepUploads(system: System, organization_id: string, track: SQL,
     return insertJobFrom(system, organization_id, { kind: 'purge', json }, source, seconds, { id: path })
   }
   const { path, expires_at, file_name = null, file_name_original = null } = handle
-  const names = sql`'file_name', ${file_name}, 'file_name_original', ${file_name_original}`
-  const own = sql`'file_name', file_name, 'file_name_original', file_name_original`
+  const folded_name = file_name === null ? null : folded(file_name)
+  const names = sql`'file_name', ${file_name}, 'file_name_original', ${file_name_original}, 'folded_name', ${folded_name}`
+  const own = sql`'file_name', file_name, 'file_name_original', file_name_original, 'folded_name', folded ->> '$.file_name'`
   const former = sql`${track} and awaiting_upload = 1 and coalesce(source_path, '') < upload_path`
   const seconds = Math.ceil((expires_at - system.now) / 1000) + UPLOAD_TTL
   return [
@@ -57,11 +60,11 @@ export const mayTake = (track_id: string, path: string) =>
 export function takenFrom(path: string) {
   const isReplaced = sql`(status in ('processing', 'fallback_processing') and source_path is not null and not exists (
     select 1 from json_each(coalesce(files, '[]')) where value ->> 'path' = source_path))`
-  const name = (column: string) =>
-    sql`coalesce((select payload ->> ${`$.upload.${column}`} from jobs where id = ${path}), ${sql.raw(column)})`
+  const sent = (field: string) => sql`(select payload ->> ${`$.upload.${field}`} from jobs where id = ${path})`
   return {
-    file_name: name('file_name'),
-    file_name_original: name('file_name_original'),
+    file_name: sql`coalesce(${sent('file_name')}, file_name)`,
+    file_name_original: sql`coalesce(${sent('file_name_original')}, file_name_original)`,
+    folded: sql`iif(${sent('file_name')} is null, folded, ${withFolded(sql`json_object('file_name', ${sent('folded_name')})`)})`,
     awaiting_upload: false,
     info: sql`iif(${isReplaced}, ${withReplaced(sql`json_remove(info, '$.error')`, sql`file_name`, sql`source_size`)},
       json_remove(info, '$.error', '$.replaced_uploads'))`,

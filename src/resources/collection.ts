@@ -6,6 +6,7 @@ import { collectionPrefixes } from '../adapters/media.ts'
 import { removeFromPlaylists } from '../adapters/playlist_order.ts'
 import { recordEvents } from '../adapters/record_event.ts'
 import { collections, tracks, uploadSessions } from '../adapters/schema.ts'
+import { foldedOf, refolded } from '../adapters/search.ts'
 import { reprocesses } from '../adapters/work_schema.ts'
 import type { Context, Handlers } from '../context.ts'
 import type { collectionOperations } from '../contract/collection.ts'
@@ -60,6 +61,7 @@ export const collectionHandlers: Handlers<typeof collectionOperations> = {
         .values({
           ...defaults,
           ...body,
+          folded: foldedOf('collections', body),
           id,
           organization_id: organization.id,
           seq: sql`(select coalesce(max(seq), 0) + 1 from collections where organization_id = ${organization.id})`,
@@ -84,7 +86,7 @@ export const collectionHandlers: Handlers<typeof collectionOperations> = {
   async updateCollection({ params, body }, context) {
     let row = await findCollection(context, params.collection_id)
     if (Object.keys(body).length > 0) {
-      const values = { ...body, updated_at: context.now }
+      const values = { ...body, ...refolded('collections', body), updated_at: context.now }
       const mine = own(context, row.id)
       const [, [updated]] = await context.db.batch([
         recordEvents(context, 'collection.updated', sql`collections where ${mine}`, { changed: Object.keys(body) }),

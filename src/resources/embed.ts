@@ -13,6 +13,7 @@ import { notFound } from '../errors.ts'
 import { covered, lettering } from './appearance.ts'
 import { coverImage, coverOr, largeCover } from './cover_image.ts'
 import { firstCover } from './first_cover.ts'
+import { trackColumns } from './listed.ts'
 import { checkExpiry, sessionTableOf } from './session.ts'
 
 /** What a page that embeds a play session says of it. */
@@ -55,7 +56,8 @@ export async function readEmbed(context: Context, id: string, from: typeof playS
   const row = await db
     .select({
       session: playSessions,
-      track: tracks,
+      // A result has at most 100 columns (D1, Limits).
+      track: trackColumns,
       collection: collections,
       playlist: playlists,
       organization: organizations,

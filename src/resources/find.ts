@@ -3,8 +3,8 @@ import type { SelectResultFields } from 'drizzle-orm/query-builders/select.types
 import type { SelectedFields } from 'drizzle-orm/sqlite-core'
 
 import type { Database } from '../adapters/database.ts'
+import { wordsOf } from '../adapters/fold.ts'
 import { isInCollection } from '../adapters/schema.ts'
-import { wordsOf } from '../adapters/search.ts'
 import { trash } from '../adapters/trash_schema.ts'
 import type { Page } from '../contract/common.ts'
 import { MAX_FILTERED_OFFSET, MAX_WORDS } from '../contract/facts.ts'

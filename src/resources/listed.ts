@@ -13,9 +13,9 @@ import { findOrganization } from './organization.ts'
 
 /** What lists show, and besides when they are asked to (`include`), so that a page takes one request. */
 
-/** All of a track but the levels, which only play views need, and what only a reprocess compares. */
-export type TrackRow = Omit<typeof tracks.$inferSelect, 'levels' | 'made_with'>
-const { levels: _levels, made_with: _made_with, ...withoutLevels } = getTableColumns(tracks)
+/** All of a track but the levels, which only play views need, and what only a reprocess or the search reads. */
+export type TrackRow = Omit<typeof tracks.$inferSelect, 'levels' | 'made_with' | 'folded'>
+const { levels: _levels, made_with: _made_with, folded: _folded, ...withoutLevels } = getTableColumns(tracks)
 export const trackColumns = withoutLevels
 
 /** What lists read: neither the technical facts nor the files. */

@@ -5,6 +5,7 @@ import { collectionPrefixes } from '../adapters/media.ts'
 import { forgetPlaces } from '../adapters/playlist_order.ts'
 import { recordEvents } from '../adapters/record_event.ts'
 import { playlists, playlistTracks } from '../adapters/schema.ts'
+import { foldedOf, refolded } from '../adapters/search.ts'
 import type { Context, Handlers } from '../context.ts'
 import type { playlistOperations } from '../contract/playlist.ts'
 import { notFound } from '../errors.ts'
@@ -60,6 +61,7 @@ export const playlistHandlers: Handlers<typeof playlistOperations> = {
           theme: [],
           ...body,
           cover_colors: [],
+          folded: foldedOf('playlists', body),
           id,
           organization_id: organization.id,
           seq: sql`(select coalesce(max(seq), 0) + 1 from playlists where organization_id = ${organization.id})`,
@@ -81,7 +83,7 @@ export const playlistHandlers: Handlers<typeof playlistOperations> = {
   async updatePlaylist({ params, body }, context) {
     let row = await findPlaylist(context, params.playlist_id)
     if (Object.keys(body).length > 0) {
-      const values = { ...body, updated_at: context.now }
+      const values = { ...body, ...refolded('playlists', body), updated_at: context.now }
       const mine = own(context, row.id)
       const [, [updated]] = await context.db.batch([
         recordEvents(context, 'playlist.updated', sql`playlists where ${mine}`, { changed: Object.keys(body) }),

@@ -6,6 +6,7 @@ import { findFile, folderOf, nextUploadPath, trackPath, trackPrefixes, uploadPat
 import { removeFromPlaylists } from '../adapters/playlist_order.ts'
 import { recordEvents } from '../adapters/record_event.ts'
 import { isInCollection, tracks } from '../adapters/schema.ts'
+import { foldedOf, refolded } from '../adapters/search.ts'
 import { jobs } from '../adapters/work_schema.ts'
 import type { Context, Handlers } from '../context.ts'
 import { UPLOAD_TTL } from '../contract/facts.ts'
@@ -100,6 +101,7 @@ export async function insertTrack(context: Context, { file_size, content_type, .
     collection_id: values.collection_id,
     folder_id: null,
   }
+  const file_name = safeFileName(values.file_name)
   const insert = insertFrom(
     db,
     tracks,
@@ -108,8 +110,9 @@ export async function insertTrack(context: Context, { file_size, content_type, .
       ...own,
       metadata: values.metadata ?? {},
       index: randomBase62(12),
-      file_name: safeFileName(values.file_name),
+      file_name,
       file_name_original: values.file_name,
+      folded: foldedOf('tracks', { ...values, file_name }),
       order: sql`coalesce((select max("order") from tracks where collection_id = collections.id), 0) + 1`,
       cover_colors: [],
       status: 'initializing',
@@ -209,9 +212,10 @@ export const trackHandlers: Handlers<typeof trackOperations> = {
     const values = updated(body, context.now)
     const mine = own(context, params.track_id)
     if (!values) return showing(await refreshTrack(context, params.track_id))
+    const set = { ...values, ...refolded('tracks', values) }
     const [, [row]] = await context.db.batch([
       recordEvents(context, 'track.updated', sql`tracks where ${mine}`, { changed: changedBy(values) }),
-      context.db.update(tracks).set(values).where(mine).returning(trackColumns),
+      context.db.update(tracks).set(set).where(mine).returning(trackColumns),
     ])
     if (!row) throw notFound('track')
     return showing(await refresh(context, row, values))

@@ -5,6 +5,7 @@ import { newId } from '../adapters/id.ts'
 import { findFile } from '../adapters/media.ts'
 import { recordEvents } from '../adapters/record_event.ts'
 import { collections, isInCollection, tracks } from '../adapters/schema.ts'
+import { refolded } from '../adapters/search.ts'
 import type { Context, Handlers } from '../context.ts'
 import type { TrackChange, trackBatchOperations } from '../contract/track_batch.ts'
 import { type ApiError, invalid, notFound } from '../errors.ts'
@@ -125,7 +126,7 @@ export const trackBatchHandlers: Handlers<typeof trackBatchOperations> = {
       ...updates.map(({ track_id, values }) =>
         db
           .update(tracks)
-          .set(values)
+          .set({ ...values, ...refolded('tracks', values) })
           .where(and(eq(id, track_id), isOwn(context))),
       ),
       ...moved(context, to('move')),

@@ -3,6 +3,7 @@ import { type SQL, sql } from 'drizzle-orm'
 import { signUrl } from '../adapters/media.ts'
 import { recordEvents } from '../adapters/record_event.ts'
 import { tracks } from '../adapters/schema.ts'
+import { refolded } from '../adapters/search.ts'
 import { signCoverGrant } from '../adapters/token.ts'
 import type { CoverOwner } from '../adapters/work_schema.ts'
 import type { Context } from '../context.ts'
@@ -93,6 +94,7 @@ export function handOut(context: Context, organization_id: string, condition: SQ
       ...(file_name !== undefined && {
         file_name: ifEmpty(sql`${file_name}`, 'file_name'),
         file_name_original: ifEmpty(sql`${file_name_original}`, 'file_name_original'),
+        folded: ifEmpty(refolded('tracks', { file_name }).folded!, 'folded'),
       }),
       updated_at: now,
     })

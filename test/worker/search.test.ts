@@ -34,10 +34,6 @@ describe('q', () => {
       made(job, { tags: { title: 'Flamenco Sketches', artist: 'Milés' }, info: { tags: { comment: 'no' } } }),
     )
     await aProcessedTrack(key, collection_id, { player_title: 'Tagged' })
-    serveTranscoder((job) => made(job, { info: { tags: { album: 'Porgy', comment: 'no' } } }))
-    const earlier = await aProcessedTrack(key, collection_id, { player_title: 'Earlier' })
-    // As the version before has processed it, and as the sweep finds it.
-    for (const tags of ['{}', null]) await query('update tracks set tags = ? where id = ?', tags, earlier)
     const both = ['/v1/track', `/v1/collection/${collection_id}/track`]
     for (const path of both) {
       const found = async (...texts: string[]) => Promise.all(texts.map((q) => find(key, path, q)))
@@ -46,7 +42,6 @@ describe('q', () => {
         Array.from({ length: 5 }, () => ['So What']),
       )
       expect(await found('flamenco', 'miles', 'tagged sketches')).toEqual(Array.from({ length: 3 }, () => ['Tagged']))
-      expect(await found('porgy')).toEqual([['Earlier']])
       expect(await found('nothing', 'deja what', 'no', shop.organization_id)).toEqual([[], [], [], []])
     }
   })
@@ -73,23 +68,44 @@ describe('q', () => {
     await track(shop, 'Song ❤️')
     for (const form of ['NFC', 'NFD']) await track(shop, `한국어 Цой ${form}`.normalize(form))
     expect(await find(shop.key, '/v1/track', 'song ❤️')).toEqual(['Song ❤️'])
-    expect(await find(shop.key, '/v1/track', '❤️')).toEqual([])
+    expect(await find(shop.key, '/v1/track', '❤️')).toEqual(['Song ❤️'])
     for (const form of ['NFC', 'NFD']) {
       for (const q of ['한국', 'цой'])
         expect([form, q, (await find(shop.key, '/v1/track', q.normalize(form))).length]).toEqual([form, q, 2])
     }
   })
 
-  it('finds the tags of what the version before processes while this one is being deployed', async () => {
+  it('follows changes of texts that it folds, in every column', async () => {
     const shop = await aShop()
-    const id = await track(shop, 'Old')
-    await query(`update tracks set info = '{"tags":{"artist":"Gillespie"}}' where id = ?`, id)
-    expect(await find(shop.key, '/v1/track', 'gillespie')).toEqual(['Old'])
-    await query(`update tracks set info = '{"tags":{"artist":"Parker"}}' where id = ?`, id)
-    expect([await find(shop.key, '/v1/track', 'gillespie'), await find(shop.key, '/v1/track', 'park')]).toEqual([
-      [],
-      ['Old'],
-    ])
+    const { key, collection_id } = shop
+    serveTranscoder((job) => made(job, { tags: { artist: 'Μίκης', genre: 'Λαϊκό' } }))
+    const id = await aProcessedTrack(key, collection_id, { player_title: 'Αθήνα', player_subtitle: 'Ёлка' })
+    const found = async (...texts: string[]) =>
+      Promise.all(texts.map(async (q) => (await find(key, '/v1/track', q)).length))
+    expect(await found('αθηνα', 'елка', 'ΜΙΚΗΣ', 'λαικο')).toEqual([1, 1, 1, 1])
+    await ok('PUT', `/v1/track/${id}`, { key, body: { player_title: 'Θήβα' } })
+    expect(await found('αθηνα', 'θηβα', 'елка', 'μικης')).toEqual([0, 1, 1, 1])
+    const changes = [{ action: 'update', track_id: id, player_title: 'Plain', player_subtitle: null }]
+    await ok('POST', '/v1/track/batch', { key, body: { changes } })
+    expect(await found('θηβα', 'елка', 'plain', 'μικης λαικο')).toEqual([0, 0, 1, 1])
+    await ok('POST', `/v1/track/${id}/upload`, { key, body: { file_name: 'Straße.wav' } })
+    expect(await found('strasse', 'μικης')).toEqual([1, 1])
+    await ok('DELETE', `/v1/track/${id}?trash=true`, { key })
+    await ok('POST', `/v1/trash/${id}/restore`, { key })
+    expect(await found('strasse', 'μικης')).toEqual([1, 1])
+  })
+
+  it('keeps no folded text of what SQLite folds itself', async () => {
+    const shop = await aShop()
+    const id = await track(shop, 'Déjà Vu', { file_name: 'Ёлка.mp3' })
+    const folded = async () =>
+      (await query<{ folded: string | null }>('select folded from tracks where id = ?', id))[0]!.folded
+    expect(JSON.parse((await folded())!)).toEqual({ file_name: 'елка.mp3' })
+    await ok('PUT', `/v1/track/${id}`, { key: shop.key, body: { player_title: 'Αθήνα' } })
+    expect(JSON.parse((await folded())!)).toEqual({ player_title: 'αθηνα', file_name: 'елка.mp3' })
+    await ok('PUT', `/v1/track/${id}`, { key: shop.key, body: { player_title: 'So What' } })
+    await ok('POST', `/v1/track/${id}/upload`, { key: shop.key, body: { file_name: 'a.mp3' } })
+    expect(await folded()).toBeNull()
   })
 
   it('shows no row of another organization, whatever the search says', async () => {

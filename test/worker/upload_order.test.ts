@@ -32,6 +32,22 @@ describe('a file that is sent to a renewed URL after the first one was noticed',
     await track.isOnly(25, 'b.wav', [])
   })
 
+  it('is found by its name in any script once it is the file of its track', async () => {
+    serveSources()
+    const track = await aTrackWithHandles('Ёлка.wav')
+    const found = async (q: string) => (await ok('GET', `/v1/track?q=${q}`, { key: track.key })).count
+    await put(track.first, 12)
+    await track.read()
+    const renewed = await track.renew({ file_name: 'Αθήνα.wav' })
+    expect([await found('елка'), await found('αθηνα')]).toEqual([1, 0])
+    await put(renewed, 25)
+    await track.complete()
+    expect([await found('елка'), await found('αθηνα')]).toEqual([0, 1])
+    await put(await track.renew({ file_name: 'plain.wav' }), 14)
+    await track.complete()
+    expect([await found('αθηνα'), await found('plain')]).toEqual([0, 1])
+  })
+
   it('is the file of its track when the first one waits', async () => {
     serveSources(() => true)
     const track = await aTrackWithHandles()

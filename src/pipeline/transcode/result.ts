@@ -1,6 +1,7 @@
 import { and, eq, sql } from 'drizzle-orm'
 
 import { tracks } from '../../adapters/schema.ts'
+import { refolded } from '../../adapters/search.ts'
 import type { TrackFile } from '../../adapters/track_files.ts'
 import type { System } from '../../context.ts'
 import type { TrackErrorCode } from '../../contract/errors.ts'
@@ -68,7 +69,7 @@ export async function finishTranscode(system: System, task: TranscodeTask, resul
         made_with: task.renditions.filter(({ index }) => settled.has(index)).map(settingsOf),
         progress: null,
         files: kept,
-        ...(result.tags && { tags: result.tags }),
+        ...(result.tags && { tags: result.tags, ...refolded('tracks', { tags: result.tags }) }),
         ...(result.cover && {
           cover_path: sql`iif(${coverless}, ${`${base}/cover`}, cover_path)`,
           cover_colors: sql`iif(${coverless}, ${JSON.stringify(result.cover.image_colors)}, cover_colors)`,

@@ -1,0 +1,68 @@
+import { DatabaseSync } from 'node:sqlite'
+
+import { expect, it } from 'vitest'
+
+import { fold, folded, wordsOf } from '../../src/adapters/fold.ts'
+
+/** The words that SQLite's tokenizer makes of texts, joined. */
+function tokenized(texts: string[]): string[] {
+  const db = new DatabaseSync(':memory:')
+  db.exec(`create virtual table texts using fts5(text, content='', contentless_delete=1, tokenize='unicode61 remove_diacritics 2');
+    create virtual table words using fts5vocab(texts, instance); begin`)
+  const insert = db.prepare('insert into texts (rowid, text) values (?, ?)')
+  for (const [at, text] of texts.entries()) insert.run(at, text)
+  const found = texts.map((): string[] => [])
+  for (const { term, doc, offset } of db.prepare('select term, doc, offset from words').iterate())
+    found[Number(doc)]![Number(offset)] = String(term)
+  db.close()
+  return found.map((words) => words.join(' '))
+}
+
+/** Words of one character each, of all planes; of ideographs, Hangul and private characters only some. */
+const WORDS = Array.from({ length: 0x1fbff }, (_, code) => code)
+  .filter(
+    (code) =>
+      code < 0x3500 || (code >= 0xa000 && code < 0xad00) || (code >= 0xf900 && code < 0x13000) || code >= 0x16000,
+  )
+  .map((code) => `a${String.fromCodePoint(code)}b`)
+
+it('is left out only where SQLite makes the same words of the text itself', () => {
+  const texts = WORDS.filter((text) => folded(text) === null)
+  const folds = tokenized(texts.map(fold))
+  expect(tokenized(texts).flatMap((words, at) => (words === folds[at] ? [] : [texts[at]]))).toEqual([])
+  expect(texts.length).toBeGreaterThan(40_000)
+})
+
+it('gives texts that fold to themselves, without quotation marks', () => {
+  const spaced = (text: string) => text.replace(/ +/g, ' ')
+  const isWrong = (word: string) =>
+    spaced(fold(fold(word))) !== spaced(fold(word)) || (word !== 'a"b' && fold(word).includes('"'))
+  expect(WORDS.filter(isWrong)).toEqual([])
+})
+
+it('costs nothing for texts without anything to fold', () => {
+  const plain = [
+    'So What',
+    'Déjà Vu – “Björk”',
+    'Việt Nam',
+    'привет Мир',
+    '한국어 노래',
+    'हिन्दी',
+    'שלום',
+    '© 2026 Foo™',
+    '',
+  ]
+  expect(plain.filter((text) => folded(text) !== null)).toEqual([])
+  expect(['Αθήνα', 'Ёлка', 'Straße', '東京', '🎵'].map(folded)).toEqual([
+    'αθηνα',
+    'елка',
+    'strasse',
+    ' 東  京 ',
+    ' \u{ff3b5} ',
+  ])
+})
+
+it('reads words of a query, and nothing else', () => {
+  expect(wordsOf('"ΑΘΉΝΑ" OR STRAẞE* ½ 🎵x --')).toEqual(['αθηνα', 'or', 'strasse', '1⁄2', '\u{ff3b5}', 'x'])
+  expect(wordsOf('\u0640 \u200f*\u0301')).toEqual([])
+})
