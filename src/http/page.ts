@@ -9,7 +9,7 @@ import type { AppEnv } from './context.ts'
 
 /** Where the element's module lies; it leads to files whose names hold their hash. */
 const PLAYER = '/elements/player.js'
-/** Lets the page around the frame move the player. */
+/** The page around the frame controls the player through it. */
 const FRAME = '/elements/frame.js'
 
 /** What the address may say of the looks, each with the values that it may have; they become attributes of the element. */
@@ -146,9 +146,12 @@ export function previewOf(
 export const scripts = (isFrame: boolean) =>
   html`${[PLAYER, ...(isFrame ? [FRAME] : [])].map((src) => html`<script type="module" src="${src}"></script>`)}`
 
-/** A frame's player; its title is read aloud, and seen by who has no script. */
-export const framed = (title: string, attributes: Html[]) =>
-  html`<main class="frame">
+/**
+ * A frame's player. Screen readers read the title, and browsers without scripts show it. `origins` are those of the pages that receive titles
+ * and ids from it, if not all do.
+ */
+export const framed = (title: string, attributes: Html[], origins?: readonly string[]) =>
+  html`<main class="frame"${attributesOf(origins ? { 'data-origins': origins.join(' ') } : {})}>
     <h1>${title}</h1>
     <tonearm-player${attributes}></tonearm-player>
     <noscript><p>The player needs JavaScript.</p></noscript>

@@ -10,7 +10,7 @@ import { ApiError, notFound, unauthorized } from '../errors.ts'
 import { LISTENER } from '../principal.ts'
 import { playHandlers } from '../resources/play.ts'
 import { isShareKey } from '../resources/share_holder.ts'
-import { openShare, unfurledShare } from '../resources/share_view.ts'
+import { openShare, type ShareRow, unfurledShare } from '../resources/share_view.ts'
 import { findZip } from '../resources/zip.ts'
 import { shareOf } from './authenticate.ts'
 import { baseUrl } from './base_url.ts'
@@ -68,6 +68,10 @@ async function answer(c: Page, memory: Memory, slug: string, looks: Looks | null
 const ENDED = { title: 'This link has ended', text: 'Ask for a new one where you found it.' }
 const TRIED = { title: 'Too many attempts', text: 'Please try again in a minute.' }
 
+/** Origins of the pages that may show a share in a frame. Where a password is asked for, no site that the share does not name. */
+const ancestorsOf = ({ allowed_origins, password_hash }: ShareRow) =>
+  allowed_origins === null && password_hash === null ? '*' : ["'self'", ...(allowed_origins ?? [])].join(' ')
+
 async function respond(c: Page, memory: Memory, isFrame: boolean, password?: string): Promise<Response> {
   const looks = isFrame ? looksOf(c.req.url) : null
   const look = { theme: looks?.theme, style: STYLE }
@@ -79,7 +83,7 @@ async function respond(c: Page, memory: Memory, isFrame: boolean, password?: str
     return await answerPage(c, {
       ...look,
       ...shown,
-      ancestors: share.allowed_origins ? ["'self'", ...share.allowed_origins].join(' ') : '*',
+      ancestors: ancestorsOf(share),
       form: "'self'",
       isPublic: share.password_hash === null && share.is_slug_own && !isFrame,
     })

@@ -91,7 +91,7 @@ export async function showShare(context: Context, share: ShareRow, looks: Looks 
     ...(share.is_downloadable && { download: '' }),
     ...looks,
   })
-  if (looks) return { title, head, body: framed(title, attributes) }
+  if (looks) return { title, head, body: framed(title, attributes, share.allowed_origins ?? []) }
   const isLong = tracks.length > PAGE_ROWS
   const total = isLong ? await keptCount(context, share) : tracks.length
   const seconds = isLong ? 0 : tracks.reduce((sum, { duration }) => sum + duration, 0)

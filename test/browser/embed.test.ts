@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, expect, test, vi } from 'vitest'
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 
 import { embedHeight } from '../../src/contract/embed.ts'
 import { EmbeddedPlayer } from '../../src/elements/embed/index.ts'
@@ -10,6 +10,8 @@ import type { TonearmPlayer } from '../../src/elements/player/element.ts'
 class FakeWindow extends EventTarget {
   origin: string
   parent!: FakeWindow
+  /** The origins of the pages around it, where the browser says them. */
+  location: { ancestorOrigins?: string[] } = {}
   innerWidth = 480
   constructor(origin: string) {
     super()
@@ -52,7 +54,8 @@ const happens = (name: string, detail: object = {}) =>
   element.dispatchEvent(new CustomEvent(`tonearm-${name}`, { detail }))
 const anIframe = () =>
   ({ src: 'https://audio.example/embed/x', contentWindow: frame, height: '100' }) as unknown as HTMLIFrameElement
-const load = () => (leave = join(element as unknown as TonearmPlayer, frame as unknown as Window))
+const load = (origins: string[] | null = null) =>
+  (leave = join(element as unknown as TonearmPlayer, origins, frame as unknown as Window))
 
 beforeEach(() => {
   page = new FakeWindow('https://band.example')
@@ -146,4 +149,60 @@ test('nobody else is listened to', () => {
     frame.from(page, odd)
   expect(element.play).not.toHaveBeenCalled()
   expect(element.seek).not.toHaveBeenCalled()
+})
+
+describe('the frame of a share', () => {
+  const track = { id: 'one', player_title: 'Secret' }
+  const EVENTS = {
+    ready: { track, index: 0, tracks: [track] },
+    play: { track, index: 0 },
+    ended: { track, index: 0, last: false },
+    timeupdate: { currentTime: 3, duration: 9 },
+    error: { code: 'not_found', message: 'No track one' },
+    sessionrefresh: { playSessionId: 'one', expiresAt: '2100-01-01T00:00:00Z', renewed: true },
+    sessionexpired: { playSessionId: 'one' },
+  }
+  /** What the page receives of these events. */
+  function received(): unknown[] {
+    const heard: unknown[] = []
+    page.addEventListener('message', (event) => heard.push((event as MessageEvent<{ detail: unknown }>).data.detail))
+    for (const [name, detail] of Object.entries(EVENTS)) happens(name, detail)
+    return heard.filter((detail) => !Object.hasOwn(detail as object, 'height'))
+  }
+
+  test('sends a stranger neither titles nor ids, also when it says hello', () => {
+    frame.location.ancestorOrigins = [page.origin, 'https://a.example']
+    load(['https://audio.example', 'https://a.example'])
+    const player = new EmbeddedPlayer(anIframe())
+    const changes = vi.fn<(detail: object) => void>()
+    player.on('trackchange', changes)
+    frame.from(page, { protocol: 'tonearm-1', command: 'hello' })
+    expect(changes).toHaveBeenCalledWith({ track: null, index: 0 })
+    expect(received()).toEqual([
+      { track: null, index: 0, tracks: [] },
+      { track: null, index: 0 },
+      { track: null, index: 0, last: false },
+      { currentTime: 3, duration: 9 },
+      { code: 'not_found', message: null },
+      { playSessionId: null, expiresAt: '2100-01-01T00:00:00Z', renewed: true },
+      { playSessionId: null },
+    ])
+  })
+
+  test('sends all to an allowed page, once it knows that it is one', () => {
+    load([page.origin])
+    expect(received()[1]).toEqual({ track: null, index: 0 })
+    const player = new EmbeddedPlayer(anIframe())
+    expect(received()).toEqual(Object.values(EVENTS))
+    player.close()
+    // What is meant for that page reaches no other.
+    page.origin = 'https://evil.example'
+    expect(received()).toEqual([])
+  })
+
+  test.each([undefined, 'null', ''])('sends a page of the origin %j no titles', (origin) => {
+    frame.location.ancestorOrigins = origin === undefined ? [] : [origin]
+    load(['https://audio.example', ''])
+    expect(received()[1]).toEqual({ track: null, index: 0 })
+  })
 })

@@ -1,10 +1,11 @@
 import { mkdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 
-import type { Browser, Page } from 'playwright-core'
+import type { Browser, Frame, Page } from 'playwright-core'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 
 import { type Client, createClient } from '../../src/client/index.ts'
+import { SHARE_SESSION_TTL } from '../../src/contract/facts.ts'
 import type { Share } from '../../src/contract/share.ts'
 import { makeAudio, makeImage } from '../support/audio.ts'
 import { closePages, joinBrowser } from '../support/browser.ts'
@@ -132,8 +133,67 @@ test('the frame plays on a strict page of another origin, until the share is rev
   await page.context().close()
 })
 
-test('a frame with a password opens to who knows it, and tells others nothing', async () => {
+/** What the page around a frame receives from it, as text. */
+async function messagesOf(made: Share, act: (frame: Frame) => Promise<void>): Promise<string> {
+  const { page } = await openTab(browser)
+  await page.addInitScript(() => {
+    const heard: unknown[] = []
+    Object.assign(window, { heard })
+    addEventListener('message', ({ data }) => heard.push(data))
+  })
+  framed(made)
+  await page.goto(host.origin)
+  await act(page.frames()[1]!)
+  const heard = () => page.evaluate(() => JSON.stringify((window as unknown as { heard: unknown[] }).heard))
+  await expect.poll(heard, PATIENCE).toMatch(/"play".*"sessionrefresh"/)
+  const text = await heard()
+  await page.context().close()
+  return text
+}
+
+/** Plays, and goes to another track once the session has to be renewed. */
+async function playAndRenew(frame: Frame): Promise<void> {
+  await frame.getByRole('button', { name: 'Play', exact: true }).click(PATIENCE)
+  await untilPlaying(frame, 0.1)
+  await frame.evaluate((milliseconds) => {
+    const now = Date.now.bind(Date)
+    Date.now = () => now() + milliseconds
+  }, SHARE_SESSION_TTL * 1000)
+  await frame.getByRole('button', { name: 'Next track' }).click()
+}
+
+const UUID = /[0-9a-f]{8}-[0-9a-f-]{27}/
+
+test('a frame sends titles and ids only to pages of the allowed origins', async () => {
+  const toStranger = await messagesOf(await share(), playAndRenew)
+  expect(toStranger).not.toMatch(/Depot|Ring road/)
+  expect(toStranger).not.toMatch(UUID)
+  const toAllowed = await messagesOf(
+    await share({ allowed_origins: [host.origin], password: 'last stop' }),
+    async (frame) => {
+      await frame.getByLabel('Password').fill('last stop', PATIENCE)
+      await frame.getByRole('button', { name: 'Open' }).click()
+      await playAndRenew(frame)
+    },
+  )
+  expect(toAllowed).toMatch(/"ready".*Depot/)
+  expect(toAllowed).toMatch(new RegExp(`"playSessionId":"${UUID.source}`))
+})
+
+test('a locked share without allowed origins is shown in no frame', async () => {
   const made = await share({ password: 'last stop' })
+  const { page, problems } = await openTab(browser)
+  framed(made)
+  await page.goto(host.origin)
+  // The page has loaded with all of its frames.
+  expect(await page.frameLocator('iframe').getByLabel('Password').count()).toBe(0)
+  expect(problems.join()).toContain("frame-ancestors 'self'")
+  await picture(page, 'frame-refused')
+  await page.context().close()
+})
+
+test('a frame with a password opens to who knows it, and tells others nothing', async () => {
+  const made = await share({ password: 'last stop', allowed_origins: [host.origin] })
   const { page, problems } = await openTab(browser)
   framed(made)
   await page.goto(host.origin)
@@ -152,10 +212,12 @@ test('a frame with a password opens to who knows it, and tells others nothing', 
   await picture(alone, 'locked')
   expect(await findings(alone)).toEqual([])
   await alone.context().close()
+  await picture(page, 'frame-locked')
   await frame.getByLabel('Password').fill('last stop')
   await frame.getByRole('button', { name: 'Open' }).click()
   await frame.getByRole('button', { name: 'Play', exact: true }).click(PATIENCE)
   await untilPlaying(frame, 0.3)
+  await picture(page, 'frame-unlocked')
   expect(others()).toEqual([])
   await page.context().close()
 })
@@ -175,6 +237,7 @@ test('a share ends by itself, and says so', async () => {
 test('the studio makes a link, shows its QR code and revokes it', async () => {
   const { page, problems } = await openTab(browser)
   const over = await share({ title: 'The last bus', expires_at: inAnHour() })
+  const locked = await share({ password: 'last stop' })
   await page.clock.setFixedTime(Date.now() + 2 * 3600_000)
   await signIn(page, stack)
   await visit(page, `#/collection/${collection_id}/share`, 'Night bus')
@@ -200,6 +263,11 @@ test('the studio makes a link, shows its QR code and revokes it', async () => {
   expect(await ended.getByText('<iframe').textContent()).toContain('title="The last bus"')
   expect(await ended.locator('.soft').textContent()).toContain(' · ended ')
   expect([await ended.getByRole('link', { name: 'Open' }).count(), await row.getByRole('link').count()]).toEqual([0, 1])
+
+  const shut = page.locator('.shares li').filter({ hasText: locked.slug })
+  await shut.getByText('QR code and frame').click()
+  await shut.getByText('may not show this link in a frame').waitFor()
+  expect(await shut.getByText('<iframe').count()).toBe(0)
 
   // Two at once, the slower one first: neither comes back.
   const cut = Promise.withResolvers<void>()

@@ -51,6 +51,23 @@ describe('the page of a share', () => {
     }
   })
 
+  it('is shown on other sites if it has no password, or names them', async () => {
+    const ancestors = async (body: object) => {
+      const { slug } = await create(body)
+      const answers = await Promise.all(
+        [`/s/${slug}`, `/embed/s/${slug}`].flatMap((path) => [open(path), open(path, 'swordfish')]),
+      )
+      const found = answers.map(
+        ({ headers }) => headers.get('content-security-policy')?.match(/frame-ancestors (.*)/)?.[1],
+      )
+      return [...new Set(found)]
+    }
+    expect(await ancestors({})).toEqual(['*'])
+    expect(await ancestors({ password: 'swordfish' })).toEqual(["'self'"])
+    const allowed_origins = ['https://a.example']
+    expect(await ancestors({ password: 'swordfish', allowed_origins })).toEqual(["'self' https://a.example"])
+  })
+
   it('may be found when its address was chosen, and only then', async () => {
     const robots = async (body: object) => {
       const { slug } = await create(body)
@@ -263,8 +280,9 @@ describe('the sessions of a share', () => {
 
   it('are made on its own page and frame, and on the sites that it names', async () => {
     const { slug } = await create({ allowed_origins: ['https://a.example'] })
-    const framed = (await open(`/embed/s/${slug}`)).headers.get('content-security-policy')
-    expect(framed).toMatch(/frame-ancestors 'self' https:\/\/a\.example$/)
+    const framed = await open(`/embed/s/${slug}`)
+    expect(framed.headers.get('content-security-policy')).toMatch(/frame-ancestors 'self' https:\/\/a\.example$/)
+    expect(framed.text).toContain('<main class="frame" data-origins="https://a.example">')
     const from = async (origin: string) =>
       (
         await call('POST', '/v1/play_session/collection', {

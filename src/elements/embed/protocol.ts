@@ -1,6 +1,6 @@
 import type { PlaybackEvents } from '../../client/playback/state.ts'
 
-/** What a page and the player in its frame say to each other, by `postMessage`. */
+/** The messages between a page and the player in its frame, sent with `postMessage`. */
 
 /** Names our messages among those of others, with the version of what they say. */
 export const PROTOCOL = 'tonearm-1'
@@ -10,8 +10,14 @@ export type Command =
   | { command: 'seek' | 'volume' | 'rate'; value: number }
   | { command: 'select'; value: string }
 
-/** The player's events without `tonearm-`, and how tall it would be. */
-export type FrameEvents = PlaybackEvents & { resize: { height: number } }
+/**
+ * The player's events without `tonearm-`, and `resize`: the height in pixels that fits the list. The frame of a share sends titles and ids
+ * only to pages of the share's `allowed_origins`; to others `track` and `playSessionId` are null and `tracks` is empty.
+ */
+export type FrameEvents = Omit<PlaybackEvents, 'sessionrefresh'> & {
+  sessionrefresh: Omit<PlaybackEvents['sessionrefresh'], 'playSessionId'> & { playSessionId: string | null }
+  resize: { height: number }
+}
 export type FrameEvent = { [N in keyof FrameEvents]: { event: N; detail: FrameEvents[N] } }[keyof FrameEvents]
 
 type Marked<T> = T & { protocol: typeof PROTOCOL }

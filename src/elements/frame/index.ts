@@ -2,7 +2,7 @@ import { EMBED_LEAST_WIDTH, embedHeight } from '../../contract/embed.ts'
 import { type Command, type FrameEvent, isMarked, marked } from '../embed/protocol.ts'
 import type { TonearmPlayer } from '../player/element.ts'
 
-/** The module `/elements/frame.js`, of the embed page: lets the page around it move the player, and tells it what happens. */
+/** The module `/elements/frame.js` of the embed page: the page around it controls the player, and receives its events. */
 
 const EVENTS = [
   'ready',
@@ -18,12 +18,31 @@ const EVENTS = [
 /** Rows that a frame shows which may grow. */
 const ROWS = 12
 
-/** Joins the player of this page with the page around it; answers how to end that. */
-export function join(player: TonearmPlayer, own: Window = window): () => void {
+/** The fields of an event that every page receives from the frame of a share: no title, no id, no text of the service. */
+const OPEN = ['index', 'last', 'currentTime', 'duration', 'code', 'expiresAt', 'renewed', 'height']
+
+/** The same event without titles and ids. */
+function redact({ event, detail }: FrameEvent): FrameEvent {
+  const fields = Object.entries(detail).map(([name, value]) => [
+    name,
+    OPEN.includes(name) ? value : Array.isArray(value) ? [] : null,
+  ])
+  return { event, detail: Object.fromEntries(fields) } as FrameEvent
+}
+
+/**
+ * Connects the player of this page with the page around it. Returns what ends that. `origins` are those that receive titles and ids; null
+ * where all do, as the address of the frame contains the id of its session.
+ */
+export function join(player: TonearmPlayer, origins: readonly string[] | null, own: Window = window): () => void {
   const ended = new AbortController()
   const { signal } = ended
-  // Anybody may hold the frame (its policy says so), and nothing that is told is a secret to who knows its address.
-  const tell = (event: FrameEvent) => own.parent.postMessage(marked(event), '*')
+  // A page may hide its origin from its frames (`referrerpolicy`); its messages always carry it.
+  let around: string | undefined = own.location.ancestorOrigins?.[0]
+  const tell = (event: FrameEvent) => {
+    if (around && origins?.includes(around)) own.parent.postMessage(marked(event), around)
+    else own.parent.postMessage(marked(origins ? redact(event) : event), '*')
+  }
   for (const name of EVENTS) {
     const listen = (event: CustomEvent) => tell({ event: name, detail: event.detail })
     player.addEventListener(`tonearm-${name}`, listen, { signal })
@@ -39,8 +58,9 @@ export function join(player: TonearmPlayer, own: Window = window): () => void {
   own.addEventListener('resize', resize, { signal })
   own.addEventListener(
     'message',
-    ({ source, data }: MessageEvent<unknown>) => {
+    ({ source, origin, data }: MessageEvent<unknown>) => {
       if (source !== own.parent || !isMarked(data)) return
+      around = origin
       const command = data as unknown as Command
       if (command.command !== 'hello') return obey(player, command)
       tell({
@@ -67,5 +87,8 @@ function obey(player: TonearmPlayer, command: Command): void {
   }
 }
 
-const player = typeof document === 'undefined' ? null : document.querySelector('tonearm-player')
-if (player && window.parent !== window) join(player)
+if (typeof document !== 'undefined' && window.parent !== window) {
+  const player = document.querySelector('tonearm-player')
+  const origins = document.querySelector<HTMLElement>('[data-origins]')?.dataset.origins
+  if (player) join(player, origins === undefined ? null : [location.origin, ...origins.split(' ')])
+}

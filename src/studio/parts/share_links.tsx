@@ -112,6 +112,7 @@ function NewShare({ scope, id, onMade }: Omit<Properties, 'title'> & { onMade: (
 function ShareItem({ share, title, onRevoked }: { share: ShareLink; title: string; onRevoked: () => void }) {
   const client = useClient()
   const { id: share_id, slug, url, embed_url, scope } = share
+  const isFramed = !share.has_password || share.allowed_origins !== null
 
   async function revoke() {
     const text = `${url} will show nothing any more. What plays ends within ${SHARE_SESSION_TTL / 60} minutes.`
@@ -128,7 +129,11 @@ function ShareItem({ share, title, onRevoked }: { share: ShareLink; title: strin
       <details>
         <summary>QR code and frame</summary>
         <img src={`/s/${slug}/qr.svg`} width={180} height={180} loading="lazy" alt={`QR code of ${url}`} />
-        <Copyable label={`Frame /s/${slug}`} value={iframeCode(embed_url, title, scope, 0)} />
+        {isFramed ? (
+          <Copyable label={`Frame /s/${slug}`} value={iframeCode(embed_url, title, scope, 0)} />
+        ) : (
+          <p class="soft">Because of its password, other sites may not show this link in a frame.</p>
+        )}
       </details>
       <div class="actions">
         {!hasEnded(share) && (
