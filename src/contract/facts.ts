@@ -96,8 +96,6 @@ interface Codec {
   format: string
   extension: string
   content_type: string
-  /** The same for `canPlayType`, which wants the codec too. */
-  play_type: string
   /** Kbit/s: all that there are, or the least and the most, and the most with one channel. Null: it has none. */
   bitrates: readonly number[] | { least: number; most: number; most_mono: number } | null
   /** Hz that it is encoded at, rising; null: any. */
@@ -119,7 +117,7 @@ export const JOB_SLOTS = [Infinity, 20_000_000, 2_000_000]
 
 /**
  * The encoders of audio variants, each with the file that it is put into (docs/architecture.md#audio-in-browsers). Another one takes an
- * entry here and its ffmpeg arguments in container/audio/command.ts.
+ * entry here, in `PLAY_TYPES` and its ffmpeg arguments in container/audio/command.ts.
  */
 export const CODECS = {
   aac: {
@@ -127,7 +125,6 @@ export const CODECS = {
     format: 'm4a',
     extension: 'm4a',
     content_type: 'audio/mp4',
-    play_type: 'audio/mp4; codecs="mp4a.40.2"',
     bitrates: { least: 32, most: MAX_BITRATE, most_mono: MAX_BITRATE },
     rates: MPEG_RATES,
     channels: 2,
@@ -138,7 +135,6 @@ export const CODECS = {
     format: 'mp3',
     extension: 'mp3',
     content_type: 'audio/mpeg',
-    play_type: 'audio/mpeg',
     bitrates: MP3_BITRATES,
     rates: MPEG_RATES,
     channels: 2,
@@ -149,7 +145,6 @@ export const CODECS = {
     format: 'opus',
     extension: 'webm',
     content_type: 'audio/webm; codecs=opus',
-    play_type: 'audio/webm; codecs="opus"',
     // libopus takes at most 256 for each channel.
     bitrates: { least: 16, most: MAX_BITRATE, most_mono: 256 },
     rates: [48_000],
@@ -161,7 +156,6 @@ export const CODECS = {
     format: 'flac',
     extension: 'flac',
     content_type: 'audio/flac',
-    play_type: 'audio/flac',
     bitrates: null,
     rates: null,
     channels: 8,
@@ -169,6 +163,13 @@ export const CODECS = {
   },
 } as const satisfies Record<string, Codec>
 export type AudioCodec = keyof typeof CODECS
+/** The types of the files by their extension, with the codec that `canPlayType` needs. Apart from `CODECS`, because players load only these. */
+export const PLAY_TYPES = {
+  m4a: 'audio/mp4; codecs="mp4a.40.2"',
+  mp3: 'audio/mpeg',
+  webm: 'audio/webm; codecs="opus"',
+  flac: 'audio/flac',
+} as const satisfies Record<(typeof CODECS)[AudioCodec]['extension'], string>
 /** The same for code that asks about any codec. */
 export const codecOf = (codec: AudioCodec): Codec => CODECS[codec]
 

@@ -1,4 +1,4 @@
-import { CODECS } from '../../contract/facts.ts'
+import { PLAY_TYPES } from '../../contract/facts.ts'
 import type { Loudness } from '../../contract/info.ts'
 import { backoff, type Failure, isPassing } from '../retry.ts'
 import { type Attempts, following, type LoadedFile, type PlaybackOptions, type State, type TimedView } from './state.ts'
@@ -159,9 +159,7 @@ export interface Entry {
   variant: { index: string }
 }
 
-const PLAY_TYPES = new Map<string, string>(
-  Object.values(CODECS).map(({ extension, play_type }) => [extension, play_type]),
-)
+const TYPES = new Map<string, string>(Object.entries(PLAY_TYPES))
 
 /** The file that plays while a long track is still being processed: as good as any, and gone soon. */
 const EARLY = 'early'
@@ -180,7 +178,7 @@ export function candidates<T extends Entry>(
   canPlay: (type: string) => boolean,
 ): T[] {
   const usable = entries.filter(({ path, variant: { index } }) => {
-    const type = PLAY_TYPES.get(extensionOf(path))
+    const type = TYPES.get(extensionOf(path))
     return type ? canPlay(type) : index === EARLY || (index === 'original' && wanted.includes(index))
   })
   const rank = ({ variant: { index } }: T) => {
