@@ -103,4 +103,18 @@ export const uploadOperations = defineOperations({
     }),
     errors: ['session_expired'],
   },
+  deleteSessionTrack: {
+    method: 'delete',
+    path: '/v1/upload/{upload_session_id}/track/{track_id}',
+    summary: 'Discard a track of an upload session that never got a file; also after the session has ended',
+    tag,
+    access: ['server', 'uploader'],
+    params: params.extend({ track_id: Id }),
+    response: ok({
+      upload_session_id: z.uuid(),
+      track_id: z.uuid(),
+      deleted_track: Track.pick({ id: true, index: true, file_name: true }),
+    }),
+    errors: ['track_uploaded'],
+  },
 })

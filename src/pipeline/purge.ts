@@ -53,18 +53,19 @@ type Deleted = { id: string; prefixes: string[] }
 
 /**
  * The jobs that purge what is deleted, for the batch that deletes it: one now, and one when the last signed URL that could write
- * there has expired. Send the first with `sendJob`. What lies in the trash is left out.
+ * there has expired. Send the first with `sendJob`. What `stays`, such as what lies in the trash, is left out.
  */
 export function purgeJobs(
   system: System,
   organization_id: string,
   deleted: Deleted[],
   { folder_id, ...more }: Omit<Purge, 'kind' | 'prefixes'> = {},
+  stays: (id: SQL) => SQL = inTrash,
 ) {
   const purge = { id: newId(), payload: { kind: 'purge' as const } }
   const pairs = deleted.flatMap(({ id, prefixes }) => prefixes.map((prefix) => [id, prefix]))
   const left = sql`(select json_group_array(value ->> '$[1]') as prefixes from json_each(${JSON.stringify(pairs)})
-    where not ${inTrash(sql`value ->> '$[0]'`)}) where prefixes <> '[]'`
+    where not ${stays(sql`value ->> '$[0]'`)}) where prefixes <> '[]'`
   const insert = (id: string, beside: object, delaySeconds: number) => {
     const json = sql`json_patch(json_object('kind', 'purge', 'prefixes', json(prefixes)), ${JSON.stringify(beside)})`
     return insertJobFrom(system, organization_id, { kind: 'purge', json }, left, delaySeconds, { id: sql`${id}` })

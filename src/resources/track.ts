@@ -161,10 +161,15 @@ const PURGED = 25
 
 type Deleted = Pick<Row, 'id' | 'organization_id' | 'collection_id' | 'folder_id' | 'index' | 'cover_path' | 'job_id'>
 
-/** The batch that deletes tracks of the caller's, whose second statement gives the ids of those that were there, and its jobs for `startPurge`. */
-export function deletion(context: Context, rows: Deleted[]) {
+/**
+ * The batch that deletes tracks of the caller's that meet a condition, and its jobs for `startPurge`. Its second statement gives the ids of
+ * those that were deleted; the others keep their files and their places.
+ */
+export function deletion(context: Context, rows: Deleted[], condition?: SQL) {
   const { db, principal } = context
   const ids = among(rows.map(({ id }) => id))
+  const mine = and(sql`id in ${ids} and +organization_id = ${principal.organization_id}`, condition)
+  const stays = (id: SQL) => (condition ? sql`(${inTrash(id)} or ${id} in (select id from tracks))` : inTrash(id))
   const chunks = Array.from({ length: Math.ceil(rows.length / PURGED) }, (_, at) =>
     rows.slice(at * PURGED, (at + 1) * PURGED),
   )
@@ -173,14 +178,15 @@ export function deletion(context: Context, rows: Deleted[]) {
       context,
       principal.organization_id,
       chunk.map((row) => ({ id: row.id, prefixes: trackPrefixes(row) })),
+      {},
+      stays,
     ),
   )
-  const mine = sql`id in ${ids} and +organization_id = ${principal.organization_id}`
   const statements = [
     recordEvents(context, 'track.deleted', sql`tracks where ${mine}`, { is_trashed: false }),
     db.delete(tracks).where(mine).returning({ id: tracks.id }),
     ...purges.flatMap(({ inserts }) => inserts),
-    ...removeFromPlaylists(context, sql`(select value from ${ids} where not ${inTrash(sql`value`)})`),
+    ...removeFromPlaylists(context, sql`(select value from ${ids} where not ${stays(sql`value`)})`),
     db
       .update(jobs)
       .set({ state: 'done' })

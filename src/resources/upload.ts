@@ -1,4 +1,4 @@
-import { and, eq, gt } from 'drizzle-orm'
+import { and, eq, gt, sql } from 'drizzle-orm'
 
 import { newId } from '../adapters/id.ts'
 import { uploadSessions } from '../adapters/schema.ts'
@@ -6,11 +6,12 @@ import { multipartUploads } from '../adapters/work_schema.ts'
 import type { Context, Handlers } from '../context.ts'
 import { UPLOAD_TTL } from '../contract/facts.ts'
 import type { uploadOperations } from '../contract/upload.ts'
-import { notFound } from '../errors.ts'
+import { ApiError, notFound } from '../errors.ts'
+import { startPurge } from '../pipeline/purge.ts'
 import { mayReach } from './access.ts'
 import { findCollection } from './collection.ts'
 import { checkExpiry, timestamp } from './session.ts'
-import { findTrack, insertTrack, refreshTrack } from './track.ts'
+import { deletion, findTrack, insertTrack, refreshTrack } from './track.ts'
 
 /** An upload session of the caller's organization that has not expired, unless it `goesOn`. */
 export async function findUploadSession(context: Context, id: string, goesOn?: () => Promise<boolean>) {
@@ -44,6 +45,9 @@ async function cameInParts({ db, now }: Context, track_id: string): Promise<bool
     .get()
   return row !== undefined
 }
+
+/** A track whose file was refused is not among them: its error is to be read. */
+const NEVER_UPLOADED = sql`source_path is null and (status = 'initializing' or info ->> '$.error.code' = 'upload_expired')`
 
 export const uploadHandlers: Handlers<typeof uploadOperations> = {
   async createUploadSession({ body }, context) {
@@ -103,5 +107,26 @@ export const uploadHandlers: Handlers<typeof uploadOperations> = {
     if (track.upload_session_id !== session.id) throw notFound('track')
     const { progress = null, error = null } = track.info
     return { upload_session_id: session.id, track_id: track.id, track: { ...track, progress, error } }
+  },
+
+  async deleteSessionTrack({ params }, context) {
+    const { db, now } = context
+    const { upload_session_id, track_id } = params
+    await findUploadSession(context, upload_session_id, async () => true)
+    const track = await findSessionTrack(context, params)
+    // The file may have arrived unnoticed.
+    await refreshTrack(context, track_id)
+    const { statements, purges } = deletion(context, [track], NEVER_UPLOADED)
+    const [, deleted] = await db.batch([
+      ...statements,
+      // The next sweep gives up its upload in parts.
+      db
+        .update(multipartUploads)
+        .set({ expires_at: now })
+        .where(sql`track_id = ${track_id} and track_id not in (select id from tracks)`),
+    ])
+    if ((deleted as unknown[]).length === 0) throw new ApiError('track_uploaded', 'This track has its file already')
+    await startPurge(context, purges)
+    return { upload_session_id, track_id, deleted_track: track }
   },
 }

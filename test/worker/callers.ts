@@ -18,7 +18,8 @@ export async function aWorld() {
   await ok('PUT', `/v1/playlist/${playlist_id}/track`, { key, body: { track_ids: [track_id, track_id] } })
   const { tracks } = await ok('GET', `/v1/playlist/${playlist_id}/track`, { key })
   const { upload_session_id } = await ok('POST', '/v1/upload_session', { key, body: { collection_id } })
-  const uploaded = await ok('POST', `/v1/upload/${upload_session_id}/track`, { key, body: { file_name: 'a.mp3' } })
+  const sessionTrack = () => ok('POST', `/v1/upload/${upload_session_id}/track`, { key, body: { file_name: 'a.mp3' } })
+  const uploaded = await sessionTrack()
   const { play_session_id } = await ok('POST', '/v1/play_session/track', {
     key,
     body: { track_id, is_downloadable: true },
@@ -43,6 +44,8 @@ export async function aWorld() {
     playlist_track_id: tracks[0].playlist_track_id as string,
     upload_session_id: upload_session_id as string,
     session_track_id: uploaded.track_id as string,
+    /** Of the session, and without a file. */
+    waiting_track_id: (await sessionTrack()).track_id as string,
     play_session_id: play_session_id as string,
     api_key_id: api_key_id as string,
     variant_id: variant_id as string,
@@ -62,6 +65,13 @@ export async function reopenMultiparts(world: World): Promise<void> {
     const made = await aMultipart(world.key, track_id)
     await query('update multipart_uploads set id = ? where id = ?', id, made)
   }
+}
+
+/** A track without a file under the same id, after it was discarded. */
+export async function remakeWaitingTrack({ key, upload_session_id, waiting_track_id }: World): Promise<void> {
+  const body = { file_name: 'a.mp3' }
+  const made = await ok('POST', `/v1/upload/${upload_session_id}/track`, { key, body })
+  await query('update tracks set id = ? where id = ?', waiting_track_id, made.track_id)
 }
 export type World = Awaited<ReturnType<typeof aWorld>>
 

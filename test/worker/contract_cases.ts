@@ -187,6 +187,10 @@ export const cases: Record<OperationName, Case> = {
       track: 'id index duration file_name track_status_id status progress error',
     },
   },
+  deleteSessionTrack: {
+    names: ({ waiting_track_id }: World) => ({ track_id: waiting_track_id }),
+    keys: { '': `${ENVELOPE} upload_session_id track_id deleted_track`, deleted_track: 'id index file_name' },
+  },
   listPlaylists: { keys: { '': `${ENVELOPE} count playlists`, 'playlists.0': PLAYLIST } },
   createPlaylist: {
     body: () => ({ title: 'New' }),

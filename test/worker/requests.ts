@@ -64,6 +64,7 @@ export const pathValues = (name: OperationName, world: World): Record<string, st
     track_id: world.session_track_id,
     multipart_upload_id: world.session_multipart_upload_id,
   }),
+  ...(name === 'deleteSessionTrack' && { track_id: world.waiting_track_id }),
 })
 
 /** The request that an operation's table entry describes, aimed at the world's things. */

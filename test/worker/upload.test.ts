@@ -1,10 +1,12 @@
+import { env } from 'cloudflare:workers'
 import { eq } from 'drizzle-orm'
 import { beforeEach, describe, expect, it } from 'vitest'
 
-import { uploadSessions } from '../../src/adapters/schema.ts'
-import { aShop, runSweep, trackRow } from './fixtures.ts'
+import { tracks, uploadSessions } from '../../src/adapters/schema.ts'
+import { aShop, beforeBatch, runSweep, trackRow, upload, uploaded } from './fixtures.ts'
+import { aMultipart, multipartRow } from './parts.ts'
 import { isSignedFor, signedParts } from './signature.ts'
-import { db, ok, refused, wrongFields } from './support.ts'
+import { aCollection, db, ok, query, refused, wrongFields } from './support.ts'
 
 let key: string
 let collection_id: string
@@ -79,6 +81,84 @@ describe('behaviour', () => {
     expect(await isSignedFor('PUT', track_upload.upload_url, headers)).toBe(true)
     expect(track_cover_upload).toMatchObject({ method: 'POST', ttl: 3600 })
     expect(track_cover_upload.upload_url).toMatch(/^https:\/\/tonearm\.test\/v1\/cover_upload\//)
+  })
+})
+
+describe('a track that is discarded', () => {
+  const waiting = async () => {
+    const { upload_session_id: session } = await open()
+    const { track_id } = await addTrack(session)
+    return { session, track_id: track_id as string, path: `/v1/upload/${session}/track/${track_id}` }
+  }
+  const uploader = async (collection: string) =>
+    (await ok('POST', '/v1/api_key', { key, body: { title: 'Page', type: 'uploader', collection_id: collection } }))
+      .secret
+  const jobs = () => query<{ payload: string }>("select payload from jobs where payload ->> '$.kind' = 'purge'")
+
+  it('is gone, also when its session has ended; what still arrives is deleted', async () => {
+    const { session, track_id, path } = await waiting()
+    const row = await trackRow(track_id)
+    await endAgo(session, HOUR)
+    const caller = await uploader(collection_id)
+    const { deleted_track } = await ok('DELETE', path, { key: caller })
+    expect(deleted_track).toEqual({ id: track_id, index: row.index, file_name: 'So What.mp3' })
+    expect((await ok('GET', `/v1/collection/${collection_id}/track`, { key })).tracks).toEqual([])
+    expect((await ok('GET', '/v1/event', { key })).events.at(-1)).toMatchObject({ type: 'track.deleted' })
+    await refused(404, 'not_found', 'DELETE', path, { key: caller })
+    // Now, and once its URL has expired.
+    expect((await jobs()).filter(({ payload }) => payload.includes(row.upload_path))).toHaveLength(2)
+  })
+
+  it('takes its upload in parts with it', async () => {
+    const { track_id, path } = await waiting()
+    const upload = await aMultipart(key, track_id)
+    const { path: object } = await multipartRow(upload)
+    await ok('DELETE', path, { key })
+    await runSweep()
+    expect(await multipartRow(upload)).toBeUndefined()
+    await expect(env.MEDIA.resumeMultipartUpload(object, 'x').complete([])).rejects.toThrow()
+  })
+
+  it('is not one whose URL expired without a file: that is discarded too', async () => {
+    const { track_id, path } = await waiting()
+    await db.update(tracks).set({ upload_expires_at: 0 }).where(eq(tracks.id, track_id))
+    expect((await ok('GET', `/v1/track/${track_id}`, { key })).track.info.error.code).toBe('upload_expired')
+    await ok('DELETE', path, { key })
+  })
+
+  it('has no file: one whose file has arrived stays, whoever noticed it', async () => {
+    const unnoticed = await waiting()
+    await upload(await trackRow(unnoticed.track_id))
+    await refused(409, 'track_uploaded', 'DELETE', unnoticed.path, { key })
+    expect((await trackRow(unnoticed.track_id)).status).toBe('processing')
+    const refusedFile = await waiting()
+    await upload(await trackRow(refusedFile.track_id), '')
+    await refused(409, 'track_uploaded', 'DELETE', refusedFile.path, { key })
+    expect((await trackRow(refusedFile.track_id)).status).toBe('failed')
+  })
+
+  it('has no file: one whose file arrives in this moment stays, with its places in playlists', async () => {
+    const { track_id, path } = await waiting()
+    const { playlist_id } = await ok('POST', '/v1/playlist', { key, body: { title: 'Mix' } })
+    await ok('PUT', `/v1/playlist/${playlist_id}/track`, { key, body: { track_ids: [track_id] } })
+    const arrives = async () =>
+      db
+        .update(tracks)
+        .set(uploaded(await trackRow(track_id)))
+        .where(eq(tracks.id, track_id))
+    await refused(409, 'track_uploaded', 'DELETE', path, {
+      key,
+      bindings: beforeBatch(async () => void (await arrives())),
+    })
+    expect((await ok('GET', `/v1/playlist/${playlist_id}/track`, { key })).tracks).toHaveLength(1)
+    expect(await jobs()).toEqual([])
+  })
+
+  it('is of this session, and of a collection that the key may reach', async () => {
+    const [own, other] = [await waiting(), await waiting()]
+    await refused(404, 'not_found', 'DELETE', `/v1/upload/${other.session}/track/${own.track_id}`, { key })
+    const outside = await uploader((await aCollection(key)).id)
+    await refused(404, 'not_found', 'DELETE', own.path, { key: outside })
   })
 })
 
