@@ -1,4 +1,4 @@
-import { and, eq, sql } from 'drizzle-orm'
+import { and, eq, type SQL, sql } from 'drizzle-orm'
 
 import { among, insertFrom } from '../adapters/database.ts'
 import { newId, randomBase62 } from '../adapters/id.ts'
