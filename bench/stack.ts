@@ -77,16 +77,16 @@ export interface Created {
   track_upload: { method: string; upload_url: string }
 }
 
-/** Sends a file to where its track's handle leads; false when it was refused. */
-export async function send(
-  { track_upload: { method, upload_url } }: Created,
-  file: Uint8Array<ArrayBuffer>,
-  seconds = 30,
-): Promise<boolean> {
-  const response = await fetch(upload_url, { method, body: file, signal: AbortSignal.timeout(seconds * 1000) })
+/** Sends a file, or a part of one, to a signed URL; answers its ETag, or null when it was refused. */
+export async function put(url: string, file: Uint8Array<ArrayBuffer>, seconds = 30): Promise<string | null> {
+  const response = await fetch(url, { method: 'PUT', body: file, signal: AbortSignal.timeout(seconds * 1000) })
   await response.body?.cancel()
-  return response.ok
+  return response.ok ? response.headers.get('etag') : null
 }
+
+/** Sends a file to where its track's handle leads; false when it was refused. */
+export const send = async ({ track_upload }: Created, file: Uint8Array<ArrayBuffer>, seconds = 30): Promise<boolean> =>
+  (await put(track_upload.upload_url, file, seconds)) !== null
 
 const root = join(import.meta.dirname, '..')
 

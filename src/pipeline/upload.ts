@@ -45,14 +45,17 @@ export function keepUploads(system: System, organization_id: string, track: SQL,
 /** The purge job of a path that was given up. */
 export const isGivenUp = (path: string) => sql`id = ${path} and payload -> '$.upload' is null`
 
+/** Whether a path's parts may be joined, but nobody has checked their size. */
+const isUnchecked = (track_id: string, path: string) =>
+  sql`exists (select 1 from multipart_uploads where track_id = ${track_id} and path = ${path} and state = 'open')`
+
 /** True in the statement that takes a file for a track: its handle is newer than that of the track's file, and was not given up. */
 export const mayTake = (track_id: string, path: string) =>
   and(
     eq(tracks.id, track_id),
     eq(tracks.awaiting_upload, true),
     sql`coalesce(source_path, '') < ${path} and upload_path >= ${path}`,
-    // Its parts are not checked yet.
-    sql`not exists (select 1 from multipart_uploads where track_id = ${track_id} and path = ${path} and state = 'open')`,
+    sql`not ${isUnchecked(track_id, path)}`,
     sql`not exists (select 1 from jobs where ${isGivenUp(path)})`,
   )!
 
@@ -85,7 +88,8 @@ export async function discardUpload(
   track_id: string,
   { path, size }: { path: string; size: number },
 ): Promise<void> {
-  const isUntold = sql`id = ${path} and state = 'open' and payload -> '$.upload' is not null and payload ->> '$.upload.is_replaced' is null`
+  const isUntold = sql`id = ${path} and state = 'open' and payload -> '$.upload' is not null
+    and payload ->> '$.upload.is_replaced' is null and not ${isUnchecked(track_id, path)}`
   const file_name = sql`coalesce((select payload ->> '$.upload.file_name' from jobs where id = ${path}), file_name)`
   const [, , used] = await db.batch([
     db
@@ -96,7 +100,8 @@ export async function discardUpload(
       .update(jobs)
       .set({ payload: sql`json_set(payload, '$.upload.is_replaced', 1)` })
       .where(isUntold),
-    db.select({ id: tracks.id }).from(tracks).where(sql`id = ${track_id} and (source_path = ${path} or exists (
+    db.select({ id: tracks.id }).from(tracks)
+      .where(sql`id = ${track_id} and (source_path = ${path} or ${isUnchecked(track_id, path)} or exists (
         select 1 from json_each(coalesce(files, '[]')) where value ->> 'path' = ${path}))`),
   ])
   if (used.length === 0) await env.MEDIA.delete(path)

@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
 
 test.runIf(process.platform === 'linux')(
-  'whatever is killed, every upload is done once',
+  'whatever is killed, every track has the file that should be its own',
   { timeout: 600_000 },
   async () => {
     const args = [
@@ -30,7 +30,7 @@ test.runIf(process.platform === 'linux')(
       stream.setEncoding('utf8').on('data', (part: string) => (output += part))
     const [code] = (await once(child, 'close')) as [number]
     expect(output).toMatch(
-      /\n4 of 4 ready, 0 failed, 0 stuck, 0 orphans, 0 missing, 0 twice, 0 wrong durations, p99 [\d.]+ s\n$/,
+      /\n4 of 4 ready, 0 lost, 0 stuck, 0 orphans, 0 missing, 0 twice, 0 under the wrong name, p99 [\d.]+ s\n$/,
     )
     expect(output).toMatch(/kills: \w+ \d/)
     expect(code).toBe(0)

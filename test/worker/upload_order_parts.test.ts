@@ -17,7 +17,8 @@ describe('an upload in parts', () => {
     const { multipart_upload } = await ok('POST', `${at}/multipart`, { key, body: sent })
     const id = multipart_upload.id as string
     const done = [await sendPart(id, 1, aFile(seconds))]
-    return { at: `${at}/multipart/${id}`, body: { done }, key, path: (await multipartRow(id)).path }
+    const { path, upload_id } = await multipartRow(id)
+    return { at: `${at}/multipart/${id}`, body: { done }, key, path, upload_id }
   }
 
   it.each(['begun', 'deleted'])('that is joined while it is %s is given up whole', async (how) => {
@@ -53,12 +54,11 @@ describe('an upload in parts', () => {
   it('that is complete and was not noticed counts although another one is begun', async () => {
     serveSources()
     const track = await aTrackWithHandles()
-    const { at, body, key, path } = await aPart(track, 12, { file_name: 'parts.wav' })
+    const { at, body, key, path, upload_id } = await aPart(track, 12, { file_name: 'parts.wav' })
     // The parts are joined; then the request was cut.
     await ok('POST', `${at}/part`, { key, body: { done: body.done } })
-    await env.MEDIA.resumeMultipartUpload(path, (await multipartRow(at.split('/').at(-1)!)).upload_id).complete(
-      body.done.map(({ part_number, etag }) => ({ partNumber: part_number, etag })),
-    )
+    const parts = body.done.map(({ part_number, etag }) => ({ partNumber: part_number, etag }))
+    await env.MEDIA.resumeMultipartUpload(path, upload_id).complete(parts)
     // Nobody has checked its size.
     expect((await track.read()).status).toBe('initializing')
     await query(`update multipart_uploads set state = 'complete'`)
@@ -80,6 +80,20 @@ describe('an upload in parts', () => {
     await track.complete()
     const { multipart_upload } = await ok('POST', `${at}/complete`, { key, body })
     expect(multipart_upload.state).toBe('complete')
+    await track.isOnly(25, 'b.wav', [['parts.wav', 12]])
+  })
+
+  it('that was joined and not checked is complete when its call is repeated, although a newer file has won', async () => {
+    serveSources()
+    const track = await aTrackWithHandles()
+    const { at, body, key, path, upload_id } = await aPart(track, 12, { file_name: 'parts.wav' })
+    await put(await track.renew({ file_name: 'b.wav' }), 25)
+    const parts = body.done.map(({ part_number, etag }) => ({ partNumber: part_number, etag }))
+    await env.MEDIA.resumeMultipartUpload(path, upload_id).complete(parts)
+    await track.complete()
+    expect(await storedFiles('uploads/')).toContain(path)
+    await ok('POST', `${at}/complete`, { key, body })
+    expect(await storedFiles('uploads/')).not.toContain(path)
     await track.isOnly(25, 'b.wav', [['parts.wav', 12]])
   })
 

@@ -1,0 +1,170 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+
+import { makeWav } from '../../scripts/sample.ts'
+import { call, type Created, put, type Stack } from '../stack.ts'
+
+/** What clients do to a track: they upload, renew, replace and race, by one `PUT` or in parts. */
+
+/** A file that a track should have in the end. */
+export interface Sound {
+  seconds: number
+  file_name: string
+  bytes: number
+}
+
+interface Handle {
+  /** Where the file goes; of one track's handles the newest sorts last. */
+  path: string
+  /** Sends the file, and says so. */
+  send: () => Promise<unknown>
+}
+
+type File = Sound & { data: Uint8Array<ArrayBuffer> }
+
+/** A second of tone at so many times the rate; its header then tells the rate of the others, so that it lasts longer. */
+function aFile(file_name: string, seconds: number): File {
+  const data = makeWav(16_000 * seconds)
+  const header = new DataView(data.buffer)
+  header.setUint32(24, 16_000, true)
+  header.setUint32(28, 32_000, true)
+  return { file_name, seconds, bytes: data.length, data }
+}
+
+/** Repeats what fails while a part of the stack is away. */
+export async function persist<T>(attempt: () => Promise<T | null>): Promise<T> {
+  for (;;) {
+    const result = await attempt().catch(() => null)
+    if (result !== null) return result
+    await sleep(500)
+  }
+}
+
+const pathOf = (url: string) => new URL(url).pathname
+
+/** One track, and how clients get handles for its files. `ticket` tells the calls of one client apart from those of others. */
+async function aTrack(stack: Stack, collection_id: string, ticket: string, first: File) {
+  const body = { collection_id, file_name: first.file_name }
+  const created = await persist(() => call<Created>(stack, '/track', body, ticket))
+  const { track_id } = created
+  const at = `/track/${track_id}`
+  let calls = 0
+  const ask = <T>(path: string, sent: object) => {
+    const own = `${ticket}-${++calls}`
+    return persist(() => call<T>(stack, `${at}${path}`, sent, own))
+  }
+  // Not repeated: the service notices by itself.
+  const tell = () => call(stack, `${at}/upload_complete`, {}).catch(() => null)
+  const single = (url: string, file: File): Handle => ({
+    path: pathOf(url),
+    send: async () => {
+      await persist(() => put(url, file.data))
+      await tell()
+    },
+  })
+  return {
+    track_id,
+    first: single(created.track_upload.upload_url, first),
+    async renew(file: File): Promise<Handle> {
+      const { track_upload } = await ask<Created>('/upload', { file_name: file.file_name })
+      return single(track_upload.upload_url, file)
+    },
+    async begin(file: File): Promise<Handle> {
+      const facts = { file_name: file.file_name, file_size: file.bytes }
+      const { multipart_upload, parts } = await ask<Begun>('/multipart', facts)
+      const { upload_url } = parts[0]!
+      return {
+        path: pathOf(upload_url),
+        send: async () => {
+          const etag = await persist(() => put(upload_url, file.data))
+          const done = [{ part_number: 1, etag }]
+          // Repeated without a ticket: it may be.
+          await persist(() => call(stack, `${at}/multipart/${multipart_upload.id}/complete`, { done }))
+        },
+      }
+    },
+  }
+}
+interface Begun {
+  multipart_upload: { id: string }
+  parts: { upload_url: string }[]
+}
+type Track = Awaited<ReturnType<typeof aTrack>>
+
+/** What happens to a track after its creation; answers the handle whose file should win, with that file. `a` is the first handle's file. */
+type Action = (track: Track, a: File, b: File, c: File) => Promise<[Handle, File][]>
+
+/** All that was sent; the newest handle wins. */
+export const ACTIONS: Record<string, Action> = {
+  async upload(track, a) {
+    await track.first.send()
+    return [[track.first, a]]
+  },
+  async 'renew after sending'(track, a, b) {
+    await track.first.send()
+    const renewed = await track.renew(b)
+    await renewed.send()
+    return [
+      [track.first, a],
+      [renewed, b],
+    ]
+  },
+  async 'renew and not send'(track, a, b) {
+    await track.renew(b)
+    await track.first.send()
+    return [[track.first, a]]
+  },
+  async 'send to all, newest first'(track, a, b, c) {
+    const [second, third] = [await track.renew(b), await track.renew(c)]
+    for (const { send } of [third, second, track.first]) await send()
+    return [
+      [track.first, a],
+      [second, b],
+      [third, c],
+    ]
+  },
+  async 'replace by two clients at once'(track, a, b, c) {
+    await track.first.send()
+    const replace = async (file: File): Promise<[Handle, File]> => {
+      const renewed = await track.renew(file)
+      await renewed.send()
+      return [renewed, file]
+    }
+    return [[track.first, a], ...(await Promise.all([replace(b), replace(c)]))]
+  },
+  async 'replace in parts'(track, a, b) {
+    await track.first.send()
+    const parts = await track.begin(b)
+    await parts.send()
+    return [
+      [track.first, a],
+      [parts, b],
+    ]
+  },
+  async 'parts and a newer file'(track, _a, b, c) {
+    const parts = await track.begin(b)
+    const renewed = await track.renew(c)
+    await Promise.all([renewed.send(), parts.send()])
+    return [
+      [parts, b],
+      [renewed, c],
+    ]
+  },
+  async 'parts that are given up'(track, a, b, c) {
+    await track.begin(b)
+    const [parts] = await Promise.all([track.begin(c), track.first.send()])
+    await parts.send()
+    return [
+      [track.first, a],
+      [parts, c],
+    ]
+  },
+}
+
+/** Creates a track and does one of the actions; answers the file that should be its own in the end. */
+export async function act(stack: Stack, collection_id: string, action: string, at: number, roll: () => number) {
+  const [a, b, c] = [1, 2, 3].map((n) => aFile(`${at}-${n}.wav`, n * 3 + Math.floor(roll() * 3))) as [File, File, File]
+  const track = await aTrack(stack, collection_id, `chaos-${at}`, a)
+  const sent = await ACTIONS[action]!(track, a, b, c)
+  const [, { data: _data, ...wins }] = sent.reduce((one, other) => (other[0].path > one[0].path ? other : one))
+  return { track_id: track.track_id, wins }
+}
