@@ -8,6 +8,7 @@ import type { System } from '../context.ts'
 import { sniff } from '../contract/sniff.ts'
 import { HEAD_BYTES } from '../contract/text.ts'
 import { done, end, type Job, type Outcome } from './jobs.ts'
+import { purgeLaterFrom } from './purge.ts'
 import { startTranscode } from './transcode/start.ts'
 import { failure } from './transcode/track_job.ts'
 import { discardUpload, mayTake, replacedPaths, takenFrom } from './upload.ts'
@@ -131,8 +132,16 @@ export async function ingestPath(system: System, path: string): Promise<void> {
   const id = /^uploads\/[^/]+\/[^/]+\/([0-9a-f-]{36})(\.\w+)?$/.exec(path)?.[1]
   const track = id && (await system.db.select().from(tracks).where(eq(tracks.id, id)).get())
   if (!track) return
-  if (track.source_path !== null && path < track.source_path) await discardReplaced(system, track, path)
+  if (track.source_path !== null && path < track.source_path) await dropLate(system, track, path)
   else if (track.awaiting_upload && (await ingest(system, track))) await nudgeFor(system, track.organization_id)
+}
+
+/** A file that came to an older upload handle than that of the track's file, perhaps when its purge had ended. */
+async function dropLate(system: System, track: Pick<Waiting, 'id' | 'organization_id' | 'source_path'>, path: string) {
+  if (await discardReplaced(system, track, path)) return
+  const unused = sql`tracks where id = ${track.id} and source_path > ${path} and not exists (
+    select 1 from json_each(coalesce(files, '[]')) where value ->> 'path' = ${path})`
+  await purgeLaterFrom(system, track.organization_id, sql`json_array(${path})`, unused)
 }
 
 /** Deletes files that came to older upload handles than that of the track's file, `only` those at one path; true when there was one. */

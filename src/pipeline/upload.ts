@@ -34,7 +34,7 @@ export function keepUploads(system: System, organization_id: string, track: SQL,
   const folded_name = file_name === null ? null : folded(file_name)
   const names = sql`'file_name', ${file_name}, 'file_name_original', ${file_name_original}, 'folded_name', ${folded_name}`
   const own = sql`'file_name', file_name, 'file_name_original', file_name_original, 'folded_name', folded ->> '$.file_name'`
-  const former = sql`${track} and awaiting_upload = 1 and coalesce(source_path, '') < upload_path`
+  const former = sql`${track} and coalesce(source_path, '') < upload_path`
   const seconds = Math.ceil((expires_at - system.now) / 1000) + UPLOAD_TTL
   return [
     insert(sql`upload_path`, sql`upload_expires_at`, own, former, AFTER_URLS),

@@ -179,6 +179,27 @@ describe('an upload handle', () => {
     await track.isOnly(12, 'a.wav', [])
   })
 
+  it.each(['was replaced', 'was refused'])('that %s leaves nothing, even if bytes come after its end', async (how) => {
+    serveSources()
+    const track = await aTrackWithHandles()
+    if (how === 'was refused') {
+      await env.MEDIA.put(pathOf(track.first), '')
+      expect((await track.complete()).status).toBe('failed')
+      await put(track.first, 12)
+    }
+    await put(await track.renew({ file_name: 'b.wav' }), 25)
+    await track.complete()
+    await eventually(async () => (await trackRow(track.track_id)).status === 'ready')
+    laterBy(3)
+    await runSweep()
+    await eventually(
+      async () => (await query(`select 1 from jobs where id = ? and state = 'open'`, pathOf(track.first))).length === 0,
+    )
+    await put(track.first, 12)
+    await deliver('ingest', uploadEvent(pathOf(track.first)))
+    await track.isOnly(25, 'b.wav', how === 'was refused' ? [['a.wav', 12]] : [])
+  })
+
   it('of a track in the trash keeps what comes', async () => {
     serveSources()
     const track = await aTrackWithHandles()
