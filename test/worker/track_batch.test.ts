@@ -174,10 +174,11 @@ describe('a batch', () => {
       Math.ceil(read / 200),
       Math.ceil(written / 200),
     ])
-    // Of a moved one: its row, six lists that it leaves, six that it comes into, the search, and the event, which reads nine.
+    // A moved track: its row, its collection in each of three statements, six lists that it leaves and six that it joins, the search, and the event,
+    // which reads nine.
     expect(perTrack).toEqual([
       [18, 5],
-      [48, 20],
+      [49, 20],
       [44, 8],
     ])
   })
