@@ -77,6 +77,7 @@ function sourceOf(track: Track, info: TrackInfo): Fact[] {
     ['Bit depth', info.bit_depth ? `${info.bit_depth} bit` : false],
     ['Bitrate', info.bitrate ? `${Math.round(info.bitrate)} kbit/s` : false],
     ['Size', info.size !== undefined && bytes(info.size)],
+    ['Replaced uploads', info.replaced_uploads?.map(({ file_name }) => file_name).join(', ')],
   ]
   return known.flatMap(([term, value]) => (value ? [[term, value] as const] : []))
 }
