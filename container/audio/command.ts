@@ -1,6 +1,7 @@
 import { CODECS } from '../../src/contract/facts.ts'
 import type { Tags } from '../../src/contract/info.ts'
 import type { Sniffed } from '../../src/contract/sniff.ts'
+import { downmix, heardChannels } from './downmix.ts'
 import { inputFlags, MAX_ALLOC, ownInput } from './input.ts'
 import { PICTURE_FILE } from './picture.ts'
 import type { Encode } from './plan.ts'
@@ -26,7 +27,7 @@ export type Command = {
 /** What the files say of themselves, and whether there is a picture for them; null: nothing. */
 export type Labels = { tags: Tags; picture: boolean }
 
-/** What is measured: by us from s16le PCM of the source's rate and channels on stdout, and by ffmpeg, loudness on stderr. */
+/** What is measured of the channels that are heard: by us from s16le PCM of the source's rate on stdout, and by ffmpeg, loudness on stderr. */
 export type Measure = 'pcm' | 'loudness'
 export const MEASURES: Measure[] = ['pcm', 'loudness']
 
@@ -87,11 +88,16 @@ function measurement(measure: Measure, source: Source): string[] {
 
 // A graph for each output: ffmpeg from version 7 on runs each in a thread of its own. Behind one common `asplit`, whichever encoder is slow
 // for a moment holds up all others.
-function filterGraphs({ pass, source, encodes, measures }: Command): string[] {
-  const decoded = `[0:${source.stream}]${FROM_ZERO},${shape(pass, source)}`
+function filterGraphs({ source, encodes, measures }: Command): string[] {
+  const decoded = `[0:${source.stream}]${FROM_ZERO},${shape(source)}`
   return [
-    ...encodes.map((encode, i) => `${[decoded, ...cutFilter(encode), ...lead(encode)].join(',')}[v${i}]`),
-    ...measures.map((measure) => `${decoded},${MEASURING[measure]}[${measure}]`),
+    ...encodes.map((encode, i) => {
+      const mixed = `${decoded}${downmix(source, encode.channels, encode.codec)}`
+      return `${[mixed, ...cutFilter(encode), ...lead(encode)].join(',')}[v${i}]`
+    }),
+    ...measures.map(
+      (measure) => `${decoded}${downmix(source, heardChannels(source))},${MEASURING[measure]}[${measure}]`,
+    ),
   ]
 }
 
@@ -106,11 +112,10 @@ const MEASURING: Record<Measure, string> = {
 const FROM_ZERO = 'asetpts=PTS-if(lt(STARTT\\,0.5)\\,STARTPTS\\,0)'
 
 // The source's own rate and layout throughout, so that all outputs agree also when a source changes its own half-way.
-function shape(pass: Pass, source: Source): string {
+function shape(source: Source): string {
   const layout = `sample_rates=${source.sampleRate}:channel_layouts=${source.channelLayout}`
-  // Damaged lossy audio can decode to +34 dBFS in floating point; integers cannot exceed full scale.
-  if ((source.bitDepth ?? 16) <= 16) return `aformat=sample_fmts=s16:${layout}`
-  return pass === 'tolerant' ? `aformat=sample_fmts=s32:${layout}` : `aformat=${layout}`
+  // Floating point can exceed full scale, damaged audio by 34 dB, and holds what is no number: encoders differ in what they make of that.
+  return `aformat=sample_fmts=${(source.bitDepth ?? 16) <= 16 ? 's16' : 's32'}:${layout}`
 }
 
 const lead = ({ codec }: Encode) => (codec === 'opus' ? PRE_SKIP_FILTERS : [])
@@ -130,12 +135,25 @@ const decimal = (seconds: number) => seconds.toFixed(6)
 const CLEAN = ['-map_metadata', '-1', '-map_chapters', '-1']
 
 function encoder({ codec, bitrate, rate, channels, bits }: Encode): string[] {
-  const shape = ['-ac', String(channels), '-ar', String(rate)]
+  const shape = ['-ar', String(rate)]
   switch (codec) {
     case 'mp3':
       return [...shape, '-c:a', 'libmp3lame', '-b:a', `${bitrate}k`, ...CLEAN, '-id3v2_version', '3', '-f', 'mp3']
     case 'aac':
-      return [...shape, '-c:a', 'aac', '-b:a', `${bitrate}k`, ...CLEAN, '-movflags', '+faststart', '-f', 'ipod']
+      return [
+        ...shape,
+        '-c:a',
+        'aac',
+        '-aac_coder',
+        aacCoder(bitrate / channels),
+        '-b:a',
+        `${bitrate}k`,
+        ...CLEAN,
+        '-movflags',
+        '+faststart',
+        '-f',
+        'ipod',
+      ]
     case 'opus':
       return [...shape, '-c:a', 'libopus', '-b:a', `${bitrate}k`, '-vbr', 'on', ...CLEAN, '-f', 'webm']
     case 'flac':
@@ -143,6 +161,10 @@ function encoder({ codec, bitrate, rate, channels, bits }: Encode): string[] {
       return [...shape, '-c:a', 'flac', '-sample_fmt', bits === 24 ? 's32' : 's16', ...CLEAN, '-f', 'flac']
   }
 }
+
+// `twoloop`, the default of ffmpeg 5 and later, has wrong levels in its first frames, up to 6 dB for tones. Above 96 kbit/s per channel it is
+// better for the rest of music all the same (docs/decisions/0060).
+const aacCoder = (bitrateOfChannel: number) => (bitrateOfChannel <= 96 ? 'fast' : 'twoloop')
 
 function output(i: number, encode: Encode, { tools, labels }: Command): string[] {
   const flags = [...encoder(encode), ...labelArguments(encode, labels), ...waiting(encode, tools.version)]

@@ -5,6 +5,7 @@ import { JobError } from '../job_error.ts'
 import type { Tools } from '../process/ffmpeg.ts'
 import { type Exit, run } from '../process/run.ts'
 import { blamedEncode, type Command, ffmpegArguments, type Measure, MEASURES, type Pass } from './command.ts'
+import { heardChannels } from './downmix.ts'
 import type { Early } from './early.ts'
 import { createPcmMeter, type PcmSummary } from './levels.ts'
 import type { Encode } from './plan.ts'
@@ -127,7 +128,7 @@ async function encodeSeparately(request: EncodeRequest, before: Exit): Promise<E
 /** `seconds` of audio when they are known, because nothing is measured. */
 async function attempt(request: EncodeRequest & { measures: Measure[]; seconds?: number }): Promise<Attempt> {
   const { source, maxDuration, signal, tools } = request
-  const meter = createPcmMeter(source.channels)
+  const meter = createPcmMeter(heardChannels(source))
   const expected = Math.min(source.estimatedDuration ?? 0, maxDuration)
   const onStdout = (chunk: Buffer) => {
     meter.add(chunk)

@@ -6,6 +6,7 @@ import { JobError } from '../job_error.ts'
 import type { Tools } from '../process/ffmpeg.ts'
 import { run } from '../process/run.ts'
 import { inputFlags, MAX_ALLOC } from './input.ts'
+import { layoutOf } from './layout.ts'
 import { tagsOf } from './tags.ts'
 import { readTexts } from './texts.ts'
 
@@ -48,6 +49,8 @@ export type Source = {
   sampleRate: number
   channels: number
   channelLayout: string
+  /** Where each channel belongs. */
+  speakers: string[]
   lossless: boolean
   /** Bits of a sample of a lossless source, null for a lossy one. */
   bitDepth: number | null
@@ -119,7 +122,7 @@ function describe(found: Probe, guessed: boolean): Source {
     stream: stream.index,
     sampleRate: stream.sample_rate,
     channels: stream.channels,
-    channelLayout: layoutOf(stream.channel_layout, stream.channels),
+    ...layoutOf(stream.channel_layout, stream.channels),
     lossless,
     bitDepth: lossless ? bitDepth(stream) : null,
     bitrate: bits > 0 ? Math.round(bits / 1000) : null,
@@ -152,13 +155,6 @@ function refuseAbsurd(rate: number, channels: number): void {
 function isLossless(codec: string): boolean {
   if (codec === 'pcm_alaw' || codec === 'pcm_mulaw' || codec === 'pcm_vidc') return false
   return /^(flac|alac|ape|wavpack|tta|wmalossless|mlp|truehd|shorten|tak|pcm_.*)$/.test(codec)
-}
-
-const DEFAULT_LAYOUTS = ['mono', 'stereo', '2.1', '4.0', '5.0', '5.1', '6.1', '7.1']
-
-// What ffprobe calls unknown or by a name of its own gets the layout that its count of channels suggests.
-function layoutOf(name: string | undefined, channels: number): string {
-  return name && /^\w[\w.()-]*$/.test(name) && !name.startsWith('unknown') ? name : DEFAULT_LAYOUTS[channels - 1]!
 }
 
 function bitDepth(stream: Probe['streams'][number]): number {

@@ -13,6 +13,7 @@ const cd: Source = {
   sampleRate: 44100,
   channels: 2,
   channelLayout: 'stereo',
+  speakers: ['FL', 'FR'],
   lossless: true,
   bitDepth: 16,
   bitrate: 900,

@@ -1,0 +1,184 @@
+import { describe, expect, it } from 'vitest'
+
+import type { JobVariant } from '../../src/contract/job.ts'
+import { decode, ffmpeg, probeAudio } from '../support/audio.ts'
+import { type Level, levelOf } from '../support/loudness.ts'
+import { amplitude, chirps, lateness, sample, silence, sine, type Wave } from '../support/signal.ts'
+import { wavFile } from '../support/wav.ts'
+import { newJob, succeed } from './service.ts'
+import { shareService } from './shared.ts'
+
+/** Stereo and mono made of more channels: the same level and place in every codec, and never above full scale. */
+
+const { storage, service } = await shareService()
+
+const TYPES = { aac: 'audio/mp4', mp3: 'audio/mpeg', opus: 'audio/webm', flac: 'audio/flac' }
+const CODECS = Object.keys(TYPES) as (keyof typeof TYPES)[]
+
+/** Runs a job with every default variant, and with an own one of so many channels for each codec. */
+async function make(source: Buffer, channels: 1 | 2, wanted: (index: string) => boolean = () => true) {
+  const job = newJob(storage, storage.serve(`source-${storage.requests.length}`, source))
+  const own = CODECS.map((codec): JobVariant => {
+    const index = `own-${codec}`
+    const url = storage.url(`${job.job_id}/${index}`)
+    const bitrate = codec === 'flac' ? 0 : 128
+    return { index, url, content_type: TYPES[codec], kind: 'audio', codec, bitrate, channels }
+  })
+  job.variants = [...job.variants, ...own].filter(({ index }) => wanted(index))
+  const { result, fallback } = await succeed(service, job)
+  expect([fallback, result.failed, result.warnings]).toEqual([undefined, [], []])
+  const file = (index: string) => storage.files.get(`${job.job_id}/${index}`)!
+  return { result, file }
+}
+
+const EQUAL_LU = 0.5
+/** How much louder or softer a file may be than `analysis` says: half the spread, and a tenth for rounding. */
+const MEASURED_LU = 0.6
+
+function expectEqual(levels: Record<string, Level>, measured: number) {
+  const seen = JSON.stringify({ measured, ...levels })
+  const loudness = Object.values(levels).map(({ lufs }) => lufs)
+  expect(Math.max(...loudness) - Math.min(...loudness), seen).toBeLessThanOrEqual(EQUAL_LU)
+  for (const lufs of loudness) expect(Math.abs(lufs - measured), seen).toBeLessThanOrEqual(MEASURED_LU)
+}
+
+async function levelsOf(files: [string, Buffer][]): Promise<Record<string, Level>> {
+  const levels: Record<string, Level> = {}
+  for (const [index, file] of files) levels[index] = await levelOf(file)
+  return levels
+}
+
+/** A chord for each channel, none of whose tones another channel has. */
+const chords = (count: number, peak: number): Wave[] =>
+  Array.from({ length: count }, (_, channel) => {
+    const tones = [1, 2.7, 5.3].map((step) => sine((220 + 37 * channel) * step, peak / 3, 40 * channel))
+    return (seconds) => tones.reduce((sum, tone) => sum + tone(seconds), 0)
+  })
+
+/** Name, speaker mask (Microsoft, WAVEFORMATEXTENSIBLE; 0: unknown), channels, Hz, bits. */
+const LAYOUTS: [name: string, mask: number, count: number, rate: number, bits: 16 | 24][] = [
+  ['5.1', 0x3f, 6, 48_000, 16],
+  ['7.1', 0x63f, 8, 96_000, 24],
+  ['quad', 0x33, 4, 44_100, 24],
+  ['3.0', 0x7, 3, 44_100, 16],
+  ['hexagonal', 0x137, 6, 48_000, 16],
+  ['six channels of unknown places', 0, 6, 48_000, 24],
+]
+
+describe.each(LAYOUTS)('of %s', (_, mask, count, rate, bits) => {
+  it('every file has the level that is reported, at most full scale', async () => {
+    const source = wavFile(sample(chords(count, 0.95), { rate, seconds: 2, bits }), mask)
+    const { result, file } = await make(source, 2)
+    const indexes = ['aac-160', 'mp3-128', 'opus-96', 'preview', ...CODECS.map((codec) => `own-${codec}`)]
+    const levels = await levelsOf(indexes.map((index) => [index, file(index)]))
+    const { integrated_lufs, true_peak_dbtp, sample_peak_dbfs, replaygain_track_gain } = result.info.loudness!
+    // The preview fades.
+    const { preview, ...whole } = levels
+    expectEqual(whole, integrated_lufs!)
+    expect(Math.abs(preview!.lufs - levels['mp3-128']!.lufs)).toBeLessThanOrEqual(2)
+    for (const [index, { peak }] of Object.entries(levels)) expect(peak, index).toBeLessThanOrEqual(0)
+    expect(true_peak_dbtp).toBeLessThanOrEqual(0)
+    expect(sample_peak_dbfs).toBeLessThanOrEqual(true_peak_dbtp! + 0.1)
+    expect(replaygain_track_gain).toBeCloseTo(-18 - integrated_lufs!, 5)
+    expect(await probeAudio(file('lossless'))).toMatchObject({ channels: count, rate })
+    expect(await decode(file('lossless'))).toEqual(await decode(source))
+  })
+})
+
+it('a preview has the level of its track', async () => {
+  const source = wavFile(sample(chords(6, 0.95), { rate: 48_000, seconds: 8, bits: 16 }))
+  const { file } = await make(source, 2, (index) => ['preview', 'mp3-128', 'aac-160'].includes(index))
+  // Past the fade-in and before the fade-out, and the same part of the whole.
+  const part = async (index: string) =>
+    levelOf(await ffmpeg(['-i', 'in', '-ss', '1', '-t', '3', '-f', 'wav'], { in: file(index) }))
+  expectEqual({ preview: await part('preview'), aac: await part('aac-160') }, (await part('mp3-128')).lufs)
+})
+
+describe('mono of stereo', () => {
+  it.each([
+    ['the same in both channels', (wave: Wave) => [wave, wave]],
+    ['on one side', (wave: Wave) => [wave, silence]],
+  ])('that is %s is the mean of both, in every codec', async (_, place) => {
+    const source = wavFile(sample(place(sine(1000, 0.9)), { rate: 44_100, seconds: 2, bits: 16 }))
+    const { file } = await make(source, 1, (index) => index.startsWith('own') || index === 'analysis')
+    const levels = await levelsOf(CODECS.map((codec) => [codec, file(`own-${codec}`)]))
+    const mean = place(silence)[1] === silence && place(sine(1, 1))[1] === silence ? 0.45 : 0.9
+    // A sine of full scale in both channels has -0.02 LUFS (EBU Tech 3341, case 1).
+    expectEqual(levels, 20 * Math.log10(mean))
+    for (const [codec, { peak }] of Object.entries(levels)) expect(peak, codec).toBeLessThanOrEqual(0)
+  })
+})
+
+/** Amplitude of a tone in every second sample. */
+function amplitudeOf(samples: Int16Array, side: 0 | 1, hz: number, rate: number): number {
+  let [sine, cosine] = [0, 0]
+  for (let i = side; i < samples.length; i += 2) {
+    const angle = (2 * Math.PI * hz * (i - side)) / 2 / rate
+    sine += samples[i]! * Math.sin(angle)
+    cosine += samples[i]! * Math.cos(angle)
+  }
+  return (4 * Math.hypot(sine, cosine)) / samples.length / 32768
+}
+
+const H = Math.SQRT1_2
+const [LEFT, RIGHT, CENTRE, BACK, LOW] = [
+  [1, 0],
+  [0, 1],
+  [H, H],
+  [0.5, 0.5],
+  [0, 0],
+]
+const [SIDE_LEFT, SIDE_RIGHT] = [
+  [H, 0],
+  [0, H],
+]
+const SIDES = [SIDE_LEFT, SIDE_RIGHT]
+
+/** What each channel is multiplied with, to the left and to the right: ITU-R BS.775-4, table 2, and its like for channels that it lacks. */
+describe.each<[string, number, (number[] | undefined)[]]>([
+  ['5.1', 0x3f, [LEFT, RIGHT, CENTRE, LOW, ...SIDES]],
+  ['5.1 with side speakers', 0x60f, [LEFT, RIGHT, CENTRE, LOW, ...SIDES]],
+  ['7.1', 0x63f, [LEFT, RIGHT, CENTRE, LOW, ...SIDES, ...SIDES]],
+  ['6.1', 0x70f, [LEFT, RIGHT, CENTRE, LOW, BACK, ...SIDES]],
+  ['quad', 0x33, [LEFT, RIGHT, ...SIDES]],
+  ['2.1', 0xb, [LEFT, RIGHT, LOW]],
+  ['3.0', 0x7, [LEFT, RIGHT, CENTRE]],
+  ['4.0', 0x107, [LEFT, RIGHT, CENTRE, BACK]],
+  ['hexagonal', 0x137, [LEFT, RIGHT, CENTRE, ...SIDES, BACK]],
+  ['octagonal', 0x737, [LEFT, RIGHT, CENTRE, ...SIDES, BACK, ...SIDES]],
+  ['with heights', 0x502f & ~0x20, [LEFT, RIGHT, CENTRE, LOW, ...SIDES]],
+  ['without a name', 0x10c, [CENTRE, LOW, BACK]],
+  ['three channels of unknown places', 0, [LEFT, RIGHT, CENTRE]],
+  ['four channels of unknown places', 0, [LEFT, RIGHT, ...SIDES]],
+])('the matrix of %s', (_, mask, gains) => {
+  it('is what is delivered', async () => {
+    const rate = 48_000
+    const hz = (channel: number) => 400 + 200 * channel
+    const waves = gains.map((_gain, channel) => sine(hz(channel), amplitude(-20)))
+    const source = wavFile(sample(waves, { rate, seconds: 0.5, bits: 24 }), mask)
+    const { file } = await make(source, 2, (index) => index === 'own-flac')
+    const samples = await decode(file('own-flac'))
+    const found = gains.map((_gain, channel) =>
+      ([0, 1] as const).map((side) => amplitudeOf(samples, side, hz(channel), rate) / amplitude(-20)),
+    )
+    for (const [channel, gain] of gains.entries()) {
+      for (const side of [0, 1] as const)
+        expect(found[channel]![side], JSON.stringify(found)).toBeCloseTo(gain![side]!, 2)
+    }
+  })
+})
+
+describe('down-mixes of any rate', () => {
+  it.each([8000, 11_025, 44_100, 88_200, 192_000, 384_000])('at %d Hz keep length and place', async (rate) => {
+    const wave = chirps(0.9)
+    const source = wavFile(sample([wave, wave, wave, silence, wave, wave], { rate, seconds: 1.1234, bits: 16 }))
+    const { result, file } = await make(source, 2, (index) => index === 'own-flac')
+    const samples = await decode(file('own-flac'))
+    expect(samples.length / 2).toBe(Math.round(1.1234 * rate))
+    expect(result.duration).toBe(1.123)
+    const left = samples.filter((_sample, i) => i % 2 === 0)
+    expect([0.04, 0.54, 1.04].map((second) => lateness(left, wave, rate, second, 2 * Math.ceil(rate / 100)))).toEqual([
+      0, 0, 0,
+    ])
+  })
+})

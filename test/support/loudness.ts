@@ -1,0 +1,28 @@
+import { execFile } from 'node:child_process'
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+
+import { createPcmMeter } from '../../container/audio/levels.ts'
+import { loudness } from '../../container/audio/loudness.ts'
+import { tools } from './audio.ts'
+
+const execute = promisify(execFile)
+
+export type Level = { lufs: number; peak: number }
+
+/** Integrated loudness (LUFS) and true peak (dBTP) of a file's decoded samples. A file with one channel counts as both speakers playing it. */
+export async function levelOf(file: Buffer): Promise<Level> {
+  const cwd = await mkdtemp(join(tmpdir(), 'tonearm-level-'))
+  try {
+    await writeFile(join(cwd, 'file'), file)
+    const filter = 'ebur128=peak=true:dualmono=true:framelog=verbose'
+    const args = ['-hide_banner', '-nostats', '-i', 'file', '-af', filter, '-f', 'null', '-']
+    const { stderr } = await execute(tools.ffmpeg, args, { cwd })
+    const found = loudness(stderr, createPcmMeter(1).summary())
+    return { lufs: found.integrated_lufs ?? Number.NaN, peak: found.true_peak_dbtp ?? Number.NaN }
+  } finally {
+    await rm(cwd, { recursive: true, force: true })
+  }
+}
