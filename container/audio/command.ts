@@ -59,8 +59,7 @@ type Reading = Omit<Command, 'encodes' | 'measures' | 'labels'>
 
 function inputArguments({ pass, source, sniffed, maxDuration }: Reading): string[] {
   const strict = pass === 'strict'
-  // ffmpeg 7.1's own decoder puts as many zeros as samples into a 16 kHz file. Without libspeex there is none that can be relied on.
-  const decoder = source.codec === 'speex' ? [`-c:${source.stream}`, 'libspeex'] : []
+  const decoder = source.decoder ? [`-c:${source.stream}`, source.decoder] : []
   return [
     '-hide_banner',
     '-nostdin',
@@ -93,7 +92,7 @@ function filterGraphs({ source, encodes, measures }: Command): string[] {
   return [
     ...encodes.map((encode, i) => {
       const mixed = `${decoded}${downmix(source, encode.channels, encode.codec)}`
-      return `${[mixed, ...cutFilter(encode), ...lead(encode)].join(',')}[v${i}]`
+      return `${[mixed, ...levelFilter(encode), ...cutFilter(encode), ...lead(encode)].join(',')}[v${i}]`
     }),
     ...measures.map(
       (measure) => `${decoded}${downmix(source, heardChannels(source))},${MEASURING[measure]}[${measure}]`,
@@ -120,6 +119,19 @@ function shape(source: Source): string {
 
 const lead = ({ codec }: Encode) => (codec === 'opus' ? PRE_SKIP_FILTERS : [])
 
+// LAME makes everything softer (`abr_switch_map` in its presets.c), which ffmpeg cannot turn off.
+function levelFilter({ codec, bitrate }: Encode): string[] {
+  const scale = LAME_SCALES.find(([most]) => bitrate <= most)?.[1]
+  return codec === 'mp3' && scale ? [`volume=${decimal(1 / scale)}:precision=float`] : []
+}
+
+/** The factor by which LAME multiplies samples, up to a bitrate in kbit/s; above these it is 1. */
+const LAME_SCALES = [
+  [160, 0.95],
+  [192, 0.97],
+  [224, 0.98],
+] as const
+
 function cutFilter({ cut }: Encode): string[] {
   if (!cut) return []
   const { start, length } = cut
@@ -130,7 +142,7 @@ function cutFilter({ cut }: Encode): string[] {
 }
 
 // ffmpeg does not read 1e-7.
-const decimal = (seconds: number) => seconds.toFixed(6)
+const decimal = (number: number) => number.toFixed(6)
 
 const CLEAN = ['-map_metadata', '-1', '-map_chapters', '-1']
 

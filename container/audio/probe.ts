@@ -9,6 +9,7 @@ import { inputFlags, MAX_ALLOC } from './input.ts'
 import { layoutOf } from './layout.ts'
 import { tagsOf } from './tags.ts'
 import { readTexts } from './texts.ts'
+import { type PaddedWave, readPaddedWave } from './wave.ts'
 
 const text = z.string().optional()
 const number = z.coerce.number().optional().catch(undefined)
@@ -44,6 +45,8 @@ type Probe = z.infer<typeof Probe>
 export type Source = {
   container: string
   codec: string
+  /** ffmpeg's decoder where its own choice is wrong. */
+  decoder: string | null
   profile: string | null
   stream: number
   sampleRate: number
@@ -95,7 +98,16 @@ export async function probe(path: string, sniffed: Sniffed, tools: Tools, signal
     throw new JobError('decode_failed', 'The file is damaged: it cannot be opened.')
   if (exit.code !== 0) throw new JobError('unsupported_format', 'This is not audio in a format that we know.')
   const guessed = exit.stderr.includes('Estimating duration from bitrate') || sniffed.streamed
-  return describe(Probe.parse(JSON.parse(exit.stdout.toString('latin1'))), guessed)
+  const source = describe(Probe.parse(JSON.parse(exit.stdout.toString('latin1'))), guessed)
+  const wave = sniffed.demuxer === 'wav' ? await readPaddedWave(path) : null
+  return wave ? asStored(source, wave) : source
+}
+
+/** A WAV that ffprobe has misread. */
+function asStored(source: Source, { decoder, validBits, bytesPerSecond, size }: PaddedWave): Source {
+  const duration = size === null ? null : size / bytesPerSecond
+  const bitrate = Math.round((bytesPerSecond * 8) / 1000)
+  return { ...source, codec: decoder, decoder, bitDepth: validBits, bitrate, duration, estimatedDuration: duration }
 }
 
 function describe(found: Probe, guessed: boolean): Source {
@@ -118,6 +130,8 @@ function describe(found: Probe, guessed: boolean): Source {
   return {
     container: found.format.format_name ?? 'unknown',
     codec,
+    // ffmpeg 7.1's own puts as many zeros as samples into a 16 kHz file. Without libspeex there is none that can be relied on.
+    decoder: codec === 'speex' ? 'libspeex' : null,
     profile: stream.profile ?? null,
     stream: stream.index,
     sampleRate: stream.sample_rate,

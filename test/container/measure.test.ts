@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
 
-import { makeAudio, type Signal, tone } from '../support/audio.ts'
+import type { JobVariant } from '../../src/contract/job.ts'
+import { decode, makeAudio, type Signal, tone } from '../support/audio.ts'
 import { lightVariants, newJob, succeed } from './service.ts'
 import { shareService } from './shared.ts'
 
@@ -88,5 +89,20 @@ describe('the waveform', () => {
       expected.push(Math.trunc(min / 256) || 0, Math.trunc(max / 256) || 0)
     }
     expect(waveform.data).toEqual(expected)
+  })
+})
+
+describe('MP3', () => {
+  it.each([48, 128, 192, 224, 320])('of %d kbit/s is as loud as its source', async (bitrate) => {
+    const job = newJob(
+      storage,
+      storage.serve(`mp3-${bitrate}`, await makeAudio('wav', { seconds: 1, expression: tone(997, -12) })),
+    )
+    job.variants = [{ ...job.variants.find(({ index }) => index === 'mp3-128')!, bitrate } as JobVariant]
+    await succeed(service, job)
+    const samples = await decode(storage.files.get(`${job.job_id}/mp3-128`)!)
+    const middle = samples.subarray(20_000, 60_000)
+    const rms = Math.sqrt(middle.reduce((sum, value) => sum + value * value, 0) / middle.length) / 32768
+    expect(Math.abs(20 * Math.log10(rms) + 15.01), `${20 * Math.log10(rms)} dBFS`).toBeLessThan(0.05)
   })
 })

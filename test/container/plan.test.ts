@@ -8,6 +8,7 @@ import type { JobVariant } from '../../src/contract/job.ts'
 const cd: Source = {
   container: 'flac',
   codec: 'flac',
+  decoder: null,
   profile: null,
   stream: 0,
   sampleRate: 44100,
