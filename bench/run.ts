@@ -1,5 +1,6 @@
 import { cost } from './cost/bench.ts'
 import { fairness } from './fairness/bench.ts'
+import { layouts } from './layouts/bench.ts'
 import { transcode } from './transcode/bench.ts'
 import { upload } from './upload/bench.ts'
 import { worker } from './worker/bench.ts'
@@ -9,6 +10,7 @@ import { zip } from './zip/bench.ts'
 
 const benches: Record<string, { about: string; run: (args: string[]) => Promise<void> }> = {
   transcode,
+  layouts,
   worker,
   cost,
   upload,

@@ -74,7 +74,7 @@ export async function findChromium(): Promise<Found> {
  * Unpacks the npm package once into `.cache/`. It decides by environment variables meant for AWS Lambda where to unpack and
  * whether to add the shared libraries that a bare Debian lacks, so that happens in a process of its own.
  */
-async function unpackFromNpm(): Promise<Found> {
+export async function unpackFromNpm(): Promise<Found> {
   const manifest = await readFile(join(root, 'node_modules/@sparticuz/chromium/package.json'), 'utf8')
   const { version } = JSON.parse(manifest) as { version: string }
   const cache = join(root, '.cache')

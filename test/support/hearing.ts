@@ -48,7 +48,8 @@ export async function decodeInPage(page: Page, file: File): Promise<Heard> {
   return page.evaluate(async ({ url, rate }) => {
     const bytes = await (await fetch(url)).arrayBuffer()
     const decoded = await new OfflineAudioContext(2, 1, rate).decodeAudioData(bytes)
-    return { left: decoded.getChannelData(0), right: decoded.getChannelData(1) }
+    const right = Math.min(1, decoded.numberOfChannels - 1)
+    return { left: decoded.getChannelData(0), right: decoded.getChannelData(right) }
   }, file)
 }
 

@@ -1,0 +1,149 @@
+import { accessSync } from 'node:fs'
+import { parseArgs } from 'node:util'
+
+import { type Browser, chromium, type Page } from 'playwright-core'
+
+import { startMeasuring } from '../../test/container/measuring.ts'
+import { ffmpeg, probeAudio } from '../../test/support/audio.ts'
+import { definedEnvironment, FLAGS, unpackFromNpm } from '../../test/support/browser.ts'
+import { decodeInPage, openListeningPage } from '../../test/support/hearing.ts'
+import { levelOf } from '../../test/support/loudness.ts'
+import { lateness } from '../../test/support/signal.ts'
+import { atEnd, withEnding } from '../worker/ending.ts'
+import { burst, BURSTS, type LayoutSource, SECONDS, SOURCES } from './sources.ts'
+
+const HELP = `npm run bench -- layouts [options]
+
+Makes the default variants of a source of every channel layout, with this machine's ffmpeg (FFMPEG_PATH), and prints of each its loudness
+and true peak, and what the pinned Chromium and Debian's make of it: frames too many, and frames by which bursts are late. It fails when
+the loudness of the variants of a source differs by more than 0.5 LU, a peak is above full scale, or a frame is off.
+
+  --only 5.1                    sources whose names have this in them
+  --chromium /usr/bin/chromium  the second browser, if it is there`
+
+const options = {
+  only: { type: 'string', default: '' },
+  chromium: { type: 'string', default: '/usr/bin/chromium' },
+  help: { type: 'boolean', default: false },
+} as const
+
+const VARIANTS = ['aac-160', 'mp3-128', 'opus-96', 'preview', 'lossless']
+const MOST_SPREAD = 0.5
+const ORIGIN = 'http://localhost'
+
+/** Levels and lengths of what is made of any channels. */
+export const layouts = {
+  about: 'loudness, true peak, length and position of every variant of every channel layout',
+  async run(args: string[]): Promise<void> {
+    const { values } = parseArgs({ args, options })
+    if (values.help) return console.log(HELP)
+    await withEnding(() => measureAll(values.only, values.chromium))
+  },
+}
+
+type Off = { added: number; late: number }
+type Row = { source: string; variant: string; lufs: number | null; peak: number; heard: Off[] }
+
+async function measureAll(only: string, secondPath: string): Promise<void> {
+  const measuring = await startMeasuring()
+  atEnd(() => measuring.stop())
+  const browsers = [
+    await launch(await unpackFromNpm()),
+    ...(exists(secondPath) ? [await launch({ path: secondPath })] : []),
+  ]
+  const names = browsers.map((browser) => `Chromium ${browser.version()}`)
+  console.log(`decoded by ${names.join(', ')}; added and late in frames\n`)
+  console.log(line(['source', 'variant', 'LUFS', 'dBTP', ...names.flatMap(() => ['added', 'late'])]))
+  const broken: string[] = []
+  for (const source of SOURCES.filter(({ name }) => name.includes(only))) {
+    const { result, file } = await measuring.make(await source.make(), VARIANTS)
+    for (const { code } of result.warnings) broken.push(`${source.name}: warning ${code}`)
+    const rows: Row[] = []
+    for (const variant of VARIANTS) rows.push(await rowOf(source, variant, file, browsers))
+    for (const row of rows) console.log(line(cells(row)))
+    broken.push(...judge(source.name, rows, result.info.loudness!.integrated_lufs!))
+  }
+  console.log(
+    broken.length === 0 ? '\nEvery bound holds.' : `\n${broken.length} bounds are broken:\n${broken.join('\n')}`,
+  )
+  if (broken.length > 0) process.exitCode = 1
+}
+
+async function rowOf(
+  source: LayoutSource,
+  variant: string,
+  file: (index: string) => Buffer,
+  browsers: Browser[],
+): Promise<Row> {
+  const bytes = file(variant)
+  const { lufs, peak } = await levelOf(bytes)
+  const { rate } = await probeAudio(bytes)
+  const heard: Off[] = []
+  for (const browser of browsers) heard.push(await hear(browser, bytes, rate))
+  // More than two channels stay in it, and each player mixes them by itself.
+  const isWhole = variant === 'lossless' && source.channels > 2
+  return { source: source.name, variant, lufs: isWhole ? null : await fadeless(variant, file, lufs), peak, heard }
+}
+
+/** The loudness of a preview without its fades: that of its middle, beside the same part of an MP3 whose whole is known. */
+async function fadeless(variant: string, file: (index: string) => Buffer, lufs: number): Promise<number> {
+  if (variant !== 'preview') return lufs
+  const part = async (index: string) =>
+    (await levelOf(await ffmpeg(['-i', 'in', '-ss', '0.5', '-t', '1.5', '-f', 'wav'], { in: file(index) }))).lufs
+  return (await levelOf(file('mp3-128'))).lufs + (await part('preview')) - (await part('mp3-128'))
+}
+
+async function hear(browser: Browser, bytes: Buffer, rate: number): Promise<Off> {
+  const page: Page = await browser.newPage()
+  try {
+    await openListeningPage(page, ORIGIN)
+    await page.route('**/file', (route) => route.fulfill({ body: bytes }))
+    const { left } = await decodeInPage(page, { url: `${ORIGIN}/file`, rate })
+    // In the middle of a burst, where its pitch is high.
+    const late = BURSTS.map((second) => lateness(left, burst, rate, second + 0.03, Math.ceil(rate / 40)))
+    const added = left.length - Math.round(SECONDS * rate)
+    return { added, late: late.reduce((most, one) => (Math.abs(one) > Math.abs(most) ? one : most), 0) }
+  } finally {
+    await page.close()
+  }
+}
+
+function judge(source: string, rows: Row[], measured: number): string[] {
+  const levels = rows.flatMap(({ lufs }) => lufs ?? [])
+  const spread = Math.max(...levels, measured) - Math.min(...levels, measured)
+  const off = rows.filter(({ heard }) => heard.some(({ added, late }) => added !== 0 || late !== 0))
+  return [
+    ...(spread <= MOST_SPREAD + 0.001
+      ? []
+      : [`${source}: ${spread.toFixed(1)} LU between ${levels.join(', ')} and ${measured}`]),
+    ...rows.filter(({ peak }) => !(peak <= 0)).map(({ variant, peak }) => `${source}, ${variant}: ${peak} dBTP`),
+    ...off.map(
+      ({ variant, heard }) =>
+        `${source}, ${variant}: ${heard.map((one) => `${one.added} added, ${one.late} late`).join('; ')}`,
+    ),
+  ]
+}
+
+function cells({ source, variant, lufs, peak, heard }: Row): string[] {
+  const offs = heard.flatMap(({ added, late }) => [String(added), String(late)])
+  return [source, variant, lufs?.toFixed(1) ?? '', peak.toFixed(1), ...offs]
+}
+
+const WIDTHS = [28, 10, 7, 7]
+const line = (texts: string[]) =>
+  texts.map((text, i) => (i < 2 ? text.padEnd(WIDTHS[i]!) : text.padStart(WIDTHS[i] ?? 8))).join('')
+
+async function launch({ path, env }: { path: string; env?: Record<string, string> }): Promise<Browser> {
+  const browser = await chromium.launch({ executablePath: path, args: FLAGS, env: { ...definedEnvironment(), ...env } })
+  atEnd(() => browser.close())
+  return browser
+}
+
+function exists(path: string): boolean {
+  try {
+    accessSync(path)
+    return true
+  } catch {
+    return false
+  }
+}
