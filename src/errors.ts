@@ -1,8 +1,5 @@
 import { type ErrorCode, ERRORS } from './contract/errors.ts'
 
-/** Wrong fields that one answer names at most. */
-export const MAX_ERRORS = 50
-
 /** A fault that the caller is told about. Everything else that is thrown becomes a 500 without detail. */
 export class ApiError extends Error {
   readonly status: (typeof ERRORS)[ErrorCode]['status']

@@ -2,6 +2,7 @@ import * as z from 'zod'
 
 import { type ErrorCode as Code, ERRORS } from './errors.ts'
 import { MAX_METADATA_BYTES, MAX_METADATA_DEPTH, MAX_PAGE, MAX_STRING } from './facts.ts'
+import { oneLine } from './text.ts'
 
 /** What every resource's schemas are made of (specification §2 and §4). Its limits are in facts.ts (docs/architecture.md#limits). */
 
@@ -11,15 +12,6 @@ export const Timestamp = z.iso.datetime()
 export const Text = z.string().max(MAX_STRING)
 export const RequiredText = Text.min(1, 'must not be empty')
 
-/**
- * A text on one line. Line breaks and tabs become spaces; control characters and overrides of direction (U+202A to U+202E), which reverse
- * the text that follows them, are removed, and so is white space at both ends.
- */
-export const oneLine = (text: string): string =>
-  text
-    .replace(/[\t-\r\u0085\u2028\u2029]+/g, ' ')
-    .replace(/[\p{Cc}\u202a-\u202e]/gu, '')
-    .trim()
 /** A title, subtitle or name. */
 export const Title = z.string().overwrite(oneLine).max(MAX_STRING)
 export const RequiredTitle = Title.min(1, 'must not be empty')

@@ -7,7 +7,7 @@ export const ERRORS = {
     status: 400,
     meaning: 'A field, parameter or header is missing or wrong; `errors` names each one.',
   },
-  invalid_json: { status: 400, meaning: 'The body is not valid JSON in UTF-8.' },
+  invalid_json: { status: 400, meaning: 'The body is not JSON in UTF-8.' },
   unknown_field: {
     status: 400,
     meaning: 'Fields or parameters do not exist; `errors` names each one.',
@@ -57,7 +57,7 @@ export const ERRORS = {
   image_too_large: { status: 413, meaning: 'The cover has too many bytes or pixels.' },
   unsupported_media_type: {
     status: 415,
-    meaning: 'The body must be sent with `Content-Type: application/json`, in UTF-8.',
+    meaning: 'The body must be sent as `application/json` in UTF-8.',
   },
   idempotency_key_reused: { status: 422, meaning: 'This `Idempotency-Key` was used with another request.' },
   rate_limited: { status: 429, meaning: 'Too many requests; `Retry-After` says how many seconds to wait.' },

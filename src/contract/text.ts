@@ -1,4 +1,14 @@
-/** What counts as text. No zod here: the uploader refuses by the same rule what the transcoder would refuse. */
+/** What counts as text, and how a line of it is stored. No zod here: the uploader refuses by the same rule what the transcoder would refuse. */
+
+/**
+ * A text on one line. Line breaks and tabs become spaces; control characters and overrides of direction (U+202A to U+202E), which reverse
+ * the text that follows them, are removed, and so is white space at both ends.
+ */
+export const oneLine = (text: string): string =>
+  text
+    .replace(/[\t-\r\u0085\u2028\u2029]+/g, ' ')
+    .replace(/[\p{Cc}\u202a-\u202e]/gu, '')
+    .trim()
 
 /** First bytes of a file to judge by. Some formats of sound begin with a whole kilobyte of text (NIST SPHERE). */
 export const HEAD_BYTES = 4096

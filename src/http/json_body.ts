@@ -1,6 +1,6 @@
 import type { Context as Request } from 'hono'
 
-import { ApiError, MAX_ERRORS } from '../errors.ts'
+import { ApiError } from '../errors.ts'
 
 /** A JSON body, of which nothing is lost: what JavaScript would change without a word is refused (docs/decisions/0064). */
 
@@ -8,6 +8,9 @@ interface Issue {
   path: string
   message: string
 }
+
+/** Wrong fields that one answer names at most. */
+export const MAX_ERRORS = 50
 
 const HALF = 'has half of a surrogate pair, which is no character'
 
@@ -32,7 +35,7 @@ function issuesOf(root: unknown): Issue[] {
   for (let next = left.pop(); next; next = left.pop()) {
     const [path, value] = next
     const say = (at: string, message: string) => issues.push({ path: at.toWellFormed() || 'body', message })
-    if (value === INEXACT) say(path, 'cannot be stored exactly as a number; send it as a string')
+    if (value === INEXACT) say(path, 'is a number that cannot be stored exactly')
     if (typeof value === 'string' && !value.isWellFormed()) say(path, HALF)
     if (typeof value !== 'object' || value === null) continue
     for (const [key, one] of Object.entries(value)) {

@@ -18,19 +18,25 @@ function tokenized(texts: string[]): string[] {
   return found.map((words) => words.join(' '))
 }
 
-/** Words of one character each, of all planes; of ideographs, Hangul and private characters only some. */
-const WORDS = Array.from({ length: 0x1fbff }, (_, code) => code)
-  .filter(
-    (code) =>
-      code < 0x3500 || (code >= 0xa000 && code < 0xad00) || (code >= 0xf900 && code < 0x13000) || code >= 0x16000,
-  )
-  .map((code) => `a${String.fromCodePoint(code)}b`)
+/** Words around one character each: all below the ideographs, and blocks with cases, presentation forms, styles and emoji. */
+const BLOCKS = [
+  [0, 0x3200],
+  [0xa640, 0xac20],
+  [0xf900, 0x10000],
+  [0x10400, 0x10600],
+  [0x1d400, 0x1d500],
+  [0x1e900, 0x1e960],
+  [0x1f000, 0x1fb00],
+] as const
+const WORDS = BLOCKS.flatMap(([from, to]) =>
+  Array.from({ length: to - from }, (_, at) => `a${String.fromCodePoint(from + at)}b`),
+)
 
 it('is left out only where SQLite makes the same words of the text itself', () => {
   const texts = WORDS.filter((text) => folded(text) === null)
   const folds = tokenized(texts.map(fold))
   expect(tokenized(texts).flatMap((words, at) => (words === folds[at] ? [] : [texts[at]]))).toEqual([])
-  expect(texts.length).toBeGreaterThan(40_000)
+  expect(texts.length).toBeGreaterThan(10_000)
 })
 
 it('gives texts that fold to themselves, without quotation marks', () => {
