@@ -5,10 +5,11 @@ import { folded } from './fold.ts'
 import { toHex } from './secret.ts'
 
 /**
- * Full text search: one FTS5 table for tracks, collections and playlists, kept by triggers (drizzle/0012_search.sql), which the sweep fills
- * with what was there before (docs/decisions/0051). D1 exports no database that has such a table, so it may be taken away and is made again.
+ * Full text search: one FTS5 table for tracks, collections and playlists, kept by triggers (drizzle/0021_folded_search.sql). The sweep adds
+ * rows that are older than the triggers (docs/decisions/0051). D1 exports no database with such a table, so an operator may remove it for an
+ * export, and the sweep makes it again.
  *
- * Beside its words a row has words that say where it belongs; they are matched like any other, and cost nothing more.
+ * A row also has words for its organization, collection, creator and index. They are matched like other words and cost no more rows.
  */
 
 export const KINDS = ['tracks', 'collections', 'playlists'] as const

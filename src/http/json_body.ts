@@ -57,7 +57,7 @@ function parse(text: string): unknown {
   try {
     value = JSON.parse(text, markInexact as never)
   } catch (error) {
-    // The reviver calls itself. No schema takes what is nested too deeply for that.
+    // JSON.parse recurses when it has a reviver. Values nested this deeply fail every schema.
     if (error instanceof RangeError) return JSON.parse(text)
     throw error
   }
