@@ -206,3 +206,15 @@ describe('the frame of a share', () => {
     expect(received()[1]).toEqual({ track: null, index: 0 })
   })
 })
+
+test('of frames that start at the same time, one plays', async () => {
+  const [one, two] = [aPlayer(), aPlayer()]
+  const ends = [one, two].map((player) => join(player as unknown as TonearmPlayer, null, frame as unknown as Window))
+  const start = (player: typeof one) => player.dispatchEvent(new CustomEvent('tonearm-play', { detail: {} }))
+  for (let i = 1; i <= 5; i++) {
+    start(one)
+    start(two)
+    await vi.waitFor(() => expect(one.pause.mock.calls.length + two.pause.mock.calls.length).toBe(i))
+  }
+  for (const end of ends) end()
+})

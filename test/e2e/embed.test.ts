@@ -82,6 +82,33 @@ test('a link is unfurled by oEmbed, its frame plays on another origin, and nobod
   await page.context().close()
 })
 
+test('one plays at a time: frames of the service pause each other, and players of the page around them', async () => {
+  const { page, problems } = await openTab(browser)
+  const session = embeds.playlist.split('/').at(-1)
+  host.show(`<!doctype html><title>Blog</title><script type="module" src="${stack.base_url}/elements/player.js"></script>
+    <iframe src="${embeds.track}" allow="autoplay"></iframe><iframe src="${address}" allow="autoplay"></iframe>
+    <tonearm-player play-session-id="${session}"></tonearm-player>`)
+  await page.goto(host.origin)
+  const players = [page.frameLocator('iframe').first(), page.frameLocator('iframe').last(), page]
+  // Not of one that has come to its end.
+  const silent = () =>
+    Promise.all(
+      players.map((place) =>
+        place.locator('tonearm-player').evaluate((element) => {
+          const { paused, currentTime, duration } = element as HTMLElementTagNameMap['tonearm-player']
+          return paused && currentTime < duration - 1
+        }),
+      ),
+    )
+  // A frame after a frame, the page after a frame, and a frame after the page.
+  for (const at of [0, 1, 2, 0]) {
+    await players[at]!.getByRole('button', { name: 'Play', exact: true }).click(PATIENCE)
+    await expect.poll(silent, PATIENCE).toEqual([0, 1, 2].map((each) => each !== at))
+  }
+  expect(problems).toEqual([])
+  await page.context().close()
+})
+
 test.each(['', '?layout=compact&theme=dark', '/../00000000-0000-4000-8000-00000000dead'])(
   'the page %j is whole at 375 pixels, and axe finds nothing',
   async (rest) => {

@@ -93,9 +93,15 @@ export const initialState = (status: Status): State => ({
 export const isSounding = ({ playing, status }: Pick<State, 'playing' | 'status'>) =>
   playing && status !== 'expired' && status !== 'empty'
 
-/** What the track that is shown is called. */
-export function titleOf({ view, session, index }: State): string {
-  return view?.track.player_title ?? session?.tracks[index]?.player_title ?? view?.track.file_name ?? ''
+/** Title, subtitle and album of the track that is shown; before its play view is there, from the session. */
+export function namesOf({ view, session, index }: State) {
+  const track = session?.tracks[index]
+  const list = (view ?? session)?.list
+  return {
+    title: view?.track.player_title ?? track?.player_title ?? view?.track.file_name ?? '',
+    subtitle: view?.track.player_subtitle ?? track?.player_subtitle ?? list?.subtitle ?? '',
+    album: list?.title ?? view?.track.tags?.album ?? '',
+  }
 }
 
 /** Where the data comes from: a session that somebody created, or a key to create sessions with, or both. */

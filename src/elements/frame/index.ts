@@ -71,7 +71,23 @@ export function join(player: TonearmPlayer, origins: readonly string[] | null, o
     },
     { signal },
   )
+  joinOthers(player, own, signal)
   return () => ended.abort()
+}
+
+/**
+ * Frames of one service pause each other: browsers share a channel between those below pages of one site. The last one to start plays. Two that
+ * start at once hear of each other, so each start has its own number.
+ */
+function joinOthers(player: TonearmPlayer, own: Window, signal: AbortSignal): void {
+  // A sandboxed frame without an origin has no channel (Chromium throws).
+  if (own.origin === 'null') return
+  const channel = new BroadcastChannel('tonearm-play')
+  let started = 0
+  const start = () => channel.postMessage((started = Date.now() + Math.random()))
+  player.addEventListener('tonearm-play', start, { signal })
+  channel.onmessage = ({ data }: MessageEvent<number>) => data > started && player.pause()
+  signal.addEventListener('abort', () => channel.close())
 }
 
 function obey(player: TonearmPlayer, command: Command): void {

@@ -7,7 +7,6 @@ export interface Player {
   seek: (seconds: number) => Promise<void>
   next: () => Promise<void>
   previous: () => Promise<void>
-  readonly paused: boolean
   readonly duration: number
   readonly currentTime: number
   volume: number

@@ -1,5 +1,13 @@
 import { Playback } from '../../client/playback/playback.ts'
-import { chapterStep, initialState, isSounding, type PlaybackEvents, type Source } from '../../client/playback/state.ts'
+import {
+  chapterStep,
+  initialState,
+  isSounding,
+  type PlaybackEvents,
+  type Source,
+  type StartOptions,
+} from '../../client/playback/state.ts'
+import { isMarked, marked } from '../embed/protocol.ts'
 import { sheet, upgradeProperties } from '../shared/dom.ts'
 import { player as english } from '../texts/en.ts'
 import { languageOf } from '../texts/languages.ts'
@@ -26,6 +34,12 @@ const KEEP_EVERY = 5
 /** Not every browser has it. */
 const remoteOf = (audio: { remote?: RemotePlayback } | undefined) => audio?.remote
 
+/** A watched audio element is never freed, and neither is its player. */
+const endWatch = (audio: HTMLAudioElement) =>
+  void remoteOf(audio)
+    ?.cancelWatchAvailability()
+    .catch(() => {})
+
 /** Tells the developer of a page what is wrong. Listeners on pages that are right never load this. */
 async function warn(of: (from: typeof advice) => string | null): Promise<void> {
   const text = of(await import('./advice.ts'))
@@ -49,6 +63,8 @@ export class TonearmPlayer extends MediaElement {
   #theme = new Theme()
   #lockScreen = new LockScreen(this)
   #memory = new Memory(() => !this.hasAttribute('no-memory'))
+  /** Where the playback that was closed last goes on. */
+  #left: StartOptions | undefined
   #frame = 0
   #connected = new AbortController()
   #ownEvents = new WeakSet<Event>()
@@ -86,10 +102,16 @@ export class TonearmPlayer extends MediaElement {
     this.#connected = new AbortController()
     const { signal } = this.#connected
     matchMedia('(prefers-color-scheme: dark)').addEventListener('change', () => this.update(), { signal })
-    // One listener, one sound: whoever starts last plays. Out of a shadow tree events come with its host as their target.
-    // One that has nothing to play yet is no part of this, and keeps its autoplay.
+    // The last player to start plays, and pauses the others: those of this document by their event, which has the host of a shadow tree as its
+    // target, and those in frames by messages. A player that has nothing to play yet is not paused, and keeps its autoplay.
     const pause = (event: Event) => this.#ownEvents.has(event) || this.playback?.pause()
     document.addEventListener('tonearm-play', pause, { signal })
+    const hear = ({ data, origin }: MessageEvent<unknown>) =>
+      isMarked(data) &&
+      data.event === 'play' &&
+      this.#source?.baseUrl.startsWith(`${origin}/`) &&
+      this.playback?.pause()
+    addEventListener('message', hear, { signal })
     addEventListener('hashchange', () => this.#followHash(), { signal })
     this.#recall()
     upgradeProperties(this)
@@ -100,8 +122,12 @@ export class TonearmPlayer extends MediaElement {
   disconnectedCallback(): void {
     this.#connected.abort()
     cancelAnimationFrame(this.#frame)
-    // What is only moved plays on.
-    queueMicrotask(() => this.isConnected || this.#close())
+    // A player that is only moved plays on.
+    queueMicrotask(() => {
+      if (this.isConnected) return
+      if (!this.paused) this.pause()
+      this.#close()
+    })
   }
 
   attributeChangedCallback(name: string, before: string | null, value: string | null): void {
@@ -123,12 +149,12 @@ export class TonearmPlayer extends MediaElement {
   }
 
   #open(): void {
-    const before = this.playback?.resumePoint
+    this.#close()
+    const before = this.#left
     const hash = this.hasAttribute('share') && !before ? attributes.readHash(location.hash) : {}
-    const start = { ...attributes.readStart(this), ...hash, ...this.early }
+    const start = { ...attributes.readStart(this), ...hash }
     const openedAt = [this.getAttribute('track'), this.getAttribute('start')].join()
     this.#problem = null
-    this.#close()
     const source = attributes.readSource(this, HOME, document.baseURI)
     this.#source = source
     const fault = attributes.faultOf(source)
@@ -137,7 +163,6 @@ export class TonearmPlayer extends MediaElement {
     // Another session with the same track goes on where the one before was. What plays, plays on in every case.
     const next = { ...start, play: start.play || before?.play === true }
     const starts = before && openedAt === this.#openedAt ? [before, next] : [next]
-    this.early = {}
     this.#openedAt = openedAt
     const playback = new Playback(source, this.options, starts, {
       onChange: () => this.update(),
@@ -145,30 +170,42 @@ export class TonearmPlayer extends MediaElement {
       onEvent: (name, detail) => this.#emit(name, detail),
       onSwap: (now, before) => {
         before.replaceWith(now)
-        this.#watchRemote(now)
+        this.#watchRemote(now, before)
       },
       resumeAt: (track) => this.#memory.positionOf(track),
     })
     this.playback = playback
     this.#view.root.append(playback.audio)
     this.#watchRemote(playback.audio)
+    for (const call of this.early.splice(0)) void call(playback)
     void playback.open()
   }
 
   #close(): void {
+    const { playback } = this
+    if (!playback) return
+    this.#left = playback.resumePoint
     this.#lockScreen.leave()
-    this.playback?.close()
-    this.playback?.audio.remove()
+    endWatch(playback.audio)
+    playback.close()
+    playback.audio.remove()
     this.playback = null
   }
 
   #emit<N extends keyof PlaybackEvents>(name: N, detail: PlaybackEvents[N]): void {
     if (name === 'trackchange') this.#problem = null
     if (name === 'pause' || name === 'ended') this.#keepPosition()
+    if (name === 'play') this.#pauseFrames()
     if (name === 'error') this.#advise((detail as PlaybackEvents['error']).code)
     const event = new CustomEvent(`tonearm-${name}`, { detail, bubbles: true, composed: true })
     this.#ownEvents.add(event)
     this.dispatchEvent(event)
+  }
+
+  /** Pauses the players in frames of the service. Any origin may read this: a frame that has not loaded yet is of none. */
+  #pauseFrames(): void {
+    for (const frame of document.querySelectorAll<HTMLIFrameElement>(`iframe[src^="${this.#source?.baseUrl}"]`))
+      frame.contentWindow?.postMessage(marked({ command: 'pause' }), '*')
   }
 
   #advise(code: string): void {
@@ -182,7 +219,7 @@ export class TonearmPlayer extends MediaElement {
     const { state } = model
     if (this.#theme.update(this, state.view?.track)) this.#view.waveform.refresh()
     this.#view.update(model, this.currentTime)
-    this.#lockScreen.update(state.view, model.hasNext)
+    this.#lockScreen.update(state, model.hasNext)
     cancelAnimationFrame(this.#frame)
     if (state.playing) this.#animate()
   }
@@ -258,7 +295,8 @@ export class TonearmPlayer extends MediaElement {
   }
 
   /** Whether there are other devices to play on (Remote Playback, which AirPlay and Cast are reached by); not where that cannot be told. */
-  #watchRemote(audio: HTMLAudioElement): void {
+  #watchRemote(audio: HTMLAudioElement, before?: HTMLAudioElement): void {
+    if (before) endWatch(before)
     const show = (hasRemote: boolean) => {
       if (this.playback?.audio !== audio || this.#hasRemote === hasRemote) return
       this.#hasRemote = hasRemote

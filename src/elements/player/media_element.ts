@@ -1,14 +1,15 @@
 import type { Playback } from '../../client/playback/playback.ts'
-import type { PlaybackOptions, SessionTrack, StartOptions } from '../../client/playback/state.ts'
+import type { PlaybackOptions, SessionTrack } from '../../client/playback/state.ts'
 import { setAttributes } from '../shared/dom.ts'
 import type { Overrides, PlayerTexts } from '../texts/texts.ts'
 import { readOptions } from './attributes.ts'
 
-/** What a page can do with a player, much as with an audio element. What is asked before there is anything to play counts later. */
+/** What a page can do with a player, much as with an audio element. Calls before there is anything to play take effect once there is. */
 export abstract class MediaElement extends HTMLElement {
   protected playback: Playback | null = null
   protected options: PlaybackOptions = readOptions(this)
-  protected early: Partial<StartOptions> = {}
+  /** What was called before there was a playback, in order. */
+  protected early: ((playback: Playback) => unknown)[] = []
   #texts: Overrides<PlayerTexts> = {}
 
   /** Something that is shown has changed. */
@@ -20,38 +21,42 @@ export abstract class MediaElement extends HTMLElement {
     this.update()
   }
 
-  async play(): Promise<void> {
-    if (!this.playback) this.early.play = true
-    await this.playback?.play()
+  /** Calls the playback, or the next one where there is none yet. */
+  async #ask(call: (playback: Playback) => unknown): Promise<void> {
+    if (this.playback) await call(this.playback)
+    else this.early.push(call)
+  }
+
+  play(): Promise<void> {
+    return this.#ask((playback) => playback.play())
   }
   pause(): void {
-    if (!this.playback) this.early.play = false
-    this.playback?.pause()
+    void this.#ask((playback) => playback.pause())
   }
-  async seek(seconds: number): Promise<void> {
-    if (!this.playback) this.early.position = Math.max(0, seconds)
-    await this.playback?.seek(seconds)
+  seek(seconds: number): Promise<void> {
+    return this.#ask((playback) => playback.seek(seconds))
   }
-  async next(): Promise<void> {
-    await this.playback?.next()
+  next(): Promise<void> {
+    return this.#ask((playback) => playback.next())
   }
-  async previous(): Promise<void> {
-    await this.playback?.previous()
+  previous(): Promise<void> {
+    return this.#ask((playback) => playback.previous())
   }
   /** Plays a track by its id, or its number from 1. */
   select(track: string | number): void {
-    void this.playback?.selectTrack(String(track))
+    void this.#ask((playback) => playback.selectTrack(String(track)))
   }
-  /** Pauses after some minutes, or at the end of the track; null takes it back. */
+  /** Pauses after some minutes, or at the end of the track; null cancels it. */
   sleep(minutes: number | 'track' | null): void {
-    this.playback?.sleepAt(typeof minutes === 'number' ? Date.now() + minutes * 60_000 : minutes)
+    const at = typeof minutes === 'number' ? Date.now() + minutes * 60_000 : minutes
+    void this.#ask((playback) => playback.sleepAt(at))
   }
 
   get paused(): boolean {
     return this.playback?.state.playing !== true
   }
   get currentTime(): number {
-    return this.playback?.time ?? this.early.position ?? 0
+    return this.playback?.time ?? 0
   }
   set currentTime(seconds: number) {
     void this.seek(seconds)

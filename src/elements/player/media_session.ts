@@ -1,4 +1,4 @@
-import type { PlayView } from '../../client/playback/state.ts'
+import { isSounding, namesOf, type State } from '../../client/playback/state.ts'
 import type { Player } from './commands.ts'
 
 /** Seconds. */
@@ -22,7 +22,8 @@ let owner: Player | null = null
 export class LockScreen {
   readonly #player: Player
   readonly #session = navigator.mediaSession as MediaSession | undefined
-  #shown: PlayView | null = null
+  /** The play view or the track whose names are shown. */
+  #shown: unknown = null
   #hasNext: boolean | null = null
 
   constructor(player: Player) {
@@ -31,21 +32,25 @@ export class LockScreen {
 
   showPosition(): void {
     if (!this.#session || owner !== this.#player) return
-    const { currentTime: position, duration, rate: playbackRate } = this.#player
-    // What is out of range would be refused with an exception.
-    if (duration > 0 && position <= duration) this.#session.setPositionState?.({ position, duration, playbackRate })
+    const { currentTime, duration, rate: playbackRate } = this.#player
+    // A position beyond the end throws. Without a duration there is none: that of the track before is cleared.
+    this.#session.setPositionState?.(
+      duration > 0 ? { position: Math.min(currentTime, duration), duration, playbackRate } : undefined,
+    )
   }
 
-  update(view: PlayView | null, hasNext: boolean): void {
+  update(state: State, hasNext: boolean): void {
     const [session, player] = [this.#session, this.#player]
-    // A player that is not heard leaves the lock screen to others.
-    if (!session || !view || (player.paused && owner !== player)) return
+    const isPlaying = isSounding(state)
+    // A silent player leaves the lock screen to others.
+    if (!session || (!isPlaying && owner !== player)) return
     if (owner !== player) this.#shown = this.#hasNext = null
     owner = player
-    session.playbackState = player.paused ? 'paused' : 'playing'
-    if (this.#shown !== view) {
-      this.#shown = view
-      session.metadata = new MediaMetadata(metadataOf(view))
+    session.playbackState = isPlaying ? 'playing' : 'paused'
+    const shown = state.view ?? state.session?.tracks[state.index]
+    if (this.#shown !== shown) {
+      this.#shown = shown
+      session.metadata = new MediaMetadata(metadataOf(state))
     }
     if (this.#hasNext !== hasNext) {
       this.#hasNext = hasNext
@@ -64,12 +69,14 @@ export class LockScreen {
 }
 
 /** What the lock screen shows of a track. */
-function metadataOf({ track, cover_image, list }: PlayView): MediaMetadataInit {
+function metadataOf(state: State): MediaMetadataInit {
+  const { title, subtitle, album } = namesOf(state)
+  const covers = Object.values(state.view?.cover_image ?? {})
   return {
-    title: track.player_title ?? track.file_name,
-    artist: track.player_subtitle ?? list?.subtitle ?? '',
-    album: list?.title ?? track.tags?.album ?? '',
-    artwork: Object.values(cover_image).map(({ url, width, height }) => ({ src: url, sizes: `${width}x${height}` })),
+    title,
+    artist: subtitle,
+    album,
+    artwork: covers.map(({ url, width, height }) => ({ src: url, sizes: `${width}x${height}` })),
   }
 }
 

@@ -1,10 +1,14 @@
 import type { button, element, setAttributes } from '../shared/dom.ts'
 import type { PlayerTexts } from '../texts/texts.ts'
 
+import css from './menu.css'
+
 /**
- * What is rarely wanted, behind one button: a link to share, the sleep timer, other devices, the list of keys. It is loaded when it is
- * opened first, and imports nothing: what it shares with the player is given to it, so that the player stays one file.
+ * The menu behind one button: a link to share, the sleep timer, other devices, the list of keys. It is loaded when it is first opened, and
+ * imports no code of the player, so that the player stays one file: the player passes what both use.
  */
+
+export { css }
 
 interface Kit {
   element: typeof element

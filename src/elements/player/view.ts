@@ -2,12 +2,12 @@ import {
   type Chapter,
   chapterAt,
   isSounding,
+  namesOf,
   type PlaybackOptions,
   type State,
-  titleOf,
 } from '../../client/playback/state.ts'
 import { clock } from '../shared/clock.ts'
-import { button, element, icon, setAttributes, setLabel, setText, setTitle } from '../shared/dom.ts'
+import { button, element, icon, setAttributes, setLabel, setText, setTitle, sheet } from '../shared/dom.ts'
 import { ICONS } from '../shared/icons.ts'
 import { fill, type PlayerTexts } from '../texts/texts.ts'
 import type { TonearmWaveform } from '../waveform/element.ts'
@@ -153,8 +153,11 @@ export class PlayerView {
   async openMenu(keys = false): Promise<void> {
     if (this.#more.hidden || !this.#model) return
     if (!this.#menu) {
-      const { Menu } = await import('./menu.ts')
-      this.#menu ??= new Menu({ element, button, setAttributes, clock, fill }, this.#commands, this.#more)
+      const { Menu, css } = await import('./menu.ts')
+      if (this.#menu) return
+      const { adoptedStyleSheets } = this.root.getRootNode() as ShadowRoot
+      adoptedStyleSheets.push(sheet(css))
+      this.#menu = new Menu({ element, button, setAttributes, clock, fill }, this.#commands, this.#more)
       this.root.append(this.#menu.root)
       this.#menu.update({ ...this.#model, sleep: this.#model.state.sleep, time: this.waveform.currentTime })
     }
@@ -178,7 +181,7 @@ export class PlayerView {
   #showRoot({ state, texts, isWaiting, hasSkip }: Model, time: number): void {
     const { status, session } = state
     const sounding = isSounding(state)
-    const title = titleOf(state)
+    const { title } = namesOf(state)
     setAttributes(this.root, {
       'aria-label': title ? fill(texts.playerOf, { title }) : texts.player,
       'aria-busy': String(status === 'loading'),
@@ -192,14 +195,11 @@ export class PlayerView {
   }
 
   #showTrack({ state, texts, duration }: Model): void {
-    const { view, session, index } = state
-    const album = (view ?? session)?.list?.title ?? view?.track.tags?.album ?? ''
-    setTitle(this.#album, album === titleOf(state) ? '' : album)
-    setTitle(this.#title, titleOf(state))
-    setTitle(
-      this.#subtitle,
-      view?.track.player_subtitle ?? session?.tracks[index]?.player_subtitle ?? view?.list?.subtitle ?? '',
-    )
+    const { view } = state
+    const { title, subtitle, album } = namesOf(state)
+    setTitle(this.#album, album === title ? '' : album)
+    setTitle(this.#title, title)
+    setTitle(this.#subtitle, subtitle)
     this.#chapterLabel = texts.chapters
     const chapters = view?.chapters ?? NO_CHAPTERS
     if (this.#chapters !== chapters) {
