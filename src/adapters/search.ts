@@ -58,13 +58,14 @@ export function foldedOf(kind: Kind, values: Texts): string | null {
 }
 
 /** The column `folded` with the texts of a JSON object; a text that is null needs no other form. */
-export const withFolded = (texts: SQL): SQL => sql`nullif(json_patch(coalesce(folded, '{}'), ${texts}), '{}')`
+export const withFolded = (texts: SQL, folded = sql`folded`): SQL =>
+  sql`nullif(json_patch(coalesce(${folded}, '{}'), ${texts}), '{}')`
 
 /** What an update of these columns sets besides: `folded`, if any of them is a text that rows are found by. */
-export function refolded(kind: Kind, values: Texts): { folded?: SQL } {
+export function refolded(kind: Kind, values: Texts, before?: SQL): { folded?: SQL } {
   const texts = foldedTexts(kind, values)
   if (Object.keys(texts).length === 0) return {}
-  return { folded: withFolded(sql`${JSON.stringify(texts)}`) }
+  return { folded: withFolded(sql`${JSON.stringify(texts)}`, before) }
 }
 
 /** A row of the search for one of a table. */

@@ -7,6 +7,7 @@ import { jobs, type MultipartRow } from '../adapters/work_schema.ts'
 import type { System } from '../context.ts'
 import { UPLOAD_TTL } from '../contract/facts.ts'
 import { AFTER_URLS, insertJobFrom } from './jobs.ts'
+import { hasFinalFiles } from './transcode/files.ts'
 
 /**
  * Upload handles of a track (docs/decisions/0063). Each leads to a path of its own, and the newest one whose file is complete wins. A path has
@@ -59,17 +60,39 @@ export const mayTake = (track_id: string, path: string) =>
     sql`not exists (select 1 from jobs where ${isGivenUp(path)})`,
   )!
 
-/** What a file changes of its track when it is taken. Files that it replaces before they were processed are told of in `info`. */
+const sent = (field: string, path: SQL) => sql`(select payload ->> ${`$.upload.${field}`} from jobs where id = ${path})`
+
+/** A name column as the handle of a file has it, or else the track's own. */
+export const nameOf = (column: 'file_name' | 'file_name_original', path: SQL) =>
+  sql<string>`coalesce(${sent(column, path)}, tracks.${sql.raw(column)})`
+
+/** The column `folded` that goes with these names. */
+const foldedOf = (path: SQL) =>
+  sql<string>`iif(${sent('file_name', path)} is null, folded, ${withFolded(sql`json_object('file_name', ${sent('folded_name', path)})`)})`
+
+/** The names of a track whose files are made of its source, and the column `folded` with them. */
+export const namesOfSource = {
+  file_name: nameOf('file_name', sql`source_path`),
+  file_name_original: nameOf('file_name_original', sql`source_path`),
+  folded: foldedOf(sql`source_path`),
+}
+
+/**
+ * What a file changes of its track when it is taken. A track that plays keeps its name until the new files are made. A file that is replaced
+ * before it was processed is told of in `info`.
+ */
 export function takenFrom(path: string) {
   const isReplaced = sql`(status in ('processing', 'fallback_processing') and source_path is not null and not exists (
     select 1 from json_each(coalesce(files, '[]')) where value ->> 'path' = source_path))`
-  const sent = (field: string) => sql`(select payload ->> ${`$.upload.${field}`} from jobs where id = ${path})`
+  const name = (column: 'file_name' | 'file_name_original') =>
+    sql`iif(${hasFinalFiles}, ${sql.raw(column)}, ${nameOf(column, sql`${path}`)})`
   return {
-    file_name: sql`coalesce(${sent('file_name')}, file_name)`,
-    file_name_original: sql`coalesce(${sent('file_name_original')}, file_name_original)`,
-    folded: sql`iif(${sent('file_name')} is null, folded, ${withFolded(sql`json_object('file_name', ${sent('folded_name')})`)})`,
+    file_name: name('file_name'),
+    file_name_original: name('file_name_original'),
+    folded: sql`iif(${hasFinalFiles}, folded, ${foldedOf(sql`${path}`)})`,
     awaiting_upload: false,
-    info: sql`iif(${isReplaced}, ${withReplaced(sql`json_remove(info, '$.error')`, sql`file_name`, sql`source_size`)},
+    info: sql`iif(${isReplaced},
+      ${withReplaced(sql`json_remove(info, '$.error')`, namesOfSource.file_name, sql`source_size`)},
       json_remove(info, '$.error', '$.replaced_uploads'))`,
   }
 }
@@ -90,7 +113,7 @@ export async function discardUpload(
 ): Promise<void> {
   const isUntold = sql`id = ${path} and state = 'open' and payload -> '$.upload' is not null
     and payload ->> '$.upload.is_replaced' is null and not ${isUnchecked(track_id, path)}`
-  const file_name = sql`coalesce((select payload ->> '$.upload.file_name' from jobs where id = ${path}), file_name)`
+  const file_name = nameOf('file_name', sql`${path}`)
   const [, , used] = await db.batch([
     db
       .update(tracks)

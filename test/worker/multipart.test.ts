@@ -226,7 +226,10 @@ describe('what is deleted meanwhile', () => {
   })
 
   it('is what was sent to the URL before it, once another file is complete', async () => {
-    await db.update(tracks).set({ source_path: sql`upload_path`, awaiting_upload: false }).where(eq(tracks.id, track_id))
+    await db
+      .update(tracks)
+      .set({ source_path: sql`upload_path`, awaiting_upload: false })
+      .where(eq(tracks.id, track_id))
     await ok('POST', `/v1/track/${track_id}/upload`, { key, body: {} })
     const { upload_path } = (await db.select().from(tracks).where(eq(tracks.id, track_id)).get())!
     const { multipart_upload } = await begin()

@@ -13,6 +13,7 @@ import {
   uploadEvent,
 } from './fixtures.ts'
 import { aWaitingTrack, call, ok, query } from './support.ts'
+import { error, serveTranscoder } from './transcoder.ts'
 import { aTrackWithHandles, pathOf, put, serveSources, serveWaiting } from './upload_handles.ts'
 
 /** The newest upload handle whose file is complete wins (docs/decisions/0063). */
@@ -36,16 +37,18 @@ describe('a file that is sent to a renewed URL after the first one was noticed',
     serveSources()
     const track = await aTrackWithHandles('Ёлка.wav')
     const found = async (q: string) => (await ok('GET', `/v1/track?q=${q}`, { key: track.key })).count
+    const processed = async (q: string) => {
+      await track.complete()
+      await eventually(async () => (await found(q)) === 1)
+    }
     await put(track.first, 12)
-    await track.read()
-    const renewed = await track.renew({ file_name: 'Αθήνα.wav' })
-    expect([await found('елка'), await found('αθηνα')]).toEqual([1, 0])
-    await put(renewed, 25)
-    await track.complete()
-    expect([await found('елка'), await found('αθηνα')]).toEqual([0, 1])
+    await processed('елка')
+    await put(await track.renew({ file_name: 'Αθήνα.wav' }), 25)
+    await processed('αθηνα')
+    expect(await found('елка')).toBe(0)
     await put(await track.renew({ file_name: 'plain.wav' }), 14)
-    await track.complete()
-    expect([await found('αθηνα'), await found('plain')]).toEqual([0, 1])
+    await processed('plain')
+    expect(await found('αθηνα')).toBe(0)
   })
 
   it('is the file of its track when the first one waits', async () => {
@@ -164,6 +167,26 @@ describe('of many upload handles', () => {
     const bindings = beforeBatch(async () => void (await track.complete()))
     const { track: renewed } = await ok('POST', `${track.at}/upload`, { key: track.key, body: {}, bindings })
     expect(renewed).toMatchObject({ status: 'processing', info: { progress: 0 } })
+  })
+})
+
+describe('a file that replaces one that plays', () => {
+  it('gives its name to the track when its files are made, not when it fails', async () => {
+    serveSources()
+    const track = await aTrackWithHandles()
+    const { key } = track
+    await put(track.first, 9)
+    await track.complete()
+    await eventually(async () => (await trackRow(track.track_id)).status === 'ready')
+    const tagged = serveTranscoder(() => error('no_audio', 'No audio'))
+    await put(await track.renew({ file_name: 'b.wav' }), 12)
+    expect(await track.complete()).toMatchObject({ status: 'processing', file_name: 'a.wav' })
+    await eventually(async () => (await trackRow(track.track_id)).status === 'incomplete')
+    expect(await track.read()).toMatchObject({ file_name: 'a.wav', file_name_original: 'a.wav', duration: 9 })
+    expect(tagged.map(({ tags }) => tags!.under.title)).toEqual(['b'])
+    serveSources()
+    await ok('POST', `${track.at}/reprocess`, { key })
+    await track.isOnly(12, 'b.wav', [])
   })
 })
 

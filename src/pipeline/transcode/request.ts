@@ -9,6 +9,7 @@ import { type Rendition, toJobVariant } from '../../contract/catalogue.ts'
 import { withoutExtension } from '../../contract/facts.ts'
 import type { JobPicture, JobTags, TranscodeJob } from '../../contract/job.ts'
 import { holds, type Job } from '../jobs.ts'
+import { namesOfSource } from '../upload.ts'
 import { hasFinalFiles } from './files.ts'
 import { trackOf } from './track_job.ts'
 import { filePath, ownVariants, renditions } from './variant_spec.ts'
@@ -47,7 +48,8 @@ export interface TranscodeTask {
 export async function loadTask({ db }: System, job: Job<'transcode'>): Promise<TranscodeTask | null> {
   const { payload } = job
   const { id, organization_id, collection_id, folder_id, index, cover_path, cover_job_id, progress } = tracks
-  const { player_title, player_subtitle, file_name } = tracks
+  const { player_title, player_subtitle } = tracks
+  const file_name = namesOfSource.file_name.as('file_name')
   const [[found], defined] = await db.batch([
     db
       .select({

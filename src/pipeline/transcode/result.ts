@@ -8,6 +8,7 @@ import type { TrackErrorCode } from '../../contract/errors.ts'
 import type { JobResult } from '../../contract/job.ts'
 import { end, type Job, whenEnded } from '../jobs.ts'
 import { purge, purgeLaterFrom } from '../purge.ts'
+import { namesOfSource } from '../upload.ts'
 import { orderAlbum } from './album.ts'
 import { definedFiles, hasFinalFiles, pathsWithout } from './files.ts'
 import { earlyPath, type TranscodeTask } from './request.ts'
@@ -64,12 +65,13 @@ export async function finishTranscode(system: System, task: TranscodeTask, resul
       .update(tracks)
       .set({
         status: result.failed.length > 0 ? 'incomplete' : 'ready',
+        ...namesOfSource,
         duration: Math.round(result.duration * 1000) / 1000,
         levels: JSON.stringify(result.levels),
         made_with: task.renditions.filter(({ index }) => settled.has(index)).map(settingsOf),
         progress: null,
         files: kept,
-        ...(result.tags && { tags: result.tags, ...refolded('tracks', { tags: result.tags }) }),
+        ...(result.tags && { tags: result.tags, ...refolded('tracks', { tags: result.tags }, namesOfSource.folded) }),
         ...(result.cover && {
           cover_path: sql`iif(${coverless}, ${`${base}/cover`}, cover_path)`,
           cover_colors: sql`iif(${coverless}, ${JSON.stringify(result.cover.image_colors)}, cover_colors)`,
