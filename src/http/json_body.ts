@@ -20,7 +20,9 @@ const INEXACT = Symbol('inexact')
 function isInexact(value: number, source: string): boolean {
   if (!Number.isFinite(value)) return true
   if (value === 0) return /[1-9]/.test(source.replace(/e.*/i, ''))
-  return /^-?\d+$/.test(source) && !Number.isSafeInteger(value) && BigInt(source) !== BigInt(value)
+  if (!/^-?\d+$/.test(source) || Number.isSafeInteger(value)) return false
+  // JavaScript writes 2 ** 63 as 9223372036854776000, which is another number and comes back as it was sent.
+  return BigInt(source) !== BigInt(value) && source !== String(value)
 }
 
 /** The reviver's third argument (ECMAScript, JSON.parse source text access), which TypeScript does not know. */

@@ -50,7 +50,7 @@ describe('behaviour', () => {
 
   it('keeps metadata that fits into a double, and text that looks like what does not', async () => {
     const metadata =
-      '{"a":9007199254740991,"b":9007199254740994,"c":1e21,"d":0.1,"e":0e999,"f":"1e400 12345678901234567 \\ud83c\\udfb5"}'
+      '{"a":9007199254740991,"b":9007199254740994,"c":1e21,"d":0.1,"e":0e999,"g":9223372036854776000,"f":"1e400 12345678901234567 \\ud83c\\udfb5"}'
     const { collection } = await ok(...post(`{"title":"x","metadata":${metadata}}`))
     expect(collection.metadata).toEqual(JSON.parse(metadata))
   })
