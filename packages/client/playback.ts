@@ -1,6 +1,6 @@
 /** The entry `@tonearm/client/playback`: the engine of the player (docs/decisions/0037). */
 export { Playback } from '../../src/client/playback/playback.ts'
-export { isSounding, titleOf } from '../../src/client/playback/state.ts'
+export { isSounding, namesOf } from '../../src/client/playback/state.ts'
 export type {
   Chapter,
   Loop,

@@ -51,23 +51,6 @@ describe('the page of a share', () => {
     }
   })
 
-  it('is shown on other sites if it has no password, or names them', async () => {
-    const ancestors = async (body: object) => {
-      const { slug } = await create(body)
-      const answers = await Promise.all(
-        [`/s/${slug}`, `/embed/s/${slug}`].flatMap((path) => [open(path), open(path, 'swordfish')]),
-      )
-      const found = answers.map(
-        ({ headers }) => headers.get('content-security-policy')?.match(/frame-ancestors (.*)/)?.[1],
-      )
-      return [...new Set(found)]
-    }
-    expect(await ancestors({})).toEqual(['*'])
-    expect(await ancestors({ password: 'swordfish' })).toEqual(["'self'"])
-    const allowed_origins = ['https://a.example']
-    expect(await ancestors({ password: 'swordfish', allowed_origins })).toEqual(["'self' https://a.example"])
-  })
-
   it('may be found when its address was chosen, and only then', async () => {
     const robots = async (body: object) => {
       const { slug } = await create(body)

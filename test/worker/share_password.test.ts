@@ -118,4 +118,21 @@ describe('a share with a password', () => {
     const request = new Request(`https://tonearm.test/s/${slug}`, { method: 'POST', body: file })
     expect((await worker.fetch(request, env, createExecutionContext())).status).toBe(403)
   })
+
+  it('is shown on other sites if it has no password, or names them', async () => {
+    const ancestors = async (body: object) => {
+      const { slug } = await create(body)
+      const answers = await Promise.all(
+        [`/s/${slug}`, `/embed/s/${slug}`].flatMap((path) => [open(path), open(path, 'swordfish')]),
+      )
+      const found = answers.map(
+        ({ headers }) => headers.get('content-security-policy')?.match(/frame-ancestors (.*)/)?.[1],
+      )
+      return [...new Set(found)]
+    }
+    expect(await ancestors({})).toEqual(['*'])
+    expect(await ancestors({ password: 'swordfish' })).toEqual(["'self'"])
+    const allowed_origins = ['https://a.example']
+    expect(await ancestors({ password: 'swordfish', allowed_origins })).toEqual(["'self' https://a.example"])
+  })
 })

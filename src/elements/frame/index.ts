@@ -27,7 +27,7 @@ function redact({ event, detail }: FrameEvent): FrameEvent {
     name,
     OPEN.includes(name) ? value : Array.isArray(value) ? [] : null,
   ])
-  return { event, detail: Object.fromEntries(fields) } as FrameEvent
+  return { event, detail: Object.fromEntries(fields) }
 }
 
 /**
@@ -84,6 +84,7 @@ function joinOthers(player: TonearmPlayer, own: Window, signal: AbortSignal): vo
   if (own.origin === 'null') return
   const channel = new BroadcastChannel('tonearm-play')
   let started = 0
+  // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a channel has none
   const start = () => channel.postMessage((started = Date.now() + Math.random()))
   player.addEventListener('tonearm-play', start, { signal })
   channel.onmessage = ({ data }: MessageEvent<number>) => data > started && player.pause()

@@ -7,7 +7,6 @@ import {
   type Source,
   type StartOptions,
 } from '../../client/playback/state.ts'
-import { isMarked, marked } from '../embed/protocol.ts'
 import { sheet, upgradeProperties } from '../shared/dom.ts'
 import { player as english } from '../texts/en.ts'
 import { languageOf } from '../texts/languages.ts'
@@ -19,6 +18,8 @@ import { download } from './download.ts'
 import { MediaElement } from './media_element.ts'
 import { LockScreen } from './media_session.ts'
 import { LONG, Memory } from './memory.ts'
+import { isPlay, pauseFrames } from './neighbours.ts'
+import { pickRemote, unwatchRemote, watchRemote } from './remote.ts'
 import { Theme } from './theme.ts'
 import { type Model, PlayerView } from './view.ts'
 
@@ -30,15 +31,6 @@ const HOME = new URL(import.meta.url).origin
 const NOTHING = initialState('empty')
 /** Seconds between two notes of where a long track stands. */
 const KEEP_EVERY = 5
-
-/** Not every browser has it. */
-const remoteOf = (audio: { remote?: RemotePlayback } | undefined) => audio?.remote
-
-/** A watched audio element is never freed, and neither is its player. */
-const endWatch = (audio: HTMLAudioElement) =>
-  void remoteOf(audio)
-    ?.cancelWatchAvailability()
-    .catch(() => {})
 
 /** Tells the developer of a page what is wrong. Listeners on pages that are right never load this. */
 async function warn(of: (from: typeof advice) => string | null): Promise<void> {
@@ -84,11 +76,7 @@ export class TonearmPlayer extends MediaElement {
       stepChapter: (step) => this.#stepChapter(step),
       showKeys: () => void this.#view.openMenu(true),
       sleep: (minutes) => this.sleep(minutes),
-      // Whoever closes the list of devices has decided, too.
-      pickRemote: () =>
-        void remoteOf(this.playback?.audio)
-          ?.prompt()
-          .catch(() => {}),
+      pickRemote: () => pickRemote(this.playback?.audio),
       remember: (chosen) => this.#memory.keep(chosen),
     })
     this.#view = new PlayerView(commands)
@@ -106,12 +94,7 @@ export class TonearmPlayer extends MediaElement {
     // target, and those in frames by messages. A player that has nothing to play yet is not paused, and keeps its autoplay.
     const pause = (event: Event) => this.#ownEvents.has(event) || this.playback?.pause()
     document.addEventListener('tonearm-play', pause, { signal })
-    const hear = ({ data, origin }: MessageEvent<unknown>) =>
-      isMarked(data) &&
-      data.event === 'play' &&
-      this.#source?.baseUrl.startsWith(`${origin}/`) &&
-      this.playback?.pause()
-    addEventListener('message', hear, { signal })
+    addEventListener('message', (event) => isPlay(event, this.#source?.baseUrl) && this.playback?.pause(), { signal })
     addEventListener('hashchange', () => this.#followHash(), { signal })
     this.#recall()
     upgradeProperties(this)
@@ -170,7 +153,8 @@ export class TonearmPlayer extends MediaElement {
       onEvent: (name, detail) => this.#emit(name, detail),
       onSwap: (now, before) => {
         before.replaceWith(now)
-        this.#watchRemote(now, before)
+        unwatchRemote(before)
+        this.#watchRemote(now)
       },
       resumeAt: (track) => this.#memory.positionOf(track),
     })
@@ -186,7 +170,7 @@ export class TonearmPlayer extends MediaElement {
     if (!playback) return
     this.#left = playback.resumePoint
     this.#lockScreen.leave()
-    endWatch(playback.audio)
+    unwatchRemote(playback.audio)
     playback.close()
     playback.audio.remove()
     this.playback = null
@@ -195,17 +179,11 @@ export class TonearmPlayer extends MediaElement {
   #emit<N extends keyof PlaybackEvents>(name: N, detail: PlaybackEvents[N]): void {
     if (name === 'trackchange') this.#problem = null
     if (name === 'pause' || name === 'ended') this.#keepPosition()
-    if (name === 'play') this.#pauseFrames()
+    if (name === 'play') pauseFrames(this.#source!.baseUrl)
     if (name === 'error') this.#advise((detail as PlaybackEvents['error']).code)
     const event = new CustomEvent(`tonearm-${name}`, { detail, bubbles: true, composed: true })
     this.#ownEvents.add(event)
     this.dispatchEvent(event)
-  }
-
-  /** Pauses the players in frames of the service. Any origin may read this: a frame that has not loaded yet is of none. */
-  #pauseFrames(): void {
-    for (const frame of document.querySelectorAll<HTMLIFrameElement>(`iframe[src^="${this.#source?.baseUrl}"]`))
-      frame.contentWindow?.postMessage(marked({ command: 'pause' }), '*')
   }
 
   #advise(code: string): void {
@@ -294,17 +272,12 @@ export class TonearmPlayer extends MediaElement {
     if (track && this.playback?.state.status === 'ready') this.#memory.keepPosition(track, currentTime, duration)
   }
 
-  /** Whether there are other devices to play on (Remote Playback, which AirPlay and Cast are reached by); not where that cannot be told. */
-  #watchRemote(audio: HTMLAudioElement, before?: HTMLAudioElement): void {
-    if (before) endWatch(before)
-    const show = (hasRemote: boolean) => {
+  #watchRemote(audio: HTMLAudioElement): void {
+    watchRemote(audio, (hasRemote) => {
       if (this.playback?.audio !== audio || this.#hasRemote === hasRemote) return
       this.#hasRemote = hasRemote
       this.update()
-    }
-    void remoteOf(audio)
-      ?.watchAvailability(show)
-      .catch(() => show(false))
+    })
   }
 
   async #download(): Promise<void> {
