@@ -16,7 +16,7 @@ export class FakeAudio extends EventTarget {
   preload = ''
   paused = true
   ended = false
-  error: object | null = null
+  error: { code: number } | null = null
   readyState = 0
   /** Seconds that are loaded; all of it unless a test says otherwise. */
   loadedTo = FakeAudio.seconds
@@ -95,8 +95,9 @@ export class FakeAudio extends EventTarget {
     this.readyState = 2
     this.dispatchEvent(new Event('waiting'))
   }
-  fail() {
-    this.error = {}
+  /** Fails as a file does that cannot be opened: `MEDIA_ERR_SRC_NOT_SUPPORTED`, also the code of a 503. */
+  fail(code = 4) {
+    this.error = { code }
     this.dispatchEvent(new Event('error'))
   }
 

@@ -10,6 +10,7 @@ import {
   afterProgress,
   afterRefresh,
   afterStall,
+  isOutage,
   isPassedOver,
   lifetime,
   lookDelay,
@@ -61,16 +62,28 @@ describe('a refusal of the service', () => {
 })
 
 describe('a file that fails, as with 403', () => {
-  test('gets a fresh URL first, then the next file is tried', () => {
-    const once = afterMediaError(NO_ATTEMPTS, 10)
-    const twice = afterMediaError(once, 10)
-    expect([once.skipped, twice.skipped, afterMediaError(twice, 10).skipped]).toEqual([0, 1, 1])
-    expect(afterMediaError(afterMediaError(twice, 10), 10).skipped).toBe(2)
-  })
+  const fail = (failures: number, isFaulty: boolean) => {
+    let attempts = NO_ATTEMPTS
+    return Array.from({ length: failures }, () => (attempts = afterMediaError(attempts, 10, isFaulty)).skipped)
+  }
+  test('gets a fresh URL first, then the next file is tried', () => expect(fail(4, true)).toEqual([0, 1, 2, 3]))
+  test('has another attempt where the storage has it', () => expect(fail(5, false)).toEqual([0, 0, 1, 1, 2]))
   test('and plays on between two failures is not given up', () => {
-    const once = afterMediaError(NO_ATTEMPTS, 10)
+    const once = afterMediaError(NO_ATTEMPTS, 10, true)
     expect(afterProgress(once, 10.9)).toBe(once)
-    expect(afterMediaError(afterProgress(once, 12), 20).skipped).toBe(0)
+    expect(afterMediaError(afterProgress(once, 12), 20, true).skipped).toBe(0)
+  })
+})
+
+describe('what the storage answers about a file', () => {
+  test('is an outage while it may pass; without any answer for about a minute', () => {
+    expect([503, 500, 429, 408, 0].map((status) => isOutage(failure(status), 6))).toEqual(Array(5).fill(true))
+    expect([503, 0].map((status) => isOutage(failure(status), 7))).toEqual([true, false])
+    expect([403, 404, 416].some((status) => isOutage(failure(status), 0))).toBe(false)
+  })
+  test('says how long to wait, up to a minute', () => {
+    const delays = [0, 1000, 20_000, 86_400_000].map((wait) => afterFailure({ ...failure(503), wait }, 0))
+    expect(delays.map((after) => (after as { delay: number }).delay)).toEqual([2000, 2000, 20_000, 60_000])
   })
 })
 

@@ -21,6 +21,23 @@ export const service = {
   /** The loudness of its tracks, where sessions have the analysis. */
   analysis: null as Promise<object> | null,
 }
+/** The storage: what it answers to a question about a file, and how often it was asked. */
+export const storage = {
+  answer: 206 as number | 'away',
+  retryAfter: '',
+  asked: 0,
+  /** Called before it answers. */
+  onAsk: (_url: string): unknown => undefined,
+}
+/** From now on the storage delivers nothing, and answers this. */
+export function outage(answer: number | 'away') {
+  FakeAudio.refused = ['r2']
+  storage.answer = answer
+}
+export function endOutage() {
+  FakeAudio.refused = []
+  storage.answer = 206
+}
 export const hooks = { onEvent: (_name: string): unknown => undefined, resumeAt: (_id: string) => 0 }
 export let playback: Playback
 export let events: { name: string; detail: Record<string, unknown> }[]
@@ -62,8 +79,17 @@ function view(session_id: string, id: string) {
   }
 }
 
+function answerOfStorage(url: URL): Response {
+  storage.asked++
+  storage.onAsk(url.href)
+  if (storage.answer === 'away') throw new TypeError('Failed to fetch')
+  return new Response('x', { status: storage.answer, headers: { 'retry-after': storage.retryAfter } })
+}
+
 async function answer(url: URL, method: string): Promise<Response> {
+  if (url.host === 'r2' && storage.answer !== 206) return answerOfStorage(url)
   if (url.pathname.endsWith('/analysis')) return Response.json(await service.analysis)
+  if (url.host === 'r2') return answerOfStorage(url)
   const [, , noun, session_id = '', track_id] = url.pathname.split('/')
   requests.push(`${method} ${url.pathname}`)
   const refusal = service.refusals[track_id ?? session_id] ?? service.refusals[session_id] ?? service.refusals.all
@@ -142,6 +168,7 @@ beforeEach(() => {
   vi.useFakeTimers()
   Object.assign(service, { ttl: 3600, signed: 0, refusals: {}, preliminary: false, endsAt: null, analysis: null })
   Object.assign(FakeAudio, { refused: [], held: false, gestureOnly: false, started: null, seconds: 100 })
+  Object.assign(storage, { answer: 206, retryAfter: '', asked: 0, onAsk: () => undefined })
   Object.assign(hooks, { onEvent: () => undefined, resumeAt: () => 0 })
   events = []
   requests = []

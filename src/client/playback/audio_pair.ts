@@ -66,6 +66,11 @@ export class AudioPair {
     return !this.#active.paused && this.#active.readyState < 3
   }
 
+  /** Whether the file arrived and cannot be decoded. Other errors do not tell a file from a network (HTML, MediaError). */
+  get isUndecodable(): boolean {
+    return this.#active.error?.code === 3
+  }
+
   /** Seconds up to which the file is here, from where it plays. */
   get loadedUntil(): number {
     const { buffered } = this.#active

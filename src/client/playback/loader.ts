@@ -1,5 +1,5 @@
 import type { Analysis } from '../../contract/info.ts'
-import { type Failure, type IsCurrent, type Latest, sleep, type Timers } from '../retry.ts'
+import { type IsCurrent, type Latest, sleep, type Timers } from '../retry.ts'
 import type { AudioPair } from './audio_pair.ts'
 import {
   afterFailure,
@@ -9,9 +9,11 @@ import {
   effectiveVolume,
   type Entry,
   gainOf,
+  isOutage,
   isPassedOver,
+  type Refusal,
 } from './policy.ts'
-import type { SessionClient } from './session.ts'
+import { type SessionClient, storageFault } from './session.ts'
 import {
   following,
   goTo,
@@ -124,17 +126,27 @@ export class Loader {
     await this.#show(answer, isCurrent)
   }
 
-  /** The file failed, or nothing of it comes: its URL may have ended, so there is a fresh one first, then the next variant. */
+  /**
+   * The file failed, or nothing of it comes. Its URL may have ended, so a fresh one is tried first. When that fails too, the storage is asked:
+   * an outage is waited for, and a file that is at fault gives way to the next one (docs/decisions/0065).
+   */
   async recover(isStalled = false): Promise<void> {
-    const { store, session, audio } = this.#core
-    const id = store.track()?.id
-    if (id === undefined || this.#state.loaded === null) return
+    const { store, session, audio, signal } = this.#core
+    const { loaded, attempts, polls } = this.#state
+    if (!loaded) return
     const isCurrent = this.#begin()
-    const answer = await session.refresh(id)
+    const isFresh = !isStalled && attempts.failures > 0 && loaded.until > Date.now()
+    const fault = isFresh && !audio.isUndecodable ? await storageFault(loaded.url, signal) : null
+    if (!isCurrent()) return
+    if (fault && isOutage(fault, polls)) {
+      store.set({ attempts: { ...attempts, failures: 1 } })
+      return this.#refused(fault, () => void this.recover())
+    }
+    const answer = await session.refresh(loaded.trackId)
     if (!isCurrent()) return
     if (!answer.ok) return this.#refused(answer, () => void this.reload())
     // Counted only now: without a connection there is nothing wrong with any file.
-    if (!isStalled) store.set({ attempts: afterMediaError(this.#state.attempts, audio.time) })
+    if (!isStalled) store.set({ attempts: afterMediaError(attempts, audio.time, fault !== null || audio.isUndecodable) })
     await this.#show(answer, isCurrent)
   }
 
@@ -212,13 +224,15 @@ export class Loader {
     audio.load(entry.url, audio.time, this.#state.playing)
     const loaded = { trackId: view.track_id, variant: entry.variant.index, url: entry.url, until }
     const isFirst = !this.#state.wasReady
-    store.set({ loaded, polls: 0, status: 'ready', code: null, wasReady: true })
+    // Until it plays, an outage may not be over.
+    const polls = this.#state.attempts.failures && this.#state.polls
+    store.set({ loaded, polls, status: 'ready', code: null, wasReady: true })
     if (isFirst) store.emit('ready', { ...store.detail(), tracks: this.#state.session?.tracks ?? [] })
     if (this.#state.playing && isCurrent()) await this.start()
   }
 
   /** The service said no, or nothing. Asks again where that may help. */
-  #refused(failure: Failure, again: () => void): void {
+  #refused(failure: Refusal, again: () => void): void {
     const { store, timers } = this.#core
     const { code } = failure
     const after = afterFailure(failure, this.#state.polls)

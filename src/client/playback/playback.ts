@@ -224,7 +224,7 @@ export class Playback {
     const { store } = this.#core
     const { time: currentTime, duration } = this
     const attempts = afterProgress(this.state.attempts, currentTime)
-    if (attempts !== this.state.attempts) store.set({ attempts })
+    if (attempts !== this.state.attempts) store.set({ attempts, polls: 0 })
     store.emit('timeupdate', { currentTime, duration })
     this.#callbacks.onTime()
     this.#refresher.prefetch(duration - currentTime)
@@ -250,15 +250,16 @@ export class Playback {
     this.#watchForStall()
   }
 
-  /** A dead connection is not always an error: sound that does not come for long is asked for anew. */
+  /** A dead connection is not always an error: a sound that does not come for long is requested again. */
   #watchForStall(): void {
     const { timers, audio } = this.#core
-    if (!audio.isWaiting || this.state.status !== 'ready') return timers.stop('stall')
+    const isStalled = () => audio.isWaiting && this.state.status === 'ready'
+    if (!isStalled()) return timers.stop('stall')
     if (timers.isRunning('stall')) return
     const before = audio.loadedUntil
     timers.after('stall', STALL, () => {
       if (afterStall(before, audio.loadedUntil) === 'wait') this.#watchForStall()
-      else if (audio.isWaiting && this.state.playing) void this.#loader.recover(true)
+      else if (isStalled() && this.state.playing) void this.#loader.recover(true)
     })
   }
 

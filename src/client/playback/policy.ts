@@ -18,14 +18,28 @@ export type AfterFailure =
   | { next: 'fail' }
   | { next: 'ask-again'; status: 'processing' | 'offline'; delay: number }
 
-/** The service said no, or nothing, for the `polls + 1`th time. It is asked again where that may help, less and less often. */
-export function afterFailure(failure: Failure, polls: number): AfterFailure {
-  // Nobody is waiting for the answer any more.
+/** `wait`: milliseconds before which it is not to be asked again, by `Retry-After`. */
+export type Refusal = Failure & { wait?: number }
+
+/** Longest `Retry-After` that is obeyed: a listener waits for it. */
+const LONGEST_WAIT = 60_000
+
+/** The service or the storage refused, or did not answer, for the `polls + 1`th time. It is asked again where that may help, with growing delays. */
+export function afterFailure(failure: Refusal, polls: number): AfterFailure {
+  // The answer is no longer needed.
   if (failure.code === 'aborted') return { next: 'nothing' }
   if (failure.code === 'session_expired') return { next: 'expire' }
   const status = failure.code === 'track_not_ready' ? 'processing' : isPassing(failure) ? 'offline' : null
-  return status ? { next: 'ask-again', status, delay: backoff(polls, POLLS) } : { next: 'fail' }
+  const delay = Math.max(backoff(polls, POLLS), Math.min(LONGEST_WAIT, failure.wait ?? 0))
+  return status ? { next: 'ask-again', status, delay } : { next: 'fail' }
 }
+
+/** Requests without an answer, in a row, after which the file may be at fault: a page's policy can forbid them. About a minute. */
+const MOST_UNANSWERED = 7
+
+/** Whether the storage has an outage, by its answer about a file. */
+export const isOutage = (fault: Failure, polls: number) =>
+  isPassing(fault) && (fault.status > 0 || polls < MOST_UNANSWERED)
 
 /** Whether a track that the listener did not choose is passed over: it cannot be played now, and others can. */
 export const isPassedOver = ({ code }: Failure) => code === 'track_not_ready' || code === 'not_found'
@@ -33,13 +47,16 @@ export const isPassedOver = ({ code }: Failure) => code === 'track_not_ready' ||
 /** Whether an answer about a session says that it is no more: 410 for a day after its end, then 404 for its id. */
 export const isSessionOver = ({ code }: Failure) => code === 'session_expired' || code === 'not_found'
 
-/** A file failed, as with 403: after a second failure without progress the next one is tried. */
-export function afterMediaError({ skipped, failures }: Attempts, position: number): Attempts {
-  const isLast = failures > 0
-  return { skipped: isLast ? skipped + 1 : skipped, failures: isLast ? 0 : failures + 1, failedAt: position }
+/**
+ * A file failed. The first time its URL may have ended. Later the next file is tried: at once when the file `isFaulty`, else after one more
+ * attempt, as the storage may just have recovered.
+ */
+export function afterMediaError({ skipped, failures }: Attempts, position: number, isFaulty: boolean): Attempts {
+  const isNext = failures > (isFaulty ? 0 : 1)
+  return { skipped: skipped + Number(isNext), failures: isNext ? 1 : failures + 1, failedAt: position }
 }
 
-/** A file that plays on for a second has nothing wrong with it; what fails later is another matter. */
+/** A file that plays for a second has nothing wrong with it; a later failure is counted separately. */
 export const afterProgress = (attempts: Attempts, position: number): Attempts =>
   attempts.failures > 0 && position > attempts.failedAt + 1 ? { ...attempts, failures: 0 } : attempts
 

@@ -1,6 +1,6 @@
 import { type Client, createClient } from '../client.ts'
-import type { Failure } from '../retry.ts'
-import { ANALYSIS, isSessionOver, lifetime } from './policy.ts'
+import { deadline, type Failure, noAnswer, readFailure } from '../retry.ts'
+import { ANALYSIS, isSessionOver, lifetime, type Refusal } from './policy.ts'
 import type { PlayView, Session, Source, TimedView } from './state.ts'
 
 type Answer<T> = (T & { ok: true }) | Failure
@@ -127,6 +127,25 @@ export class SessionClient {
     if (!this.#canRenew) return { ...answer, code: 'session_expired' }
     const renewed = await this.#renew(true)
     return renewed.ok ? await act() : renewed
+  }
+}
+
+/** Milliseconds; the storage answers a request for one byte sooner, or not at all. */
+const STORAGE_TIMEOUT = 10_000
+
+/** Why the storage does not deliver a file, asked for its first byte; null when it does. The status is 0 without an answer that can be read. */
+export async function storageFault(url: string, signal?: AbortSignal): Promise<Refusal | null> {
+  const limit = deadline(STORAGE_TIMEOUT, signal)
+  try {
+    // The browser may have that byte already.
+    const response = await fetch(url, { headers: { range: 'bytes=0-0' }, cache: 'no-store', signal: limit.signal })
+    void response.body?.cancel()
+    const wait = Number(response.headers.get('retry-after')) * 1000 || 0
+    return response.ok ? null : { ...readFailure(response.status, null), wait }
+  } catch {
+    return noAnswer(false)
+  } finally {
+    limit.end()
   }
 }
 

@@ -1,3 +1,4 @@
+import { storageFault } from '../../client/playback/session.ts'
 import { element } from '../shared/dom.ts'
 
 interface Problem {
@@ -42,9 +43,8 @@ function isEmpty(tab: Window): boolean {
   }
 }
 
-/** What the storage says to the first byte. A page whose policy lets nobody ask finds out in the tab. */
+/** A page whose policy forbids to ask the storage finds out in the tab. */
 async function refusal(url: string): Promise<Problem | null> {
-  const answer = await fetch(url, { headers: { range: 'bytes=0-0' } }).catch(() => null)
-  void answer?.body?.cancel()
-  return !answer || answer.ok ? null : { code: 'download_failed', message: `The storage answered ${answer.status}` }
+  const fault = await storageFault(url)
+  return fault?.status ? { code: 'download_failed', message: `The storage answered ${fault.status}` } : null
 }

@@ -1,0 +1,182 @@
+import { describe, expect, test, vi } from 'vitest'
+
+import { FakeAudio } from './fake_audio.ts'
+import {
+  audio,
+  endOutage,
+  names,
+  open,
+  openPlaying,
+  outage,
+  playback,
+  requests,
+  service,
+  settle,
+  storage,
+  views,
+} from './playback_setup.ts'
+
+/** The storage fails: a file that is at fault is passed over, an outage is waited for (docs/decisions/0065). */
+
+/** Plays for 40 seconds, then the storage fails. */
+async function fail(answer: number | 'away') {
+  await openPlaying()
+  audio().advance(40)
+  requests.length = 0
+  outage(answer)
+  audio().fail()
+  await settle()
+}
+const wait = (seconds: number) => vi.advanceTimersByTimeAsync(seconds * 1000)
+
+describe('an outage of the storage', () => {
+  test.each([503, 429, 500, 408, 'away'] as const)('with %s ends, and the same file goes on', async (answer) => {
+    await fail(answer)
+    expect(playback.state).toMatchObject({ status: 'offline', playing: true })
+    await wait(10)
+    endOutage()
+    await wait(30)
+    expect(playback.state).toMatchObject({ status: 'ready', playing: true })
+    expect(playback.state.loaded).toMatchObject({ variant: 'aac-160' })
+    expect([playback.time, audio().paused]).toEqual([41, false])
+    expect(names().filter((name) => name !== 'sessionrefresh')).toEqual([])
+  })
+  test('that lasts for minutes takes few requests', async () => {
+    await fail(503)
+    await wait(300)
+    expect(playback.state).toMatchObject({ status: 'offline', playing: true })
+    expect([views('one'), storage.asked < 18]).toEqual([1, true])
+    endOutage()
+    await wait(31)
+    expect([playback.state.status, playback.time, audio().paused]).toEqual(['ready', 41, false])
+    expect(views('one')).toBe(2)
+  })
+  test('that outlives the URL is asked about with a fresh one', async () => {
+    service.ttl = 100
+    await fail(503)
+    const { url, until } = playback.state.loaded!
+    storage.onAsk = (asked) => (storage.answer = asked === url && until <= Date.now() ? 403 : 503)
+    await wait(150)
+    expect(playback.state).toMatchObject({ status: 'offline', loaded: { variant: 'aac-160' } })
+    expect(playback.state.loaded!.url).not.toBe(url)
+  })
+  test('is waited for as long as the storage asks for', async () => {
+    storage.retryAfter = '20'
+    await fail(429)
+    await wait(19)
+    expect(storage.asked).toBe(1)
+    await wait(2)
+    expect(storage.asked).toBe(2)
+    storage.retryAfter = '86400'
+    await wait(20)
+    expect(storage.asked).toBe(3)
+    endOutage()
+    await wait(61)
+    expect(playback.state.status).toBe('ready')
+  })
+  test('that is over when the storage is asked leaves the file as it was', async () => {
+    storage.onAsk = endOutage
+    await fail(503)
+    expect(playback.state).toMatchObject({ status: 'ready', loaded: { variant: 'aac-160' } })
+    expect([storage.asked, playback.time, audio().paused]).toEqual([1, 41, false])
+  })
+  test('that comes and goes is waited for with growing delays', async () => {
+    // It delivers the byte that it is asked for every second time, and never the file.
+    storage.onAsk = () => (storage.answer = storage.asked % 2 ? 503 : 206)
+    await fail(503)
+    await wait(120)
+    expect([storage.asked < 24, views('one') < 12]).toEqual([true, true])
+    storage.onAsk = () => {}
+    endOutage()
+    await wait(31)
+    expect(playback.state).toMatchObject({ status: 'ready', playing: true, loaded: { variant: 'aac-160' } })
+  })
+  test('between two tracks holds up the album, and does not end it', async () => {
+    await openPlaying()
+    outage(503)
+    audio().advance(100)
+    await wait(5)
+    expect(playback.state).toMatchObject({ index: 1, status: 'offline', playing: true })
+    endOutage()
+    await wait(30)
+    expect(playback.state).toMatchObject({ index: 1, status: 'ready', loaded: { variant: 'aac-160' } })
+    expect([playback.time, audio().paused]).toEqual([0, false])
+    expect(names()).not.toContain('pause')
+  })
+  test('of which nothing has been heard yet keeps a player from being ready, no longer', async () => {
+    outage(503)
+    await open()
+    expect(playback.state.status).toBe('offline')
+    endOutage()
+    await wait(3)
+    expect([playback.state.status, audio().paused]).toEqual(['ready', true])
+  })
+  test('does not start what was paused meanwhile; a seek counts', async () => {
+    await fail(503)
+    playback.pause()
+    await playback.seek(70)
+    endOutage()
+    await wait(3)
+    expect([playback.state.status, playback.time, audio().paused]).toEqual(['ready', 70, true])
+  })
+  test('is asked about at once when play is pressed', async () => {
+    await fail(503)
+    await wait(60)
+    endOutage()
+    await playback.play()
+    await settle()
+    expect([playback.state.status, playback.time, audio().paused]).toEqual(['ready', 41, false])
+  })
+  test('is left behind with its track', async () => {
+    await fail(503)
+    await playback.next()
+    await settle()
+    endOutage()
+    await playback.previous()
+    await wait(5)
+    expect(playback.state).toMatchObject({ index: 0, status: 'ready', loaded: { variant: 'aac-160' } })
+  })
+})
+
+describe('a file that is at fault gives way to the next one', () => {
+  test.each([403, 404, 410])('at once where the storage answers %s', async (answer) => {
+    await openPlaying()
+    FakeAudio.refused = ['/aac-160']
+    storage.answer = answer
+    audio().fail()
+    await settle()
+    expect(playback.state).toMatchObject({ status: 'ready', loaded: { variant: 'mp3-128' } })
+    expect([storage.asked, views('one')]).toEqual([1, 2])
+  })
+  test('at once where it cannot be decoded, and nobody asks the storage', async () => {
+    await openPlaying()
+    audio().fail(3)
+    await settle()
+    expect(playback.state.loaded).toMatchObject({ variant: 'aac-160' })
+    audio().fail(3)
+    await settle()
+    expect(playback.state.loaded).toMatchObject({ variant: 'mp3-128' })
+    expect(storage.asked).toBe(0)
+  })
+  test('where it fails a third time although the storage has it; then to a failure', async () => {
+    await openPlaying()
+    FakeAudio.refused = ['/aac-160']
+    audio().fail()
+    await settle()
+    expect(playback.state).toMatchObject({ status: 'ready', loaded: { variant: 'mp3-128' } })
+    FakeAudio.refused = ['r2']
+    audio().fail()
+    await settle()
+    expect(playback.state).toMatchObject({ status: 'failed', code: 'no_playable_variant', playing: false })
+  })
+  test('after a minute where the page may not ask the storage', async () => {
+    await openPlaying()
+    FakeAudio.refused = ['/aac-160']
+    storage.answer = 'away'
+    audio().fail()
+    await wait(60)
+    expect(playback.state).toMatchObject({ status: 'offline', playing: true })
+    await wait(60)
+    expect(playback.state).toMatchObject({ status: 'ready', playing: true, loaded: { variant: 'mp3-128' } })
+  })
+})
