@@ -22,8 +22,8 @@ export function noAnswer(aborted: boolean, message = 'The service cannot be reac
 
 /** The failure in an answer: the error envelope, or a sentence with the status when a proxy or a bucket answered instead. */
 export function readFailure(status: number, answer: unknown): Failure {
-  const envelope = typeof answer === 'object' && answer !== null && 'message' in answer ? answer : undefined
-  if (envelope) return { ...(envelope as Failure), ok: false, status }
+  const envelope = answer as Failure | null | undefined
+  if (envelope?.message !== undefined) return { ...envelope, ok: false, status }
   return { ok: false, message: `The server answered ${status} without a reason`, code: 'network', status }
 }
 
@@ -43,19 +43,20 @@ interface SleepOptions {
 /** Waits; ends early when a signal aborts. Whether to go on: false when `signal` is aborted. */
 export function sleep(milliseconds: number, signal?: AbortSignal, { wake, online }: SleepOptions = {}) {
   return new Promise<boolean>((resolve) => {
-    // Not in Node, where there is no such event.
-    const network = online && typeof addEventListener === 'function' ? globalThis : undefined
-    const sources = [signal, wake].filter((source) => source !== undefined)
-    const timer = setTimeout(done, milliseconds)
-    function done() {
+    const ended = new AbortController()
+    const once = { signal: ended.signal }
+    const done = () => {
       clearTimeout(timer)
-      network?.removeEventListener('online', done)
-      for (const source of sources) source.removeEventListener('abort', done)
+      ended.abort()
       resolve(signal?.aborted !== true)
     }
-    if (sources.some(({ aborted }) => aborted)) return done()
-    network?.addEventListener('online', done)
-    for (const source of sources) source.addEventListener('abort', done)
+    const timer = setTimeout(done, milliseconds)
+    // Not in Node, where there is no such event.
+    if (online) globalThis.addEventListener?.('online', done, once)
+    for (const source of [signal, wake]) {
+      source?.addEventListener('abort', done, once)
+      if (source?.aborted) done()
+    }
   })
 }
 

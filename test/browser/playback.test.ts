@@ -32,16 +32,6 @@ describe('opening', () => {
     await open({ start: { track: 'three' } })
     expect(playback.state.index).toBe(2)
   })
-  test('what is asked before there is a session counts', async () => {
-    create()
-    const opening = playback.open()
-    await playback.seek(12)
-    await playback.play()
-    await opening
-    await settle()
-    expect([playback.time, audio().paused]).toEqual([12, false])
-    expect(names()).toEqual(['play', 'trackchange', 'ready'])
-  })
   test('a pause takes back that it begins by itself', async () => {
     create({ start: { play: true } })
     const opening = playback.open()
@@ -222,6 +212,29 @@ test('a link leads to a time, and to another track', async () => {
   await playback.goTo({ track: '3', position: 30 })
   expect([playback.state.index, playback.time, playback.state.playing]).toEqual([2, 30, false])
 })
+test('a link to a track that is not there changes nothing, and says so', async () => {
+  await openPlaying()
+  expect(await playback.goTo({ track: 'nowhere', position: 50 })).toBe(false)
+  expect([playback.state.index, playback.time, playback.state.playing]).toEqual([0, 1, true])
+  expect(await playback.goTo({ track: 'one', position: 50 })).toBe(true)
+  expect([playback.state.index, playback.time]).toEqual([0, 50])
+})
+test.each([Number.NaN, Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY])(
+  'a seek to %s is not an error',
+  async (to) => {
+    create({ start: { position: 5 } })
+    const opening = playback.open()
+    await playback.seek(to)
+    await opening
+    await settle()
+    expect(playback.time).toBe(to < 0 ? 0 : 5)
+    await playback.seek(to)
+    expect(playback.time).toBe(to > 0 ? 99.95 : to < 0 ? 0 : 5)
+    await playback.goTo({ track: '2', position: to })
+    await settle()
+    expect(playback.state).toMatchObject({ index: 1, status: 'ready' })
+  },
+)
 
 test('closed, it asks for nothing and holds nothing', async () => {
   await openPlaying()

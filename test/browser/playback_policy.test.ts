@@ -6,12 +6,10 @@ import {
   afterFailure,
   afterLook,
   afterMediaError,
-  AFTER_NO_SWAP,
-  afterProgress,
   afterRefresh,
-  afterStall,
   isOutage,
   isPassedOver,
+  isProgress,
   lifetime,
   lookDelay,
   mayGetBetter,
@@ -41,18 +39,19 @@ describe('a refusal of the service', () => {
       [503, 'internal'],
       [409, 'request_in_flight'],
     ] as const)
-      expect(next(status, code)).toEqual({ next: 'ask-again', status: 'offline', delay: 2000 })
+      expect(next(status, code)).toEqual({ status: 'offline', delay: 2000 })
   })
   test('is a failure when it will not: a proxy’s 403 or 404, an unknown track', () => {
-    expect([next(403), next(404), next(404, 'not_found')]).toEqual(Array.from({ length: 3 }, () => ({ next: 'fail' })))
+    expect([next(403), next(404), next(404, 'not_found')]).toEqual(
+      Array.from({ length: 3 }, () => ({ status: 'failed' })),
+    )
   })
   test('410 is the end of the session, 409 a track that is being processed', () => {
-    expect(next(410, 'session_expired')).toEqual({ next: 'expire' })
-    expect(next(409, 'track_not_ready')).toEqual({ next: 'ask-again', status: 'processing', delay: 2000 })
+    expect(next(410, 'session_expired')).toEqual({ status: 'expired' })
+    expect(next(409, 'track_not_ready')).toEqual({ status: 'processing', delay: 2000 })
   })
-  test('after nobody asks any more is nothing', () => expect(next(0, 'aborted')).toEqual({ next: 'nothing' }))
   test('is asked about less and less often', () => {
-    const delays = [0, 1, 2, 50].map((polls) => (next(0, 'network', polls) as { delay: number }).delay)
+    const delays = [0, 1, 2, 50].map((polls) => next(0, 'network', polls).delay)
     expect(delays).toEqual([2000, 3000, 4500, 30_000])
   })
   test('of a track that nobody chose passes over what cannot be played', () => {
@@ -70,8 +69,7 @@ describe('a file that fails, as with 403', () => {
   test('has another attempt where the storage has it', () => expect(fail(5, false)).toEqual([0, 0, 1, 1, 2]))
   test('and plays on between two failures is not given up', () => {
     const once = afterMediaError(NO_ATTEMPTS, 10, true)
-    expect(afterProgress(once, 10.9)).toBe(once)
-    expect(afterMediaError(afterProgress(once, 12), 20, true).skipped).toBe(0)
+    expect([isProgress(NO_ATTEMPTS, 12), isProgress(once, 10.9), isProgress(once, 12)]).toEqual([false, false, true])
   })
 })
 
@@ -83,22 +81,16 @@ describe('what the storage answers about a file', () => {
   })
   test('says how long to wait, up to a minute', () => {
     const delays = [0, 1000, 20_000, 86_400_000].map((wait) => afterFailure({ ...failure(503), wait }, 0))
-    expect(delays.map((after) => (after as { delay: number }).delay)).toEqual([2000, 2000, 20_000, 60_000])
+    expect(delays.map(({ delay }) => delay)).toEqual([2000, 2000, 20_000, 60_000])
   })
 })
 
 describe('play', () => {
-  const fresh = { isStale: false, isComplete: false }
   test('waits for what is on its way, loads what has ended, and else starts', () => {
-    expect(onPlay({ status: 'loading' }, fresh)).toBe('wait')
-    expect(onPlay({ status: 'processing' }, fresh)).toBe('wait')
+    expect([onPlay('loading', true), onPlay('processing', false)]).toEqual(['wait', 'wait'])
     for (const status of ['offline', 'expired', 'failed', 'empty'] as const)
-      expect(onPlay({ status }, fresh), status).toBe('reload')
-    expect(onPlay({ status: 'ready' }, fresh)).toBe('start')
-  })
-  test('needs no URL for what is here to its end', () => {
-    expect(onPlay({ status: 'ready' }, { isStale: true, isComplete: false })).toBe('reload')
-    expect(onPlay({ status: 'ready' }, { isStale: true, isComplete: true })).toBe('start')
+      expect(onPlay(status, false), status).toBe('reload')
+    expect([onPlay('ready', false), onPlay('ready', true)]).toEqual(['start', 'reload'])
   })
 })
 
@@ -114,10 +106,6 @@ describe('the end of a track', () => {
   })
   test('is where a listener falls asleep', () =>
     expect(afterEnded(at(0, 'track'), options('none'))).toEqual({ next: 'wait', index: 1 }))
-})
-
-test('sound that has stalled is waited for while anything comes', () => {
-  expect([afterStall(10, 10.5), afterStall(10, 10)]).toEqual(['wait', 'reload'])
 })
 
 describe('the life of a URL', () => {
@@ -159,10 +147,10 @@ describe('a fresh play view while it plays', () => {
     expect(afterRefresh(loaded, failure(503), situation)).toEqual({ next: 'ask-again', delay: 5000 })
     expect(afterRefresh(loaded, failure(410, 'session_expired'), situation)).toEqual({ next: 'expire' })
   })
-  test('without the file, or that does not take over, is asked for again', () => {
-    expect(afterRefresh(loaded, answer(120_000, []), situation)).toEqual({ next: 'ask-again', delay: 5000 })
-    expect(AFTER_NO_SWAP).toEqual({ next: 'ask-again', delay: 5000 })
-  })
+  test('without the file is asked for again', () =>
+    expect(afterRefresh(loaded, answer(120_000, []), situation)).toEqual({ next: 'ask-again', delay: 5000 }))
+  test('of a track that was removed is not asked for again', () =>
+    expect(afterRefresh(loaded, failure(404, 'not_found'), situation)).toEqual({ next: 'keep' }))
 })
 
 describe('a preliminary file', () => {

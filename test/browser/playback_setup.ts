@@ -18,6 +18,8 @@ export const service = {
   preliminary: false,
   /** When the first session and its URLs end, by the clock of the test. */
   endsAt: null as number | null,
+  /** Tracks that a renewed session no longer has. */
+  removed: [] as string[],
   /** The loudness of its tracks, where sessions have the analysis. */
   analysis: null as Promise<object> | null,
 }
@@ -49,10 +51,16 @@ const session = (id: string) => ({
   ok: true,
   play_session_id: id,
   play_session: { id, variants: ['aac-160'], is_downloadable: false, expires_at: END },
-  tracks: TRACKS.map((track) => ({ id: track, player_title: track, duration: 100 })),
+  tracks: TRACKS.filter((track) => !isRemoved(id, track)).map((track) => ({
+    id: track,
+    player_title: track,
+    duration: 100,
+  })),
   // What can be played at once comes with the session.
   first_track: service.refusals.one ? null : view(id, 'one'),
 })
+const isRemoved = (session_id: string, track_id: string) =>
+  session_id === 'renewed' && service.removed.includes(track_id)
 const isEnding = (session_id: string) => session_id === 'first' && service.endsAt !== null
 const lifeOf = (session_id: string) =>
   isEnding(session_id) ? Math.floor((service.endsAt! - Date.now()) / 1000) : service.ttl
@@ -87,9 +95,10 @@ function answerOfStorage(url: URL): Response {
 }
 
 async function answer(url: URL, method: string): Promise<Response> {
-  if (url.host === 'r2' && storage.answer !== 206) return answerOfStorage(url)
-  if (url.pathname.endsWith('/analysis')) return Response.json(await service.analysis)
-  if (url.host === 'r2') return answerOfStorage(url)
+  if (url.host === 'r2') {
+    const response = answerOfStorage(url)
+    return response.ok && url.pathname.endsWith('/analysis') ? Response.json(await service.analysis) : response
+  }
   const [, , noun, session_id = '', track_id] = url.pathname.split('/')
   requests.push(`${method} ${url.pathname}`)
   const refusal = service.refusals[track_id ?? session_id] ?? service.refusals[session_id] ?? service.refusals.all
@@ -97,6 +106,8 @@ async function answer(url: URL, method: string): Promise<Response> {
     return Response.json({ ok: false, message: 'Over', code: 'session_expired' }, { status: 410 })
   if (refusal === 'away') throw new TypeError('Failed to fetch')
   if (refusal) return Response.json({ ok: false, message: 'No', code: refusal.code }, { status: refusal.status })
+  if (track_id && isRemoved(session_id, track_id))
+    return Response.json({ ok: false, message: 'No', code: 'not_found' }, { status: 404 })
   if (noun === 'play_session') return Response.json(session('renewed'))
   return Response.json(track_id ? view(session_id, track_id) : session(session_id))
 }
@@ -166,7 +177,15 @@ export const views = (id: string) => requests.filter((request) => request.endsWi
 
 beforeEach(() => {
   vi.useFakeTimers()
-  Object.assign(service, { ttl: 3600, signed: 0, refusals: {}, preliminary: false, endsAt: null, analysis: null })
+  Object.assign(service, {
+    ttl: 3600,
+    signed: 0,
+    refusals: {},
+    preliminary: false,
+    endsAt: null,
+    analysis: null,
+    removed: [],
+  })
   Object.assign(FakeAudio, { refused: [], held: false, gestureOnly: false, started: null, seconds: 100 })
   Object.assign(storage, { answer: 206, retryAfter: '', asked: 0, onAsk: () => undefined })
   Object.assign(hooks, { onEvent: () => undefined, resumeAt: () => 0 })

@@ -128,6 +128,37 @@ describe.concurrent('the network', () => {
   })
 })
 
+test.concurrent('a storage that answers 503 for seconds: the same file goes on at the same place, with few requests', async ({
+  expect,
+}) => {
+  const session = await stage.aSession(album, { variants: ['lossless', 'aac-160'] })
+  const opened = await stage.open({ 'play-session-id': session })
+  await opened.until('ready')
+  await opened.call('play')
+  await opened.untilTime(1)
+  const requests = { refused: 0, asked: 0, views: 0 }
+  opened.page.on('request', (request) => {
+    if (request.url().includes('/v1/play/')) requests.views++
+  })
+  await opened.page.route(/\/s3\//, async (route) => {
+    if (route.request().headers().range === 'bytes=0-0') requests.asked++
+    // The player asks about the file at once, after 2 seconds and after 3 more.
+    if (requests.asked > 2) return await route.continue()
+    requests.refused++
+    await route.fulfill({ status: 503, body: '<Error/>', headers: { 'access-control-allow-origin': '*' } })
+  })
+  await opened.call('seek', 85)
+  await opened.page.getByRole('status').getByText('connection is lost').waitFor(PATIENCE)
+  expect(await opened.state()).toMatchObject({ paused: false, time: 85, variant: 'lossless' })
+  await opened.untilTime(85.5)
+  expect((await opened.state()).time).toBeLessThan(95)
+  expect(await opened.state()).toMatchObject({ paused: false, variant: 'lossless' })
+  expect((await names(opened)).filter((name) => name === 'pause' || name === 'error')).toEqual([])
+  expect(requests.refused).toBeLessThanOrEqual(6)
+  expect(requests.views).toBeLessThanOrEqual(2)
+  await opened.close()
+})
+
 test.concurrent('a 403 in the middle of playback is healed by a fresh play view, at the same place', async () => {
   // URLs of a session that lasts so long change every 16 seconds (docs/decisions/0028).
   const play_session_id = await stage.aSession(album, { variants: ['lossless'], expires_in: 95 })

@@ -12,7 +12,7 @@ interface Callbacks {
   /** The file cannot be loaded, or no more of it. */
   onError: () => void
   /** The browser or the system stopped it. */
-  onInterrupted: () => void
+  onStop: () => void
   onSwap: (now: HTMLAudioElement, before: HTMLAudioElement) => void
 }
 
@@ -67,7 +67,7 @@ export class AudioPair {
   }
 
   /** Whether the file arrived and cannot be decoded. Other errors do not tell a file from a network (HTML, MediaError). */
-  get isUndecodable(): boolean {
+  get isCorrupt(): boolean {
     return this.#active.error?.code === 3
   }
 
@@ -77,13 +77,12 @@ export class AudioPair {
     return buffered.length > 0 ? buffered.end(buffered.length - 1) : 0
   }
 
-  async play(): Promise<'playing' | 'blocked' | 'failed'> {
-    try {
-      await this.#active.play()
-      return 'playing'
-    } catch (error) {
-      return (error as DOMException).name === 'NotAllowedError' ? 'blocked' : 'failed'
-    }
+  /** Whether it may play: browsers can demand a gesture. */
+  play(): Promise<boolean> {
+    return this.#active.play().then(
+      () => true,
+      (error: DOMException) => error.name !== 'NotAllowedError',
+    )
   }
 
   pause(): void {
@@ -139,7 +138,7 @@ export class AudioPair {
   }
 
   /** Changes to what was loaded ahead; false when that is something else or did not load. */
-  swapToPreloaded(url: string): boolean {
+  swapTo(url: string): boolean {
     if (this.#preloaded !== url || this.#other.error || this.#other.readyState < 2) return false
     this.#swap()
     this.#position = 0
@@ -147,7 +146,7 @@ export class AudioPair {
   }
 
   /** Goes back to the element before, for good: this one may not play, as no gesture has ever started it (iOS). */
-  revertSwap(): void {
+  swapBack(): void {
     this.#isSingle = true
     this.#swap()
   }
@@ -156,9 +155,8 @@ export class AudioPair {
   async handOver(url: string): Promise<boolean> {
     if (this.isSingle) return false
     const isCurrent = this.#latest.next()
-    const { muted, volume } = this.#active
     this.#preloaded = null
-    Object.assign(this.#other, { preload: 'auto', src: url, muted, volume })
+    Object.assign(this.#other, { preload: 'auto', src: url })
     const isDone = await takeOver(this.#active, this.#other, this.#lead, isCurrent)
     if (isDone) this.#swap()
     else if (isCurrent()) {
@@ -189,13 +187,13 @@ export class AudioPair {
   }
 
   #hear(type: string): void {
-    const { onTime, onState, onEnded, onError, onInterrupted } = this.#callbacks
+    const { onTime, onState, onEnded, onError, onStop } = this.#callbacks
     const audio = this.#active
     if (type === 'timeupdate' || type === 'seeked') return onTime()
     if (type === 'ended') onEnded()
     else if (type === 'error' && audio.hasAttribute('src')) onError()
     else if (type === 'pause') {
-      if (!this.#isPausing && !audio.ended && audio.error === null) onInterrupted()
+      if (!this.#isPausing && !audio.ended && audio.error === null) onStop()
       this.#isPausing = false
     } else if (type === 'playing') this.#isPausing = false
     onState()
@@ -225,8 +223,6 @@ export class AudioPair {
   #swap(): void {
     const before = this.#active
     this.#latest.next()
-    const { volume, muted, playbackRate } = before
-    Object.assign(this.#other, { volume, muted, playbackRate })
     this.#active = this.#other
     this.#other = before
     this.#drop()

@@ -31,8 +31,8 @@ import {
 export interface Core {
   store: Store
   options: PlaybackOptions
-  /** Where to begin: the first whose track is in the session counts, else the last. */
-  starts: readonly StartOptions[]
+  /** Where to begin: the first whose track is in the session counts, else the last without its position. */
+  starts: StartOptions[]
   session: SessionClient
   audio: AudioPair
   timers: Timers
@@ -40,12 +40,17 @@ export interface Core {
   signal: AbortSignal
 }
 
-/** Milliseconds for which a track waits for the loudness that it is to be played at. */
+/** Milliseconds for which a track waits for its gain. */
 const GAIN_TIMEOUT = 800
+/** A gain that changes while a track plays does so by half a decibel every 20 milliseconds: the ear hears no click and no jump. */
+const GAIN_STEP = 10 ** (0.5 / 20)
+const GAIN_PACE = 20
 
 /** Gets what is to be heard into the audio element: opens the session, changes tracks, and recovers from what goes wrong. */
 export class Loader {
   readonly #core: Core
+  /** By the path of the analysis. A file that is loaded again needs its gain at once, also during an outage of the storage. */
+  readonly #gains = new Map<string, number>()
 
   constructor(core: Core) {
     this.#core = core
@@ -63,8 +68,9 @@ export class Loader {
     if (!isCurrent()) return
     if (!answer.ok) return this.#refused(answer, () => void this.open())
     if (answer.tracks.length === 0) return store.set({ status: 'empty' })
-    const start = (starts.find(({ track }) => hasTrack(this.#state.session, track)) ?? starts.at(-1))!
-    store.set(goTo(this.#state, start.track, options))
+    // A position in a track that is not there is none in another one.
+    const start = starts.find(({ track }) => hasTrack(this.#state.session, track)) ?? { ...starts.at(-1)!, position: 0 }
+    store.set(goTo(this.#state, start, options))
     await this.select(this.#state.index, start.position, start.play)
   }
 
@@ -76,12 +82,12 @@ export class Loader {
     const isCurrent = this.#leave()
     const isChanged = this.#state.index !== index || !this.#state.wasReady
     const starts = play && !this.#state.playing
-    audio.clear(position || store.resumeAt(index))
-    const change = { index, status: 'loading', code: null, loaded: null, polls: 0 } as const
-    store.set(isChanged ? { ...change, view: null } : change)
+    audio.clear((position > 0 && position < Infinity && position) || store.resumeAt(index))
+    this.setGain(1)
+    store.set({ index, status: 'loading', code: null, loaded: null, polls: 0, ...(isChanged && { view: null }) })
     if (isChanged) store.emit('trackchange', store.detail())
     if (!isCurrent()) return
-    if (starts) store.setPlaying(true)
+    if (starts) store.set({ playing: true })
     const answer = await session.view(id)
     if (!isCurrent()) return
     if (answer.ok) return await this.#show(answer, isCurrent)
@@ -96,21 +102,21 @@ export class Loader {
     const { store, audio } = this.#core
     const { prefetched, order } = this.#state
     const isAhead = prefetched?.index === index && store.resumeAt(index) === 0
-    if (!isAhead || !audio.swapToPreloaded(prefetched.url)) return await this.select(index, 0, true, order.length)
+    if (!isAhead || !audio.swapTo(prefetched.url)) return await this.select(index, 0, true, order.length)
     const isCurrent = this.#leave()
     this.setGain(prefetched.gain)
     const started = audio.play()
     store.set({ index, view: prefetched.view, status: 'ready', loaded: prefetched })
     store.emit('trackchange', store.detail())
-    if ((await started) !== 'blocked' || !isCurrent()) return
+    if ((await started) || !isCurrent()) return
     // Only the element that a gesture has started may play (iOS).
-    audio.revertSwap()
+    audio.swapBack()
     await this.select(index)
   }
 
+  /** Browsers may demand a gesture of the listener; the play button is there for that. */
   async start(): Promise<void> {
-    // Without a gesture of the listener browsers may refuse; the play button is there for that.
-    if ((await this.#core.audio.play()) === 'blocked') this.#core.store.setPlaying(false)
+    if (!(await this.#core.audio.play())) this.#core.store.set({ playing: false })
   }
 
   /** Loads the track again where it is, with URLs that are good now. */
@@ -119,6 +125,8 @@ export class Loader {
     const id = store.track()?.id
     if (id === undefined) return await this.open()
     const isCurrent = this.#begin()
+    // A listener who presses play in an ended session is told again.
+    if (this.#state.status === 'expired') store.set({ expiryAnnounced: false })
     // After a refusal only a fresh answer shows that it is over.
     const answer = await (this.#state.status === 'ready' ? session.view(id) : session.refresh(id))
     if (!isCurrent()) return
@@ -131,12 +139,12 @@ export class Loader {
    * an outage is waited for, and a file that is at fault gives way to the next one (docs/decisions/0065).
    */
   async recover(isStalled = false): Promise<void> {
-    const { store, session, audio, signal } = this.#core
+    const { store, session, audio } = this.#core
     const { loaded, attempts, polls } = this.#state
     if (!loaded) return
     const isCurrent = this.#begin()
     const isFresh = !isStalled && attempts.failures > 0 && loaded.until > Date.now()
-    const fault = isFresh && !audio.isUndecodable ? await storageFault(loaded.url, signal) : null
+    const fault = isFresh && !audio.isCorrupt ? await storageFault(loaded.url) : null
     if (!isCurrent()) return
     if (fault && isOutage(fault, polls)) {
       store.set({ attempts: { ...attempts, failures: 1 } })
@@ -146,7 +154,7 @@ export class Loader {
     if (!isCurrent()) return
     if (!answer.ok) return this.#refused(answer, () => void this.reload())
     // Counted only now: without a connection there is nothing wrong with any file.
-    if (!isStalled) store.set({ attempts: afterMediaError(attempts, audio.time, fault !== null || audio.isUndecodable) })
+    if (!isStalled) store.set({ attempts: afterMediaError(attempts, audio.time, fault !== null || audio.isCorrupt) })
     await this.#show(answer, isCurrent)
   }
 
@@ -156,31 +164,43 @@ export class Loader {
   }
 
   /** Brings a track to its loudness while it plays, unless another one plays by then. */
-  async followGain(view: PlayView): Promise<void> {
+  async followGain(view: PlayView, gain = this.gainOf(view)): Promise<void> {
     const isCurrent = this.#core.latest.current()
-    const gain = await this.gainOf(view)
-    if (isCurrent()) this.setGain(gain)
+    const to = await gain
+    if (isCurrent()) this.#approachGain(to)
   }
 
   /** The gain that a track is to be played with, by its analysis. */
   async gainOf(view: PlayView): Promise<number> {
-    const { options, signal } = this.#core
+    const { options } = this.#core
     const { normalize } = options
-    const url = normalize && view.variants.find(({ variant }) => variant.index === ANALYSIS)?.url
-    const gain = url ? await readGain(url, signal) : 1
+    const analysis = normalize && view.variants.find(({ variant }) => variant.index === ANALYSIS)
+    const gain = analysis ? await this.#readGain(analysis) : 1
     // What was asked may have changed meanwhile.
     return options.normalize === normalize ? gain : await this.gainOf(view)
   }
 
-  /** The gain of a track that somebody waits for: 1 when it takes long to read. */
-  async #gainSoon(view: PlayView): Promise<number> {
-    const ended = new AbortController()
-    const late = sleep(GAIN_TIMEOUT, ended.signal).then(() => 1)
-    return await Promise.race([this.gainOf(view), late]).finally(() => ended.abort())
+  /** The gain by an analysis; 1 when it cannot be read. */
+  async #readGain({ path, url }: Entry): Promise<number> {
+    const gains = this.#gains
+    const read = async (response: Response) =>
+      response.ok && gains.set(path, gainOf((await response.json()) as Partial<Analysis>))
+    if (!gains.has(path))
+      await fetch(url, { signal: this.#core.signal })
+        .then(read)
+        .catch(() => {})
+    return gains.get(path) ?? 1
+  }
+
+  #approachGain(gain: number): void {
+    const { gain: now } = this.#state
+    this.setGain(Math.min(Math.max(gain, now / GAIN_STEP), now * GAIN_STEP))
+    if (this.#state.gain !== gain) this.#core.timers.after('gain', GAIN_PACE, () => this.#approachGain(gain))
   }
 
   setGain(gain: number): void {
-    const { store, audio, options } = this.#core
+    const { store, audio, options, timers } = this.#core
+    timers.stop('gain')
     store.set({ gain })
     audio.setVolume(effectiveVolume(options.volume, gain), options.muted)
   }
@@ -216,9 +236,13 @@ export class Loader {
   async #show({ view, until }: TimedView, isCurrent: IsCurrent): Promise<void> {
     const { store, audio } = this.#core
     store.set({ view })
-    const gain = await this.#gainSoon(view)
+    const gain = this.gainOf(view)
+    const ended = new AbortController()
+    const soon = await Promise.race([gain, sleep(GAIN_TIMEOUT, ended.signal).then(() => null)])
+    ended.abort()
     if (!isCurrent()) return
-    this.setGain(gain)
+    if (soon === null) void this.followGain(view, gain)
+    else this.setGain(soon)
     const entry = this.filesOf(view)[this.#state.attempts.skipped]
     if (!entry) return this.#fail('no_playable_variant', null)
     audio.load(entry.url, audio.time, this.#state.playing)
@@ -231,37 +255,22 @@ export class Loader {
     if (this.#state.playing && isCurrent()) await this.start()
   }
 
-  /** The service said no, or nothing. Asks again where that may help. */
+  /** The service or the storage refused, or did not answer. Asks again where that may help. */
   #refused(failure: Refusal, again: () => void): void {
     const { store, timers } = this.#core
     const { code } = failure
-    const after = afterFailure(failure, this.#state.polls)
-    if (after.next === 'fail') return this.#fail(code, failure.message)
-    if (after.next === 'expire') {
-      store.set({ status: 'expired', code })
-      this.expire()
-    } else if (after.next === 'ask-again') {
-      const { status, delay } = after
-      store.set({ status, code, polls: this.#state.polls + 1 })
-      timers.after('poll', delay, again, status === 'offline')
-    }
+    const { polls } = this.#state
+    const { status, delay } = afterFailure(failure, polls)
+    if (status === 'failed') return this.#fail(code, failure.message)
+    store.set({ status, code, polls: polls + 1 })
+    if (delay === undefined) this.expire()
+    else timers.after('poll', delay, again, status === 'offline')
   }
 
   #fail(code: string, message: string | null): void {
     const { store } = this.#core
     // Whoever tries again begins with the best file.
-    store.set({ status: 'failed', code, attempts: NO_ATTEMPTS })
-    store.setPlaying(false)
+    store.set({ status: 'failed', code, attempts: NO_ATTEMPTS, playing: false })
     store.emit('error', { code, message })
-  }
-}
-
-/** The gain by an analysis; 1 when it cannot be read. */
-async function readGain(url: string, signal: AbortSignal): Promise<number> {
-  try {
-    const response = await fetch(url, { signal })
-    return response.ok ? gainOf((await response.json()) as Partial<Analysis>) : 1
-  } catch {
-    return 1
   }
 }

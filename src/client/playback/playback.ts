@@ -1,12 +1,13 @@
 import { Latest, Timers } from '../retry.ts'
 import { AudioPair } from './audio_pair.ts'
 import { type Core, Loader } from './loader.ts'
-import { afterEnded, afterProgress, afterStall, effectiveVolume, onPlay, STALL } from './policy.ts'
+import { afterEnded, effectiveVolume, isProgress, onPlay, STALL } from './policy.ts'
 import { Refresher } from './refresh.ts'
 import { SessionClient } from './session.ts'
 import {
   adopt,
   following,
+  isSounding,
   type LoadedFile,
   placeOf,
   type PlaybackCallbacks,
@@ -21,7 +22,7 @@ import {
 
 /**
  * Plays a session, without anything to look at: usable below any interface. It begins with the first of `starts` whose track is in the
- * session; play, pause and seek change them until there is one.
+ * session; until there is one, all that is asked for changes them.
  */
 export class Playback {
   readonly #callbacks: PlaybackCallbacks
@@ -42,18 +43,22 @@ export class Playback {
     const { signal } = this.#ended
     this.#callbacks = callbacks
     const store = new Store({ ...callbacks, onChange: () => this.#changed() })
-    const onRefresh = (view: Pick<Session, 'play_session'>) => store.emit('sessionrefresh', refreshDetail(view, false))
+    const onRefresh = ({ play_session }: Pick<Session, 'play_session'>, renewed = false) =>
+      store.emit('sessionrefresh', { playSessionId: play_session.id, expiresAt: play_session.expires_at, renewed })
     const onSession = (session: Session, renewed: boolean) => {
       store.set({ ...adopt(store.state, session, options), expiryAnnounced: false })
-      if (renewed) store.emit('sessionrefresh', refreshDetail(session, true))
+      if (renewed) onRefresh(session, true)
     }
     const audio = new AudioPair(
       {
         onTime: () => this.#moved(),
-        onState: () => this.#soundChanged(),
+        onState: () => {
+          callbacks.onChange()
+          this.#watchForStall()
+        },
         onEnded: () => this.#trackEnded(),
         onError: () => void this.#loader.recover(),
-        onInterrupted: () => store.setPlaying(false),
+        onStop: () => store.set({ playing: false }),
         onSwap: callbacks.onSwap,
       },
       signal,
@@ -61,7 +66,7 @@ export class Playback {
     )
     const session = new SessionClient(source, { onSession, onRefresh }, signal)
     const timers = new Timers(signal)
-    this.#core = { store, options, starts, session, audio, timers, latest: new Latest(signal), signal }
+    this.#core = { store, options, starts: [...starts], session, audio, timers, latest: new Latest(signal), signal }
     this.#loader = new Loader(this.#core)
     this.#refresher = new Refresher(this.#core, this.#loader)
     this.changeOptions({})
@@ -73,6 +78,10 @@ export class Playback {
   /** The element that plays. */
   get audio(): HTMLAudioElement {
     return this.#core.audio.audio
+  }
+  /** Whether nothing sounds, and nothing will by itself: also after the session's end. */
+  get paused(): boolean {
+    return !isSounding(this.state)
   }
   get time(): number {
     return this.#core.audio.time
@@ -95,14 +104,12 @@ export class Playback {
   async play(): Promise<void> {
     const { store, audio } = this.#core
     this.#changeStarts({ play: true })
-    store.setPlaying(true)
+    store.set({ playing: true })
     // Whoever heard of it may have paused again.
     if (!this.state.playing) return
     if (audio.audio.ended) audio.seek(0)
-    const next = onPlay(this.state, { isStale: this.#isStale, isComplete: audio.has(audio.time, this.duration) })
+    const next = onPlay(this.state.status, this.#isStale && !audio.has(audio.time, this.duration))
     if (next === 'wait') return
-    // A listener who presses play once more is told once more that the session has ended.
-    if (this.state.status === 'expired') store.set({ expiryAnnounced: false })
     if (next === 'reload') return await this.#loader.reload()
     this.#refresher.plan()
     await this.#loader.start()
@@ -110,48 +117,53 @@ export class Playback {
 
   pause(): void {
     this.#changeStarts({ play: false })
-    this.#core.store.setPlaying(false)
+    this.#core.store.set({ playing: false })
     this.#core.audio.pause()
   }
 
   async seek(seconds: number): Promise<void> {
     const { audio } = this.#core
+    const { session, status } = this.state
     // A little before the end, so that a seek to the right edge does not end the track.
-    const last = this.state.session ? Math.max(0, this.duration - 0.05) : Infinity
+    const last = session ? Math.max(0, this.duration - 0.05) : Infinity
     const position = Math.min(Math.max(0, seconds), last)
-    if (!this.state.session) {
+    if (!Number.isFinite(position)) return
+    if (!session) {
       this.#changeStarts({ position })
       audio.clear(position)
-    } else if (this.state.status === 'ready' && this.#isStale && !audio.has(position, position + 1)) {
+    } else if (status === 'ready' && this.#isStale && !audio.has(position, position + 1)) {
       audio.clear(position)
       await this.#loader.reload()
     } else audio.seek(position)
     this.#callbacks.onTime()
   }
 
-  async next(): Promise<void> {
-    const index = following(this.state, this.#core.options)
-    if (index !== undefined) await this.#loader.select(index)
+  next(): Promise<void> {
+    return this.#step(1)
   }
 
   /** Goes to the beginning first, when more than 3 seconds were played. */
-  async previous(): Promise<void> {
-    const index = following(this.state, this.#core.options, -1)
-    if (this.time > 3 || index === undefined) await this.seek(0)
-    else await this.#loader.select(index)
+  previous(): Promise<void> {
+    return this.time > 3 ? this.seek(0) : this.#step(-1)
   }
 
-  /** Goes to a position, in another track if one is named. */
-  async goTo({ track, position }: Pick<StartOptions, 'track' | 'position'>): Promise<void> {
-    const index = placeOf(this.state.session, track)
-    if (index < 0 || index === this.state.index) await this.seek(position)
-    else await this.#loader.select(index, position)
+  /** Goes to a position, in another track if one is named; does nothing and resolves to false when the session has no such track. */
+  async goTo({ track, position }: Pick<StartOptions, 'track' | 'position'>): Promise<boolean> {
+    const { session, index } = this.state
+    if (!session && track !== null) {
+      this.#startAt({ track, position, play: this.#core.starts[0]!.play })
+      return true
+    }
+    const wanted = track === null ? index : placeOf(session, track)
+    await (wanted === index ? this.seek(position) : this.#loader.select(wanted, position))
+    return wanted >= 0
   }
 
   /** Plays a track by its id, or its number from 1. */
   async selectTrack(track: string): Promise<void> {
-    const index = placeOf(this.state.session, track)
-    if (index >= 0) await this.select(index)
+    const { session } = this.state
+    if (session) await this.select(placeOf(session, track))
+    else this.#startAt({ track, position: 0, play: true })
   }
 
   select(index: number): Promise<void> {
@@ -159,7 +171,6 @@ export class Playback {
   }
 
   retry(): Promise<void> {
-    this.#core.store.set({ expiryAnnounced: false })
     return this.#loader.reload()
   }
 
@@ -186,7 +197,11 @@ export class Playback {
     const { store, timers } = this.#core
     store.set({ sleep })
     timers.stop('sleep')
-    if (typeof sleep === 'number') timers.after('sleep', sleep - Date.now(), () => this.#fallAsleep())
+    if (typeof sleep === 'number')
+      timers.after('sleep', sleep - Date.now(), () => {
+        store.set({ sleep: null })
+        this.pause()
+      })
   }
 
   /** Where another playback goes on with the same track. */
@@ -203,6 +218,21 @@ export class Playback {
 
   #changeStarts(change: Partial<StartOptions>): void {
     for (const start of this.#core.starts) Object.assign(start, change)
+  }
+
+  /** Begins there if the track is in the session, else where it was to begin before. */
+  #startAt(start: StartOptions): void {
+    this.#core.starts.unshift(start)
+    this.#core.audio.clear(start.position)
+  }
+
+  async #step(by: 1 | -1): Promise<void> {
+    const { starts, options } = this.#core
+    const index = following(this.state, options, by)
+    if (index !== undefined) return await this.#loader.select(index)
+    if (!this.state.session) for (const start of starts) start.step = (start.step ?? 0) + by
+    // Nothing follows the last track; the first one begins again.
+    if (!this.state.session || by < 0) await this.seek(0)
   }
 
   get #isStale(): boolean {
@@ -223,8 +253,8 @@ export class Playback {
   #moved(): void {
     const { store } = this.#core
     const { time: currentTime, duration } = this
-    const attempts = afterProgress(this.state.attempts, currentTime)
-    if (attempts !== this.state.attempts) store.set({ attempts, polls: 0 })
+    const { attempts } = this.state
+    if (isProgress(attempts, currentTime)) store.set({ attempts: { ...attempts, failures: 0 }, polls: 0 })
     store.emit('timeupdate', { currentTime, duration })
     this.#callbacks.onTime()
     this.#refresher.prefetch(duration - currentTime)
@@ -238,16 +268,10 @@ export class Playback {
     // Whoever heard of it may have paused, or gone somewhere else.
     if (!this.state.playing || !isCurrent()) return
     if (after.next !== 'play') {
-      store.set({ sleep: null })
-      store.setPlaying(false)
+      store.set({ sleep: null, playing: false })
       if (after.next === 'wait') void this.#loader.select(after.index)
     } else if (after.index === this.state.index) void this.seek(0).then(() => this.play())
     else void this.#loader.advance(after.index)
-  }
-
-  #soundChanged(): void {
-    this.#callbacks.onChange()
-    this.#watchForStall()
   }
 
   /** A dead connection is not always an error: a sound that does not come for long is requested again. */
@@ -258,20 +282,8 @@ export class Playback {
     if (timers.isRunning('stall')) return
     const before = audio.loadedUntil
     timers.after('stall', STALL, () => {
-      if (afterStall(before, audio.loadedUntil) === 'wait') this.#watchForStall()
+      if (audio.loadedUntil > before) this.#watchForStall()
       else if (isStalled() && this.state.playing) void this.#loader.recover(true)
     })
   }
-
-  #fallAsleep(): void {
-    this.#core.store.set({ sleep: null })
-    this.pause()
-  }
 }
-
-/** What `sessionrefresh` tells. */
-const refreshDetail = ({ play_session }: Pick<Session, 'play_session'>, renewed: boolean) => ({
-  playSessionId: play_session.id,
-  expiresAt: play_session.expires_at,
-  renewed,
-})

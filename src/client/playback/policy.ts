@@ -1,7 +1,15 @@
 import { PLAY_TYPES } from '../../contract/facts.ts'
 import type { Loudness } from '../../contract/info.ts'
 import { backoff, type Failure, isPassing } from '../retry.ts'
-import { type Attempts, following, type LoadedFile, type PlaybackOptions, type State, type TimedView } from './state.ts'
+import {
+  type Attempts,
+  following,
+  type LoadedFile,
+  type PlaybackOptions,
+  type State,
+  type Status,
+  type TimedView,
+} from './state.ts'
 
 /**
  * What happens next: on a refusal, at the end, when a URL or a file is no good; which file to play, and how loud. Decisions only;
@@ -12,11 +20,11 @@ type Answer = (TimedView & { ok: true }) | Failure
 
 const POLLS = { first: 2000, factor: 1.5, longest: 30_000 }
 
-export type AfterFailure =
-  | { next: 'nothing' }
-  | { next: 'expire' }
-  | { next: 'fail' }
-  | { next: 'ask-again'; status: 'processing' | 'offline'; delay: number }
+/** The state after a refusal; with a delay in milliseconds after which it is asked again. */
+export interface AfterFailure {
+  status: 'expired' | 'failed' | 'processing' | 'offline'
+  delay?: number
+}
 
 /** `wait`: milliseconds before which it is not to be asked again, by `Retry-After`. */
 export type Refusal = Failure & { wait?: number }
@@ -26,12 +34,10 @@ const LONGEST_WAIT = 60_000
 
 /** The service or the storage refused, or did not answer, for the `polls + 1`th time. It is asked again where that may help, with growing delays. */
 export function afterFailure(failure: Refusal, polls: number): AfterFailure {
-  // The answer is no longer needed.
-  if (failure.code === 'aborted') return { next: 'nothing' }
-  if (failure.code === 'session_expired') return { next: 'expire' }
-  const status = failure.code === 'track_not_ready' ? 'processing' : isPassing(failure) ? 'offline' : null
+  if (failure.code === 'session_expired') return { status: 'expired' }
+  const status = failure.code === 'track_not_ready' ? 'processing' : isPassing(failure) ? 'offline' : 'failed'
   const delay = Math.max(backoff(polls, POLLS), Math.min(LONGEST_WAIT, failure.wait ?? 0))
-  return status ? { next: 'ask-again', status, delay } : { next: 'fail' }
+  return status === 'failed' ? { status } : { status, delay }
 }
 
 /** Requests without an answer, in a row, after which the file may be at fault: a page's policy can forbid them. About a minute. */
@@ -57,16 +63,13 @@ export function afterMediaError({ skipped, failures }: Attempts, position: numbe
 }
 
 /** A file that plays for a second has nothing wrong with it; a later failure is counted separately. */
-export const afterProgress = (attempts: Attempts, position: number): Attempts =>
-  attempts.failures > 0 && position > attempts.failedAt + 1 ? { ...attempts, failures: 0 } : attempts
+export const isProgress = ({ failures, failedAt }: Attempts, position: number) =>
+  failures > 0 && position > failedAt + 1
 
-/** What `play` needs first. */
-export function onPlay(
-  { status }: Pick<State, 'status'>,
-  { isStale, isComplete }: { isStale: boolean; isComplete: boolean },
-): 'wait' | 'reload' | 'start' {
+/** What `play` needs first; `needsUrl` when more of the file must be loaded, and its URL has ended. */
+export function onPlay(status: Status, needsUrl: boolean): 'wait' | 'reload' | 'start' {
   if (status === 'processing' || status === 'loading') return 'wait'
-  return status !== 'ready' || (isStale && !isComplete) ? 'reload' : 'start'
+  return status !== 'ready' || needsUrl ? 'reload' : 'start'
 }
 
 export type AfterEnded =
@@ -81,8 +84,7 @@ export function afterEnded(state: Pick<State, 'index' | 'order' | 'sleep'>, opti
   return { next: state.sleep === 'track' ? 'wait' : 'play', index }
 }
 
-/** Sound has not come for `STALL` milliseconds, nor has anything been loaded: the connection may be dead. */
-export const afterStall = (loadedBefore: number, loadedNow: number) => (loadedNow > loadedBefore ? 'wait' : 'reload')
+/** Milliseconds without sound, while nothing is loaded either, after which the connection may be dead. */
 export const STALL = 15_000
 
 /** Part of a signed URL's life that is surely left: it may have been signed before, for others (docs/decisions/0028). */
@@ -111,8 +113,11 @@ export const refreshMargin = (life: number) => Math.min(60_000, life / 5)
 export const refreshDelay = ({ until }: LoadedFile, now = Date.now()) =>
   Math.max(1000, until - now - refreshMargin(until - now))
 
-/** Milliseconds until a refresh that came to nothing is tried again; also the least that fresh URLs must live longer. */
-const RETRY = 5000
+/**
+ * Milliseconds until a refresh without effect is tried again, until the other element takes over or the session ends: what is being loaded
+ * outlives its URL for a while. Also the least that fresh URLs must live longer.
+ */
+export const RETRY = 5000
 
 export type AfterRefresh =
   | { next: 'expire' }
@@ -126,18 +131,19 @@ export function afterRefresh(
   answer: Answer,
   { isSingle, isComplete, now }: { isSingle: boolean; isComplete: boolean; now: number },
 ): AfterRefresh {
-  if (!answer.ok) return answer.code === 'session_expired' ? { next: 'expire' } : { next: 'ask-again', delay: RETRY }
+  if (!answer.ok) {
+    if (answer.code === 'session_expired') return { next: 'expire' }
+    // A track that was removed plays as far as its URL lasts.
+    return answer.code === 'not_found' ? { next: 'keep' } : { next: 'ask-again', delay: RETRY }
+  }
   const { view, until } = answer
   // The session ends with these URLs, and cannot be renewed from here.
   if (until - loaded.until < RETRY) return { next: 'ask-again', delay: until - now + 1000 }
   // What is here already needs no URL; a seek to somewhere else takes the new one, and so does an element that must load it itself.
   if (isSingle || isComplete) return { next: 'keep' }
   const url = view.variants.find(({ variant }) => variant.index === loaded.variant)?.url
-  return url ? { next: 'hand-over', file: { ...loaded, url, until } } : AFTER_NO_SWAP
+  return url ? { next: 'hand-over', file: { ...loaded, url, until } } : { next: 'ask-again', delay: RETRY }
 }
-
-/** The other element did not take over: again, until it does or the session ends. What is being loaded outlives its URL for a while. */
-export const AFTER_NO_SWAP: AfterRefresh = { next: 'ask-again', delay: RETRY }
 
 /** Milliseconds until it is asked again whether a better file is there. */
 export const lookDelay = (looks: number) => backoff(looks, { first: 10_000, factor: 1.5, longest: 30_000 })
@@ -176,13 +182,11 @@ export interface Entry {
   variant: { index: string }
 }
 
-const TYPES = new Map<string, string>(Object.entries(PLAY_TYPES))
-
 /** The file that plays while a long track is still being processed: as good as any, and gone soon. */
 const EARLY = 'early'
 export const ANALYSIS = 'analysis'
 
-const extensionOf = (path: string) => /\.([a-z0-9]+)$/i.exec(path)?.[1]?.toLowerCase() ?? ''
+const typeOf = (path: string): string | undefined => PLAY_TYPES[path.split('.').at(-1) as keyof typeof PLAY_TYPES]
 
 /**
  * The files to try, best first: those that `wanted` names in its order, then the others in the service's order, `early` last. Left out
@@ -195,16 +199,16 @@ export function candidates<T extends Entry>(
   canPlay: (type: string) => boolean,
 ): T[] {
   const usable = entries.filter(({ path, variant: { index } }) => {
-    const type = TYPES.get(extensionOf(path))
+    const type = typeOf(path)
     return type ? canPlay(type) : index === EARLY || (index === 'original' && wanted.includes(index))
   })
   const rank = ({ variant: { index } }: T) => {
-    if (index === EARLY) return Infinity
+    if (index === EARLY) return wanted.length + 1
     const at = wanted.indexOf(index)
     return at < 0 ? wanted.length : at
   }
   // The sort is stable, so equal ranks keep the service's order.
-  return usable.toSorted((a, b) => (rank(a) === rank(b) ? 0 : rank(a) - rank(b)))
+  return usable.toSorted((a, b) => rank(a) - rank(b))
 }
 
 /** LUFS, as ReplayGain 2.0: low enough that nearly everything published is made softer, which volume can do. */

@@ -1,13 +1,5 @@
 import type { Core, Loader } from './loader.ts'
-import {
-  afterLook,
-  AFTER_NO_SWAP,
-  type AfterRefresh,
-  afterRefresh,
-  lookDelay,
-  mayGetBetter,
-  refreshDelay,
-} from './policy.ts'
+import { afterLook, afterRefresh, lookDelay, mayGetBetter, refreshDelay, RETRY } from './policy.ts'
 import { following, type LoadedFile, type State } from './state.ts'
 
 /** Seconds before the end of a track at which the next one is loaded. */
@@ -22,7 +14,7 @@ export class Refresher {
   readonly #loader: Loader
   #looks = 0
   /** What was loaded, and which place was to follow, when the next track was last asked for. */
-  #asked: [LoadedFile | null, number] | null = null
+  #asked = ''
 
   constructor(core: Core, loader: Loader) {
     this.#core = core
@@ -49,16 +41,17 @@ export class Refresher {
     const { store, options } = this.#core
     const { playing, index, loaded, order, sleep } = this.#state
     const next = options.loop === 'one' ? undefined : following({ order, index }, options)
+    const asked = `${loaded?.url} ${next}`
     if (!playing || left > AHEAD || next === undefined || next === index || sleep === 'track') return
-    if (this.#asked?.[0] === loaded && this.#asked[1] === next) return
-    this.#asked = [loaded, next]
+    if (this.#asked === asked) return
+    this.#asked = asked
     store.set({ prefetched: null })
     void this.#prefetch(next, loaded)
   }
 
   /** Prepares the next track anew, with the options of now. */
   prefetchAgain(): void {
-    this.#asked = null
+    this.#asked = ''
     this.#core.store.set({ prefetched: null })
   }
 
@@ -69,15 +62,16 @@ export class Refresher {
     if (!answer?.ok) return
     const { view, until } = answer
     const entry = this.#loader.filesOf(view)[0]
-    const gain = await this.#loader.gainOf(view)
     if (!entry || !before || this.#state.loaded !== before) return
     const { url, variant } = entry
-    store.set({ prefetched: { trackId: view.track_id, variant: variant.index, url, until, index, view, gain } })
     audio.preload(url)
+    const gain = await this.#loader.gainOf(view)
+    if (this.#state.loaded !== before) return
+    store.set({ prefetched: { trackId: view.track_id, variant: variant.index, url, until, index, view, gain } })
   }
 
   async #refresh(loaded: LoadedFile): Promise<void> {
-    const { session, audio } = this.#core
+    const { session, audio, timers } = this.#core
     const { playing, status } = this.#state
     // What waits for the storage or the service gets a fresh URL when it is loaded again.
     if (this.#state.loaded !== loaded || !playing || status !== 'ready') return
@@ -85,16 +79,12 @@ export class Refresher {
     if (this.#state.loaded !== loaded) return
     const { isSingle } = audio
     const situation = { isSingle, isComplete: audio.has(audio.time, this.duration), now: Date.now() }
-    await this.#carryOut(afterRefresh(loaded, answer, situation), loaded)
-  }
-
-  async #carryOut(after: AfterRefresh, loaded: LoadedFile): Promise<void> {
+    const after = afterRefresh(loaded, answer, situation)
     if (after.next === 'expire') return this.#loader.expire()
-    if (after.next === 'ask-again')
-      return this.#core.timers.after('refresh', after.delay, () => void this.#refresh(loaded))
     if (after.next === 'keep') return
-    if (await this.#handOver(after.file)) return
-    if (this.#state.loaded === loaded) await this.#carryOut(AFTER_NO_SWAP, loaded)
+    if (after.next === 'hand-over' && ((await this.#handOver(after.file)) || this.#state.loaded !== loaded)) return
+    const delay = after.next === 'ask-again' ? after.delay : RETRY
+    timers.after('refresh', delay, () => void this.#refresh(loaded))
   }
 
   async #lookForBetter(loaded: LoadedFile): Promise<void> {

@@ -1,5 +1,5 @@
 import { type Client, createClient } from '../client.ts'
-import { deadline, type Failure, noAnswer, readFailure } from '../retry.ts'
+import { type Failure, noAnswer, readFailure } from '../retry.ts'
 import { ANALYSIS, isSessionOver, lifetime, type Refusal } from './policy.ts'
 import type { PlayView, Session, Source, TimedView } from './state.ts'
 
@@ -134,18 +134,18 @@ export class SessionClient {
 const STORAGE_TIMEOUT = 10_000
 
 /** Why the storage does not deliver a file, asked for its first byte; null when it does. The status is 0 without an answer that can be read. */
-export async function storageFault(url: string, signal?: AbortSignal): Promise<Refusal | null> {
-  const limit = deadline(STORAGE_TIMEOUT, signal)
+export async function storageFault(url: string): Promise<Refusal | null> {
   try {
-    // The browser may have that byte already.
-    const response = await fetch(url, { headers: { range: 'bytes=0-0' }, cache: 'no-store', signal: limit.signal })
-    void response.body?.cancel()
-    const wait = Number(response.headers.get('retry-after')) * 1000 || 0
-    return response.ok ? null : { ...readFailure(response.status, null), wait }
+    const { ok, status, headers, body } = await fetch(url, {
+      headers: { range: 'bytes=0-0' },
+      // The browser's cache may have that byte.
+      cache: 'no-store',
+      signal: AbortSignal.timeout(STORAGE_TIMEOUT),
+    })
+    void body?.cancel()
+    return ok ? null : { ...readFailure(status, null), wait: Number(headers.get('retry-after')) * 1000 || 0 }
   } catch {
     return noAnswer(false)
-  } finally {
-    limit.end()
   }
 }
 

@@ -54,7 +54,7 @@ export interface State {
   /** The places in playing order. */
   order: readonly number[]
   view: PlayView | null
-  /** What the listener wants; the sound may be a moment late. */
+  /** What the listener wants. It stays true when the session ends, so that another one goes on; see `isSounding`. */
   playing: boolean
   loaded: LoadedFile | null
   prefetched: Prefetched | null
@@ -137,6 +137,8 @@ export interface StartOptions {
   track: string | null
   position: number
   play: boolean
+  /** Tracks to go forward from there, or back below zero: `next` and `previous` before there is a session. */
+  step?: number
 }
 
 interface TrackDetail {
@@ -198,15 +200,13 @@ export class Store {
     return (track && this.#callbacks.resumeAt?.(track)) ?? 0
   }
 
+  /** Every change of `isSounding` is an event, also that by the end of a session. */
   set(change: Partial<State>): void {
+    const before = isSounding(this.#state)
     Object.assign(this.#state, change)
     this.#callbacks.onChange()
-  }
-
-  setPlaying(playing: boolean): void {
-    if (this.#state.playing === playing) return
-    this.set({ playing })
-    this.emit(playing ? 'play' : 'pause', this.detail())
+    const now = isSounding(this.#state)
+    if (now !== before) this.emit(now ? 'play' : 'pause', this.detail())
   }
 
   emit<N extends keyof PlaybackEvents>(name: N, detail: PlaybackEvents[N]): void {
@@ -236,7 +236,7 @@ export function playingOrder(count: number, shuffle: boolean, current: number, r
 }
 
 /** The place after or before another, or undefined at the end. */
-export function neighbour(order: readonly number[], current: number, step: 1 | -1, loop: Loop): number | undefined {
+export function neighbour(order: readonly number[], current: number, step: number, loop: Loop): number | undefined {
   const at = order.indexOf(current)
   if (at < 0) return order[0]
   const next = at + step
@@ -247,7 +247,7 @@ export function neighbour(order: readonly number[], current: number, step: 1 | -
 type Options = Pick<PlaybackOptions, 'shuffle' | 'loop'>
 
 /** The place that follows the one that plays, or the one before it. */
-export const following = ({ order, index }: Pick<State, 'order' | 'index'>, { loop }: Options, step: 1 | -1 = 1) =>
+export const following = ({ order, index }: Pick<State, 'order' | 'index'>, { loop }: Options, step = 1) =>
   neighbour(order, index, step, loop)
 
 /** The place of a track by its id or its number from 1; below zero when it is not there. */
@@ -258,20 +258,34 @@ export const placeOf = (session: Session | null, wanted: string | null) =>
 export const hasTrack = (session: Session | null, wanted: string | null) =>
   wanted === null || placeOf(session, wanted) >= 0
 
-/** Takes another session's tracks; the track that plays may stand somewhere else in it. */
+/** Takes another session's tracks. The track that plays may have another place in it; if it is not in it, it keeps its entry while it plays. */
 export function adopt(state: State, session: Session, { shuffle }: Options): Partial<State> {
-  const id = state.session?.tracks[state.index]?.id
-  const isMoved = id !== undefined && session.tracks[state.index]?.id !== id
-  const index = isMoved ? Math.max(0, placeOf(session, id)) : state.index
-  const { length } = session.tracks
-  return { session, index, ...(state.order.length !== length && { order: playingOrder(length, shuffle, index) }) }
+  const current = state.session?.tracks[state.index]
+  let { tracks } = session
+  let { index } = state
+  if (current && tracks[index]?.id !== current.id) {
+    index = placeOf(session, current.id)
+    if (index < 0) {
+      index = Math.min(state.index, tracks.length)
+      tracks = tracks.toSpliced(index, 0, current)
+    }
+  }
+  const { length } = tracks
+  return {
+    session: { ...session, tracks },
+    index,
+    ...(state.order.length !== length && { order: playingOrder(length, shuffle, index) }),
+  }
 }
 
-/** Goes to a track by its id or its number from 1, else to the one that can be played already, else to the first. */
-export function goTo({ session }: State, wanted: string | null, { shuffle }: Options): Partial<State> {
-  const asked = placeOf(session, wanted)
-  const index = Math.max(0, asked >= 0 ? asked : placeOf(session, session?.first_track?.track_id ?? null))
-  return { index, order: playingOrder(session?.tracks.length ?? 0, shuffle, index) }
+/** Goes to a track by its id or its number from 1, else to the one that can be played already, else to the first; then on by some steps. */
+export function goTo({ session }: State, { track, step = 0 }: StartOptions, options: Options): Partial<State> {
+  const asked = placeOf(session, track)
+  let index = Math.max(0, asked >= 0 ? asked : placeOf(session, session?.first_track?.track_id ?? null))
+  const order = playingOrder(session?.tracks.length ?? 0, options.shuffle, index)
+  const by = Math.sign(step)
+  for (let at = 0; at !== step; at += by) index = following({ order, index }, options, by) ?? index
+  return { index, order }
 }
 
 /** The chapter at a time; below zero before the first. */

@@ -53,7 +53,7 @@ export abstract class MediaElement extends HTMLElement {
   }
 
   get paused(): boolean {
-    return this.playback?.state.playing !== true
+    return this.playback?.paused ?? true
   }
   get currentTime(): number {
     return this.playback?.time ?? 0

@@ -46,7 +46,7 @@ export class PlayerView {
   readonly waveform: TonearmWaveform = element('tonearm-waveform', { part: 'waveform', class: 'waveform' })
   readonly #commands: Commands
   readonly #play = button('button play-button', () => this.#commands.toggle(), icon(ICONS.play))
-  readonly #previous = button('button previous-button', () => this.#commands.previous(), icon(ICONS.previous))
+  readonly #previous = button('button previous-button', () => this.#commands.previous(), icon(ICONS.next))
   readonly #next = button('button next-button', () => this.#commands.next(), icon(ICONS.next))
   readonly #back = this.#skipButton('back', -1)
   readonly #forward = this.#skipButton('forward', 1)
@@ -100,7 +100,7 @@ export class PlayerView {
 
   #skipButton(name: 'back' | 'forward', step: 1 | -1): HTMLButtonElement {
     const skip = () => this.#commands.skip(step)
-    return button(`button ${name}-button skip`, skip, icon(ICONS[name]), element('span', {}))
+    return button(`button ${name}-button skip`, skip, icon(ICONS.forward), element('span', {}))
   }
 
   #build(): HTMLElement {

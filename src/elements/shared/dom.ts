@@ -1,4 +1,5 @@
 type Child = Node | string | null | undefined | false
+const isChild = (child: Child): child is Node | string => Boolean(child)
 type Attributes = Record<string, string | number | boolean | null | undefined>
 
 /**
@@ -12,16 +13,16 @@ export function element<K extends keyof HTMLElementTagNameMap>(
 ): HTMLElementTagNameMap[K] {
   const made = document.createElement(tag)
   setAttributes(made, attributes)
-  made.append(...children.filter((child) => child !== null && child !== undefined && child !== false))
+  made.append(...children.filter(isChild))
   return made
 }
 
 /** Sets and removes attributes by the same rule as `element`. */
 export function setAttributes(target: Element, attributes: Attributes): void {
   for (const [name, value] of Object.entries(attributes)) {
-    const text = value === null || value === undefined || value === false ? null : value === true ? '' : String(value)
-    // What stands there already is not written again: somebody may watch.
-    if (text === null) target.removeAttribute(name)
+    const text = value === true ? '' : String(value)
+    if ((value ?? false) === false) target.removeAttribute(name)
+    // Writing the same value again would wake mutation observers.
     else if (target.getAttribute(name) !== text) target.setAttribute(name, text)
   }
 }

@@ -1,0 +1,180 @@
+import { beforeEach, describe, expect, test, vi } from 'vitest'
+
+import { FakeAudio } from './fake_audio.ts'
+import { audio, create, events, names, openPlaying, playback, requests, service, settle } from './playback_setup.ts'
+
+/** Sessions end, are renewed, and change what they list. */
+
+describe('a session that ends', () => {
+  const gone = { status: 410, code: 'session_expired' }
+
+  test('is told once, and waits for another one', async () => {
+    await openPlaying()
+    service.refusals = { two: gone, three: gone }
+    await playback.next()
+    await playback.select(2)
+    await settle()
+    expect(playback.state).toMatchObject({ status: 'expired', playing: true })
+    expect(names().filter((name) => name === 'sessionexpired')).toHaveLength(1)
+    expect(names()).not.toContain('error')
+    // Whoever presses play once more is told once more.
+    await playback.play()
+    expect(names().filter((name) => name === 'sessionexpired')).toHaveLength(2)
+  })
+  test('is a pause where nothing is loaded; another one goes on by itself', async () => {
+    await openPlaying()
+    service.refusals = { two: gone }
+    await playback.next()
+    await settle()
+    expect(names()).toEqual(['trackchange', 'pause', 'sessionexpired'])
+    expect([playback.paused, audio().paused, playback.resumePoint.play]).toEqual([true, true, true])
+    // It still ends: nothing starts.
+    await playback.play()
+    expect([names().includes('play'), playback.paused]).toEqual([false, true])
+    service.refusals = {}
+    await playback.play()
+    await settle()
+    expect([names().at(-1), playback.paused, audio().paused]).toEqual(['play', false, false])
+    service.refusals = { three: gone }
+    await playback.next()
+    playback.pause()
+    expect([names().filter((name) => name === 'pause').length, playback.resumePoint.play]).toEqual([2, false])
+  })
+  test('before it is opened is a pause, too', async () => {
+    service.refusals = { first: gone }
+    create()
+    const opening = playback.open()
+    await playback.play()
+    await opening
+    expect([names(), playback.paused]).toEqual([['play', 'pause', 'sessionexpired'], true])
+    expect(playback.resumePoint.play).toBe(true)
+  })
+  test('and whose sound is all here is none', async () => {
+    await openPlaying()
+    service.refusals = { first: gone }
+    service.ttl = 1
+    await vi.advanceTimersByTimeAsync(3_600_000)
+    expect([names(), playback.paused, audio().paused]).toEqual([['sessionexpired'], false, false])
+  })
+  test('is renewed with a key, and nobody hears it', async () => {
+    await openPlaying({ apiKey: 'k' })
+    const { fetch } = globalThis
+    vi.stubGlobal('fetch', (url: string, init: RequestInit) =>
+      url.includes('/play/first/')
+        ? Promise.resolve(Response.json({ ok: false, message: 'Over', code: 'session_expired' }, { status: 410 }))
+        : fetch(url, init),
+    )
+    await playback.next()
+    await settle()
+    expect(playback.state).toMatchObject({ status: 'ready', index: 1, playing: true })
+    expect(events.find(({ name }) => name === 'sessionrefresh')?.detail).toMatchObject({
+      renewed: true,
+      playSessionId: 'renewed',
+    })
+    expect(names()).not.toContain('sessionexpired')
+  })
+})
+
+describe('a renewed session without the track that plays', () => {
+  beforeEach(async () => {
+    await openPlaying({ apiKey: 'k' })
+    await playback.select(1)
+    await settle()
+    audio().loadedTo = 20
+    service.removed = ['two']
+    service.refusals = { first: { status: 410, code: 'session_expired' } }
+    events.length = 0
+    await vi.advanceTimersByTimeAsync(3600_000)
+    expect(events[0]).toMatchObject({ name: 'sessionrefresh', detail: { renewed: true } })
+  })
+  const titles = () => playback.state.session!.tracks.map(({ player_title }) => player_title)
+
+  test('names the track that plays, and keeps it in the list', async () => {
+    const { session, index, view } = playback.state
+    expect([session!.tracks[index]!.id, view!.track_id]).toEqual(['two', 'two'])
+    expect(titles()).toEqual(['one', 'two', 'three'])
+    playback.pause()
+    expect(events.at(-1)).toMatchObject({ name: 'pause', detail: { index: 1, track: { id: 'two' } } })
+  })
+  test('goes on with the track that followed', async () => {
+    audio().loadedTo = 100
+    audio().advance(100)
+    await settle()
+    expect(playback.state).toMatchObject({ index: 2, status: 'ready', playing: true, view: { track_id: 'three' } })
+    await playback.previous()
+    expect(playback.state).toMatchObject({ index: 1, status: 'failed', code: 'not_found' })
+    await playback.previous()
+    await playback.play()
+    expect(playback.state).toMatchObject({ index: 0, status: 'ready', view: { track_id: 'one' } })
+  })
+  test('is not asked for that track again and again', async () => {
+    requests.length = 0
+    await vi.advanceTimersByTimeAsync(600_000)
+    expect(requests.length).toBeLessThan(4)
+  })
+})
+
+describe('a session of a minute that plays', () => {
+  /** The other element takes over as the first one goes on. */
+  async function playFor(seconds: number) {
+    for (let i = 0; i < seconds * 2; i++) {
+      audio().loadedTo = playback.time + 20
+      audio().advance(0.5)
+      await vi.advanceTimersByTimeAsync(500)
+    }
+  }
+  beforeEach(() => {
+    FakeAudio.seconds = 1000
+    service.endsAt = Date.now() + 60_000
+  })
+
+  test('is renewed with a key before its end', async () => {
+    await openPlaying({ apiKey: 'k' })
+    await playFor(58)
+    expect(events.find(({ name, detail }) => name === 'sessionrefresh' && detail.renewed)).toBeDefined()
+    expect(playback.state).toMatchObject({ status: 'ready', playing: true })
+    await playFor(30)
+    expect(playback.state.loaded!.url).toContain('/renewed/')
+    expect(names().every((name) => name === 'sessionrefresh')).toBe(true)
+  })
+  test('tells of its end also where the other element never takes over', async () => {
+    await openPlaying()
+    FakeAudio.refused = ['r2']
+    await playFor(75)
+    expect(names().filter((name) => name === 'sessionexpired')).toHaveLength(1)
+    expect(playback.state).toMatchObject({ status: 'ready', playing: true })
+  })
+  test('tells of its end without one, and plays on what it has', async () => {
+    await openPlaying()
+    await playFor(58)
+    expect(names()).not.toContain('sessionexpired')
+    await playFor(20)
+    expect(names().filter((name) => name === 'sessionexpired')).toHaveLength(1)
+    expect(playback.state).toMatchObject({ status: 'ready', playing: true })
+  })
+})
+
+describe('a 404', () => {
+  test('of a session that is long gone: renewed with a key, else its end', async () => {
+    await openPlaying({ apiKey: 'k' })
+    service.refusals = { first: { status: 404, code: 'not_found' } }
+    await playback.next()
+    await settle()
+    expect(playback.state).toMatchObject({ status: 'ready', index: 1 })
+    playback.close()
+    service.refusals = {}
+    await openPlaying()
+    service.refusals = { first: { status: 404, code: 'not_found' } }
+    await playback.next()
+    expect(playback.state.status).toBe('expired')
+    expect(names()).not.toContain('error')
+  })
+  test('of a track in a session that lives is that track’s own', async () => {
+    await openPlaying({ apiKey: 'k' })
+    service.refusals = { two: { status: 404, code: 'not_found' } }
+    audio().advance(100)
+    await settle()
+    expect(playback.state).toMatchObject({ index: 2, playing: true })
+    expect(events.filter(({ name, detail }) => name === 'sessionexpired' || detail.renewed)).toEqual([])
+  })
+})
