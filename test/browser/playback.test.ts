@@ -78,7 +78,7 @@ describe('playing', () => {
     const before = playback.audio
     audio().advance(80)
     await settle()
-    expect(playback.state.prefetched).toMatchObject({ index: 1, trackId: 'two' })
+    expect(playback.state.prefetched).toMatchObject({ trackId: 'two' })
     audio().advance(100)
     await settle()
     expect(playback.state).toMatchObject({ index: 1, playing: true })

@@ -114,6 +114,23 @@ describe('a renewed session without the track that plays', () => {
   })
 })
 
+test('what was loaded ahead is the same track where a renewed session has another order', async () => {
+  await openPlaying({ apiKey: 'k' })
+  await playback.select(1)
+  await settle()
+  audio().advance(85)
+  await settle()
+  expect(playback.state.prefetched).toMatchObject({ trackId: 'three' })
+  service.removed = ['one']
+  service.refusals = { first: { status: 410, code: 'session_expired' } }
+  await vi.advanceTimersByTimeAsync(3600_000)
+  expect(playback.state).toMatchObject({ index: 0, view: { track_id: 'two' } })
+  audio().advance(100)
+  await settle()
+  expect(playback.state).toMatchObject({ index: 1, view: { track_id: 'three' } })
+  expect(audio().src).toContain('/first/three/')
+})
+
 describe('a session of a minute that plays', () => {
   /** The other element takes over as the first one goes on. */
   async function playFor(seconds: number) {

@@ -101,12 +101,14 @@ export class Loader {
   async advance(index: number): Promise<void> {
     const { store, audio } = this.#core
     const { prefetched, order } = this.#state
-    const isAhead = prefetched?.index === index && store.resumeAt(index) === 0
-    if (!isAhead || !audio.swapTo(prefetched.url)) return await this.select(index, 0, true, order.length)
+    // By its id: in a renewed session it may have another place.
+    const isAhead = prefetched?.trackId === store.track(index)?.id && !store.resumeAt(index)
+    if (!isAhead || !audio.swapTo(prefetched!.url)) return await this.select(index, 0, true, order.length)
     const isCurrent = this.#leave()
-    this.setGain(prefetched.gain)
+    const { gain, view } = prefetched!
+    this.setGain(gain)
     const started = audio.play()
-    store.set({ index, view: prefetched.view, status: 'ready', loaded: prefetched })
+    store.set({ index, view, status: 'ready', loaded: prefetched })
     store.emit('trackchange', store.detail())
     if ((await started) || !isCurrent()) return
     // Only the element that a gesture has started may play (iOS).

@@ -236,8 +236,7 @@ export class Playback {
   }
 
   get #isStale(): boolean {
-    const { loaded } = this.state
-    return loaded === null || loaded.until <= Date.now() + 1000
+    return (this.state.loaded?.until ?? 0) <= Date.now() + 1000
   }
 
   #changed(): void {

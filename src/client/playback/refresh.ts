@@ -13,7 +13,7 @@ export class Refresher {
   readonly #core: Core
   readonly #loader: Loader
   #looks = 0
-  /** What was loaded, and which place was to follow, when the next track was last asked for. */
+  /** What was loaded, and which track was to follow, when that was last asked for. */
   #asked = ''
 
   constructor(core: Core, loader: Loader) {
@@ -41,12 +41,12 @@ export class Refresher {
     const { store, options } = this.#core
     const { playing, index, loaded, order, sleep } = this.#state
     const next = options.loop === 'one' ? undefined : following({ order, index }, options)
-    const asked = `${loaded?.url} ${next}`
     if (!playing || left > AHEAD || next === undefined || next === index || sleep === 'track') return
+    const asked = `${loaded?.url} ${store.track(next)?.id}`
     if (this.#asked === asked) return
     this.#asked = asked
     store.set({ prefetched: null })
-    void this.#prefetch(next, loaded)
+    void this.#prefetch(next, loaded?.url)
   }
 
   /** Prepares the next track anew, with the options of now. */
@@ -55,19 +55,19 @@ export class Refresher {
     this.#core.store.set({ prefetched: null })
   }
 
-  async #prefetch(index: number, before: LoadedFile | null): Promise<void> {
+  async #prefetch(index: number, before: string | undefined): Promise<void> {
     const { store, session, audio } = this.#core
     const id = store.track(index)?.id
     const answer = id === undefined ? undefined : await session.view(id)
     if (!answer?.ok) return
     const { view, until } = answer
     const entry = this.#loader.filesOf(view)[0]
-    if (!entry || !before || this.#state.loaded !== before) return
+    if (!entry || this.#state.loaded?.url !== before) return
     const { url, variant } = entry
     audio.preload(url)
     const gain = await this.#loader.gainOf(view)
-    if (this.#state.loaded !== before) return
-    store.set({ prefetched: { trackId: view.track_id, variant: variant.index, url, until, index, view, gain } })
+    if (this.#state.loaded?.url !== before) return
+    store.set({ prefetched: { trackId: view.track_id, variant: variant.index, url, until, view, gain } })
   }
 
   async #refresh(loaded: LoadedFile): Promise<void> {

@@ -152,7 +152,7 @@ export async function storageFault(url: string): Promise<Refusal | null> {
 async function create(client: Client, source: Source, signal: AbortSignal): Promise<Answer<Session>> {
   const { apiKey, scope, resourceId, variants, isDownloadable, normalize, expiresIn } = source
   if (!apiKey || !scope || !resourceId) {
-    const message = 'Set play-session-id, or api-key with scope and resource-id'
+    const message = 'Set playSessionId, or apiKey, scope and resourceId'
     return { ok: false, message, code: 'invalid_request', status: 400 }
   }
   const open = (names: string[]) =>

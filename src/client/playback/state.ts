@@ -30,7 +30,6 @@ export interface LoadedFile {
 
 /** The next track, loaded ahead. */
 export interface Prefetched extends LoadedFile {
-  index: number
   view: PlayView
   gain: number
 }
