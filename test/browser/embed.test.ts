@@ -91,6 +91,23 @@ test('a page moves the player, also before its frame has loaded', () => {
   expect([element.volume, element.rate]).toEqual([0.3, 1.5])
 })
 
+test.each(['before the frame has loaded', 'after'])('calls keep their order, %s', (when) => {
+  if (when === 'after') load()
+  const player = new EmbeddedPlayer(anIframe())
+  player.next()
+  player.select(3)
+  player.seek(7)
+  player.play()
+  player.pause()
+  if (when !== 'after') load()
+  happens('trackchange', { track: null, index: 0 })
+  const order = (['next', 'select', 'seek', 'play', 'pause'] as const).map(
+    (name) => element[name].mock.invocationCallOrder[0]!,
+  )
+  expect(order).toEqual(order.toSorted((a, b) => a - b))
+  player.close()
+})
+
 test('one that was there before answers at once', () => {
   load()
   const player = new EmbeddedPlayer(anIframe())
