@@ -272,6 +272,8 @@ const sendByRequest: SendFile = (handle, file, signal, onProgress) =>
       // Asked for by its name, a header that CORS hides would be an error in the console.
       finish({ ok: true, etag: /^etag: *(.+?)\r?$/im.exec(request.getAllResponseHeaders())?.[1] ?? null })
     }
+    // Firefox reads an empty answer as XML otherwise, and says so in the console.
+    request.responseType = 'text'
     request.open(handle.method, handle.upload_url)
     request.send(file)
   })
