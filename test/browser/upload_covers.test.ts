@@ -6,22 +6,21 @@ import { aPicture, aSong, openQueue, service, silence, until } from './upload_se
 /** What comes beside a file, and what has to be chosen again. */
 
 describe('a file that was changed on the disk', () => {
-  test('is not tried again, but chosen again', async () => {
+  test('is not tried again, but chosen again; it leaves no track', async () => {
     const changed = aSong('changed.wav')
     changed.slice = () => Object.assign(new Blob(), { arrayBuffer: () => Promise.reject(new Error('NotReadable')) })
     const { queue } = openQueue()
     const [item] = queue.add([changed])
     await until(item, 'failed')
-    expect([item?.problem?.code, item?.retriable]).toEqual(['file_changed', false])
+    expect([item?.problem?.code, item?.retriable, service.tracks]).toEqual(['file_changed', false, []])
     queue.choose(item!, aSong('changed.wav'))
     await until(item, 'ready')
-    // As long as before, it goes to the same track; any other file to a track of its own.
     expect(service.tracks).toHaveLength(1)
     const [longer] = queue.add([changed])
     await until(longer, 'failed')
     queue.choose(longer!, new File(['RIFF\0 and more'], 'longer.wav'))
     await until(longer, 'ready')
-    expect([longer?.name, service.tracks.length, service.tracks[2]?.bytes]).toEqual(['longer.wav', 3, longer?.size])
+    expect([longer?.name, service.tracks.length, service.tracks[1]?.bytes]).toEqual(['longer.wav', 2, longer?.size])
   })
 })
 

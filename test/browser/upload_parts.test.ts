@@ -26,19 +26,31 @@ const send = (name: string, options = {}) => {
 const stored = async (item: UploadItem, count: number) =>
   vi.waitFor(() => expect(Object.keys(item.parts?.etags ?? {})).toHaveLength(count), { timeout: 20_000 })
 
-test('a large file arrives in parts, four at a time, and a few calls carry all reports', async () => {
-  let [running, most] = [0, 0]
+const wait = (milliseconds: number) => new Promise((resolve) => setTimeout(resolve, milliseconds))
+
+/** Counts the parts under way when each one begins; a part takes what `time` says, in milliseconds. */
+function measured(time: (running: number) => number): number[] {
+  const counts: number[] = []
+  let running = 0
   service.intercept = async ({ path }, carryOut) => {
     if (!isPart(path)) return carryOut()
-    most = Math.max(most, ++running)
-    await Promise.resolve()
+    running++
+    await wait(1)
+    counts.push(running)
+    await wait(time(running))
     const answer = await carryOut()
     running--
     return answer
   }
+  return counts
+}
+
+test('a large file arrives in parts, up to four at a time, and a few calls carry all reports', async () => {
+  // Each connection is as slow as the next one.
+  const counts = measured(() => 1000)
   const { item, told } = send('album.wav')
   await until(item, 'ready')
-  expect(most).toBe(4)
+  expect(Math.max(...counts)).toBe(4)
   expect(times()).toEqual(Array.from({ length: PARTS }, () => 1))
   expect(multipart().reported.size).toBe(PARTS)
   // Eight URLs came with the beginning, the others with the first report.
@@ -49,6 +61,14 @@ test('a large file arrives in parts, four at a time, and a few calls carry all r
     item.size,
     true,
   ])
+})
+
+test('on a slow line parts follow each other: with the connection no more than one is lost', async () => {
+  // Two connections share it.
+  const counts = measured((running) => 8000 * running)
+  const { item } = send('slow line.wav')
+  await until(item, 'ready')
+  expect([Math.max(...counts), Math.max(...counts.slice(3))]).toEqual([2, 1])
 })
 
 test('of a small one nothing changes', async () => {
@@ -90,14 +110,63 @@ describe('only what is missing is sent again', () => {
     expect([service.tracks.length, times()[4]]).toEqual([1, 1])
   })
 
-  test('after a pause, and after cancelling', async () => {
-    service.intercept = (call) => (numberOf(call.path) > 5 ? silence(call) : undefined)
+  /** Parts from a number on wait until they are let go. */
+  function holdFrom(part_number: number): () => void {
+    const held = Promise.withResolvers<void>()
+    service.intercept = async ({ path }, carryOut) => {
+      if (numberOf(path) >= part_number) await held.promise
+      return carryOut()
+    }
+    return held.resolve
+  }
+
+  test('nothing after a pause: the parts under way arrive, and no other begins', async () => {
+    const letGo = holdFrom(6)
     const { item, queue } = send('paused.wav')
     await until(item, 'uploading')
     await stored(item, 5)
     queue.pause(item)
+    expect([item.state, item.isActive]).toEqual(['paused', true])
+    letGo()
+    await vi.waitFor(() => expect(item.isActive).toBe(false))
+    const there = Object.keys(item.parts!.etags).length
+    expect([item.state, item.sent, there < PARTS]).toEqual(['paused', item.stored, true])
+    expect(service.count('PUT')).toBe(there)
+    queue.resume(item)
+    await until(item, 'ready')
+    expect(times()).toEqual(Array.from({ length: PARTS }, () => 1))
+  })
+
+  test('nothing when it is resumed before they have arrived', async () => {
+    const letGo = holdFrom(6)
+    const { item, queue } = send('hasty.wav')
+    await until(item, 'uploading')
+    await stored(item, 5)
+    for (const _ of [1, 2, 3]) {
+      queue.pause(item)
+      queue.resume(item)
+    }
+    queue.pause(item)
+    await vi.advanceTimersByTimeAsync(1000)
+    queue.resume(item)
+    expect(item.state).toBe('uploading')
+    letGo()
+    await until(item, 'ready')
+    expect(times()).toEqual(Array.from({ length: PARTS }, () => 1))
+  })
+
+  test('after a second pause, which stops at once, and after cancelling', async () => {
+    const silentFrom = (n: number) =>
+      (service.intercept = (call) => (numberOf(call.path) > n ? silence(call) : undefined))
+    silentFrom(5)
+    const { item, queue } = send('stopped.wav')
+    await until(item, 'uploading')
+    await stored(item, 5)
+    queue.pause(item)
+    queue.pause(item)
+    await vi.waitFor(() => expect(item.isActive).toBe(false))
     expect([item.state, item.sent]).toEqual(['paused', 40 * MIB])
-    service.intercept = (call) => (numberOf(call.path) > 7 ? silence(call) : undefined)
+    silentFrom(7)
     queue.resume(item)
     await until(item, 'uploading')
     await stored(item, 7)
@@ -155,17 +224,45 @@ test('what has gone at the service is begun anew, with another track', async () 
   }
   const { item } = send('gone.wav')
   await until(item, 'ready')
-  expect([service.tracks.length, item.target?.track_id]).toEqual([2, service.tracks[1]!.id])
+  expect(service.tracks.map(({ id }) => id)).toEqual([item.target?.track_id])
 })
 
-test('a file that is taken from the list in the middle is forgotten by the storage too, and nothing goes on', async () => {
+describe('the storage no longer knows the upload', () => {
+  const forgotten = () => new Response('<Code>NoSuchUpload</Code>', { status: 404 })
+
+  test('because another tab has completed it: the file is there', async () => {
+    service.intercept = ({ path }) => {
+      if (!isPart(path, 5)) return undefined
+      service.tracks[0]!.status = 'processing'
+      return forgotten()
+    }
+    const { item, types } = send('elsewhere.wav')
+    await until(item, 'ready')
+    expect([service.tracks.length, types().includes('file-failed')]).toEqual([1, false])
+  })
+
+  test('so it is begun anew, and the first track is discarded', async () => {
+    let first = true
+    service.intercept = ({ path }) => {
+      if (!isPart(path, 5) || !first) return undefined
+      first = false
+      return forgotten()
+    }
+    const { item } = send('forgotten.wav')
+    await until(item, 'ready')
+    expect(service.tracks.map(({ id }) => id)).toEqual([item.target?.track_id])
+    expect(times()).toEqual(Array.from({ length: PARTS }, () => 1))
+  })
+})
+
+test('a file that is taken from the list in the middle is forgotten by the service too, and nothing goes on', async () => {
   service.intercept = (call) => (numberOf(call.path) > 3 ? silence(call) : undefined)
   const { item, queue } = send('removed.wav')
   await until(item, 'uploading')
   await stored(item, 3)
   queue.remove(item)
   await vi.advanceTimersByTimeAsync(1000)
-  expect([service.count('DELETE'), multipart()]).toEqual([1, null])
+  expect([service.count('DELETE'), service.tracks]).toEqual([1, []])
   const { length } = service.calls
   await vi.advanceTimersByTimeAsync(600_000)
   expect([service.calls.length, vi.getTimerCount()]).toEqual([length, 0])

@@ -1,6 +1,6 @@
 import { describe, expect, test, vi } from 'vitest'
 
-import { aSong, lost, openQueue, refusal, service, until } from './upload_service.ts'
+import { aSong, lost, openQueue, refusal, service, silence, until } from './upload_service.ts'
 
 /** The engine of uploads when something happens at the wrong moment: an answer gets lost, a key changes, somebody cancels. */
 
@@ -86,6 +86,96 @@ describe('a change of the key or the session', () => {
     held.resolve()
     await until(item, 'ready')
     expect(types()).not.toContain('upload-error')
+  })
+})
+
+describe('a key or session that ends while a large file is sent', () => {
+  const aLargeSong = () => new File([new Uint8Array(64), new Blob([new Uint8Array(80_000_000)])], 'album.wav')
+  const isPart = (path: string, n: number) => path.startsWith('/part/') && path.endsWith(`/${n}`)
+
+  test('stops it, and the renewed key goes on with the same track', async () => {
+    let isRevoked = false
+    service.intercept = ({ path, key }) => {
+      if (isPart(path, 4)) isRevoked = true
+      return isRevoked && key === 'Bearer ta_uk_1' ? refusal(401, 'unauthorized') : undefined
+    }
+    const { queue, told } = openQueue()
+    const [item] = queue.add([aLargeSong()])
+    await vi.waitFor(() => expect(queue.problem?.code).toBe('unauthorized'), { timeout: 20_000 })
+    queue.configure({ apiKey: 'ta_uk_2' })
+    await until(item, 'ready')
+    expect(service.tracks).toHaveLength(1)
+    expect(told.filter(({ type }) => type === 'upload-error')).toHaveLength(1)
+  })
+
+  test('does not stop it when the page has another key by then', async () => {
+    service.intercept = ({ path, key }) => {
+      if (isPart(path, 4)) queue.configure({ apiKey: 'ta_uk_2' })
+      return service.count('PUT') > 3 && key === 'Bearer ta_uk_1' ? refusal(403, 'origin_not_allowed') : undefined
+    }
+    const { queue, types } = openQueue()
+    const [item] = queue.add([aLargeSong()])
+    await until(item, 'ready')
+    expect([service.tracks.length, types().includes('upload-error')]).toEqual([1, false])
+  })
+
+  test('does not hold up the others when the page has another session', async () => {
+    const [first, second] = [service.openSession(), service.openSession()]
+    service.intercept = ({ path }) => {
+      if (!path.startsWith(`/v1/upload/${first}/`) || !path.endsWith('/multipart')) return undefined
+      queue.configure({ uploadSessionId: second })
+      return refusal(410, 'session_expired')
+    }
+    const { queue, types } = openQueue({ uploadSessionId: first })
+    const [large, small] = queue.add([aLargeSong(), aSong('small.wav')])
+    await until(large, 'ready')
+    await until(small, 'ready')
+    expect([large?.target?.upload_session_id, types().includes('upload-error')]).toEqual([second, false])
+  })
+})
+
+describe('a file that is taken from the list leaves no track', () => {
+  test('when it was on its way, had failed, or was cancelled', async () => {
+    service.intercept = (call) =>
+      call.method === 'PUT'
+        ? call.path.endsWith('1')
+          ? new Response('No', { status: 400 })
+          : silence(call)
+        : undefined
+    const { queue } = openQueue()
+    const [failed, cancelled, sent] = queue.add([aSong('failed.wav'), aSong('cancelled.wav'), aSong('sent.wav')])
+    await until(failed, 'failed')
+    await vi.waitFor(() => expect(service.count('PUT')).toBe(3))
+    queue.cancel(cancelled!)
+    expect(service.tracks).toHaveLength(3)
+    queue.remove(failed!, cancelled!, sent!)
+    await vi.waitFor(() => expect(service.tracks).toEqual([]))
+  })
+
+  test('also when that is just being made', async () => {
+    const held = Promise.withResolvers<void>()
+    service.intercept = async ({ path }, carryOut) => {
+      const answer = await carryOut()
+      if (MAKING.test(path)) await held.promise
+      return answer
+    }
+    const { queue } = openQueue()
+    queue.add([aSong('hasty.wav')])
+    await vi.waitFor(() => expect(service.tracks).toHaveLength(1))
+    queue.remove(...queue.items)
+    held.resolve()
+    await vi.waitFor(() => expect(service.tracks).toEqual([]))
+  })
+
+  test('but one whose bytes have arrived stays, although the answer to them was lost', async () => {
+    service.intercept = async ({ method }, carryOut) => {
+      const answer = await carryOut()
+      return method === 'PUT' ? lost() : answer
+    }
+    const { queue } = openQueue({}, (type, item) => type === 'upload-retry' && queue.remove(item))
+    queue.add([aSong('there.wav')])
+    await vi.advanceTimersByTimeAsync(10_000)
+    expect([service.count('DELETE'), service.tracks.length]).toEqual([1, 1])
   })
 })
 

@@ -36,6 +36,8 @@ export interface Call {
   method: string
   path: string
   signal: AbortSignal
+  /** As `Authorization` has it. */
+  key: string | null
 }
 
 interface MultipartBody {
@@ -81,6 +83,7 @@ class PlayedService {
       method: init.method ?? 'GET',
       path: url.replace(ORIGIN, ''),
       signal: init.signal ?? new AbortController().signal,
+      key: new Headers(init.headers).get('authorization'),
     }
     this.calls.push(`${call.method} ${call.path}`)
     // As a network does: never in the same turn.
@@ -107,9 +110,13 @@ class PlayedService {
     if (multipart) return this.#multipart(method, multipart[1]!, multipart[2]!, multipart[3]!, init)
     const part = /^\/part\/([\w-]+)\/(\d+)$/.exec(path)
     if (part) return this.#storePart(part[1]!, Number(part[2]), init)
-    if (!this.sessions.has(session)) return refusal(410, 'session_expired')
+    if (!this.sessions.has(session) && method !== 'DELETE') return refusal(410, 'session_expired')
     if (method === 'POST') return this.#create(session, init)
     if (!track || track.session !== session) return refusal(404, 'not_found')
+    if (method === 'DELETE') {
+      if (track.status !== 'initializing') return refusal(409, 'track_uploaded')
+      this.tracks.splice(this.tracks.indexOf(track), 1)
+    }
     // Ready as soon as it is asked for a second time.
     const { status } = track
     if (status === 'processing') track.status = 'ready'
@@ -137,7 +144,7 @@ class PlayedService {
     }
     const { multipart } = track
     if (!multipart || (id && id !== multipart.id)) return refusal(404, 'not_found')
-    if (method === 'DELETE') track.multipart = null
+    if (what === 'part' && track.status !== 'initializing') return refusal(409, 'multipart_complete')
     for (const { part_number, etag } of sent.done ?? []) multipart.reported.set(part_number, etag)
     const part_count = Math.ceil(multipart.file_size / PART_SIZE)
     if (what === 'complete') {
@@ -228,9 +235,10 @@ export interface Told {
 export function openQueue(
   options: Partial<UploadOptions> = {},
   onEvent: (type: string, item: UploadItem) => void = () => {},
+  tab = { UploadQueue },
 ) {
   const told: Told[] = []
-  const queue = new UploadQueue(
+  const queue = new tab.UploadQueue(
     { baseUrl: ORIGIN, apiKey: 'ta_uk_1', collectionId: 'collection', accept: '', ...options },
     {
       onEvent(type, item, detail) {

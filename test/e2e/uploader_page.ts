@@ -1,4 +1,4 @@
-import type { Browser, BrowserContextOptions, Locator, Page } from 'playwright-core'
+import type { Browser, BrowserContextOptions, Dialog, Locator, Page } from 'playwright-core'
 
 import type { FileView } from '../../src/elements/uploader/index.ts'
 import { type HostPage, startHostPage } from '../support/host_page.ts'
@@ -61,6 +61,8 @@ export interface Uploader {
   until: (name: string, state: string) => Promise<void>
   /** Waits until the bytes of a file are there. */
   untilSent: (name: string) => Promise<void>
+  /** Leaves the page, whatever is lost, for one with other attributes. */
+  visit: (attributes: Record<string, string>) => Promise<void>
   /** Whether the browser would ask before the page is left. */
   asks: () => Promise<boolean>
   close: () => Promise<void>
@@ -84,8 +86,14 @@ export async function openUploader(
     }
   })
   await page.addInitScript(collectEvents)
-  shop.show(pageWith(shop.service, attributes), { 'content-security-policy': policy(shop.service) })
-  await page.goto(shop.origin)
+  async function visit(given: Record<string, string>): Promise<void> {
+    shop.show(pageWith(shop.service, given), { 'content-security-policy': policy(shop.service) })
+    const accept = (dialog: Dialog) => void dialog.accept()
+    page.on('dialog', accept)
+    await page.goto(shop.origin)
+    page.off('dialog', accept)
+  }
+  await visit(attributes)
   const element = page.locator('tonearm-uploader')
   await element.getByRole('button', { name: /./ }).first().waitFor()
   const row = (name: string) => element.getByRole('listitem').filter({ hasText: name })
@@ -94,6 +102,7 @@ export async function openUploader(
     element,
     problems,
     row,
+    visit,
     events: () => page.evaluate(() => (window as unknown as { seen: Seen[] }).seen),
     files: () =>
       page.evaluate(() => document.querySelector('tonearm-uploader')!.files.map(({ file: _file, ...view }) => view)),

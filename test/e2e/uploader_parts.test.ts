@@ -1,4 +1,4 @@
-import { readFile } from 'node:fs/promises'
+import { readFile, rm } from 'node:fs/promises'
 
 import type { Page } from 'playwright-core'
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
@@ -80,18 +80,24 @@ test('over a line that is cut again and again a large file arrives, and only wha
   await expectWhole(uploader, 'cut.wav', path)
 })
 
-test('pause keeps the parts; after a reload the file is chosen again and goes on, as the same track', async () => {
+test('a pause loses nothing; after a reload the file is chosen again and goes on, as the same track', async () => {
   const uploader = await bench.open()
   const { page, row } = uploader
   const path = await bench.aHeavySong('album.wav', 60_000_000)
   const arrived = countParts(page)
-  bench.line.hold(45_000_000)
+  bench.line.hold(20_000_000)
   await choose(uploader, path)
   await untilStill(page, arrived)
   await row('album.wav').getByRole('button', { name: 'Pause' }).click()
+  // The parts under way still arrive.
+  await row('album.wav')
+    .getByText(/^Pausing at \d+% …$/)
+    .waitFor()
+  bench.line.flow()
   await row('album.wav')
     .getByText(/^Paused at \d+%\.$/)
-    .waitFor()
+    .waitFor(PATIENCE)
+  expect(arrived.size).toBeLessThan(8)
 
   page.once('dialog', (dialog) => void dialog.accept())
   await page.reload()
@@ -99,7 +105,6 @@ test('pause keeps the parts; after a reload the file is chosen again and goes on
     .getByText(/^Choose album.wav again to go on at \d+%\.$/)
     .waitFor(PATIENCE)
   expect(await uploader.asks()).toBe(false)
-  bench.line.flow()
   const other = await bench.aHeavySong('other.wav', 60_000_000)
   const chooseAgain = async (again: string) => {
     const chooser = page.waitForEvent('filechooser')
@@ -117,32 +122,68 @@ test('pause keeps the parts; after a reload the file is chosen again and goes on
   expect(await uploader.element.getByRole('listitem').count()).toBe(0)
 })
 
-test('after a crash the same file, dropped anew, goes on as the same track', async () => {
+test('two tabs never send the same file: the second one says so, and goes on when the first one crashes', async () => {
   const first = await bench.open()
   const path = await bench.aHeavySong('crashed.wav', 60_000_000)
+  const arrived = countParts(first.page)
   bench.line.hold(45_000_000)
   await choose(first, path)
-  const fraction = () => first.page.evaluate(() => document.querySelector('tonearm-uploader')!.files[0]!.fraction)
-  await expect.poll(fraction, PATIENCE).toBeGreaterThan(0.7)
+  await untilStill(first.page, arrived)
   const [sent] = await first.files()
-  // Another tab of the page leaves alone what this one sends.
   const second = await first.page.context().newPage()
   await second.goto(bench.shop.origin)
-  await second.locator('tonearm-uploader').getByRole('button', { name: 'Choose files' }).waitFor()
-  expect(await second.locator('tonearm-uploader').getByRole('listitem').count()).toBe(0)
+  const element = second.locator('tonearm-uploader')
+  await element.getByRole('button', { name: 'Choose files' }).waitFor()
+  expect(await element.getByRole('listitem').count()).toBe(0)
+  await element.locator('input[type=file][multiple]').setInputFiles(path)
+  await element.getByText(/^This file is being sent in another tab\. Choose crashed\.wav again/).waitFor(PATIENCE)
   // Without a goodbye.
   await first.page.close({ runBeforeUnload: false })
   bench.line.flow()
-  await second.reload()
-  const element = second.locator('tonearm-uploader')
-  await element.getByText(/again to go on at \d+%/).waitFor(PATIENCE)
-  await element.locator('input[type=file][multiple]').setInputFiles(path)
   await element.locator('li[data-state=ready]').waitFor(PATIENCE)
   const ids = await second.evaluate(() =>
     document.querySelector('tonearm-uploader')!.files.map(({ trackId }) => trackId),
   )
   expect(ids).toEqual([sent!.trackId])
+  expect([arrived.size, [...arrived.values()].filter((times) => times > 1)]).toEqual([8, []])
   expect(await bench.hashOf(sent!.trackId!)).toBe(sha256(await readFile(path)))
+})
+
+test('a key that comes after the page reaches the file that was interrupted', async () => {
+  const uploader = await bench.open()
+  const { page, row } = uploader
+  const path = await bench.aHeavySong('late.wav', 40_000_000)
+  const arrived = countParts(page)
+  bench.line.hold(30_000_000)
+  await choose(uploader, path)
+  await untilStill(page, arrived)
+  await uploader.visit({ 'collection-id': bench.collection_id })
+  await row('late.wav')
+    .getByText(/again to go on at \d+%/)
+    .waitFor(PATIENCE)
+  await uploader.element.evaluate((element, key) => element.setAttribute('api-key', key), bench.key)
+  bench.line.flow()
+  await choose(uploader, path)
+  await uploader.until('late.wav', 'ready')
+  expect((await uploader.events()).filter(({ type }) => type === 'upload-error')).toEqual([])
+  expect([...arrived.values()].filter((times) => times > 1)).toEqual([])
+  await expectWhole(uploader, 'late.wav', path)
+})
+
+test('a file that is taken from the list, or has vanished, leaves no track', async () => {
+  const uploader = await bench.open({ manual: '' })
+  const path = await bench.aHeavySong('removed.wav', 40_000_000)
+  const vanishing = await bench.aSong('vanished.wav', 1)
+  bench.line.hold(20_000_000)
+  await choose(uploader, vanishing, path)
+  await rm(vanishing)
+  await uploader.element.getByRole('button', { name: 'Upload 2 files' }).click()
+  await uploader.until('vanished.wav', 'failed')
+  await expect.poll(bench.trackNames, PATIENCE).toContain('removed.wav')
+  await uploader.row('removed.wav').getByRole('button', { name: 'Cancel' }).click()
+  await uploader.row('removed.wav').getByRole('button', { name: 'Remove from the list' }).click()
+  const names = async () => (await bench.trackNames()).filter((name) => /^(removed|vanished)/.test(name))
+  await expect.poll(names, PATIENCE).toEqual([])
 })
 
 test('in the studio, too, a file that a reload interrupted goes on where it was when it is chosen again', async () => {

@@ -9,6 +9,8 @@ import {
   afterUpload,
   createTarget,
   DELAYS,
+  discardTrack,
+  hasArrived,
   isFresh,
   isOffline,
   MAX_ATTEMPTS,
@@ -24,18 +26,24 @@ import {
 
 /** The way of one file: its bytes to the storage, its cover, and then its track until that is ready. */
 
-/** How the delivery of a file ended; `stopped` concerns every file and leaves this one as it was. */
-export type Delivery = { end: 'done' | 'aborted' } | { end: 'failed' | 'stopped'; problem: Problem }
+/** How the delivery of a file ended; `stopped` concerns every file and leaves this one as it was, `elsewhere` is another tab. */
+export type Delivery = { end: 'done' | 'aborted' | 'elsewhere' } | { end: 'failed' | 'stopped'; problem: Problem }
 
 const CHANGED = stepOf({ code: 'file_changed', message: '' }, 'fail')
+const ABORTED = stepOf(noAnswer(true), 'retry')
 
-/** The next attempt makes another track, which gets the cover, too. */
-export function leaveTrack(item: UploadItem, { ledger }: UploadContext): void {
-  void ledger.forget(item)
-  item.target = null
-  item.request = null
-  item.parts = null
+/** The next attempt makes another track, which gets the cover, too. One that never got its file is discarded. */
+export function leaveTrack(item: UploadItem, context: UploadContext): void {
+  if (item.status === null) discardTrack(item, context)
+  item.target = item.request = item.parts = null
   recallCover(item)
+}
+
+/** Nothing of a file that has not arrived is kept, here or at the service; what another tab sends is left to that one. */
+export async function abandon(item: UploadItem, context: UploadContext): Promise<void> {
+  if (item.status !== null || !(await context.ledger.claim(item))) return
+  leaveTrack(item, context)
+  await context.ledger.forget(item)
 }
 
 /**
@@ -45,6 +53,7 @@ export function leaveTrack(item: UploadItem, { ledger }: UploadContext): void {
  */
 export async function deliver(item: UploadItem, context: UploadContext): Promise<Delivery> {
   const { signal } = item.controller
+  if (item.fingerprint && !(await context.ledger.claim(item))) return { end: 'elsewhere' }
   for (let attempt = 0; ;) {
     // A pause may have ended just before the file was cancelled.
     if (signal.aborted) return { end: 'aborted' }
@@ -52,8 +61,13 @@ export async function deliver(item: UploadItem, context: UploadContext): Promise
     context.changed(item)
     const { stored } = item
     const step = await tryOnce(item, context, signal)
+    const isLost = !step.ok && (step.verdict === 'fail' || step.verdict === 'renew')
+    // Only the answer was lost, or another tab has sent it.
+    const isThere = isLost && item.target && (await hasArrived(item.target, context, signal))
     if (signal.aborted) return { end: 'aborted' }
-    if (step.ok) return { end: 'done' }
+    if (step.ok || isThere) return { end: 'done' }
+    // Its last parts have arrived.
+    if (item.state === 'paused') return { end: 'aborted' }
     const { verdict, problem } = step
     // As long as parts arrive, it goes on.
     if (item.stored > stored) attempt = 0
@@ -84,26 +98,27 @@ async function waitForNext(
 
 async function tryOnce(item: UploadItem, context: UploadContext, signal: AbortSignal): Promise<Step> {
   const { file } = item
-  if (!file) return CHANGED
   if (item.target && !isFresh(item)) leaveTrack(item, context)
   const isRepeated = item.target !== null
+  // One that was changed or deleted since it was chosen can be read no more.
+  const isThere = async () => file !== null && (await headOf(file, 1)) !== null
   if (!isRepeated) {
     // In order, because a collection plays its tracks in the order they were made.
-    const created = await context.inOrder(() => createTarget(item, file, context, signal))
-    if (signal.aborted) return stepOf(noAnswer(true), 'fail')
+    const created = await context.inOrder(async () => ((await isThere()) ? createTarget(item, context, signal) : null))
+    if (!created) return CHANGED
+    if (created.ok) item.target = created.target
+    if (signal.aborted) return ABORTED
     if (!created.ok) return stepOf(created, afterCreating(created, context))
-    item.target = created.target
     context.emit('upload-start', item, {})
   }
   const { target } = item
   // The page may have cancelled it just now.
-  if (signal.aborted || !target) return stepOf(noAnswer(true), 'fail')
+  if (signal.aborted || !target || !file) return ABORTED
+  if (!(await isThere())) return CHANGED
   void sendCover(item, context)
-  // One that was changed or deleted since it was chosen can be read no more.
-  if (!(await headOf(file, 1))) return CHANGED
   if (file.size > PARTS_FROM) return new PartSender(item, file, target, context, signal).send()
   // The bytes may all be there, and only the answer was lost.
-  if (isRepeated && (await hasArrived(target, signal))) return { ok: true }
+  if (isRepeated && (await hasArrived(target, context, signal))) return { ok: true }
   return sendWhole(item, file, target, context, signal)
 }
 
@@ -128,12 +143,7 @@ async function sendWhole(
 
 /** The end of a session that was opened here is no obstacle: the next attempt opens another. */
 const afterCreating = (failure: Failure, context: UploadContext): Verdict =>
-  failure.status === 410 && context.session().renews ? 'renew' : afterCall(failure)
-
-async function hasArrived(target: Target, signal: AbortSignal): Promise<boolean> {
-  const seen = await readTrack(target, signal)
-  return seen.ok && seen.track.status !== 'initializing'
-}
+  failure.status === 410 && !context.session().own ? 'renew' : afterCall(failure)
 
 /** Takes a picture as the cover of a file's track. It is sent as soon as there is a track to send it to. */
 export async function setCover(item: UploadItem, file: File, context: UploadContext): Promise<void> {
@@ -202,7 +212,7 @@ export async function follow(item: UploadItem, context: UploadContext): Promise<
   const { target } = item
   if (!target || signal.aborted) return
   async function ask(from: NonNullable<typeof target>) {
-    const seen = await readTrack(from, signal)
+    const seen = await readTrack(from, context, signal)
     if (!seen.ok && isPassing(seen) && !signal.aborted) {
       item.problem = { code: seen.code, message: seen.message }
       context.changed(item)

@@ -4,7 +4,8 @@ import type { Client } from '../client.ts'
 
 /**
  * What a file goes through. `waiting` is the time before another attempt; `uploaded` means that it is there, but that its processing
- * can no longer be followed; `rejected` files never leave the page. `interrupted` ones go on when they are chosen again.
+ * can no longer be followed; `rejected` files never leave the page. `interrupted` ones go on when they are chosen again, or when the other
+ * tab that sends them has ended.
  */
 export type UploadState =
   | 'queued'
@@ -44,8 +45,8 @@ export interface TrackRequest {
 
 /** The track that was made for a file, and where its bytes go. */
 export interface Target {
-  /** With the key that made it: the page's own may have become one that does not see this track. */
-  client: Client
+  /** With the key that made the track. Missing until a track that the ledger knew is first asked for. */
+  client?: Client
   upload_session_id: string
   track_id: string
   track_upload: UploadHandle
@@ -100,6 +101,8 @@ export class UploadItem {
   retriable = true
   /** When the next attempt begins, in milliseconds since 1970; null while the browser is offline. */
   retryAt: number | null = null
+  /** A run is under way; also that of a paused file whose last parts still arrive. */
+  isActive = false
   target: Target | null = null
   request: TrackRequest | null = null
   cover: Cover | null = null
@@ -110,7 +113,7 @@ export class UploadItem {
 
   /** Of a large file, that it is known by. */
   fingerprint: string | null = null
-  /** How the ledger knows it. */
+  /** How the ledger knows it, while no other tab may send it. */
   key: string | null = null
   parts: Parts | null = null
 
@@ -197,6 +200,8 @@ export interface UploadOptions {
   concurrency?: number
   /** Files wait for `start()`. */
   manual?: boolean
+  /** Tracks stay when their files are removed or have vanished: the page shows them, and deletes them itself. */
+  keepsTracks?: boolean
   describe?: (file: File) => Description
 }
 

@@ -9,34 +9,31 @@ import { type Parts, type Target, UploadItem } from './item.ts'
 interface Entry {
   /** Where it goes, and what it is. */
   key: string
-  place: string
   name: string
   size: number
   fingerprint: string
+  /** Without its client, which cannot be written down. */
   target: Target
   parts: Parts
 }
-/** A client cannot be written down. */
-type Written = Omit<Entry, 'target'> & { target: Omit<Target, 'client'> }
 
 export interface Ledger {
-  /** What was on its way to this place, and is in no other tab. */
-  read: () => Promise<Entry[]>
+  /** What was on its way to this place; with `idle` only what no other tab sends. */
+  read: (idle?: 'idle') => Promise<Entry[]>
+  /**
+   * Makes a large file this tab's to send (Web Locks, which need https) until it is forgotten. False while another tab sends it; with a
+   * signal it waits until that tab has ended, and is false when the signal aborts.
+   */
+  claim: (item: UploadItem, signal?: AbortSignal) => Promise<boolean>
   remember: (item: UploadItem) => Promise<void>
   forget: (item: UploadItem) => Promise<void>
 }
 
-/** A number of 53 bits from bytes (cyrb53): together with name, size and time enough to tell files apart. */
-function hash(bytes: Uint8Array): number {
-  let [a, b] = [0xdeadbeef, 0x41c6ce57]
-  for (const byte of bytes) {
-    a = Math.imul(a ^ byte, 2_654_435_761)
-    b = Math.imul(b ^ byte, 1_597_334_677)
-  }
-  a = Math.imul(a ^ (a >>> 16), 2_246_822_507) ^ Math.imul(b ^ (b >>> 13), 3_266_489_909)
-  b = Math.imul(b ^ (b >>> 16), 2_246_822_507) ^ Math.imul(a ^ (a >>> 13), 3_266_489_909)
-  return 4_294_967_296 * (2_097_151 & b) + (a >>> 0)
-}
+/** The largest prime below 2⁴⁴: products with a byte's range stay exact. */
+const PRIME = 17_592_186_044_399
+
+/** A number of 44 bits from bytes (a polynomial hash): together with name, size and time enough to tell files apart. */
+const hash = (bytes: Uint8Array) => bytes.reduce((sum, byte) => (sum * 257 + byte) % PRIME, 0)
 
 const SAMPLE = 65_536
 
@@ -48,80 +45,113 @@ async function fingerprintOf(file: File): Promise<string> {
 }
 
 /** Nothing is kept: in Node, and where there is no IndexedDB. */
-const NONE: Ledger = { read: async () => [], remember: async () => {}, forget: async () => {} }
+const NONE: Ledger = { read: async () => [], claim: async () => true, remember: async () => {}, forget: async () => {} }
 
 const STORE = 'uploads'
+/** A database that does not answer for so long is given up, in milliseconds. */
+const PATIENCE = 3000
 
 const asked = <T>(request: IDBRequest<T>) =>
   new Promise<T>((resolve, reject) => {
+    const fail = () => reject(request.error ?? new Error('IndexedDB failed'))
     request.onsuccess = () => resolve(request.result)
-    request.onerror = () => reject(request.error ?? new Error('IndexedDB failed'))
+    request.onerror = fail
+    setTimeout(fail, PATIENCE)
   })
 
-/** What a queue keeps of what goes to its place, and goes on with by its client. */
-export function openLedger(place: () => string, client: () => Target['client']): Ledger {
-  if (typeof indexedDB === 'undefined') return NONE
+async function openDatabase(): Promise<IDBDatabase> {
+  // Throws where storage is forbidden, such as in a sandboxed frame.
   const opening = indexedDB.open('tonearm', 1)
   opening.onupgradeneeded = () => opening.result.createObjectStore(STORE, { keyPath: 'key' })
-  const database = asked(opening).catch(() => null)
-  /** Keys that this tab sends, each with what lets go of its lock. */
-  const held = new Map<string, () => void>()
-
-  async function store(mode: IDBTransactionMode): Promise<IDBObjectStore | null> {
-    return (await database)?.transaction(STORE, mode).objectStore(STORE) ?? null
-  }
-
-  async function forget({ key }: UploadItem): Promise<void> {
-    if (key === null) return
-    held.get(key)?.()
-    held.delete(key)
-    await store('readwrite')
-      .then((entries) => entries && asked(entries.delete(key)))
-      .catch(() => {})
-  }
-
-  return {
-    forget,
-    async read() {
-      try {
-        const entries = await store('readonly')
-        const all: Written[] = entries ? await asked(entries.getAll()) : []
-        const locks = await navigator.locks?.query()
-        const busy = new Set(locks?.held?.map(({ name }) => name))
-        return all
-          .filter((entry) => entry.place === place() && entry.parts.endsAt > Date.now() && !busy.has(lockOf(entry.key)))
-          .map((entry) => ({ ...entry, target: { ...entry.target, client: client() } }))
-      } catch {
-        return []
-      }
-    },
-    async remember(item) {
-      const { target, parts, fingerprint, file } = item
-      if (!target || !parts || !fingerprint || !file) return
-      item.key ??= `${place()} ${fingerprint}`
-      if (!held.has(item.key)) hold(item.key)
-      const { client: _, ...kept } = target
-      const { name, size } = file
-      const entry: Written = { key: item.key, place: place(), name, size, fingerprint, target: kept, parts }
-      await store('readwrite')
-        .then((entries) => entries && asked(entries.put(entry)))
-        .catch(() => {})
-    },
-  }
-
-  /** Other tabs leave alone what this one sends. It ends with the tab. */
-  function hold(key: string): void {
-    const letGo = Promise.withResolvers<void>()
-    held.set(key, letGo.resolve)
-    void navigator.locks?.request(lockOf(key), { ifAvailable: true }, () => letGo.promise).catch(() => {})
-  }
+  return asked(opening)
 }
+
+/** The keys that this tab sends, for all queues of the page. */
+const held = new Map<string, { item: UploadItem; letGo: () => void }>()
 
 const lockOf = (key: string) => `tonearm ${key}`
 
+/** What a queue keeps of what goes to its place. */
+export function openLedger(place: () => string): Ledger {
+  if (typeof indexedDB === 'undefined') return NONE
+  const database = openDatabase()
+  database.catch(() => {})
+
+  /** Asks the database; null when there is none, or when it fails. */
+  const ask = <T>(mode: IDBTransactionMode, act: (entries: IDBObjectStore) => IDBRequest<T>): Promise<T | null> =>
+    database.then((open) => asked(act(open.transaction(STORE, mode).objectStore(STORE)))).catch(() => null)
+
+  async function load(): Promise<Entry[]> {
+    const all: Entry[] = (await ask('readonly', (entries) => entries.getAll())) ?? []
+    return all.filter(({ key, parts }) => key.startsWith(`${place()} `) && parts.endsAt > Date.now())
+  }
+
+  return {
+    async read(idle) {
+      const locks = idle && (await navigator.locks?.query().catch(() => null))
+      const busy = new Set(locks?.held?.map(({ name }) => name))
+      return (await load()).filter(({ key }) => !held.has(key) && !busy.has(lockOf(key)))
+    },
+
+    async claim(item, signal) {
+      const key = `${place()} ${item.fingerprint}`
+      if (!item.fingerprint || item.key) return true
+      const other = held.get(key)
+      if (other && other.item !== item) {
+        // The same file twice in this tab: it makes another track, and is not kept.
+        if (!item.target?.client) item.target = item.parts = null
+        return true
+      }
+      if (!other) {
+        // Another one of this tab may ask meanwhile.
+        if (!signal) held.set(key, { item, letGo() {} })
+        const letGo = await lock(key, signal)
+        if (letGo) held.set(key, { item, letGo })
+        else if (!signal) held.delete(key)
+        if (!letGo) return false
+      }
+      item.key = key
+      // The other tab may have come further.
+      const entry = (await load()).find((one) => one.key === key)
+      if (entry && (!item.target || item.target.track_id === entry.target.track_id)) goOn(item, entry)
+      return true
+    },
+
+    async forget(item) {
+      const { key } = item
+      if (key === null) return
+      item.key = null
+      await ask('readwrite', (entries) => entries.delete(key))
+      // Only now may others go on; it may have been claimed again.
+      if (item.key !== null) return
+      held.get(key)?.letGo()
+      held.delete(key)
+    },
+
+    async remember({ target, parts, fingerprint, key, name, size }) {
+      if (!target || !parts || !fingerprint || !key) return
+      const { client: _, ...kept } = target
+      const entry: Entry = { key, name, size, fingerprint, target: kept, parts }
+      await ask('readwrite', (entries) => entries.put(entry))
+    },
+  }
+}
+
+/** Takes the lock of a key, and gives what lets go of it: null while another tab has it. A browser without locks always gives it. */
+const lock = (key: string, signal?: AbortSignal) =>
+  new Promise<(() => void) | null>((resolve) => {
+    const always = () => resolve(() => {})
+    if (!navigator.locks) return always()
+    navigator.locks
+      .request(lockOf(key), signal ? { signal } : { ifAvailable: true }, (given) =>
+        given ? new Promise<void>(resolve) : resolve(null),
+      )
+      .catch(() => (signal ? resolve(null) : always()))
+  })
+
 /** The files that were on their way to this place when a page was left, and are not in the list. */
 export async function findInterrupted(items: readonly UploadItem[], ledger: Ledger): Promise<UploadItem[]> {
-  const entries = await ledger.read()
+  const entries = await ledger.read('idle')
   const isNew = (entry: Entry) => !items.some(({ fingerprint }) => fingerprint === entry.fingerprint)
   return entries.filter(isNew).map((entry) => {
     const item = new UploadItem(null, entry)
@@ -139,8 +169,8 @@ export async function recall(item: UploadItem, file: File, ledger: Ledger): Prom
   if (entry && !item.target) goOn(item, entry)
 }
 
-function goOn(item: UploadItem, { key, fingerprint, target, parts }: Entry): void {
-  Object.assign(item, { key, fingerprint, target, parts })
+function goOn(item: UploadItem, { fingerprint, target, parts }: Entry): void {
+  Object.assign(item, { fingerprint, target, parts })
   item.sent = item.stored
 }
 

@@ -5,6 +5,7 @@ import type { Parts, Target, UploadItem } from './item.ts'
 import {
   afterCall,
   afterUpload,
+  callFor,
   DELAYS,
   problemOfUpload,
   type Step,
@@ -13,9 +14,13 @@ import {
   type Verdict,
 } from './session.ts'
 
-/** Files of more bytes travel in parts: a lost connection costs one of them, and a pause none. */
+/** Files of more bytes travel in parts: a lost connection costs those under way, and a pause none. */
 export const PARTS_FROM = 32_000_000
 const AT_ONCE = 4
+/** How much faster all connections together must become by one more. */
+const GAIN = 1.2
+/** A part that takes longer, in milliseconds, is sent alone when a second connection does not help. */
+const SLOW = 5000
 /** URLs that are asked for at a time; what has arrived is reported with it. */
 const URLS_AT_ONCE = 8
 const REPORTED_AT_ONCE = 200
@@ -23,6 +28,11 @@ const REPORTED_AT_ONCE = 200
 const MARGIN = 60_000
 
 const IN_SESSION = '/v1/upload/{upload_session_id}/track/{track_id}/multipart'
+
+interface About {
+  params: { upload_session_id: string; track_id: string; multipart_upload_id: string }
+  signal: AbortSignal
+}
 
 /** Brings a file into storage in parts, those that are not there yet. */
 export class PartSender {
@@ -38,6 +48,11 @@ export class PartSender {
   #loaded = new Map<number, number>()
   #asking: Promise<Failure | null> | null = null
   #active = 0
+  /** Connections at the same time: one more each time, as long as that makes the whole faster. What is under way can be lost. */
+  #most = 1
+  #isSettled = false
+  /** Parts per millisecond, over all connections. */
+  #rate = 0
   #result: Step | null = null
 
   constructor(item: UploadItem, file: File, target: Target, context: UploadContext, signal: AbortSignal) {
@@ -48,31 +63,29 @@ export class PartSender {
     this.#signal = signal
   }
 
-  /** Sends until all is there, or nothing moves any more: then somebody waits and sends again. */
+  /** Sends until all is there, the file is paused, or nothing moves any more: then somebody waits and sends again. */
   async send(): Promise<Step> {
     const opened = await this.#open()
     if (opened) return opened
-    this.#active = AT_ONCE
-    await Promise.all(Array.from({ length: AT_ONCE }, () => this.#work()))
-    return this.#result ?? this.#complete()
+    // It may be resumed while the last parts of a pause arrive.
+    while (!this.#isHalted && this.#next !== undefined) await this.#work()
+    return this.#result ?? (this.#isHalted ? stepOf(noAnswer(true), 'retry') : this.#complete())
   }
 
-  get #client(): Client {
-    return this.#target.client
+  get #isHalted(): boolean {
+    return this.#result !== null || this.#signal.aborted || this.#item.state === 'paused'
   }
-  get #place() {
-    const { upload_session_id, track_id } = this.#target
-    return { upload_session_id, track_id }
+  /** Calls the service about this upload. */
+  #call<T extends { ok: true }>(call: (client: Client, about: About) => Promise<T | Failure>): Promise<T | Failure> {
+    const about = { params: { ...this.#target, multipart_upload_id: this.#parts.id }, signal: this.#signal }
+    return callFor(this.#target, this.#context, (client) => call(client, about))
   }
 
   async #open(): Promise<Step | null> {
     const { parts, fingerprint } = this.#item
     if (parts) return null
-    const opened = await this.#client.post(IN_SESSION, {
-      params: this.#place,
-      body: { file_size: this.#file.size, ...(fingerprint && { fingerprint }) },
-      signal: this.#signal,
-    })
+    const body = { file_size: this.#file.size, ...(fingerprint && { fingerprint }) }
+    const opened = await this.#call((client, about) => client.post(IN_SESSION, { ...about, body }))
     // It came whole, and only the answer got lost.
     if (!opened.ok && opened.code === 'track_uploaded') return { ok: true }
     if (!opened.ok) return stepOf(opened, this.#afterCall(opened))
@@ -87,56 +100,67 @@ export class PartSender {
 
   /** One of those that send at the same time. While others get on, a failure is waited out; the last one ends the attempt. */
   async #work(): Promise<void> {
-    for (let failures = 0; !this.#result && !this.#signal.aborted;) {
-      const part_number = this.#take()
-      if (part_number === null) break
+    const others: Promise<void>[] = []
+    this.#active++
+    for (let failures = 0; !this.#isHalted && this.#active <= this.#most;) {
+      const part_number = this.#next
+      if (part_number === undefined) break
+      this.#taken.add(part_number)
       const step = await this.#sendPart(part_number)
       this.#taken.delete(part_number)
       this.#loaded.delete(part_number)
-      if (step.ok) failures = 0
-      else if (step.verdict !== 'retry') this.#result ??= step
-      else if (!(await this.#waitForOthers(step, failures++))) return
+      if (step.ok) {
+        failures = 0
+        for (let n = this.#active; n < this.#most; n++) others.push(this.#work())
+      } else if (step.verdict !== 'retry') this.#result ??= step
+      else if (this.#isHalted || !(await this.#waitForOthers(step, failures++))) break
     }
     this.#active--
+    await Promise.all(others)
   }
 
   /** Whether to go on: not, when nobody else gets on either. */
   async #waitForOthers(step: Step, failures: number): Promise<boolean> {
-    if (--this.#active === 0) {
-      this.#result ??= step
-      return false
-    }
-    await sleep(backoff(failures, DELAYS), this.#signal, { online: true })
-    if (this.#result || this.#active === 0) return false
-    this.#active++
-    return true
+    if (--this.#active === 0) this.#result ??= step
+    else await sleep(backoff(failures, DELAYS), this.#signal, { online: true })
+    return this.#active++ > 0
   }
 
-  #take(): number | null {
+  /** The first part that is neither there nor under way. */
+  get #next(): number | undefined {
     const { part_count, etags } = this.#parts
-    for (let n = 1; n <= part_count; n++) {
-      if (n in etags || this.#taken.has(n)) continue
-      this.#taken.add(n)
-      return n
-    }
-    return null
+    for (let n = 1; n <= part_count; n++) if (!(n in etags) && !this.#taken.has(n)) return n
+    return undefined
   }
 
   async #sendPart(part_number: number): Promise<Step> {
     const failure = await this.#ensureUrl(part_number)
     if (failure) return stepOf(failure, this.#afterCall(failure))
     const url = this.#urls.get(part_number)
-    if (!url) return stepOf(noAnswer(this.#signal.aborted), 'retry')
+    if (!url || this.#isHalted) return stepOf(noAnswer(this.#signal.aborted), 'retry')
     const start = (part_number - 1) * this.#parts.part_size
+    const [begun, active] = [Date.now(), this.#active]
     const sent = await uploadFile(url, this.#file.slice(start, start + url.size), {
       signal: this.#signal,
       onProgress: (fraction) => this.#progress(part_number, fraction * url.size),
     })
-    if (sent.ok) return this.#store(part_number, sent.etag)
+    if (sent.ok) {
+      this.#pace(active, Math.max(1, Date.now() - begun))
+      return this.#store(part_number, sent.etag)
+    }
     this.#urls.delete(part_number)
-    const verdict = afterUpload(sent)
-    // Another URL of the part is enough, where a file that travels whole needs another track.
-    return { ok: false, verdict: verdict === 'renew' ? 'retry' : verdict, problem: problemOfUpload(sent) }
+    return { ok: false, verdict: afterPart(sent), problem: problemOfUpload(sent) }
+  }
+
+  /** After a part that was sent beside others in so many milliseconds. */
+  #pace(active: number, time: number): void {
+    if (this.#isSettled || active < this.#most) return
+    const rate = active / time
+    const isFaster = rate > this.#rate * GAIN
+    this.#rate = rate
+    if (isFaster) this.#most++
+    else if (time > SLOW) this.#most--
+    this.#isSettled = !isFaster || this.#most === AT_ONCE
   }
 
   #store(part_number: number, etag: string | null): Step {
@@ -175,17 +199,16 @@ export class PartSender {
   }
 
   async #ask(part_number: number): Promise<Failure | null> {
-    const { part_count, etags, id } = this.#parts
+    const { part_count, etags } = this.#parts
     const next = [part_number]
     for (let n = 1; n <= part_count && next.length < URLS_AT_ONCE; n++) {
       if (!(n in etags) && n !== part_number && !this.#isFresh(n)) next.push(n)
     }
     const done = this.#unreported()
-    const signed = await this.#client.post(`${IN_SESSION}/{multipart_upload_id}/part`, {
-      params: { ...this.#place, multipart_upload_id: id },
-      body: { done, next },
-      signal: this.#signal,
-    })
+    const body = { done, next }
+    const signed = await this.#call((client, about) =>
+      client.post(`${IN_SESSION}/{multipart_upload_id}/part`, { ...about, body }),
+    )
     if (!signed.ok) return signed
     for (const part of done) this.#reported.add(part.part_number)
     this.#keepUrls(signed.parts)
@@ -208,13 +231,10 @@ export class PartSender {
   }
 
   async #complete(): Promise<Step> {
-    if (this.#signal.aborted) return stepOf(noAnswer(true), 'fail')
-    const done = this.#unreported()
-    const completed = await this.#client.post(`${IN_SESSION}/{multipart_upload_id}/complete`, {
-      params: { ...this.#place, multipart_upload_id: this.#parts.id },
-      body: { done },
-      signal: this.#signal,
-    })
+    const body = { done: this.#unreported() }
+    const completed = await this.#call((client, about) =>
+      client.post(`${IN_SESSION}/{multipart_upload_id}/complete`, { ...about, body }),
+    )
     if (completed.ok) return { ok: true }
     const isWrong = ['parts_missing', 'invalid_part', 'size_mismatch'].includes(completed.code)
     if (!isWrong) return stepOf(completed, this.#afterCall(completed))
@@ -226,7 +246,8 @@ export class PartSender {
   /** What is not there any more is begun anew, with another track. */
   #afterCall(failure: Failure): Verdict {
     if (isPassing(failure)) return 'retry'
-    const isGone = failure.status === 404 || (failure.status === 410 && this.#context.session().renews)
+    const isOther = this.#target.upload_session_id !== this.#context.session().own
+    const isGone = failure.status === 404 || (failure.status === 410 && isOther)
     return isGone ? 'renew' : afterCall(failure)
   }
 
@@ -239,12 +260,9 @@ export class PartSender {
   }
 }
 
-/** Nothing of a file is kept: not here, nor in storage, which would otherwise keep its parts for a day. */
-export async function abandon(item: UploadItem, { ledger }: UploadContext): Promise<void> {
-  await ledger.forget(item)
-  const { parts, target } = item
-  if (!parts || !target) return
-  const { client, upload_session_id, track_id } = target
-  const params = { upload_session_id, track_id, multipart_upload_id: parts.id }
-  await client.delete(`${IN_SESSION}/{multipart_upload_id}`, { params })
+/** After the storage's answer to a part: against 403, another URL is enough; 404 says that the upload in parts has ended. */
+function afterPart(failure: Failure): Verdict {
+  const verdict = afterUpload(failure)
+  if (failure.status === 404) return 'renew'
+  return verdict === 'renew' ? 'retry' : verdict
 }

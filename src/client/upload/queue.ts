@@ -1,8 +1,8 @@
 import { findCovers, isTextFile, problemOfFile } from './accept.ts'
-import { deliver, type Delivery, follow, leaveTrack, recallCover, setCover } from './deliver.ts'
+import { abandon, deliver, type Delivery, follow, leaveTrack, recallCover, setCover } from './deliver.ts'
 import { type Problem, UploadItem, type UploadListener, type UploadOptions } from './item.ts'
 import { findInterrupted, openLedger, recall, takeAgain } from './ledger.ts'
-import { abandon, PARTS_FROM } from './parts.ts'
+import { PARTS_FROM } from './parts.ts'
 import { oneByOne, type UploadContext, UploadSession } from './session.ts'
 
 const CONCURRENCY = 3
@@ -30,12 +30,10 @@ export class UploadQueue {
     this.#context = {
       session: () => this.#session,
       describe: (file) => this.#options.describe?.(file) ?? {},
+      keepsTracks: options.keepsTracks === true,
       emit: (type, item, detail) => this.#listener.onEvent?.(type, item, detail),
       changed: (item) => this.#listener.onChange?.(item),
-      ledger: openLedger(
-        () => placeOf(this.#options),
-        () => this.#session.client,
-      ),
+      ledger: openLedger(() => placeOf(this.#options)),
       inOrder: oneByOne(),
     }
   }
@@ -50,12 +48,17 @@ export class UploadQueue {
     return this.#options.manual === true && !this.#isStarted
   }
 
+  /** Files are on their way. */
+  get isSending(): boolean {
+    return this.#running > 0
+  }
+
   /** What stops every file; null while they travel. */
   get problem(): Problem | null {
     return this.#problem
   }
 
-  /** Changes some options. Files whose tracks are made already keep these, and the key that made them. */
+  /** Changes some options. Files whose tracks are made already keep these; the key that made them only until it is refused. */
   configure(options: Partial<UploadOptions>): void {
     const before = this.#options
     this.#options = { ...before, ...options }
@@ -94,10 +97,15 @@ export class UploadQueue {
     this.#pump()
   }
 
+  /** Parts that are under way still arrive; paused once more, it stops at once. */
   pause(item: UploadItem): void {
+    if (item.state === 'paused') return item.controller.abort()
     if (!['queued', 'uploading', 'waiting'].includes(item.state)) return
-    Object.assign(item, { state: 'paused', problem: null, sent: item.stored })
-    item.controller.abort()
+    if (!item.parts || item.state !== 'uploading') {
+      item.controller.abort()
+      item.sent = item.stored
+    }
+    Object.assign(item, { state: 'paused', problem: null })
     this.#context.emit('upload-pause', item, {})
     this.#changed(item)
   }
@@ -112,7 +120,10 @@ export class UploadQueue {
   choose(item: UploadItem, file: File): void {
     if (item.state === 'interrupted') return void this.#chooseAgain(item, file)
     const isAlike = file.name === item.name && file.size === item.size
-    if (!isAlike || item.parts) leaveTrack(item, this.#context)
+    if (!isAlike || item.parts) {
+      leaveTrack(item, this.#context)
+      void this.#context.ledger.forget(item)
+    }
     const { name, size } = file
     Object.assign(item, { file, name, size, state: 'queued', problem: null, sent: 0, checked: false })
     this.#isComplete = false
@@ -136,7 +147,8 @@ export class UploadQueue {
   resume(...items: UploadItem[]): void {
     for (const item of items) {
       if (item.state !== 'paused') continue
-      item.state = 'queued'
+      // Its last parts may still be under way.
+      item.state = item.isActive && !item.controller.signal.aborted ? 'uploading' : 'queued'
       this.#context.emit('upload-resume', item, {})
     }
     this.#changed()
@@ -180,11 +192,12 @@ export class UploadQueue {
   remove(...items: UploadItem[]): void {
     for (const item of items) {
       if (item.isUnsent) this.cancel(item)
-      if (item.status === null) void abandon(item, this.#context)
       item.controller.abort()
       item.cover?.controller.abort()
       const at = this.#items.indexOf(item)
       if (at >= 0) this.#items.splice(at, 1)
+      // The end of a run sees to it.
+      if (!item.isActive) void abandon(item, this.#context)
     }
     this.#changed()
   }
@@ -234,7 +247,7 @@ export class UploadQueue {
   #pump(): void {
     if (!this.items.some((item) => item.isUnsent)) this.#isStarted = false
     if (this.#isHeld || this.#problem || this.isIdle) return
-    const waiting = this.items.filter(({ state }) => state === 'queued')
+    const waiting = this.items.filter(({ state, isActive }) => state === 'queued' && !isActive)
     const { apiKey, collectionId, uploadSessionId, concurrency = CONCURRENCY } = this.#options
     if (waiting.length > 0 && !(apiKey && (collectionId || uploadSessionId))) {
       return this.#stop({ code: 'not_set_up', message: '' })
@@ -248,12 +261,18 @@ export class UploadQueue {
 
   async #run(item: UploadItem): Promise<void> {
     this.#running++
+    // Of one that waits for another tab.
+    item.controller.abort()
     item.controller = new AbortController()
+    item.isActive = true
     const { signal } = item.controller
     // The page's own `describe` may throw.
     const ended = await deliver(item, this.#context).catch(broken)
+    item.isActive = false
     this.#running--
     if (!signal.aborted) this.#end(item, ended)
+    if (item.state === 'paused') item.sent = item.stored
+    if (!this.items.includes(item)) void abandon(item, this.#context)
     this.#changed(item)
     this.#pump()
   }
@@ -268,11 +287,29 @@ export class UploadQueue {
       const { problem } = delivery
       Object.assign(item, { state: 'failed', problem, retriable: problem.code !== 'file_changed' })
       this.#context.emit('file-failed', item, problem)
+      // Another file makes another track.
+      if (!item.retriable && !this.#context.keepsTracks) void abandon(item, this.#context)
       this.#completeIfSettled()
     } else if (delivery.end === 'stopped') {
       Object.assign(item, { state: 'queued', sent: item.stored })
       this.#stop(delivery.problem)
+    } else if (delivery.end === 'elsewhere') {
+      Object.assign(item, { state: 'interrupted', problem: { code: 'other_tab', message: '' } })
+      this.#context.emit('upload-pause', item, {})
+      void this.#takeOver(item)
+      this.#completeIfSettled()
     }
+  }
+
+  /** Goes on with a file when the other tab that sent it has ended. */
+  async #takeOver(item: UploadItem): Promise<void> {
+    const { signal } = item.controller
+    if (!(await this.#context.ledger.claim(item, signal)) || signal.aborted) return
+    item.problem = null
+    // Without a track, nothing is known of what became of it there.
+    if (item.target) item.state = 'paused'
+    else void this.#context.ledger.forget(item)
+    this.resume(item)
   }
 
   #retry(items: UploadItem[]): void {

@@ -1,4 +1,4 @@
-import { SERVICE_ERRORS, TRACK_ERRORS } from '../../contract/errors.ts'
+import type { SERVICE_ERRORS, TRACK_ERRORS } from '../../contract/errors.ts'
 import { type Client, createClient, randomKey } from '../client.ts'
 import { type Backoff, type Failure, isPassing, noAnswer } from '../retry.ts'
 import type { Description, Problem, Target, TrackRequest, UploadEvents, UploadItem, UploadOptions } from './item.ts'
@@ -17,8 +17,8 @@ type Opened = { ok: true; upload_session_id: string } | Failure
 /** Where files go, and with which key: the service, and the upload session that is open there. */
 export class UploadSession {
   readonly client: Client
-  /** Whether sessions are opened here, so that an ended one is no obstacle. */
-  readonly renews: boolean
+  /** The page's own session. Without one, sessions are opened here, and an ended one is no obstacle. */
+  readonly own: string | undefined
   #place: Place
   #current: { id: string; endsAt: number } | null = null
   #opening: Promise<Opened> | null = null
@@ -26,13 +26,12 @@ export class UploadSession {
   constructor(place: Place) {
     this.#place = place
     this.client = createClient({ base_url: place.baseUrl, api_key: place.apiKey })
-    this.renews = !place.uploadSessionId
+    this.own = place.uploadSessionId || undefined
   }
 
   /** The id of a session with time left: the page's own, or one that is opened when the first file needs it. */
   async open(): Promise<Opened> {
-    const { uploadSessionId } = this.#place
-    if (uploadSessionId) return { ok: true, upload_session_id: uploadSessionId }
+    if (this.own) return { ok: true, upload_session_id: this.own }
     if (this.#current && this.#current.endsAt > Date.now()) return { ok: true, upload_session_id: this.#current.id }
     // Several files may ask at once.
     this.#opening ??= this.#create().finally(() => (this.#opening = null))
@@ -57,6 +56,7 @@ export class UploadSession {
 export interface UploadContext {
   session: () => UploadSession
   describe: (file: File) => Description
+  keepsTracks: boolean
   emit: <K extends keyof UploadEvents>(type: K, item: UploadItem, detail: UploadEvents[K]) => void
   changed: (item?: UploadItem) => void
   ledger: Ledger
@@ -78,36 +78,28 @@ export function oneByOne() {
   }
 }
 
-/** Makes the track of a file, where the page says now. */
+/** Makes the track of a file, where the page says now. A request under way is not aborted: its track would be nobody's. */
 export async function createTarget(
   item: UploadItem,
-  file: File,
   context: UploadContext,
   signal: AbortSignal,
 ): Promise<{ ok: true; target: Target } | Failure> {
   for (;;) {
     if (signal.aborted) return noAnswer(true)
     const session = context.session()
-    const created = await createTrack(item, file, session, context, signal)
+    const created = await createTrack(item, session, context)
     // A refusal of a key or session that the page has replaced meanwhile says nothing of the next one.
     if (created.ok || isPassing(created) || session === context.session()) return created
   }
 }
 
-async function createTrack(
-  item: UploadItem,
-  file: File,
-  session: UploadSession,
-  context: UploadContext,
-  signal: AbortSignal,
-) {
+async function createTrack(item: UploadItem, session: UploadSession, context: UploadContext) {
   const opened = await session.open()
   if (!opened.ok) return opened
   const { client } = session
   const { upload_session_id } = opened
   // Under one `Idempotency-Key` the service takes but one path and one body.
-  if (item.request?.upload_session_id !== upload_session_id)
-    item.request = newRequest(item, file, upload_session_id, context)
+  if (item.request?.upload_session_id !== upload_session_id) item.request = newRequest(item, upload_session_id, context)
   const { idempotencyKey, description } = item.request
   const { title, organizationIndex, metadata } = description
   const created = await client.post('/v1/upload/{upload_session_id}/track', {
@@ -120,7 +112,6 @@ async function createTrack(
       ...(metadata !== undefined && { metadata }),
     },
     idempotency_key: idempotencyKey,
-    signal,
   })
   if (!created.ok) {
     if (created.status === 404 || created.status === 410) session.forget(upload_session_id)
@@ -134,21 +125,50 @@ async function createTrack(
 }
 
 const newRequest = (
-  { title }: UploadItem,
-  file: File,
+  { title, file }: UploadItem,
   upload_session_id: string,
   { describe }: UploadContext,
 ): TrackRequest => ({
   upload_session_id,
   idempotencyKey: randomKey(),
   // A copy, as it travels: the page may go on using what it gave.
-  description: JSON.parse(JSON.stringify({ ...describe(file), ...(title && { title }) })) as Description,
+  description: JSON.parse(JSON.stringify({ ...(file && describe(file)), ...(title && { title }) })) as Description,
 })
 
+const TRACK = '/v1/upload/{upload_session_id}/track/{track_id}'
+
+/** Calls the service about a track, with the key that made it; when that is refused, with the page's present one. */
+export async function callFor<T extends { ok: true }>(
+  target: Target,
+  context: UploadContext,
+  call: (client: Client) => Promise<T | Failure>,
+): Promise<T | Failure> {
+  for (;;) {
+    const client = (target.client ??= context.session().client)
+    const answer = await call(client)
+    const present = context.session().client
+    if (answer.ok || client === present || ![401, 403].includes(answer.status)) return answer
+    target.client = present
+  }
+}
+
 /** What the service says of a file's track. */
-export function readTrack({ client, upload_session_id, track_id }: Target, signal: AbortSignal) {
-  const params = { upload_session_id, track_id }
-  return client.get('/v1/upload/{upload_session_id}/track/{track_id}', { params, signal })
+export const readTrack = (target: Target, context: UploadContext, signal: AbortSignal) =>
+  callFor(target, context, (client) => client.get(TRACK, { params: target, signal }))
+
+/** Whether the bytes of a track are there, whoever sent them. */
+export async function hasArrived(target: Target, context: UploadContext, signal: AbortSignal): Promise<boolean> {
+  const seen = await readTrack(target, context, signal)
+  return seen.ok && seen.track.status !== 'initializing' && seen.track.error?.code !== 'upload_expired'
+}
+
+/** Discards a track that never got its file, or, where tracks are kept, its parts; the service keeps one that has its file. */
+export function discardTrack({ target, parts }: UploadItem, context: UploadContext): void {
+  const keeps = context.keepsTracks
+  if (!target || (keeps && !parts)) return
+  const params = { ...target, multipart_upload_id: parts?.id ?? '' }
+  const path = keeps ? (`${TRACK}/multipart/{multipart_upload_id}` as const) : TRACK
+  void callFor(target, context, (client) => client.delete(path, { params }))
 }
 
 /**
@@ -184,8 +204,24 @@ export const problemOfUpload = ({ status, code, message }: Failure): Problem => 
   message,
 })
 
+/** Their names alone: the sentences of the contract would be half a kilobyte here. */
+const NOT_THE_FILE: Record<keyof typeof SERVICE_ERRORS | keyof typeof TRACK_ERRORS, 1> = {
+  timed_out: 1,
+  source_unavailable: 1,
+  source_forbidden: 1,
+  source_stalled: 1,
+  source_too_slow: 1,
+  upload_failed: 1,
+  disk_full: 1,
+  cancelled: 1,
+  killed: 1,
+  internal: 1,
+  upload_expired: 1,
+  transcoder_unavailable: 1,
+}
+
 /** Whether the same file may succeed another time; all other reasons are its own fault. */
-export const mayHelpToRepeat = (code: string) => Object.hasOwn({ ...SERVICE_ERRORS, ...TRACK_ERRORS }, code)
+export const mayHelpToRepeat = (code: string) => Object.hasOwn(NOT_THE_FILE, code)
 
 /** Attempts in a row before something is given up; with the delays between them about two minutes. */
 export const MAX_ATTEMPTS = 8

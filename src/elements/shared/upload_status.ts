@@ -58,9 +58,9 @@ export function statusOf(item: UploadItem, language: Language): UploadStatus {
     case 'waiting':
       return { text: waiting(item, problem, texts), fraction: null, isProblem: true }
     case 'paused': {
-      const text =
-        item.sent > 0 ? fill(texts.pausedAt, { percent: formatPercent(item.fraction, locale) }) : texts.paused
-      return { text, fraction: item.fraction }
+      const { isActive, fraction, sent } = item
+      const text = isActive && item.parts ? texts.pausing : sent > 0 ? texts.pausedAt : texts.paused
+      return { text: fill(text, { percent: formatPercent(fraction, locale) }), fraction }
     }
     case 'interrupted': {
       const text = fill(texts.interrupted, { name: item.name, percent: formatPercent(item.fraction, locale) })

@@ -63,6 +63,7 @@ export interface UploaderTexts {
   retryIn: string
   offline: string
   paused: string
+  pausing: string
   pausedAt: string
   interrupted: string
   received: string

@@ -78,6 +78,7 @@ export class TonearmUploader extends HTMLElement {
 
   disconnectedCallback(): void {
     this.#connected.abort()
+    this.#onChange()
   }
 
   attributeChangedCallback(name: string, before: string | null, value: string | null): void {
@@ -217,7 +218,9 @@ export class TonearmUploader extends HTMLElement {
     if (item) this.#view.updateItem(item)
     else this.#view.update()
     const { items } = this.#queue
-    this.#guard(items.some((one) => one.isUnsent || one.cover?.state === 'uploading'))
+    // Taken out of the page, it can only lose what is under way.
+    const isUnsent = this.isConnected ? items.some((one) => one.isUnsent) : this.#queue.isSending
+    this.#guard(isUnsent || items.some(({ cover }) => cover?.state === 'uploading'))
     const counting = items.some(({ state, retryAt }) => state === 'waiting' && retryAt !== null)
     if (counting) this.#tick ??= setInterval(() => this.#view.update(), TICK)
     else {

@@ -130,7 +130,8 @@ export class Announcer {
       case 'file-failed':
       case 'upload-retry':
       case 'track-unfollowed':
-        return of(item?.problem ? sentenceOf(item.problem, language, item) : '')
+      case 'upload-pause':
+        return item?.problem ? of(sentenceOf(item.problem, language, item)) : undefined
       case 'cover-failed': {
         const reason = item?.cover?.problem ? sentenceOf(item.cover.problem, language) : ''
         return of(fill(texts.coverFailed, { reason }))

@@ -110,12 +110,9 @@ export function upload(api_key: string, collection_id: string, files: File[]): v
 }
 
 /** Whether a large file was on its way to a track when a page was left: only the rest of it is sent then. */
-async function goesOn({ client, api_key }: Connection, track: Pick<Listed, 'id' | 'collection_id'>, file: File) {
+async function goesOn({ api_key }: Connection, track: Pick<Listed, 'id' | 'collection_id'>, file: File) {
   const place = placeOf(optionsOf(api_key, track.collection_id))
-  const ledger = openLedger(
-    () => place,
-    () => client,
-  )
+  const ledger = openLedger(() => place)
   const item = new UploadItem(file, file)
   await recall(item, file, ledger)
   return item.target?.track_id === track.id
@@ -197,7 +194,8 @@ function changed(): void {
 const optionsOf = (apiKey: string, collectionId: string) => ({ baseUrl: location.origin, apiKey, collectionId })
 
 function openQueue(api_key: string, collection_id: string): UploadQueue {
-  const queue = new UploadQueue(optionsOf(api_key, collection_id), {
+  const options = { ...optionsOf(api_key, collection_id), keepsTracks: true }
+  const queue = new UploadQueue(options, {
     onEvent(type, item) {
       const track_id = item.target?.track_id
       // A file that is tried again for the same track does not start again.

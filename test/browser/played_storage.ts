@@ -1,0 +1,82 @@
+import { vi } from 'vitest'
+
+/** The storage and the locks of a browser with several tabs: as much of them as the ledger of uploads asks for. */
+
+const answer = <T>(read: () => T) => {
+  const request = { result: undefined as T | undefined, error: null, onsuccess: () => {}, onupgradeneeded: () => {} }
+  queueMicrotask(() => {
+    request.result = read()
+    request.onupgradeneeded()
+    request.onsuccess()
+  })
+  return request
+}
+
+/** IndexedDB with what all tabs have written; the entries by their keys. */
+export function playStorage(): Map<string, unknown> {
+  const entries = new Map<string, unknown>()
+  const store = {
+    getAll: () => answer(() => structuredClone([...entries.values()])),
+    put(entry: { key: string }) {
+      const copy = structuredClone(entry)
+      return answer(() => entries.set(entry.key, copy))
+    },
+    delete: (key: string) => answer(() => entries.delete(key)),
+  }
+  const database = { createObjectStore: () => store, transaction: () => ({ objectStore: () => store }) }
+  vi.stubGlobal('indexedDB', { open: () => answer(() => database) })
+  return entries
+}
+
+type Use = (lock: object | null) => Promise<unknown> | null
+
+/** Web Locks; `end` lets go of all that are held, as when the tab that has them crashes. */
+export function playLocks() {
+  const held = new Map<string, () => void>()
+  const waiting: { name: string; take: () => void }[] = []
+
+  function release(name: string): void {
+    held.delete(name)
+    const next = waiting.findIndex((one) => one.name === name)
+    if (next >= 0) waiting.splice(next, 1)[0]!.take()
+  }
+
+  async function request(
+    name: string,
+    { signal, ifAvailable }: { signal?: AbortSignal; ifAvailable?: true },
+    use: Use,
+  ) {
+    await Promise.resolve()
+    if (held.has(name) && ifAvailable) return use(null)
+    if (held.has(name)) {
+      await new Promise<void>((take, fail) => {
+        waiting.push({ name, take })
+        signal?.addEventListener('abort', () => fail(new Error('aborted')))
+      })
+    }
+    const crash = Promise.withResolvers<void>()
+    held.set(name, crash.resolve)
+    const ended = await Promise.race([Promise.resolve(use({ name })).then(() => 'used'), crash.promise])
+    if (ended === 'used') release(name)
+    return undefined
+  }
+
+  vi.stubGlobal('navigator', {
+    locks: { request, query: async () => ({ held: [...held.keys()].map((name) => ({ name })) }) },
+  })
+  return {
+    held,
+    end() {
+      for (const [name, crash] of held) {
+        crash()
+        release(name)
+      }
+    },
+  }
+}
+
+/** The engine as another tab of the browser loads it. */
+export async function openTab(): Promise<typeof import('../../src/client/upload/queue.ts')> {
+  vi.resetModules()
+  return import('../../src/client/upload/queue.ts')
+}

@@ -1,0 +1,164 @@
+import { beforeEach, describe, expect, test, vi } from 'vitest'
+
+import type { UploadItem } from '../../src/client/upload/item.ts'
+import { openTab, playLocks, playStorage } from './played_storage.ts'
+import { aSong, openQueue, service, silence, until } from './upload_service.ts'
+
+/** Large files, as the browser remembers them: after a crash, in several tabs, and when it cannot remember anything. */
+
+let locks: ReturnType<typeof playLocks>
+let entries: Map<string, unknown>
+beforeEach(() => {
+  entries = playStorage()
+  locks = playLocks()
+})
+
+const MIB = 1024 * 1024
+const PARTS = 6
+const ONCE = Array.from({ length: PARTS }, () => 1)
+const aLargeSong = (name: string) =>
+  new File([new Uint8Array(64), new Blob([new Uint8Array(47 * MIB)])], name, { type: 'audio/wav', lastModified: 1 })
+const numberOf = (path: string) => (path.startsWith('/part/') ? Number(path.split('/').at(-1)) : 0)
+/** How often the parts of the first track have arrived. */
+const times = () => [...service.tracks[0]!.multipart!.times.values()]
+const stored = async (item: UploadItem | undefined, count: number) =>
+  vi.waitFor(() => expect(Object.keys(item?.parts?.etags ?? {})).toHaveLength(count), { timeout: 20_000 })
+
+const inTab = async (options = {}) => openQueue(options, () => {}, await openTab())
+
+/** A tab that is sending a file, and has sent three parts. */
+async function sending(name: string) {
+  service.intercept = (call) => (numberOf(call.path) > 3 ? silence(call) : undefined)
+  const { queue } = await inTab()
+  const [item] = queue.add([aLargeSong(name)])
+  await stored(item, 3)
+  return { queue, item: item! }
+}
+
+/** Ends that tab without a goodbye. */
+async function crash({ item }: { item: UploadItem }): Promise<void> {
+  const kept = new Map(entries)
+  item.controller.abort()
+  await vi.advanceTimersByTimeAsync(100)
+  for (const [key, entry] of kept) entries.set(key, entry)
+  service.intercept = () => undefined
+  locks.end()
+}
+
+describe('after a crash', () => {
+  test('a key that comes after the page reaches what was interrupted', async () => {
+    await crash(await sending('late.wav'))
+    service.intercept = ({ path, key }) =>
+      path.startsWith('/v1/') && key !== 'Bearer ta_uk_1'
+        ? new Response('{"message":"No"}', { status: 401 })
+        : undefined
+    const { queue, types } = await inTab({ apiKey: '' })
+    await queue.restore()
+    expect(queue.items.map(({ state, sent }) => [state, sent])).toEqual([['interrupted', 24 * MIB]])
+    queue.configure({ apiKey: 'ta_uk_1' })
+    const [item] = queue.add([aLargeSong('late.wav')])
+    await until(item, 'ready')
+    expect([times(), service.tracks.length, types().includes('upload-error')]).toEqual([ONCE, 1, false])
+  })
+
+  test('what was interrupted and is taken from the list leaves no track', async () => {
+    await crash(await sending('unwanted.wav'))
+    const { queue } = await inTab()
+    await queue.restore()
+    queue.remove(...queue.items)
+    await vi.waitFor(() => expect([service.tracks, entries.size]).toEqual([[], 0]))
+  })
+})
+
+describe('two tabs', () => {
+  test('never send the same file: the second one says so, takes its turn when the first one crashes, and goes on', async () => {
+    const first = await sending('twice.wav')
+    const { queue, types } = await inTab()
+    await queue.restore()
+    expect(queue.items).toEqual([])
+    const [item, small] = queue.add([aLargeSong('twice.wav'), aSong('small.wav')])
+    await until(item, 'interrupted')
+    expect([item?.problem?.code, types().includes('upload-pause')]).toEqual(['other_tab', true])
+    // It holds up nothing else.
+    await until(small, 'ready')
+    await crash(first)
+    await until(item, 'ready')
+    expect([times(), service.tracks.length]).toEqual([ONCE, 2])
+  })
+
+  test('that list the same interrupted file and are given it at once send it once, and both see it arrive', async () => {
+    await crash(await sending('listed.wav'))
+    const tabs = [await inTab(), await inTab()]
+    for (const { queue } of tabs) await queue.restore()
+    const items = tabs.flatMap(({ queue }) => queue.add([aLargeSong('listed.wav')]))
+    for (const item of items) await until(item, 'ready')
+    expect([times(), service.tracks.length]).toEqual([ONCE, 1])
+  })
+
+  test('leave each other’s files alone: what one takes from its list goes on in the other', async () => {
+    await crash(await sending('kept.wav'))
+    const [first, second] = [await inTab(), await inTab()]
+    for (const { queue } of [first, second]) await queue.restore()
+    service.intercept = (call) => (numberOf(call.path) > 4 ? silence(call) : undefined)
+    const [item] = first.queue.add([aLargeSong('kept.wav')])
+    await stored(item, 4)
+    second.queue.remove(...second.queue.items)
+    await vi.advanceTimersByTimeAsync(1000)
+    expect([service.count('DELETE'), service.tracks.length, entries.size]).toEqual([0, 1, 1])
+  })
+
+  test('the one that waits ends with its row, and a file chosen again asks again', async () => {
+    await sending('busy.wav')
+    const { queue } = await inTab()
+    const [item] = queue.add([aLargeSong('busy.wav')])
+    await until(item, 'interrupted')
+    queue.choose(item!, aLargeSong('busy.wav'))
+    await vi.advanceTimersByTimeAsync(1000)
+    expect([item?.state, item?.problem?.code]).toEqual(['interrupted', 'other_tab'])
+    queue.remove(item!)
+    await vi.advanceTimersByTimeAsync(1000)
+    expect([service.count('DELETE'), service.tracks.length]).toEqual([0, 1])
+  })
+})
+
+test('the same file twice in one tab is two tracks', async () => {
+  const { queue } = await inTab()
+  const items = queue.add([aLargeSong('double.wav'), aLargeSong('double.wav')])
+  for (const item of items) await until(item, 'ready')
+  expect([times(), service.tracks.length, entries.size, locks.held.size]).toEqual([ONCE, 2, 0, 0])
+})
+
+describe('a file goes on without what the browser remembers', () => {
+  const never = () => ({})
+  const throws = () => {
+    throw new Error('denied')
+  }
+  test.each([
+    ['its database never answers', never],
+    ['its database is forbidden', throws],
+  ])('when %s', async (_, open) => {
+    vi.stubGlobal('indexedDB', { open })
+    const { queue } = await inTab()
+    const [large, small] = queue.add([aLargeSong('large.wav'), aSong('small.wav')])
+    await vi.advanceTimersByTimeAsync(10_000)
+    await until(large, 'ready')
+    await until(small, 'ready')
+  })
+
+  test('when reading never ends', async () => {
+    const database = { transaction: () => ({ objectStore: () => ({ getAll: never, put: never, delete: never }) }) }
+    const opened = { result: database, onsuccess: () => {} }
+    vi.stubGlobal('indexedDB', { open: () => (queueMicrotask(() => opened.onsuccess()), opened) })
+    const { queue } = await inTab()
+    const [large] = queue.add([aLargeSong('large.wav')])
+    await until(large, 'ready')
+  })
+
+  test('when it has no locks, as without https', async () => {
+    vi.stubGlobal('navigator', {})
+    const { queue } = await inTab()
+    const [large] = queue.add([aLargeSong('large.wav')])
+    await until(large, 'ready')
+    expect(entries.size).toBe(0)
+  })
+})
