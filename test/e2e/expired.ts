@@ -6,14 +6,15 @@ import type { Shared } from './shared_stack.ts'
 
 const HOUR = 3600_000
 
-/** Ends a session or a share now, or some hours ago: by wrangler, as D1 refuses whatever comes while another program writes. */
-export async function expire(
-  { base_url }: Shared,
-  table: 'upload_sessions' | 'hourly_play_sessions' | 'shares',
-  id: string,
-  hours = 0,
-): Promise<void> {
-  const sql = `update ${table} set expires_at = ${Date.now() - hours * HOUR - 1000} where id = '${id}'`
+type Table = 'upload_sessions' | 'hourly_play_sessions' | 'shares'
+
+/** Ends a session or a share now, or some hours ago. */
+export const expire = (stack: Shared, table: Table, id: string, hours = 0): Promise<void> =>
+  expireAt(stack, table, id, Date.now() - hours * HOUR - 1000)
+
+/** Sets when a session or a share ends, in milliseconds: by wrangler, because D1 refuses requests while another program writes. */
+export async function expireAt({ base_url }: Shared, table: Table, id: string, time: number): Promise<void> {
+  const sql = `update ${table} set expires_at = ${time} where id = '${id}'`
   const response = await fetch(`${base_url}/cdn-cgi/local/explorer/api/d1/database/DB/raw`, {
     method: 'POST',
     headers: { 'content-type': 'application/json' },

@@ -132,3 +132,13 @@ function collectEvents(): void {
   }
   document.addEventListener('securitypolicyviolation', (event) => console.error(`CSP: ${event.violatedDirective}`))
 }
+
+/** How many parts of all files a later page would not send again. Runs in the page. */
+export async function countRemembered(): Promise<number> {
+  const opening = indexedDB.open('tonearm')
+  await new Promise((resolve) => (opening.onsuccess = resolve))
+  const reading = opening.result.transaction('uploads').objectStore('uploads').getAll()
+  await new Promise((resolve) => (reading.onsuccess = resolve))
+  opening.result.close()
+  return reading.result.flatMap(({ parts }) => Object.keys(parts.etags)).length
+}

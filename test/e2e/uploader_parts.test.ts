@@ -4,7 +4,7 @@ import type { Page } from 'playwright-core'
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
 
 import { openTab, signIn, visit } from './studio_steps.ts'
-import { PATIENCE, type Uploader } from './uploader_page.ts'
+import { countRemembered, PATIENCE, type Uploader } from './uploader_page.ts'
 import { type Bench, choose, setUp, sha256 } from './uploader_setup.ts'
 
 /** Large files, which travel in parts: a lost connection, a reload and a crash cost a part, not the file. */
@@ -28,16 +28,7 @@ function countParts(page: Page): Map<string, number> {
   return arrived
 }
 
-/** How many parts the page remembers beyond its end, of all files. */
-const remembered = (page: Page) =>
-  page.evaluate(async () => {
-    const opening = indexedDB.open('tonearm')
-    await new Promise((resolve) => (opening.onsuccess = resolve))
-    const reading = opening.result.transaction('uploads').objectStore('uploads').getAll()
-    await new Promise((resolve) => (reading.onsuccess = resolve))
-    opening.result.close()
-    return reading.result.flatMap(({ parts }) => Object.keys(parts.etags)).length
-  })
+const remembered = (page: Page) => page.evaluate(countRemembered)
 
 /** Until all that is on its way stands still, and the page knows of every part that has arrived. */
 async function untilStill(page: Page, arrived: Map<string, number>): Promise<void> {

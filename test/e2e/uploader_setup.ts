@@ -124,7 +124,7 @@ export async function setUp(): Promise<Bench> {
 }
 
 /** A WAV file of many bytes, of which few are sound: an unknown chunk stands first (RIFF), which decoders skip. */
-function heavy(wav: Buffer, size = HEAVY): Buffer {
+export function heavy(wav: Buffer, size = HEAVY): Buffer {
   const chunk = Buffer.alloc(8 + size)
   // No part is like another.
   for (let at = 8; at < chunk.length - 4; at += 4096) chunk.writeUInt32LE(at, at)

@@ -96,7 +96,7 @@ export async function unpackFromNpm(): Promise<Found> {
   }
 }
 
-function isExecutable(path: string): boolean {
+export function isExecutable(path: string): boolean {
   try {
     accessSync(path, constants.X_OK)
     return true

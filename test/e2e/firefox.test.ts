@@ -1,0 +1,204 @@
+import { writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+
+import type { EmbeddedPlayer } from '../../src/elements/embed/index.ts'
+import { makeAudio, noise, tone } from '../support/audio.ts'
+import { findFirefox } from '../support/firefox.ts'
+import { expireAt } from './expired.ts'
+import { choose, fill, press, setUp, type Stage, stateOf, untilShown, untilTime } from './firefox_setup.ts'
+import { must, PATIENCE, settle } from './steps.ts'
+import { countRemembered } from './uploader_page.ts'
+import { heavy } from './uploader_setup.ts'
+
+/** The main journeys in Firefox, where the machine has one. Autoplay is blocked until there is a gesture, Firefox's default. */
+
+let stage: Stage
+let album: { collection_id: string }
+let play_session_id: string
+/** A track that takes seconds to process; the journeys before the last one need that time anyway. */
+let long_id: string
+
+const path = await findFirefox()
+
+beforeAll(async () => {
+  if (!path) return
+  stage = await setUp(path)
+  album = { collection_id: await stage.aCollection('Album') }
+  const first = await stage.aTrack(album.collection_id, 'First.wav', { seconds: 8, expression: tone(330, -6) })
+  const second = await stage.aTrack(album.collection_id, 'Second.wav', { seconds: 4, expression: tone(440, -6) })
+  // Losslessly encoded, it is more than Firefox keeps.
+  long_id = await stage.aTrack(await stage.aCollection('Noise'), 'Long.wav', { seconds: 60, expression: noise })
+  await Promise.all([first, second].map((id) => settle(stage.server, id)))
+  play_session_id = await stage.aSession('collection', album)
+})
+afterAll(() => stage?.dispose())
+beforeEach(({ skip }) => skip(!path, 'there is no Firefox: install firefox-esr, or name one with FIREFOX_PATH'))
+
+test('a player waits for a gesture, plays, seeks where it is clicked, and goes on with the next track', async () => {
+  const attributes = { 'play-session-id': play_session_id, autoplay: '' }
+  const { page, problems, seen, until, close } = await stage.openPlayer(attributes)
+  await until('pause')
+  expect(await stateOf(page)).toEqual({ time: 0, paused: true, title: 'First' })
+  await press(page, 'Play')
+  await untilTime(page, 0.3)
+  await press(page, 'Pause')
+  const slider = page.locator('tonearm-player >>> [role=slider][aria-label="Position"]')
+  const { width } = (await (await slider.waitHandle()).boundingBox())!
+  await slider.click({ offset: { x: width * 0.75, y: 10 } })
+  const time = async () => (await stateOf(page)).time
+  await expect.poll(time, PATIENCE).toBeCloseTo(6, 0)
+  await press(page, 'Play')
+  await untilTime(page, 6.8)
+  await untilTime(page, 0.3, 'Second')
+  await press(page, 'Pause')
+  expect((await stateOf(page)).paused).toBe(true)
+  expect(seen).not.toContain('error')
+  expect(problems).toEqual([])
+  await close()
+})
+
+test('a frame plays on a page of another origin, and obeys that page', async () => {
+  const { base_url } = stage.stack
+  const { page, problems, until, close } = await stage.openHost(`
+    <iframe src="${base_url}/embed/${play_session_id}" allow="autoplay" width="600" height="400"></iframe>
+    <script type="module">
+      import { EmbeddedPlayer } from '${base_url}/elements/embed.js'
+      const player = new EmbeddedPlayer(document.querySelector('iframe'))
+      window.player = player
+      for (const name of ['ready', 'play', 'pause']) player.on(name, () => console.debug(name))
+    </script>`)
+  const frame = await page.waitForFrame((each) => each.url().includes('/embed/'))
+  await until('ready')
+  await press(frame, 'Play')
+  await untilTime(frame, 0.3)
+  await until('play')
+  const call = (method: 'play' | 'pause' | 'next') =>
+    page.evaluate((name) => (window as unknown as { player: EmbeddedPlayer }).player[name](), method)
+  await call('pause')
+  await until('pause')
+  expect(await stateOf(frame)).toMatchObject({ paused: true, title: 'First' })
+  await call('next')
+  await call('play')
+  await untilTime(frame, 0.3, 'Second')
+  expect(problems).toEqual([])
+  await close()
+})
+
+test('a share opens with its password only, and plays', async () => {
+  const body = { scope: 'collection' as const, id: album.collection_id, password: 'last stop' }
+  const { share } = await must(stage.server.post('/v1/share', { body }))
+  const { page, problems, close } = await stage.open()
+  await page.goto(share.url)
+  const enter = async (password: string) => {
+    await page.locator('input[type=password]').fill(password)
+    await Promise.all([page.waitForNavigation(), page.locator('form button').click()])
+  }
+  await enter('first stop')
+  await untilShown(page, 'This is not the password.')
+  expect(await page.$('tonearm-player')).toBeNull()
+  await enter('last stop')
+  await press(page, 'Play')
+  await untilTime(page, 0.3)
+  expect(problems).toEqual([])
+  await close()
+})
+
+test('the studio signs in, makes a collection, takes a file, plays it and saves a title', async () => {
+  const file = join(stage.directory, 'demo.mp3')
+  await writeFile(file, await makeAudio('mp3', { seconds: 3, channels: 1 }))
+  const { page, close } = await stage.open()
+  await page.goto(stage.stack.base_url)
+  await fill(page, 'Server key', stage.stack.api_key)
+  await page.locator('button ::-p-text(Sign in)').click()
+  await page.locator('button ::-p-text(New collection)').click()
+  await fill(page, 'Title', 'Demo tape')
+  await page.locator('button ::-p-text(Create)').click()
+  await page.locator('h1 ::-p-text(Demo tape)').wait()
+  await choose(page, '.thing-text input[type=file]', file)
+  await page.locator('.track[data-status=ready] ::-p-text(demo)').wait()
+  await press(page, 'Play demo')
+  await untilTime(page, 0.3, 'demo')
+  await page.locator('a ::-p-text(Look)').click()
+  await fill(page, 'Title', 'Demo tape 2')
+  const titles = async () => (await must(stage.server.get('/v1/collection'))).collections.map(({ title }) => title)
+  await expect.poll(titles, PATIENCE).toContain('Demo tape 2')
+  await close()
+})
+
+test('the uploader sends a large file in parts, and after a reload only those that are missing', async () => {
+  const { server, line, host } = stage
+  const collection_id = await stage.aCollection('Inbox')
+  const key = { title: 'Shop', type: 'uploader' as const, collection_id, allowed_origins: [host.origin] }
+  const { secret } = await must(server.post('/v1/api_key', { body: key }))
+  const file = join(stage.directory, 'large.wav')
+  await writeFile(file, heavy(await makeAudio('wav', { seconds: 1, channels: 1 }), 34_000_000))
+  const { page, close } = await stage.openHost(
+    `<script type="module" src="${stage.stack.base_url}/elements/uploader.js"></script>
+    <tonearm-uploader api-key="${secret}" collection-id="${collection_id}"></tonearm-uploader>`,
+    { proxyServer: new URL(line.server).host },
+  )
+  page.on('dialog', (dialog) => void dialog.accept())
+  const send = () => choose(page, 'tonearm-uploader >>> input[type=file][multiple]', file)
+  const stored = () => line.parts.filter(({ isAnswered }) => isAnswered).map(({ number }) => number)
+  // The first parts arrive, the others are held.
+  line.hold(20_000_000)
+  await send()
+  await expect.poll(line.isStill, PATIENCE).toBe(true)
+  expect(stored().length).toBeGreaterThan(0)
+  await expect.poll(() => page.evaluate(countRemembered), PATIENCE).toBe(stored().length)
+  await page.reload()
+  await untilShown(page, 'Choose large.wav again to go on at')
+  line.flow()
+  await send()
+  await page.locator('tonearm-uploader >>> li[data-state=ready]').wait()
+  expect(stored().toSorted((a, b) => a - b)).toEqual([1, 2, 3, 4, 5])
+  const { tracks } = await must(server.get('/v1/collection/{collection_id}/track', { params: { collection_id } }))
+  expect(tracks).toHaveLength(1)
+  await close()
+})
+
+test('a session that ends while it plays is renewed with the key, and another URL takes over unheard', async () => {
+  const { server, stack } = stage
+  await settle(server, long_id)
+  const { secret } = await must(server.post('/v1/api_key', { body: { title: 'Web', type: 'player' } }))
+  const session = await stage.aSession('track', { track_id: long_id, variants: ['lossless'] })
+  const { page, problems, seen, until, close } = await stage.openPlayer({ variants: 'lossless' })
+  await page.waitForFunction(() => customElements.get('tonearm-player'))
+  await expireAt(stack, 'hourly_play_sessions', session, Date.now() + 8000)
+  await page.$eval(
+    'tonearm-player',
+    (element, attributes) => {
+      const times: number[] = []
+      Object.assign(window, { times })
+      element.addEventListener('tonearm-timeupdate', ({ detail }) => times.push(detail.currentTime))
+      for (const [name, value] of Object.entries(attributes)) element.setAttribute(name, value)
+    },
+    {
+      'play-session-id': session,
+      'api-key': secret,
+      scope: 'track',
+      'resource-id': long_id,
+      // On a slow machine the session has ended by now; then the next one, of a minute, is renewed.
+      'expires-in': '60',
+    },
+  )
+  await until('ready')
+  await press(page, 'Play')
+  await untilTime(page, 0.3)
+  const audio = () => page.$('tonearm-player >>> audio')
+  const before = await audio()
+  const first = await before!.evaluate(({ src }) => src)
+  // After a failure the same element would load the next URL.
+  await expect.poll(async () => page.evaluate((a, b) => a === b, before, await audio()), PATIENCE).toBe(false)
+  expect(await page.$eval('tonearm-player >>> audio', ({ src }) => src)).not.toBe(first)
+  await expect.poll(async () => (await fetch(first, { headers: { range: 'bytes=0-1' } })).status, PATIENCE).toBe(403)
+  await untilTime(page, (await stateOf(page)).time + 0.3)
+  expect(seen).toContain('sessionrefresh')
+  expect(seen.filter((name) => name === 'pause' || name === 'error')).toEqual([])
+  const times = await page.evaluate(() => (window as unknown as { times: number[] }).times)
+  expect(Math.min(...times.slice(1).map((time, i) => time - times[i]!))).toBeGreaterThan(-0.3)
+  expect(problems).toEqual([])
+  await close()
+})

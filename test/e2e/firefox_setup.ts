@@ -1,0 +1,111 @@
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+
+import type { BrowserContextOptions, ElementHandle, Frame, Page } from 'puppeteer-core'
+import { expect } from 'vitest'
+
+import { createClient } from '../../src/client/index.ts'
+import type { TonearmPlayer } from '../../src/elements/player/element.ts'
+import { makeAudio, type Signal } from '../support/audio.ts'
+import { openTab, startFirefox } from '../support/firefox.ts'
+import { startHostPage } from '../support/host_page.ts'
+import { openLine } from '../support/line.ts'
+import { joinStack } from './shared_stack.ts'
+import { must, PATIENCE, upload } from './steps.ts'
+
+/** What the journeys in Firefox work with: the service, a page of another origin, tabs, and the steps in them. */
+
+/** `path` is Firefox's program. */
+export async function setUp(path: string) {
+  const [firefox, stack, host, line] = await Promise.all([startFirefox(path), joinStack(), startHostPage(), openLine()])
+  const directory = await mkdtemp(join(tmpdir(), 'tonearm-journeys-'))
+  const server = createClient({ base_url: stack.base_url, api_key: stack.api_key })
+
+  /** Opens a page of the host in a tab of its own. `seen` are the names of the player's events, without `tonearm-`. */
+  async function openHost(body: string, options: BrowserContextOptions = {}) {
+    const tab = await openTab(firefox.browser, options)
+    const seen: string[] = []
+    // Over the console, because in Firefox `evaluate` counts as a gesture, after which sound may start.
+    tab.page.on('console', (message) => message.type() === 'debug' && seen.push(message.text()))
+    await tab.page.evaluateOnNewDocument(() => {
+      for (const name of ['ready', 'play', 'pause', 'trackchange', 'error', 'sessionrefresh'])
+        document.addEventListener(`tonearm-${name}`, () => console.debug(name))
+    })
+    host.show(`<!doctype html><html lang="en"><title>Blog</title><main>${body}</main></html>`)
+    await tab.page.goto(host.origin)
+    const until = (name: string, count = 1) =>
+      expect.poll(() => seen.filter((event) => event === name).length, PATIENCE).toBeGreaterThanOrEqual(count)
+    return { ...tab, seen, until }
+  }
+
+  function openPlayer(attributes: Record<string, string>) {
+    const written = Object.entries(attributes).map(([name, value]) => ` ${name}="${value}"`)
+    const script = `<script type="module" src="${stack.base_url}/elements/player.js"></script>`
+    return openHost(`${script}<tonearm-player${written.join('')}></tonearm-player>`)
+  }
+
+  return {
+    stack,
+    host,
+    line,
+    server,
+    directory,
+    open: () => openTab(firefox.browser),
+    openHost,
+    openPlayer,
+    aCollection: async (title: string) =>
+      (await must(server.post('/v1/collection', { body: { title } }))).collection_id,
+    aTrack: async (collection_id: string, name: string, signal: Signal) =>
+      (await upload(server, collection_id, name, await makeAudio('wav', { channels: 1, ...signal }))).track_id,
+    aSession: async (scope: 'collection' | 'track', body: object) =>
+      (await must(server.post('/v1/play_session/{scope}', { params: { scope }, body }))).play_session_id,
+    async dispose() {
+      await Promise.all([firefox.close(), stack.dispose(), host.close(), line.close()])
+      await rm(directory, { recursive: true, force: true })
+    },
+  }
+}
+
+export type Stage = Awaited<ReturnType<typeof setUp>>
+type Place = Page | Frame
+
+/** A page is asked this often, in milliseconds. */
+const POLLING = { polling: 50 }
+
+/** Presses a button of a player by its name. */
+export const press = (place: Place, name: string) => place.locator(`>>> button[aria-label="${name}"]`).click()
+
+/** Waits for an element with a text, also in shadow trees. */
+export const untilShown = (place: Place, text: string) => place.locator(`>>> ::-p-text(${text})`).wait()
+
+/** Fills in a field of the studio by its label. */
+export async function fill(page: Page, label: string, value: string): Promise<void> {
+  const found = await page.locator(`label::-p-text(${label})`).waitHandle()
+  await page.locator(`[id="${await found.evaluate((element) => element.getAttribute('for'))}"]`).fill(value)
+}
+
+/** Chooses a file in an input, which may be hidden. */
+export async function choose(page: Page, input: string, path: string): Promise<void> {
+  const found = (await page.locator(input).waitHandle()) as ElementHandle<HTMLInputElement>
+  await found.uploadFile(path)
+}
+
+/** Where the first player of a page is. */
+export const stateOf = (place: Place) =>
+  place.evaluate(() => {
+    const { currentTime, paused, track } = document.querySelector<TonearmPlayer>('tonearm-player')!
+    return { time: currentTime, paused, title: track?.player_title }
+  })
+
+/** Waits until the first player of a page is past a time in seconds, of a track if it is named. */
+export const untilTime = (place: Place, seconds: number, title = '') =>
+  place.waitForFunction(
+    (least, wanted) => {
+      const player = document.querySelector<TonearmPlayer>('tonearm-player')
+      return player && player.currentTime > least && (!wanted || player.track?.player_title === wanted)
+    },
+    POLLING,
+    seconds,
+    title,
+  )
