@@ -8,6 +8,7 @@ import type { Encode } from './plan.ts'
 import { PRE_SKIP_FILTERS } from './preskip.ts'
 import type { Source } from './probe.ts'
 import { tagArguments } from './tags.ts'
+import { endFilters, startFlags, timeFilters } from './timing.ts'
 
 export type Pass = 'strict' | 'tolerant'
 
@@ -69,6 +70,7 @@ function inputArguments({ pass, source, sniffed, maxDuration }: Reading): string
     ...(strict ? ['-xerror'] : ['-max_error_rate', '1', '-err_detect', 'ignore_err', '-fflags', '+genpts']),
     '-t',
     String(maxDuration + 1),
+    ...startFlags(source),
     ...inputFlags(sniffed),
     ...decoder,
     '-i',
@@ -88,10 +90,10 @@ function measurement(measure: Measure, source: Source): string[] {
 // A graph for each output: ffmpeg from version 7 on runs each in a thread of its own. Behind one common `asplit`, whichever encoder is slow
 // for a moment holds up all others.
 function filterGraphs({ source, encodes, measures }: Command): string[] {
-  const decoded = `[0:${source.stream}]${FROM_ZERO},${shape(source)}`
+  const decoded = `[0:${source.stream}]${[...timeFilters(source), shape(source)].join(',')}`
   return [
     ...encodes.map((encode, i) => {
-      const mixed = `${decoded}${downmix(source, encode.channels, encode.codec)}`
+      const mixed = `${[decoded, ...endFilters(source)].join(',')}${downmix(source, encode.channels, encode.codec)}`
       return `${[mixed, ...levelFilter(encode), ...cutFilter(encode), ...lead(encode)].join(',')}[v${i}]`
     }),
     ...measures.map(
@@ -105,10 +107,6 @@ const MEASURING: Record<Measure, string> = {
   // `verbose` keeps every version from logging each 100 ms; `quiet` is unknown to old ones.
   loudness: 'ebur128=peak=true:framelog=verbose',
 }
-
-// Opus in WebM begins 7 ms late by its timestamps, which AAC files would keep as silence and other files not. Later beginnings are
-// of what follows when a source changes its format half-way.
-const FROM_ZERO = 'asetpts=PTS-if(lt(STARTT\\,0.5)\\,STARTPTS\\,0)'
 
 // The source's own rate and layout throughout, so that all outputs agree also when a source changes its own half-way.
 function shape(source: Source): string {

@@ -1,17 +1,14 @@
 import type { PcmSummary } from './levels.ts'
 import type { Source } from './probe.ts'
 
-/** AAC frames have 1024 samples; decoders before ffmpeg 8 keep the padding of the last one. */
-const AAC_FRAME = 1024
+/** Frames that may follow the end of the edit list: those of the last packet, of which HE-AAC has most. */
+const MOST_PADDING = 2048
 
-/** Seconds by decoded samples, 3 decimals; AAC in MP4 takes the edit list's when only padding is between the two. */
-export function durationOf(source: Source, pcm: PcmSummary): number {
-  const decoded = pcm.frames / source.sampleRate
-  const inMp4 = source.codec === 'aac' && source.container.includes('mov')
-  const padding = source.duration === null ? 0 : (decoded - source.duration) * source.sampleRate
-  const seconds = inMp4 && padding > 0 && padding < AAC_FRAME ? source.duration! : decoded
-  return toMilliseconds(seconds)
-}
+/** Whether an edit list ends before the audio does: a wrong header, which is then not followed. */
+export const isCutShort = (pcm: PcmSummary) => pcm.excess > MOST_PADDING
+
+/** Seconds by decoded samples, 3 decimals. */
+export const durationOf = (source: Source, pcm: PcmSummary) => toMilliseconds(pcm.frames / source.sampleRate)
 
 /** Seconds of silence (nothing above -60 dBFS) before the first and behind the last sound; all of it when there is none. */
 export function silenceAtEnds(pcm: PcmSummary, sampleRate: number, duration: number): { start: number; end: number } {

@@ -128,7 +128,7 @@ async function encodeSeparately(request: EncodeRequest, before: Exit): Promise<E
 /** `seconds` of audio when they are known, because nothing is measured. */
 async function attempt(request: EncodeRequest & { measures: Measure[]; seconds?: number }): Promise<Attempt> {
   const { source, maxDuration, signal, tools } = request
-  const meter = createPcmMeter(heardChannels(source))
+  const meter = createPcmMeter(heardChannels(source), source.end ?? undefined)
   const expected = Math.min(source.estimatedDuration ?? 0, maxDuration)
   const onStdout = (chunk: Buffer) => {
     meter.add(chunk)
@@ -148,7 +148,7 @@ async function attempt(request: EncodeRequest & { measures: Measure[]; seconds?:
   })
   signal.throwIfAborted()
   const pcm = meter.summary()
-  if (pcm.frames / source.sampleRate > maxDuration) {
+  if (meter.frames() / source.sampleRate > maxDuration) {
     throw new JobError('too_long', `The audio is longer than ${maxDuration} seconds.`)
   }
   if (exit.code !== 0 && DISK_FULL.test(exit.stderr)) throw new JobError('disk_full', 'The disk is full.', true)

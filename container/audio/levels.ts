@@ -12,6 +12,8 @@ const INAUDIBLE = Math.floor(32768 * 10 ** (-60 / 20))
 /** What was learned from decoded PCM: `bins` bins of `framesPerBin` frames each, the last one possibly partial. */
 export type PcmSummary = {
   frames: number
+  /** Frames behind the end, which nothing else counts. */
+  excess: number
   framesPerBin: number
   bins: number
   /** Extremes of the mono mix, 16 bit, as BBC audiowaveform computes them. */
@@ -25,14 +27,15 @@ export type PcmSummary = {
   sound: { start: number; end: number } | null
 }
 
-/** Takes interleaved s16le PCM in chunks of any size and summarises it in one pass and constant memory. */
-export function createPcmMeter(channels: number) {
+/** Takes interleaved s16le PCM in chunks of any size and summarises it up to frame `end`, in one pass and constant memory. */
+export function createPcmMeter(channels: number, end = Infinity) {
   const min = new Int16Array(MAX_BINS)
   const max = new Int16Array(MAX_BINS)
   const energy = new Float64Array(MAX_BINS)
   const frameBytes = channels * 2
   let rest: Buffer = Buffer.alloc(0)
   let frames = 0
+  let excess = 0
   let framesPerBin = FIRST_BIN_FRAMES
   let bins = 0
   let inBin = FIRST_BIN_FRAMES
@@ -116,11 +119,14 @@ export function createPcmMeter(channels: number) {
       rest = Buffer.from(bytes.subarray(whole))
       // A view of 16-bit numbers must start at an even address.
       const even = bytes.byteOffset % 2 === 0 ? bytes : new Uint8Array(bytes)
-      measure(new Int16Array(even.buffer, even.byteOffset, whole / 2))
+      const samples = new Int16Array(even.buffer, even.byteOffset, whole / 2)
+      const kept = samples.subarray(0, Math.min(samples.length, (end - frames) * channels))
+      excess += (samples.length - kept.length) / channels
+      measure(kept)
     },
-    /** Frames counted so far. */
-    frames: () => frames,
-    summary: (): PcmSummary => ({ frames, framesPerBin, bins, min, max, energy, peak, sound }),
+    /** Frames taken so far. */
+    frames: () => frames + excess,
+    summary: (): PcmSummary => ({ frames, excess, framesPerBin, bins, min, max, energy, peak, sound }),
   }
 }
 

@@ -5,8 +5,10 @@ import type { AudioCodec } from '../../src/contract/facts.ts'
 import type { JobVariant, MadeVariant } from '../../src/contract/job.ts'
 import { failpoint } from '../failpoint.ts'
 import { uploadFile } from '../transfer/upload.ts'
+import { type Checking, faultOf } from './check.ts'
 import type { Encoded } from './encode.ts'
 import { setMovieClock } from './movie_clock.ts'
+import type { Encode } from './plan.ts'
 import { writePreSkip } from './preskip.ts'
 
 /** A file on disk that is to be uploaded, or has been; `bitrate` in kbit/s, `duration` in seconds, `size` in bytes. */
@@ -24,22 +26,28 @@ type Failed = Encoded['failed']
 /** What ffmpeg rounds in the headers of its files, put right in the finished file. */
 const HEADERS: Partial<Record<AudioCodec, (path: string) => Promise<void>>> = { aac: setMovieClock, opus: writePreSkip }
 
-/** The audio files that ffmpeg made, without those that came out empty or with a header that cannot be put right. */
-export async function audioFiles(variants: JobVariant[], encoded: Encoded, directory: string, whole: number) {
+/** The audio files that ffmpeg made, without those that came out wrong; `whole` in seconds. */
+export async function audioFiles(variants: JobVariant[], encoded: Encoded, whole: number, checking: Checking) {
+  const tried = await Promise.all(
+    encoded.made.map(async (encode) => {
+      const { index, cut } = encode
+      const duration = cut ? Math.min(cut.length, Math.max(0, whole - cut.start)) : whole
+      const message = await complete(encode, duration, encoded.uploaded === index, checking).catch(
+        (error: Error) => error.message,
+      )
+      return { encode, duration, message }
+    }),
+  )
+  checking.signal.throwIfAborted()
   const files: OutputFile[] = []
   const failed: Failed = []
-  for (const { index, codec, cut, bitrate, file: name } of encoded.made) {
-    const file = join(directory, name)
+  for (const { encode, duration, message } of tried) {
+    const { index, bitrate } = encode
+    const file = join(checking.directory, encode.file)
     const { size } = await stat(file).catch(() => ({ size: 0 }))
-    const duration = cut ? Math.min(cut.length, Math.max(0, whole - cut.start)) : whole
     const variant = variants.find((candidate) => candidate.index === index)
-    if (!variant || size === 0 || duration === 0) {
-      failed.push({ index, message: 'The file came out empty.' })
-      continue
-    }
-    const reason = await HEADERS[codec]?.(file).catch((error: Error) => error.message)
-    if (reason) {
-      failed.push({ index, message: reason })
+    if (message || !variant || size === 0) {
+      failed.push({ index, message: message ?? 'The file came out empty.' })
       continue
     }
     const average = Math.round((size * 8) / 1000 / duration)
@@ -47,6 +55,18 @@ export async function audioFiles(variants: JobVariant[], encoded: Encoded, direc
     files.push({ variant, file, ...facts, uploaded: encoded.uploaded === index })
   }
   return { files, failed }
+}
+
+/** Puts a header right and checks the file; answers what is wrong with it. One that is uploaded already is only checked. */
+async function complete(
+  encode: Encode,
+  duration: number,
+  uploaded: boolean,
+  checking: Checking,
+): Promise<string | null> {
+  if (duration === 0) return 'The file came out empty.'
+  if (!uploaded) await HEADERS[encode.codec]?.(join(checking.directory, encode.file))
+  return faultOf(encode, duration, checking)
 }
 
 /** Writes the JSON variants that were asked for. */

@@ -14,13 +14,16 @@ const NS_PER_MS = 1_000_000
 /** `adelay` takes one number for each channel, and ignores those that are too many. */
 const DELAYS = Array.from({ length: 8 }, () => `${SILENCE}S`).join('|')
 
+/** True for the first graph of a file, and not for those that ffmpeg makes when a source changes its format half-way. */
+const IS_FIRST = "'if(eq(n,0),st(0,lt(t,0.01)),ld(0))'"
+
 /**
  * The filters that put the silence before the sound, whose time stamp stays 0. The silence of ffmpeg 7.1 has no time stamp when it comes
  * before the first frame, as in a cut.
  */
 export const PRE_SKIP_FILTERS = [
   'aresample=48000',
-  `adelay=${DELAYS}`,
+  `adelay=${DELAYS}:enable=${IS_FIRST}`,
   `asetpts=if(isnan(PTS)\\,-${SILENCE}\\,PTS-${SILENCE})`,
 ]
 

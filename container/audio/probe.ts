@@ -16,7 +16,7 @@ const number = z.coerce.number().optional().catch(undefined)
 const tags = z.record(z.string(), z.string()).optional().catch(undefined)
 
 const Probe = z.object({
-  format: z.object({ format_name: text, duration: number, bit_rate: number, tags }).default({}),
+  format: z.object({ format_name: text, start_time: number, duration: number, bit_rate: number, tags }).default({}),
   streams: z
     .array(
       z.object({
@@ -31,6 +31,7 @@ const Probe = z.object({
         bits_per_raw_sample: number,
         bits_per_sample: number,
         bit_rate: number,
+        start_time: number,
         duration: number,
         disposition: z.record(z.string(), z.number()).default({}),
         tags,
@@ -41,7 +42,7 @@ const Probe = z.object({
 })
 type Probe = z.infer<typeof Probe>
 
-/** Technical facts of a source file; rates in Hz, `bitrate` in kbit/s, `duration` in seconds as its header claims. */
+/** Technical facts of a source file; rates in Hz, `bitrate` in kbit/s, `duration` in seconds of the sound as its header claims. */
 export type Source = {
   container: string
   codec: string
@@ -61,6 +62,12 @@ export type Source = {
   /** Null when the header has none, or when it is only ffmpeg's guess from the bitrate. */
   duration: number | null
   estimatedDuration: number | null
+  /** Whether `duration` is that of the sound, and not that of a video around it. */
+  hasOwnDuration: boolean
+  /** Frames from the start of the sound to the end of the edit list, behind which an AAC decoder gives padding; null without one. */
+  end: number | null
+  /** Seconds from the start of the file, as ffmpeg counts it, to that of the sound. */
+  offset: number
   /** Index of the stream that is an attached picture. */
   picture: number | null
   tags: Tags
@@ -74,8 +81,8 @@ const PROBE_SECONDS = 30
 // Bytes as they are in the file: ffprobe would put a replacement character for each that is not UTF-8.
 const OUTPUT = 'json=sv=ignore'
 const FACTS =
-  'format=format_name,duration,bit_rate:stream=index,codec_type,codec_name,profile,sample_fmt,sample_rate,channels,' +
-  'channel_layout,bits_per_raw_sample,bits_per_sample,bit_rate,duration:stream_disposition=default,attached_pic'
+  'format=format_name,start_time,duration,bit_rate:stream=index,codec_type,codec_name,profile,sample_fmt,sample_rate,channels,' +
+  'channel_layout,bits_per_raw_sample,bits_per_sample,bit_rate,start_time,duration:stream_disposition=default,attached_pic'
 
 /** Asks ffprobe what the file is, and picks the audio stream to play. */
 export async function probe(path: string, sniffed: Sniffed, tools: Tools, signal: AbortSignal): Promise<Source> {
@@ -119,13 +126,14 @@ function describe(found: Probe, guessed: boolean): Source {
   const codec = stream.codec_name ?? 'unknown'
   const pictures = found.streams.filter((candidate) => candidate.disposition.attached_pic === 1)
   const video = found.streams.some((candidate) => candidate.codec_type === 'video' && !pictures.includes(candidate))
-  const claimed = stream.duration || found.format.duration || null
+  const start = startOf(found.format, stream)
+  const claimed = stream.duration || Math.max(0, (found.format.duration ?? 0) - start) || null
   const bits = stream.bit_rate || (video ? 0 : found.format.bit_rate) || 0
   const lossless = isLossless(codec)
   const { rawTags, chapters } = readTexts(
     found.format.format_name,
     { ...stream.tags, ...found.format.tags },
-    found.chapters,
+    found.chapters.map((chapter) => ({ ...chapter, start: Math.max(0, (chapter.start_time ?? 0) - start) })),
   )
   return {
     container: found.format.format_name ?? 'unknown',
@@ -142,12 +150,26 @@ function describe(found: Probe, guessed: boolean): Source {
     bitrate: bits > 0 ? Math.round(bits / 1000) : null,
     duration: guessed ? null : claimed,
     estimatedDuration: claimed,
+    hasOwnDuration: !guessed && !(video && (!stream.duration || found.format.format_name === 'avi')),
+    end:
+      codec === 'aac' && isMp4(found.format) && stream.duration
+        ? Math.round(stream.duration * stream.sample_rate)
+        : null,
+    offset: Math.max(0, start - Math.max(0, found.format.start_time ?? 0)),
     picture: pictures[0]?.index ?? null,
     tags: tagsOf(rawTags),
     rawTags,
     chapters,
     chapterCount: found.chapters.length,
   }
+}
+
+const isMp4 = ({ format_name = '' }: Probe['format']) => format_name.includes('mov')
+
+// Seconds at which the sound starts by the clock of the file. Formats that may jump have none that chapters and durations count by, and what
+// MP3 calls its start is the delay of its encoder.
+function startOf({ format_name = '' }: Probe['format'], stream: Probe['streams'][number]): number {
+  return /mpeg|ogg|mp3/.test(format_name) ? 0 : Math.max(0, stream.start_time ?? 0)
 }
 
 /** Hz: below what telephones use, above what any recorder does. */

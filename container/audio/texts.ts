@@ -15,7 +15,8 @@ const MAX_CHAPTERS = 256
 const ID3 = /^(mp3|aac|aiff|tta)$/
 
 interface Chapter {
-  start_time?: number | undefined
+  /** Seconds */
+  start: number
   tags?: Record<string, string> | undefined
 }
 
@@ -47,8 +48,8 @@ export function readTexts(format = '', tags: Record<string, string>, chapters: C
   })
   return {
     rawTags: Object.fromEntries(rawTags),
-    chapters: places.map(({ start_time }, at) => ({
-      start: start_time ?? 0,
+    chapters: places.map(({ start }, at) => ({
+      start,
       title: line(read[told.length + at] ?? '') || null,
     })),
   }

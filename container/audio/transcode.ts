@@ -9,7 +9,7 @@ import type { Tools } from '../process/ffmpeg.ts'
 import { download, type DownloadLimits } from '../transfer/download.ts'
 import { SOURCE_FILE } from './command.ts'
 import { uploadCover } from './cover.ts'
-import { durationOf } from './duration.ts'
+import { durationOf, isCutShort } from './duration.ts'
 import { type EarlyRequest, startEarly } from './early.ts'
 import { embeddedCover, harmless } from './embedded_cover.ts'
 import { type Encoded, encode, recut } from './encode.ts'
@@ -83,7 +83,11 @@ async function encodeAll(request: EarlyRequest, progress: ReturnType<typeof crea
       onProgress: (fraction: number) => progress.encoded(fraction),
       onFallback: (reason: string) => progress.fallback(reason),
     }
-    const encoded = await encode(whole)
+    let encoded = await encode(whole)
+    if (isCutShort(encoded.pcm)) {
+      whole.source = { ...source, end: null }
+      encoded = await encode(whole)
+    }
     const duration = encoded.pcm.frames / source.sampleRate
     return await recut({ ...whole, pass: encoded.pass }, encoded, plan(job.variants, { ...source, duration }).encodes)
   } finally {
@@ -118,7 +122,7 @@ async function finish(
     tools,
     duration,
   }
-  const { files, failed } = await audioFiles(job.variants, encoded, directory, duration)
+  const { files, failed } = await audioFiles(job.variants, encoded, duration, { directory, tools, signal })
   refuseUnplayable(job, wanted, files)
   files.push(
     ...(await dataFiles(job.variants, directory, duration, {

@@ -19,7 +19,7 @@ export function decodeWarnings(source: Source, sniffed: Sniffed, encoded: Encode
 }
 
 function lossWarning(source: Source, sniffed: Sniffed, encoded: Encoded, decoded: number): Warning | null {
-  const promised = source.duration
+  const promised = source.hasOwnDuration ? source.duration : null
   const off = promised === null ? 0 : promised - decoded
   const matters = Math.abs(off) > Math.max(TOLERANCE.seconds, decoded * TOLERANCE.share)
   const kept = promised === null ? `${decoded.toFixed(1)} s` : `${decoded.toFixed(1)} of ${promised.toFixed(1)} s`

@@ -25,11 +25,12 @@ afterEach(() => stage.strike())
 
 const SECRET = 'guess-me-if-you-can'
 
-/** Says in its MP3 what it may do; a new one, because Landlock may forbid to truncate a file that is there. */
+/** Says behind its MP3 what it may do; in a new file, because Landlock may forbid to truncate one that is there. */
 const SPY = `case "$*" in *filter_complex*) ;; *) exec "$REAL" "$@";; esac
 "$REAL" "$@"
+cat mp3-128.mp3 >played
 rm mp3-128.mp3
-{ cat /proc/self/status; echo FILE:$(ulimit -f) OPEN:$(ulimit -n) MEMORY:$(ulimit -v) CORE:$(ulimit -c)
+{ cat played; echo; cat /proc/self/status; echo FILE:$(ulimit -f) OPEN:$(ulimit -n) MEMORY:$(ulimit -v) CORE:$(ulimit -c)
   echo "ENVIRONMENT:$(env | grep -v '^_=' | cut -d= -f1 | sort | tr '\\n' ' ')"
   echo NICE:$(nice)
   echo DEVICES:$(grep -c : /proc/net/dev)

@@ -5,6 +5,7 @@ import { makeAudio } from '../support/audio.ts'
 import { movieTimes, webmTimes } from '../support/containers.ts'
 import { newJob, succeed } from './service.ts'
 import { shareService } from './shared.ts'
+import { setStage } from './stage.ts'
 
 /** Headers that say to the frame where audio starts and ends. What browsers make of them: test/e2e/seek.test.ts. */
 
@@ -55,4 +56,23 @@ describe.each([
       expect(Math.abs(kept - seconds * 48_000), `${index} keeps ${kept} frames`).toBeLessThan(1)
     }
   })
+})
+
+it('fails a file that came out without audio, too short or late, and delivers the others', async () => {
+  const stage = await setStage(await makeAudio('wav', { seconds: 2 }))
+  // Behind the real one, whose files are exchanged for others: an MP3 header alone, half of the audio, and audio behind a pause.
+  const exchange = `case "$*" in *-filter_complex*) "$REAL" "$@" && {
+      head -c 300 preview.mp3 >short && rm preview.mp3 && cat short >preview.mp3
+      "$REAL" -v error -y -t 1 -i lossless.flac -c:a flac -f flac half </dev/null && rm lossless.flac && cat half >lossless.flac
+      "$REAL" -v error -y -itsoffset 1 -i opus-96.webm -c copy -f webm late </dev/null && rm opus-96.webm && cat late >opus-96.webm
+    };; *) exec "$REAL" "$@";; esac`
+  try {
+    const slow = await stage.start(await stage.fakeFfmpeg(exchange))
+    const job = newJob(stage.storage, stage.newLightJob().source)
+    const { result } = await succeed(slow, job)
+    expect(result.failed.map(({ index }) => index).toSorted()).toEqual(['lossless', 'opus-96', 'preview'])
+    expect(result.variants.map(({ index }) => index)).toEqual(['aac-160', 'mp3-128', 'waveform', 'analysis'])
+  } finally {
+    await stage.strike()
+  }
 })

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 
 import { decode, ffmpeg, type Format, formats, probeAudio } from '../support/audio.ts'
+import { movieTimes } from '../support/containers.ts'
 import { chirps, lateness, sample } from '../support/signal.ts'
 import { wavFile } from '../support/wav.ts'
 import { type Measuring, startMeasuring } from './measuring.ts'
@@ -45,12 +46,11 @@ describe.each<[Format, number]>([
     const samples = await decode(source)
     const { result, file } = await measuring.make(source, AUDIO)
 
-    // ffmpeg before version 8 keeps the padding of AAC's last frame; the header (edit list) knows the length. Before version 5 it
-    // keeps that of Vorbis.
+    // Before version 5 ffmpeg keeps the padding of Vorbis' last frame, before version 8 that of AAC, whose header has the end in milliseconds.
     const [whole, decoded] = [Math.round(SECONDS * rate), samples.length / 2]
-    const kept = format === 'ogg' && result.duration < decoded / rate - 0.001 ? whole : decoded
-    const frames = format === 'm4a' ? whole : kept
-    expect(result.duration).toBe(Math.round((frames / rate) * 1000) / 1000)
+    const ended = format === 'm4a' ? Math.round((movieTimes(source).edits[0]!.length * rate) / 1000) : decoded
+    const kept = format === 'ogg' && result.duration < decoded / rate - 0.001 ? whole : ended
+    expect(result.duration).toBe(Math.round((kept / rate) * 1000) / 1000)
     expect(result.warnings).toEqual([])
 
     const lossless = ['wav', 'flac', 'alac'].includes(format)

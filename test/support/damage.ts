@@ -35,3 +35,18 @@ export function withId3(file: Buffer, length: number): Buffer {
   const header = Buffer.from([0x49, 0x44, 0x33, 4, 0, 0, ...[21, 14, 7, 0].map((shift) => (length >> shift) & 127)])
   return Buffer.concat([header, Buffer.alloc(length), file])
 }
+
+/** A Matroska file whose clusters from one time on are `by` later; both in milliseconds. */
+export function laterClusters(file: Buffer, from: number, by: number): Buffer {
+  const moved = Buffer.from(file)
+  const cluster = Buffer.from([0x1f, 0x43, 0xb6, 0x75])
+  for (let at = moved.indexOf(cluster); at >= 0; at = moved.indexOf(cluster, at + 4)) {
+    // Its size, whose first byte tells how long it is, and its time, which is the first element.
+    const time = at + 4 + Math.clz32(moved[at + 4]!) - 23
+    const bytes = moved[time + 1]! & 0x7f
+    if (moved[time] !== 0xe7) throw new Error('The time of a cluster is not its first element.')
+    const value = moved.readUIntBE(time + 2, bytes)
+    if (value >= from) moved.writeUIntBE(value + by, time + 2, bytes)
+  }
+  return moved
+}
