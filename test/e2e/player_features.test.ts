@@ -194,3 +194,32 @@ test('a page moves the player in its frame, hears of it, and lets it grow', asyn
   expect(await page.locator('iframe').getAttribute('height')).toBe('440')
   await page.context().close()
 })
+
+test('a page selects a track in a frame whose session is late', async () => {
+  const page = await alone.open()
+  const late = Promise.withResolvers<void>()
+  await page.route('**/v1/play/**', async (route) => {
+    await late.promise
+    await route.continue()
+  })
+  await page.goto(new URL('/around', page.url()).href)
+  await page.evaluate(`(async () => {
+    const { EmbeddedPlayer } = await import('/elements/embed.js')
+    const embedded = new EmbeddedPlayer(document.querySelector('iframe'))
+    // The frame answers a greeting; its session has not come.
+    const { track } = await new Promise((resolve) => embedded.on('trackchange', resolve))
+    embedded.select(2)
+    embedded.next()
+    embedded.play()
+    window.early = track
+  })()`)
+  expect(await page.evaluate(() => (window as unknown as { early: unknown }).early)).toBeNull()
+  late.resolve()
+  const state = () =>
+    page.frames()[1]!.evaluate(() => {
+      const { track, paused } = document.querySelector('tonearm-player')!
+      return [track?.player_title, paused]
+    })
+  await expect.poll(state, PATIENCE).toEqual(['Third', false])
+  await page.context().close()
+})
