@@ -108,7 +108,7 @@ test('a share opens with its password only, and plays', async () => {
 test('the studio signs in, makes a collection, takes a file, plays it and saves a title', async () => {
   const file = join(stage.directory, 'demo.mp3')
   await writeFile(file, await makeAudio('mp3', { seconds: 3, channels: 1 }))
-  const { page, close } = await stage.open()
+  const { page, problems, close } = await stage.open()
   await page.goto(stage.stack.base_url)
   await fill(page, 'Server key', stage.stack.api_key)
   await page.locator('button ::-p-text(Sign in)').click()
@@ -124,6 +124,7 @@ test('the studio signs in, makes a collection, takes a file, plays it and saves 
   await fill(page, 'Title', 'Demo tape 2')
   const titles = async () => (await must(stage.server.get('/v1/collection'))).collections.map(({ title }) => title)
   await expect.poll(titles, PATIENCE).toContain('Demo tape 2')
+  expect(problems).toEqual([])
   await close()
 })
 
@@ -134,7 +135,7 @@ test('the uploader sends a large file in parts, and after a reload only those th
   const { secret } = await must(server.post('/v1/api_key', { body: key }))
   const file = join(stage.directory, 'large.wav')
   await writeFile(file, heavy(await makeAudio('wav', { seconds: 1, channels: 1 }), 34_000_000))
-  const { page, close } = await stage.openHost(
+  const { page, problems, close } = await stage.openHost(
     `<script type="module" src="${stage.stack.base_url}/elements/uploader.js"></script>
     <tonearm-uploader api-key="${secret}" collection-id="${collection_id}"></tonearm-uploader>`,
     { proxyServer: new URL(line.server).host },
@@ -156,6 +157,7 @@ test('the uploader sends a large file in parts, and after a reload only those th
   expect(stored().toSorted((a, b) => a - b)).toEqual([1, 2, 3, 4, 5])
   const { tracks } = await must(server.get('/v1/collection/{collection_id}/track', { params: { collection_id } }))
   expect(tracks).toHaveLength(1)
+  expect(problems).toEqual([])
   await close()
 })
 
