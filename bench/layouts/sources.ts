@@ -42,15 +42,15 @@ export const SOURCES: LayoutSource[] = [
     channels: 6,
     make: async () => wav(0x3f, 6, rate, 24),
   })),
-  { name: '5.1, 12 dB over full scale', channels: 6, make: () => overFullScale(wav(0x3f, 6, 48_000, 24)) },
+  { name: '5.1, 12 dB over full scale', channels: 6, make: () => overFullScale(wav(0x3f, 6, 48_000, 24, 0.25)) },
 ]
 
-function wav(mask: number, channels: number, rate: number, bits: 16 | 24): Buffer {
+function wav(mask: number, channels: number, rate: number, bits: 16 | 24, burstGain = 1): Buffer {
   const peak = channels > 2 ? PEAKS.many : PEAKS.plain
   const waves = Array.from({ length: channels }, (_, channel) => {
     const chord = between(chordOf(channel, peak))
     const first = channel === 0 ? burst : silence
-    return (seconds: number) => chord(seconds) + first(seconds)
+    return (seconds: number) => chord(seconds) + burstGain * first(seconds)
   })
   return wavFile(sample(waves, { rate, seconds: SECONDS, bits }), mask)
 }

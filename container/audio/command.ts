@@ -144,26 +144,16 @@ const decimal = (number: number) => number.toFixed(6)
 
 const CLEAN = ['-map_metadata', '-1', '-map_chapters', '-1']
 
-function encoder({ codec, bitrate, rate, channels, bits }: Encode): string[] {
+function encoder({ codec, bitrate, rate, bits }: Encode): string[] {
   const shape = ['-ar', String(rate)]
   switch (codec) {
     case 'mp3':
       return [...shape, '-c:a', 'libmp3lame', '-b:a', `${bitrate}k`, ...CLEAN, '-id3v2_version', '3', '-f', 'mp3']
-    case 'aac':
-      return [
-        ...shape,
-        '-c:a',
-        'aac',
-        '-aac_coder',
-        aacCoder(bitrate / channels),
-        '-b:a',
-        `${bitrate}k`,
-        ...CLEAN,
-        '-movflags',
-        '+faststart',
-        '-f',
-        'ipod',
-      ]
+    case 'aac': {
+      // `fast`, the default of ffmpeg 4, makes loud pure tones 2 dB too soft (docs/decisions/0060).
+      const coder = ['-c:a', 'aac', '-aac_coder', 'twoloop', '-b:a', `${bitrate}k`]
+      return [...shape, ...coder, ...CLEAN, '-movflags', '+faststart', '-f', 'ipod']
+    }
     case 'opus':
       return [...shape, '-c:a', 'libopus', '-b:a', `${bitrate}k`, '-vbr', 'on', ...CLEAN, '-f', 'webm']
     case 'flac':
@@ -171,10 +161,6 @@ function encoder({ codec, bitrate, rate, channels, bits }: Encode): string[] {
       return [...shape, '-c:a', 'flac', '-sample_fmt', bits === 24 ? 's32' : 's16', ...CLEAN, '-f', 'flac']
   }
 }
-
-// `twoloop`, the default of ffmpeg 5 and later, has wrong levels in its first frames, up to 6 dB for tones. Above 96 kbit/s per channel it is
-// better for the rest of music all the same (docs/decisions/0060).
-const aacCoder = (bitrateOfChannel: number) => (bitrateOfChannel <= 96 ? 'fast' : 'twoloop')
 
 function output(i: number, encode: Encode, { tools, labels }: Command): string[] {
   const flags = [...encoder(encode), ...labelArguments(encode, labels), ...waiting(encode, tools.version)]

@@ -106,3 +106,16 @@ describe('MP3', () => {
     expect(Math.abs(20 * Math.log10(rms) + 15.01), `${20 * Math.log10(rms)} dBFS`).toBeLessThan(0.05)
   })
 })
+
+describe('AAC', () => {
+  it.each([-1, -12])('of a pure tone of %d dBFS is as loud as its source', async (dbfs) => {
+    const wav = await makeAudio('wav', { seconds: 1, expression: tone(440, dbfs) })
+    const job = newJob(storage, storage.serve(`aac-${-dbfs}`, wav))
+    job.variants = job.variants.filter(({ index }) => index === 'aac-160')
+    await succeed(service, job)
+    const samples = await decode(storage.files.get(`${job.job_id}/aac-160`)!)
+    const middle = samples.subarray(20_000, 60_000)
+    const rms = Math.sqrt(middle.reduce((sum, value) => sum + value * value, 0) / middle.length) / 32768
+    expect(Math.abs(20 * Math.log10(rms) - dbfs + 3.01), `${20 * Math.log10(rms)} dBFS`).toBeLessThan(0.1)
+  })
+})

@@ -2,6 +2,8 @@ import { createHash } from 'node:crypto'
 
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 
+import { createPcmMeter } from '../../container/audio/levels.ts'
+import { waveform } from '../../container/audio/waveform.ts'
 import { ffmpeg, formats } from '../support/audio.ts'
 import type { Pcm } from '../support/signal.ts'
 import { waveformCases } from '../support/signal_waveforms.ts'
@@ -17,7 +19,10 @@ afterAll(() => measuring.stop())
 
 async function waveformOf(source: Buffer) {
   const { json } = await measuring.make(source, ['waveform'])
-  const { data, ...rest } = json('waveform')
+  return numbersOf(json('waveform'))
+}
+
+function numbersOf({ data, ...rest }: ReturnType<typeof waveform>) {
   const { samples_per_pixel, length } = rest
   const sha256 = createHash('sha256').update(data.join(',')).digest('hex')
   return { rest, count: data.length, numbers: { samples_per_pixel, length, head: data.slice(0, 12), sha256 } }
@@ -27,8 +32,13 @@ function headOf({ rate }: Pcm) {
   return { version: 2, channels: 1, sample_rate: rate, bits: 8 }
 }
 
+/** What the service draws of more than two channels is their down-mix (downmix.test.ts). */
+const [heard, many] = [true, false].map((isHeard) =>
+  waveformCases.filter(({ pcm }) => pcm().channels.length <= 2 === isHeard),
+)
+
 describe('the waveform is number for number that of BBC audiowaveform', () => {
-  it.each(waveformCases)('$name', async ({ pcm, expected }) => {
+  it.each(heard!)('$name', async ({ pcm, expected }) => {
     const signal = pcm()
     const found = await waveformOf(wavFile(signal))
     expect(found.numbers).toEqual(expected)
@@ -36,9 +46,20 @@ describe('the waveform is number for number that of BBC audiowaveform', () => {
     expect(found.count).toBe(2 * expected.length)
   })
 
-  it.each(['stereo, 16 bit', '5.1, 16 bit'])('%s, in FLAC', async (name) => {
-    const { pcm, expected } = waveformCases.find((one) => one.name === name)!
+  it.each(heard!.filter(({ name }) => name === 'stereo, 16 bit'))('$name, in FLAC', async ({ pcm, expected }) => {
     const flac = await ffmpeg(['-i', 'in', ...formats.flac], { in: wavFile(pcm()) })
     expect((await waveformOf(flac)).numbers).toEqual(expected)
+  })
+
+  it.each(many!)('$name, by the meter alone', ({ pcm, expected }) => {
+    const { rate, channels } = pcm()
+    const frames = channels[0]!.length
+    const samples = Int16Array.from(
+      { length: frames * channels.length },
+      (_, i) => channels[i % channels.length]![Math.floor(i / channels.length)]!,
+    )
+    const meter = createPcmMeter(channels.length)
+    meter.add(Buffer.from(samples.buffer))
+    expect(numbersOf(waveform(meter.summary(), rate)).numbers).toEqual(expected)
   })
 })

@@ -45,6 +45,7 @@ export const formats = {
   mp3: ['-c:a', 'libmp3lame', '-b:a', '192k', '-f', 'mp3'],
   m4a: ['-c:a', 'aac', '-b:a', '192k', '-f', 'ipod'],
   adts: ['-c:a', 'aac', '-b:a', '128k', '-f', 'adts'],
+  ac3: ['-c:a', 'ac3', '-b:a', '448k', '-f', 'ac3'],
   ogg: ['-c:a', 'libvorbis', '-b:a', '128k', '-f', 'ogg'],
   opus: ['-c:a', 'libopus', '-b:a', '96k', '-f', 'ogg'],
   webm: ['-c:a', 'libopus', '-b:a', '96k', '-f', 'webm'],
