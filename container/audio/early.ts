@@ -90,7 +90,9 @@ async function publish(request: EarlyRequest, args: string[], { index, file, url
   const limits = { cwd: directory, signal, timeoutSeconds, nice: Math.floor(request.nice / 2) }
   const exit = await run(tools.ffmpeg, args, limits)
   if (exit.code !== 0 || (await stat(join(directory, file))).size === 0) return false
-  if (type === CODECS.aac.content_type) await setMovieClock(join(directory, file))
+  if (type === CODECS.aac.content_type) {
+    await setMovieClock(join(directory, file), source.end === null ? undefined : source.end / source.sampleRate)
+  }
   const size = await uploadFile(join(directory, file), url, type, signal)
   failpoint('early_uploaded')
   const duration = Math.round(source.duration! * 1000) / 1000

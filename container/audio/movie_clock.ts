@@ -7,10 +7,10 @@ type Box = { type: string; start: number; end: number }
 
 /**
  * Sets the clock of an M4A with one track to the track's own rate. ffmpeg counts milliseconds there unless `-movie_timescale` is given,
- * which versions before 4.4 do not know, and browsers end the audio at the edit list: up to 1 ms early. `end`: frames of the track
- * after which it ends, where that is before the last sample. Throws when the header is not what ffmpeg writes (ISO/IEC 14496-12 §8).
+ * which versions before 4.4 do not know, and browsers end the audio at the edit list: up to 1 ms early. `seconds`: where
+ * the audio ends, if that is before the last sample. Throws when the header is not what ffmpeg writes (ISO/IEC 14496-12 §8).
  */
-export async function setMovieClock(path: string, end = Infinity): Promise<void> {
+export async function setMovieClock(path: string, seconds = Infinity): Promise<void> {
   const file = await open(path, 'r+')
   try {
     const { buffer, bytesRead } = await file.read(Buffer.alloc(HEAD_BYTES), 0, HEAD_BYTES, 0)
@@ -25,7 +25,7 @@ export async function setMovieClock(path: string, end = Infinity): Promise<void>
     if (!isKnown || head.readUInt32BE(elst.start + 4) !== 1) throw new Error('The M4A header is not as expected.')
     const [timescale, length] = [head.readUInt32BE(mdhd.start + 12), head.readUInt32BE(mdhd.start + 16)]
     const skipped = head.readInt32BE(elst.start + 12)
-    const frames = Math.min(length - Math.max(0, skipped), end)
+    const frames = Math.min(length - Math.max(0, skipped), Math.round(seconds * timescale))
     head.writeUInt32BE(timescale, mvhd.start + 12)
     for (const at of [mvhd.start + 16, tkhd.start + 20, elst.start + 8]) head.writeUInt32BE(frames, at)
     await file.write(head, 0, elst.end, 0)

@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import type { AudioCodec } from '../../src/contract/facts.ts'
 import type { JobVariant, MadeVariant } from '../../src/contract/job.ts'
 import { failpoint } from '../failpoint.ts'
+import { JobError } from '../job_error.ts'
 import { uploadFile } from '../transfer/upload.ts'
 import { type Checking, faultOf } from './check.ts'
 import type { Encoded } from './encode.ts'
@@ -32,9 +33,11 @@ export async function audioFiles(variants: JobVariant[], encoded: Encoded, whole
     encoded.made.map(async (encode) => {
       const { index, cut } = encode
       const duration = cut ? Math.min(cut.length, Math.max(0, whole - cut.start)) : whole
-      const message = await complete(encode, duration, encoded.uploaded === index, checking).catch(
-        (error: Error) => error.message,
-      )
+      const message = await complete(encode, duration, encoded.uploaded === index, checking).catch((error: Error) => {
+        // A killed ffprobe says nothing about the file: the job is retried.
+        if (error instanceof JobError) throw error
+        return error.message
+      })
       return { encode, duration, message }
     }),
   )

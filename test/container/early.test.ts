@@ -66,6 +66,17 @@ describe('a long source', () => {
     )
   })
 
+  it('of a video whose sound starts late starts with the sound, as its variants do', async () => {
+    const picture = ['-f', 'lavfi', '-i', 'color=s=64x64:r=1:d=14']
+    const sound = ['-itsoffset', '2', ...lavfi(signal)]
+    const { result, file, bytes } = await run(
+      longJob(await ffmpeg([...picture, ...sound, '-c:v', 'mpeg4', '-c:a', 'aac', '-f', 'mp4'])),
+    )
+    expect(file!.duration).toBe(result.duration)
+    const { clock, edits } = movieTimes(bytes!)
+    expect(edits).toEqual([{ length: Math.round(result.duration * clock), from: 0 }])
+  })
+
   it('of PCM becomes the final FLAC first, which is not made a second time', async () => {
     const source = await makeAudio('wav', signal)
     const job = longJob(source)

@@ -5,15 +5,10 @@ import { lossless, lossy, type Quick, type Row, SECONDS } from './row.ts'
 /** Seconds of a picture before the sound, and behind it. */
 type Around = { before: number; after?: number }
 
-const picture = (codec: string, seconds: number) => [
-  ...['-f', 'lavfi', '-i', `color=s=64x64:r=5:d=${seconds}`],
-  ...['-c:v', codec],
-]
-
-// The flags of outputs follow all inputs.
 function video({ before, after = 0.5 }: Around, codec: string, ...flags: string[]) {
-  const [input, encoder] = [picture(codec, before + SECONDS + after).slice(0, 4), picture(codec, 0).slice(4)]
-  return ffmpeg([...input, '-itsoffset', String(before), ...lavfi({ seconds: SECONDS }), ...encoder, ...flags])
+  const picture = ['-f', 'lavfi', '-i', `color=s=64x64:r=5:d=${before + SECONDS + after}`]
+  const sound = ['-itsoffset', String(before), ...lavfi({ seconds: SECONDS })]
+  return ffmpeg([...picture, ...sound, '-c:v', codec, ...flags])
 }
 
 /** Sound whose time stamps do what an expression of `PTS` says, in FLAC: its frames are 1024 samples. */
