@@ -36,17 +36,17 @@ export type OwnVariant = Pick<
 
 export type CoverOwner = 'collection' | 'track' | 'playlist'
 
-/** What is kept of an upload handle until its URLs have expired. */
+/** An upload handle, kept until its URLs have expired. */
 export interface UploadPlace {
   track_id: string
   /** Milliseconds since 1970. */
   expires_at: number
-  /** The names that the track gets with this file; null: it keeps its own. */
+  /** The track's names once this file is its own; null: unchanged. */
   file_name: string | null
   file_name_original: string | null
   /** The `file_name` as the search compares it, when it differs (fold.ts). */
   folded_name: string | null
-  /** A newer upload has won, and the track's info says so. */
+  /** Listed in `info.replaced_uploads` already. */
   is_replaced?: 1
 }
 
@@ -72,7 +72,7 @@ export type JobPayload =
       /** The collection whose folder the prefixes are: the files of tracks that have moved away stay. */
       folder_id?: string
       variant?: { id: string; index: string }
-      /** The only path is that of an upload handle: what has arrived there is deleted unless it is its track's file (pipeline/upload.ts). */
+      /** Set when the only path belongs to an upload handle: its object is deleted unless the track uses it (pipeline/upload.ts). */
       upload?: UploadPlace
       /** Who has deleted the collection, for the events of its tracks. */
       actor?: string | null

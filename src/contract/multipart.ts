@@ -39,7 +39,7 @@ const sessionTrack = z.object({ upload_session_id: Id, track_id: Id })
 const id = { multipart_upload_id: Id }
 
 const start = z.strictObject({
-  /** What the track is called when this file is its own; its name stays where none is sent. */
+  /** The track's name once this file is its own; omitted: unchanged. */
   file_name: RequiredText.optional(),
   file_size: z.int().min(1),
   content_type: UploadFacts.content_type,

@@ -27,20 +27,20 @@ type Waiting = Pick<
 /** The sweep looks no more; late bytes are still found by R2's event or by reading. */
 const NEVER = Number.MAX_SAFE_INTEGER
 
-/** Seconds after which the path of a track in the trash is looked at again: as long as a queue's message may wait (Queues, Limits). */
+/** Seconds between two checks of a handle whose track is in the trash: the longest delay of a message (Queues, Limits). */
 const LATER = 12 * 3600
 
 /** The track still waits for the very upload that was looked at. */
 const waitsFor = (track: Waiting) =>
   and(eq(tracks.id, track.id), eq(tracks.awaiting_upload, true), eq(tracks.upload_path, track.upload_path))!
 
-/** Moves the track on when bytes are there (or will never come): those of its newest upload handle that has any. True when something changed. */
+/** Takes the file of the newest upload handle that has one, or fails the track when none can arrive any more. True when the row changed. */
 export async function ingest(system: System, track: Waiting): Promise<boolean> {
   const arrived = await findUploads(system.env, track.upload_path, track.source_path)
   for (const [at, source] of arrived.entries()) {
     const reason = await faultOf(system.env, source)
     if (reason && source.path === track.upload_path) return refuse(system, track, reason)
-    // Sent to an older handle, and no good: the newest one is still waited for.
+    // A bad file at an older handle is dropped; the newest handle stays open.
     if (reason) await system.env.MEDIA.delete(source.path)
     else if (await take(system, track, source)) {
       for (const older of arrived.slice(at + 1)) await discardUpload(system, track.id, older)
@@ -53,7 +53,7 @@ export async function ingest(system: System, track: Waiting): Promise<boolean> {
   return expire(system, track)
 }
 
-/** Why a file is refused without a decoder; null when one has to look at it. */
+/** Why a file is rejected without decoding; null when it has to be decoded. */
 async function faultOf(env: Env, { path, size }: { path: string; size: number }) {
   if (size === 0) return failure('empty_file', 'The uploaded file is empty (0 bytes)')
   const limit = Number(env.MAX_UPLOAD_BYTES)
@@ -65,19 +65,19 @@ async function faultOf(env: Env, { path, size }: { path: string; size: number })
   return 'code' in found ? failure(found.code, found.message) : null
 }
 
-/** Makes a file the track's, unless a newer one is. A newer handle is still waited for. */
+/** Makes a file the track's source, unless a newer one is. Handles newer than the file's stay open. */
 async function take(system: System, track: Waiting, source: { path: string; size: number }): Promise<boolean> {
   const { db } = system
   return startTranscode(system, track, source, mayTake(track.id, source.path), {
     taken: ({ isOwner }) => ({
       set: takenFrom(source.path),
       after: [
-        // Its own statement, so that the event `track.uploaded` is written.
+        // A statement of its own: the trigger writes `track.uploaded` when the flag falls.
         db
           .update(tracks)
           .set({ awaiting_upload: true })
           .where(and(eq(tracks.id, track.id), isOwner, sql`upload_path > source_path`)),
-        // From here on the track's row names the path.
+        // The track's row names the path now.
         db
           .update(jobs)
           .set({ state: 'done' })
@@ -136,7 +136,7 @@ export async function ingestPath(system: System, path: string): Promise<void> {
   else if (track.awaiting_upload && (await ingest(system, track))) await nudgeFor(system, track.organization_id)
 }
 
-/** A file that came to an older upload handle than that of the track's file, perhaps when its purge had ended. */
+/** Deletes a late file at an older handle, also when the handle's purge job has run. */
 async function dropLate(system: System, track: Pick<Waiting, 'id' | 'organization_id' | 'source_path'>, path: string) {
   if (await discardReplaced(system, track, path)) return
   const unused = sql`tracks where id = ${track.id} and source_path > ${path} and not exists (
@@ -144,7 +144,7 @@ async function dropLate(system: System, track: Pick<Waiting, 'id' | 'organizatio
   await purgeLaterFrom(system, track.organization_id, sql`json_array(${path})`, unused)
 }
 
-/** Deletes files that came to older upload handles than that of the track's file, `only` those at one path; true when there was one. */
+/** Deletes the files of handles older than that of the track's source, or `only` the one at a path; true when there was one. */
 export async function discardReplaced(
   system: System,
   { id, source_path }: Pick<Waiting, 'id' | 'source_path'>,
@@ -159,7 +159,7 @@ export async function discardReplaced(
   return found.length > 0
 }
 
-/** The end of an upload handle, when its URLs have expired: what has arrived is taken if nobody has noticed it, or deleted. */
+/** Runs the purge job of an upload handle after its URLs have expired: takes a file that was missed, or deletes it. */
 export async function endUpload(system: System, job: Job<'purge'>): Promise<Outcome> {
   const { db, env } = system
   const path = job.id
@@ -168,7 +168,7 @@ export async function endUpload(system: System, job: Job<'purge'>): Promise<Outc
   const found = await find()
   if (found?.awaiting_upload) await ingest(system, found)
   const track = await find()
-  // In the trash it keeps its files, and what else it has.
+  // A track in the trash may be restored.
   if (!track && (await db.select({ id: trash.id }).from(trash).where(eq(trash.id, track_id)).get())) {
     return { end: 'again', delay: LATER }
   }

@@ -10,12 +10,11 @@ import { AFTER_URLS, insertJobFrom } from './jobs.ts'
 import { hasFinalFiles } from './transcode/files.ts'
 
 /**
- * Upload handles of a track (docs/decisions/0063). Each leads to a path of its own, and the newest one whose file is complete wins. A path has
- * a purge job, whose id is the path, from the moment in which a second handle exists: whatever happens, an object there is the track's file
- * or is deleted.
+ * Upload handles of a track (docs/decisions/0063). Each has a path of its own; the newest one with a complete file wins. Each path has a purge
+ * job, whose id is the path, as soon as the track has two handles: an object there is used by the track or gets deleted.
  */
 
-/** A handle that is about to be handed out. */
+/** A new handle. */
 interface Handle {
   path: string
   /** Milliseconds since 1970. */
@@ -24,7 +23,7 @@ interface Handle {
   file_name_original?: string | undefined
 }
 
-/** The statements that write a handle's purge job, and that of the track's first handle; for the batch that hands it out, before the track changes. */
+/** Statements that insert the purge jobs of a new handle and of the handle before it, if that has none; they precede the track's update. */
 export function keepUploads(system: System, organization_id: string, track: SQL, handle: Handle) {
   const insert = (path: SQL, expires_at: SQL, names: SQL, source: SQL, seconds: number) => {
     const upload = sql`json_object('track_id', id, 'expires_at', ${expires_at}, ${names})`
@@ -43,14 +42,14 @@ export function keepUploads(system: System, organization_id: string, track: SQL,
   ] as const
 }
 
-/** The purge job of a path that was given up. */
+/** Matches the purge job of a path that was given up. */
 export const isGivenUp = (path: string) => sql`id = ${path} and payload -> '$.upload' is null`
 
-/** Whether a path's parts may be joined, but nobody has checked their size. */
+/** Whether the size of a path's joined parts was not checked yet. */
 const isUnchecked = (track_id: string, path: string) =>
   sql`exists (select 1 from multipart_uploads where track_id = ${track_id} and path = ${path} and state = 'open')`
 
-/** True in the statement that takes a file for a track: its handle is newer than that of the track's file, and was not given up. */
+/** The condition of taking a file: its handle is newer than that of the track's source, and was not given up. */
 export const mayTake = (track_id: string, path: string) =>
   and(
     eq(tracks.id, track_id),
@@ -62,7 +61,7 @@ export const mayTake = (track_id: string, path: string) =>
 
 const sent = (field: string, path: SQL) => sql`(select payload ->> ${`$.upload.${field}`} from jobs where id = ${path})`
 
-/** A name column as the handle of a file has it, or else the track's own. */
+/** The name that a path's handle has, or the track's own. */
 export const nameOf = (column: 'file_name' | 'file_name_original', path: SQL) =>
   sql<string>`coalesce(${sent(column, path)}, tracks.${sql.raw(column)})`
 
@@ -70,7 +69,7 @@ export const nameOf = (column: 'file_name' | 'file_name_original', path: SQL) =>
 const foldedOf = (path: SQL) =>
   sql<string>`iif(${sent('file_name', path)} is null, folded, ${withFolded(sql`json_object('file_name', ${sent('folded_name', path)})`)})`
 
-/** The names of a track whose files are made of its source, and the column `folded` with them. */
+/** The names of the track's source, and the column `folded` with them. */
 export const namesOfSource = {
   file_name: nameOf('file_name', sql`source_path`),
   file_name_original: nameOf('file_name_original', sql`source_path`),
@@ -78,8 +77,8 @@ export const namesOfSource = {
 }
 
 /**
- * What a file changes of its track when it is taken. A track that plays keeps its name until the new files are made. A file that is replaced
- * before it was processed is told of in `info`.
+ * The columns of a track that takes a file. A track that plays keeps its names until the new files are ready. A source that was not processed
+ * yet is added to `info.replaced_uploads`.
  */
 export function takenFrom(path: string) {
   const isReplaced = sql`(status in ('processing', 'fallback_processing') and source_path is not null and not exists (
@@ -97,7 +96,7 @@ export function takenFrom(path: string) {
   }
 }
 
-/** `info` with one replaced file more, of the newest twenty. */
+/** `info` with one more replaced upload; the newest 20 are kept. */
 function withReplaced(info: SQL, file_name: SQL, size: SQL): SQL {
   const kept = sql`(select json_group_array(json(value)) from (select value from (
     select key, value from json_each(coalesce(info -> '$.replaced_uploads', '[]'))
@@ -105,7 +104,7 @@ function withReplaced(info: SQL, file_name: SQL, size: SQL): SQL {
   return sql`json_set(${info}, '$.replaced_uploads', json(${kept}))`
 }
 
-/** Deletes a file that came to an older upload handle than that of its track's file, unless the track uses it; `info` says so, once. */
+/** Deletes the file of a handle older than that of the track's source, unless the track uses it, and lists it in `info` once. */
 export async function discardUpload(
   { db, env }: System,
   track_id: string,
@@ -130,7 +129,7 @@ export async function discardUpload(
   if (used.length === 0) await env.MEDIA.delete(path)
 }
 
-/** Paths of a track below that of its file whose handles may still be used, or whose files were not noticed. */
+/** Paths of handles older than that of the track's source whose purge jobs have not run. */
 export async function replacedPaths({ db }: System, source_path: string): Promise<string[]> {
   const [first = source_path] = source_path.split('.')
   const found = await db
@@ -140,7 +139,7 @@ export async function replacedPaths({ db }: System, source_path: string): Promis
   return found.map(({ path }) => path)
 }
 
-/** The statements that give a path up: its object is deleted, and its track waits for the handle before it, if that is still good. */
+/** Statements that give a path up: its job becomes a plain purge, and the track waits for the handle before it, if that is still open. */
 export function giveUp(
   { db, now }: System,
   { track_id, path }: Pick<MultipartRow, 'track_id' | 'path'>,

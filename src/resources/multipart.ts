@@ -65,7 +65,7 @@ interface Start {
   fingerprint?: string | undefined
 }
 
-/** Begins an upload in parts, to a path of its own. An open one of another file is given up; one that is complete counts until this one is. */
+/** Begins an upload in parts, with a path of its own, and gives up an open one of another file. A complete one counts until this one is complete. */
 async function begin(context: Context, track: Awaited<ReturnType<typeof findTrack>>, body: Start): Promise<Answer> {
   const { db, env, now } = context
   checkFacts(env, body)
@@ -183,7 +183,7 @@ async function join(context: Context, row: Row): Promise<void> {
     throw new ApiError('invalid_part', 'The storage does not have a part with such an ETag; send the parts again')
   }
   if (size === row.file_size && (await isCompleted(context, row))) return
-  // It was given up meanwhile, or is given up here.
+  // Given up by another call, or here.
   if (!(await endParts(context, row))) await env.MEDIA.delete(row.path)
   if (size === 'gone' || size === row.file_size) throw notFound('multipart upload')
   throw new ApiError('size_mismatch', `The parts have ${size} bytes together, not ${row.file_size}; begin again`)

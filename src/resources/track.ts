@@ -139,7 +139,7 @@ export async function insertTrack(context: Context, { file_size, content_type, .
 export const trackCoverUpload = (context: Context, row: TrackRow) =>
   coverUpload(context, 'track', { ...row, collection_id: `${folderOf(row)}/${row.index}` })
 
-/** A new handle for a track's audio, to a path of its own. What was sent to an older one counts until something arrives here (docs/decisions/0063). */
+/** A new handle for a track's audio, with a path of its own. Older handles count until a file arrives there (docs/decisions/0063). */
 export async function renewUpload(
   context: Context,
   id: string,

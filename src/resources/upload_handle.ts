@@ -63,7 +63,7 @@ const handle = (method: 'PUT' | 'POST', upload_url: string, now: number): Upload
   expires_at: new Date(now + UPLOAD_TTL * 1000).toISOString(),
 })
 
-/** What a track's first upload handle, or a newer one, makes of its row. */
+/** The columns of a track with a new upload handle. */
 export const firstUpload = (upload_path: string, now: number) => ({
   upload_path,
   upload_expires_at: now + UPLOAD_TTL * 1000,
@@ -74,8 +74,8 @@ export const firstUpload = (upload_path: string, now: number) => ({
 type Handle = Parameters<typeof keepUploads>[3]
 
 /**
- * The statements that hand out a newer upload handle, for the tracks of a condition. A track without a file starts again; another one plays on,
- * under its name, until the new file is there. The first statement gives the row.
+ * Statements that add a newer upload handle to the track that meets a condition. A track without a source starts again; another one plays on,
+ * under its name, until the new file is ready. The last statement returns the row.
  */
 export function handOut(context: Context, organization_id: string, condition: SQL, handle: Handle) {
   const { db, now } = context
@@ -86,7 +86,7 @@ export function handOut(context: Context, organization_id: string, condition: SQ
     .update(tracks)
     .set({
       ...firstUpload(path, now),
-      // Of two calls at once, either may be written last.
+      // The older of two concurrent calls may commit last.
       upload_path: sql`max(upload_path, ${path})`,
       upload_expires_at: sql`max(upload_expires_at, ${expires_at})`,
       status: ifEmpty(sql`'initializing'`, 'status'),
@@ -108,7 +108,7 @@ export function handOut(context: Context, organization_id: string, condition: SQ
   ] as const
 }
 
-/** The names of a file, as far as a client sent one. */
+/** A file's name columns; empty without a name. */
 export const namesOf = ({ file_name }: { file_name?: string | undefined }) =>
   file_name === undefined ? {} : { file_name: safeFileName(file_name), file_name_original: file_name }
 

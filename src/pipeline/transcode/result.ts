@@ -77,7 +77,7 @@ export async function finishTranscode(system: System, task: TranscodeTask, resul
           cover_colors: sql`iif(${coverless}, ${JSON.stringify(result.cover.image_colors)}, cover_colors)`,
           cover_size: sql`iif(${coverless}, ${result.cover.large ?? null}, cover_size)`,
         }),
-        // Without others that came with this file, nothing is added.
+        // A null in the patch adds nothing.
         info: sql`json_patch(${JSON.stringify(info)}, json_object('replaced_uploads', info -> '$.replaced_uploads'))`,
       })
       .where(mine),

@@ -33,7 +33,7 @@ export function restart(system: System, organization_id: string, sources: Listed
   ] as const
 }
 
-/** What beside the job a new file changes: columns of its track, and statements behind that. */
+/** A new source's changes beyond the job: columns of its track, and statements after that update. */
 interface Taken {
   set: Parameters<ReturnType<System['db']['update']>['set']>[0]
   after: BatchItem<'sqlite'>[]
