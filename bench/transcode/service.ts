@@ -1,6 +1,7 @@
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { Readable } from 'node:stream'
+import type { ReadableStream as NodeStream } from 'node:stream/web'
 
 import { JobEvent, type JobResult, type TranscodeJob } from '../../src/contract/job.ts'
 import { type Run, withContestant } from './contestant.ts'
@@ -30,7 +31,9 @@ async function follow(url: string, job: TranscodeJob, signal: AbortSignal): Prom
     signal,
   })
   if (!response.ok || !response.body) throw new Error(`the service answered ${response.status}`)
-  for await (const text of createInterface({ input: Readable.fromWeb(response.body) })) {
+  // The DOM's type of a stream, which the library of this project names, is not quite Node's.
+  const input = Readable.fromWeb(response.body as NodeStream)
+  for await (const text of createInterface({ input })) {
     const event = JobEvent.parse(JSON.parse(text))
     if (event.type === 'result') return event.result
     if (event.type === 'error') throw new Error(`the job failed: ${event.error.message}`)

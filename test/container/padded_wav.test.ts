@@ -2,7 +2,6 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 
 import { decode, probeAudio } from '../support/audio.ts'
 import { sample, sine } from '../support/signal.ts'
-import { wavFile } from '../support/wav.ts'
 import { type Measuring, startMeasuring } from './measuring.ts'
 
 /** WAV whose samples have fewer valid bits than the bytes that they are stored in (WAVEFORMATEXTENSIBLE, `wValidBitsPerSample`). */
