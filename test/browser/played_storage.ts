@@ -1,5 +1,7 @@
 import { vi } from 'vitest'
 
+import type { UploadQueue } from '../../src/client/upload/queue.ts'
+
 /** The storage and the locks of a browser with several tabs: as much of them as the ledger of uploads asks for. */
 
 const answer = <T>(read: () => T) => {
@@ -76,7 +78,7 @@ export function playLocks() {
 }
 
 /** The engine as another tab of the browser loads it. */
-export async function openTab(): Promise<typeof import('../../src/client/upload/queue.ts')> {
+export async function openTab(): Promise<{ UploadQueue: typeof UploadQueue }> {
   vi.resetModules()
   return import('../../src/client/upload/queue.ts')
 }

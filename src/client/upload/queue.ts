@@ -1,9 +1,10 @@
 import { findCovers, isTextFile, problemOfFile } from './accept.ts'
-import { abandon, deliver, type Delivery, follow, leaveTrack, recallCover, setCover } from './deliver.ts'
+import { abandon, deliver, type Delivery, follow, leaveTrack, setCover } from './deliver.ts'
 import { type Problem, UploadItem, type UploadListener, type UploadOptions } from './item.ts'
 import { findInterrupted, openLedger, recall, takeAgain } from './ledger.ts'
 import { PARTS_FROM } from './parts.ts'
-import { oneByOne, type UploadContext, UploadSession } from './session.ts'
+import { oneByOne, placeOf, type UploadContext, UploadSession } from './session.ts'
+import { cancelItem, pauseItem, requeueItem, resumeItem } from './steer.ts'
 
 const CONCURRENCY = 3
 
@@ -46,11 +47,6 @@ export class UploadQueue {
   /** Files wait for `start`. */
   get isIdle(): boolean {
     return this.#options.manual === true && !this.#isStarted
-  }
-
-  /** Files are on their way. */
-  get isSending(): boolean {
-    return this.#running > 0
   }
 
   /** What stops every file; null while they travel. */
@@ -99,15 +95,7 @@ export class UploadQueue {
 
   /** Parts that are under way still arrive; paused once more, it stops at once. */
   pause(item: UploadItem): void {
-    if (item.state === 'paused') return item.controller.abort()
-    if (!['queued', 'uploading', 'waiting'].includes(item.state)) return
-    if (!item.parts || item.state !== 'uploading') {
-      item.controller.abort()
-      item.sent = item.stored
-    }
-    Object.assign(item, { state: 'paused', problem: null })
-    this.#context.emit('upload-pause', item, {})
-    this.#changed(item)
+    pauseItem(item, this.#context)
   }
 
   /** Lists the files that were on their way when the page was left: each goes on when it is chosen again. */
@@ -145,12 +133,7 @@ export class UploadQueue {
   }
 
   resume(...items: UploadItem[]): void {
-    for (const item of items) {
-      if (item.state !== 'paused') continue
-      // Its last parts may still be under way.
-      item.state = item.isActive && !item.controller.signal.aborted ? 'uploading' : 'queued'
-      this.#context.emit('upload-resume', item, {})
-    }
+    for (const item of items) resumeItem(item, this.#context)
     this.#changed()
     this.#pump()
   }
@@ -162,15 +145,7 @@ export class UploadQueue {
 
   cancel(...items: UploadItem[]): void {
     const given = items.filter((item) => item.isUnsent)
-    for (const item of given) {
-      // A listener may have cancelled it meanwhile.
-      if (!item.isUnsent) continue
-      Object.assign(item, { state: 'cancelled', problem: null, sent: 0 })
-      void this.#context.ledger.forget(item)
-      item.controller.abort()
-      if (item.cover?.state === 'uploading') recallCover(item)
-      this.#context.emit('upload-cancel', item, {})
-    }
+    for (const item of given) cancelItem(item, this.#context)
     this.#changed()
     if (given.length > 0) this.#completeIfSettled()
     this.#pump()
@@ -284,9 +259,12 @@ export class UploadQueue {
       this.#context.emit('upload-complete', item, {})
       void follow(item, this.#context).then(() => this.#completeIfSettled())
     } else if (delivery.end === 'failed') {
-      const { problem } = delivery
-      Object.assign(item, { state: 'failed', problem, retriable: problem.code !== 'file_changed' })
-      this.#context.emit('file-failed', item, problem)
+      Object.assign(item, {
+        state: 'failed',
+        problem: delivery.problem,
+        retriable: delivery.problem.code !== 'file_changed',
+      })
+      this.#context.emit('file-failed', item, delivery.problem)
       // Another file makes another track.
       if (!item.retriable && !this.#context.keepsTracks) void abandon(item, this.#context)
       this.#completeIfSettled()
@@ -303,8 +281,7 @@ export class UploadQueue {
 
   /** Goes on with a file when the other tab that sent it has ended. */
   async #takeOver(item: UploadItem): Promise<void> {
-    const { signal } = item.controller
-    if (!(await this.#context.ledger.claim(item, signal)) || signal.aborted) return
+    if (!(await this.#context.ledger.claim(item, item.controller.signal)) || item.state !== 'interrupted') return
     item.problem = null
     // Without a track, nothing is known of what became of it there.
     if (item.target) item.state = 'paused'
@@ -313,13 +290,8 @@ export class UploadQueue {
   }
 
   #retry(items: UploadItem[]): void {
-    for (const item of items) {
-      // What failed in processing is looked at no more; a new track gets the bytes.
-      if (item.status !== null) leaveTrack(item, this.#context)
-      if (item.cover?.state === 'failed') recallCover(item)
-      Object.assign(item, { state: 'queued', problem: null, status: null, progress: null, sent: item.stored })
-      this.#isComplete = false
-    }
+    for (const item of items) requeueItem(item, this.#context)
+    if (items.length > 0) this.#isComplete = false
     this.#isStarted = true
     this.#changed()
     this.#pump()
@@ -346,7 +318,3 @@ export class UploadQueue {
 }
 
 const broken = (error: unknown): Delivery => ({ end: 'failed', problem: { code: 'internal', message: String(error) } })
-
-/** Where files go, as the ledger knows it. */
-export const placeOf = ({ baseUrl, collectionId, uploadSessionId }: UploadOptions) =>
-  `${baseUrl} ${uploadSessionId || collectionId}`

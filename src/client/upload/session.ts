@@ -12,6 +12,10 @@ const MARGIN = 60_000
 const SESSION_LENGTH = 3600_000
 
 type Place = Pick<UploadOptions, 'baseUrl' | 'apiKey' | 'collectionId' | 'uploadSessionId'>
+/** Where files go, as the ledger knows it. */
+export const placeOf = ({ baseUrl, collectionId, uploadSessionId }: Omit<Place, 'apiKey'>) =>
+  `${baseUrl} ${uploadSessionId || collectionId}`
+
 type Opened = { ok: true; upload_session_id: string } | Failure
 
 /** Where files go, and with which key: the service, and the upload session that is open there. */

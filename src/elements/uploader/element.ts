@@ -219,8 +219,8 @@ export class TonearmUploader extends HTMLElement {
     else this.#view.update()
     const { items } = this.#queue
     // Taken out of the page, it can only lose what is under way.
-    const isUnsent = this.isConnected ? items.some((one) => one.isUnsent) : this.#queue.isSending
-    this.#guard(isUnsent || items.some(({ cover }) => cover?.state === 'uploading'))
+    const unsent = this.isConnected ? 'isUnsent' : 'isActive'
+    this.#guard(items.some((one) => one[unsent] || one.cover?.state === 'uploading'))
     const counting = items.some(({ state, retryAt }) => state === 'waiting' && retryAt !== null)
     if (counting) this.#tick ??= setInterval(() => this.#view.update(), TICK)
     else {

@@ -1,0 +1,39 @@
+import { leaveTrack, recallCover } from './deliver.ts'
+import type { UploadItem } from './item.ts'
+import type { UploadContext } from './session.ts'
+
+/** What somebody does to one file: pause, resume, cancel, try again. */
+
+/** Parts that are under way still arrive; paused once more, it stops at once. */
+export function pauseItem(item: UploadItem, context: UploadContext): void {
+  if (item.state === 'paused') return item.controller.abort()
+  if (!['queued', 'uploading', 'waiting'].includes(item.state)) return
+  if (!item.parts || item.state !== 'uploading') item.controller.abort()
+  Object.assign(item, { state: 'paused', problem: null })
+  context.emit('upload-pause', item, {})
+  context.changed(item)
+}
+
+export function resumeItem(item: UploadItem, context: UploadContext): void {
+  if (item.state !== 'paused') return
+  // Its last parts may still be under way.
+  item.state = item.isActive && !item.controller.signal.aborted ? 'uploading' : 'queued'
+  context.emit('upload-resume', item, {})
+}
+
+export function cancelItem(item: UploadItem, context: UploadContext): void {
+  // A listener may have cancelled it meanwhile.
+  if (!item.isUnsent) return
+  Object.assign(item, { state: 'cancelled', problem: null, sent: 0 })
+  void context.ledger.forget(item)
+  item.controller.abort()
+  if (item.cover?.state === 'uploading') recallCover(item)
+  context.emit('upload-cancel', item, {})
+}
+
+export function requeueItem(item: UploadItem, context: UploadContext): void {
+  // What failed in processing is looked at no more; a new track gets the bytes.
+  if (item.status !== null) leaveTrack(item, context)
+  if (item.cover?.state === 'failed') recallCover(item)
+  Object.assign(item, { state: 'queued', problem: null, status: null, progress: null, sent: item.stored })
+}
