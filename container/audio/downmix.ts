@@ -36,7 +36,7 @@ function gainsOf(speaker: string): [left: number, right: number] {
 }
 
 /** Highest sample behind the limiter; what is between samples and what lossy codecs add stays below full scale (bench `layouts`). */
-const CEILING = 0.75
+const CEILING = 0.65
 const LOOK_AHEAD_SECONDS = 0.005
 const RELEASE_MS = 200
 
