@@ -2,8 +2,8 @@ import { MAX_COVER_BYTES } from '../../contract/facts.ts'
 import { uploadFile } from '../client.ts'
 import { backoff, type Failure, isPassing, noAnswer, poll, retry, sleep } from '../retry.ts'
 import { COVER_ACCEPT, headOf, isAccepted } from './accept.ts'
-import type { Problem, Target, UploadItem } from './item.ts'
-import { PARTS_FROM, PartSender } from './parts.ts'
+import { PARTS_FROM, type Problem, type Target, type UploadItem } from './item.ts'
+import { PartSender } from './parts.ts'
 import {
   afterCall,
   afterUpload,

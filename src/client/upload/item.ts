@@ -2,6 +2,9 @@ import type { UploadHandle } from '../../contract/media.ts'
 import type { TrackStatus } from '../../contract/track.ts'
 import type { Client } from '../client.ts'
 
+/** Bytes. Larger files are sent in parts: a lost connection costs only the parts in flight, and a pause nothing. */
+export const PARTS_FROM = 32_000_000
+
 /**
  * What a file goes through. `waiting` is the time before another attempt; `uploaded` means that it is there, but that its processing
  * can no longer be followed; `rejected` files never leave the page. `interrupted` ones go on when they are chosen again, or when the other

@@ -14,8 +14,6 @@ import {
   type Verdict,
 } from './session.ts'
 
-/** Files of more bytes travel in parts: a lost connection costs those under way, and a pause none. */
-export const PARTS_FROM = 32_000_000
 const AT_ONCE = 4
 /** How much faster all connections together must become by one more. */
 const GAIN = 1.2

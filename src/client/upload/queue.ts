@@ -1,8 +1,7 @@
 import { findCovers, isTextFile, problemOfFile } from './accept.ts'
 import { abandon, deliver, type Delivery, follow, leaveTrack, setCover } from './deliver.ts'
-import { type Problem, UploadItem, type UploadListener, type UploadOptions } from './item.ts'
+import { PARTS_FROM, type Problem, UploadItem, type UploadListener, type UploadOptions } from './item.ts'
 import { findInterrupted, openLedger, recall, takeAgain } from './ledger.ts'
-import { PARTS_FROM } from './parts.ts'
 import { oneByOne, placeOf, type UploadContext, UploadSession } from './session.ts'
 import { cancelItem, pauseItem, requeueItem, resumeItem } from './steer.ts'
 

@@ -27,3 +27,13 @@ export const marked = <T extends object>(message: T): Marked<T> => ({ protocol: 
 /** Whether a message is one of ours. */
 export const isMarked = (data: unknown): data is Marked<Record<string, unknown>> =>
   typeof data === 'object' && data !== null && (data as { protocol?: unknown }).protocol === PROTOCOL
+
+/** Whether a message says that a player in a frame of the service plays. `service` is the address of the service. */
+export const isPlay = ({ data, origin }: MessageEvent<unknown>, service = '') =>
+  isMarked(data) && data.event === 'play' && service.startsWith(`${origin}/`)
+
+/** Pauses the players in frames of the service on this page. Any origin may read this: a frame that has not loaded yet has none. */
+export function pauseFrames(service: string): void {
+  for (const frame of document.querySelectorAll<HTMLIFrameElement>(`iframe[src^="${service}"]`))
+    frame.contentWindow?.postMessage(marked({ command: 'pause' }), '*')
+}

@@ -7,6 +7,7 @@ import {
   type Source,
   type StartOptions,
 } from '../../client/playback/state.ts'
+import { isPlay, pauseFrames } from '../embed/protocol.ts'
 import { sheet, upgradeProperties } from '../shared/dom.ts'
 import { player as english } from '../texts/en.ts'
 import { languageOf } from '../texts/languages.ts'
@@ -18,7 +19,6 @@ import { download } from './download.ts'
 import { MediaElement } from './media_element.ts'
 import { LockScreen } from './media_session.ts'
 import { LONG, Memory } from './memory.ts'
-import { isPlay, pauseFrames } from './neighbours.ts'
 import { pickRemote, unwatchRemote, watchRemote } from './remote.ts'
 import { Theme } from './theme.ts'
 import { type Model, PlayerView } from './view.ts'
@@ -108,7 +108,7 @@ export class TonearmPlayer extends MediaElement {
     // A player that is only moved plays on.
     queueMicrotask(() => {
       if (this.isConnected) return
-      if (!this.paused) this.pause()
+      this.pause()
       this.#close()
     })
   }
