@@ -114,7 +114,8 @@ export async function probe(path: string, sniffed: Sniffed, tools: Tools, signal
 function asStored(source: Source, { decoder, validBits, bytesPerSecond, size }: PaddedWave): Source {
   const duration = size === null ? null : size / bytesPerSecond
   const bitrate = Math.round((bytesPerSecond * 8) / 1000)
-  return { ...source, codec: decoder, decoder, bitDepth: validBits, bitrate, duration, estimatedDuration: duration }
+  const facts = { codec: decoder, decoder, bitDepth: validBits, bitrate }
+  return { ...source, ...facts, duration, estimatedDuration: duration, hasOwnDuration: duration !== null }
 }
 
 function describe(found: Probe, guessed: boolean): Source {

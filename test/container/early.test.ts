@@ -74,7 +74,8 @@ describe('a long source', () => {
     )
     expect(file!.duration).toBe(result.duration)
     const { clock, edits } = movieTimes(bytes!)
-    expect(edits).toEqual([{ length: Math.round(result.duration * clock), from: 0 }])
+    expect(edits).toEqual([{ length: expect.any(Number), from: 0 }])
+    expect(edits[0]!.length / clock).toBeCloseTo(result.duration, 3)
   })
 
   it('of PCM becomes the final FLAC first, which is not made a second time', async () => {
