@@ -1,5 +1,6 @@
 import * as z from 'zod'
 
+import { JobError } from '../job_error.ts'
 import type { Tools } from '../process/ffmpeg.ts'
 import { run } from '../process/run.ts'
 import { MAX_ALLOC, ownInput } from './input.ts'
@@ -8,7 +9,7 @@ import type { Encode } from './plan.ts'
 const seconds = z.coerce.number().optional().catch(undefined)
 const Probe = z.object({
   format: z.object({ duration: seconds }),
-  streams: z.array(z.object({ start_time: seconds, duration: seconds })),
+  streams: z.array(z.object({ start_time: seconds, duration: seconds, nb_read_frames: seconds })),
 })
 
 const DEMUXERS = { aac: 'mov', mp3: 'mp3', opus: 'matroska', flac: 'flac' }
@@ -17,11 +18,19 @@ const CHECK_SECONDS = 30
 const TOLERANCE = 0.05
 const MP3_PADDING = 2500
 
-/** What is wrong with a finished file whose sound should last so many seconds; null when it opens, starts at 0 and has that length. */
+/** How much of the end is decoded, in seconds. */
+const DECODED = 1
+
+/**
+ * What is wrong with a finished file whose sound should last so many seconds; null when it opens, starts at 0, has that length, and its end can
+ * be decoded. Throws when ffprobe takes too long, which says nothing about the file.
+ */
 export async function faultOf(encode: Encode, length: number, checking: Checking): Promise<string | null> {
-  const entries = 'format=duration:stream=start_time,duration'
+  const entries = 'format=duration:stream=start_time,duration,nb_read_frames'
+  const end = ['-count_frames', '-read_intervals', `${Math.max(0, length - DECODED).toFixed(3)}%`]
   const input = ownInput(DEMUXERS[encode.codec], encode.file)
-  const args = ['-v', 'error', ...MAX_ALLOC, '-select_streams', 'a', '-show_entries', entries, '-of', 'json', ...input]
+  const shown = ['-select_streams', 'a', '-show_entries', entries, '-of', 'json']
+  const args = ['-v', 'error', ...MAX_ALLOC, ...end, ...shown, ...input]
   const limits = {
     cwd: checking.directory,
     timeoutSeconds: CHECK_SECONDS,
@@ -30,10 +39,11 @@ export async function faultOf(encode: Encode, length: number, checking: Checking
   }
   const exit = await run(checking.tools.ffprobe, args, limits)
   checking.signal.throwIfAborted()
+  if (exit.timedOut) throw new JobError('timed_out', 'The check of a finished file took too long.', true)
   const found = exit.code === 0 ? Probe.parse(JSON.parse(exit.stdout.toString())) : null
   const stream = found?.streams[0]
   const lasts = stream?.duration ?? found?.format.duration
-  if (!found || !stream || !lasts) return 'The file has no audio that can be played.'
+  if (!found || !stream || !lasts || !stream.nb_read_frames) return 'The file has no audio that can be played.'
   const slack = TOLERANCE + (encode.codec === 'mp3' ? MP3_PADDING / encode.rate : 0)
   if (Math.abs(stream.start_time ?? 0) > slack) return `The file starts at ${stream.start_time} s.`
   if (Math.abs(lasts - length) > slack) return `The file lasts ${lasts} s, and the audio ${length} s.`

@@ -5,7 +5,7 @@ import { downmix, heardChannels } from './downmix.ts'
 import { inputFlags, MAX_ALLOC, ownInput } from './input.ts'
 import { PICTURE_FILE } from './picture.ts'
 import type { Encode } from './plan.ts'
-import { PRE_SKIP_FILTERS } from './preskip.ts'
+import { preSkipFilters } from './preskip.ts'
 import type { Source } from './probe.ts'
 import { tagArguments } from './tags.ts'
 import { endFilters, startFlags, timeFilters } from './timing.ts'
@@ -111,11 +111,11 @@ const MEASURING: Record<Measure, string> = {
 // The source's own rate and layout throughout, so that all outputs agree also when a source changes its own half-way.
 function shape(source: Source): string {
   const layout = `sample_rates=${source.sampleRate}:channel_layouts=${source.channelLayout}`
-  // Floating point can exceed full scale, damaged audio by 34 dB, and holds what is no number: encoders differ in what they make of that.
+  // Floating point can exceed full scale, damaged audio by 34 dB, and can hold NaN: encoders differ in what they make of that.
   return `aformat=sample_fmts=${(source.bitDepth ?? 16) <= 16 ? 's16' : 's32'}:${layout}`
 }
 
-const lead = ({ codec }: Encode) => (codec === 'opus' ? PRE_SKIP_FILTERS : [])
+const lead = ({ codec, channels }: Encode) => (codec === 'opus' ? preSkipFilters(channels) : [])
 
 // LAME makes everything softer (`abr_switch_map` in its presets.c), which ffmpeg cannot turn off.
 function levelFilter({ codec, bitrate }: Encode): string[] {

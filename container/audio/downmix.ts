@@ -9,7 +9,7 @@ import type { Source } from './probe.ts'
 /** The channels of a source that listeners hear, and that is measured: at most two. */
 export const heardChannels = (source: Source) => Math.min(source.channels, 2)
 
-/** A filter, with a comma before it, that makes of a source's channels those of a file in a codec; empty if they are the same. */
+/** The filter that mixes a source down to `channels`, with a comma before it; empty when nothing is mixed. */
 export function downmix(source: Source, channels: number, codec?: AudioCodec): string {
   const keeps = codec && codecOf(codec).lossless
   if (channels === source.channels && (keeps || PLAIN.includes(source.channelLayout))) return ''
@@ -20,13 +20,15 @@ export function downmix(source: Source, channels: number, codec?: AudioCodec): s
       : [0, 1].map((side) => gains.map((gain) => gain[side]!))
   const matrix = rows.map((row, i) => `c${i}=${row.map((gain, channel) => `${gain.toFixed(6)}*c${channel}`).join('+')}`)
   const pan = `,aformat=sample_fmts=fltp,pan=${channels === 1 ? 'mono' : 'stereo'}|${matrix.join('|')}`
-  return source.channels > 2 ? `${pan},${limiter(source.sampleRate)}` : pan
+  // Two channels can add up too, such as left and center.
+  const mayClip = source.channels > 2 || rows.some((row) => row.reduce((sum, gain) => sum + gain!, 0) > 1.001)
+  return mayClip ? `${pan},${limiter(source.sampleRate)}` : pan
 }
 
 const PLAIN = ['mono', 'stereo']
 const HALF_POWER = Math.SQRT1_2
 
-/** What goes of a speaker to the left and to the right: ITU-R BS.775-4, table 2, for the ones that it has. It leaves out the LFE. */
+/** A speaker's gains to left and right: ITU-R BS.775-4, table 2, for the speakers that it has. It leaves out the LFE. */
 function gainsOf(speaker: string): [left: number, right: number] {
   if (speaker.startsWith('LFE')) return [0, 0]
   const isFront = /^(?:F[LR]?C?|D[LR])$/.test(speaker)

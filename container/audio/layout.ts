@@ -6,7 +6,7 @@ export type Layout = {
   speakers: string[]
 }
 
-/** Layouts of ffmpeg that have a name, and at least three and at most eight channels (`ffmpeg -layouts`). */
+/** Layouts of ffmpeg that have a name and at most eight channels (`ffmpeg -layouts`). */
 const NAMED: Record<string, string> = {
   mono: 'FC',
   stereo: 'FL+FR',

@@ -11,21 +11,28 @@ const PRE_SKIP = 336
 const SILENCE = PRE_SKIP - LOOK_AHEAD
 const FRAMES_PER_MS = 48
 const NS_PER_MS = 1_000_000
-/** `adelay` takes one number for each channel, and ignores those that are too many. */
-const DELAYS = Array.from({ length: 8 }, () => `${SILENCE}S`).join('|')
 
-/** True for the first graph of a file, and not for those that ffmpeg makes when a source changes its format half-way. */
+/** True for the first graph of a file, and false for those that ffmpeg makes when a source changes its format half-way. */
 const IS_FIRST = "'if(eq(n,0),st(0,lt(t,0.01)),ld(0))'"
 
 /**
- * The filters that put the silence before the sound, whose time stamp stays 0. The silence of ffmpeg 7.1 has no time stamp when it comes
- * before the first frame, as in a cut.
+ * The filters that put the silence before the sound of a mono or stereo file, whose time stamp stays 0. One channel more, which is not delayed,
+ * makes `adelay` wait for the first frame: it would put the silence out before it knows whether this graph is the first. What it adds to a
+ * later graph at the end has no usable time stamp, so each frame follows the one before.
  */
-export const PRE_SKIP_FILTERS = [
-  'aresample=48000',
-  `adelay=${DELAYS}:enable=${IS_FIRST}`,
-  `asetpts=if(isnan(PTS)\\,-${SILENCE}\\,PTS-${SILENCE})`,
-]
+export function preSkipFilters(channels: number): string[] {
+  const [more, own] =
+    channels === 1 ? ['stereo|c0=c0|c1=c0', 'mono|c0=c0'] : ['2.1|c0=c0|c1=c1|c2=c1', 'stereo|c0=c0|c1=c1']
+  const delays = [...Array.from({ length: channels }, () => `${SILENCE}S`), '0'].join('|')
+  const shifted = `PTS-${SILENCE}`
+  return [
+    'aresample=48000',
+    `pan=${more}`,
+    `adelay=${delays}:enable=${IS_FIRST}`,
+    `pan=${own}`,
+    `asetpts='st(1,if(N,max(${shifted},ld(0)),${shifted}));st(0,ld(1)+NB_SAMPLES);ld(1)'`,
+  ]
+}
 
 /** The header with the tags that stand before the track. */
 const HEAD_BYTES = 65_536
@@ -41,7 +48,7 @@ const CODEC_PRIVATE = 0x63a2
 type Element = { id: number; start: number; end: number }
 
 /**
- * Writes the longer pre-skip into an Opus file in WebM that was made with `PRE_SKIP_FILTERS` (RFC 9559 §5.1.4.1.28, RFC 7845 §5.1), and takes
+ * Writes the longer pre-skip into an Opus file in WebM that was made with `preSkipFilters` (RFC 9559 §5.1.4.1.28, RFC 7845 §5.1), and takes
  * it off the duration, where ffmpeg counts it. Throws when the header says anything but the look-ahead that was made up for.
  */
 export async function writePreSkip(path: string): Promise<void> {

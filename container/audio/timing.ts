@@ -9,14 +9,17 @@ export const startFlags = ({ offset }: Source): string[] => (offset > 0 ? ['-its
 const LONGEST_GAP = 30
 const GAP_BYTES = 2 ** 24
 const SAMPLE_BYTES = 4
+/** Formats whose packets have time stamps of their own. ffmpeg computes those of the others, such as FLAC, so gaps there are only guessed. */
+const STAMPED = /mov|matroska|ogg|mpeg|avi|flv|asf/
 
 /**
  * The filters that every output begins with. The first frame of a file gets the time 0: what it has is the delay of its codec, below half a second. Later
  * beginnings are of new graphs, which ffmpeg makes when a source changes its format half-way. Time never goes back, so that no sound is
  * dropped. Gaps above 0.1 s are filled with silence.
  */
-export function timeFilters({ sampleRate, channels }: Source): string[] {
-  const seconds = Math.min(LONGEST_GAP, GAP_BYTES / (sampleRate * channels * SAMPLE_BYTES))
+export function timeFilters({ container, sampleRate, channels }: Source): string[] {
+  const longest = STAMPED.test(container) ? LONGEST_GAP : 0
+  const seconds = Math.min(longest, GAP_BYTES / (sampleRate * channels * SAMPLE_BYTES))
   // 0: the end of the frame before. 1: this frame's time. 2: silence that aresample has not put out yet; it puts out at least a frame
   // more than it takes in. 3: what closed gaps have taken off. 4: the gap before this frame.
   const steps = [

@@ -58,11 +58,12 @@ describe.each([
   })
 })
 
-it('fails a file that came out without audio, too short or late, and delivers the others', async () => {
+it('fails a file that came out without audio, cut, too short or late, and delivers the others', async () => {
   const stage = await setStage(await makeAudio('wav', { seconds: 2 }))
-  // Behind the real one, whose files are exchanged for others: an MP3 header alone, half of the audio, and audio behind a pause.
+  // Wraps the real one and exchanges its files: for an MP3 header alone, an M4A whose end is missing, half of the audio, and audio after a pause.
   const exchange = `case "$*" in *-filter_complex*) "$REAL" "$@" && {
       head -c 300 preview.mp3 >short && rm preview.mp3 && cat short >preview.mp3
+      head -c $(($(wc -c <aac-160.m4a) * 2 / 5)) aac-160.m4a >cut && rm aac-160.m4a && cat cut >aac-160.m4a
       "$REAL" -v error -y -t 1 -i lossless.flac -c:a flac -f flac half </dev/null && rm lossless.flac && cat half >lossless.flac
       "$REAL" -v error -y -itsoffset 1 -i opus-96.webm -c copy -f webm late </dev/null && rm opus-96.webm && cat late >opus-96.webm
     };; *) exec "$REAL" "$@";; esac`
@@ -70,8 +71,8 @@ it('fails a file that came out without audio, too short or late, and delivers th
     const slow = await stage.start(await stage.fakeFfmpeg(exchange))
     const job = newJob(stage.storage, stage.newLightJob().source)
     const { result } = await succeed(slow, job)
-    expect(result.failed.map(({ index }) => index).toSorted()).toEqual(['lossless', 'opus-96', 'preview'])
-    expect(result.variants.map(({ index }) => index)).toEqual(['aac-160', 'mp3-128', 'waveform', 'analysis'])
+    expect(result.failed.map(({ index }) => index).toSorted()).toEqual(['aac-160', 'lossless', 'opus-96', 'preview'])
+    expect(result.variants.map(({ index }) => index)).toEqual(['mp3-128', 'waveform', 'analysis'])
   } finally {
     await stage.strike()
   }
