@@ -170,6 +170,7 @@ export function deletion(context: Context, rows: Deleted[], condition?: SQL) {
   const ids = among(rows.map(({ id }) => id))
   const mine = and(sql`id in ${ids} and +organization_id = ${principal.organization_id}`, condition)
   const stays = (id: SQL) => (condition ? sql`(${inTrash(id)} or ${id} in (select id from tracks))` : inTrash(id))
+  const isUnowned = sql`not exists (select 1 from tracks where id in ${ids} and job_id = jobs.id)`
   const chunks = Array.from({ length: Math.ceil(rows.length / PURGED) }, (_, at) =>
     rows.slice(at * PURGED, (at + 1) * PURGED),
   )
@@ -187,10 +188,11 @@ export function deletion(context: Context, rows: Deleted[], condition?: SQL) {
     db.delete(tracks).where(mine).returning({ id: tracks.id }),
     ...purges.flatMap(({ inserts }) => inserts),
     ...removeFromPlaylists(context, sql`(select value from ${ids} where not ${stays(sql`value`)})`),
+    // A track that the condition kept still needs its job.
     db
       .update(jobs)
       .set({ state: 'done' })
-      .where(sql`id in ${among(rows.map((row) => row.job_id))}`),
+      .where(and(sql`id in ${among(rows.map((row) => row.job_id))}`, condition && isUnowned)),
   ] as const
   return { statements, purges: purges.map(({ purge }) => purge) }
 }

@@ -3,10 +3,11 @@ import { eq } from 'drizzle-orm'
 import { beforeEach, describe, expect, it } from 'vitest'
 
 import { tracks, uploadSessions } from '../../src/adapters/schema.ts'
-import { aShop, beforeBatch, runSweep, trackRow, upload, uploaded } from './fixtures.ts'
+import { aShop, beforeBatch, eventually, runSweep, trackRow, upload, uploaded } from './fixtures.ts'
 import { aMultipart, multipartRow } from './parts.ts'
 import { isSignedFor, signedParts } from './signature.ts'
 import { aCollection, db, ok, query, refused, wrongFields } from './support.ts'
+import { error, made, serveTranscoder } from './transcoder.ts'
 
 let key: string
 let collection_id: string
@@ -135,6 +136,21 @@ describe('a track that is discarded', () => {
     await upload(await trackRow(refusedFile.track_id), '')
     await refused(409, 'track_uploaded', 'DELETE', refusedFile.path, { key })
     expect((await trackRow(refusedFile.track_id)).status).toBe('failed')
+  })
+
+  it('has no file: one that is being processed stays, and becomes ready', async () => {
+    let isBusy = true
+    serveTranscoder((job) => (isBusy ? error('cancelled', 'The transcoder is busy', true) : made(job)))
+    const { track_id, path } = await waiting()
+    await upload(await trackRow(track_id))
+    await ok('POST', `/v1/track/${track_id}/upload_complete`, { key })
+    await refused(409, 'track_uploaded', 'DELETE', path, { key })
+    const { job_id } = await trackRow(track_id)
+    expect(await query('select state from jobs where id = ?', job_id)).toEqual([{ state: 'open' }])
+    isBusy = false
+    await query('update jobs set lease_until = 0 where id = ?', job_id)
+    await runSweep()
+    await eventually(async () => (await trackRow(track_id)).status === 'ready')
   })
 
   it('has no file: one whose file arrives in this moment stays, with its places in playlists', async () => {
