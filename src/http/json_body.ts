@@ -12,7 +12,7 @@ interface Issue {
 /** Wrong fields that one answer names at most. */
 export const MAX_ERRORS = 50
 
-const HALF = 'has half of a surrogate pair, which is no character'
+const HALF = 'contains an unpaired surrogate'
 
 /** Stands for a number that a double does not hold. */
 const INEXACT = Symbol('inexact')
@@ -42,7 +42,7 @@ function issuesOf(root: unknown): Issue[] {
     if (typeof value !== 'object' || value === null) continue
     for (const [key, one] of Object.entries(value)) {
       const at = path === '' ? key : `${path}.${key}`
-      if (key === '__proto__') say(at, 'is not possible as a name')
+      if (key === '__proto__') say(at, 'must not be used as a name')
       if (!key.isWellFormed()) say(at, HALF)
       left.push([at, one])
     }

@@ -80,14 +80,14 @@ describe('behaviour', () => {
 
 describe('errors', () => {
   it.each([
-    ['{"__proto__":{"x":1},"y":2}', 'metadata.__proto__', 'is not possible as a name'],
-    ['{"y":[{"\\u005f_proto__":1}]}', 'metadata.y.0.__proto__', 'is not possible as a name'],
+    ['{"__proto__":{"x":1},"y":2}', 'metadata.__proto__', 'must not be used as a name'],
+    ['{"y":[{"\\u005f_proto__":1}]}', 'metadata.y.0.__proto__', 'must not be used as a name'],
     ['{"y":[1,1e400]}', 'metadata.y.1', 'is a number that cannot be stored exactly'],
     ['{"y":-1e400}', 'metadata.y', 'is a number that cannot be stored exactly'],
     ['{"y":1e-400}', 'metadata.y', 'is a number that cannot be stored exactly'],
     ['{"y":9007199254740993}', 'metadata.y', 'is a number that cannot be stored exactly'],
-    ['{"y":"\\ud800z"}', 'metadata.y', 'has half of a surrogate pair, which is no character'],
-    ['{"\\udfb5":1}', 'metadata.\ufffd', 'has half of a surrogate pair, which is no character'],
+    ['{"y":"\\ud800z"}', 'metadata.y', 'contains an unpaired surrogate'],
+    ['{"\\udfb5":1}', 'metadata.\ufffd', 'contains an unpaired surrogate'],
   ])('is 400 for metadata that would not be stored as it is: %s', async (metadata, path, message) => {
     const { errors } = await refused(400, 'invalid_request', ...post(`{"title":"x","metadata":${metadata}}`))
     expect(errors).toEqual([{ path, message }])
