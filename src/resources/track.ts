@@ -258,7 +258,8 @@ export const trackHandlers: Handlers<typeof trackOperations> = {
     // Its size is read again: its upload URL may have been used twice.
     const source = await findFile(context.env, row.source_path)
     if (!source) throw notUploaded()
-    await startTranscode(context, row, source, idle)
+    // A newer file may have been taken and processed since the row was read.
+    await startTranscode(context, row, source, sql`${idle} and source_path = ${source.path}`)
     return { track_id: row.id, track: await showTrack(context, row.id) }
   },
 }

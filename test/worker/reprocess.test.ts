@@ -1,12 +1,13 @@
 import { afterEach, describe, expect, it, vi } from 'vitest'
 
 import type { JobEvent } from '../../src/contract/job.ts'
-import { aShop, eventually, laterBy, storedFiles, runSweep } from './fixtures.ts'
+import { aShop, beforeBatch, eventually, laterBy, storedFiles, runSweep, trackRow } from './fixtures.ts'
 import { settled } from './meter.ts'
 import { aPlayedTrack } from './played_track.ts'
 import { uploadAndProcess } from './processed_track.ts'
 import { aWaitingTrack, call, ok, query } from './support.ts'
 import { error, made, serveTranscoder } from './transcoder.ts'
+import { aTrackWithHandles, put, serveSources } from './upload_handles.ts'
 
 afterEach(() => void vi.useRealTimers())
 
@@ -60,6 +61,24 @@ describe('reprocess', () => {
     finished = true
     await eventually(async () => (await read()).status === 'ready')
     expect(jobs.length).toBe(2)
+  })
+
+  it('does not bring back an older source when a new file is taken at the same time', async () => {
+    serveSources()
+    const track = await aTrackWithHandles()
+    await put(track.first, 9)
+    await track.complete()
+    await eventually(async () => (await track.read()).status === 'ready')
+    const renewed = await track.renew({ file_name: 'b.wav' })
+    let times = 0
+    const bindings = beforeBatch(async () => {
+      if (times++ > 0) return
+      await put(renewed, 12)
+      await track.complete()
+      await eventually(async () => (await trackRow(track.track_id)).status === 'ready')
+    })
+    await ok('POST', `${track.at}/reprocess`, { key: track.key, bindings })
+    await track.isOnly(12, 'b.wav', [])
   })
 
   it('that fails keeps the variants and says incomplete, and why', async () => {
