@@ -11,7 +11,7 @@ import { done, end, type Job, type Outcome } from './jobs.ts'
 import { purgeLaterFrom } from './purge.ts'
 import { startTranscode } from './transcode/start.ts'
 import { failure } from './transcode/track_job.ts'
-import { discardUpload, mayTake, replacedPaths, takenFrom } from './upload.ts'
+import { discardUpload, findUnchecked, isUnchecked, mayTake, replacedPaths, takenFrom } from './upload.ts'
 import { nudgeFor } from './webhook.ts'
 
 /**
@@ -34,24 +34,30 @@ const LATER = 12 * 3600
 const waitsFor = (track: Waiting) =>
   and(eq(tracks.id, track.id), eq(tracks.awaiting_upload, true), eq(tracks.upload_path, track.upload_path))!
 
-/** Takes the file of the newest upload handle that has one, or fails the track when none can arrive any more. True when the row changed. */
+/** Takes the file of the newest upload handle that has a good one, or fails the track when none can arrive any more. True when the row changed. */
 export async function ingest(system: System, track: Waiting): Promise<boolean> {
   const arrived = await findUploads(system.env, track.upload_path, track.source_path)
+  let newestFault: Fault | null = null
   for (const [at, source] of arrived.entries()) {
-    const reason = await faultOf(system.env, source)
-    if (reason && source.path === track.upload_path) return refuse(system, track, reason)
-    // A bad file at an older handle is dropped; the newest handle stays open.
-    if (reason) await system.env.MEDIA.delete(source.path)
-    else if (await take(system, track, source)) {
+    const fault = await faultOf(system.env, source)
+    if (!fault) {
+      if (!(await take(system, track, source))) continue
+      // A bad file at the newest handle is rejected by the next look, when the track has this one.
       for (const older of arrived.slice(at + 1)) await discardUpload(system, track.id, older)
       return true
     }
+    if (source.path === track.upload_path) newestFault = fault
+    // The newest handle stays open.
+    else if (!(await findUnchecked(system, track.id, source.path))) await system.env.MEDIA.delete(source.path)
   }
+  if (newestFault) return refuse(system, track, newestFault)
   if (arrived.length > 0) return false
   // It was refused, and whoever did that came no further.
   if (track.status === 'initializing' && track.info.error) return fail(system, track)
   return expire(system, track)
 }
+
+type Fault = ReturnType<typeof failure>
 
 /** Why a file is rejected without decoding; null when it has to be decoded. */
 async function faultOf(env: Env, { path, size }: { path: string; size: number }) {
@@ -87,18 +93,20 @@ async function take(system: System, track: Waiting, source: { path: string; size
   })
 }
 
-/** A file that no decoder needs to look at, however long the line is. The reason is written first: without the file nobody could tell it. */
-async function refuse(system: System, track: Waiting, reason: ReturnType<typeof failure>): Promise<boolean> {
+/** Rejects the file of the newest handle. The reason is written before the file is deleted: a retry could not find it again. */
+async function refuse(system: System, track: Waiting, fault: Fault): Promise<boolean> {
   const { db, env } = system
-  const info = sql`json_patch(info, ${JSON.stringify(reason)})`
-  await db.update(tracks).set({ info }).where(waitsFor(track))
+  const info = sql`json_patch(info, ${JSON.stringify(fault)})`
+  const isRefused = and(waitsFor(track), sql`not ${isUnchecked(track.id, track.upload_path)}`)
+  const refused = await db.update(tracks).set({ info }).where(isRefused).returning({ id: tracks.id })
+  if (refused.length === 0) return false
   await env.MEDIA.delete(track.upload_path)
   return fail(system, track, { info })
 }
 
-/** Ends the waiting. A track that had a good file before keeps it. */
+/** Ends the waiting. A track that has a good file keeps it, also one that was taken after `track` was read. */
 async function fail({ db }: System, track: Waiting, values: { info?: SQL } = {}): Promise<boolean> {
-  const status = track.source_path === null ? ('failed' as const) : track.status
+  const status = sql`iif(source_path is null, 'failed', status)`
   const failed = await db
     .update(tracks)
     .set({ awaiting_upload: false, status, ...values })

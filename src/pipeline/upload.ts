@@ -46,8 +46,14 @@ export function keepUploads(system: System, organization_id: string, track: SQL,
 export const isGivenUp = (path: string) => sql`id = ${path} and payload -> '$.upload' is null`
 
 /** Whether the size of a path's joined parts was not checked yet. */
-const isUnchecked = (track_id: string, path: string) =>
+export const isUnchecked = (track_id: string, path: string) =>
   sql`exists (select 1 from multipart_uploads where track_id = ${track_id} and path = ${path} and state = 'open')`
+
+/** The same as a query. */
+export async function findUnchecked({ db }: System, track_id: string, path: string): Promise<boolean> {
+  const [found] = await db.select({ is: sql<number>`${isUnchecked(track_id, path)}`.as('is') }).from(sql`(select 1)`)
+  return found!.is === 1
+}
 
 /** The condition of taking a file: its handle is newer than that of the track's source, and was not given up. */
 export const mayTake = (track_id: string, path: string) =>

@@ -97,6 +97,25 @@ describe('an upload in parts', () => {
     await track.isOnly(25, 'b.wav', [['parts.wav', 12]])
   })
 
+  it.each(['newest', 'older'])(
+    'whose joined file is bad is kept while it is the %s and its size is unchecked',
+    async (which) => {
+      serveSources()
+      const track = await aTrackWithHandles()
+      const { at, key, path, upload_id } = await aPart(track, 12)
+      const part = await sendPart(at.split('/').at(-1)!, 1, 'Dear diary, ')
+      if (which === 'older') await track.renew()
+      const { part_number, etag } = part
+      await env.MEDIA.resumeMultipartUpload(path, upload_id).complete([{ partNumber: part_number, etag }])
+      expect((await track.complete()).status).toBe('initializing')
+      expect(await storedFiles('uploads/')).toEqual([path])
+      // The call is repeated: its answer is that of a complete upload.
+      const { track: after } = await ok('POST', `${at}/complete`, { key, body: { done: [part] } })
+      expect(after.status).toBe(which === 'newest' ? 'failed' : 'initializing')
+      expect(await storedFiles('uploads/')).toEqual([])
+    },
+  )
+
   it('replaces bytes that came to the first URL before', async () => {
     serveSources()
     const track = await aTrackWithHandles()
