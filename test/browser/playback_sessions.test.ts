@@ -1,7 +1,18 @@
 import { beforeEach, describe, expect, test, vi } from 'vitest'
 
 import { FakeAudio } from './fake_audio.ts'
-import { audio, create, events, names, openPlaying, playback, requests, service, settle } from './playback_setup.ts'
+import {
+  audio,
+  create,
+  events,
+  names,
+  open,
+  openPlaying,
+  playback,
+  requests,
+  service,
+  settle,
+} from './playback_setup.ts'
 
 /** Sessions end, are renewed, and change what they list. */
 
@@ -48,6 +59,15 @@ describe('a session that ends', () => {
     await opening
     expect([names(), playback.paused]).toEqual([['play', 'pause', 'sessionexpired'], true])
     expect(playback.resumePoint.play).toBe(true)
+  })
+  test('before its first answer is told again when play is pressed', async () => {
+    service.refusals = { first: gone }
+    await open()
+    expect(names()).toEqual(['sessionexpired'])
+    await playback.play()
+    await settle()
+    expect(names().filter((name) => name === 'sessionexpired')).toHaveLength(2)
+    expect(playback.state.status).toBe('expired')
   })
   test('and whose sound is all here is none', async () => {
     await openPlaying()

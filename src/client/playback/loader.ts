@@ -125,10 +125,10 @@ export class Loader {
   async reload(): Promise<void> {
     const { store, session } = this.#core
     const id = store.track()?.id
+    // A listener who presses play in an ended session is told again, also when the session never opened.
+    if (this.#state.status === 'expired') store.set({ expiryAnnounced: false })
     if (id === undefined) return await this.open()
     const isCurrent = this.#begin()
-    // A listener who presses play in an ended session is told again.
-    if (this.#state.status === 'expired') store.set({ expiryAnnounced: false })
     // After a refusal only a fresh answer shows that it is over.
     const answer = await (this.#state.status === 'ready' ? session.view(id) : session.refresh(id))
     if (!isCurrent()) return
