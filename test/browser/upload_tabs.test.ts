@@ -86,6 +86,46 @@ describe('two tabs', () => {
     expect([times(), service.tracks.length]).toEqual([ONCE, 2])
   })
 
+  test('the second one is complete once the first one has sent the file', async () => {
+    const first = await sending('shared.wav')
+    const { queue, told, types } = await inTab()
+    const [item, small] = queue.add([aLargeSong('shared.wav'), aSong('small.wav')])
+    await until(item, 'interrupted')
+    await until(small, 'ready')
+    expect(types()).not.toContain('queue-complete')
+    await crash(first)
+    await until(item, 'ready')
+    await vi.waitFor(() => expect(told.at(-1)).toEqual({ type: 'queue-complete', ready: 2, failed: 0 }))
+    expect(types().filter((type) => type === 'queue-complete')).toHaveLength(1)
+  })
+
+  test('the second one is complete, and asks for the file again, when the first one ended before it had a track', async () => {
+    service.intercept = (call) => (call.path.startsWith('/v1/upload/') ? silence(call) : undefined)
+    const [first] = (await inTab()).queue.add([aLargeSong('begun.wav')])
+    await vi.waitFor(() => expect(service.count('POST /v1/upload/')).toBe(1))
+    const { queue, told, types } = await inTab()
+    const [item] = queue.add([aLargeSong('begun.wav')])
+    await until(item, 'interrupted')
+    expect(types()).not.toContain('queue-complete')
+    await crash({ item: first! })
+    await vi.waitFor(() => expect(told.at(-1)).toEqual({ type: 'queue-complete', ready: 0, failed: 0 }))
+    expect([item?.state, item?.problem]).toEqual(['interrupted', null])
+    queue.choose(item!, aLargeSong('begun.wav'))
+    await until(item, 'ready')
+    expect(told.at(-1)).toEqual({ type: 'queue-complete', ready: 1, failed: 0 })
+  })
+
+  test('the second one is complete without the file that it takes from its list', async () => {
+    await sending('given.wav')
+    const { queue, told, types } = await inTab()
+    const [item, small] = queue.add([aLargeSong('given.wav'), aSong('small.wav')])
+    await until(item, 'interrupted')
+    await until(small, 'ready')
+    expect(types()).not.toContain('queue-complete')
+    queue.remove(item!)
+    await vi.waitFor(() => expect(told.at(-1)).toEqual({ type: 'queue-complete', ready: 1, failed: 0 }))
+  })
+
   test('that list the same interrupted file and are given it at once send it once, and both see it arrive', async () => {
     await crash(await sending('listed.wav'))
     const tabs = [await inTab(), await inTab()]

@@ -274,18 +274,19 @@ export class UploadQueue {
       Object.assign(item, { state: 'interrupted', problem: { code: 'other_tab', message: '' } })
       this.#context.emit('upload-pause', item, {})
       void this.#takeOver(item)
-      this.#completeIfSettled()
     }
   }
 
   /** Goes on with a file when the other tab that sent it has ended. */
   async #takeOver(item: UploadItem): Promise<void> {
-    if (!(await this.#context.ledger.claim(item, item.controller.signal)) || item.state !== 'interrupted') return
-    item.problem = null
-    // Without a track, nothing is known of what became of it there.
-    if (item.target) item.state = 'paused'
-    else void this.#context.ledger.forget(item)
-    this.resume(item)
+    if ((await this.#context.ledger.claim(item, item.controller.signal)) && item.state === 'interrupted') {
+      // Without a track to go on with, the user must choose the file again.
+      Object.assign(item, { problem: null }, item.target ? { state: 'paused' } : { file: null })
+      if (!item.file) void this.#context.ledger.forget(item)
+      this.resume(item)
+    }
+    // The item may be off the list now, or wait for the user.
+    this.#completeIfSettled()
   }
 
   #retry(items: UploadItem[]): void {
@@ -305,7 +306,9 @@ export class UploadQueue {
   }
 
   #completeIfSettled(): void {
-    if (this.#isComplete || this.items.length === 0 || !this.items.every((item) => item.isSettled)) return
+    // An interrupted item that has its file waits for the tab that sends it.
+    const isDone = (item: UploadItem) => item.isSettled && !(item.state === 'interrupted' && item.file)
+    if (this.#isComplete || this.items.length === 0 || !this.items.every(isDone)) return
     this.#isComplete = true
     const count = (...states: string[]) => this.items.filter(({ state }) => states.includes(state)).length
     this.#listener.onQueueEvent?.('queue-complete', { ready: count('ready'), failed: count('failed', 'rejected') })
