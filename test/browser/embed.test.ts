@@ -42,6 +42,7 @@ function aPlayer() {
     track: tracks[0],
     volume: 1,
     rate: 1,
+    paused: true,
     play: vi.fn<TonearmPlayer['play']>(),
     pause: vi.fn<TonearmPlayer['pause']>(),
     seek: vi.fn<TonearmPlayer['seek']>(),
@@ -224,14 +225,45 @@ describe('the frame of a share', () => {
   })
 })
 
+/** Two frames, and what ends them. */
+function twoFrames() {
+  const players = [aPlayer(), aPlayer()] as const
+  const ends = players.map((player) => join(player as unknown as TonearmPlayer, null, frame as unknown as Window))
+  leave = () => ends.forEach((end) => end())
+  return players
+}
+const start = (player: EventTarget) => player.dispatchEvent(new CustomEvent('tonearm-play', { detail: {} }))
+
 test('of frames that start at the same time, one plays', async () => {
-  const [one, two] = [aPlayer(), aPlayer()]
-  const ends = [one, two].map((player) => join(player as unknown as TonearmPlayer, null, frame as unknown as Window))
-  const start = (player: typeof one) => player.dispatchEvent(new CustomEvent('tonearm-play', { detail: {} }))
+  const [one, two] = twoFrames()
   for (let i = 1; i <= 5; i++) {
     start(one)
     start(two)
     await vi.waitFor(() => expect(one.pause.mock.calls.length + two.pause.mock.calls.length).toBe(i))
   }
-  for (const end of ends) end()
+})
+
+test('a frame that was not started keeps its autoplay when another one starts', async () => {
+  const [one, two] = twoFrames()
+  // It waits when it hears of the first start, and plays when it hears of the second one.
+  const paused = [true, false]
+  Object.defineProperty(one, 'paused', { get: () => paused.shift() })
+  start(two)
+  start(two)
+  await vi.waitFor(() => expect(paused).toEqual([]))
+  expect(one.pause).toHaveBeenCalledOnce()
+})
+
+test.each([
+  ['that still loads after a click', true, false],
+  ['that was started before it listened', false, false],
+  ['whose session ended while it played', true, true],
+])('a frame %s is paused when another one starts', async (_, isStarted, paused) => {
+  const [one, two] = twoFrames()
+  // Within one millisecond, chance decides which of two starts is the later one.
+  if (isStarted) vi.spyOn(Date, 'now').mockReturnValueOnce(1)
+  if (isStarted) start(one)
+  one.paused = paused
+  start(two)
+  await vi.waitFor(() => expect(one.pause).toHaveBeenCalledOnce())
 })

@@ -87,7 +87,9 @@ function joinOthers(player: TonearmPlayer, own: Window, signal: AbortSignal): vo
   // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a channel has none
   const start = () => channel.postMessage((started = Date.now() + Math.random()))
   player.addEventListener('tonearm-play', start, { signal })
-  channel.onmessage = ({ data }: MessageEvent<number>) => data > started && player.pause()
+  // A player that has not been started keeps its autoplay. One whose session has ended is paused as well: it still goes on in another session.
+  channel.onmessage = ({ data }: MessageEvent<number>) =>
+    data > started && (started > 0 || !player.paused) && player.pause()
   signal.addEventListener('abort', () => channel.close())
 }
 
