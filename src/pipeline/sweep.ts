@@ -111,6 +111,13 @@ type EndedTable =
   | typeof idempotencyKeys
   | typeof jobs
 
+/**
+ * Whether a job has the name of a track's source from which no files were made: a later reprocess gives it to the track. The track is found by
+ * its id. A sweep reads again the few old jobs that it keeps.
+ */
+const holdsName = sql`exists (select 1 from tracks where id = jobs.payload ->> '$.upload.track_id' and source_path = jobs.id
+  and files is not null and not exists (select 1 from json_each(files) where value ->> 'path' = source_path))`
+
 /** What has ended, by its table, and the column by which it is found. */
 function endedRows(now: number): { table: EndedTable; condition: SQL; by: SQL }[] {
   const expired = sql`expires_at < ${now - DAY}`
@@ -120,7 +127,7 @@ function endedRows(now: number): { table: EndedTable; condition: SQL; by: SQL }[
     { table: formerPlaySessions, condition: expired, by: sql`expires_at` },
     { table: uploadSessions, condition: expired, by: sql`expires_at` },
     { table: idempotencyKeys, condition: old(1), by: sql`created_at` },
-    { table: jobs, condition: sql`${old(7)} and state <> 'open'`, by: sql`created_at` },
+    { table: jobs, condition: sql`${old(7)} and state <> 'open' and not ${holdsName}`, by: sql`created_at` },
   ]
 }
 

@@ -204,9 +204,15 @@ describe('a file that replaces one that plays', () => {
     await eventually(async () => (await trackRow(track.track_id)).status === 'incomplete')
     expect(await track.read()).toMatchObject({ file_name: 'a.wav', file_name_original: 'a.wav', duration: 9 })
     expect(tagged.map(({ tags }) => tags!.under.title)).toEqual(['b'])
+    // The sweep deletes old jobs, but not the one with the name.
+    laterBy(8 * 24)
+    await runSweep()
     serveSources()
     await ok('POST', `${track.at}/reprocess`, { key })
     await track.isOnly(12, 'b.wav', [])
+    laterBy(24 * 24)
+    await runSweep()
+    expect(await query(`select id from jobs where payload -> '$.upload' is not null`)).toEqual([])
   })
 })
 
