@@ -44,6 +44,8 @@ export interface UploadPlace {
   /** The track's names once this file is its own; null: unchanged. */
   file_name: string | null
   file_name_original: string | null
+  /** The track's name when a handle without a name was handed out: only for `info.replaced_uploads`. */
+  listed_name?: string
   /** The `file_name` as the search compares it, when it differs (fold.ts). */
   folded_name: string | null
   /** Listed in `info.replaced_uploads` already. */

@@ -33,12 +33,13 @@ export function keepUploads(system: System, organization_id: string, track: SQL,
   const { path, expires_at, file_name = null, file_name_original = null } = handle
   const folded_name = file_name === null ? null : folded(file_name)
   const names = sql`'file_name', ${file_name}, 'file_name_original', ${file_name_original}, 'folded_name', ${folded_name}`
+  const listed = file_name === null ? sql`${names}, 'listed_name', file_name` : names
   const own = sql`'file_name', file_name, 'file_name_original', file_name_original, 'folded_name', folded ->> '$.file_name'`
   const former = sql`${track} and coalesce(source_path, '') < upload_path`
   const seconds = Math.ceil((expires_at - system.now) / 1000) + UPLOAD_TTL
   return [
     insert(sql`upload_path`, sql`upload_expires_at`, own, former, AFTER_URLS),
-    insert(sql`${path}`, sql`${expires_at}`, names, track, seconds),
+    insert(sql`${path}`, sql`${expires_at}`, listed, track, seconds),
   ] as const
 }
 
@@ -68,8 +69,11 @@ export const mayTake = (track_id: string, path: string) =>
 const sent = (field: string, path: SQL) => sql`(select payload ->> ${`$.upload.${field}`} from jobs where id = ${path})`
 
 /** The name that a path's handle has, or the track's own. */
-export const nameOf = (column: 'file_name' | 'file_name_original', path: SQL) =>
+const nameOf = (column: 'file_name' | 'file_name_original', path: SQL) =>
   sql<string>`coalesce(${sent(column, path)}, tracks.${sql.raw(column)})`
+
+/** The name under which a path's file is listed when it is replaced. */
+const listedName = (path: SQL) => sql<string>`coalesce(${sent('listed_name', path)}, ${nameOf('file_name', path)})`
 
 /** The column `folded` that goes with these names. */
 const foldedOf = (path: SQL) =>
@@ -97,7 +101,7 @@ export function takenFrom(path: string) {
     folded: sql`iif(${hasFinalFiles}, folded, ${foldedOf(sql`${path}`)})`,
     awaiting_upload: false,
     info: sql`iif(${isReplaced},
-      ${withReplaced(sql`json_remove(info, '$.error')`, namesOfSource.file_name, sql`source_size`)},
+      ${withReplaced(sql`json_remove(info, '$.error')`, listedName(sql`source_path`), sql`source_size`)},
       json_remove(info, '$.error', '$.replaced_uploads'))`,
   }
 }
@@ -118,7 +122,7 @@ export async function discardUpload(
 ): Promise<void> {
   const isUntold = sql`id = ${path} and state = 'open' and payload -> '$.upload' is not null
     and payload ->> '$.upload.is_replaced' is null and not ${isUnchecked(track_id, path)}`
-  const file_name = nameOf('file_name', sql`${path}`)
+  const file_name = listedName(sql`${path}`)
   const [, , used] = await db.batch([
     db
       .update(tracks)

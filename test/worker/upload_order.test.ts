@@ -167,6 +167,21 @@ describe('of many upload handles', () => {
     await track.isOnly(12, 'a.wav', [])
   })
 
+  it('an unnamed one that loses is listed under the name that the track had when it was handed out', async () => {
+    serveSources()
+    const track = await aTrackWithHandles()
+    await put(track.first, 9)
+    await track.complete()
+    await eventually(async () => (await trackRow(track.track_id)).status === 'ready')
+    const unnamed = await track.renew()
+    await put(await track.renew({ file_name: 'b.wav' }), 12)
+    await track.complete()
+    await eventually(async () => (await trackRow(track.track_id)).file_name === 'b.wav')
+    await put(unnamed, 25)
+    await track.complete()
+    await track.isOnly(12, 'b.wav', [['a.wav', 25]])
+  })
+
   it('all are used in order although the clock was set back', async () => {
     serveSources()
     const track = await aTrackWithHandles()
