@@ -1,0 +1,58 @@
+import { env } from 'cloudflare:workers'
+import { afterEach, describe, expect, it, vi } from 'vitest'
+
+import { beforeBatch, eventually, storedFiles, trackRow } from './fixtures.ts'
+import { call } from './support.ts'
+import { aTrackWithHandles, pathOf, put, serveSources } from './upload_handles.ts'
+
+/** Files that are rejected without decoding, at one of several upload handles (docs/decisions/0063). */
+
+afterEach(() => void vi.useRealTimers())
+
+describe('a bad file', () => {
+  it('at an older handle is deleted', async () => {
+    serveSources()
+    const track = await aTrackWithHandles()
+    await env.MEDIA.put(pathOf(track.first), 'Dear diary, ')
+    const renewed = await track.renew()
+    expect((await track.read()).status).toBe('initializing')
+    expect(await storedFiles('uploads/')).toEqual([])
+    await put(renewed, 12)
+    await track.complete()
+    await track.isOnly(12, 'a.wav', [])
+  })
+
+  it.each(['one look', 'two looks'])(
+    'at the newest handle does not cost a good older file, seen in %s',
+    async (looks) => {
+      serveSources()
+      const track = await aTrackWithHandles()
+      const renewed = await track.renew({ file_name: 'b.wav' })
+      await put(track.first, 12)
+      if (looks === 'two looks') await track.complete()
+      await env.MEDIA.put(pathOf(renewed), '')
+      expect((await track.complete()).status).not.toBe('failed')
+      await eventually(async () => (await trackRow(track.track_id)).status === 'ready')
+      await track.complete()
+      expect(await trackRow(track.track_id)).toMatchObject({ status: 'ready', awaiting_upload: false })
+      await track.isOnly(12, 'a.wav', [])
+    },
+  )
+
+  it('at the newest handle does not fail a track that took an older file during the same look', async () => {
+    serveSources()
+    const track = await aTrackWithHandles()
+    await put(track.first, 12)
+    await env.MEDIA.put(pathOf(await track.renew()), '')
+    let times = 0
+    // Before the batch that takes the older file, another call takes it, and its job ends.
+    const bindings = beforeBatch(async () => {
+      if (times++ > 0) return
+      await track.complete()
+      await eventually(async () => (await trackRow(track.track_id)).status === 'ready')
+    })
+    const { body } = await call('POST', `${track.at}/upload_complete`, { key: track.key, bindings })
+    expect(body.track.status).toBe('ready')
+    await track.isOnly(12, 'a.wav', [])
+  })
+})
