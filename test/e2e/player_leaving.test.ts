@@ -74,6 +74,22 @@ test('a player that is taken out stops, and keeps its place when it is put back'
   await page.context().close()
 })
 
+test('a player that had nothing to play when it was taken out keeps its autoplay', async () => {
+  const page = await alone.open()
+  await page.evaluate(async (session) => {
+    const element = document.createElement('tonearm-player')
+    element.setAttribute('autoplay', '')
+    document.body.append(element)
+    element.remove()
+    // It closes in a microtask of its own.
+    await Promise.resolve()
+    element.setAttribute('play-session-id', session)
+    document.querySelector('tonearm-player')!.replaceWith(element)
+  }, SESSION)
+  await page.waitForFunction(() => document.querySelector('tonearm-player')!.currentTime > 0, null, PATIENCE)
+  await page.context().close()
+})
+
 test('removed players are freed', async () => {
   const page = await alone.open()
   const devtools = await page.context().newCDPSession(page)

@@ -108,7 +108,7 @@ export class TonearmPlayer extends MediaElement {
     // A player that is only moved plays on.
     queueMicrotask(() => {
       if (this.isConnected) return
-      this.pause()
+      this.playback?.pause()
       this.#close()
     })
   }
