@@ -265,7 +265,7 @@ test('the studio makes a link, shows its QR code and revokes it', async () => {
 
   const shut = page.locator('.shares li').filter({ hasText: locked.slug })
   await shut.getByText('QR code and frame').click()
-  await shut.getByText('may not show this link in a frame').waitFor()
+  await shut.getByText('This link has a password, so other sites cannot show it in a frame.').waitFor()
   expect(await shut.getByText('<iframe').count()).toBe(0)
 
   // Two at once, the slower one first: neither comes back.

@@ -1,8 +1,8 @@
 import { Latest, sleep } from '../retry.ts'
 
 /**
- * The audio element. One plays; another one takes over without a gap when the next track begins or the file gets a new URL, and the two
- * change places. Nothing here knows sessions.
+ * The audio element. One plays; another one takes over when the next track begins or the file gets a new URL, and the two change places.
+ * Between two tracks there is about a hundredth of a second of silence. Nothing here knows sessions.
  */
 
 interface Callbacks {

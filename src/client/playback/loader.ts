@@ -68,7 +68,7 @@ export class Loader {
     if (!isCurrent()) return
     if (!answer.ok) return this.#refused(answer, () => void this.open())
     if (answer.tracks.length === 0) return store.set({ status: 'empty' })
-    // A position in a track that is not there is none in another one.
+    // A position belongs to its track.
     const start = starts.find(({ track }) => hasTrack(this.#state.session, track)) ?? { ...starts.at(-1)!, position: 0 }
     store.set(goTo(this.#state, start, options))
     await this.select(this.#state.index, start.position, start.play)

@@ -71,7 +71,7 @@ const held = new Map<string, { item: UploadItem; letGo: () => void }>()
 
 const lockOf = (key: string) => `tonearm ${key}`
 
-/** What a queue keeps of what goes to its place. */
+/** The stored uploads for one destination. */
 export function openLedger(place: () => string): Ledger {
   if (typeof indexedDB === 'undefined') return NONE
   const database = openDatabase()
@@ -137,7 +137,7 @@ export function openLedger(place: () => string): Ledger {
   }
 }
 
-/** Takes the lock of a key, and gives what lets go of it: null while another tab has it. A browser without locks always gives it. */
+/** Takes the lock of a key, and returns the function that releases it: null while another tab has it. A browser without locks always returns one. */
 const lock = (key: string, signal?: AbortSignal) =>
   new Promise<(() => void) | null>((resolve) => {
     const always = () => resolve(() => {})

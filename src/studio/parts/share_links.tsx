@@ -132,7 +132,10 @@ function ShareItem({ share, title, onRevoked }: { share: ShareLink; title: strin
         {isFramed ? (
           <Copyable label={`Frame /s/${slug}`} value={iframeCode(embed_url, title, scope, 0)} />
         ) : (
-          <p class="soft">Because of its password, other sites may not show this link in a frame.</p>
+          <p class="soft">
+            This link has a password, so other sites cannot show it in a frame. Set <code>allowed_origins</code> to
+            allow them.
+          </p>
         )}
       </details>
       <div class="actions">
