@@ -37,7 +37,9 @@ export async function faultOf(encode: Encode, length: number, checking: Checking
     stdoutLimit: 65_536,
     signal: checking.signal,
   }
-  const exit = await run(checking.tools.ffprobe, args, limits)
+  let exit = await run(checking.tools.ffprobe, args, limits)
+  // A damaged file fails twice. A process that could not start on a busy machine says nothing about it.
+  if (exit.code !== 0 && !exit.timedOut) exit = await run(checking.tools.ffprobe, args, limits)
   checking.signal.throwIfAborted()
   if (exit.timedOut) throw new JobError('timed_out', 'The check of a finished file took too long.', true)
   const found = exit.code === 0 ? Probe.parse(JSON.parse(exit.stdout.toString())) : null

@@ -18,7 +18,20 @@ export async function levelOf(file: Buffer): Promise<Level> {
   try {
     await writeFile(join(cwd, 'file'), file)
     const filter = 'ebur128=peak=true:dualmono=true:framelog=verbose'
-    const args = ['-hide_banner', '-nostats', '-i', 'file', '-af', filter, '-f', 'null', '-']
+    // ffmpeg's own decoder of Opus puts out mono of 48 kbit/s and less with up to 6 dB of errors; libopus is the reference.
+    const isWebM = file.readUInt32BE(0) === 0x1a45dfa3
+    const args = [
+      '-hide_banner',
+      '-nostats',
+      ...(isWebM ? ['-c:a', 'libopus'] : []),
+      '-i',
+      'file',
+      '-af',
+      filter,
+      '-f',
+      'null',
+      '-',
+    ]
     const { stderr } = await execute(tools.ffmpeg, args, { cwd })
     const found = loudness(stderr, createPcmMeter(1).summary())
     return { lufs: found.integrated_lufs ?? Number.NaN, peak: found.true_peak_dbtp ?? Number.NaN }
