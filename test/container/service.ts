@@ -1,5 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { randomUUID } from 'node:crypto'
+import { existsSync } from 'node:fs'
 import { chmod, mkdtemp, readdir, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -23,7 +24,7 @@ export async function startService(
   wrap = (command: string[]): string[] => command,
 ) {
   const workDir = environment.WORK_DIR ?? (await mkdtemp(join(tmpdir(), 'tonearm-test-')))
-  if (process.env.SERVICE_COMMAND) await chmod(workDir, 0o777)
+  if (process.env.SERVICE_COMMAND && existsSync(workDir)) await chmod(workDir, 0o777)
   const env = { ...process.env, PORT: '0', WORK_DIR: workDir, PARENT_PID: String(process.pid), ...environment }
   const [program, ...args] = wrap(COMMAND)
   const child = spawn(program!, args, { env, stdio: ['ignore', 'pipe', 'inherit'] })
