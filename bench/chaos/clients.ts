@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { makeWav } from '../../scripts/sample.ts'
 import { call, type Created, put, type Stack } from '../stack.ts'
 
-/** What clients do to a track: they upload, renew, replace and race, by one `PUT` or in parts. */
+/** The actions of clients on a track: they upload, renew, replace and race, by one `PUT` or in parts. */
 
 /** A file that a track should have in the end. */
 export interface Sound {
@@ -90,7 +90,7 @@ interface Begun {
 }
 type Track = Awaited<ReturnType<typeof aTrack>>
 
-/** What happens to a track after its creation; answers the handle whose file should win, with that file. `a` is the first handle's file. */
+/** One action on a track after its creation; returns the handle whose file should win, with that file. `a` is the first handle's file. */
 type Action = (track: Track, a: File, b: File, c: File) => Promise<[Handle, File][]>
 
 /** All that was sent; the newest handle wins. */

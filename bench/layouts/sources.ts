@@ -2,7 +2,7 @@ import { ffmpeg } from '../../test/support/audio.ts'
 import { chirps, sample, silence, sine, type Wave } from '../../test/support/signal.ts'
 import { wavFile } from '../../test/support/wav.ts'
 
-/** Sources of every layout: bursts in the first channel, whose place can be told to the sample, and chords in all channels between them. */
+/** Sources of every layout: bursts in the first channel, whose position can be measured to the sample, and chords in all channels between them. */
 
 export const SECONDS = 3
 /** Where bursts begin that are looked for, in seconds. */

@@ -22,7 +22,7 @@ const MP3_PADDING = 2500
 const DECODED = 1
 
 /**
- * What is wrong with a finished file whose sound should last so many seconds; null when it opens, starts at 0, has that length, and its end can
+ * The fault of a finished file that should last `length` seconds; null when it opens, starts at 0, has that length, and its end can
  * be decoded. Throws when ffprobe takes too long, which says nothing about the file.
  */
 export async function faultOf(encode: Encode, length: number, checking: Checking): Promise<string | null> {

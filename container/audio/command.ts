@@ -28,7 +28,7 @@ export type Command = {
 /** What the files say of themselves, and whether there is a picture for them; null: nothing. */
 export type Labels = { tags: Tags; picture: boolean }
 
-/** What is measured of the channels that are heard: by us from s16le PCM of the source's rate on stdout, and by ffmpeg, loudness on stderr. */
+/** Measurements of the delivered channels: ours, from s16le PCM at the source's rate on stdout, and ffmpeg's loudness on stderr. */
 export type Measure = 'pcm' | 'loudness'
 export const MEASURES: Measure[] = ['pcm', 'loudness']
 

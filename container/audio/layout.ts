@@ -40,9 +40,9 @@ const NAMED: Record<string, string> = {
   cube: 'FL+FR+BL+BR+TFL+TFR+TBL+TBR',
 }
 
-/** What ffmpeg takes for an unknown layout of one to eight channels. */
+/** The layouts that ffmpeg assumes for one to eight unknown channels. */
 const ASSUMED = ['mono', 'stereo', '2.1', '4.0', '5.0', '5.1', '6.1', '7.1']
-/** What FLAC, Vorbis and Opus take for it: no third channel is lost as an LFE, and four are quad (RFC 9639 §9.1.3). */
+/** The layouts that FLAC, Vorbis and Opus assume: no third channel is lost as an LFE, and four are quad (RFC 9639 §9.1.3). */
 const LIKELY = ['mono', 'stereo', '3.0', 'quad', '5.0', '5.1', '6.1', '7.1']
 
 /** The layout by the name that ffprobe gives it, such as `5.1(side)` or `3 channels (FC+LFE+BC)`. */

@@ -24,7 +24,7 @@ export type OutputFile = {
 
 type Failed = Encoded['failed']
 
-/** What ffmpeg rounds in the headers of its files, put right in the finished file. */
+/** Corrections of the finished files, in whose headers ffmpeg rounds. */
 const HEADERS: Partial<Record<AudioCodec, (path: string) => Promise<void>>> = { aac: setMovieClock, opus: writePreSkip }
 
 /** The audio files that ffmpeg made, without those that came out wrong; `whole` in seconds. */

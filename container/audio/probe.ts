@@ -139,7 +139,7 @@ function describe(found: Probe, guessed: boolean): Source {
   return {
     container: found.format.format_name ?? 'unknown',
     codec,
-    // ffmpeg 7.1's own puts as many zeros as samples into a 16 kHz file. Without libspeex there is none that can be relied on.
+    // ffmpeg 7.1's own puts as many zeros as samples into a 16 kHz file. Only libspeex is reliable.
     decoder: codec === 'speex' ? 'libspeex' : null,
     profile: stream.profile ?? null,
     stream: stream.index,

@@ -1,6 +1,6 @@
 import { type FileHandle, open } from 'node:fs/promises'
 
-/** What ffmpeg misreads in the head of a WAV: it takes the valid bits of a sample for the bits that it is stored in. */
+/** The WAV headers that ffmpeg misreads: it takes the valid bits of a sample for the width of its container. */
 export type PaddedWave = {
   decoder: string
   validBits: number

@@ -61,7 +61,7 @@ export function foldedOf(kind: Kind, values: Texts): string | null {
 export const withFolded = (texts: SQL, folded = sql`folded`): SQL =>
   sql`nullif(json_patch(coalesce(${folded}, '{}'), ${texts}), '{}')`
 
-/** What an update of these columns sets besides: `folded`, if any of them is a text that rows are found by. */
+/** The column `folded` for an update of these columns; empty unless one of them is searched. */
 export function refolded(kind: Kind, values: Texts, before?: SQL): { folded?: SQL } {
   const texts = foldedTexts(kind, values)
   if (Object.keys(texts).length === 0) return {}

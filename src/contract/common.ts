@@ -47,7 +47,7 @@ export type Page = z.output<typeof Page>
 export const sortedBy = <const K extends string>(...keys: K[]) =>
   z.enum(keys.flatMap((key): (K | `-${K}`)[] => [key, `-${key}`])).optional()
 
-/** What a list is searched for: words, or how they begin, without regard to case and accents (docs/decisions/0064). */
+/** The query of a search: words or prefixes of words, regardless of case and accents (docs/decisions/0064). */
 export const Query = RequiredText.optional()
 
 /** Names with commas between them, of what an answer holds beside the rest. */

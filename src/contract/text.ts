@@ -1,4 +1,4 @@
-/** What counts as text, and how a line of it is stored. No zod here: the uploader refuses by the same rule what the transcoder would refuse. */
+/** What counts as text, and how a line of it is stored. No zod here: the uploader rejects text by the same rule as the transcoder. */
 
 /**
  * A text on one line. Line breaks and tabs become spaces; control characters and overrides of direction (U+202A to U+202E), which reverse

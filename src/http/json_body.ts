@@ -30,7 +30,7 @@ type Reviver = (key: string, value: unknown, context: { source?: string }) => un
 const markInexact: Reviver = (_, value, { source = '' }) =>
   typeof value === 'number' && isInexact(value, source) ? INEXACT : value
 
-/** What is wrong in a value: numbers that are marked, halves of surrogate pairs, and `__proto__`. */
+/** The faults of a value: marked numbers, unpaired surrogates, and `__proto__`. */
 function issuesOf(root: unknown): Issue[] {
   const issues: Issue[] = []
   const left: [string, unknown][] = [['', root]]

@@ -125,7 +125,7 @@ export class Loader {
   async reload(): Promise<void> {
     const { store, session } = this.#core
     const id = store.track()?.id
-    // A listener who presses play in an ended session is told again, also when the session never opened.
+    // A listener who presses play in an ended session sees the message again, also when the session never opened.
     if (this.#state.status === 'expired') store.set({ expiryAnnounced: false })
     if (id === undefined) return await this.open()
     const isCurrent = this.#begin()

@@ -66,7 +66,7 @@ export function afterMediaError({ skipped, failures }: Attempts, position: numbe
 export const isProgress = ({ failures, failedAt }: Attempts, position: number) =>
   failures > 0 && position > failedAt + 1
 
-/** What `play` needs first; `needsUrl` when more of the file must be loaded, and its URL has ended. */
+/** The step before `play`; `needsUrl` when more of the file must be loaded, and its URL has ended. */
 export function onPlay(status: Status, needsUrl: boolean): 'wait' | 'reload' | 'start' {
   if (status === 'processing' || status === 'loading') return 'wait'
   return status !== 'ready' || needsUrl ? 'reload' : 'start'

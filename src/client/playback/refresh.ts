@@ -73,7 +73,7 @@ export class Refresher {
   async #refresh(loaded: LoadedFile): Promise<void> {
     const { session, audio, timers } = this.#core
     const { playing, status } = this.#state
-    // What waits for the storage or the service gets a fresh URL when it is loaded again.
+    // A file that waits for the storage or the service gets a fresh URL when it is loaded again.
     if (this.#state.loaded !== loaded || !playing || status !== 'ready') return
     const answer = await session.refresh(loaded.trackId)
     if (this.#state.loaded !== loaded) return

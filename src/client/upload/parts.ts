@@ -61,7 +61,7 @@ export class PartSender {
     this.#signal = signal
   }
 
-  /** Sends until all is there, the file is paused, or nothing moves any more: then somebody waits and sends again. */
+  /** Sends until the file is complete, paused, or stuck; the caller retries a stuck one. */
   async send(): Promise<Step> {
     const opened = await this.#open()
     if (opened) return opened

@@ -92,7 +92,7 @@ export class UploadQueue {
     this.#pump()
   }
 
-  /** Parts that are under way still arrive; paused once more, it stops at once. */
+  /** Parts in flight still arrive; a second pause aborts them. */
   pause(item: UploadItem): void {
     pauseItem(item, this.#context)
   }
@@ -235,7 +235,7 @@ export class UploadQueue {
 
   async #run(item: UploadItem): Promise<void> {
     this.#running++
-    // Of one that waits for another tab.
+    // Ends the wait for another tab.
     item.controller.abort()
     item.controller = new AbortController()
     item.isActive = true

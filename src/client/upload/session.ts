@@ -82,7 +82,7 @@ export function oneByOne() {
   }
 }
 
-/** Makes the track of a file, where the page says now. A request under way is not aborted: its track would be nobody's. */
+/** Makes the track of a file, where the page says now. A request in flight is not aborted: no item would own its track. */
 export async function createTarget(
   item: UploadItem,
   context: UploadContext,

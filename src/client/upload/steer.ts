@@ -2,9 +2,9 @@ import { leaveTrack, recallCover } from './deliver.ts'
 import type { UploadItem } from './item.ts'
 import type { UploadContext } from './session.ts'
 
-/** What somebody does to one file: pause, resume, cancel, try again. */
+/** Actions on one file: pause, resume, cancel, retry. */
 
-/** Parts that are under way still arrive; paused once more, it stops at once. */
+/** Parts in flight still arrive; a second pause aborts them. */
 export function pauseItem(item: UploadItem, context: UploadContext): void {
   if (item.state === 'paused') return item.controller.abort()
   if (!['queued', 'uploading', 'waiting'].includes(item.state)) return
@@ -32,7 +32,7 @@ export function cancelItem(item: UploadItem, context: UploadContext): void {
 }
 
 export function requeueItem(item: UploadItem, context: UploadContext): void {
-  // What failed in processing is looked at no more; a new track gets the bytes.
+  // Processing failed, so the bytes go to a new track.
   if (item.status !== null) leaveTrack(item, context)
   if (item.cover?.state === 'failed') recallCover(item)
   Object.assign(item, { state: 'queued', problem: null, status: null, progress: null, sent: item.stored })

@@ -4,11 +4,11 @@ import { setAttributes } from '../shared/dom.ts'
 import type { Overrides, PlayerTexts } from '../texts/texts.ts'
 import { readOptions } from './attributes.ts'
 
-/** What a page can do with a player, much as with an audio element. Calls before there is anything to play take effect once there is. */
+/** The methods of a player, much like those of an audio element. Calls before there is anything to play take effect later. */
 export abstract class MediaElement extends HTMLElement {
   protected playback: Playback | null = null
   protected options: PlaybackOptions = readOptions(this)
-  /** What was called before there was a playback, in order. */
+  /** Calls before there was a playback, in order. */
   protected early: ((playback: Playback) => unknown)[] = []
   #texts: Overrides<PlayerTexts> = {}
 

@@ -33,7 +33,7 @@ export class LockScreen {
   showPosition(): void {
     if (!this.#session || owner !== this.#player) return
     const { currentTime, duration, rate: playbackRate } = this.#player
-    // A position beyond the end throws. Without a duration there is none: that of the track before is cleared.
+    // A position beyond the end throws. Without a duration, the previous track's position is cleared.
     this.#session.setPositionState?.(
       duration > 0 ? { position: Math.min(currentTime, duration), duration, playbackRate } : undefined,
     )
