@@ -21,7 +21,7 @@ export function downmix(source: Source, channels: number, codec?: AudioCodec): s
   const matrix = rows.map((row, i) => `c${i}=${row.map((gain, channel) => `${gain.toFixed(6)}*c${channel}`).join('+')}`)
   const pan = `,aformat=sample_fmts=fltp,pan=${channels === 1 ? 'mono' : 'stereo'}|${matrix.join('|')}`
   // Two channels can add up too, such as left and center.
-  const mayClip = source.channels > 2 || rows.some((row) => row.reduce((sum, gain) => sum + gain!, 0) > 1.001)
+  const mayClip = source.channels > 2 || rows.some((row) => row.reduce((sum, gain) => sum + gain, 0) > 1.001)
   return mayClip ? `${pan},${limiter(source.sampleRate)}` : pan
 }
 

@@ -12,7 +12,7 @@ interface Issue {
 /** Wrong fields that one answer names at most. */
 export const MAX_ERRORS = 50
 
-const HALF = 'contains an unpaired surrogate'
+const HALF = 'contains an unpaired surrogate (half a character): send the whole character or leave it out'
 
 /** Stands for a number that a double does not hold. */
 const INEXACT = Symbol('inexact')
@@ -37,7 +37,7 @@ function issuesOf(root: unknown): Issue[] {
   for (let next = left.pop(); next; next = left.pop()) {
     const [path, value] = next
     const say = (at: string, message: string) => issues.push({ path: at.toWellFormed() || 'body', message })
-    if (value === INEXACT) say(path, 'is a number that cannot be stored exactly')
+    if (value === INEXACT) say(path, 'is a number that cannot be stored exactly: send it as a string')
     if (typeof value === 'string' && !value.isWellFormed()) say(path, HALF)
     if (typeof value !== 'object' || value === null) continue
     for (const [key, one] of Object.entries(value)) {

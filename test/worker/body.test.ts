@@ -82,12 +82,20 @@ describe('errors', () => {
   it.each([
     ['{"__proto__":{"x":1},"y":2}', 'metadata.__proto__', 'must not be used as a name'],
     ['{"y":[{"\\u005f_proto__":1}]}', 'metadata.y.0.__proto__', 'must not be used as a name'],
-    ['{"y":[1,1e400]}', 'metadata.y.1', 'is a number that cannot be stored exactly'],
-    ['{"y":-1e400}', 'metadata.y', 'is a number that cannot be stored exactly'],
-    ['{"y":1e-400}', 'metadata.y', 'is a number that cannot be stored exactly'],
-    ['{"y":9007199254740993}', 'metadata.y', 'is a number that cannot be stored exactly'],
-    ['{"y":"\\ud800z"}', 'metadata.y', 'contains an unpaired surrogate'],
-    ['{"\\udfb5":1}', 'metadata.\ufffd', 'contains an unpaired surrogate'],
+    ['{"y":[1,1e400]}', 'metadata.y.1', 'is a number that cannot be stored exactly: send it as a string'],
+    ['{"y":-1e400}', 'metadata.y', 'is a number that cannot be stored exactly: send it as a string'],
+    ['{"y":1e-400}', 'metadata.y', 'is a number that cannot be stored exactly: send it as a string'],
+    ['{"y":9007199254740993}', 'metadata.y', 'is a number that cannot be stored exactly: send it as a string'],
+    [
+      '{"y":"\\ud800z"}',
+      'metadata.y',
+      'contains an unpaired surrogate (half a character): send the whole character or leave it out',
+    ],
+    [
+      '{"\\udfb5":1}',
+      'metadata.\ufffd',
+      'contains an unpaired surrogate (half a character): send the whole character or leave it out',
+    ],
   ])('is 400 for metadata that would not be stored as it is: %s', async (metadata, path, message) => {
     const { errors } = await refused(400, 'invalid_request', ...post(`{"title":"x","metadata":${metadata}}`))
     expect(errors).toEqual([{ path, message }])
