@@ -27,7 +27,8 @@ const DECODED = 1
  */
 export async function faultOf(encode: Encode, length: number, checking: Checking): Promise<string | null> {
   const entries = 'format=duration:stream=start_time,duration,nb_read_frames'
-  const end = ['-count_frames', '-read_intervals', `${Math.max(0, length - DECODED).toFixed(3)}%`]
+  // Old versions count nothing in an interval without an end.
+  const end = ['-count_frames', '-read_intervals', `${Math.max(0, length - DECODED).toFixed(3)}%+${2 * DECODED}`]
   const input = ownInput(DEMUXERS[encode.codec], encode.file)
   const shown = ['-select_streams', 'a', '-show_entries', entries, '-of', 'json']
   const args = ['-v', 'error', ...MAX_ALLOC, ...end, ...shown, ...input]
