@@ -90,7 +90,7 @@ async function rowOf(
   return { source: source.name, variant, lufs: isWhole ? null : await fadeless(variant, file, lufs), peak, heard }
 }
 
-/** The loudness of a preview without its fades: that of its middle, beside the same part of an MP3 whose whole is known. */
+/** The loudness of a preview without its fades: the level of its middle, compared with the same part of an MP3 of known loudness. */
 async function fadeless(variant: string, file: (index: string) => Buffer, lufs: number): Promise<number> {
   if (variant !== 'preview') return lufs
   const part = async (index: string) =>

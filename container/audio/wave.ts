@@ -38,7 +38,7 @@ export async function readPaddedWave(path: string): Promise<PaddedWave | null> {
   }
 }
 
-// Of a WAV that was written to a pipe; and in RF64 the length is elsewhere.
+// A WAV that was written to a pipe has no length, and RF64 has it elsewhere.
 const isPlaceholder = (length: number) => length === 0 || length >= 0x7fff0000
 
 function padded(format: Buffer) {
