@@ -57,7 +57,7 @@ describe('api key', () => {
     const { api_key_id, api_key } = await mint(key, settings)
     expect(api_key).toMatchObject(settings)
     const { count, api_keys } = await ok('GET', '/v1/api_key', { key })
-    expect([count, api_keys[0].id, api_keys[1].type]).toEqual([2, api_key_id, 'server'])
+    expect([count, api_keys[0]!.id, api_keys[1]!.type]).toEqual([2, api_key_id, 'server'])
     const none = { variants: null, is_downloadable: false, allowed_origins: null, expires_at: null, title: 'Open' }
     const updated = await ok('PUT', `/v1/api_key/${api_key_id}`, { key, body: none })
     expect(updated.api_key).toMatchObject(none)
@@ -104,7 +104,7 @@ describe('api key', () => {
     const { playlist_id } = await ok('POST', '/v1/playlist', { key, body: { title: 'P' } })
     const bound = async (body: object) => {
       const { status, body: answer } = await call('POST', '/v1/api_key', { key, body: { title: 'B', ...body } })
-      return answer.errors?.[0].path ?? status
+      return 'errors' in answer ? answer.errors[0]!.path : status
     }
     for (const binding of [{ collection_id }, { track_id }, { playlist_id }, { collection_id: null, track_id }]) {
       expect(await bound({ type: 'player', ...binding })).toBe(200)
@@ -124,7 +124,7 @@ describe('api key', () => {
     const { api_key_id, secret } = await mint(key)
     await works(secret)
     const rotate = async (grace_seconds?: number) =>
-      (await ok('POST', `/v1/api_key/${api_key_id}/rotate`, { key, body: { grace_seconds } })).secret as string
+      (await ok('POST', `/v1/api_key/${api_key_id}/rotate`, { key, body: { grace_seconds } })).secret
     const second = await rotate(3600)
     expect([await works(secret), await works(second), second === secret]).toEqual([true, true, false])
     const third = await rotate()
@@ -154,7 +154,7 @@ describe('api key', () => {
 
   it('is not made to end when no other server key stays', async () => {
     const { key } = await anOrganization()
-    const first = (await ok('GET', '/v1/api_key', { key })).api_keys[0].id
+    const first = (await ok('GET', '/v1/api_key', { key })).api_keys[0]!.id
     const body = { expires_at: new Date(Date.now() + 60_000).toISOString() }
     const refused = await call('PUT', `/v1/api_key/${first}`, { key, body })
     expect([refused.status, refused.body.code]).toEqual([409, 'last_server_key'])
@@ -167,7 +167,7 @@ describe('api key', () => {
   it('is not revoked when it is the last server key that works', async () => {
     const { key } = await anOrganization()
     await mint(key)
-    const first = (await ok('GET', '/v1/api_key', { key })).api_keys[1].id
+    const first = (await ok('GET', '/v1/api_key', { key })).api_keys[1]!.id
     const refused = async (id: string) => (await call('DELETE', `/v1/api_key/${id}`, { key })).body.code
     expect(await refused(first)).toBe('last_server_key')
     const second = await mint(key, { type: 'server' })
@@ -186,8 +186,7 @@ describe('api key', () => {
     const { api_key_id, secret } = await mint(key)
     const { written } = await rowsOfCall('GET', '/v1/limits', { key: secret })
     expect(written).toBe(0)
-    const read = async () =>
-      (await ok('GET', `/v1/api_key/${api_key_id}`, { key })).api_key.last_used_at as string | null
+    const read = async () => (await ok('GET', `/v1/api_key/${api_key_id}`, { key })).api_key.last_used_at
     await eventually(async () => (await read()) !== null)
     expect(Math.abs(Date.parse((await read())!) - Date.now())).toBeLessThan(60_000)
   })

@@ -20,7 +20,7 @@ describe('an api key for browsers', () => {
     const { secret } = await mint(key, { variants: ['mp3-128', 'preview'], is_downloadable: true })
     const { play_session, first_track } = (await session(secret)).body
     expect(play_session).toMatchObject({ variants: ['mp3-128'], is_downloadable: false })
-    expect(first_track.variants.map((v: { variant: { index: string } }) => v.variant.index)).toEqual(['mp3-128'])
+    expect(first_track!.variants.map((v) => v.variant.index)).toEqual(['mp3-128'])
     const chosen = (await session(secret, { variants: ['preview'], is_downloadable: true })).body.play_session
     expect(chosen).toMatchObject({ variants: ['preview'], is_downloadable: true })
     const more = await session(secret, { variants: ['preview', 'lossless'] })

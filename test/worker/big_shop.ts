@@ -27,14 +27,14 @@ export async function aBigShop() {
   const session_track = await ok('POST', `/v1/upload/${upload_session_id}/track`, { key, body: { file_name: 'a.mp3' } })
   const session = async (scope: string, id: string) => {
     const body = { [`${scope}_id`]: id, is_downloadable: true }
-    return (await ok('POST', `/v1/play_session/${scope}`, { key, body })).play_session_id as string
+    return (await ok('POST', `/v1/play_session/${scope}`, { key, body })).play_session_id
   }
   return {
     ...shop,
     track_id,
-    playlist_id: playlist_id as string,
-    upload_session_id: upload_session_id as string,
-    session_track_id: session_track.track_id as string,
+    playlist_id: playlist_id,
+    upload_session_id: upload_session_id,
+    session_track_id: session_track.track_id,
     multipart_upload_id: await aMultipart(key, session_track.track_id),
     ofCollection: await session('collection', collection_id),
     ofTrack: await session('track', track_id),

@@ -145,10 +145,7 @@ describe('errors', () => {
     ['webhook_endpoint', { url: 'https://shop.com', is_ordered: 1 }, 'is_ordered: must be true or false'],
   ])('of %s %j: %s', async (noun, body, said) => {
     const { message, errors } = await refused(400, 'invalid_request', 'POST', `/v1/${noun}`, { key, body })
-    expect([
-      message,
-      ...errors.map((one: { path: string; message: string }) => `${one.path}: ${one.message}`),
-    ]).toContain(said)
+    expect([message, ...errors.map((one) => `${one.path}: ${one.message}`)]).toContain(said)
   })
 
   it.each(['{"title":', '', ' ', '{title:1}', '{"title":"x"}}', 'undefined'])(

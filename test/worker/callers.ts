@@ -30,25 +30,25 @@ export async function aWorld() {
   const trashed = async () => {
     const { playlist_id: id } = await ok('POST', '/v1/playlist', { key, body: { title: 'Trashed' } })
     await ok('DELETE', `/v1/playlist/${id}?trash=true`, { key })
-    return id as string
+    return id
   }
   return {
     ...shop,
-    share_id: share_id as string,
+    share_id: share_id,
     ...(await aTestedEndpoint(key)),
     trash_id: await trashed(),
     /** For what takes it out of the trash. */
     restored_trash_id: await trashed(),
     track_id,
-    playlist_id: playlist_id as string,
-    playlist_track_id: tracks[0].playlist_track_id as string,
-    upload_session_id: upload_session_id as string,
-    session_track_id: uploaded.track_id as string,
+    playlist_id: playlist_id,
+    playlist_track_id: tracks[0]!.playlist_track_id,
+    upload_session_id: upload_session_id,
+    session_track_id: uploaded.track_id,
     /** Of the session, and without a file. */
-    waiting_track_id: (await sessionTrack()).track_id as string,
-    play_session_id: play_session_id as string,
-    api_key_id: api_key_id as string,
-    variant_id: variant_id as string,
+    waiting_track_id: (await sessionTrack()).track_id,
+    play_session_id: play_session_id,
+    api_key_id: api_key_id,
+    variant_id: variant_id,
     multipart_upload_id: await aMultipart(key, track_id),
     session_multipart_upload_id: await aMultipart(key, uploaded.track_id),
   }

@@ -25,7 +25,7 @@ async function inTurn(...names: string[]) {
       .update(collections)
       .set({ created_at: at + 1 })
       .where(eq(collections.id, collection.id))
-    made.push(collection.id as string)
+    made.push(collection.id)
   }
   return made
 }
@@ -164,11 +164,11 @@ describe('behaviour', () => {
     const { id } = await aCollection(key)
     const made = []
     for (const name of ['a', 'b', 'c', 'd']) made.push(await aTrack(key, id, { file_name: name }))
-    await ok('DELETE', `/v1/track/${made[1].id}`, { key })
+    await ok('DELETE', `/v1/track/${made[1]!.id}`, { key })
     made.push(await aTrack(key, id, { file_name: 'e' }))
     const body = await ok('GET', `/v1/collection/${id}/track?limit=3&offset=1`, { key })
     expect(body).toMatchObject({ count: 4, tracks: [{ file_name: 'c' }, { file_name: 'd' }, { file_name: 'e' }] })
-    expect(body.tracks.map(({ order }: { order: number }) => order)).toEqual([3, 4, 5])
+    expect(body.tracks.map(({ order }) => order)).toEqual([3, 4, 5])
   })
 })
 

@@ -40,7 +40,7 @@ describe('behaviour', () => {
     for (const id of ids) {
       const body = { track_id: id, variants: ['radio'] }
       const { first_track } = await ok('POST', '/v1/play_session/track', { key: shop.key, body })
-      expect(first_track.variants).toHaveLength(1)
+      expect(first_track!.variants).toHaveLength(1)
     }
     await shop.post()
     await shop.finish()
@@ -145,12 +145,10 @@ describe('behaviour', () => {
     await shop.post()
     await shop.step()
     expect((await trackRow(id!)).status).toBe('processing')
-    expect((await view()).variants.map((v: { path: string }) => v.path)).toEqual(
-      before.variants.map((v: { path: string }) => v.path),
-    )
+    expect((await view()).variants.map((v) => v.path)).toEqual(before.variants.map((v) => v.path))
     expect((await view()).track.is_preliminary).toBe(false)
     await shop.work()
-    expect((await view()).variants[0].path).not.toBe(before.variants[0].path)
+    expect((await view()).variants[0]!.path).not.toBe(before.variants[0]!.path)
   })
 
   it('runs by itself through the real queues', async () => {
@@ -167,7 +165,7 @@ describe('behaviour', () => {
 describe('the queue of transcodes', () => {
   it('holds two of these at most, however many collections are processed', async () => {
     startTranscoder({ transcode: (job) => events(made(job)) })
-    const other = (await aCollection(shop.key)).id as string
+    const other = (await aCollection(shop.key)).id
     const [mine, theirs] = [await shop.doneTracks(4), await shop.doneTracks(4, other)]
     await shop.post()
     await shop.post({}, other)
@@ -210,7 +208,7 @@ describe('the queue of transcodes', () => {
 
   it('does not keep a walk that has nothing to start', async () => {
     startTranscoder({ transcode: (job) => events(made(job)) })
-    const other = (await aCollection(shop.key)).id as string
+    const other = (await aCollection(shop.key)).id
     await shop.doneTracks(4)
     await shop.post()
     await shop.step()

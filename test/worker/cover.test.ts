@@ -267,13 +267,17 @@ describe('the cover of a collection and of a playlist', () => {
   it('is the neutral picture until there is one, then signed links to its squares', async () => {
     const { key, collection_id } = shop
     const { playlist_id } = await ok('POST', '/v1/playlist', { key, body: { title: 'Mix' } })
-    for (const path of [`collection/${collection_id}`, `playlist/${playlist_id}`]) {
-      const { cover_image } = await ok('GET', `/v1/${path}/cover`, { key })
+    for (const path of [`/v1/collection/${collection_id}/cover`, `/v1/playlist/${playlist_id}/cover`] as const) {
+      const { cover_image } = await ok('GET', path, { key })
       expect(new URL(cover_image.small.url).pathname).toBe('/cover/small.jpg')
     }
     await db.update(collections).set({ cover_path: 'covers/here' }).where(eq(collections.id, collection_id))
     const { cover_image } = await ok('GET', `/v1/collection/${collection_id}/cover`, { key })
-    for (const [type, size] of Object.entries({ icon: 80, small: 200, regular: 400 })) {
+    for (const [type, size] of [
+      ['icon', 80],
+      ['small', 200],
+      ['regular', 400],
+    ] as const) {
       const { url, ...rest } = cover_image[type]
       expect(rest).toEqual({ type, width: size, height: size })
       expect(await isSignedFor('GET', url)).toBe(true)

@@ -90,10 +90,10 @@ it('of an upload that is replaced while it is processed plays until the new one 
   // The test itself delivers the new job's message.
   const bindings = { ...env, TRANSCODE_QUEUE: { send: async () => undefined } as unknown as Queue }
   await ok('POST', `/v1/track/${track_id}/upload_complete`, { key, bindings })
-  expect((await work.view()).body.variants[0].path).toBe(old)
+  expect((await work.view()).body.variants[0]!.path).toBe(old)
   await deliver('transcode', {})
   next.send(early({ duration: 60 }))
-  await eventually(async () => (await work.view()).body.variants[0].path !== old)
+  await eventually(async () => (await work.view()).body.variants[0]!.path !== old)
   expect((await work.view()).body.track).toMatchObject({ duration: 60, is_preliminary: true })
   expect(await work.rows()).toHaveLength(1)
   // The old job's end is none of the track's business.
@@ -114,7 +114,7 @@ it('of an upload that is replaced plays on when its job succeeds after all', asy
   const old = `${work.base}/early`
   await db.update(tracks).set({ job_id: 'newer' })
   await work.end(made(asked!))
-  expect((await work.view()).body.variants[0].path).toBe(old)
+  expect((await work.view()).body.variants[0]!.path).toBe(old)
   expect(await storedFiles(old)).toEqual([old])
   const purges = await query<{ paths: string; at: number }>(
     `select payload ->> '$.paths' as paths, lease_until as at from jobs where payload ->> 'kind' = 'purge'`,

@@ -29,7 +29,7 @@ describe('an early file', () => {
     expect(body.variants).toEqual([
       { path: `${work.base}/early`, url: expect.any(String), variant: { index: 'early' } },
     ])
-    expect(await isSignedFor('GET', body.variants[0].url)).toBe(true)
+    expect(await isSignedFor('GET', body.variants[0]!.url)).toBe(true)
     const track = await work.read()
     expect(track).toMatchObject({ status: 'processing', duration: 3600.123, info: { progress: expect.any(Number) } })
     const made = await work.session()
@@ -109,10 +109,10 @@ describe('an early file', () => {
     const next = await aReadyTrack(work.key, work.collection_id)
     const body = { collection_id: work.collection_id, variants: ['preview'] }
     const { first_track, tracks } = await ok('POST', '/v1/play_session/collection', { key: work.key, body })
-    expect([first_track.track_id, tracks.length]).toEqual([next, 2])
+    expect([first_track!.track_id, tracks.length]).toEqual([next, 2])
     const usual = { collection_id: work.collection_id }
     const all = await ok('POST', '/v1/play_session/collection', { key: work.key, body: usual })
-    expect(all.first_track.track_id).toBe(work.track_id)
+    expect(all.first_track!.track_id).toBe(work.track_id)
   })
 
   it.each([early(), early({ index: 'lossless' })])('is no download: %j', async (event) => {

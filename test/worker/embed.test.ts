@@ -24,7 +24,7 @@ async function open(path: string) {
   return { status: response.status, headers: response.headers, text: await response.text() }
 }
 const session = async (scope: 'collection' | 'track' | 'playlist', body: object) =>
-  (await ok('POST', `/v1/play_session/${scope}`, { key, body })).play_session_id as string
+  (await ok('POST', `/v1/play_session/${scope}`, { key, body })).play_session_id
 const end = (id: string, expires_at: number) =>
   db.update(playSessions).set({ expires_at }).where(eq(playSessions.id, id))
 

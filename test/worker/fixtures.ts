@@ -23,7 +23,7 @@ export type Shop = Awaited<ReturnType<typeof aShop>>
 export async function aShop() {
   const { id, key } = await anOrganization()
   const collection = await aCollection(key)
-  return { key, organization_id: id, collection_id: collection.id as string }
+  return { key, organization_id: id, collection_id: collection.id }
 }
 
 export const trackRow = async (id: string): Promise<Track> =>
@@ -62,7 +62,7 @@ export async function aReadyTrack(
     .update(tracks)
     .set({ ...uploaded(row), status: 'ready', job_id: 'done', duration: 12.346, levels, info: { codec: 'mp3' }, files })
     .where(eq(tracks.id, id))
-  return id as string
+  return id
 }
 
 /** Puts the files of a ready track into R2. */
@@ -115,7 +115,7 @@ export async function aTrackWithJob({ size = 10, shop }: { size?: number; shop?:
     key,
     organization_id,
     collection_id,
-    track_id: track_id as string,
+    track_id: track_id,
     job_id: job.id,
     row,
     read: async () => (await ok('GET', `/v1/track/${track_id}`, { key })).track,

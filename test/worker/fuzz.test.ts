@@ -21,7 +21,7 @@ function faultOf(
 ): string | null {
   if (status >= 500) return 'crashed'
   if (status === 200) return valid === false ? 'took what its schema does not' : null
-  if (body.ok !== false || !ErrorCode.safeParse(body.code).success || !body.message) return 'has no error envelope'
+  if (body.ok || !ErrorCode.safeParse(body.code).success || !body.message) return 'has no error envelope'
   if (!errorsOf(all[name]!).includes(body.code)) return `is ${body.code}, of which the table says nothing`
   if (valid !== false) return null
   // -400: the JSON itself is broken, so no field is to blame.
@@ -29,7 +29,7 @@ function faultOf(
   if (!refusals.includes(status)) return 'refused otherwise than told'
   if (status !== 400) return null
   const named = Array.isArray(body.errors) && body.errors.length > 0
-  return named && body.errors.every((e: { path: unknown }) => typeof e.path === 'string') ? null : 'names no field'
+  return named && body.errors.every((e) => typeof e.path === 'string') ? null : 'names no field'
 }
 
 /** A key is good for 1,200 requests a minute. */

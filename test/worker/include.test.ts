@@ -25,11 +25,11 @@ it('include brings levels, loudness and the effective cover along, only where it
   await query(`update collections set cover_path = 'media/album' where id = ?`, collection_id)
   const { playlist_id } = await ok('POST', '/v1/playlist', { key, body: { title: 'All' } })
   await ok('PUT', `/v1/playlist/${playlist_id}/track`, { key, body: { track_ids: [track_id] } })
-  const of = `/v1/collection/${collection_id}/track`
+  const of = `/v1/collection/${collection_id}/track` as const
   const { tracks } = await ok('GET', `${of}?include=levels,loudness,artwork`, { key })
   expect(tracks[0]).toMatchObject({ id: track_id, loudness, levels: { levels: Array(320).fill(0.5) } })
   expect(tracks[1]).toMatchObject({ loudness: null, levels: { levels: [] } })
-  const covers = tracks.map((one: { artwork: { small: { url: string } } }) => new URL(one.artwork.small.url).pathname)
+  const covers = tracks.map((one) => new URL(one.artwork!.small.url).pathname)
   expect(covers).toEqual(
     ['/media/own/small.jpg', '/media/album/small.jpg'].map((path) => expect.stringContaining(path)),
   )
@@ -43,8 +43,8 @@ it('include brings levels, loudness and the effective cover along, only where it
     expect(wrongFields(body)).toEqual(['include'])
   }
   const { collections } = await ok('GET', '/v1/collection?include=artwork', { key })
-  expect(collections[0].artwork.regular.url).toContain('/media/album/regular.jpg')
-  expect((await ok('GET', '/v1/playlist?include=artwork', { key })).playlists[0].artwork.icon.url).toContain(
+  expect(collections[0]!.artwork!.regular.url).toContain('/media/album/regular.jpg')
+  expect((await ok('GET', '/v1/playlist?include=artwork', { key })).playlists[0]!.artwork!.icon.url).toContain(
     '/cover/icon.jpg',
   )
   // Without one of its own a collection has its first track's, and so have the other tracks.
@@ -52,13 +52,13 @@ it('include brings levels, loudness and the effective cover along, only where it
   await query('update collections set cover_path = null')
   const found = await ok('GET', '/v1/collection?include=artwork', { key })
   const others = await ok('GET', `${of}?include=artwork`, { key })
-  for (const { artwork } of [found.collections[0], ...others.tracks]) {
-    expect(artwork.icon.url).toContain('/media/own/icon.jpg')
+  for (const { artwork } of [found.collections[0]!, ...others.tracks]) {
+    expect(artwork!.icon.url).toContain('/media/own/icon.jpg')
   }
   // A playlist's stands before that, as players see it.
   await query(`update playlists set cover_path = 'media/list'`)
-  const waiting = others.tracks[1].id
+  const waiting = others.tracks[1]!.id
   await ok('PUT', `/v1/playlist/${playlist_id}/track`, { key, body: { track_ids: [waiting] } })
   const { tracks: listed } = await ok('GET', `/v1/playlist/${playlist_id}/track?include=artwork`, { key })
-  expect(listed[0].artwork.icon.url).toContain('/media/list/icon.jpg')
+  expect(listed[0]!.artwork!.icon.url).toContain('/media/list/icon.jpg')
 })

@@ -79,8 +79,8 @@ describe.each(['collection', 'playlist'])('the list of %ss', (noun) => {
     const { key } = await aShop()
     const wrong = async (query: string) => {
       const { message, errors } = await refused(400, 'invalid_request', 'GET', `${path}?${query}`, { key })
-      expect(message).toBe(`${errors[0].path} ${errors[0].message}`)
-      return [errors[0].path, errors[0].message]
+      expect(message).toBe(`${errors[0]!.path} ${errors[0]!.message}`)
+      return [errors[0]!.path, errors[0]!.message]
     }
     for (const twice of ['limit=1&limit=2', 'limit=1&limit=1', 'sort=title&q=a&limit=1&%6cimit=2'])
       expect(await wrong(twice)).toEqual(['limit', 'must be given only once'])
@@ -93,7 +93,7 @@ describe.each(['collection', 'playlist'])('the list of %ss', (noun) => {
     const { key } = await aShop()
     expect((await call('GET', `${path}?organization_index=x&offset=10000`, { key })).status).toBe(200)
     const { status, body } = await call('GET', `${path}?organization_index=x&offset=10001`, { key })
-    expect([status, body.errors[0].path]).toEqual([400, 'offset'])
+    expect([status, body.errors[0]!.path]).toEqual([400, 'offset'])
     expect((await call('GET', `${path}?offset=10001`, { key })).status).toBe(200)
   })
 })
@@ -129,7 +129,7 @@ describe('the list of a collection’s tracks', () => {
       [1, [b]],
       [1, [a]],
     ])
-    expect((await call('GET', `${path}?status=done`, { key })).body.errors[0].path).toBe('status')
+    expect((await call('GET', `${path}?status=done`, { key })).body.errors[0]!.path).toBe('status')
   })
 
   it('filters by creator and index, also after updates', async () => {
@@ -188,7 +188,7 @@ describe('the order of a collection’s tracks', () => {
     const foreign = await aWaitingTrack(key, collection_id)
     const path = async (track_ids: unknown) => {
       const { status, body } = await put(track_ids)
-      return [status, body.errors[0].path]
+      return [status, body.errors[0]!.path]
     }
     expect(await path([ids[1], ids[0], ids[1]])).toEqual([400, 'track_ids.2'])
     expect(await path([ids[1], foreign])).toEqual([400, 'track_ids.1'])

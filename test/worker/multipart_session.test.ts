@@ -17,12 +17,12 @@ beforeEach(async () => {
 const endAt = Date.now() - 1
 const uploader = async (collection: string) => {
   const body = { title: 'Shop', type: 'uploader', collection_id: collection }
-  return (await ok('POST', '/v1/api_key', { key, body })).secret as string
+  return (await ok('POST', '/v1/api_key', { key, body })).secret
 }
 async function inSession(caller: string) {
   const { upload_session_id } = await ok('POST', '/v1/upload_session', { key: caller, body: { collection_id } })
   const made = await ok('POST', `/v1/upload/${upload_session_id}/track`, { key: caller, body: { file_name: 'a' } })
-  const track_id = made.track_id as string
+  const track_id = made.track_id
   return { upload_session_id, track_id, place: `/v1/upload/${upload_session_id}/track/${track_id}` }
 }
 

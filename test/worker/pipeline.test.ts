@@ -56,8 +56,8 @@ describe('a job', () => {
     expect(rows).toHaveLength(7)
     const body = { track_id: work.track_id }
     const { first_track } = await ok('POST', '/v1/play_session/track', { key: work.key, body })
-    expect(first_track.levels.levels).toHaveLength(320)
-    expect(first_track.variants).toHaveLength(3)
+    expect(first_track!.levels.levels).toHaveLength(320)
+    expect(first_track!.variants).toHaveLength(3)
   })
 
   it('leaves the track incomplete when a variant failed', async () => {

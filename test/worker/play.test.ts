@@ -54,7 +54,7 @@ describe('behaviour', () => {
       { player_title: 'Blue in Green', order: 4 },
     ])
     expect(body.first_track).toMatchObject({ track_id: first, track: { status: 'ready', order: 2 } })
-    expect(indexes(body.first_track)).toEqual(['aac-160', 'mp3-128', 'opus-96'])
+    expect(indexes(body.first_track!)).toEqual(['aac-160', 'mp3-128', 'opus-96'])
   })
 
   it('plays a single track', async () => {
@@ -62,7 +62,7 @@ describe('behaviour', () => {
     const track_id = await aReadyTrack(key, collection_id)
     const body = await create('track', { track_id })
     expect(body.tracks).toMatchObject([{ id: track_id, order: 2 }])
-    expect(body.first_track.track_id).toBe(track_id)
+    expect(body.first_track!.track_id).toBe(track_id)
   })
 
   it('plays what its creator chose, in that order and once each; what a track lacks is left out', async () => {
@@ -70,7 +70,7 @@ describe('behaviour', () => {
     const variants = ['waveform', 'mp3-128', 'lossless', 'waveform', 'original']
     const body = await create('track', { track_id, variants })
     expect(body.play_session.variants).toEqual(['waveform', 'mp3-128', 'lossless', 'original'])
-    expect(indexes(body.first_track)).toEqual(['waveform', 'mp3-128', 'original'])
+    expect(indexes(body.first_track!)).toEqual(['waveform', 'mp3-128', 'original'])
   })
 
   it('takes no variants at all for the default ones', async () => {
@@ -109,8 +109,8 @@ describe('behaviour', () => {
       [86400, 3600],
     ] as const) {
       const { first_track, expires_at } = await create('track', { track_id, expires_in })
-      const covers = Object.values<{ url: string }>(first_track.cover_image)
-      for (const { url } of [...first_track.variants, ...covers]) {
+      const covers = Object.values<{ url: string }>(first_track!.cover_image)
+      for (const { url } of [...first_track!.variants, ...covers]) {
         const { expires, ends } = signedParts(url)
         expect(expires).toBeLessThanOrEqual(3600)
         expect(ends).toBeLessThanOrEqual(Date.parse(expires_at))
@@ -118,7 +118,7 @@ describe('behaviour', () => {
         expect(ends).toBeGreaterThan(Date.now() + 600 * most)
         expect(await isSignedFor('GET', url)).toBe(true)
       }
-      for (const { path, url } of first_track.variants) expect(signedParts(url).key).toBe(path)
+      for (const { path, url } of first_track!.variants) expect(signedParts(url).key).toBe(path)
     }
   })
 

@@ -48,7 +48,7 @@ it('ends in the same second as its URLs', async () => {
   expect(expires_at).toBe('2026-11-22T13:00:00.000Z')
   vi.setSystemTime(Date.parse(expires_at) - 1)
   const { variants } = await ok('GET', `/v1/play/${id}/${track_id}`)
-  const { searchParams } = new URL(variants[0].url)
+  const { searchParams } = new URL(variants[0]!.url)
   const [, year, month, day, hour, minute, second] = /(....)(..)(..)T(..)(..)(..)Z/
     .exec(searchParams.get('X-Amz-Date')!)!
     .map(Number)

@@ -19,7 +19,7 @@ const aPlaylist = async (track_ids: string[]) => {
     body: { title: 'P', player_subtitle: 'list' },
   })
   await ok('PUT', `/v1/playlist/${playlist_id}/track`, { key: shop.key, body: { track_ids } })
-  return playlist_id as string
+  return playlist_id
 }
 const aBoundKey = async (field: string, id: string) =>
   (await ok('POST', '/v1/api_key', { key: shop.key, body: { title: 'Bound', type: 'player', [field]: id } })).secret
@@ -83,7 +83,7 @@ describe('a list of 1,000 tracks', () => {
     expect(view.first_track).toMatchObject({ track_id: rows[5]!.id, variants: [{ path: `media/${rows[5]!.id}` }] })
     const again = await ok('GET', `/v1/play/${view.play_session_id}`)
     expect(again.tracks).toEqual(view.tracks)
-    expect(again.first_track.track).toEqual(view.first_track.track)
+    expect(again.first_track!.track).toEqual(view.first_track!.track)
     // Nothing is inherited past what may not be overridden; the organization's subtitle is not asked for.
     const organization = { is_theme_overridable: false, player_color: '#123456' }
     await ok('PUT', `/v1/organization/${shop.organization_id}`, { key: shop.key, body: organization })
@@ -100,7 +100,7 @@ describe('a list of 1,000 tracks', () => {
     const expected = inOrder.filter((row) => listed([row]).length > 0)
     const above = { subtitle: 'list', color: '#2B3440' }
     expect(view.tracks).toEqual(expected.map((row) => ({ ...seen(row, above), order: row.place })))
-    expect(view.first_track.track_id).toBe(expected[0]!.id)
+    expect(view.first_track!.track_id).toBe(expected[0]!.id)
   })
 })
 
@@ -161,7 +161,7 @@ describe('making one', () => {
       await aBoundKey('track_id', inside),
     ]
     for (const [at, key] of keys.entries()) {
-      expect((await create('track', inside, key)).first_track.track_id).toBe(inside)
+      expect((await create('track', inside, key)).first_track!.track_id).toBe(inside)
       expect(await sessions()).toBe(at + 1)
       const body = { track_id: outside }
       await refused(404, 'not_found', 'POST', '/v1/play_session/track', { key, body })

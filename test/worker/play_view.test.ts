@@ -70,7 +70,7 @@ describe('behaviour', () => {
     })
     await ok('POST', `/v1/playlist/${playlist_id}/track`, { key, body: { track_ids: [track_id] } })
     const of = async (scope: string, id: string) =>
-      (await ok('POST', `/v1/play_session/${scope}`, { key, body: { [`${scope}_id`]: id } })).first_track.list
+      (await ok('POST', `/v1/play_session/${scope}`, { key, body: { [`${scope}_id`]: id } })).first_track!.list
     expect(await of('playlist', playlist_id)).toEqual({ scope: 'playlist', title: 'Evening', subtitle: 'Mixed' })
     expect(await of('track', track_id)).toBeNull()
   })
@@ -78,8 +78,8 @@ describe('behaviour', () => {
   it('is the same as the first_track of the session', async () => {
     const { play_session_id, first_track } = await session()
     const seen = await ok('GET', `/v1/play/${play_session_id}/${track_id}`)
-    expect(seen.track).toEqual(first_track.track)
-    expect(seen.levels).toEqual(first_track.levels)
+    expect(seen.track).toEqual(first_track!.track)
+    expect(seen.levels).toEqual(first_track!.levels)
   })
 
   it('takes color and subtitle from the nearest that has one', async () => {

@@ -17,7 +17,7 @@ export async function aPlayedTrack() {
     /** The paths that the track plays now. */
     plays: async () => {
       const { variants } = await ok('GET', `/v1/play/${play_session_id}/${track_id}`)
-      return variants.map(({ path }: { path: string }) => path) as string[]
+      return variants.map(({ path }) => path)
     },
   }
 }

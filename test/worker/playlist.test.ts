@@ -9,7 +9,7 @@ const strange = '000fffff-ffff-4fff-bfff-ffffffffffff'
 /** A shop with two collections of three tracks each, and an empty playlist. */
 async function aPlaylist() {
   const { key, collection_id, organization_id } = await aShop()
-  const other = (await ok('POST', '/v1/collection', { key, body: { title: 'Other' } })).collection_id as string
+  const other = (await ok('POST', '/v1/collection', { key, body: { title: 'Other' } })).collection_id
   const [a, b, c, d, e, f] = (await Promise.all(
     [collection_id, other].flatMap((id) => [1, 2, 3].map(() => aWaitingTrack(key, id))),
   )) as [string, string, string, string, string, string]
@@ -29,7 +29,7 @@ async function aPlaylist() {
     f,
     path,
     places,
-    playlist_id: playlist_id as string,
+    playlist_id: playlist_id,
     read: async () => (await ok('GET', `/v1/playlist/${playlist_id}`, { key })).playlist,
     /** The track ids in order; positions must count up without holes. */
     order: async () => {
@@ -83,7 +83,7 @@ describe('playlist', () => {
     expect([updated.player_color, updated.player_subtitle]).toEqual(['#2B3440', 'after hours'])
     expect((await ok('GET', `/v1/playlist/${playlist_id}`, { key })).playlist).toEqual(updated)
     const { playlists } = await ok('GET', '/v1/playlist', { key })
-    expect(playlists.map(({ id }: { id: string }) => id)).toEqual([playlist_id, shop.playlist_id])
+    expect(playlists.map(({ id }) => id)).toEqual([playlist_id, shop.playlist_id])
     await replace([a])
     const { deleted_playlist } = await ok('DELETE', `/v1/playlist/${shop.playlist_id}`, { key })
     expect(deleted_playlist).toMatchObject({ title: 'Mixed', track_count: 1 })
@@ -186,7 +186,7 @@ describe('playlist', () => {
     await replace([a, b])
     for (const id of [foreign.a, strange]) {
       for (const { status, body } of [await replace([b, id]), await insert([b, id], 0)]) {
-        expect([status, body.errors[0].path]).toEqual([400, 'track_ids.1'])
+        expect([status, body.errors[0]!.path]).toEqual([400, 'track_ids.1'])
       }
     }
     expect(await order()).toEqual([a, b])

@@ -25,7 +25,7 @@ async function aSession(
   const replace = (track_ids: string[]) => ok('PUT', `/v1/playlist/${playlist_id}/track`, { key, body: { track_ids } })
   const create = () => ok('POST', '/v1/play_session/playlist', { key, body: { playlist_id } })
   const play = async (id: string) => call('GET', `/v1/play/${(await create()).play_session_id}/${id}`)
-  return { key, collection_id, a, b, playlist_id: playlist_id as string, replace, create, play }
+  return { key, collection_id, a, b, playlist_id: playlist_id, replace, create, play }
 }
 
 describe('a play session of a playlist', () => {
@@ -39,7 +39,7 @@ describe('a play session of a playlist', () => {
       [a, 2],
       [b, 3],
     ])
-    expect(created.first_track.track_id).toBe(b)
+    expect(created.first_track!.track_id).toBe(b)
     await replace([a])
     const read = await ok('GET', `/v1/play_session/${created.play_session_id}`, { key })
     expect(of(read.tracks)).toEqual([[a, 1]])
@@ -72,10 +72,10 @@ describe('a play session of a playlist', () => {
     await replace([a])
     const { track } = (await play(a)).body
     expect(track).toMatchObject({ player_color: '#111111', player_subtitle: 'of the playlist', is_dark: true })
-    expect(track.image_colors.map(({ hex }: { hex: string }) => hex)).toEqual(['#FF0000'])
+    expect(track.image_colors.map(({ hex }) => hex)).toEqual(['#FF0000'])
     const { tracks, first_track } = await create()
     expect(tracks[0]).toMatchObject({ player_color: '#111111', player_subtitle: 'of the playlist' })
-    expect(first_track.track).toMatchObject({ player_color: '#111111' })
+    expect(first_track!.track).toMatchObject({ player_color: '#111111' })
   })
 
   it('looks like the track, else like the collection, before the playlist', async () => {
@@ -88,7 +88,7 @@ describe('a play session of a playlist', () => {
     const [first, second] = [(await play(a)).body.track, (await play(b)).body.track]
     expect(first).toMatchObject({ player_color: '#ffffff', player_subtitle: 'track', is_dark: false })
     expect(second).toMatchObject({ player_color: '#222222', player_subtitle: 'collection' })
-    expect(second.image_colors[0].hex).toBe('#00FF00')
+    expect(second.image_colors[0]!.hex).toBe('#00FF00')
   })
 
   it('has the organization’s theme where that may not be overridden', async () => {
@@ -99,7 +99,7 @@ describe('a play session of a playlist', () => {
     })
     await replace([a])
     const { track } = (await play(a)).body
-    expect([track.player_color, track.image_colors[0].hex]).toEqual(['#333333', '#0000FF'])
+    expect([track.player_color, track.image_colors[0]!.hex]).toEqual(['#333333', '#0000FF'])
   })
 
   it('has the playlist’s cover where neither track nor collection has one', async () => {

@@ -30,7 +30,7 @@ describe('a new upload URL', () => {
     laterBy(2)
     await runSweep()
     const failed = (await ok('GET', `/v1/track/${track_id}`, { key })).track
-    expect([failed.status, failed.info.error.code]).toEqual(['failed', 'upload_expired'])
+    expect([failed.status, failed.info.error!.code]).toEqual(['failed', 'upload_expired'])
     const { track, track_upload } = await ok('POST', `/v1/track/${track_id}/upload`, { key, body: {} })
     expect([track.status, track.info]).toEqual(['initializing', {}])
     expect(Date.parse(track_upload.expires_at)).toBeGreaterThan(Date.now())
@@ -45,7 +45,7 @@ describe('a new upload URL', () => {
       body: { collection_id, file_name: 'a.mp3' },
     })
     await env.MEDIA.put(pathOf(track_upload.upload_url), '')
-    expect((await ok('GET', `/v1/track/${track_id}`, { key })).track.info.error.code).toBe('empty_file')
+    expect((await ok('GET', `/v1/track/${track_id}`, { key })).track.info.error!.code).toBe('empty_file')
     await ok('POST', `/v1/track/${track_id}/upload`, { key, body: {} })
     await uploadAndProcess(key, track_id)
   })
@@ -122,7 +122,7 @@ describe('a new upload URL', () => {
     const { body } = await renew()
     await env.MEDIA.put(pathOf(body.track_upload.upload_url), '')
     const refused = await read()
-    expect([refused.status, refused.info.error.code]).toEqual(['ready', 'empty_file'])
+    expect([refused.status, refused.info.error!.code]).toEqual(['ready', 'empty_file'])
     await renew()
     laterBy(3)
     await runSweep()

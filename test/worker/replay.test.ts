@@ -21,7 +21,7 @@ describe('a replayed answer', () => {
     laterBy(2)
     const later = await send()
     expect(later.track_id).toBe(first.track_id)
-    for (const handle of ['track_upload', 'track_cover_upload']) {
+    for (const handle of ['track_upload', 'track_cover_upload'] as const) {
       expect(later[handle].upload_url).not.toBe(first[handle].upload_url)
       expect(Date.parse(later[handle].expires_at)).toBeGreaterThan(Date.now())
     }
@@ -92,7 +92,8 @@ describe('a replayed answer', () => {
       play_session: first.play_session,
       expires_at: first.expires_at,
     })
-    const signed = (answer: typeof first) => new URL(answer.first_track.variants[0].url).searchParams.get('X-Amz-Date')
+    const signed = (answer: typeof first) =>
+      new URL(answer.first_track!.variants[0]!.url).searchParams.get('X-Amz-Date')
     expect(signed(second)).not.toBe(signed(first))
     laterBy(1)
     expect((await send()).body.code).toBe('session_expired')

@@ -80,7 +80,7 @@ describe('a transcoder', () => {
     await work.changeJob({ tries: 360, holder: 'another', slot: 0, lease_until: 0 })
     const { transcodes } = startTranscoder({ transcode: () => events(result()) })
     expect(await work.run()).toEqual({ ended: true })
-    expect((await work.read()).info.error.code).toBe('transcoder_unavailable')
+    expect((await work.read()).info.error!.code).toBe('transcoder_unavailable')
     expect(transcodes).toEqual([])
   })
 

@@ -39,7 +39,7 @@ const change = (method: string, path: string, body?: object) =>
 const titleIn = async (path = view) => (await read(path)).body.track.player_title
 const sessionOf = async (body: object = {}) => {
   const sent = { collection_id: world.collection_id, ...body }
-  return (await ok('POST', '/v1/play_session/collection', { key: world.key, body: sent })).play_session_id as string
+  return (await ok('POST', '/v1/play_session/collection', { key: world.key, body: sent })).play_session_id
 }
 const behindItsBack = (player_title: string) => db.update(tracks).set({ player_title })
 

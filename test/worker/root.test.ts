@@ -24,9 +24,9 @@ describe('the operator’s root key', () => {
   it('creates organizations, each with a server key, and lists them newest first', async () => {
     const [a, b] = [await anOrganization('A'), await anOrganization('B')]
     const { organizations, count } = await ok('GET', '/v1/organization', { key: root })
-    expect([count, organizations.map(({ name }: { name: string }) => name)]).toEqual([2, ['B', 'A']])
+    expect([count, organizations.map(({ name }) => name)]).toEqual([2, ['B', 'A']])
     const page = await ok('GET', '/v1/organization?limit=1&offset=1', { key: root })
-    expect([page.count, page.organizations[0].id]).toEqual([2, a.id])
+    expect([page.count, page.organizations[0]!.id]).toEqual([2, a.id])
     expect((await ok('GET', `/v1/organization/${b.id}`, { key: b.key })).organization.name).toBe('B')
     expect((await call('GET', `/v1/organization/${a.id}`, { key: b.key })).status).toBe(404)
   })

@@ -181,7 +181,7 @@ describe('sort', () => {
       ])
   })
 
-  it.each(['collection', 'playlist'])('orders %ss by title and times', async (noun) => {
+  it.each(['collection', 'playlist'] as const)('orders %ss by title and times', async (noun) => {
     const { key, collection_id } = await aShop()
     await ok('DELETE', `/v1/collection/${collection_id}`, { key })
     const make = async (title: string) => (await ok('POST', `/v1/${noun}`, { key, body: { title } }))[`${noun}_id`]

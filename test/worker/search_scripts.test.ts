@@ -68,7 +68,7 @@ it('finds titles in any script, without regard to case, accents and form', async
   const { key } = await aShop()
   const titlesFor = async (q: string): Promise<string[]> => {
     const { collections } = await ok('GET', `/v1/collection?limit=200&q=${encodeURIComponent(q)}`, { key })
-    return collections.map((row: { title: string }) => row.title)
+    return collections.map((row) => row.title)
   }
   for (const title of Object.keys(FOUND)) await ok('POST', '/v1/collection', { key, body: { title } })
   const missed: [string, string][] = []

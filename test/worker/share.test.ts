@@ -44,7 +44,7 @@ describe('a share', () => {
     const ofAll = await create({ slug: 'Kind-of-Blue', password: 'so what?', is_downloadable: true })
     const list = async (rest = '') => {
       const { count, shares } = await ok('GET', `/v1/share${rest}`, { key })
-      return [count, shares.map((share: { id: string }) => share.id)]
+      return [count, shares.map((share) => share.id)]
     }
     expect(await list()).toEqual([2, [ofAll.id, ofTrack.id]])
     expect(await list(`?resource_id=${track_id}`)).toEqual([1, [ofTrack.id]])

@@ -220,16 +220,16 @@ describe('the sessions of a share', () => {
   it('are not made any more where another isolate has revoked it, moved it or changed its password', async () => {
     const own = [await create(), await create(), await create({ password: 'swordfish' })]
     const secrets = [
-      `ta_sh_${own[0].slug}`,
-      `ta_sh_${own[1].slug}`,
-      keyIn(await open(`/s/${own[2].slug}`, 'swordfish')),
+      `ta_sh_${own[0]!.slug}`,
+      `ta_sh_${own[1]!.slug}`,
+      keyIn(await open(`/s/${own[2]!.slug}`, 'swordfish')),
     ]
     const statuses = () => Promise.all(secrets.map(async (secret) => (await play(secret)).status))
     expect(await statuses()).toEqual([200, 200, 200])
     // This one remembers the keys for half a minute.
-    await query('delete from shares where id = ?', own[0].id)
-    await query("update shares set slug = 'moved' where id = ?", own[1].id)
-    await query("update shares set password_hash = '1.00.00' where id = ?", own[2].id)
+    await query('delete from shares where id = ?', own[0]!.id)
+    await query("update shares set slug = 'moved' where id = ?", own[1]!.id)
+    await query("update shares set password_hash = '1.00.00' where id = ?", own[2]!.id)
     expect(await statuses()).toEqual([401, 401, 401])
   })
 

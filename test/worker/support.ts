@@ -5,6 +5,7 @@ import { expect } from 'vitest'
 import { openDatabase } from '../../src/adapters/database.ts'
 import type { ErrorCode } from '../../src/contract/errors.ts'
 import worker from '../../src/index.ts'
+import type { Refusal, ResponseOf, Unchecked } from './response.ts'
 
 /** The real D1, for what the interface does not show or cannot bring about (time that has passed). */
 export const db = openDatabase(env.DB)
@@ -43,8 +44,8 @@ interface Options {
   bindings?: Env
 }
 
-/** Calls the real Worker; the answer's body is parsed, and a failed expectation shows it. */
-export async function call(method: string, path: string, options: Options = {}) {
+/** Calls the real Worker and parses the body of its response, which is typed by the operation that method and path name. */
+export async function call<const M extends string, const P extends string>(method: M, path: P, options: Options = {}) {
   const { key, body: sent, headers, bindings = noting } = options
   const request = new Request(new URL(path, 'https://tonearm.test'), {
     method,
@@ -56,20 +57,27 @@ export async function call(method: string, path: string, options: Options = {}) 
     ...(sent !== undefined && { body: typeof sent === 'string' ? sent : JSON.stringify(sent) }),
   })
   const response = await worker.fetch(request, bindings, createExecutionContext())
-  // oxlint-disable-next-line typescript/no-explicit-any -- tests look at answers that may be anything
-  const body = (await response.json()) as any
+  const body: Unchecked<ResponseOf<M, P>> = await response.json()
   return { status: response.status, headers: response.headers, body }
 }
 
-/** Expects success and answers the body. */
-export async function ok(...args: Parameters<typeof call>) {
-  const { status, body } = await call(...args)
-  expect(status, `${args[0]} ${args[1]} answered ${JSON.stringify(body)}`).toBe(200)
-  return body
+/** Expects status 200 and returns the body. */
+export async function ok<const M extends string, const P extends string>(
+  method: M,
+  path: P,
+  options?: Options,
+): Promise<ResponseOf<M, P>> {
+  const { status, body } = await call(method, path, options)
+  expect(status, `${method} ${path} returned ${JSON.stringify(body)}`).toBe(200)
+  return body as ResponseOf<M, P>
 }
 
 /** Expects this refusal and answers the error envelope. */
-export async function refused(status: number, code: ErrorCode, ...args: Parameters<typeof call>) {
+export async function refused(
+  status: number,
+  code: ErrorCode,
+  ...args: [method: string, path: string, options?: Options]
+) {
   const answer = await call(...args)
   const { ok, message, api_request_id } = answer.body
   expect([answer.status, answer.body.code], `${args[0]} ${args[1]}: ${JSON.stringify(answer.body)}`).toEqual([
@@ -81,7 +89,7 @@ export async function refused(status: number, code: ErrorCode, ...args: Paramete
     message: expect.stringMatching(/\w+ /),
     api_request_id: expect.stringMatching(/^[0-9a-f-]{36}$/),
   })
-  return answer.body
+  return answer.body as Refusal
 }
 
 /** The paths that a 400 names. */
@@ -90,7 +98,7 @@ export const wrongFields = (body: { errors: { path: string }[] }) => body.errors
 /** A fresh organization with its server key. */
 export async function anOrganization(name = 'Test') {
   const body = await ok('POST', '/v1/organization', { key: env.ROOT_KEY, body: { name } })
-  return { id: body.organization_id as string, key: body.secret as string }
+  return { id: body.organization_id, key: body.secret }
 }
 
 export async function aCollection(key: string, body: object = {}) {
@@ -106,4 +114,4 @@ export async function aTrack(key: string, collection_id: string, body: object = 
 
 /** The id of one. */
 export const aWaitingTrack = async (key: string, collection_id: string, body: object = {}) =>
-  (await aTrack(key, collection_id, body)).id as string
+  (await aTrack(key, collection_id, body)).id

@@ -186,7 +186,7 @@ describe('failed tracks', () => {
       { code: 'internal', count: 120, retryable: 0 },
       { code: 'track_not_uploaded', count: 1, retryable: 0 },
     ])
-    expect((await work.read()).info.error.code).toBe('internal')
+    expect((await work.read()).info.error!.code).toBe('internal')
   })
 
   it('are nobody’s but the operator’s', async () => {

@@ -71,8 +71,8 @@ describe('tags', () => {
     const track_id = await aTrack('03', TAGS)
     expect((await read(track_id)).tags).toEqual(TAGS)
     const list = await ok('GET', `/v1/collection/${shop.collection_id}/track`, { key: shop.key })
-    expect(list.tracks[0].tags).toEqual(TAGS)
-    expect((await play()).first_track.track.tags).toEqual(TAGS)
+    expect(list.tracks[0]!.tags).toEqual(TAGS)
+    expect((await play()).first_track!.track.tags).toEqual(TAGS)
   })
 
   it('are none of a file without, and stay what they were when a transcoder tells nothing of them', async () => {
@@ -120,7 +120,7 @@ describe('tags', () => {
       ['03', null],
       ['01', null],
     ])
-    expect((await play()).first_track.track.tags).toEqual({})
+    expect((await play()).first_track!.track.tags).toEqual({})
     expect((await read(track_id)).tags).toEqual(TAGS)
     expect(seen[0]).toMatchObject({ cover: null, picture: { url: null, wins: true } })
     expect(seen[0]!.tags).toEqual({ own: false, over: {}, under: { title: '03', album: 'Kind of Blue' } })

@@ -153,7 +153,7 @@ describe('behaviour', () => {
     const { id } = await aTrack(key, collection_id)
     const created = await Promise.all(Array.from({ length: 5 }, () => aTrack(key, collection_id)))
     expect(await deleteAtOnce(`/v1/track/${id}`, key)).toEqual([200, 404, 404, 404])
-    expect(created.map(({ order }) => order as number).toSorted((a, b) => a - b)).toEqual([2, 3, 4, 5, 6])
+    expect(created.map(({ order }) => order).toSorted((a, b) => a - b)).toEqual([2, 3, 4, 5, 6])
     const body = await ok('GET', `/v1/collection/${collection_id}/track`, { key })
     expect([body.count, body.tracks.length]).toEqual([5, 5])
   })

@@ -36,7 +36,7 @@ async function aPlayedTrack() {
   async function seen() {
     const { track, variants } = await ok('GET', `/v1/play/${play_session_id}/${track_id}`)
     const files = await ok('GET', `/v1/track/${track_id}/variant`, { key })
-    return { track, paths: variants.map(({ path }: { path: string }) => path), files: files.variants }
+    return { track, paths: variants.map(({ path }) => path), files: files.variants }
   }
   return { track_id, seen }
 }

@@ -17,14 +17,14 @@ export async function aLibrary() {
   const { playlist_id } = await ok('POST', '/v1/playlist', { key, body: { title: 'Mixed' } })
   const track_ids = [track_id, other_id, track_id, track_id, other_id]
   await ok('PUT', `/v1/playlist/${playlist_id}/track`, { key, body: { track_ids } })
-  const ids = { track: track_id, collection: collection_id, playlist: playlist_id as string }
+  const ids = { track: track_id, collection: collection_id, playlist: playlist_id }
   const pathOf = (scope: Scope) => `/v1/${scope}/${ids[scope]}`
   const get = async (path: string) => ok('GET', path, { key })
   return {
     ...shop,
     track_id,
     other_id,
-    playlist_id: playlist_id as string,
+    playlist_id: playlist_id,
     ids,
     get,
     pathOf,
@@ -34,8 +34,7 @@ export async function aLibrary() {
     places: async () =>
       ((await get(`/v1/playlist/${playlist_id}/track?limit=200`)).tracks as { id: string }[]).map(({ id }) => id),
     session: async (scope: Scope) =>
-      (await ok('POST', `/v1/play_session/${scope}`, { key, body: { [`${scope}_id`]: ids[scope] } }))
-        .play_session_id as string,
+      (await ok('POST', `/v1/play_session/${scope}`, { key, body: { [`${scope}_id`]: ids[scope] } })).play_session_id,
   }
 }
 export type Library = Awaited<ReturnType<typeof aLibrary>>

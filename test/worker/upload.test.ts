@@ -60,7 +60,7 @@ describe('behaviour', () => {
       path: `media/${row.organization_id}/${collection_id}/${row.index}`,
     })
     const { tracks } = await ok('GET', `/v1/collection/${collection_id}/track`, { key })
-    expect(tracks.map((t: { id: string; order: number }) => [t.id, t.order])).toEqual([
+    expect(tracks.map((t) => [t.id, t.order])).toEqual([
       [first.track_id, 1],
       [second.track_id, 2],
     ])
@@ -89,7 +89,7 @@ describe('a track that is discarded', () => {
   const waiting = async () => {
     const { upload_session_id: session } = await open()
     const { track_id } = await addTrack(session)
-    return { session, track_id: track_id as string, path: `/v1/upload/${session}/track/${track_id}` }
+    return { session, track_id: track_id, path: `/v1/upload/${session}/track/${track_id}` }
   }
   const uploader = async (collection: string) =>
     (await ok('POST', '/v1/api_key', { key, body: { title: 'Page', type: 'uploader', collection_id: collection } }))
@@ -123,7 +123,7 @@ describe('a track that is discarded', () => {
   it('is not one whose URL expired without a file: that is discarded too', async () => {
     const { track_id, path } = await waiting()
     await db.update(tracks).set({ upload_expires_at: 0 }).where(eq(tracks.id, track_id))
-    expect((await ok('GET', `/v1/track/${track_id}`, { key })).track.info.error.code).toBe('upload_expired')
+    expect((await ok('GET', `/v1/track/${track_id}`, { key })).track.info.error!.code).toBe('upload_expired')
     await ok('DELETE', path, { key })
   })
 

@@ -33,13 +33,13 @@ export async function serveWaiting() {
 export async function aTrackWithHandles(file_name = 'a.wav') {
   const { key, collection_id } = await aShop()
   const made = await ok('POST', '/v1/track', { key, body: { collection_id, file_name } })
-  const track_id = made.track_id as string
+  const track_id = made.track_id
   const at = `/v1/track/${track_id}`
   return {
     key,
     track_id,
     at,
-    first: made.track_upload.upload_url as string,
+    first: made.track_upload.upload_url,
     read: async () => (await ok('GET', at, { key })).track,
     renew: async (body: object = {}) =>
       (await ok('POST', `${at}/upload`, { key, body })).track_upload.upload_url as string,

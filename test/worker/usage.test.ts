@@ -97,9 +97,7 @@ it('follows an own variant from its files to their deletion, whatever it is call
   await aProcessedTrack(key, collection_id)
   expect((await expectCounted(shop)).variants).toContainEqual({ variant: variant.index, bytes: 5, files: 1 })
   await ok('DELETE', `/v1/variant/${variant_id}`, { key })
-  await eventually(async () =>
-    (await usageOf(key)).variants.every((one: { variant: string }) => one.variant !== variant.index),
-  )
+  await eventually(async () => (await usageOf(key)).variants.every((one) => one.variant !== variant.index))
   expect((await expectCounted(shop)).tracks).toBe(1)
 })
 
@@ -109,8 +107,7 @@ it('counts a play session on the day it was made, when the hour of its end is ov
   stopTime()
   const midnight = Date.parse(`${dateOf(Date.now())}T00:00:00Z`)
   vi.setSystemTime(midnight + 5 * HOUR)
-  const sessions = async () =>
-    (await usageOf(key, `?from=${dateOf(midnight - DAY)}`)).days.map((day: { sessions: number }) => day.sessions)
+  const sessions = async () => (await usageOf(key, `?from=${dateOf(midnight - DAY)}`)).days.map((day) => day.sessions)
   await ok('POST', '/v1/play_session/collection', { key, body: { collection_id } })
   await seedSessions(300, midnight + 4.5 * HOUR, { organization_id, created_at: midnight - 1 })
   await seedSessions(20, midnight + 3.5 * HOUR, { organization_id, created_at: midnight + 2 * HOUR })
@@ -135,9 +132,7 @@ it('counts a play session on the day it was made, when the hour of its end is ov
   await runSweep()
   expect(await query('select id from hourly_play_sessions')).toEqual([])
   expect(
-    (await usageOf(key, `?from=${dateOf(midnight - DAY)}&to=${dateOf(midnight)}`)).days.map(
-      (day: { sessions: number }) => day.sessions,
-    ),
+    (await usageOf(key, `?from=${dateOf(midnight - DAY)}&to=${dateOf(midnight)}`)).days.map((day) => day.sessions),
   ).toEqual([301, 21])
   expect((await usageOf(other.key)).days.at(-3)).toMatchObject({ date: dateOf(midnight), sessions: 7 })
   expect(await query(`select 1 from usage_days where organization_id = 'gone'`)).toEqual([])
@@ -147,7 +142,7 @@ it('tells the days that are asked for, at most 400 of UTC, and refuses others', 
   const { key } = await aShop()
   stopTime()
   vi.setSystemTime(Date.UTC(2026, 10, 23, 0, 30))
-  const dates = async (query = '') => (await usageOf(key, query)).days.map(({ date }: { date: string }) => date)
+  const dates = async (query = '') => (await usageOf(key, query)).days.map(({ date }) => date)
   const usual = await dates()
   expect([usual.length, usual[0], usual.at(-1)]).toEqual([30, '2026-10-25', '2026-11-23'])
   expect(await dates('?from=2026-02-27&to=2026-03-01')).toEqual(['2026-02-27', '2026-02-28', '2026-03-01'])
@@ -165,6 +160,6 @@ it('tells the days that are asked for, at most 400 of UTC, and refuses others', 
   await refused(400, 'unknown_field', 'GET', '/v1/usage?form=2026-11-01', { key })
   for (const [query, path] of wrong) {
     const { errors } = await refused(400, 'invalid_request', 'GET', `/v1/usage?${query}`, { key })
-    expect([query, errors?.map((error: { path: string }) => error.path)]).toEqual([query, [path]])
+    expect([query, errors?.map((error) => error.path)]).toEqual([query, [path]])
   }
 })

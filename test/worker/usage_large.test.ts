@@ -145,6 +145,6 @@ it('counts the tracks of a database of the version before step by step, while th
   await expectCounted(other)
   const { tracks } = await expectCounted(shop)
   expect(tracks).toBeGreaterThan(2500)
-  const days = (await usageOf(shop.key)).days.filter((day: { date: string; uploads: number }) => day.uploads > 0)
-  expect(days.map(({ date }: { date: string }) => date).slice(0, 2)).toEqual([made, dateOf(Date.parse(made) + DAY)])
+  const days = (await usageOf(shop.key)).days.filter((day) => day.uploads > 0)
+  expect(days.map(({ date }) => date).slice(0, 2)).toEqual([made, dateOf(Date.parse(made) + DAY)])
 })

@@ -11,7 +11,7 @@ describe('behaviour', () => {
   it('lists the catalogue in the order in which players try it', async () => {
     const { count, variants } = await ok('GET', '/v1/variant', { key })
     expect(count).toBe(8)
-    expect(variants.map(({ index }: { index: string }) => index)).toEqual([
+    expect(variants.map(({ index }) => index)).toEqual([
       'aac-160',
       'mp3-128',
       'opus-96',

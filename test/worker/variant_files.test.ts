@@ -33,7 +33,7 @@ const session = (body: object = {}) =>
   ok('POST', '/v1/play_session/track', { key: work.key, body: { track_id: work.track_id, ...body } })
 const plays = async (names: string[]) => {
   const { first_track } = await session({ variants: names })
-  return first_track.variants.map(({ variant }: { variant: { index: string } }) => variant.index)
+  return first_track!.variants.map(({ variant }) => variant.index)
 }
 const files = () => filesOf(work.track_id)
 const base = () => `media/${work.organization_id}/${work.collection_id}/${work.row.index}/${work.job_id.slice(-8)}`

@@ -12,7 +12,7 @@ beforeEach(async () => {
 const create = async (body: object) => (await ok('POST', '/v1/variant', { key, body })).variant
 const indexes = async (query = '') => {
   const { count, variants } = await ok('GET', `/v1/variant${query}`, { key })
-  return [count, variants.map(({ index }: { index: string }) => index)] as [number, string[]]
+  return [count, variants.map(({ index }) => index)] as [number, string[]]
 }
 
 describe('behaviour', () => {
@@ -78,7 +78,7 @@ describe('behaviour', () => {
   it('is read by player keys too', async () => {
     const { id } = await create({ name: 'Mine', codec: 'flac' })
     const { secret } = await ok('POST', '/v1/api_key', { key, body: { title: 'Web', type: 'player' } })
-    expect((await ok('GET', '/v1/variant', { key: secret })).variants[0].id).toBe(id)
+    expect((await ok('GET', '/v1/variant', { key: secret })).variants[0]!.id).toBe(id)
     await ok('GET', `/v1/variant/${id}`, { key: secret })
     await refused(403, 'insufficient_scope', 'DELETE', `/v1/variant/${id}`, { key: secret })
   })
@@ -177,7 +177,7 @@ describe('errors', () => {
     const { limits } = await ok('GET', '/v1/limits', { key })
     expect(limits).toContainEqual(expect.objectContaining({ name: 'variants', value: 20 }))
     const { variants } = await ok('GET', '/v1/variant', { key })
-    await ok('DELETE', `/v1/variant/${variants[0].id}`, { key })
+    await ok('DELETE', `/v1/variant/${variants[0]!.id}`, { key })
     await create({ ...mp3, name: 'One more' })
   })
 

@@ -80,11 +80,11 @@ describe('a delivery', () => {
     expect(faultsOf(request!, secret)).toHaveLength(2)
 
     const { webhook_deliveries } = await get(key, `/v1/webhook_delivery?endpoint_id=${id}`)
-    const { webhook_delivery } = await get(key, `/v1/webhook_delivery/${webhook_deliveries[0].id}`)
+    const { webhook_delivery } = await get(key, `/v1/webhook_delivery/${webhook_deliveries[0]!.id}`)
     expect(webhook_delivery).toMatchObject({ state: 'delivered', attempt: 1, status: 200, body: request!.body })
     const [attempt] = webhook_delivery.attempts
     expect(attempt).toMatchObject({ status: 200, error: null, answer: 'thanks' })
-    expect(request!.headers).toMatchObject(attempt.headers)
+    expect(request!.headers).toMatchObject(attempt!.headers)
   })
 
   it('is signed with both secrets for a while after a rotation', async () => {
@@ -238,7 +238,7 @@ describe('a delivery', () => {
     const path = `/v1/webhook_delivery?endpoint_id=${id}`
     const { webhook_deliveries } = await get(key, `${path}&state=failed`)
     vi.setSystemTime(Date.now() + HOUR)
-    const again = await post(key, `/v1/webhook_delivery/${webhook_deliveries[0].id}/replay`)
+    const again = await post(key, `/v1/webhook_delivery/${webhook_deliveries[0]!.id}/replay`)
     expect(again.webhook_delivery).toMatchObject({ state: 'pending', attempt: 0 })
     await send()
     const received = await receiver.received()

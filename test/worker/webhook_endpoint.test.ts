@@ -87,9 +87,7 @@ describe('an endpoint', () => {
       'webhook_endpoint.paused',
     ])
     const heard = async (endpoint_id: string) =>
-      (await get(key, `/v1/webhook_delivery?endpoint_id=${endpoint_id}`)).webhook_deliveries.map(
-        ({ type }: { type: string }) => type,
-      )
+      (await get(key, `/v1/webhook_delivery?endpoint_id=${endpoint_id}`)).webhook_deliveries.map(({ type }) => type)
     expect(await heard(id)).toEqual(['track.early.ready', 'collection.updated', 'track.ready'])
     expect(await heard(all)).toEqual(types.toReversed())
 

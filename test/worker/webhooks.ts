@@ -15,7 +15,7 @@ export async function aTestedEndpoint(key: string) {
   const body = { url: NOWHERE, events: ['webhook.test'] }
   const { webhook_endpoint_id } = await post(key, '/v1/webhook_endpoint', body)
   const { webhook_delivery_id } = await post(key, `/v1/webhook_endpoint/${webhook_endpoint_id}/test`)
-  return { webhook_endpoint_id: webhook_endpoint_id as string, webhook_delivery_id: webhook_delivery_id as string }
+  return { webhook_endpoint_id: webhook_endpoint_id, webhook_delivery_id: webhook_delivery_id }
 }
 
 const realFetch = globalThis.fetch
@@ -44,7 +44,7 @@ export function aReceiver(behaviour: string) {
 
 export async function anEndpoint(key: string, body: { url: string; [field: string]: unknown }) {
   const { webhook_endpoint_id, secret } = await ok('POST', '/v1/webhook_endpoint', { key, body })
-  return { id: webhook_endpoint_id as string, secret: secret as string }
+  return { id: webhook_endpoint_id, secret: secret }
 }
 
 /** An organization, an endpoint with a receiver, and a way to make events. */
@@ -101,5 +101,5 @@ export async function allAttempts(endpoint_id: string, bindings?: Env): Promise<
   throw new Error('there is no end of attempts')
 }
 
-export const get = async (key: string, path: string) => (await call('GET', path, { key })).body
-export const post = (key: string, path: string, body?: object) => ok('POST', path, { key, body })
+export const get = async <const P extends string>(key: string, path: P) => (await call('GET', path, { key })).body
+export const post = <const P extends string>(key: string, path: P, body?: object) => ok('POST', path, { key, body })

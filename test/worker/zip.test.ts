@@ -38,7 +38,7 @@ const session = async (body: object = {}, scope = 'collection') =>
       key,
       body: { collection_id, is_downloadable: true, variants: ['mp3-128', 'original'], ...body },
     })
-  ).play_session_id as string
+  ).play_session_id
 const fetched = (path: string, init: RequestInit<IncomingRequestCfProperties> = {}) =>
   worker.fetch(
     new Request(`https://tonearm.test${path}`, { redirect: 'manual', ...init }),
