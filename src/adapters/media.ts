@@ -13,7 +13,7 @@ import { randomBase62 } from './id.ts'
  *   uploads/{organization}/{collection}/{track index}/cover-{job}   the same, of a track
  *   media/{organization}/{collection}/{track index}/{job}/…   what one job made of a track
  *   media/{organization}/{collection}/{track index}/cover-{job}/…   a track's cover
- *   media/{organization}/{collection}/cover-{job}/…           a collection's cover, or a track's of before
+ *   media/{organization}/{collection}/cover-{job}/…           a collection's cover
  *
  * A track that has moved keeps its place in the folder of its first collection (docs/decisions/0051).
  */
@@ -46,12 +46,8 @@ export function nextUploadPath(track: Owned & { upload_path: string; source_path
 export const trackPath = (track: Owned & { index: string }) =>
   `media/${track.organization_id}/${folderOf(track)}/${track.index}`
 /** Where all files of a track lie. */
-export const trackPrefixes = (track: Owned & { index: string; cover_path: string | null }) => [
-  uploadPath(track),
-  `${trackPath(track)}/`,
-  ...(track.cover_path ? [`${track.cover_path}/`] : []),
-]
-/** What is a track's own of a path in a folder: its id, its index or its cover's name. */
+export const trackPrefixes = (track: Owned & { index: string }) => [uploadPath(track), `${trackPath(track)}/`]
+/** The track's id or index in the path of one of its files. */
 export const nameIn = (path: string) => path.split('/', 4)[3]!.split('.')[0]!
 
 /** The seven days that SigV4 allows, in seconds. */

@@ -3,7 +3,6 @@ import type { PlayScope } from '../contract/play.ts'
 import { FIRST_COVER, type FirstCover } from './first_cover.ts'
 import type { playSessions } from './play_sessions.ts'
 import type { collections, organizations, playlists, tracks } from './schema.ts'
-import type { SessionTable } from './session_table.ts'
 import { columnsOf, selectOf } from './statement.ts'
 import { HAS_FINAL_FILES } from './track_files.ts'
 
@@ -59,8 +58,8 @@ const select = selectOf({
   }),
 })
 
-const ofTable = (table: SessionTable, track_id: string) =>
-  select(`from ${table} as sessions
+const rowsOf = (track_id: string) =>
+  select(`from hourly_play_sessions as sessions
     left join tracks on tracks.id = ${track_id} and tracks.organization_id = sessions.organization_id and (
       sessions.scope = 'track' and tracks.id = sessions.resource_id
       or sessions.scope = 'collection' and tracks.collection_id = sessions.resource_id
@@ -71,18 +70,12 @@ const ofTable = (table: SessionTable, track_id: string) =>
     left join organizations on organizations.id = sessions.organization_id
     where sessions.id = :session_id`)
 
-/** The same for the sessions of either table. */
-const ofBoth = (track_id: string): Record<SessionTable, ReturnType<typeof ofTable>> => ({
-  hourly_play_sessions: ofTable('hourly_play_sessions', track_id),
-  play_sessions: ofTable('play_sessions', track_id),
-})
-
 /** Session, track (`session_id`, `track_id`) and all that the track inherits from. A part that is not there is null. */
-export const playRows = ofBoth(':track_id')
+export const playRows = rowsOf(':track_id')
 
 /** The first track that has more than an early file. */
 const first = (places: string, inScope: string, place: string) =>
-  ofBoth(`(select tracks.id from ${places} where ${inScope} and ${HAS_FINAL_FILES} order by ${place} limit 1)`)
+  rowsOf(`(select tracks.id from ${places} where ${inScope} and ${HAS_FINAL_FILES} order by ${place} limit 1)`)
 
 /** The same for the first track that plays finally (`session_id`, `resource_id`). */
 export const firstPlayRows: Record<PlayScope, ReturnType<typeof first>> = {
@@ -95,7 +88,7 @@ export const firstPlayRows: Record<PlayScope, ReturnType<typeof first>> = {
   ),
 }
 
-export type PlayRow = NonNullable<Awaited<ReturnType<(typeof playRows)['play_sessions']['get']>>>
+export type PlayRow = NonNullable<Awaited<ReturnType<(typeof playRows)['get']>>>
 export type PlayedSession = NonNullable<PlayRow['session']>
 export type PlayedTrack = NonNullable<PlayRow['track']>
 export type PlayedIn = { [K in 'collection' | 'organization']: NonNullable<PlayRow[K]> } & Pick<PlayRow, 'playlist'>

@@ -1,22 +1,28 @@
 import { type SQL, sql } from 'drizzle-orm'
-import { alias, sqliteTable } from 'drizzle-orm/sqlite-core'
+import { integer, sqliteTable, text } from 'drizzle-orm/sqlite-core'
 
-import { formerPlaySessions } from './former_schema.ts'
-import { playSessionColumns } from './schema.ts'
-import { firstKept, type SessionTable } from './session_table.ts'
+import type { PlayScope } from '../contract/play.ts'
+import { firstKeptId } from './session_id.ts'
 
 /**
- * Play sessions in the order of their ids, which begin with the hour of their end (docs/decisions/0027): without a rowid and an index,
- * a session is one row written and one deleted. drizzle-kit knows no such table, so it stands in a migration by hand
- * (drizzle/0003_hourly_play_sessions.sql) and apart from schema.ts.
+ * Play sessions, ordered by id. An id begins with the hour in which its session ends (docs/decisions/0027), so the table needs no rowid
+ * and no index, and a session costs one row written and one deleted. The migration is handwritten: drizzle-kit does not support
+ * WITHOUT ROWID. A session never changes.
  */
-export const playSessions = sqliteTable('hourly_play_sessions', playSessionColumns())
+export const playSessions = sqliteTable('hourly_play_sessions', {
+  id: text().primaryKey(),
+  organization_id: text().notNull(),
+  scope: text().$type<PlayScope>().notNull(),
+  /** The id of a collection, track or playlist, depending on `scope`. */
+  resource_id: text().notNull(),
+  creator_id: text(),
+  organization_index: text(),
+  metadata: text({ mode: 'json' }).$type<Record<string, unknown>>().notNull(),
+  variants: text({ mode: 'json' }).$type<string[]>().notNull(),
+  is_downloadable: integer({ mode: 'boolean' }).notNull(),
+  expires_at: integer().notNull(),
+  created_at: integer().notNull(),
+})
 
-/** Those of before have the same name here, so that a statement for them differs in nothing but its `from`. */
-export const sessionsIn: Record<SessionTable, typeof playSessions> = {
-  hourly_play_sessions: playSessions,
-  play_sessions: alias(formerPlaySessions, 'hourly_play_sessions') as unknown as typeof playSessions,
-}
-
-/** The sessions that are gone: a range of ids. */
-export const gonePlaySessions = (now: number): SQL => sql`id < ${firstKept(now)}`
+/** Matches the sessions that expired more than `EXPIRED_FOR` ago: a range of ids. */
+export const purgeablePlaySessions = (now: number): SQL => sql`id < ${firstKeptId(now)}`

@@ -5,7 +5,6 @@ import type { KeyType } from '../contract/api_key.ts'
 import type { ImageColor } from '../contract/color.ts'
 import type { AudioCodec } from '../contract/facts.ts'
 import type { Tags, TrackInfo } from '../contract/info.ts'
-import type { PlayScope } from '../contract/play.ts'
 import type { TrackStatus } from '../contract/track.ts'
 import type { TrackFile } from './track_files.ts'
 
@@ -287,22 +286,6 @@ export const uploadSessions = sqliteTable(
   },
   (t) => [index('upload_sessions_expiry').on(t.expires_at), index('upload_sessions_collection').on(t.collection_id)],
 )
-
-/** Of a play session, which never changes. */
-export const playSessionColumns = () => ({
-  id: text().primaryKey(),
-  organization_id: text().notNull(),
-  scope: text().$type<PlayScope>().notNull(),
-  /** Of the collection, track or playlist, as `scope` says. */
-  resource_id: text().notNull(),
-  creator_id: text(),
-  organization_index: text(),
-  metadata: json<Json>().notNull(),
-  variants: json<string[]>().notNull(),
-  is_downloadable: flag().notNull(),
-  expires_at: integer().notNull(),
-  created_at: created_at(),
-})
 
 /** The table of what may be played, shared and deleted. */
 export const TABLE_OF = { track: tracks, collection: collections, playlist: playlists }

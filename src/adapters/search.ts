@@ -5,9 +5,8 @@ import { folded } from './fold.ts'
 import { toHex } from './secret.ts'
 
 /**
- * Full text search: one FTS5 table for tracks, collections and playlists, kept by triggers (drizzle/0021_folded_search.sql). The sweep adds
- * rows that are older than the triggers (docs/decisions/0051). D1 exports no database with such a table, so an operator may remove it for an
- * export, and the sweep makes it again.
+ * Full text search: one FTS5 table for tracks, collections and playlists, kept by triggers (drizzle/0021_folded_search.sql). D1
+ * cannot export a database with a virtual table, so an operator may drop it for an export, and the sweep recreates it (docs/decisions/0051).
  *
  * A row also has words for its organization, collection, creator and index. They are matched like other words and cost no more rows.
  */
@@ -27,7 +26,7 @@ const plain = (id: string) => `replace(${id}, '-', '')`
 const join = (parts: string[]) => parts.join(` || ' ' || `)
 
 /** The columns that hold what a row is found by. */
-export const TEXTS: Record<Kind, string[]> = {
+const TEXTS: Record<Kind, string[]> = {
   tracks: ['player_title', 'player_subtitle', 'file_name', 'organization_index', 'tags'],
   collections: ['title', 'player_subtitle', 'organization_index'],
   playlists: ['title', 'player_subtitle', 'organization_index'],

@@ -12,7 +12,7 @@ const START_TIMEOUT = 30_000
 const HEALTH_TIMEOUT = 3000
 const CANCEL_TIMEOUT = 5000
 
-/** How many transcoders there are; one where a configuration is older than the setting. */
+/** How many transcoders there are: one unless `TRANSCODER_INSTANCES` says otherwise. */
 export const instances = (env: Env) => (env.TRANSCODER_URL ? 1 : Number(env.TRANSCODER_INSTANCES) || 1)
 
 /** The Durable Object of one of them. */

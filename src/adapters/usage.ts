@@ -22,6 +22,6 @@ export const usageDays = sqliteTable(
 
 /** How far everything is counted: a trigger counts what lies between where a cursor was and where it is moved to. */
 export const usageCursors = sqliteTable('usage_cursors', {
-  name: text().$type<'tracks' | 'sessions' | 'days'>().primaryKey(),
+  name: text().$type<'sessions' | 'days'>().primaryKey(),
   at: text().notNull(),
 })

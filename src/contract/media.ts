@@ -26,7 +26,7 @@ export type CoverImage = z.infer<typeof CoverImage>
 
 /** A cover as those who manage it see it: with the large square, of up to 1,400 pixels, for feeds and cards. */
 export const OwnCover = CoverImage.extend({
-  /** Null without a cover, and of one that has no more than 400 pixels, or is from before there were large squares. */
+  /** Null without a cover, or when the cover has at most 400 pixels. */
   large: square('large').nullable(),
 }).meta({ id: 'OwnCover' })
 export type OwnCover = z.infer<typeof OwnCover>

@@ -8,7 +8,7 @@ import { backoff, claim, type Job, type JobKind, type JobMessage, type Outcome, 
 import { type KeyUse, writeUse } from './key_use.ts'
 import { runPurge } from './purge.ts'
 import { runReprocess } from './reprocess.ts'
-import { dispatch, lineUp } from './transcode/line.ts'
+import { dispatch } from './transcode/line.ts'
 import { nudgeFor } from './webhook.ts'
 import { sendDue } from './webhook_send.ts'
 
@@ -63,9 +63,8 @@ const roles = {
     await ingestPath(system, body.object.key)
     return null
   },
-  /** Each says that the line has become longer; whose turn it is, the rows tell. Only an older version's job is not in line yet. */
-  async transcode(system: System, { body }: Message<Partial<JobMessage>>) {
-    if (body.job_id) await lineUp(system, body.job_id)
+  /** Each message means that the queue grew; the rows decide which job runs next. */
+  async transcode(system: System) {
     await dispatch(system)
     return null
   },

@@ -60,8 +60,7 @@ export async function deleteOrganizationRows(
 /** Purges tracks that are deleted with a collection into which they had moved, one by one: their files lie elsewhere. For the batch that deletes them. */
 export function purgeMoved(system: System, organization_id: string, chunk: SQL) {
   const folder = sql`organization_id || '/' || folder_id || '/'`
-  const prefixes = sql`json_array('uploads/' || ${folder} || id, 'media/' || ${folder} || "index" || '/',
-    coalesce(cover_path || '/', 'media/' || ${folder} || "index" || '/'))`
+  const prefixes = sql`json_array('uploads/' || ${folder} || id, 'media/' || ${folder} || "index" || '/')`
   const payload = sql`json_object('kind', 'purge', 'prefixes', json(${prefixes}))`
   const source = sql`tracks where id in ${chunk} and folder_id is not null`
   const insert = (delay: number) =>

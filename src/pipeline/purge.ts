@@ -100,8 +100,8 @@ export async function runPurge(system: System, job: Job<'purge'>): Promise<Outco
 }
 
 /**
- * What the files of tracks that have moved are called in the folder that they came from: their ids and indices, and their covers of before,
- * which lay beside those. None joins them once that is deleted.
+ * Returns the ids and indices of the tracks that moved out of a folder: their files stay there, under these names. No track joins them
+ * after the folder's collection is deleted.
  */
 async function movedAway({ db }: System, folder_id: string): Promise<Set<string>> {
   const names = new Set<string>()
@@ -109,22 +109,21 @@ async function movedAway({ db }: System, folder_id: string): Promise<Set<string>
   // Before the tracks and after them: one that goes there or comes back meanwhile is seen all the same.
   const trashed = () =>
     db
-      .select({ id: trash.id, index: inContent('index'), cover_path: inContent('cover_path') })
+      .select({ id: trash.id, index: inContent('index') })
       .from(trash)
       .where(eq(trash.folder_id, folder_id))
   const before = await trashed()
   for (let after = ''; ;) {
-    const { id, index, cover_path } = tracks
+    const { id, index } = tracks
     const page = await db
-      .select({ id, index, cover_path })
+      .select({ id, index })
       .from(tracks)
       .where(and(eq(tracks.folder_id, folder_id), gt(id, after)))
       .orderBy(asc(id))
       .limit(PAGE)
     const last = page.at(-1)
     for (const track of [...page, ...(last ? [] : [...before, ...(await trashed())])]) {
-      for (const name of [track.id, track.index, ...(track.cover_path ? [nameIn(track.cover_path)] : [])])
-        names.add(name)
+      names.add(track.id).add(track.index)
     }
     if (!last) return names
     after = last.id

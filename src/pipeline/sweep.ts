@@ -1,9 +1,8 @@
 import { sql, type SQL } from 'drizzle-orm'
 
-import { formerPlaySessions, formerTrackFiles } from '../adapters/former_schema.ts'
 import { beat } from '../adapters/heartbeats.ts'
-import { gonePlaySessions, playSessions } from '../adapters/play_sessions.ts'
-import { tracks, uploadSessions } from '../adapters/schema.ts'
+import { playSessions, purgeablePlaySessions } from '../adapters/play_sessions.ts'
+import { uploadSessions } from '../adapters/schema.ts'
 import { idempotencyKeys, jobs } from '../adapters/work_schema.ts'
 import type { System } from '../context.ts'
 import { eventsSwept, sweepEvents } from './event.ts'
@@ -11,10 +10,10 @@ import { ingestWaiting } from './ingest.ts'
 import { forgottenJobs, sendJob } from './jobs.ts'
 import { sweepMultipart } from './multipart.ts'
 import { fillSearch } from './search.ts'
-import { dispatch, isWaiting, lineUp } from './transcode/line.ts'
+import { dispatch, isWaiting } from './transcode/line.ts'
 import { endUnwanted } from './transcode/unwanted.ts'
 import { dueTrash, sweepTrash } from './trash.ts'
-import { countSessions, countTracks, mergeDays, usageDue } from './usage.ts'
+import { countSessions, mergeDays, usageDue } from './usage.ts'
 import { dueWebhooks, nudge } from './webhook.ts'
 import { oldWebhooks, sweepWebhooks } from './webhook_sweep.ts'
 
@@ -28,16 +27,12 @@ const ROUNDS = 200
 
 /** The cron: catches what events, messages and workers lost, and takes away what has ended. */
 export async function sweep(system: System): Promise<void> {
-  for (const job of await forgottenJobs(system, LIMIT)) {
-    await (job.payload.kind === 'transcode' ? lineUp(system, job.id) : sendJob(system, job))
-  }
+  for (const job of await forgottenJobs(system, LIMIT)) await sendJob(system, job)
   const found = await lookAround(system)
   // Before all that may fail.
   if (found.is_webhook_due) await nudge(system)
   if (found.is_running) await endUnwanted(system)
   if (found.is_running || found.is_waiting) await dispatch(system)
-  if (found.is_former) await moveTrackFiles(system)
-  if (found.is_track_uncounted) await countTracks(system)
   await ingestWaiting(system, LIMIT)
   await sweepMultipart(system, LIMIT)
   if (found.is_trash_due) await sweepTrash(system)
@@ -61,11 +56,9 @@ async function lookAround({ db, now }: System) {
     .select({
       is_running: exists(sql`jobs where slot is not null`, 'is_running'),
       is_waiting: exists(sql`jobs where ${isWaiting}`, 'is_waiting'),
-      is_former: exists(sql`track_variants`, 'is_former'),
       is_unsearched: exists(sql`search_fills`, 'is_unsearched'),
       is_session_uncounted: exists(due.sessions, 'is_session_uncounted'),
       is_day_old: exists(due.days, 'is_day_old'),
-      is_track_uncounted: exists(due.tracks, 'is_track_uncounted'),
       is_webhook_due: exists(dueWebhooks(now), 'is_webhook_due'),
       is_webhook_old: exists(oldWebhooks(now), 'is_webhook_old'),
       is_trash_due: exists(dueTrash(now), 'is_trash_due'),
@@ -76,40 +69,7 @@ async function lookAround({ db, now }: System) {
   return { ...found!, ended: ended.filter((_, at) => found!.ended[at]) }
 }
 
-/** Tracks whose files are moved in one batch. */
-const MOVED = 500
-
-/**
- * Files that an older version has written, also while this one was being deployed, stand in a table of their own: they are brought into
- * their track's row (docs/decisions/0030). Only this version writes sizes there: what has one is newer.
- */
-async function moveTrackFiles({ db }: System): Promise<void> {
-  const former = sql`(select distinct track_id from track_variants order by track_id limit ${MOVED})`
-  for (let round = 0; round < ROUNDS; round++) {
-    const [, gone] = await db.batch([
-      db
-        .update(tracks)
-        .set({ files: sql`(${formerFiles})` })
-        .where(sql`id in ${former} and files ->> '$[0].size' is null`),
-      db
-        .delete(formerTrackFiles)
-        .where(sql`track_id in ${former}`)
-        .returning({ track_id: formerTrackFiles.track_id }),
-    ])
-    if (gone.length === 0) return
-  }
-}
-
-const formerFiles = sql`select json_group_array(json_object('index', "index", 'path', path, 'size', size, 'bitrate', bitrate,
-    'duration', duration, 'variant_id', variant_id, 'is_early', is_early))
-  from (select * from track_variants where track_id = tracks.id order by rowid)`
-
-type EndedTable =
-  | typeof playSessions
-  | typeof formerPlaySessions
-  | typeof uploadSessions
-  | typeof idempotencyKeys
-  | typeof jobs
+type EndedTable = typeof playSessions | typeof uploadSessions | typeof idempotencyKeys | typeof jobs
 
 /**
  * Whether a job has the name of a track's source from which no files were made: a later reprocess gives it to the track. The track is found by
@@ -123,8 +83,7 @@ function endedRows(now: number): { table: EndedTable; condition: SQL; by: SQL }[
   const expired = sql`expires_at < ${now - DAY}`
   const old = (days: number) => sql`created_at < ${now - days * DAY}`
   return [
-    { table: playSessions, condition: gonePlaySessions(now), by: sql`id` },
-    { table: formerPlaySessions, condition: expired, by: sql`expires_at` },
+    { table: playSessions, condition: purgeablePlaySessions(now), by: sql`id` },
     { table: uploadSessions, condition: expired, by: sql`expires_at` },
     { table: idempotencyKeys, condition: old(1), by: sql`created_at` },
     { table: jobs, condition: sql`${old(7)} and state <> 'open' and not ${holdsName}`, by: sql`created_at` },

@@ -13,9 +13,6 @@ import { USAGE_DAYS } from '../contract/facts.ts'
 const HOUR = 3600_000
 /** Milliseconds after which no session is written any more that was asked for before. */
 const LATE = 600_000
-/** Tracks from before that one step counts, and steps of one sweep. */
-const STEP = 1000
-const STEPS = 100
 
 /** Sessions that are not counted and get no more like them: the hour in which they end is over. */
 const uncounted = (now: number) => sql`hourly_play_sessions
@@ -28,7 +25,6 @@ export const firstDay = (now: number) => new Date(now - (USAGE_DAYS - 1) * 24 * 
 export const usageDue = (now: number) => ({
   sessions: uncounted(now),
   days: sql`usage_days where date > '' and date < ${firstDay(now)}`,
-  tracks: sql`usage_cursors where name = 'tracks'`,
 })
 
 /** Moves a cursor forward, never back. Whoever comes second finds nothing to count. */
@@ -55,21 +51,3 @@ export async function countSessions(system: System): Promise<void> {
 
 /** Makes one row of the days that are too old. */
 export const mergeDays = (system: System) => move(system, 'days', firstDay(system.now))
-
-/** Counts tracks that were there before anything was counted; when there are no more, the cursor goes. */
-export async function countTracks({ db }: System): Promise<void> {
-  const rest = sql`from tracks where id > usage_cursors.at`
-  for (let step = 0; step < STEPS; step++) {
-    const [, moved] = await db.batch([
-      db.delete(usageCursors).where(sql`name = 'tracks' and not exists (select 1 ${rest})`),
-      db
-        .update(usageCursors)
-        .set({
-          at: sql`coalesce((select id ${rest} order by id limit 1 offset ${STEP - 1}), (select max(id) from tracks))`,
-        })
-        .where(eq(usageCursors.name, 'tracks'))
-        .returning(),
-    ])
-    if (moved.length === 0) return
-  }
-}

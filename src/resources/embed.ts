@@ -1,7 +1,7 @@
 import { and, eq, getTableColumns, or, sql } from 'drizzle-orm'
 
 import type { Database } from '../adapters/database.ts'
-import { playSessions, sessionsIn } from '../adapters/play_sessions.ts'
+import { playSessions } from '../adapters/play_sessions.ts'
 import { viewSigner } from '../adapters/presign.ts'
 import { collections, organizations, playlists, tracks } from '../adapters/schema.ts'
 import { shares } from '../adapters/share_schema.ts'
@@ -14,7 +14,7 @@ import { covered, lettering } from './appearance.ts'
 import { coverImage, coverOr, largeCover } from './cover_image.ts'
 import { firstCover } from './first_cover.ts'
 import { trackColumns } from './listed.ts'
-import { checkExpiry, sessionTableOf } from './session.ts'
+import { checkExpiry, checkSessionId } from './session.ts'
 
 /** What a page that embeds a play session says of it. */
 export interface Embed {
@@ -32,8 +32,10 @@ export interface Embed {
 }
 
 /** What a session plays, in one statement. Public: its id is the secret (specification §5). */
-export const findEmbed = async (context: Context, play_session_id: string) =>
-  readEmbed(context, play_session_id, sessionsIn[sessionTableOf(play_session_id, context.now)])
+export async function findEmbed(context: Context, play_session_id: string) {
+  checkSessionId(play_session_id, context.now)
+  return readEmbed(context, play_session_id, playSessions)
+}
 
 /** Shares as if they were sessions that last. */
 export const sharesAsSessions = (db: Database) =>

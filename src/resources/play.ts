@@ -3,7 +3,7 @@ import { and, eq, getTableColumns, type Placeholder, type SQL, sql } from 'drizz
 import { insertFrom, written } from '../adapters/database.ts'
 import { isNewId, newHourlyId } from '../adapters/id.ts'
 import { attachment } from '../adapters/media.ts'
-import { playSessions, sessionsIn } from '../adapters/play_sessions.ts'
+import { playSessions } from '../adapters/play_sessions.ts'
 import { viewSigner } from '../adapters/presign.ts'
 import { batch } from '../adapters/statement.ts'
 import type { Handlers } from '../context.ts'
@@ -13,7 +13,7 @@ import { ApiError, invalid, notFound } from '../errors.ts'
 import { type KeyHolder, keyOf } from '../principal.ts'
 import { boundTo, chosenVariants, mayDownload, mayReach, within } from './access.ts'
 import { findPlayback, notReady, playTrack } from './playback.ts'
-import { checkExpiry, sessionTableOf, timestamp } from './session.ts'
+import { checkExpiry, checkSessionId, timestamp } from './session.ts'
 import { bindView, sessionView, toView } from './session_view.ts'
 import { noShare } from './share_holder.ts'
 import { findZip } from './zip.ts'
@@ -96,10 +96,10 @@ export const playHandlers: Handlers<typeof playOperations> = {
   },
 
   async getPlaySession({ params }, context) {
-    const table = sessionsIn[sessionTableOf(params.play_session_id, context.now)]
+    checkSessionId(params.play_session_id, context.now)
     const session = await context.db
       .select()
-      .from(table)
+      .from(playSessions)
       .where(
         and(
           eq(playSessions.id, params.play_session_id),
@@ -113,8 +113,8 @@ export const playHandlers: Handlers<typeof playOperations> = {
 
   async playSession({ params: { play_session_id } }, context) {
     if (!isNewId(play_session_id)) throw notFound('play session')
-    const table = sessionsIn[sessionTableOf(play_session_id, context.now)]
-    const row = await context.db.select().from(table).where(eq(playSessions.id, play_session_id)).get()
+    checkSessionId(play_session_id, context.now)
+    const row = await context.db.select().from(playSessions).where(eq(playSessions.id, play_session_id)).get()
     // The id is the secret: whoever has it reads on behalf of the organization that gave it away.
     const session = checkExpiry('play session', row, context.now)
     const view = await sessionView(context, session)

@@ -10,7 +10,7 @@ import { ApiError, notFound } from '../errors.ts'
 import { appearance } from './appearance.ts'
 import { coverImage, coverOr } from './cover_image.ts'
 import { allowsEarly, bestQuality } from './early.ts'
-import { checkExpiry, sessionTableOf, timestamp } from './session.ts'
+import { checkExpiry, checkSessionId, timestamp } from './session.ts'
 
 /** A session and a track that it plays, each undefined where there is none. */
 interface Parts {
@@ -47,13 +47,13 @@ async function findParts(
   track_id: string,
 ): Promise<Parts> {
   if (!isNewId(session_id)) return {}
-  const table = sessionTableOf(session_id, now)
+  checkSessionId(session_id, now)
   const known = memory.sessions.get(session_id, now)
   if (known && !isNewId(track_id)) return { session: known }
   const kept = known && memory.tracks.get(keyOf(known, track_id), now)
   if (known && kept && plays(known, kept)) return { session: known, played: kept }
   const { changes } = memory
-  const row = await playRows[table].get(db, { session_id, track_id })
+  const row = await playRows.get(db, { session_id, track_id })
   const parts = partsOf(row, now)
   const { session, played } = parts
   if (env.REUSE_ANSWERS !== 'true' || !session) return parts

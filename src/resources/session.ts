@@ -1,11 +1,9 @@
-import { EXPIRED_FOR, sessionTable, type SessionTable } from '../adapters/session_table.ts'
+import { canBeSession, EXPIRED_FOR } from '../adapters/session_id.ts'
 import { notFound, sessionExpired } from '../errors.ts'
 
-/** The table of a play session. 404 without a query when its id tells that it ended long ago. */
-export function sessionTableOf(id: string, now: number): SessionTable {
-  const table = sessionTable(id, now)
-  if (!table) throw notFound('play session')
-  return table
+/** Throws 404 without a query when no session with this id can exist at `now`. */
+export function checkSessionId(id: string, now: number): void {
+  if (!canBeSession(id, now)) throw notFound('play session')
 }
 
 /** The session if it lives; 410 for a day after its end, then 404 like one that never was. */

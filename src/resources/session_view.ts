@@ -10,7 +10,7 @@ import { ApiError, notFound } from '../errors.ts'
 import { lettering } from './appearance.ts'
 import { allowsEarly, bestQuality } from './early.ts'
 import { findPlayback, listOf, partsOf, playable, playback } from './playback.ts'
-import { sessionTableOf, timestamp } from './session.ts'
+import { timestamp } from './session.ts'
 
 type Row = typeof playSessions.$inferSelect
 
@@ -68,11 +68,11 @@ export async function countTracks(
 }
 
 /** What a view is made of, to be run in one batch. */
-export function bindView({ db, now }: Context, { id: session_id, scope, resource_id, organization_id }: Row) {
+export function bindView({ db }: Context, { id: session_id, scope, resource_id, organization_id }: Row) {
   return [
     owners.bind(db, { organization_id, resource_id }),
     sessionList[scope].bind(db, { resource_id, limit: MAX_SESSION_TRACKS }),
-    firstPlayRows[scope][sessionTableOf(session_id, now)].bind(db, { session_id, resource_id }),
+    firstPlayRows[scope].bind(db, { session_id, resource_id }),
   ]
 }
 
@@ -81,7 +81,7 @@ export async function toView(context: Context, session: Row, [owner, list, first
   const { scope } = session
   const levels = levelsOf(owner!)
   const rows = toRows(sessionList[scope].decode(list!))
-  const [found] = firstPlayRows[scope][sessionTableOf(session.id, context.now)].decode(first!)
+  const [found] = firstPlayRows[scope].decode(first!)
   const track_id = await firstPlayable(context, session, rows)
   return {
     play_session_id: session.id,

@@ -159,7 +159,7 @@ export async function renewUpload(
 /** Tracks whose files one job purges. */
 const PURGED = 25
 
-type Deleted = Pick<Row, 'id' | 'organization_id' | 'collection_id' | 'folder_id' | 'index' | 'cover_path' | 'job_id'>
+type Deleted = Pick<Row, 'id' | 'organization_id' | 'collection_id' | 'folder_id' | 'index' | 'job_id'>
 
 /**
  * The batch that deletes tracks of the caller's that meet a condition, and its jobs for `startPurge`. Its second statement gives the ids of

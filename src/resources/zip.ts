@@ -1,14 +1,14 @@
 import { eq, inArray } from 'drizzle-orm'
 
 import { among } from '../adapters/database.ts'
-import { playSessions, sessionsIn } from '../adapters/play_sessions.ts'
+import { playSessions } from '../adapters/play_sessions.ts'
 import { tracks } from '../adapters/schema.ts'
 import type { TrackFile } from '../adapters/track_files.ts'
 import type { Context } from '../context.ts'
 import { MAX_ZIP_BYTES, MAX_ZIP_FILES } from '../contract/facts.ts'
 import { ApiError, notFound } from '../errors.ts'
 import { findEmbed } from './embed.ts'
-import { checkExpiry, sessionTableOf } from './session.ts'
+import { checkExpiry, checkSessionId } from './session.ts'
 import { listedTracks } from './session_view.ts'
 
 /** A file of a ZIP. */
@@ -39,8 +39,8 @@ const endingOf = (file: TrackFile, file_name: string) =>
  */
 export async function findZip(context: Context, play_session_id: string, wanted?: string) {
   const { db, now } = context
-  const table = sessionsIn[sessionTableOf(play_session_id, now)]
-  const row = await db.select().from(table).where(eq(playSessions.id, play_session_id)).get()
+  checkSessionId(play_session_id, now)
+  const row = await db.select().from(playSessions).where(eq(playSessions.id, play_session_id)).get()
   const session = checkExpiry('play session', row, now)
   if (!session.is_downloadable) {
     throw new ApiError('download_not_allowed', 'This play session was created without is_downloadable')

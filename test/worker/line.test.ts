@@ -2,7 +2,7 @@ import { env } from 'cloudflare:workers'
 import { describe, expect, it } from 'vitest'
 
 import { JOB_SLOTS } from '../../src/contract/facts.ts'
-import { aShop, aTrackWithJob, deliver, eventually, runSweep, unfollowed } from './fixtures.ts'
+import { aShop, aTrackWithJob, deliver, eventually, unfollowed } from './fixtures.ts'
 import { query } from './support.ts'
 import { events, openStream, result, startTranscoder } from './transcoder.ts'
 
@@ -183,26 +183,5 @@ describe('a track that waits', () => {
     await slow.end(short)
     for (const work of jobs) await slow.end(work)
     expect((await jobs[2]!.read()).info).not.toHaveProperty('waiting')
-  })
-})
-
-describe('a transcode that an older version has begun or written', () => {
-  it('is put in line by its message', async () => {
-    const work = await aTrackWithJob()
-    await query('update jobs set turn = null, size_class = 0')
-    startTranscoder({ transcode: () => events(result()) })
-    expect(await work.run()).toEqual({ ended: true })
-    expect((await work.read()).status).toBe('ready')
-  })
-
-  it('is put in line by the sweep', async () => {
-    const work = await aTrackWithJob()
-    await query('update jobs set turn = null, size_class = 0, nudge_at = 0')
-    startTranscoder({ transcode: () => events(result()) })
-    await handOver()
-    expect(await work.job()).toMatchObject({ state: 'open', slot: null })
-    await runSweep()
-    await unfollowed()
-    expect((await work.read()).status).toBe('ready')
   })
 })

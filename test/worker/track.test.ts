@@ -133,11 +133,11 @@ describe('behaviour', () => {
 
   it('goes with its files and its cover when it is deleted', async () => {
     const [id, other] = [await aReadyTrack(key, collection_id), await aReadyTrack(key, collection_id)]
-    const cover_path = `media/${shop.organization_id}/${collection_id}/cover-0123456789ab`
+    const { index } = await trackRow(id)
+    const cover_path = `media/${shop.organization_id}/${collection_id}/${index}/cover-0123456789ab`
     await db.update(tracks).set({ cover_path }).where(eq(tracks.id, id))
     await Promise.all([storeFiles(id), storeFiles(other)])
     const kept = new Set(await storedFiles())
-    const { index } = await trackRow(id)
     for (const path of kept) if (path.includes(index) || path.endsWith(id)) kept.delete(path)
     await env.MEDIA.put(`${cover_path}/icon.jpg`, 'image')
     const { deleted_track } = await ok('DELETE', `/v1/track/${id}`, { key })

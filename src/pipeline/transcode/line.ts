@@ -1,4 +1,4 @@
-import { and, eq, isNotNull, isNull, type SQL, sql } from 'drizzle-orm'
+import { and, eq, isNotNull, type SQL, sql } from 'drizzle-orm'
 
 import { newId } from '../../adapters/id.ts'
 import { tracks } from '../../adapters/schema.ts'
@@ -109,14 +109,6 @@ export function insertTranscodesAgain(system: System, organization_id: string, f
         + sum(min(${LONGEST_TURN}, (source_size + ${BYTES_PER_MS - 1}) / ${BYTES_PER_MS})) over (order by "order", id)`,
     }).returning({ id: jobs.id }),
   ] as const
-}
-
-/** Puts a transcode in line that an older version has written, also while this one was being deployed; as of when it came. */
-export async function lineUp({ db }: System, job_id: string): Promise<void> {
-  await db
-    .update(jobs)
-    .set({ turn: sql`created_at`, size_class: PLACES - 1, nudge_at: NEVER })
-    .where(and(eq(id, job_id), eq(state, 'open'), isNull(turn)))
 }
 
 /** Of a job that waits for a place. */
