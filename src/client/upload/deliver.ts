@@ -24,22 +24,22 @@ import {
   type Verdict,
 } from './session.ts'
 
-/** The way of one file: its bytes to the storage, its cover, and then its track until that is ready. */
+/** Uploads one file and its cover, then follows its track until that is ready. */
 
-/** How the delivery of a file ended; `stopped` concerns every file and leaves this one as it was, `elsewhere` is another tab. */
+/** How the delivery of a file ended. `stopped`: a problem of all files, this one stays queued. `elsewhere`: another tab uploads it. */
 export type Delivery = { end: 'done' | 'aborted' | 'elsewhere' } | { end: 'failed' | 'stopped'; problem: Problem }
 
 const CHANGED = stepOf({ code: 'file_changed', message: '' }, 'fail')
 const ABORTED = stepOf(noAnswer(true), 'retry')
 
-/** The next attempt makes another track, which gets the cover, too. One that never got its file is discarded. */
+/** Detaches an item from its track, so that the next attempt creates another one and sends the cover again. A track without a file is discarded. */
 export function leaveTrack(item: UploadItem, context: UploadContext): void {
   if (item.status === null) discardTrack(item, context)
   item.target = item.request = item.parts = null
   recallCover(item)
 }
 
-/** Nothing of a file that has not arrived is kept, here or at the service; what another tab sends is left to that one. */
+/** Deletes all traces of an incomplete upload, here and in the service, unless another tab is uploading the file. */
 export async function abandon(item: UploadItem, context: UploadContext): Promise<void> {
   if (item.status !== null || !(await context.ledger.claim(item))) return
   leaveTrack(item, context)
@@ -47,29 +47,29 @@ export async function abandon(item: UploadItem, context: UploadContext): Promise
 }
 
 /**
- * Brings a file's bytes to the storage, with as many attempts as that takes: the URL is asked for just before the first one and again
- * when it has expired. A URL that is signed for one `PUT` cannot be continued, so each attempt sends a file from its beginning, or a
- * large one from where it was.
+ * Uploads a file's bytes to the storage, with retries. The URL is requested just before the first attempt and again when it has expired.
+ * A URL signed for one `PUT` cannot be resumed, so each attempt sends a small file from its start; a large one continues after the parts
+ * that are stored.
  */
 export async function deliver(item: UploadItem, context: UploadContext): Promise<Delivery> {
   const { signal } = item.controller
   if (item.fingerprint && !(await context.ledger.claim(item))) return { end: 'elsewhere' }
   for (let attempt = 0; ;) {
-    // A pause may have ended just before the file was cancelled.
+    // The file may have been canceled just as a pause ended.
     if (signal.aborted) return { end: 'aborted' }
     Object.assign(item, { state: 'uploading', problem: null, retryAt: null, sent: item.stored })
     context.changed(item)
     const { stored } = item
-    const step = await tryOnce(item, context, signal)
-    const isLost = !step.ok && (step.verdict === 'fail' || step.verdict === 'renew')
-    // Only the answer was lost, or another tab has sent it.
-    const isThere = isLost && item.target && (await hasArrived(item.target, context, signal))
+    const step = await attemptOnce(item, context, signal)
+    const mayHaveArrived = !step.ok && (step.verdict === 'fail' || step.verdict === 'renew')
+    // Perhaps only the response was lost, or another tab has sent the file.
+    const isThere = mayHaveArrived && item.target && (await hasArrived(item.target, context, signal))
     if (signal.aborted) return { end: 'aborted' }
     if (step.ok || isThere) return { end: 'done' }
-    // Its last parts have arrived.
+    // The last parts before the pause have arrived.
     if (item.state === 'paused') return { end: 'aborted' }
     const { verdict, problem } = step
-    // As long as parts arrive, it goes on.
+    // Progress resets the count of attempts.
     if (item.stored > stored) attempt = 0
     if (verdict === 'stop') return { end: 'stopped', problem }
     if (verdict === 'fail' || attempt + 1 === MAX_ATTEMPTS) return { end: 'failed', problem }
@@ -96,14 +96,14 @@ async function waitForNext(
   await sleep(delay, item.controller.signal, { wake: item.wake.signal, online: true })
 }
 
-async function tryOnce(item: UploadItem, context: UploadContext, signal: AbortSignal): Promise<Step> {
+async function attemptOnce(item: UploadItem, context: UploadContext, signal: AbortSignal): Promise<Step> {
   const { file } = item
   if (item.target && !isFresh(item)) leaveTrack(item, context)
   const isRepeated = item.target !== null
-  // One that was changed or deleted since it was chosen can be read no more.
+  // A file that was changed or deleted since it was chosen cannot be read any more.
   const isThere = async () => file !== null && (await headOf(file, 1)) !== null
   if (!isRepeated) {
-    // In order, because a collection plays its tracks in the order they were made.
+    // In order, because a collection plays its tracks in order of creation.
     const created = await context.inOrder(async () => ((await isThere()) ? createTarget(item, context, signal) : null))
     if (!created) return CHANGED
     if (created.ok) item.target = created.target
@@ -112,12 +112,12 @@ async function tryOnce(item: UploadItem, context: UploadContext, signal: AbortSi
     context.emit('upload-start', item, {})
   }
   const { target } = item
-  // The page may have cancelled it just now.
+  // A listener of `upload-start` may have canceled it.
   if (signal.aborted || !target || !file) return ABORTED
   if (!(await isThere())) return CHANGED
   void sendCover(item, context)
   if (file.size > PARTS_FROM) return new PartSender(item, file, target, context, signal).send()
-  // The bytes may all be there, and only the answer was lost.
+  // All bytes may have arrived if only the response was lost.
   if (isRepeated && (await hasArrived(target, context, signal))) return { ok: true }
   return sendWhole(item, file, target, context, signal)
 }
@@ -141,11 +141,11 @@ async function sendWhole(
   return sent.ok ? { ok: true } : { ok: false, verdict: afterUpload(sent), problem: problemOfUpload(sent) }
 }
 
-/** The end of a session that was opened here is no obstacle: the next attempt opens another. */
+/** An ended session that was opened here only needs a renewal: the next attempt opens another. */
 const afterCreating = (failure: Failure, context: UploadContext): Verdict =>
-  failure.status === 410 && !context.session().own ? 'renew' : afterCall(failure)
+  failure.status === 410 && !context.session().fixedId ? 'renew' : afterCall(failure)
 
-/** Takes a picture as the cover of a file's track. It is sent as soon as there is a track to send it to. */
+/** Sets the cover of a file's track. It is sent once the track exists. */
 export async function setCover(item: UploadItem, file: File, context: UploadContext): Promise<void> {
   item.cover?.controller.abort()
   item.cover = { file, state: 'queued', problem: null, controller: new AbortController() }
@@ -155,20 +155,20 @@ export async function setCover(item: UploadItem, file: File, context: UploadCont
   await sendCover(item, context)
 }
 
-/** Why a picture can be no cover. */
+/** Returns why an image is rejected as a cover, or null. */
 function faultOf(file: File): string | null {
   if (!isAccepted(file, COVER_ACCEPT)) return 'unsupported_image'
   return file.size > MAX_COVER_BYTES ? 'image_too_large' : null
 }
 
-/** Ends the sending of the cover and lets it wait to be sent again; a picture that was refused here stays refused. */
+/** Aborts the upload of the cover and queues it again. An image that was rejected here stays rejected. */
 export function recallCover({ cover }: UploadItem): void {
   if (!cover || faultOf(cover.file)) return
   cover.controller.abort()
   Object.assign(cover, { state: 'queued', problem: null, controller: new AbortController() })
 }
 
-/** Sends the cover, if one waits, to the track, if there is one. */
+/** Sends a queued cover if the track exists. */
 export async function sendCover(item: UploadItem, context: UploadContext): Promise<void> {
   const { cover, target } = item
   if (!target || cover?.state !== 'queued') return
@@ -185,7 +185,7 @@ export async function sendCover(item: UploadItem, context: UploadContext): Promi
     signal,
     { online: true },
   )
-  // Another picture, or another track, has taken its place.
+  // The cover or the track was replaced in the meantime.
   if (item.cover !== cover || item.target !== target || signal.aborted) return
   if (!sent.ok) return failCover(item, context, { code: sent.code, message: sent.message })
   cover.state = 'ready'
@@ -201,43 +201,43 @@ function failCover(item: UploadItem, context: UploadContext, problem: Problem): 
   context.changed(item)
 }
 
-/** For each file that is followed, so that many together stay far below the service's rate limit, in milliseconds. */
-const SHARE = 200
+/** Milliseconds per followed file that are added to the minimum delay, so that all polls together stay far below the service's rate limit. */
+const POLL_SHARE = 200
 
 let followed = 0
 
-/** Polls the track of a file whose bytes are there until it is ready or has failed. */
+/** Polls the track of an uploaded file until it is ready or has failed. */
 export async function follow(item: UploadItem, context: UploadContext): Promise<void> {
   const { signal } = item.controller
   const { target } = item
   if (!target || signal.aborted) return
-  async function ask(from: NonNullable<typeof target>) {
-    const seen = await readTrack(from, context, signal)
-    if (!seen.ok && isPassing(seen) && !signal.aborted) {
-      item.problem = { code: seen.code, message: seen.message }
+  async function readOnce(from: NonNullable<typeof target>) {
+    const answer = await readTrack(from, context, signal)
+    if (!answer.ok && isPassing(answer) && !signal.aborted) {
+      item.problem = { code: answer.code, message: answer.message }
       context.changed(item)
     }
-    return seen
+    return answer
   }
   followed++
   const last = await poll(
-    () => ask(target),
+    () => readOnce(target),
     ({ track }) => signal.aborted || update(item, track, context),
-    { signal, recovery: DELAYS, least: () => followed * SHARE, maxFailures: Infinity },
+    { signal, recovery: DELAYS, least: () => followed * POLL_SHARE, maxFailures: Infinity },
   )
   followed--
-  if (!last.ok && !signal.aborted) lose(item, last, context)
+  if (!last.ok && !signal.aborted) endFollowing(item, last, context)
 }
 
-interface Seen {
+interface TrackState {
   status: NonNullable<UploadItem['status']>
   progress: number | null
   duration: number
   error: Problem | null
 }
 
-/** Takes over what the service says of a track; true when that was the last word. */
-function update(item: UploadItem, { status, progress, duration, error }: Seen, context: UploadContext): boolean {
+/** Applies the state of the track to the item. Returns true if the state is final. */
+function update(item: UploadItem, { status, progress, duration, error }: TrackState, context: UploadContext): boolean {
   const isNew = status !== item.status || progress !== item.progress || item.problem !== null
   Object.assign(item, { status, progress, duration, problem: null })
   if (status === 'failed') {
@@ -255,8 +255,8 @@ function update(item: UploadItem, { status, progress, duration, error }: Seen, c
   return item.state !== 'processing'
 }
 
-/** The file is there, but what becomes of it is no longer to be seen from here. */
-function lose(item: UploadItem, failure: Failure, context: UploadContext): void {
+/** Handles a track that can no longer be read: it was deleted, or the service refuses. The file has arrived. */
+function endFollowing(item: UploadItem, failure: Failure, context: UploadContext): void {
   if (failure.status === 404) {
     const problem = { code: 'track_deleted', message: '' }
     Object.assign(item, { state: 'failed', problem, retriable: true })

@@ -2,13 +2,13 @@ import type { UploadHandle } from '../../contract/media.ts'
 import type { TrackStatus } from '../../contract/track.ts'
 import type { Client } from '../client.ts'
 
-/** Bytes. Larger files are sent in parts: a lost connection costs only the parts in flight, and a pause nothing. */
+/** Bytes. Larger files are sent in parts: a lost connection costs only the parts in flight, and a pause costs nothing. */
 export const PARTS_FROM = 32_000_000
 
 /**
- * What a file goes through. `waiting` is the time before another attempt; `uploaded` means that it is there, but that its processing
- * can no longer be followed; `rejected` files never leave the page. `interrupted` ones go on when they are chosen again, or when the other
- * tab that sends them has ended.
+ * The states of a file. `waiting`: before another attempt. `uploaded`: it has arrived, but its processing can no longer be followed.
+ * `rejected`: it is never sent. `interrupted`: it continues when the user chooses it again, or when the other tab that uploads it has
+ * closed.
  */
 export type UploadState =
   | 'queued'
@@ -23,49 +23,49 @@ export type UploadState =
   | 'cancelled'
   | 'interrupted'
 
-/** Why something did not work: a code, and what the service or the storage said about it, in English; empty when the code says it all. */
+/** An error: a code, and the English message of the service or the storage, which is empty if the code says everything. */
 export interface Problem {
   code: string
   message: string
-  /** Of `too_large`: the bytes that a file may have. */
+  /** With `too_large`: the maximum size of a file in bytes. */
   limit?: number
 }
 
-/** What the page says of a file besides its name; all is kept with the track (specification §4, Upload sessions). */
+/** Fields that the page provides for a file; they are stored with the track (specification §4, Upload sessions). */
 export interface Description {
-  /** What listeners see; without it the title of the file's tags, or its name. */
+  /** Title for listeners; by default the title from the file's tags, or its name. */
   title?: string
   organizationIndex?: string
   metadata?: Record<string, unknown>
 }
 
-/** How a file's track is asked for: word for word the same until there is an answer, so that a lost one leaves no second track. */
+/** The request that creates a file's track. It is repeated unchanged until there is a response, so that a lost one causes no second track. */
 export interface TrackRequest {
   upload_session_id: string
   idempotencyKey: string
   description: Description
 }
 
-/** The track that was made for a file, and where its bytes go. */
+/** The track of a file, and its upload URLs. */
 export interface Target {
-  /** With the key that made the track. Missing until a track that the ledger knew is first asked for. */
+  /** Client with the key that created the track. Missing after `ledger` restored the track, until its first call. */
   client?: Client
   upload_session_id: string
   track_id: string
   track_upload: UploadHandle
   track_cover_upload: UploadHandle
-  /** When it arrived here, by this machine's clock, which may differ from the service's. */
+  /** When the response arrived, in milliseconds since 1970 by this machine's clock, which may differ from the service's. */
   received: number
 }
 
-/** What is known of a file that travels in parts; it can be written down and read again. */
+/** A multipart upload; can be stored and restored. */
 export interface Parts {
   id: string
   part_size: number
   part_count: number
   /** Milliseconds since 1970, by this machine's clock. */
   endsAt: number
-  /** The ETags of the parts that are in storage, by their numbers. */
+  /** The ETags of the stored parts, by part number. */
   etags: Record<number, string>
 }
 
@@ -76,47 +76,47 @@ export interface Cover {
   controller: AbortController
 }
 
-let made = 0
+let itemCount = 0
 
-/** One file of the list, and all that is known of it. */
+/** One file of the list, with the state of its upload. */
 export class UploadItem {
-  readonly id = `file-${++made}`
+  readonly id = `file-${++itemCount}`
   name: string
   /** Bytes. */
   size: number
-  /** Null of one that was on its way when the page was left: somebody must choose it again. */
+  /** Null if the upload was interrupted by leaving the page: the user must choose the file again. */
   file: File | null
-  /** As somebody wrote it here; without it, `describe` decides. */
+  /** Title that the user typed; if empty, the one from `describe` is used. */
   title = ''
-  /** Whether it was looked into: nothing is sent before. */
+  /** Whether the content was checked; nothing is sent before. */
   checked = false
   state: UploadState = 'queued'
-  /** Bytes that are there, or on their way. */
+  /** Bytes that are stored or in flight. */
   sent = 0
-  /** Of the track, once the file is there. */
+  /** Status of the track, once the file has arrived. */
   status: TrackStatus | null = null
-  /** Of the processing, 0–1. */
+  /** Progress of the processing, 0–1. */
   progress: number | null = null
-  /** Seconds of sound, 0 until known. */
+  /** Duration in seconds; 0 until known. */
   duration = 0
   problem: Problem | null = null
   /** Whether another attempt can help. */
   retriable = true
-  /** When the next attempt begins, in milliseconds since 1970; null while the browser is offline. */
+  /** Time of the next attempt, in milliseconds since 1970; null while the browser is offline. */
   retryAt: number | null = null
-  /** A run is under way; also that of a paused file whose last parts still arrive. */
+  /** Whether a run is active, including that of a paused file whose last parts still arrive. */
   isActive = false
   target: Target | null = null
   request: TrackRequest | null = null
   cover: Cover | null = null
-  /** Ends what happens to the file now. */
+  /** Aborts the current operation on the file. */
   controller = new AbortController()
-  /** Ends the time before the next attempt. */
+  /** Ends the wait before the next attempt. */
   wake = new AbortController()
 
-  /** Of a large file, that it is known by. */
+  /** Identifies a large file after a reload. */
   fingerprint: string | null = null
-  /** How the ledger knows it, while no other tab may send it. */
+  /** Key of the entry in `ledger`, while this tab holds the lock. */
   key: string | null = null
   parts: Parts | null = null
 
@@ -126,7 +126,7 @@ export class UploadItem {
     this.size = size
   }
 
-  /** Bytes that are in storage for good, and are not sent again. */
+  /** Bytes in stored parts, which are not sent again. */
   get stored(): number {
     if (!this.parts) return 0
     const { part_size, part_count, etags } = this.parts
@@ -134,84 +134,84 @@ export class UploadItem {
     return Object.keys(etags).reduce((sum, n) => sum + (Number(n) === part_count ? last : part_size), 0)
   }
 
-  /** Of the bytes, 0–1. */
+  /** Fraction of the bytes that are sent, 0–1. */
   get fraction(): number {
     return this.size > 0 ? this.sent / this.size : 0
   }
 
-  /** Its bytes are not all there yet, but shall be: leaving the page would lose it. */
+  /** Whether the upload is still incomplete, so that leaving the page would lose it. */
   get isUnsent(): boolean {
     return ['queued', 'uploading', 'waiting', 'paused'].includes(this.state)
   }
 
-  /** Nothing more happens to it by itself. */
+  /** Whether the item no longer changes without a user action. */
   get isSettled(): boolean {
     return !this.isUnsent && this.state !== 'processing'
   }
 }
 
-/** The bytes of all files that were or will be sent, 0–1. */
+/** Returns the progress over the bytes of all files that were or will be sent, 0–1. */
 export function totalFraction(items: readonly UploadItem[]): number {
   const counted = items.filter(({ state }) => !['rejected', 'cancelled', 'interrupted'].includes(state))
   const total = counted.reduce((sum, { size }) => sum + size, 0)
   return total > 0 ? counted.reduce((sum, { sent }) => sum + sent, 0) / total : 0
 }
 
-/** What a queue tells, and what it says of it besides the file. */
+/** Events about a file, with their details. */
 export interface UploadEvents {
   'file-added': object
   'file-rejected': Problem
-  /** It came to nothing. */
+  /** The upload or the processing failed. */
   'file-failed': Problem
-  /** Its track is made. */
+  /** The track was created. */
   'upload-start': object
   'upload-progress': { loaded: number; total: number }
   'upload-retry': Problem & { retryAt: string | null }
   'upload-pause': object
   'upload-resume': object
   'upload-cancel': object
-  /** Its bytes are there. */
+  /** All bytes have arrived. */
   'upload-complete': object
   'track-processing': { status: TrackStatus; progress: number | null }
   'track-ready': { duration: number }
-  /** Its processing can no longer be followed. */
+  /** The processing can no longer be followed. */
   'track-unfollowed': Problem
   'cover-start': { cover: File }
   'cover-complete': { cover: File }
   'cover-failed': Problem & { cover: File }
 }
 
-/** What concerns no single file. */
+/** Events about the whole queue. */
 export interface QueueEvents {
-  /** Something stops every file: the key, the origin, the session. */
+  /** A problem with the key, the origin or the session stops all files. */
   'upload-error': Problem
-  /** Nothing is left to do. */
+  /** All files are settled. */
   'queue-complete': { ready: number; failed: number }
 }
 
 export interface UploadOptions {
   baseUrl: string
   apiKey: string
-  /** Sessions are opened for it as they are needed, unless there is an `uploadSessionId`. */
+  /** Collection for which upload sessions are opened as needed, unless there is an `uploadSessionId`. */
   collectionId?: string
   uploadSessionId?: string
-  /** As of `<input type="file">`. */
+  /** As the attribute of `<input type="file">`. */
   accept?: string
-  /** Bytes of a file; null without a limit. */
+  /** Maximum size of a file in bytes; null for no limit. */
   maxSize?: number | null
-  /** Files whose bytes travel at the same time. */
+  /** Number of files that are uploaded at the same time. */
   concurrency?: number
-  /** Files wait for `start()`. */
+  /** Whether files wait for `start()`. */
   manual?: boolean
-  /** Tracks stay when their files are removed or have vanished: the page shows them, and deletes them itself. */
+  /** Keeps a track when its file is removed or can no longer be read: the page shows the track and deletes it itself. */
   keepsTracks?: boolean
   describe?: (file: File) => Description
 }
 
-/** Who listens to a queue. */
+/** Callbacks of a queue. */
 export interface UploadListener {
   onEvent?: <K extends keyof UploadEvents>(type: K, item: UploadItem, detail: UploadEvents[K]) => void
   onQueueEvent?: <K extends keyof QueueEvents>(type: K, detail: QueueEvents[K]) => void
-  /** A file, or (without one) the list, is not as it was. */
+  /** Called when a file or, without an item, the list has changed. */
   onChange?: (item?: UploadItem) => void
 }

@@ -1,88 +1,89 @@
 import { type Parts, type Target, UploadItem } from './item.ts'
 
 /**
- * What is kept of files that travel in parts, so that they go on where they were after a reload or a crash. In IndexedDB, which pages
- * without https have, too. When it cannot be used (a private window, no space left) uploads go on as if there were none.
+ * Stores multipart uploads, so that they can continue after a reload or a crash. Uses IndexedDB, which also works on pages without
+ * https. Where it is unavailable (a private window, no space left), uploads work but are not stored.
  */
 
-/** A file that was on its way. */
+/** A stored upload. */
 interface Entry {
-  /** Where it goes, and what it is. */
+  /** Destination and fingerprint. */
   key: string
   name: string
   size: number
   fingerprint: string
-  /** Without its client, which cannot be written down. */
+  /** Without the client, which cannot be stored. */
   target: Target
   parts: Parts
 }
 
 export interface Ledger {
-  /** What was on its way to this place; with `idle` only what no other tab sends. */
+  /** Returns the stored uploads for this destination; with `idle`, only those that no other tab is sending. */
   read: (idle?: 'idle') => Promise<Entry[]>
   /**
-   * Makes a large file this tab's to send (Web Locks, which need https) until it is forgotten. False while another tab sends it; with a
-   * signal it waits until that tab has ended, and is false when the signal aborts.
+   * Locks a large file for this tab until `forget` (Web Locks, which need https). Resolves to false while another tab sends the file. With
+   * a signal, waits until that tab releases it, and resolves to false if the signal aborts.
    */
   claim: (item: UploadItem, signal?: AbortSignal) => Promise<boolean>
   remember: (item: UploadItem) => Promise<void>
   forget: (item: UploadItem) => Promise<void>
 }
 
-/** The largest prime below 2⁴⁴: products with a byte's range stay exact. */
+/** The largest prime below 2⁴⁴: its products with 257 stay exact integers. */
 const PRIME = 17_592_186_044_399
 
-/** A number of 44 bits from bytes (a polynomial hash): together with name, size and time enough to tell files apart. */
+/** Polynomial hash of 44 bits. Sufficient to distinguish files together with size and time. */
 const hash = (bytes: Uint8Array) => bytes.reduce((sum, byte) => (sum * 257 + byte) % PRIME, 0)
 
 const SAMPLE = 65_536
 
-/** Tells a file from others: by its size, its time, its name, and its first and last bytes. `crypto.subtle` needs https, this does not. */
+/** Identifies a file by size, time, name, and its first and last bytes. Does not need https, unlike `crypto.subtle`. */
 async function fingerprintOf(file: File): Promise<string> {
   const ends = new Blob([file.name, '\0', file.slice(0, SAMPLE), file.slice(-SAMPLE)])
   const bytes = await ends.arrayBuffer().catch(() => new ArrayBuffer(0))
   return [file.size, file.lastModified, hash(new Uint8Array(bytes))].map((number) => number.toString(36)).join('-')
 }
 
-/** Nothing is kept: in Node, and where there is no IndexedDB. */
+/** Stores nothing; for Node and other places without IndexedDB. */
 const NONE: Ledger = { read: async () => [], claim: async () => true, remember: async () => {}, forget: async () => {} }
 
 const STORE = 'uploads'
-/** A database that does not answer for so long is given up, in milliseconds. */
-const PATIENCE = 3000
+/** Milliseconds until a request to the database fails. */
+const DATABASE_TIMEOUT = 3000
 
-const asked = <T>(request: IDBRequest<T>) =>
+/** Resolves to the result of a request to IndexedDB. */
+const resultOf = <T>(request: IDBRequest<T>) =>
   new Promise<T>((resolve, reject) => {
     const fail = () => reject(request.error ?? new Error('IndexedDB failed'))
     request.onsuccess = () => resolve(request.result)
     request.onerror = fail
-    setTimeout(fail, PATIENCE)
+    setTimeout(fail, DATABASE_TIMEOUT)
   })
 
 async function openDatabase(): Promise<IDBDatabase> {
   // Throws where storage is forbidden, such as in a sandboxed frame.
   const opening = indexedDB.open('tonearm', 1)
   opening.onupgradeneeded = () => opening.result.createObjectStore(STORE, { keyPath: 'key' })
-  return asked(opening)
+  return resultOf(opening)
 }
 
-/** The keys that this tab sends, for all queues of the page. */
-const held = new Map<string, { item: UploadItem; letGo: () => void }>()
+/** The locks of this tab by key, for all queues of the page. */
+const held = new Map<string, { item: UploadItem; release: () => void }>()
 
 const lockOf = (key: string) => `tonearm ${key}`
 
-/** The stored uploads for one destination. */
+/** Opens the stored uploads of one destination. */
 export function openLedger(place: () => string): Ledger {
   if (typeof indexedDB === 'undefined') return NONE
   const database = openDatabase()
   database.catch(() => {})
 
-  /** Asks the database; null when there is none, or when it fails. */
-  const ask = <T>(mode: IDBTransactionMode, act: (entries: IDBObjectStore) => IDBRequest<T>): Promise<T | null> =>
-    database.then((open) => asked(act(open.transaction(STORE, mode).objectStore(STORE)))).catch(() => null)
+  /** Runs a request in the database. Resolves to null if there is no database or the request fails. */
+  const query = <T>(mode: IDBTransactionMode, act: (entries: IDBObjectStore) => IDBRequest<T>): Promise<T | null> =>
+    database.then((open) => resultOf(act(open.transaction(STORE, mode).objectStore(STORE)))).catch(() => null)
 
   async function load(): Promise<Entry[]> {
-    const all: Entry[] = (await ask('readonly', (entries) => entries.getAll())) ?? []
+    const all: Entry[] = (await query('readonly', (entries) => entries.getAll())) ?? []
     return all.filter(({ key, parts }) => key.startsWith(`${place()} `) && parts.endsAt > Date.now())
   }
 
@@ -96,24 +97,24 @@ export function openLedger(place: () => string): Ledger {
     async claim(item, signal) {
       const key = `${place()} ${item.fingerprint}`
       if (!item.fingerprint || item.key) return true
-      const other = held.get(key)
-      if (other && other.item !== item) {
-        // The same file twice in this tab: it makes another track, and is not kept.
+      const holder = held.get(key)
+      if (holder && holder.item !== item) {
+        // The same file twice in this tab: the second gets a track without a stored entry.
         if (!item.target?.client) item.target = item.parts = null
         return true
       }
-      if (!other) {
-        // Another one of this tab may ask meanwhile.
-        if (!signal) held.set(key, { item, letGo() {} })
-        const letGo = await lock(key, signal)
-        if (letGo) held.set(key, { item, letGo })
+      if (!holder) {
+        // Reserves the key, because another item of this tab may claim it during the request.
+        if (!signal) held.set(key, { item, release() {} })
+        const release = await lock(key, signal)
+        if (release) held.set(key, { item, release })
         else if (!signal) held.delete(key)
-        if (!letGo) return false
+        if (!release) return false
       }
       item.key = key
-      // The other tab may have come further.
-      const entry = (await load()).find((one) => one.key === key)
-      if (entry && (!item.target || item.target.track_id === entry.target.track_id)) goOn(item, entry)
+      // The other tab may have sent more parts.
+      const stored = (await load()).find((entry) => entry.key === key)
+      if (stored && (!item.target || item.target.track_id === stored.target.track_id)) restore(item, stored)
       return true
     },
 
@@ -121,60 +122,63 @@ export function openLedger(place: () => string): Ledger {
       const { key } = item
       if (key === null) return
       item.key = null
-      await ask('readwrite', (entries) => entries.delete(key))
-      // Only now may others go on; it may have been claimed again.
+      await query('readwrite', (entries) => entries.delete(key))
+      // The lock is released only now, unless the item was claimed again.
       if (item.key !== null) return
-      held.get(key)?.letGo()
+      held.get(key)?.release()
       held.delete(key)
     },
 
     async remember({ target, parts, fingerprint, key, name, size }) {
       if (!target || !parts || !fingerprint || !key) return
-      const { client: _, ...kept } = target
-      const entry: Entry = { key, name, size, fingerprint, target: kept, parts }
-      await ask('readwrite', (entries) => entries.put(entry))
+      const { client: _, ...storable } = target
+      const entry: Entry = { key, name, size, fingerprint, target: storable, parts }
+      await query('readwrite', (entries) => entries.put(entry))
     },
   }
 }
 
-/** Takes the lock of a key, and returns the function that releases it: null while another tab has it. A browser without locks always returns one. */
+/**
+ * Takes the lock of a key. Resolves to the function that releases it, or to null while another tab holds it. Always succeeds in a
+ * browser without Web Locks.
+ */
 const lock = (key: string, signal?: AbortSignal) =>
   new Promise<(() => void) | null>((resolve) => {
     const always = () => resolve(() => {})
     if (!navigator.locks) return always()
     navigator.locks
-      .request(lockOf(key), signal ? { signal } : { ifAvailable: true }, (given) =>
-        given ? new Promise<void>(resolve) : resolve(null),
+      .request(lockOf(key), signal ? { signal } : { ifAvailable: true }, (granted) =>
+        granted ? new Promise<void>(resolve) : resolve(null),
       )
       .catch(() => (signal ? resolve(null) : always()))
   })
 
-/** The files that were on their way to this place when a page was left, and are not in the list. */
+/** Returns the stored uploads of this destination that are not in the list, as interrupted items. */
 export async function findInterrupted(items: readonly UploadItem[], ledger: Ledger): Promise<UploadItem[]> {
   const entries = await ledger.read('idle')
   const isNew = (entry: Entry) => !items.some(({ fingerprint }) => fingerprint === entry.fingerprint)
   return entries.filter(isNew).map((entry) => {
     const item = new UploadItem(null, entry)
     item.state = 'interrupted'
-    goOn(item, entry)
+    restore(item, entry)
     return item
   })
 }
 
-/** A large file that was on its way once, as its fingerprint says, goes on where it was. */
+/** Computes the fingerprint of a large file and restores its stored upload, if there is one. */
 export async function recall(item: UploadItem, file: File, ledger: Ledger): Promise<void> {
   item.fingerprint = await fingerprintOf(file)
   const entries = await ledger.read()
   const entry = entries.find(({ fingerprint }) => fingerprint === item.fingerprint)
-  if (entry && !item.target) goOn(item, entry)
+  if (entry && !item.target) restore(item, entry)
 }
 
-function goOn(item: UploadItem, { fingerprint, target, parts }: Entry): void {
+function restore(item: UploadItem, { fingerprint, target, parts }: Entry): void {
   Object.assign(item, { fingerprint, target, parts })
   item.sent = item.stored
 }
 
-/** Gives an interrupted item its file again. Whether it is the one. */
+/** Gives an interrupted item its file again. Resolves to false if it is another file, or if the item is no longer interrupted. */
 export async function takeAgain(item: UploadItem, file: File): Promise<boolean> {
   const isSame = (await fingerprintOf(file)) === item.fingerprint
   if (item.state !== 'interrupted') return false

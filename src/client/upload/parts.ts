@@ -15,24 +15,24 @@ import {
 } from './session.ts'
 
 const AT_ONCE = 4
-/** How much faster all connections together must become by one more. */
+/** Factor by which one more connection must raise the total speed. */
 const GAIN = 1.2
-/** A part that takes longer, in milliseconds, is sent alone when a second connection does not help. */
+/** If a part takes longer than this, in milliseconds, and another connection did not help, that connection is dropped. */
 const SLOW = 5000
-/** URLs that are asked for at a time; what has arrived is reported with it. */
+/** URLs per request; the same request reports the parts that have arrived. */
 const URLS_AT_ONCE = 8
 const REPORTED_AT_ONCE = 200
-/** A URL this close to its end is not begun to be used, in milliseconds. */
+/** Minimum remaining lifetime of a URL that is used, in milliseconds. */
 const MARGIN = 60_000
 
 const IN_SESSION = '/v1/upload/{upload_session_id}/track/{track_id}/multipart'
 
-interface About {
+interface CallOptions {
   params: { upload_session_id: string; track_id: string; multipart_upload_id: string }
   signal: AbortSignal
 }
 
-/** Brings a file into storage in parts, those that are not there yet. */
+/** Sends the missing parts of a file to the storage. */
 export class PartSender {
   #item: UploadItem
   #file: File
@@ -41,13 +41,13 @@ export class PartSender {
   #signal: AbortSignal
   #urls = new Map<number, PartUpload & { endsAt: number }>()
   #reported = new Set<number>()
-  #taken = new Set<number>()
-  /** Bytes of the parts that are on their way. */
+  #inFlight = new Set<number>()
+  /** Sent bytes of the parts in flight, by part number. */
   #loaded = new Map<number, number>()
-  #asking: Promise<Failure | null> | null = null
+  #requesting: Promise<Failure | null> | null = null
   #active = 0
-  /** Connections at the same time: one more each time, as long as that makes the whole faster. What is under way can be lost. */
-  #most = 1
+  /** Maximum number of connections. It grows only while that raises the total speed, because the parts in flight can be lost. */
+  #maxActive = 1
   #isSettled = false
   /** Parts per millisecond, over all connections. */
   #rate = 0
@@ -61,11 +61,11 @@ export class PartSender {
     this.#signal = signal
   }
 
-  /** Sends until the file is complete, paused, or stuck; the caller retries a stuck one. */
+  /** Sends parts until the file is complete, paused, or stuck. The caller retries if it is stuck. */
   async send(): Promise<Step> {
     const opened = await this.#open()
     if (opened) return opened
-    // It may be resumed while the last parts of a pause arrive.
+    // The file may be resumed while the last parts before a pause arrive.
     while (!this.#isHalted && this.#next !== undefined) await this.#work()
     return this.#result ?? (this.#isHalted ? stepOf(noAnswer(true), 'retry') : this.#complete())
   }
@@ -73,18 +73,20 @@ export class PartSender {
   get #isHalted(): boolean {
     return this.#result !== null || this.#signal.aborted || this.#item.state === 'paused'
   }
-  /** Calls the service about this upload. */
-  #call<T extends { ok: true }>(call: (client: Client, about: About) => Promise<T | Failure>): Promise<T | Failure> {
-    const about = { params: { ...this.#target, multipart_upload_id: this.#parts.id }, signal: this.#signal }
-    return callFor(this.#target, this.#context, (client) => call(client, about))
+  /** Calls the service with the parameters of this upload. */
+  #call<T extends { ok: true }>(
+    call: (client: Client, options: CallOptions) => Promise<T | Failure>,
+  ): Promise<T | Failure> {
+    const options = { params: { ...this.#target, multipart_upload_id: this.#parts.id }, signal: this.#signal }
+    return callFor(this.#target, this.#context, (client) => call(client, options))
   }
 
   async #open(): Promise<Step | null> {
     const { parts, fingerprint } = this.#item
     if (parts) return null
     const body = { file_size: this.#file.size, ...(fingerprint && { fingerprint }) }
-    const opened = await this.#call((client, about) => client.post(IN_SESSION, { ...about, body }))
-    // It came whole, and only the answer got lost.
+    const opened = await this.#call((client, options) => client.post(IN_SESSION, { ...options, body }))
+    // The upload is complete, but the response was lost.
     if (!opened.ok && opened.code === 'track_uploaded') return { ok: true }
     if (!opened.ok) return stepOf(opened, this.#afterCall(opened))
     const { id, part_size, part_count, parts: stored, expires_at } = opened.multipart_upload
@@ -96,38 +98,38 @@ export class PartSender {
     return null
   }
 
-  /** One of those that send at the same time. While others get on, a failure is waited out; the last one ends the attempt. */
+  /** One of several concurrent senders. After a failure it backs off while others are active; if it is the last one, the attempt ends. */
   async #work(): Promise<void> {
-    const others: Promise<void>[] = []
+    const started: Promise<void>[] = []
     this.#active++
-    for (let failures = 0; !this.#isHalted && this.#active <= this.#most;) {
+    for (let failures = 0; !this.#isHalted && this.#active <= this.#maxActive;) {
       const part_number = this.#next
       if (part_number === undefined) break
-      this.#taken.add(part_number)
+      this.#inFlight.add(part_number)
       const step = await this.#sendPart(part_number)
-      this.#taken.delete(part_number)
+      this.#inFlight.delete(part_number)
       this.#loaded.delete(part_number)
       if (step.ok) {
         failures = 0
-        for (let n = this.#active; n < this.#most; n++) others.push(this.#work())
+        for (let n = this.#active; n < this.#maxActive; n++) started.push(this.#work())
       } else if (step.verdict !== 'retry') this.#result ??= step
       else if (this.#isHalted || !(await this.#waitForOthers(step, failures++))) break
     }
     this.#active--
-    await Promise.all(others)
+    await Promise.all(started)
   }
 
-  /** Whether to go on: not, when nobody else gets on either. */
+  /** Backs off. Resolves to false, which ends the attempt, if no other sender is active before or after. */
   async #waitForOthers(step: Step, failures: number): Promise<boolean> {
     if (--this.#active === 0) this.#result ??= step
     else await sleep(backoff(failures, DELAYS), this.#signal, { online: true })
     return this.#active++ > 0
   }
 
-  /** The first part that is neither there nor under way. */
+  /** The number of the first part that is neither stored nor in flight. */
   get #next(): number | undefined {
     const { part_count, etags } = this.#parts
-    for (let n = 1; n <= part_count; n++) if (!(n in etags) && !this.#taken.has(n)) return n
+    for (let n = 1; n <= part_count; n++) if (!(n in etags) && !this.#inFlight.has(n)) return n
     return undefined
   }
 
@@ -137,32 +139,32 @@ export class PartSender {
     const url = this.#urls.get(part_number)
     if (!url || this.#isHalted) return stepOf(noAnswer(this.#signal.aborted), 'retry')
     const start = (part_number - 1) * this.#parts.part_size
-    const [begun, active] = [Date.now(), this.#active]
+    const [startedAt, active] = [Date.now(), this.#active]
     const sent = await uploadFile(url, this.#file.slice(start, start + url.size), {
       signal: this.#signal,
       onProgress: (fraction) => this.#progress(part_number, fraction * url.size),
     })
     if (sent.ok) {
-      this.#pace(active, Math.max(1, Date.now() - begun))
+      this.#adaptConnections(active, Math.max(1, Date.now() - startedAt))
       return this.#store(part_number, sent.etag)
     }
     this.#urls.delete(part_number)
     return { ok: false, verdict: afterPart(sent), problem: problemOfUpload(sent) }
   }
 
-  /** After a part that was sent beside others in so many milliseconds. */
-  #pace(active: number, time: number): void {
-    if (this.#isSettled || active < this.#most) return
+  /** Adapts the number of connections after a part was sent over one of `active` in `time` milliseconds. */
+  #adaptConnections(active: number, time: number): void {
+    if (this.#isSettled || active < this.#maxActive) return
     const rate = active / time
     const isFaster = rate > this.#rate * GAIN
     this.#rate = rate
-    if (isFaster) this.#most++
-    else if (time > SLOW) this.#most--
-    this.#isSettled = !isFaster || this.#most === AT_ONCE
+    if (isFaster) this.#maxActive++
+    else if (time > SLOW) this.#maxActive--
+    this.#isSettled = !isFaster || this.#maxActive === AT_ONCE
   }
 
   #store(part_number: number, etag: string | null): Step {
-    // Without CORS' `ExposeHeaders: ETag` of the bucket, it cannot be put together.
+    // Completing the upload needs the ETags, so the bucket's CORS rules must have `ExposeHeaders: ETag`.
     if (!etag)
       return { ok: false, verdict: 'fail', problem: { code: 'etag_hidden', message: 'The storage hides ETags' } }
     this.#parts.etags[part_number] = etag
@@ -174,18 +176,18 @@ export class PartSender {
     if (this.#signal.aborted) return
     const { size } = this.#file
     this.#loaded.set(part_number, loaded)
-    const onTheirWay = [...this.#loaded.values()].reduce((sum, bytes) => sum + bytes, 0)
-    this.#item.sent = Math.min(size, Math.round(this.#item.stored + onTheirWay))
+    const inFlight = [...this.#loaded.values()].reduce((sum, bytes) => sum + bytes, 0)
+    this.#item.sent = Math.min(size, Math.round(this.#item.stored + inFlight))
     this.#context.emit('upload-progress', this.#item, { loaded: this.#item.sent, total: size })
     this.#context.changed(this.#item)
   }
 
-  /** Sees to a URL with time left; all who need one share a request. */
+  /** Ensures that a part has a valid URL. Concurrent callers share one request. */
   async #ensureUrl(part_number: number): Promise<Failure | null> {
     while (!this.#isFresh(part_number)) {
       if (this.#signal.aborted) return noAnswer(true)
-      this.#asking ??= this.#ask(part_number).finally(() => (this.#asking = null))
-      const failure = await this.#asking
+      this.#requesting ??= this.#requestUrls(part_number).finally(() => (this.#requesting = null))
+      const failure = await this.#requesting
       if (failure) return failure
     }
     return null
@@ -196,7 +198,7 @@ export class PartSender {
     return url !== undefined && url.endsAt > Date.now()
   }
 
-  async #ask(part_number: number): Promise<Failure | null> {
+  async #requestUrls(part_number: number): Promise<Failure | null> {
     const { part_count, etags } = this.#parts
     const next = [part_number]
     for (let n = 1; n <= part_count && next.length < URLS_AT_ONCE; n++) {
@@ -204,8 +206,8 @@ export class PartSender {
     }
     const done = this.#unreported()
     const body = { done, next }
-    const signed = await this.#call((client, about) =>
-      client.post(`${IN_SESSION}/{multipart_upload_id}/part`, { ...about, body }),
+    const signed = await this.#call((client, options) =>
+      client.post(`${IN_SESSION}/{multipart_upload_id}/part`, { ...options, body }),
     )
     if (!signed.ok) return signed
     for (const part of done) this.#reported.add(part.part_number)
@@ -223,28 +225,28 @@ export class PartSender {
       Object.entries(this.#parts.etags)
         .map(([part_number, etag]) => ({ part_number: Number(part_number), etag }))
         .filter(({ part_number }) => !this.#reported.has(part_number))
-        // After a reload the first ones were reported long ago, though nothing here tells.
+        // `#reported` is empty after a reload, but the first parts were reported before it.
         .slice(-REPORTED_AT_ONCE)
     )
   }
 
   async #complete(): Promise<Step> {
     const body = { done: this.#unreported() }
-    const completed = await this.#call((client, about) =>
-      client.post(`${IN_SESSION}/{multipart_upload_id}/complete`, { ...about, body }),
+    const completed = await this.#call((client, options) =>
+      client.post(`${IN_SESSION}/{multipart_upload_id}/complete`, { ...options, body }),
     )
     if (completed.ok) return { ok: true }
-    const isWrong = ['parts_missing', 'invalid_part', 'size_mismatch'].includes(completed.code)
-    if (!isWrong) return stepOf(completed, this.#afterCall(completed))
-    // The storage has other parts than we think: it is asked anew.
+    const isMismatch = ['parts_missing', 'invalid_part', 'size_mismatch'].includes(completed.code)
+    if (!isMismatch) return stepOf(completed, this.#afterCall(completed))
+    // The storage has other parts than expected, so the next attempt asks the service for them again.
     this.#item.parts = null
     return stepOf(completed, 'retry')
   }
 
-  /** What is not there any more is begun anew, with another track. */
+  /** Returns `renew` if the track or its session is gone, so that the upload starts again with another track. */
   #afterCall(failure: Failure): Verdict {
     if (isPassing(failure)) return 'retry'
-    const isOther = this.#target.upload_session_id !== this.#context.session().own
+    const isOther = this.#target.upload_session_id !== this.#context.session().fixedId
     const isGone = failure.status === 404 || (failure.status === 410 && isOther)
     return isGone ? 'renew' : afterCall(failure)
   }
@@ -258,7 +260,7 @@ export class PartSender {
   }
 }
 
-/** After the storage's answer to a part: against 403, another URL is enough; 404 says that the upload in parts has ended. */
+/** Judges the storage's refusal of a part. 403 only needs another URL; 404 means that the multipart upload no longer exists. */
 function afterPart(failure: Failure): Verdict {
   const verdict = afterUpload(failure)
   if (failure.status === 404) return 'renew'

@@ -7,7 +7,7 @@ import { cancelItem, pauseItem, requeueItem, resumeItem } from './steer.ts'
 
 const CONCURRENCY = 3
 
-/** A list of files on their way into a collection: a few travel at once, the others wait in line. No DOM, and no sentences. */
+/** Uploads a list of files into a collection, a few at a time. Independent of the DOM, and without user-facing texts. */
 export class UploadQueue {
   readonly items: readonly UploadItem[]
   #items: UploadItem[] = []
@@ -19,7 +19,7 @@ export class UploadQueue {
   #isHeld = false
   #isStarted = false
   #problem: Problem | null = null
-  /** Whether it was told that nothing is left to do. */
+  /** Whether `queue-complete` was emitted for the current files. */
   #isComplete = false
 
   constructor(options: UploadOptions, listener: UploadListener = {}) {
@@ -38,37 +38,37 @@ export class UploadQueue {
     }
   }
 
-  /** Nothing more is begun until `resumeAll`. */
+  /** Whether new uploads are held back until `resumeAll`. */
   get isHeld(): boolean {
     return this.#isHeld
   }
 
-  /** Files wait for `start`. */
+  /** Whether files wait for `start`. */
   get isIdle(): boolean {
     return this.#options.manual === true && !this.#isStarted
   }
 
-  /** What stops every file; null while they travel. */
+  /** The problem that stops all files, or null. */
   get problem(): Problem | null {
     return this.#problem
   }
 
-  /** Changes some options. Files whose tracks are made already keep these; the key that made them only until it is refused. */
+  /** Changes some options. Existing tracks are kept, and so is the key that created them, until it is refused. */
   configure(options: Partial<UploadOptions>): void {
     const before = this.#options
     this.#options = { ...before, ...options }
     const place = ['baseUrl', 'apiKey', 'collectionId', 'uploadSessionId'] as const
     if (place.every((name) => before[name] === this.#options[name])) return this.#pump()
     this.#session = new UploadSession(this.#options)
-    // What is set in one go, attribute by attribute, counts as a whole.
+    // Attributes that are set one after the other take effect together.
     queueMicrotask(() => this.reconsider())
   }
 
   add(files: Iterable<File>): UploadItem[] {
-    const given = [...files]
-    const covers = findCovers(given, this.#options)
+    const all = [...files]
+    const covers = findCovers(all, this.#options)
     const pictures = new Set(covers.values())
-    const added = given.filter((file) => !pictures.has(file)).map((file) => this.#addOne(file))
+    const added = all.filter((file) => !pictures.has(file)).map((file) => this.#addOne(file))
     for (const item of added) {
       const cover = item.file && covers.get(item.file)
       if (cover) this.addCover(item, cover)
@@ -78,32 +78,32 @@ export class UploadQueue {
     return added
   }
 
-  /** Begins, after `manual` or after something that stopped everything. */
+  /** Starts the uploads: those that `manual` holds back, and again after a problem that stopped all files. */
   start(): void {
     this.#isStarted = true
     this.#isHeld = false
     this.reconsider()
   }
 
-  /** What stopped everything may be gone. */
+  /** Clears the problem that stopped all files and tries again. */
   reconsider(): void {
     this.#problem = null
     this.#changed()
     this.#pump()
   }
 
-  /** Parts in flight still arrive; a second pause aborts them. */
+  /** Pauses a file. Parts in flight still arrive; a second pause aborts them. */
   pause(item: UploadItem): void {
     pauseItem(item, this.#context)
   }
 
-  /** Lists the files that were on their way when the page was left: each goes on when it is chosen again. */
+  /** Adds the uploads that leaving the page interrupted. Each continues when the user chooses its file again. */
   async restore(): Promise<void> {
     this.#items.push(...(await findInterrupted(this.items, this.#context.ledger)))
     this.#changed()
   }
 
-  /** Gives an item its file again, that was interrupted, or another one in place of one that was changed since. */
+  /** Gives an interrupted item its file again, or replaces a file that has changed on disk. */
   choose(item: UploadItem, file: File): void {
     if (item.state === 'interrupted') return void this.#chooseAgain(item, file)
     const isAlike = file.name === item.name && file.size === item.size
@@ -125,7 +125,7 @@ export class UploadQueue {
     this.#pump()
   }
 
-  /** Holds back the files that have not begun; those on their way arrive. */
+  /** Holds back the files that have not started; active uploads finish. */
   pauseAll(): void {
     this.#isHeld = true
     this.#changed()
@@ -143,26 +143,26 @@ export class UploadQueue {
   }
 
   cancel(...items: UploadItem[]): void {
-    const given = items.filter((item) => item.isUnsent)
-    for (const item of given) cancelItem(item, this.#context)
+    const unsent = items.filter((item) => item.isUnsent)
+    for (const item of unsent) cancelItem(item, this.#context)
     this.#changed()
-    if (given.length > 0) this.#completeIfSettled()
+    if (unsent.length > 0) this.#completeIfSettled()
     this.#pump()
   }
 
-  /** Tries a file again that failed or was cancelled, or does not let it wait any longer. */
+  /** Retries a file that failed or was canceled, or ends its wait for the next attempt. */
   retry(item: UploadItem): void {
     if (item.state === 'waiting') item.wake.abort()
     this.#retry(['failed', 'cancelled'].includes(item.state) ? [item] : [])
   }
 
-  /** Tries all again that failed; what was cancelled comes back only by name. */
+  /** Retries all failed files. Canceled ones need `retry`. */
   retryFailed(): void {
     for (const item of this.items) if (item.state === 'waiting') item.wake.abort()
     this.#retry(this.items.filter(({ state, retriable }) => state === 'failed' && retriable))
   }
 
-  /** Takes files from the list; what is on its way is cancelled. */
+  /** Removes files from the list and cancels their uploads. */
   remove(...items: UploadItem[]): void {
     for (const item of items) {
       if (item.isUnsent) this.cancel(item)
@@ -170,24 +170,24 @@ export class UploadQueue {
       item.cover?.controller.abort()
       const at = this.#items.indexOf(item)
       if (at >= 0) this.#items.splice(at, 1)
-      // The end of a run sees to it.
+      // `#run` does this at its end.
       if (!item.isActive) void abandon(item, this.#context)
     }
     this.#changed()
   }
 
-  /** A picture for a file's track. */
+  /** Sets the cover of a file's track. */
   addCover(item: UploadItem, file: File): void {
     void setCover(item, file, this.#context)
   }
 
   #addOne(file: File): UploadItem {
-    const left = this.items.find(
-      (one) => one.state === 'interrupted' && one.name === file.name && one.size === file.size,
+    const interrupted = this.items.find(
+      (item) => item.state === 'interrupted' && item.name === file.name && item.size === file.size,
     )
-    if (left) {
-      this.choose(left, file)
-      return left
+    if (interrupted) {
+      this.choose(interrupted, file)
+      return interrupted
     }
     const item = new UploadItem(file, file)
     this.#items.push(item)
@@ -217,7 +217,7 @@ export class UploadQueue {
     this.#pump()
   }
 
-  /** Begins as many files as may travel now. */
+  /** Starts queued files up to the limit of concurrency. */
   #pump(): void {
     if (!this.items.some((item) => item.isUnsent)) this.#isStarted = false
     if (this.#isHeld || this.#problem || this.isIdle) return
@@ -227,7 +227,7 @@ export class UploadQueue {
       return this.#stop({ code: 'not_set_up', message: '' })
     }
     for (const item of waiting.slice(0, Math.max(0, concurrency - this.#running))) {
-      // Nothing overtakes it: tracks have the order of the list.
+      // Later files wait, because the tracks must have the order of the list.
       if (!item.checked) return
       void this.#run(item)
     }
@@ -235,16 +235,16 @@ export class UploadQueue {
 
   async #run(item: UploadItem): Promise<void> {
     this.#running++
-    // Ends the wait for another tab.
+    // Ends a wait for another tab.
     item.controller.abort()
     item.controller = new AbortController()
     item.isActive = true
     const { signal } = item.controller
     // The page's own `describe` may throw.
-    const ended = await deliver(item, this.#context).catch(broken)
+    const delivery = await deliver(item, this.#context).catch(failed)
     item.isActive = false
     this.#running--
-    if (!signal.aborted) this.#end(item, ended)
+    if (!signal.aborted) this.#end(item, delivery)
     if (item.state === 'paused') item.sent = item.stored
     if (!this.items.includes(item)) void abandon(item, this.#context)
     this.#changed(item)
@@ -264,7 +264,7 @@ export class UploadQueue {
         retriable: delivery.problem.code !== 'file_changed',
       })
       this.#context.emit('file-failed', item, delivery.problem)
-      // Another file makes another track.
+      // The replacement file gets another track.
       if (!item.retriable && !this.#context.keepsTracks) void abandon(item, this.#context)
       this.#completeIfSettled()
     } else if (delivery.end === 'stopped') {
@@ -277,15 +277,15 @@ export class UploadQueue {
     }
   }
 
-  /** Goes on with a file when the other tab that sent it has ended. */
+  /** Waits until the other tab releases the file, then continues it. */
   async #takeOver(item: UploadItem): Promise<void> {
     if ((await this.#context.ledger.claim(item, item.controller.signal)) && item.state === 'interrupted') {
-      // Without a track to go on with, the user must choose the file again.
+      // If there is no track to continue with, the user must choose the file again.
       Object.assign(item, { problem: null }, item.target ? { state: 'paused' } : { file: null })
       if (!item.file) void this.#context.ledger.forget(item)
       this.resume(item)
     }
-    // The item may be off the list now, or wait for the user.
+    // The item may have been removed, or wait for the user.
     this.#completeIfSettled()
   }
 
@@ -297,7 +297,7 @@ export class UploadQueue {
     this.#pump()
   }
 
-  /** Something concerns every file: nothing more is begun until it is put right. */
+  /** Stops all files until the problem is solved. */
   #stop(problem: Problem): void {
     if (this.#problem) return
     this.#problem = problem
@@ -306,7 +306,7 @@ export class UploadQueue {
   }
 
   #completeIfSettled(): void {
-    // An interrupted item that has its file waits for the tab that sends it.
+    // An interrupted item that has its file waits for another tab.
     const isDone = (item: UploadItem) => item.isSettled && !(item.state === 'interrupted' && item.file)
     if (this.#isComplete || this.items.length === 0 || !this.items.every(isDone)) return
     this.#isComplete = true
@@ -319,4 +319,4 @@ export class UploadQueue {
   }
 }
 
-const broken = (error: unknown): Delivery => ({ end: 'failed', problem: { code: 'internal', message: String(error) } })
+const failed = (error: unknown): Delivery => ({ end: 'failed', problem: { code: 'internal', message: String(error) } })

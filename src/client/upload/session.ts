@@ -4,25 +4,25 @@ import { type Backoff, type Failure, isPassing, noAnswer } from '../retry.ts'
 import type { Description, Problem, Target, TrackRequest, UploadEvents, UploadItem, UploadOptions } from './item.ts'
 import type { Ledger } from './ledger.ts'
 
-/** The service as uploads see it: the session, the tracks that are made in it, and what happens after a refusal. */
+/** Upload sessions, the creation of tracks in them, and decisions after a refusal. */
 
-/** A session or URL this close to its end is not begun to be used, in milliseconds. */
+/** Minimum remaining lifetime of a session or URL that is used, in milliseconds. */
 const MARGIN = 60_000
-/** Sessions last as long as their first URLs do, an hour (docs/architecture.md#uploads); here by this machine's clock. */
+/** Milliseconds: sessions last an hour, like their first URLs (docs/architecture.md#uploads). Measured by this machine's clock. */
 const SESSION_LENGTH = 3600_000
 
 type Place = Pick<UploadOptions, 'baseUrl' | 'apiKey' | 'collectionId' | 'uploadSessionId'>
-/** Where files go, as the ledger knows it. */
+/** Returns the destination of files as a key of `ledger`. */
 export const placeOf = ({ baseUrl, collectionId, uploadSessionId }: Omit<Place, 'apiKey'>) =>
   `${baseUrl} ${uploadSessionId || collectionId}`
 
 type Opened = { ok: true; upload_session_id: string } | Failure
 
-/** Where files go, and with which key: the service, and the upload session that is open there. */
+/** The client and the current upload session of a destination. */
 export class UploadSession {
   readonly client: Client
-  /** The page's own session. Without one, sessions are opened here, and an ended one is no obstacle. */
-  readonly own: string | undefined
+  /** The session that the page provided. Without one, sessions are opened here and replaced when they end. */
+  readonly fixedId: string | undefined
   #place: Place
   #current: { id: string; endsAt: number } | null = null
   #opening: Promise<Opened> | null = null
@@ -30,19 +30,19 @@ export class UploadSession {
   constructor(place: Place) {
     this.#place = place
     this.client = createClient({ base_url: place.baseUrl, api_key: place.apiKey })
-    this.own = place.uploadSessionId || undefined
+    this.fixedId = place.uploadSessionId || undefined
   }
 
-  /** The id of a session with time left: the page's own, or one that is opened when the first file needs it. */
+  /** Resolves to the id of a valid session: the page's own, or one that is opened when the first file needs it. */
   async open(): Promise<Opened> {
-    if (this.own) return { ok: true, upload_session_id: this.own }
+    if (this.fixedId) return { ok: true, upload_session_id: this.fixedId }
     if (this.#current && this.#current.endsAt > Date.now()) return { ok: true, upload_session_id: this.#current.id }
-    // Several files may ask at once.
+    // Several files may need it at once.
     this.#opening ??= this.#create().finally(() => (this.#opening = null))
     return this.#opening
   }
 
-  /** The session has ended; the next file opens another. */
+  /** Drops an ended session; the next file opens another. */
   forget(upload_session_id: string): void {
     if (this.#current?.id === upload_session_id) this.#current = null
   }
@@ -50,13 +50,13 @@ export class UploadSession {
   async #create(): Promise<Opened> {
     const endsAt = Date.now() + SESSION_LENGTH - MARGIN
     const body = { collection_id: this.#place.collectionId ?? '' }
-    const made = await this.client.post('/v1/upload_session', { body })
-    if (made.ok) this.#current = { id: made.upload_session_id, endsAt }
-    return made
+    const created = await this.client.post('/v1/upload_session', { body })
+    if (created.ok) this.#current = { id: created.upload_session_id, endsAt }
+    return created
   }
 }
 
-/** What the steps of an upload need of the queue around them. */
+/** The queue, as the steps of an upload use it. */
 export interface UploadContext {
   session: () => UploadSession
   describe: (file: File) => Description
@@ -64,15 +64,15 @@ export interface UploadContext {
   emit: <K extends keyof UploadEvents>(type: K, item: UploadItem, detail: UploadEvents[K]) => void
   changed: (item?: UploadItem) => void
   ledger: Ledger
-  /** Runs one piece of work after the other, in the order they came. */
+  /** Runs tasks one at a time, in the order of the calls. */
   inOrder: <T>(work: () => Promise<T>) => Promise<T>
 }
 
-/** Whether there is time left to send a file to the track that was made for it. */
+/** Whether the upload URLs of the item's track are still valid. */
 export const isFresh = ({ target, parts }: UploadItem) =>
   target !== null && Date.now() < (parts?.endsAt ?? target.received + target.track_upload.ttl * 1000 - MARGIN)
 
-/** As `inOrder` of the context: a collection plays its tracks in the order they were made. */
+/** Creates `inOrder` of the context. It keeps the order of the list, because a collection plays its tracks in order of creation. */
 export function oneByOne() {
   let last: Promise<unknown> = Promise.resolve()
   return function inOrder<T>(work: () => Promise<T>): Promise<T> {
@@ -82,7 +82,7 @@ export function oneByOne() {
   }
 }
 
-/** Makes the track of a file, where the page says now. A request in flight is not aborted: no item would own its track. */
+/** Creates the track of a file in the current session. A request in flight is never aborted, because its track would belong to no item. */
 export async function createTarget(
   item: UploadItem,
   context: UploadContext,
@@ -92,7 +92,7 @@ export async function createTarget(
     if (signal.aborted) return noAnswer(true)
     const session = context.session()
     const created = await createTrack(item, session, context)
-    // A refusal of a key or session that the page has replaced meanwhile says nothing of the next one.
+    // If the page has replaced the key or session during the request, a refusal does not apply to the new one.
     if (created.ok || isPassing(created) || session === context.session()) return created
   }
 }
@@ -102,7 +102,7 @@ async function createTrack(item: UploadItem, session: UploadSession, context: Up
   if (!opened.ok) return opened
   const { client } = session
   const { upload_session_id } = opened
-  // Under one `Idempotency-Key` the service takes but one path and one body.
+  // The service accepts only one path and one body per `Idempotency-Key`.
   if (item.request?.upload_session_id !== upload_session_id) item.request = newRequest(item, upload_session_id, context)
   const { idempotencyKey, description } = item.request
   const { title, organizationIndex, metadata } = description
@@ -119,7 +119,7 @@ async function createTrack(item: UploadItem, session: UploadSession, context: Up
   })
   if (!created.ok) {
     if (created.status === 404 || created.status === 410) session.forget(upload_session_id)
-    // Refused, so nothing was made: the next request may say something else.
+    // The service refused, so no track exists and the next request may differ.
     if (!isPassing(created)) item.request = null
     return created
   }
@@ -135,13 +135,13 @@ const newRequest = (
 ): TrackRequest => ({
   upload_session_id,
   idempotencyKey: randomKey(),
-  // A copy, as it travels: the page may go on using what it gave.
+  // A copy of the JSON, because the page may change the object later.
   description: JSON.parse(JSON.stringify({ ...(file && describe(file)), ...(title && { title }) })) as Description,
 })
 
 const TRACK = '/v1/upload/{upload_session_id}/track/{track_id}'
 
-/** Calls the service about a track, with the key that made it; when that is refused, with the page's present one. */
+/** Calls the service for a track, with the key that created it; if that is refused, with the page's current key. */
 export async function callFor<T extends { ok: true }>(
   target: Target,
   context: UploadContext,
@@ -150,23 +150,23 @@ export async function callFor<T extends { ok: true }>(
   for (;;) {
     const client = (target.client ??= context.session().client)
     const answer = await call(client)
-    const present = context.session().client
-    if (answer.ok || client === present || ![401, 403].includes(answer.status)) return answer
-    target.client = present
+    const current = context.session().client
+    if (answer.ok || client === current || ![401, 403].includes(answer.status)) return answer
+    target.client = current
   }
 }
 
-/** What the service says of a file's track. */
+/** Reads a file's track from the service. */
 export const readTrack = (target: Target, context: UploadContext, signal: AbortSignal) =>
   callFor(target, context, (client) => client.get(TRACK, { params: target, signal }))
 
-/** Whether the bytes of a track are there, whoever sent them. */
+/** Whether the bytes of a track have arrived, from this tab or another. */
 export async function hasArrived(target: Target, context: UploadContext, signal: AbortSignal): Promise<boolean> {
-  const seen = await readTrack(target, context, signal)
-  return seen.ok && seen.track.status !== 'initializing' && seen.track.error?.code !== 'upload_expired'
+  const answer = await readTrack(target, context, signal)
+  return answer.ok && answer.track.status !== 'initializing' && answer.track.error?.code !== 'upload_expired'
 }
 
-/** Discards a track that never got its file, or, where tracks are kept, its parts; the service keeps one that has its file. */
+/** Discards a track without a file or, with `keepsTracks`, only its parts. The service keeps a track that already has its file. */
 export function discardTrack({ target, parts }: UploadItem, context: UploadContext): void {
   const keeps = context.keepsTracks
   if (!target || (keeps && !parts)) return
@@ -176,8 +176,8 @@ export function discardTrack({ target, parts }: UploadItem, context: UploadConte
 }
 
 /**
- * `retry`: the same may succeed later. `renew`: it needs another URL. `stop`: it concerns every file (the key, the origin, the
- * session). `fail`: the file's own fault.
+ * `retry`: the same request may succeed later. `renew`: another URL is needed. `stop`: the problem affects all files (the key, the
+ * origin, the session). `fail`: the file itself is the problem.
  */
 export type Verdict = 'retry' | 'renew' | 'stop' | 'fail'
 
@@ -190,25 +190,25 @@ export const stepOf = ({ code, message }: Problem, verdict: Verdict): Step => ({
   problem: { code, message },
 })
 
-/** After a call to the service. */
+/** Judges a refusal by the service. */
 export function afterCall(failure: Failure): Verdict {
   if (isPassing(failure)) return 'retry'
   return [401, 403, 404, 410].includes(failure.status) ? 'stop' : 'fail'
 }
 
-/** After the storage's answer to the bytes: 403 is how S3 refuses a URL that has expired. */
+/** Judges a refusal by the storage. S3 answers 403 for an expired URL. */
 export function afterUpload(failure: Failure): Verdict {
   if (isPassing(failure)) return 'retry'
   return failure.status === 403 ? 'renew' : 'fail'
 }
 
-/** The storage's answer as a problem; without an answer, the connection's. */
+/** Returns the problem of a failed upload: the storage's status, or the connection error if there was no response. */
 export const problemOfUpload = ({ status, code, message }: Failure): Problem => ({
   code: status > 0 ? `storage_${status}` : code,
   message,
 })
 
-/** Their names alone: the sentences of the contract would be half a kilobyte here. */
+/** Error codes only: the messages of the contract would add half a kilobyte to the bundle. */
 const NOT_THE_FILE: Record<keyof typeof SERVICE_ERRORS | keyof typeof TRACK_ERRORS, 1> = {
   timed_out: 1,
   source_unavailable: 1,
@@ -224,14 +224,14 @@ const NOT_THE_FILE: Record<keyof typeof SERVICE_ERRORS | keyof typeof TRACK_ERRO
   transcoder_unavailable: 1,
 }
 
-/** Whether the same file may succeed another time; all other reasons are its own fault. */
+/** Whether the same file may succeed at another attempt. All other errors are due to the file itself. */
 export const mayHelpToRepeat = (code: string) => Object.hasOwn(NOT_THE_FILE, code)
 
-/** Attempts in a row before something is given up; with the delays between them about two minutes. */
+/** Consecutive attempts before an upload fails, about two minutes with the delays between them. */
 export const MAX_ATTEMPTS = 8
 export const DELAYS: Backoff = { first: 1000, factor: 2, longest: 30_000, jitter: 0.25 }
 
-/** Some machines call themselves offline and are not; so they ask again, if rarely. */
+/** Milliseconds between attempts while offline: some machines report that wrongly, so attempts continue, but rarely. */
 export const OFFLINE_DELAY = 30_000
-/** Node knows no network of its own. */
+/** False in Node, whose `navigator` has no `onLine`. */
 export const isOffline = () => (globalThis.navigator as { onLine?: boolean } | undefined)?.onLine === false

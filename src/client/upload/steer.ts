@@ -4,7 +4,7 @@ import type { UploadContext } from './session.ts'
 
 /** Actions on one file: pause, resume, cancel, retry. */
 
-/** Parts in flight still arrive; a second pause aborts them. */
+/** Pauses a file. Parts in flight still arrive; a second pause aborts them. */
 export function pauseItem(item: UploadItem, context: UploadContext): void {
   if (item.state === 'paused') return item.controller.abort()
   if (!['queued', 'uploading', 'waiting'].includes(item.state)) return
@@ -16,13 +16,13 @@ export function pauseItem(item: UploadItem, context: UploadContext): void {
 
 export function resumeItem(item: UploadItem, context: UploadContext): void {
   if (item.state !== 'paused') return
-  // Its last parts may still be under way.
+  // The last parts may still be in flight.
   item.state = item.isActive && !item.controller.signal.aborted ? 'uploading' : 'queued'
   context.emit('upload-resume', item, {})
 }
 
 export function cancelItem(item: UploadItem, context: UploadContext): void {
-  // A listener may have cancelled it meanwhile.
+  // A listener of an event may have canceled it already.
   if (!item.isUnsent) return
   Object.assign(item, { state: 'cancelled', problem: null, sent: 0 })
   void context.ledger.forget(item)
@@ -32,7 +32,7 @@ export function cancelItem(item: UploadItem, context: UploadContext): void {
 }
 
 export function requeueItem(item: UploadItem, context: UploadContext): void {
-  // Processing failed, so the bytes go to a new track.
+  // The processing failed, so the file needs a new track.
   if (item.status !== null) leaveTrack(item, context)
   if (item.cover?.state === 'failed') recallCover(item)
   Object.assign(item, { state: 'queued', problem: null, status: null, progress: null, sent: item.stored })
