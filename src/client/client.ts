@@ -15,8 +15,8 @@ import {
 } from './retry.ts'
 
 /**
- * The service by HTTP: calls, lists, waiting for a track, sending a file. The types are derived from the operation table, at compile
- * time only: no schema reaches the browser.
+ * The HTTP client: calls, lists, polling a track, uploading a file. The types are derived from the operation table at compile time, so
+ * no schema reaches the browser.
  */
 
 type Operation = Calls[keyof Calls]
@@ -27,28 +27,28 @@ export type Path<M extends Method> = Extract<Operation, { method: M }>['path']
 export type OperationAt<M extends Method, P extends string> = Extract<Operation, { method: M; path: P }>
 
 type Field<T, K extends string> = T extends { [P in K]: infer S } ? { [P in K]: S } : unknown
-// A query travels as text, so numbers are welcome where the schema reads digits.
+// Query values are sent as text, so the schema's numeric strings may be passed as numbers.
 type Loose<Q> = { [K in keyof Q]: Q[K] | number }
 type Query<T> = T extends { query: infer Q } ? { query?: Loose<Q> } : unknown
 
 export interface CallOptions {
   signal?: AbortSignal
-  /** Of a POST: made at random unless given. Give one to make a call safe to repeat across reloads. */
+  /** `Idempotency-Key` of a POST; random by default. Set it to make a call safe to repeat after a reload. */
   idempotency_key?: string
 }
-/** For one operation at a time: an intersection of unions over all of them would be too much for the compiler. */
+/** Distributes over the operations: an intersection of unions over all of them is too complex for the compiler. */
 export type Arguments<T> = T extends unknown
   ? Field<T, 'params'> & Query<T> & Partial<Field<T, 'headers'>> & Field<T, 'body'> & CallOptions
   : never
 
-/** The arguments may be left out where nothing in them is required. */
+/** The arguments of a call, optional when none of their fields is required. */
 export type Rest<T> = {} extends Arguments<T> ? [options?: Arguments<T>] : [options: Arguments<T>]
 
 export type Success<T extends { response: object }> = T['response'] & { ok: true }
 export type Result<T extends { response: object }> = Success<T> | Failure
 
 export interface ClientOptions {
-  /** Where the service is, e.g. `https://audio.example.com`. */
+  /** URL of the service, e.g. `https://audio.example.com`. */
   base_url: string
   /** Not needed for play views. */
   api_key?: string
@@ -73,58 +73,58 @@ interface LooseOptions {
 }
 
 /**
- * A client that never throws: it answers `{ok: true, …}` or `{ok: false, message, code, status}`. Calls that can safely be repeated are
- * repeated twice when the network or the service fails: every POST carries an `Idempotency-Key`.
+ * Creates a client whose calls never throw: they resolve to `{ok: true, …}` or `{ok: false, message, code, status}`. When the network or
+ * the service fails, calls that are safe to repeat are retried twice; every POST is, because it carries an `Idempotency-Key`.
  */
 export function createClient(options: ClientOptions): Client {
   const base = options.base_url.replace(/\/+$/, '')
   const send = options.fetch ?? ((input, init) => fetch(input, init))
 
-  function call(method: Method, path: string, { params, query, body, signal, ...rest }: LooseOptions = {}) {
-    const place = path.replace(/\{(\w+)\}/g, (_, name: string) => encodeURIComponent(params?.[name] ?? ''))
-    const asked = new URLSearchParams()
+  function call(method: Method, path: string, { params, query, body, signal, ...request }: LooseOptions = {}) {
+    const pathname = path.replace(/\{(\w+)\}/g, (_, name: string) => encodeURIComponent(params?.[name] ?? ''))
+    const search = new URLSearchParams()
     for (const [name, value] of Object.entries(query ?? {})) {
-      // oxlint-disable-next-line typescript/no-base-to-string -- the types let only text, numbers and booleans in
-      if (value !== undefined) asked.set(name, String(value))
+      // oxlint-disable-next-line typescript/no-base-to-string -- the types allow only strings, numbers and booleans
+      if (value !== undefined) search.set(name, String(value))
     }
-    // `new URL` would throw at a `base_url` that is none; `fetch` fails as any call may.
-    const url = [base + place, asked.toString()].filter(Boolean).join('?')
-    const headers: Record<string, string> = { ...rest.headers }
+    // Not `new URL`, which throws on an invalid `base_url`; `fetch` reports it as a failed call.
+    const url = [base + pathname, search.toString()].filter(Boolean).join('?')
+    const headers: Record<string, string> = { ...request.headers }
     if (options.api_key) headers.authorization = `Bearer ${options.api_key}`
     if (body !== undefined) headers['content-type'] = 'application/json'
-    if (method === 'post') headers['idempotency-key'] = rest.idempotency_key ?? randomKey()
+    if (method === 'post') headers['idempotency-key'] = request.idempotency_key ?? randomKey()
     const init: RequestInit = {
       method: method.toUpperCase(),
       headers,
       body: body === undefined ? null : JSON.stringify(body),
     }
-    // A delete or a conditional change that was carried out unseen would answer 404 or 412 the second time.
+    // If the first response was lost, a repeated DELETE answers 404 and a repeated conditional change 412.
     const repeatable = method !== 'delete' && !('if-match' in headers)
-    return request((signal) => send(url, { ...init, signal }), repeatable, signal)
+    return sendRequest((signal) => send(url, { ...init, signal }), repeatable, signal)
   }
 
-  const calls = (method: Method) => (path: string, rest?: LooseOptions) => call(method, path, rest)
-  // The types come from the operation table; at run time a method and a path are all there is to know.
+  const calls = (method: Method) => (path: string, request?: LooseOptions) => call(method, path, request)
+  // The types come from the operation table, which does not exist at run time.
   return { get: calls('get'), post: calls('post'), put: calls('put'), delete: calls('delete') } as unknown as Client
 }
 
-/** A random `Idempotency-Key`, also on pages without https, where browsers have no `crypto.randomUUID`. */
+/** Returns a random `Idempotency-Key`. `crypto.randomUUID` is missing on pages without https. */
 export const randomKey = () =>
   Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) => byte.toString(16).padStart(2, '0')).join('')
 
 const RETRIES = 2
 const DELAYS: Backoff = { first: 300, factor: 2, longest: 5000, jitter: 0.25 }
-/** Milliseconds; the service answers sooner, or not at all. */
+/** Milliseconds until a request without a response counts as failed. */
 const REQUEST_TIMEOUT = 60_000
-/** Longest `Retry-After` that is waited for, in milliseconds; a longer one is the caller's to decide. */
+/** Longest `Retry-After` that is waited out, in milliseconds; with a longer one the call fails and the caller decides. */
 const LONGEST_RETRY_AFTER = 5000
 
 type Send = (signal: AbortSignal) => Promise<Response>
 
-/** Sends a request and reads its answer; again when it was not carried out, or may be carried out twice. */
-async function request(send: Send, repeatable: boolean, signal?: AbortSignal) {
+/** Sends a request and reads the response. Retries it when the service did not execute it, or when it is safe to repeat. */
+async function sendRequest(send: Send, repeatable: boolean, signal?: AbortSignal) {
   const { result } = await retry(
-    (attempt) => once(send, repeatable, attempt, signal),
+    (attempt) => sendOnce(send, repeatable, attempt, signal),
     ({ retryIn }, attempt) =>
       retryIn === null || attempt === RETRIES || retryIn > LONGEST_RETRY_AFTER ? null : retryIn,
     signal,
@@ -132,21 +132,21 @@ async function request(send: Send, repeatable: boolean, signal?: AbortSignal) {
   return signal?.aborted && !(result as { ok?: boolean }).ok ? noAnswer(true) : result
 }
 
-async function once(send: Send, repeatable: boolean, attempt: number, signal?: AbortSignal) {
+async function sendOnce(send: Send, repeatable: boolean, attempt: number, signal?: AbortSignal) {
   const delay = backoff(attempt, DELAYS)
   const limit = deadline(REQUEST_TIMEOUT, signal)
   try {
     const response = await send(limit.signal)
     const answer: unknown = await response.json().catch(() => undefined)
     if (response.ok && answer !== undefined) return { result: answer, retryIn: null }
-    // An answer that broke off is as good as none.
+    // A truncated response counts as no response.
     if (response.ok || signal?.aborted) return unanswered()
     const { status } = response
     const retryAfter = Number(response.headers.get('retry-after')) * 1000 || delay
     const result = readFailure(status, answer)
-    // 429 and 503 were not carried out; another fault of the server may have been. A POST in flight answers 409 with Retry-After.
-    const refused = status === 429 || status === 503 || (status === 409 && response.headers.has('retry-after'))
-    return { result, retryIn: refused ? retryAfter : isPassing(result) && repeatable ? delay : null }
+    // A request answered with 429 or 503 was not executed; one with another 5xx may have been. A POST in flight answers 409 with Retry-After.
+    const notExecuted = status === 429 || status === 503 || (status === 409 && response.headers.has('retry-after'))
+    return { result, retryIn: notExecuted ? retryAfter : isPassing(result) && repeatable ? delay : null }
   } catch {
     return unanswered()
   } finally {
@@ -159,14 +159,14 @@ async function once(send: Send, repeatable: boolean, attempt: number, signal?: A
   }
 }
 
-/** The paths that answer a page of a list. */
+/** The paths that return a page of a list. */
 export type ListPath = {
   [P in Path<'get'>]: Result<OperationAt<'get', P>> & { ok: true } extends { count: number } ? P : never
 }[Path<'get'>]
 
 /**
- * All pages of a list, one after the other: `for await (const page of pages(client, '/v1/collection')) …`. A page that could not be
- * read is `{ok: false, …}` and the last one.
+ * Iterates over the pages of a list: `for await (const page of pages(client, '/v1/collection')) …`. A page that cannot be read is
+ * `{ok: false, …}` and ends the iteration.
  */
 export async function* pages<P extends ListPath>(
   client: Client,
@@ -183,7 +183,7 @@ export async function* pages<P extends ListPath>(
   }
 }
 
-/** Whether nothing comes behind a page. Where a list was not counted to its end, that is the page that is not full. */
+/** Whether a page is the last one. When `count` is not exact, the first page that is not full is. */
 function isLast(page: object, offset: number, limit: number): boolean {
   const { count, is_count_exact } = page as { count: number; is_count_exact?: boolean }
   if (is_count_exact !== false) return offset + limit >= count
@@ -202,9 +202,9 @@ export async function waitForTrack(
   track_id: string,
   { onChange, signal }: WaitOptions = {},
 ): Promise<{ ok: true; track: Track } | Failure> {
-  const ask = () => client.get('/v1/track/{track_id}', { params: { track_id }, ...(signal && { signal }) })
+  const readTrack = () => client.get('/v1/track/{track_id}', { params: { track_id }, ...(signal && { signal }) })
   const last = await poll(
-    ask,
+    readTrack,
     ({ track }) => {
       onChange?.(track)
       return isFinal(track)
@@ -214,7 +214,7 @@ export async function waitForTrack(
   return last.ok ? { ok: true, track: last.track } : last
 }
 
-/** Whether nothing more happens to a track by itself. */
+/** Whether the track's processing has ended, so that its status no longer changes without a request. */
 export const isFinal = (track: Pick<Track, 'status'>) =>
   track.status === 'ready' || track.status === 'incomplete' || track.status === 'failed'
 
@@ -227,12 +227,12 @@ export interface UploadFileOptions {
 export type Sent = { ok: true; etag: string | null } | Failure
 type Handle = Pick<UploadHandle, 'method' | 'upload_url'>
 
-/** A connection that is dead without having been closed is noticed by its silence, in milliseconds. */
+/** Milliseconds without progress after which a connection counts as dead. */
 const SILENCE_TIMEOUT = 60_000
-/** Once all bytes are on their way, the storage may take its time with a large file. */
+/** The same once all bytes are sent: the storage needs time to finish a large file. */
 const ANSWER_TIMEOUT = 300_000
 
-/** Sends a file to an upload handle (specification §2, UploadHandle); when nothing is heard of it for too long, the connection is lost. */
+/** Sends a file to an upload handle (specification §2, UploadHandle). Fails with `network` when there is no progress for too long. */
 export async function uploadFile(handle: Handle, file: Blob, options: UploadFileOptions = {}): Promise<Sent> {
   const stall = deadline(SILENCE_TIMEOUT, options.signal)
   const onProgress = (fraction: number) => {
@@ -252,7 +252,7 @@ type SendFile = (
   onProgress: (fraction: number) => void,
 ) => Promise<Sent>
 
-/** XMLHttpRequest, because `fetch` tells no progress. */
+/** Uses XMLHttpRequest, because `fetch` does not report upload progress. */
 const sendByRequest: SendFile = (handle, file, signal, onProgress) =>
   new Promise((resolve) => {
     if (signal.aborted) return resolve(noAnswer(true))
@@ -269,16 +269,16 @@ const sendByRequest: SendFile = (handle, file, signal, onProgress) =>
     request.onload = () => {
       const { status } = request
       if (status >= 300) return finish(refusal(status, request.responseText))
-      // Asked for by its name, a header that CORS hides would be an error in the console.
+      // `getResponseHeader` logs a console error for a header that CORS hides.
       finish({ ok: true, etag: /^etag: *(.+?)\r?$/im.exec(request.getAllResponseHeaders())?.[1] ?? null })
     }
-    // Firefox reads an empty answer as XML otherwise, and says so in the console.
+    // By default, Firefox parses an empty response as XML and logs a console error.
     request.responseType = 'text'
     request.open(handle.method, handle.upload_url)
     request.send(file)
   })
 
-/** Where there is no XMLHttpRequest: Node and Workers. */
+/** For Node and Workers, which have no XMLHttpRequest. */
 const sendByFetch: SendFile = async (handle, file, signal, onProgress) => {
   try {
     const answer = await fetch(handle.upload_url, { method: handle.method, body: file, signal })
@@ -291,7 +291,7 @@ const sendByFetch: SendFile = async (handle, file, signal, onProgress) => {
   }
 }
 
-/** Our own routes answer JSON; the bucket answers XML, and a refusal there almost always means that the URL has expired. */
+/** Reads a failed response: JSON from our routes, XML from the bucket. A refusal by the bucket almost always means that the URL has expired. */
 function refusal(status: number, text: string): Failure {
   try {
     return readFailure(status, JSON.parse(text))

@@ -1,26 +1,26 @@
 import type { ErrorCode } from '../contract/errors.ts'
 
-/** What fails, waiting, and asking again: the one place that knows how. */
+/** Failures, delays, retries and polling for the whole client. */
 
-/** What went wrong: the service's error envelope, or `network` and `aborted` when there was no answer to read. */
+/** A failed call: the service's error envelope, or `network` or `aborted` when there was no response to read. */
 export interface Failure {
   ok: false
   message: string
   code: ErrorCode | 'network' | 'aborted'
-  /** The HTTP status, 0 without an answer. */
+  /** The HTTP status; 0 without a response. */
   status: number
   api_request_id?: string
   errors?: { path: string; message: string }[]
 }
 
-/** The failure of a call that got no answer: `aborted` by the caller, else `network`. */
+/** Returns the failure of a call without a response: `aborted` by the caller, else `network`. */
 export function noAnswer(aborted: boolean, message = 'The service cannot be reached'): Failure {
   return aborted
     ? { ok: false, message: 'Cancelled', code: 'aborted', status: 0 }
     : { ok: false, message, code: 'network', status: 0 }
 }
 
-/** The failure in an answer: the error envelope, or a sentence with the status when a proxy or a bucket answered instead. */
+/** Returns the failure in a response: the error envelope, or a message with the status when a proxy or a bucket answered instead. */
 export function readFailure(status: number, answer: unknown): Failure {
   const envelope = answer as Failure | null | undefined
   if (envelope?.message !== undefined) return { ...envelope, ok: false, status }
@@ -28,39 +28,39 @@ export function readFailure(status: number, answer: unknown): Failure {
 }
 
 /**
- * Whether asking again may help: there was no answer, or the service is busy, at fault, or still at the same request. 408 is among
- * them, because such a request came too slowly and was not carried out (RFC 9110, §15.5.9).
+ * Whether a failure is transient: no response, an overloaded or failing service, or the same request still in flight. 408 counts, because
+ * the request arrived too slowly and was not executed (RFC 9110, §15.5.9).
  */
 export const isPassing = ({ status, code }: Failure) =>
   status === 0 || status === 408 || status === 429 || status >= 500 || code === 'request_in_flight'
 
 interface SleepOptions {
-  /** Ends it early, as being back on the network does with `online`. */
+  /** Ends the sleep early. With `online`, the browser's `online` event does the same. */
   wake?: AbortSignal | undefined
   online?: boolean
 }
 
-/** Waits; ends early when a signal aborts. Whether to go on: false when `signal` is aborted. */
+/** Waits, or until a signal aborts. Resolves to false when `signal` is aborted, which means: do not continue. */
 export function sleep(milliseconds: number, signal?: AbortSignal, { wake, online }: SleepOptions = {}) {
   return new Promise<boolean>((resolve) => {
     const ended = new AbortController()
-    const once = { signal: ended.signal }
+    const listening = { signal: ended.signal }
     const done = () => {
       clearTimeout(timer)
       ended.abort()
       resolve(signal?.aborted !== true)
     }
     const timer = setTimeout(done, milliseconds)
-    // Not in Node, where there is no such event.
-    if (online) globalThis.addEventListener?.('online', done, once)
+    // Node has no global `addEventListener`.
+    if (online) globalThis.addEventListener?.('online', done, listening)
     for (const source of [signal, wake]) {
-      source?.addEventListener('abort', done, once)
+      source?.addEventListener('abort', done, listening)
       if (source?.aborted) done()
     }
   })
 }
 
-/** A signal that aborts with the caller's, and by itself after a time: a connection may be dead without having been closed. */
+/** Returns a signal that aborts with the caller's or after a timeout, because a dead connection is not always closed. */
 export function deadline(milliseconds: number, signal?: AbortSignal) {
   const controller = new AbortController()
   const abort = () => controller.abort()
@@ -69,7 +69,7 @@ export function deadline(milliseconds: number, signal?: AbortSignal) {
   if (signal?.aborted) abort()
   return {
     signal: controller.signal,
-    /** Something was heard: from now on it has so long. */
+    /** Restarts the timeout with this length; for signs of progress. */
     extend(milliseconds: number) {
       clearTimeout(timer)
       timer = setTimeout(abort, milliseconds)
@@ -81,22 +81,22 @@ export function deadline(milliseconds: number, signal?: AbortSignal) {
   }
 }
 
-/** Delays that grow, in milliseconds. */
+/** Growing delays, in milliseconds. */
 export interface Backoff {
   first: number
   factor: number
   longest: number
-  /** A fraction by which each is longer or shorter at random, so that not everybody comes back at once. */
+  /** Fraction by which a delay is randomly longer or shorter, so that clients do not retry in step. */
   jitter?: number
 }
 
-/** The delay after so many attempts, the first of them 0. */
+/** Returns the delay after an attempt; attempts count from 0. */
 export const backoff = (attempt: number, { first, factor, longest, jitter = 0 }: Backoff) =>
   Math.min(longest, first * factor ** attempt) * (1 - jitter + 2 * jitter * Math.random())
 
 /**
- * Acts until `delayAfter` gives null for an answer, or the signal aborts, and answers the last answer. Else it acts again after the
- * milliseconds that `delayAfter` gives; attempts count from 0.
+ * Calls `act` until `delayAfter` returns null for its result or the signal aborts, and returns the last result. Otherwise `delayAfter`
+ * returns the milliseconds until the next attempt; attempts count from 0.
  */
 export async function retry<T>(
   act: (attempt: number) => Promise<T>,
@@ -113,19 +113,19 @@ export async function retry<T>(
 
 export interface PollOptions {
   signal?: AbortSignal | undefined
-  /** Delays between answers. */
+  /** Delays after successful responses. */
   pace?: Backoff
-  /** Delays between failures in a row. */
+  /** Delays after consecutive failures. */
   recovery?: Backoff
-  /** The shortest delay now, for somebody who polls for many. */
+  /** Returns the current minimum delay, so that many polls at once can share a rate. */
   least?: () => number
-  /** Failures in a row that are borne for want of a connection or for a fault of the service; about half a minute. */
+  /** Consecutive transient failures that are tolerated; the default lasts about half a minute. */
   maxFailures?: number
 }
 
 const PACE: Backoff = { first: 500, factor: 1.3, longest: 4000 }
 
-/** Asks until an answer is the last word, or a failure: one that may pass only after too many in a row. */
+/** Polls until `isLast` accepts a response or a call fails; a transient failure ends it only after too many in a row. */
 export async function poll<T extends { ok: true }>(
   ask: () => Promise<T | Failure>,
   isLast: (answer: T) => boolean,
@@ -150,7 +150,7 @@ export async function poll<T extends { ok: true }>(
   return signal?.aborted && !isOver ? noAnswer(true) : last
 }
 
-/** Named timers: one with the same name replaces the one before. They all end with a signal. */
+/** Named timers: starting one replaces the running timer of that name. The signal stops them all. */
 export class Timers {
   readonly #signal: AbortSignal
   readonly #running = new Map<string, AbortController>()
@@ -160,7 +160,7 @@ export class Timers {
     signal.addEventListener('abort', () => this.clear(), { once: true })
   }
 
-  /** Acts after a while; with `online` as soon as the machine is back on the network, if that is earlier. */
+  /** Calls `act` after a delay; with `online`, already when the machine is back on the network. */
   after(name: string, milliseconds: number, act: () => void, online = false): void {
     this.stop(name)
     if (this.#signal.aborted) return
@@ -189,10 +189,10 @@ export class Timers {
   }
 }
 
-/** Whether what was begun is still wanted. */
+/** Returns whether the operation that received it is still the latest one. */
 export type IsCurrent = () => boolean
 
-/** Tells a late answer to an earlier request from one to the latest: each `next` ends the one before, and the signal ends them all. */
+/** Detects late results of earlier operations: each `next` makes the previous one stale, and the signal makes all stale. */
 export class Latest {
   readonly #signal: AbortSignal
   #count = 0

@@ -1,13 +1,13 @@
 import type { TonearmEvent } from '../contract/event.ts'
 
-/** What a receiver of webhooks needs (docs/webhooks.md#verify): Standard Webhooks 1.0, in whatever runs WebCrypto. */
+/** Verifies webhook requests (docs/webhooks.md#verify) by Standard Webhooks 1.0, in any runtime with WebCrypto. */
 
-/** Seconds that a timestamp may be away from now, so that nobody can send again later what they have overheard. */
+/** Largest difference between the timestamp and now, in seconds. Limits replay attacks. */
 const TOLERANCE = 300
-/** Bytes of the shortest secret that the standard allows. */
+/** Shortest secret that the standard allows, in bytes. */
 const MIN_SECRET = 24
 
-/** What is wrong with a request that claims to be a webhook, or with the secret that it is judged by. */
+/** Why a request fails verification; `secret_invalid` is about the receiver's own secret. */
 export type WebhookFault =
   | 'headers_missing'
   | 'timestamp_invalid'
@@ -21,15 +21,15 @@ export type WebhookFault =
 export type VerifiedWebhook = { ok: true; event: TonearmEvent } | { ok: false; code: WebhookFault }
 
 export interface WebhookRequest {
-  /** As it came, before anything has parsed it. */
+  /** The raw body, before any parsing. */
   body: string | ArrayBuffer | Uint8Array
-  /** Of `fetch`, of Node, or an object like theirs. */
+  /** `Headers` of `fetch`, headers of Node, or a similar object. */
   headers: Pick<Headers, 'get'> | Record<string, string | readonly string[] | undefined>
-  /** The endpoint's, `whsec_…`. */
+  /** The secret of the endpoint, `whsec_…`. */
   secret: string
 }
 
-/** Whether a request comes from the service, and the event that it brings. It does not throw. */
+/** Checks that a request comes from the service and returns its event, or the reason why verification failed. Never throws. */
 export async function verifyWebhook({ body, headers, secret }: WebhookRequest): Promise<VerifiedWebhook> {
   const [id, timestamp, signatures] = ['id', 'timestamp', 'signature'].map((name) =>
     valueOf(headers, `webhook-${name}`),
@@ -63,13 +63,13 @@ export async function verifyWebhook({ body, headers, secret }: WebhookRequest): 
 }
 
 function valueOf(headers: WebhookRequest['headers'], name: string): string {
-  // Frameworks and polyfills have classes of their own.
+  // Not `instanceof Headers`: frameworks and polyfills bring other classes.
   if (typeof headers?.get === 'function') return (headers as Pick<Headers, 'get'>).get(name) ?? ''
   const [, value] = Object.entries(headers ?? {}).find(([each]) => each.toLowerCase() === name) ?? []
   return [value].flat().join(' ')
 }
 
-/** Null for what something has parsed already; also buffers of another realm are bytes. */
+/** Returns the bytes of a body, or null if it is already parsed. Accepts buffers of another realm, which `instanceof` would not. */
 function bytesOf(body: unknown): Uint8Array | null {
   if (typeof body === 'string') return new TextEncoder().encode(body)
   if (ArrayBuffer.isView(body)) return new Uint8Array(body.buffer, body.byteOffset, body.byteLength)
@@ -77,7 +77,7 @@ function bytesOf(body: unknown): Uint8Array | null {
   return isBuffer ? new Uint8Array(body as ArrayBuffer) : null
 }
 
-/** Null for what is no Base64, or has another spelling than the one that is sent. */
+/** Decodes Base64. Returns null for invalid or non-canonical text. */
 function decodeBase64(text: string): Uint8Array<ArrayBuffer> | null {
   try {
     const binary = atob(text)
@@ -87,7 +87,7 @@ function decodeBase64(text: string): Uint8Array<ArrayBuffer> | null {
   }
 }
 
-/** Null for what is no secret. */
+/** Returns null if the secret is invalid. */
 async function importKey(secret: unknown): Promise<CryptoKey | null> {
   const bytes = typeof secret === 'string' && decodeBase64(secret.replace(/^whsec_/, ''))
   if (!bytes || bytes.length < MIN_SECRET) return null

@@ -1,17 +1,17 @@
 import { Latest, sleep } from '../retry.ts'
 
 /**
- * The audio element. One plays; another one takes over when the next track begins or the file gets a new URL, and the two change places.
- * Between two tracks there is about a hundredth of a second of silence. Nothing here knows sessions.
+ * Plays through two audio elements: one plays, and the other takes over when the next track starts or the file gets a new URL. The gap
+ * between two tracks is about a hundredth of a second. Independent of sessions.
  */
 
 interface Callbacks {
   onTime: () => void
   onState: () => void
   onEnded: () => void
-  /** The file cannot be loaded, or no more of it. */
+  /** The file, or the remainder of it, cannot be loaded. */
   onError: () => void
-  /** The browser or the system stopped it. */
+  /** The browser or the system stopped playback. */
   onStop: () => void
   onSwap: (now: HTMLAudioElement, before: HTMLAudioElement) => void
 }
@@ -24,11 +24,11 @@ export class AudioPair {
   readonly #latest: Latest
   #active: HTMLAudioElement
   #other: HTMLAudioElement
-  /** What the other one has loaded ahead. */
+  /** URL that the other element has preloaded. */
   #preloaded: string | null = null
-  /** The position while the element does not know it: before it has loaded, and after an error. */
+  /** The position while the element does not report it: before it has loaded, and after an error. */
   #position = 0
-  /** Whether it is us who paused it. */
+  /** Whether the next `pause` event is our own doing. */
   #isPausing = false
   #isSingle = false
   #lead = LEAD
@@ -41,12 +41,12 @@ export class AudioPair {
     this.#other = this.#listenTo(make())
   }
 
-  /** The one that plays. */
+  /** The element that plays. */
   get audio(): HTMLAudioElement {
     return this.#active
   }
 
-  /** Whether no other element can take over: the browser lets only one of them play, or it plays on another device. */
+  /** Whether the other element cannot take over: the browser lets only one of them play, or playback is on another device. */
   get isSingle(): boolean {
     const remote = (this.#active as { remote?: RemotePlayback }).remote
     return this.#isSingle || (remote !== undefined && remote.state !== 'disconnected')
@@ -66,18 +66,18 @@ export class AudioPair {
     return !this.#active.paused && this.#active.readyState < 3
   }
 
-  /** Whether the file arrived and cannot be decoded. Other errors do not tell a file from a network (HTML, MediaError). */
+  /** Whether the file arrived but cannot be decoded. Other error codes do not separate file errors from network errors (HTML, MediaError). */
   get isCorrupt(): boolean {
     return this.#active.error?.code === 3
   }
 
-  /** Seconds up to which the file is here, from where it plays. */
+  /** End of the last buffered range, in seconds. */
   get loadedUntil(): number {
     const { buffered } = this.#active
     return buffered.length > 0 ? buffered.end(buffered.length - 1) : 0
   }
 
-  /** Whether it may play: browsers can demand a gesture. */
+  /** Resolves to false when the browser demands a gesture first. */
   play(): Promise<boolean> {
     return this.#active.play().then(
       () => true,
@@ -90,19 +90,19 @@ export class AudioPair {
     this.#stop()
   }
 
-  /** Loads a file, to begin at a position. */
+  /** Loads a file, to start at a position. */
   load(url: string, position: number, eager: boolean): void {
     this.#endSwap()
     this.#position = position
     const audio = this.#active
     audio.preload = eager ? 'auto' : 'metadata'
     audio.src = url
-    // Kept by the element until it has loaded (HTML, default playback start position).
+    // The element applies it once it has loaded (HTML, default playback start position).
     if (position > 0) audio.currentTime = position
     audio.playbackRate = audio.defaultPlaybackRate
   }
 
-  /** Nothing is loaded any more, and nothing is heard. */
+  /** Stops playback and unloads both elements. */
   clear(position: number): void {
     this.#latest.next()
     this.#drop()
@@ -117,17 +117,17 @@ export class AudioPair {
     this.#active.currentTime = position
   }
 
-  /** Whether the file is here from one position to another. */
+  /** Whether the file is buffered from one position to another. */
   has(from: number, to: number): boolean {
     const { buffered } = this.#active
     for (let i = 0; i < buffered.length; i++) {
-      // Encoders pad: the ends of what is there and of what is said to be there differ a little.
+      // Encoders pad, so the buffered range differs a little from the stated duration.
       if (this.#isKnown && buffered.start(i) <= from + 0.1 && buffered.end(i) >= to - 0.2) return true
     }
     return false
   }
 
-  /** Lets the other element load what comes next. */
+  /** Preloads the next file in the other element. */
   preload(url: string): void {
     if (this.isSingle) return
     this.#latest.next()
@@ -137,7 +137,7 @@ export class AudioPair {
     this.#other.load()
   }
 
-  /** Changes to what was loaded ahead; false when that is something else or did not load. */
+  /** Switches to the preloaded file. Returns false if another one was preloaded, or if it did not load. */
   swapTo(url: string): boolean {
     if (this.#preloaded !== url || this.#other.error || this.#other.readyState < 2) return false
     this.#swap()
@@ -145,13 +145,13 @@ export class AudioPair {
     return true
   }
 
-  /** Goes back to the element before, for good: this one may not play, as no gesture has ever started it (iOS). */
+  /** Returns permanently to the previous element: this one may not play, because no gesture has ever started it (iOS). */
   swapBack(): void {
     this.#isSingle = true
     this.#swap()
   }
 
-  /** Goes on with another URL of the same audio, without a gap; false when it did not come to that. */
+  /** Continues with another URL of the same audio, without a gap. Resolves to false if the handover failed. */
   async handOver(url: string): Promise<boolean> {
     if (this.isSingle) return false
     const isCurrent = this.#latest.next()
@@ -160,7 +160,7 @@ export class AudioPair {
     const isDone = await takeOver(this.#active, this.#other, this.#lead, isCurrent)
     if (isDone) this.#swap()
     else if (isCurrent()) {
-      // A slow machine or network gets more time at the next attempt.
+      // Gives a slow machine or network more time at the next attempt.
       this.#lead = Math.min(LONGEST_LEAD, this.#lead * 2)
       this.#drop()
     }
@@ -172,21 +172,21 @@ export class AudioPair {
   }
 
   setRate(rate: number): void {
-    // The default, because loading another file sets the rate back to it.
+    // Also the default, because loading another file resets the rate to it.
     for (const each of [this.#active, this.#other])
       Object.assign(each, { defaultPlaybackRate: rate, playbackRate: rate })
   }
 
-  #listenTo(made: HTMLAudioElement): HTMLAudioElement {
-    made.preload = 'metadata'
+  #listenTo(audio: HTMLAudioElement): HTMLAudioElement {
+    audio.preload = 'metadata'
     for (const name of EVENTS) {
-      const listen = ({ type }: Event) => made === this.#active && this.#hear(type)
-      made.addEventListener(name, listen, { signal: this.#signal })
+      const listen = ({ type }: Event) => audio === this.#active && this.#onEvent(type)
+      audio.addEventListener(name, listen, { signal: this.#signal })
     }
-    return made
+    return audio
   }
 
-  #hear(type: string): void {
+  #onEvent(type: string): void {
     const { onTime, onState, onEnded, onError, onStop } = this.#callbacks
     const audio = this.#active
     if (type === 'timeupdate' || type === 'seeked') return onTime()
@@ -208,13 +208,13 @@ export class AudioPair {
     this.#active.pause()
   }
 
-  /** What the other one has or is getting is not needed any more. */
+  /** Unloads the other element. */
   #drop(): void {
     this.#preloaded = null
     if (this.#other.hasAttribute('src')) unload(this.#other)
   }
 
-  /** Ends a change of elements that is under way. */
+  /** Cancels a handover in progress; a preloaded file stays. */
   #endSwap(): void {
     this.#latest.next()
     if (this.#preloaded === null) this.#drop()
@@ -234,20 +234,20 @@ function unload(audio: HTMLAudioElement): void {
   audio.pause()
   audio.removeAttribute('src')
   audio.load()
-  // Otherwise the next file would begin where this one was to (HTML, default playback start position).
+  // Otherwise the next file would start at the position meant for this one (HTML, default playback start position).
   audio.currentTime = 0
 }
 
-/** Seconds of playing time in which the other element must be ready at the place where it takes over. */
+/** Seconds of playing time that the other element has to become ready at the takeover position. */
 const LEAD = 1.5
 const LONGEST_LEAD = 12
-/** Seconds between `play()` and the first sound, about. */
+/** Approximate seconds between `play()` and the first sound. */
 const START = 0.03
 const LOAD_TIMEOUT = 20_000
 
 /**
- * Lets `next`, which loads the same audio, take over from `now`, which plays: it waits at a place a little ahead and starts when `now`
- * gets there. False when it did not load, came too late, or is not wanted any more; then `now` just plays on.
+ * Hands over from `now`, which plays, to `next`, which loads the same audio: `next` waits at a position a little ahead and starts when
+ * `now` gets there. Resolves to false if it did not load, was late, or is no longer wanted; then `now` keeps playing.
  */
 async function takeOver(
   now: HTMLAudioElement,
@@ -265,7 +265,7 @@ async function takeOver(
   if (left < 0) return false
   await sleep(left * 1000)
   if (!isWanted() || now.paused) return false
-  // `now` may have stalled meanwhile.
+  // `now` may have stalled during the sleep.
   if (Math.abs(now.currentTime - at) > 0.25) next.currentTime = now.currentTime
   next.playbackRate = now.playbackRate
   return await next.play().then(
@@ -274,7 +274,7 @@ async function takeOver(
   )
 }
 
-/** Waits for an event; false after an error, or when it takes too long. */
+/** Waits for an event. Resolves to false after an error or a timeout. */
 function until(audio: HTMLAudioElement, name: string): Promise<boolean> {
   return new Promise((resolve) => {
     const ended = new AbortController()

@@ -27,11 +27,11 @@ import {
   type TimedView,
 } from './state.ts'
 
-/** What the parts of the engine share. */
+/** State and services that the parts of the engine share. */
 export interface Core {
   store: Store
   options: PlaybackOptions
-  /** Where to begin: the first whose track is in the session counts, else the last without its position. */
+  /** Where to start: the first entry whose track is in the session, else the last entry without its position. */
   starts: StartOptions[]
   session: SessionClient
   audio: AudioPair
@@ -40,16 +40,16 @@ export interface Core {
   signal: AbortSignal
 }
 
-/** Milliseconds for which a track waits for its gain. */
+/** Longest wait for a track's gain before it loads, in milliseconds. */
 const GAIN_TIMEOUT = 800
-/** A gain that changes while a track plays does so by half a decibel every 20 milliseconds: the ear hears no click and no jump. */
+/** While a track plays, its gain changes by half a decibel every 20 milliseconds, which is heard neither as a click nor as a jump. */
 const GAIN_STEP = 10 ** (0.5 / 20)
 const GAIN_PACE = 20
 
-/** Gets what is to be heard into the audio element: opens the session, changes tracks, and recovers from what goes wrong. */
+/** Opens the session, loads tracks into the audio element, and recovers from errors. */
 export class Loader {
   readonly #core: Core
-  /** By the path of the analysis. A file that is loaded again needs its gain at once, also during an outage of the storage. */
+  /** Cached gains by the path of the analysis: a reloaded file needs its gain at once, even during an outage of the storage. */
   readonly #gains = new Map<string, number>()
 
   constructor(core: Core) {
@@ -62,19 +62,19 @@ export class Loader {
 
   async open(): Promise<void> {
     const { store, session, options, starts } = this.#core
-    const isCurrent = this.#begin()
+    const isCurrent = this.#supersede()
     if (this.#state.status !== 'offline') store.set({ status: 'loading', code: null })
     const answer = await session.open()
     if (!isCurrent()) return
     if (!answer.ok) return this.#refused(answer, () => void this.open())
     if (answer.tracks.length === 0) return store.set({ status: 'empty' })
-    // A position belongs to its track.
+    // A position is only valid for its track.
     const start = starts.find(({ track }) => hasTrack(this.#state.session, track)) ?? { ...starts.at(-1)!, position: 0 }
     store.set(goTo(this.#state, start, options))
     await this.select(this.#state.index, start.position, start.play)
   }
 
-  /** Changes to a track. When the listener did not choose it, up to `passes` tracks that cannot be played are passed over. */
+  /** Switches to a track. If the listener did not choose it, skips up to `passes` tracks that cannot be played. */
   async select(index: number, position = 0, play = this.#state.playing, passes = 0): Promise<void> {
     const { store, session, audio } = this.#core
     const id = store.track(index)?.id
@@ -97,11 +97,11 @@ export class Loader {
     this.#refused(answer, () => void this.reload())
   }
 
-  /** Goes on with the track that follows: in the other element, if that has loaded it ahead. */
+  /** Continues with the next track: in the other element, if that has preloaded it. */
   async advance(index: number): Promise<void> {
     const { store, audio } = this.#core
     const { prefetched, order } = this.#state
-    // By its id: in a renewed session it may have another place.
+    // Compared by id, because its index may differ in a renewed session.
     const isAhead = prefetched?.trackId === store.track(index)?.id && !store.resumeAt(index)
     if (!isAhead || !audio.swapTo(prefetched!.url)) return await this.select(index, 0, true, order.length)
     const isCurrent = this.#leave()
@@ -111,25 +111,25 @@ export class Loader {
     store.set({ index, view, status: 'ready', loaded: prefetched })
     store.emit('trackchange', store.detail())
     if ((await started) || !isCurrent()) return
-    // Only the element that a gesture has started may play (iOS).
+    // iOS plays only the element that a gesture has started.
     audio.swapBack()
     await this.select(index)
   }
 
-  /** Browsers may demand a gesture of the listener; the play button is there for that. */
+  /** Starts playback, or shows the play button when the browser demands a gesture first. */
   async start(): Promise<void> {
     if (!(await this.#core.audio.play())) this.#core.store.set({ playing: false })
   }
 
-  /** Loads the track again where it is, with URLs that are good now. */
+  /** Reloads the track at its position, with valid URLs. */
   async reload(): Promise<void> {
     const { store, session } = this.#core
     const id = store.track()?.id
-    // A listener who presses play in an ended session sees the message again, also when the session never opened.
+    // Pressing play in an expired session shows the message again, even if the session never opened.
     if (this.#state.status === 'expired') store.set({ expiryAnnounced: false })
     if (id === undefined) return await this.open()
-    const isCurrent = this.#begin()
-    // After a refusal only a fresh answer shows that it is over.
+    const isCurrent = this.#supersede()
+    // After a refusal, only a fresh response shows that the problem is solved.
     const answer = await (this.#state.status === 'ready' ? session.view(id) : session.refresh(id))
     if (!isCurrent()) return
     if (!answer.ok) return this.#refused(answer, () => void this.reload())
@@ -137,14 +137,14 @@ export class Loader {
   }
 
   /**
-   * The file failed, or nothing of it comes. Its URL may have ended, so a fresh one is tried first. When that fails too, the storage is asked:
-   * an outage is waited for, and a file that is at fault gives way to the next one (docs/decisions/0065).
+   * Recovers from a file that failed or stalled. Its URL may have expired, so a fresh one is tried first. If that fails as well, a request
+   * to the storage shows whether to wait for the end of an outage or to try the next file (docs/decisions/0065).
    */
   async recover(isStalled = false): Promise<void> {
     const { store, session, audio } = this.#core
     const { loaded, attempts, polls } = this.#state
     if (!loaded) return
-    const isCurrent = this.#begin()
+    const isCurrent = this.#supersede()
     const isFresh = !isStalled && attempts.failures > 0 && loaded.until > Date.now()
     const fault = isFresh && !audio.isCorrupt ? await storageFault(loaded.url) : null
     if (!isCurrent()) return
@@ -155,34 +155,34 @@ export class Loader {
     const answer = await session.refresh(loaded.trackId)
     if (!isCurrent()) return
     if (!answer.ok) return this.#refused(answer, () => void this.reload())
-    // Counted only now: without a connection there is nothing wrong with any file.
+    // Counted only now: a lost connection does not mean that a file is bad.
     if (!isStalled) store.set({ attempts: afterMediaError(attempts, audio.time, fault !== null || audio.isCorrupt) })
     await this.#show(answer, isCurrent)
   }
 
-  /** Shows a play view that came meanwhile, and loads its best file. */
+  /** Shows a newer play view and loads its best file. */
   async show(timed: TimedView): Promise<void> {
-    await this.#show(timed, this.#begin())
+    await this.#show(timed, this.#supersede())
   }
 
-  /** Brings a track to its loudness while it plays, unless another one plays by then. */
+  /** Moves the gain of the playing track to its target, unless another track plays by then. */
   async followGain(view: PlayView, gain = this.gainOf(view)): Promise<void> {
     const isCurrent = this.#core.latest.current()
-    const to = await gain
-    if (isCurrent()) this.#approachGain(to)
+    const target = await gain
+    if (isCurrent()) this.#approachGain(target)
   }
 
-  /** The gain that a track is to be played with, by its analysis. */
+  /** Returns the gain of a track from its analysis; 1 without normalization. */
   async gainOf(view: PlayView): Promise<number> {
     const { options } = this.#core
     const { normalize } = options
     const analysis = normalize && view.variants.find(({ variant }) => variant.index === ANALYSIS)
     const gain = analysis ? await this.#readGain(analysis) : 1
-    // What was asked may have changed meanwhile.
+    // The option may have changed during the request.
     return options.normalize === normalize ? gain : await this.gainOf(view)
   }
 
-  /** The gain by an analysis; 1 when it cannot be read. */
+  /** Returns the gain from an analysis; 1 when it cannot be read. */
   async #readGain({ path, url }: Entry): Promise<number> {
     const gains = this.#gains
     const read = async (response: Response) =>
@@ -207,13 +207,13 @@ export class Loader {
     audio.setVolume(effectiveVolume(options.volume, gain), options.muted)
   }
 
-  /** The files of a track that this browser can play, best first. */
+  /** Returns the files of a track that this browser can play, best first. */
   filesOf(view: PlayView): Entry[] {
     const { audio, options } = this.#core
     return candidates(view.variants, options.variants, (type) => audio.audio.canPlayType(type) !== '')
   }
 
-  /** Tells once that the session has ended; what is loaded plays on. */
+  /** Announces once that the session has ended; the loaded file keeps playing. */
   expire(): void {
     const { store } = this.#core
     if (this.#state.expiryAnnounced) return
@@ -221,20 +221,20 @@ export class Loader {
     store.emit('sessionexpired', { playSessionId: this.#state.session?.play_session.id ?? null })
   }
 
-  /** Something else is to be heard: what was asked for before, or is to be asked again, is not wanted any more. */
-  #begin(): IsCurrent {
+  /** Makes all earlier operations stale and cancels a scheduled poll. Returns the check for the new operation. */
+  #supersede(): IsCurrent {
     this.#core.timers.stop('poll')
     return this.#core.latest.next()
   }
 
-  /** Leaves a track for another one. */
+  /** Resets the timers and attempts of the track that is left. */
   #leave(): IsCurrent {
     for (const name of ['refresh', 'better', 'stall']) this.#core.timers.stop(name)
     this.#core.store.set({ attempts: NO_ATTEMPTS })
-    return this.#begin()
+    return this.#supersede()
   }
 
-  /** Shows a play view and loads its best file, where the listener is by now; plays it when that is wanted. */
+  /** Shows a play view, loads its best file at the current position, and plays it if playback is wanted. */
   async #show({ view, until }: TimedView, isCurrent: IsCurrent): Promise<void> {
     const { store, audio } = this.#core
     store.set({ view })
@@ -250,14 +250,14 @@ export class Loader {
     audio.load(entry.url, audio.time, this.#state.playing)
     const loaded = { trackId: view.track_id, variant: entry.variant.index, url: entry.url, until }
     const isFirst = !this.#state.wasReady
-    // Until it plays, an outage may not be over.
+    // After a failure, the outage may last until the file plays, so the polls keep counting.
     const polls = this.#state.attempts.failures && this.#state.polls
     store.set({ loaded, polls, status: 'ready', code: null, wasReady: true })
     if (isFirst) store.emit('ready', { ...store.detail(), tracks: this.#state.session?.tracks ?? [] })
     if (this.#state.playing && isCurrent()) await this.start()
   }
 
-  /** The service or the storage refused, or did not answer. Asks again where that may help. */
+  /** Handles a refusal, or a missing response, of the service or the storage. Retries a transient failure. */
   #refused(failure: Refusal, again: () => void): void {
     const { store, timers } = this.#core
     const { code } = failure
@@ -271,7 +271,7 @@ export class Loader {
 
   #fail(code: string, message: string | null): void {
     const { store } = this.#core
-    // Whoever tries again begins with the best file.
+    // A retry starts with the best file again.
     store.set({ status: 'failed', code, attempts: NO_ATTEMPTS, playing: false })
     store.emit('error', { code, message })
   }

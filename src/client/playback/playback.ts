@@ -21,8 +21,8 @@ import {
 } from './state.ts'
 
 /**
- * Plays a session, without anything to look at: usable below any interface. It begins with the first of `starts` whose track is in the
- * session; until there is one, all that is asked for changes them.
+ * Plays a session, without a user interface. Starts at the first entry of `starts` whose track is in the session; until a session is
+ * open, the methods below change these entries.
  */
 export class Playback {
   readonly #callbacks: PlaybackCallbacks
@@ -30,7 +30,7 @@ export class Playback {
   readonly #core: Core
   readonly #loader: Loader
   readonly #refresher: Refresher
-  /** The file whose refresh is planned. */
+  /** The file whose refresh is scheduled. */
   #planned: LoadedFile | null = null
 
   constructor(
@@ -51,12 +51,12 @@ export class Playback {
     }
     const audio = new AudioPair(
       {
-        onTime: () => this.#moved(),
+        onTime: () => this.#onTime(),
         onState: () => {
           callbacks.onChange()
           this.#watchForStall()
         },
-        onEnded: () => this.#trackEnded(),
+        onEnded: () => this.#onEnded(),
         onError: () => void this.#loader.recover(),
         onStop: () => store.set({ playing: false }),
         onSwap: callbacks.onSwap,
@@ -75,11 +75,11 @@ export class Playback {
   get state(): Readonly<State> {
     return this.#core.store.state
   }
-  /** The element that plays. */
+  /** The audio element that plays. */
   get audio(): HTMLAudioElement {
     return this.#core.audio.audio
   }
-  /** Whether nothing sounds, and nothing will by itself: also after the session's end. */
+  /** Whether nothing plays and nothing will start by itself; true after the end of the session. */
   get paused(): boolean {
     return !isSounding(this.state)
   }
@@ -89,7 +89,7 @@ export class Playback {
   get duration(): number {
     return this.#refresher.duration
   }
-  /** Whether the sound that is wanted does not come yet. */
+  /** Whether playback waits for data. */
   get isWaiting(): boolean {
     return this.#core.audio.isWaiting
   }
@@ -105,7 +105,7 @@ export class Playback {
     const { store, audio } = this.#core
     this.#changeStarts({ play: true })
     store.set({ playing: true })
-    // Whoever heard of it may have paused again.
+    // A listener of the event may have paused again.
     if (!this.state.playing) return
     if (audio.audio.ended) audio.seek(0)
     const next = onPlay(this.state.status, this.#isStale && !audio.has(audio.time, this.duration))
@@ -124,7 +124,7 @@ export class Playback {
   async seek(seconds: number): Promise<void> {
     const { audio } = this.#core
     const { session, status } = this.state
-    // A little before the end, so that a seek to the right edge does not end the track.
+    // Stops short of the end, so that a seek to the right edge does not end the track.
     const last = session ? Math.max(0, this.duration - 0.05) : Infinity
     const position = Math.min(Math.max(0, seconds), last)
     if (!Number.isFinite(position)) return
@@ -142,24 +142,24 @@ export class Playback {
     return this.#step(1)
   }
 
-  /** Goes to the beginning first, when more than 3 seconds were played. */
+  /** Goes to the previous track, or to the start of this one after more than 3 seconds. */
   previous(): Promise<void> {
     return this.time > 3 ? this.seek(0) : this.#step(-1)
   }
 
-  /** Goes to a position, in another track if one is named; does nothing and resolves to false when the session has no such track. */
+  /** Goes to a position, of another track if `track` is set. Resolves to false when the session has no such track. */
   async goTo({ track, position }: Pick<StartOptions, 'track' | 'position'>): Promise<boolean> {
     const { session, index } = this.state
     if (!session && track !== null) {
       this.#startAt({ track, position, play: this.#core.starts[0]!.play })
       return true
     }
-    const wanted = track === null ? index : placeOf(session, track)
-    await (wanted === index ? this.seek(position) : this.#loader.select(wanted, position))
-    return wanted >= 0
+    const target = track === null ? index : placeOf(session, track)
+    await (target === index ? this.seek(position) : this.#loader.select(target, position))
+    return target >= 0
   }
 
-  /** Plays a track by its id, or its number from 1. */
+  /** Plays a track by its id or its number, counted from 1. */
   async selectTrack(track: string): Promise<void> {
     const { session } = this.state
     if (session) await this.select(placeOf(session, track))
@@ -174,13 +174,13 @@ export class Playback {
     return this.#loader.reload()
   }
 
-  /** A URL that saves a file of the track: the variant that is named, else the one that plays. */
+  /** Returns a download URL for the track: of the given variant, else of the one that plays. */
   download(variant: string) {
     const { store, session } = this.#core
     return session.download(store.track()?.id ?? '', variant || (this.state.loaded?.variant ?? ''))
   }
 
-  /** Something in the options that were given has changed. */
+  /** Applies changed options. The caller has already changed the `options` object itself. */
   changeOptions(change: Partial<PlaybackOptions>): void {
     const { store, options, audio } = this.#core
     audio.setRate(options.rate)
@@ -192,7 +192,7 @@ export class Playback {
     void this.#loader.followGain(view)
   }
 
-  /** Pauses at a time, by this machine's clock, or at the end of the track; null takes it back. */
+  /** Sets the sleep timer: pauses at a time of this machine's clock or at the end of the track. Null cancels it. */
   sleepAt(sleep: number | 'track' | null): void {
     const { store, timers } = this.#core
     store.set({ sleep })
@@ -204,7 +204,7 @@ export class Playback {
       })
   }
 
-  /** Where another playback goes on with the same track. */
+  /** Start options with which another playback continues at the same position. */
   get resumePoint(): StartOptions {
     const { id } = this.#core.store.track() ?? {}
     return id ? { track: id, position: this.time, play: this.state.playing } : this.#core.starts[0]!
@@ -220,7 +220,7 @@ export class Playback {
     for (const start of this.#core.starts) Object.assign(start, change)
   }
 
-  /** Begins there if the track is in the session, else where it was to begin before. */
+  /** Adds a start that takes precedence over the existing ones if its track is in the session. */
   #startAt(start: StartOptions): void {
     this.#core.starts.unshift(start)
     this.#core.audio.clear(start.position)
@@ -231,7 +231,7 @@ export class Playback {
     const index = following(this.state, options, by)
     if (index !== undefined) return await this.#loader.select(index)
     if (!this.state.session) for (const start of starts) start.step = (start.step ?? 0) + by
-    // Nothing follows the last track; the first one begins again.
+    // `next` does nothing at the last track; `previous` restarts the first.
     if (!this.state.session || by < 0) await this.seek(0)
   }
 
@@ -248,8 +248,8 @@ export class Playback {
     this.#callbacks.onChange()
   }
 
-  /** Time has gone by, or the listener has moved it. */
-  #moved(): void {
+  /** Handles a change of the position, by playback or by a seek. */
+  #onTime(): void {
     const { store } = this.#core
     const { time: currentTime, duration } = this
     const { attempts } = this.state
@@ -259,12 +259,12 @@ export class Playback {
     this.#refresher.prefetch(duration - currentTime)
   }
 
-  #trackEnded(): void {
+  #onEnded(): void {
     const { store, latest, options } = this.#core
     const after = afterEnded(this.state, options)
     const isCurrent = latest.current()
     store.emit('ended', { ...store.detail(), last: after.next === 'stop' })
-    // Whoever heard of it may have paused, or gone somewhere else.
+    // A listener of the event may have paused or changed the track.
     if (!this.state.playing || !isCurrent()) return
     if (after.next !== 'play') {
       store.set({ sleep: null, playing: false })
@@ -273,7 +273,7 @@ export class Playback {
     else void this.#loader.advance(after.index)
   }
 
-  /** A dead connection is not always an error: a sound that does not come for long is requested again. */
+  /** Reloads the file after a long stall, because a dead connection does not always cause an error. */
   #watchForStall(): void {
     const { timers, audio } = this.#core
     const isStalled = () => audio.isWaiting && this.state.status === 'ready'

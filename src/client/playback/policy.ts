@@ -12,27 +12,30 @@ import {
 } from './state.ts'
 
 /**
- * What happens next: on a refusal, at the end, when a URL or a file is no good; which file to play, and how loud. Decisions only;
- * `loader.ts` and `refresh.ts` carry them out.
+ * Decides what happens after a refusal, a media error, the end of a track and a refresh, which file plays, and how loud. Pure functions;
+ * `loader.ts` and `refresh.ts` act on them.
  */
 
 type Answer = (TimedView & { ok: true }) | Failure
 
 const POLLS = { first: 2000, factor: 1.5, longest: 30_000 }
 
-/** The state after a refusal; with a delay in milliseconds after which it is asked again. */
+/** The state after a refusal, and the delay before the next request in milliseconds if there is one. */
 export interface AfterFailure {
   status: 'expired' | 'failed' | 'processing' | 'offline'
   delay?: number
 }
 
-/** `wait`: milliseconds before which it is not to be asked again, by `Retry-After`. */
+/** `wait`: minimum delay before the next request in milliseconds, from `Retry-After`. */
 export type Refusal = Failure & { wait?: number }
 
-/** Longest `Retry-After` that is obeyed: a listener waits for it. */
+/** Longest `Retry-After` that is obeyed in full, in milliseconds, because a listener is waiting. */
 const LONGEST_WAIT = 60_000
 
-/** The service or the storage refused, or did not answer, for the `polls + 1`th time. It is asked again where that may help, with growing delays. */
+/**
+ * Decides after a refusal, or a missing response, of the service or the storage; `polls` is the number of earlier ones in a row. Transient
+ * failures are retried with growing delays.
+ */
 export function afterFailure(failure: Refusal, polls: number): AfterFailure {
   if (failure.code === 'session_expired') return { status: 'expired' }
   const status = failure.code === 'track_not_ready' ? 'processing' : isPassing(failure) ? 'offline' : 'failed'
@@ -40,33 +43,36 @@ export function afterFailure(failure: Refusal, polls: number): AfterFailure {
   return status === 'failed' ? { status } : { status, delay }
 }
 
-/** Requests without an answer, in a row, after which the file may be at fault: a page's policy can forbid them. About a minute. */
+/**
+ * Consecutive requests without a response, over about a minute, after which a missing response no longer counts as an outage: a page's
+ * content security policy may block them.
+ */
 const MOST_UNANSWERED = 7
 
-/** Whether the storage has an outage, by its answer about a file. */
+/** Whether the storage has an outage, judged by its response for a file. */
 export const isOutage = (fault: Failure, polls: number) =>
   isPassing(fault) && (fault.status > 0 || polls < MOST_UNANSWERED)
 
-/** Whether a track that the listener did not choose is passed over: it cannot be played now, and others can. */
+/** Whether playback skips a track that the listener did not choose, because it cannot be played now. */
 export const isPassedOver = ({ code }: Failure) => code === 'track_not_ready' || code === 'not_found'
 
-/** Whether an answer about a session says that it is no more: 410 for a day after its end, then 404 for its id. */
+/** Whether a session has ended: the service answers 410 for a day, then 404. */
 export const isSessionOver = ({ code }: Failure) => code === 'session_expired' || code === 'not_found'
 
 /**
- * A file failed. The first time its URL may have ended. Later the next file is tried: at once when the file `isFaulty`, else after one more
- * attempt, as the storage may just have recovered.
+ * Counts a media error. The first may be due to an expired URL. After that the next file is tried: at once if the file `isFaulty`, else
+ * after one more attempt, because the storage may just have recovered.
  */
 export function afterMediaError({ skipped, failures }: Attempts, position: number, isFaulty: boolean): Attempts {
   const isNext = failures > (isFaulty ? 0 : 1)
   return { skipped: skipped + Number(isNext), failures: isNext ? 1 : failures + 1, failedAt: position }
 }
 
-/** A file that plays for a second has nothing wrong with it; a later failure is counted separately. */
+/** Whether the file played for a second since its last failure, so that a later failure counts separately. */
 export const isProgress = ({ failures, failedAt }: Attempts, position: number) =>
   failures > 0 && position > failedAt + 1
 
-/** The step before `play`; `needsUrl` when more of the file must be loaded, and its URL has ended. */
+/** What to do on `play`. `needsUrl`: more of the file must be loaded, but its URL has expired. */
 export function onPlay(status: Status, needsUrl: boolean): 'wait' | 'reload' | 'start' {
   if (status === 'processing' || status === 'loading') return 'wait'
   return status !== 'ready' || needsUrl ? 'reload' : 'start'
@@ -74,21 +80,21 @@ export function onPlay(status: Status, needsUrl: boolean): 'wait' | 'reload' | '
 
 export type AfterEnded =
   | { next: 'stop' }
-  /** Another track, or the same; `wait` when the listener wants to sleep. */
+  /** Another track, or the same; `wait` when the sleep timer ends with this track. */
   | { next: 'play' | 'wait'; index: number }
 
-/** The end of a track: where playback goes on, or nowhere. */
+/** Decides where playback continues after the end of a track. */
 export function afterEnded(state: Pick<State, 'index' | 'order' | 'sleep'>, options: PlaybackOptions): AfterEnded {
   const index = options.loop === 'one' ? state.index : following(state, options)
   if (index === undefined) return { next: 'stop' }
   return { next: state.sleep === 'track' ? 'wait' : 'play', index }
 }
 
-/** Milliseconds without sound, while nothing is loaded either, after which the connection may be dead. */
+/** Milliseconds without sound and without new data after which the connection counts as dead. */
 export const STALL = 15_000
 
-/** Part of a signed URL's life that is surely left: it may have been signed before, for others (docs/decisions/0028). */
-const LEFT = 0.6
+/** Fraction of a signed URL's lifetime that is certainly left: it may be a cached one (docs/decisions/0028). */
+const REMAINING = 0.6
 
 interface Signed {
   variants: readonly { url: string }[]
@@ -96,26 +102,26 @@ interface Signed {
 }
 
 /**
- * Milliseconds for which the URLs of a play view that has just arrived can be used. A signed URL says so itself
- * (`X-Amz-Expires`, AWS Signature Version 4), which needs no right clock on this machine.
+ * Returns for how many milliseconds the URLs of a newly received play view can be used. A signed URL states its lifetime
+ * (`X-Amz-Expires`, AWS Signature Version 4), so a wrong clock on this machine does not matter.
  */
 export function lifetime({ variants, play_session }: Signed, now = Date.now()): number {
   const seconds = variants.map(({ url }) => Number(new URL(url).searchParams.get('X-Amz-Expires'))).filter((s) => s > 0)
   return seconds.length > 0
-    ? Math.min(...seconds) * LEFT * 1000
+    ? Math.min(...seconds) * REMAINING * 1000
     : Math.max(0, Date.parse(play_session.expires_at) - now)
 }
 
-/** Milliseconds before the end at which URLs are replaced: a fifth of their life, at most a minute. */
+/** Milliseconds before their expiry at which URLs are replaced: a fifth of their lifetime, at most a minute. */
 export const refreshMargin = (life: number) => Math.min(60_000, life / 5)
 
-/** Milliseconds until the URL of a file is to be replaced. */
+/** Milliseconds until the URL of a file is replaced. */
 export const refreshDelay = ({ until }: LoadedFile, now = Date.now()) =>
   Math.max(1000, until - now - refreshMargin(until - now))
 
 /**
- * Milliseconds until a refresh without effect is tried again, until the other element takes over or the session ends: what is being loaded
- * outlives its URL for a while. Also the least that fresh URLs must live longer.
+ * Milliseconds before a failed refresh is retried, repeatedly until the handover succeeds or the session ends: a download in progress
+ * outlives its URL for a while. Also the minimum by which fresh URLs must outlive the current ones.
  */
 export const RETRY = 5000
 
@@ -125,7 +131,7 @@ export type AfterRefresh =
   | { next: 'ask-again'; delay: number }
   | { next: 'hand-over'; file: LoadedFile }
 
-/** A fresh play view for what plays: whether its URL takes over, or is not needed. */
+/** Decides whether the fresh URL of the playing file takes over or is not needed. */
 export function afterRefresh(
   loaded: LoadedFile,
   answer: Answer,
@@ -133,35 +139,35 @@ export function afterRefresh(
 ): AfterRefresh {
   if (!answer.ok) {
     if (answer.code === 'session_expired') return { next: 'expire' }
-    // A track that was removed plays as far as its URL lasts.
+    // A removed track plays until its URL expires.
     return answer.code === 'not_found' ? { next: 'keep' } : { next: 'ask-again', delay: RETRY }
   }
   const { view, until } = answer
-  // The session ends with these URLs, and cannot be renewed from here.
+  // The fresh URLs last no longer: the session ends with them and cannot be renewed from here.
   if (until - loaded.until < RETRY) return { next: 'ask-again', delay: until - now + 1000 }
-  // What is here already needs no URL; a seek to somewhere else takes the new one, and so does an element that must load it itself.
+  // A buffered file needs no URL, and a single element cannot hand over. Both get the new URL when they next load.
   if (isSingle || isComplete) return { next: 'keep' }
   const url = view.variants.find(({ variant }) => variant.index === loaded.variant)?.url
   return url ? { next: 'hand-over', file: { ...loaded, url, until } } : { next: 'ask-again', delay: RETRY }
 }
 
-/** Milliseconds until it is asked again whether a better file is there. */
+/** Milliseconds until the next check for a better file. */
 export const lookDelay = (looks: number) => backoff(looks, { first: 10_000, factor: 1.5, longest: 30_000 })
 
-/** Whether to ask for a better file. Alone, an element changes to a final file when it next loads one. */
+/** Whether to check for a better file. A single element switches to the final file when it next loads one. */
 export const mayGetBetter = (isPreliminary: boolean, { variant }: LoadedFile, isSingle: boolean) =>
   isPreliminary || (variant === EARLY && !isSingle)
 
 export type AfterLook =
   | { next: 'expire' }
   | { next: 'ask-again' }
-  /** Heard by nobody, another file can just be loaded. It also says so when there is none. */
+  /** Nothing plays, so the other file can be loaded without a handover. Also when there is no file, which then fails visibly. */
   | { next: 'load' }
-  /** The file stays; its levels and loudness have come. */
+  /** The file stays, but its levels and loudness are now available. */
   | { next: 'show' }
   | { next: 'hand-over'; file: LoadedFile }
 
-/** The answer to whether a better file is there. */
+/** Decides what to do after a check for a better file. */
 export function afterLook(
   loaded: LoadedFile,
   answer: Answer,
@@ -182,16 +188,16 @@ export interface Entry {
   variant: { index: string }
 }
 
-/** The file that plays while a long track is still being processed: as good as any, and gone soon. */
+/** The file that plays while a long track is still being processed. It is deleted soon after. */
 const EARLY = 'early'
 export const ANALYSIS = 'analysis'
 
 const typeOf = (path: string): string | undefined => PLAY_TYPES[path.split('.').at(-1) as keyof typeof PLAY_TYPES]
 
 /**
- * The files to try, best first: those that `wanted` names in its order, then the others in the service's order, `early` last. Left out
- * is what holds no audio, and what the browser says it cannot play. The uploaded file has no ending that tells its type: it counts
- * only where it is wanted by name.
+ * Returns the files to try, best first: those named by `wanted` in its order, then the others in the service's order, `early` last.
+ * Files without audio, and those that the browser says it cannot play, are excluded. The uploaded file has no extension that shows its
+ * type, so it is included only if `wanted` names it.
  */
 export function candidates<T extends Entry>(
   entries: readonly T[],
@@ -211,21 +217,21 @@ export function candidates<T extends Entry>(
   return usable.toSorted((a, b) => rank(a) - rank(b))
 }
 
-/** LUFS, as ReplayGain 2.0: low enough that nearly everything published is made softer, which volume can do. */
+/** LUFS, as ReplayGain 2.0. Nearly all published music is louder, and volume can only lower it. */
 const TARGET = -18
-/** dBTP; EBU R 128 asks for no more. */
+/** dBTP, the maximum of EBU R 128. */
 const PEAK_LIMIT = -1
 
-/** The linear gain that brings a track to -18 LUFS without its true peak passing -1 dBTP; 1 where loudness is not known. */
+/** Returns the linear gain that brings a track to -18 LUFS with a true peak of at most -1 dBTP; 1 if the loudness is unknown. */
 export function gainOf({ integrated_lufs, true_peak_dbtp }: Partial<Loudness>): number {
   if (typeof integrated_lufs !== 'number') return 1
-  // Without a known peak nothing is lifted.
-  const room = typeof true_peak_dbtp === 'number' ? PEAK_LIMIT - true_peak_dbtp : 0
-  return 10 ** (Math.min(TARGET - integrated_lufs, room) / 20)
+  // With an unknown peak, the track is only lowered.
+  const headroom = typeof true_peak_dbtp === 'number' ? PEAK_LIMIT - true_peak_dbtp : 0
+  return 10 ** (Math.min(TARGET - integrated_lufs, headroom) / 20)
 }
 
 /**
- * The volume of the element for what the listener has chosen. It cannot pass 1, so a soft track is lifted only as far as the listener's
- * own volume leaves room.
+ * Returns the volume of the audio element for the listener's volume and the track's gain. It cannot exceed 1, so a quiet track is raised
+ * only as far as the listener's volume allows.
  */
 export const effectiveVolume = (volume: number, gain: number) => Math.min(1, Math.max(0, volume * gain))

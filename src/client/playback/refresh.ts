@@ -6,15 +6,15 @@ import { following, type LoadedFile, type State } from './state.ts'
 const AHEAD = 20
 
 /**
- * What happens by itself while a track plays: URLs are replaced before they end, a preliminary file by the final one, and the next track
- * is loaded ahead. A player that is paused asks for nothing, unless its track is preliminary; it looks when it is to play again.
+ * Background work while a track plays: replaces URLs before they expire and a preliminary file by the final one, and preloads the next
+ * track. A paused player sends no requests unless its track is preliminary; it checks its URL when playback resumes.
  */
 export class Refresher {
   readonly #core: Core
   readonly #loader: Loader
   #looks = 0
-  /** What was loaded, and which track was to follow, when that was last asked for. */
-  #asked = ''
+  /** The loaded URL and the next track at the last prefetch. */
+  #prefetched = ''
 
   constructor(core: Core, loader: Loader) {
     this.#core = core
@@ -25,7 +25,7 @@ export class Refresher {
     return this.#core.store.state
   }
 
-  /** Plans the next refresh, from when the present URL ends. */
+  /** Schedules the next refresh, by the expiry of the current URL. */
   plan(): void {
     const { timers, audio } = this.#core
     const { loaded, view } = this.#state
@@ -36,50 +36,50 @@ export class Refresher {
     else this.#looks = 0
   }
 
-  /** Loads the next track when the end is near, so that albums do not gap. */
-  prefetch(left: number): void {
+  /** Preloads the next track near the end of this one, so that albums play without gaps. `remaining` is in seconds. */
+  prefetch(remaining: number): void {
     const { store, options } = this.#core
     const { playing, index, loaded, order, sleep } = this.#state
     const next = options.loop === 'one' ? undefined : following({ order, index }, options)
-    if (!playing || left > AHEAD || next === undefined || next === index || sleep === 'track') return
-    const asked = `${loaded?.url} ${store.track(next)?.id}`
-    if (this.#asked === asked) return
-    this.#asked = asked
+    if (!playing || remaining > AHEAD || next === undefined || next === index || sleep === 'track') return
+    const key = `${loaded?.url} ${store.track(next)?.id}`
+    if (this.#prefetched === key) return
+    this.#prefetched = key
     store.set({ prefetched: null })
     void this.#prefetch(next, loaded?.url)
   }
 
-  /** Prepares the next track anew, with the options of now. */
+  /** Discards the prefetched track, because the options have changed. The next `prefetch` loads it again. */
   prefetchAgain(): void {
-    this.#asked = ''
+    this.#prefetched = ''
     this.#core.store.set({ prefetched: null })
   }
 
-  async #prefetch(index: number, before: string | undefined): Promise<void> {
+  async #prefetch(index: number, loadedUrl: string | undefined): Promise<void> {
     const { store, session, audio } = this.#core
     const id = store.track(index)?.id
     const answer = id === undefined ? undefined : await session.view(id)
     if (!answer?.ok) return
     const { view, until } = answer
     const entry = this.#loader.filesOf(view)[0]
-    if (!entry || this.#state.loaded?.url !== before) return
+    if (!entry || this.#state.loaded?.url !== loadedUrl) return
     const { url, variant } = entry
     audio.preload(url)
     const gain = await this.#loader.gainOf(view)
-    if (this.#state.loaded?.url !== before) return
+    if (this.#state.loaded?.url !== loadedUrl) return
     store.set({ prefetched: { trackId: view.track_id, variant: variant.index, url, until, view, gain } })
   }
 
   async #refresh(loaded: LoadedFile): Promise<void> {
     const { session, audio, timers } = this.#core
     const { playing, status } = this.#state
-    // A file that waits for the storage or the service gets a fresh URL when it is loaded again.
+    // A file that waits for the storage or the service gets a fresh URL when it is reloaded.
     if (this.#state.loaded !== loaded || !playing || status !== 'ready') return
     const answer = await session.refresh(loaded.trackId)
     if (this.#state.loaded !== loaded) return
     const { isSingle } = audio
-    const situation = { isSingle, isComplete: audio.has(audio.time, this.duration), now: Date.now() }
-    const after = afterRefresh(loaded, answer, situation)
+    const isComplete = audio.has(audio.time, this.duration)
+    const after = afterRefresh(loaded, answer, { isSingle, isComplete, now: Date.now() })
     if (after.next === 'expire') return this.#loader.expire()
     if (after.next === 'keep') return
     if (after.next === 'hand-over' && ((await this.#handOver(after.file)) || this.#state.loaded !== loaded)) return
@@ -110,7 +110,7 @@ export class Refresher {
     return isDone
   }
 
-  /** Seconds, by the file, else by what the service says. */
+  /** Seconds: the duration of the file, else the one from the service. */
   get duration(): number {
     return this.#core.audio.duration || this.#state.view?.track.duration || this.#core.store.track()?.duration || 0
   }

@@ -11,13 +11,16 @@ interface Callbacks {
   onRefresh: (view: PlayView) => void
 }
 
-/** A view whose URLs end this soon and no later than those of the view before it shows that the session is about to end. */
+/**
+ * Milliseconds. The session is about to end if the URLs of a fresh view expire this soon, and less than `LEAST_GAIN` after the previous
+ * ones.
+ */
 const SOON = 65_000
 const LEAST_GAIN = 5000
-/** Milliseconds for which a URL must still be good when it is handed out. */
+/** Minimum remaining lifetime of a cached URL that is returned, in milliseconds. */
 const MARGIN = 3000
 
-/** The service as a player sees it: play views that are fresh when they are asked for, and sessions that renew themselves. */
+/** The service as the player uses it: returns play views with valid URLs and renews sessions when they end. */
 export class SessionClient {
   readonly #source: Source
   readonly #callbacks: Callbacks
@@ -41,33 +44,33 @@ export class SessionClient {
     return Boolean(apiKey && scope && resourceId)
   }
 
-  /** Opens the session that was given, or a new one. */
+  /** Opens the session of the source, or a new one. */
   async open(): Promise<Answer<Session>> {
     if (this.#id === null) return await this.#renew(false)
-    const answer = await this.#look(this.#id)
+    const answer = await this.#readSession(this.#id)
     if (answer.ok) return this.#accept(answer, false)
     return isSessionOver(answer) && this.#canRenew ? await this.#renew(true) : answer
   }
 
-  /** The play view of a track, with URLs that are good for a while yet. */
+  /** Returns the play view of a track, from the cache if its URLs are still valid. */
   async view(trackId: string): Promise<Answer<TimedView>> {
-    const known = this.#views.get(trackId)
-    return known && known.until - MARGIN > Date.now() ? { ok: true, ...known } : await this.refresh(trackId)
+    const cached = this.#views.get(trackId)
+    return cached && cached.until - MARGIN > Date.now() ? { ok: true, ...cached } : await this.refresh(trackId)
   }
 
-  /** A new play view; of a new session when the old one is about to end and there is a key to open another with. */
+  /** Returns a fresh play view; from a new session if the current one is about to end and the source has a key. */
   async refresh(trackId: string): Promise<Answer<TimedView>> {
-    const before = this.#views.get(trackId)?.until ?? 0
-    const read = () => this.#read(trackId)
+    const previousUntil = this.#views.get(trackId)?.until ?? 0
+    const read = () => this.#readView(trackId)
     const answer = await this.#inSession(read)
     if (!answer.ok) return answer
-    const isEnding = answer.until - Date.now() < SOON && answer.until - before < LEAST_GAIN
-    const better = isEnding && this.#canRenew ? await this.#renew(true).then(read) : answer
-    if (better.ok) this.#callbacks.onRefresh(better.view)
-    return better
+    const isEnding = answer.until - Date.now() < SOON && answer.until - previousUntil < LEAST_GAIN
+    const newest = isEnding && this.#canRenew ? await this.#renew(true).then(read) : answer
+    if (newest.ok) this.#callbacks.onRefresh(newest.view)
+    return newest
   }
 
-  /** A URL that saves a file. */
+  /** Returns a download URL of a file. */
   download(trackId: string, variant_index: string) {
     return this.#inSession(() => {
       const params = { play_session_id: this.#id ?? '', play_track_id: trackId, variant_index }
@@ -76,20 +79,20 @@ export class SessionClient {
     })
   }
 
-  #look(play_session_id: string) {
+  #readSession(play_session_id: string) {
     return this.#client.get('/v1/play/{play_session_id}', { params: { play_session_id }, signal: this.#signal })
   }
 
-  async #read(play_track_id: string): Promise<Answer<TimedView>> {
+  async #readView(play_track_id: string): Promise<Answer<TimedView>> {
     const params = { play_session_id: this.#id ?? '', play_track_id }
     const answer = await this.#client.get('/v1/play/{play_session_id}/{play_track_id}', {
       params,
       signal: this.#signal,
     })
-    return answer.ok ? { ok: true, ...this.#keep(answer) } : answer
+    return answer.ok ? { ok: true, ...this.#cache(answer) } : answer
   }
 
-  #keep(view: PlayView): TimedView {
+  #cache(view: PlayView): TimedView {
     const timed = { view, until: Date.now() + lifetime(view) }
     this.#views.set(view.track_id, timed)
     return timed
@@ -99,12 +102,12 @@ export class SessionClient {
     const { first_track, play_session } = session
     this.#id = play_session.id
     this.#views.clear()
-    if (first_track) this.#keep({ ...first_track, play_session, play_session_id: play_session.id })
+    if (first_track) this.#cache({ ...first_track, play_session, play_session_id: play_session.id })
     this.#callbacks.onSession(session, renewed)
     return { ...session, ok: true }
   }
 
-  /** Creates a session in place of the one that ended; several who need one at once get the same. */
+  /** Creates a session to replace the ended one. Concurrent callers share it. */
   #renew(renewed: boolean): Promise<Answer<Session>> {
     this.#renewing ??= create(this.#client, this.#source, this.#signal)
       .then((answer) => (answer.ok ? this.#accept(answer, renewed) : answer))
@@ -112,14 +115,14 @@ export class SessionClient {
     return this.#renewing
   }
 
-  /** Whether something in a session failed because there is no such session; a 404 may also be that of a track which was deleted. */
+  /** Whether a call failed because its session has ended. A 404 can also mean a deleted track, so the session is read as well. */
   async #isGone(failure: Failure, id: string | null): Promise<boolean> {
     if (failure.code !== 'not_found' || id === null) return failure.code === 'session_expired'
-    const session = await this.#look(id)
+    const session = await this.#readSession(id)
     return !session.ok && isSessionOver(session)
   }
 
-  /** Does something with the session, and once more with a new one when the session turns out to have ended. */
+  /** Runs a call in the session, and once more in a new one if the session has ended. */
   async #inSession<T>(act: () => Promise<Answer<T>>): Promise<Answer<T>> {
     const id = this.#id
     const answer = await act()
@@ -130,15 +133,15 @@ export class SessionClient {
   }
 }
 
-/** Milliseconds; the storage answers a request for one byte sooner, or not at all. */
+/** Milliseconds until a request for one byte without a response counts as failed. */
 const STORAGE_TIMEOUT = 10_000
 
-/** Why the storage does not deliver a file, asked for its first byte; null when it does. The status is 0 without an answer that can be read. */
+/** Requests the first byte of a file. Resolves to the storage's refusal, with status 0 if there is no readable response, or to null. */
 export async function storageFault(url: string): Promise<Refusal | null> {
   try {
     const { ok, status, headers, body } = await fetch(url, {
       headers: { range: 'bytes=0-0' },
-      // The browser's cache may have that byte.
+      // The browser's cache may hold that byte.
       cache: 'no-store',
       signal: AbortSignal.timeout(STORAGE_TIMEOUT),
     })
@@ -168,7 +171,7 @@ async function create(client: Client, source: Source, signal: AbortSignal): Prom
     })
   const session = await open(variants)
   if (!session.ok || !normalize || session.play_session.variants.includes(ANALYSIS)) return session
-  // Which variants the service plays by itself is known only now. A key that does not allow the analysis plays without it.
+  // The default variants of the service are known only now. If the key does not allow the analysis, playback goes without it.
   const withAnalysis = await open([...session.play_session.variants, ANALYSIS])
   return withAnalysis.ok ? withAnalysis : session
 }

@@ -1,7 +1,7 @@
 import type { Calls } from '../../contract/index.ts'
 import type { Success } from '../client.ts'
 
-/** Everything that changes while a session plays, and the one place that changes it. */
+/** The state of playback, the store that changes it, and functions that compute its changes. */
 
 export type Session = Pick<Success<Calls['playSession']>, 'play_session' | 'list' | 'tracks' | 'first_track'>
 export type SessionTrack = Session['tracks'][number]
@@ -9,18 +9,18 @@ export type SessionTrack = Session['tracks'][number]
 export type PlayView = Omit<Success<Calls['playTrack']>, 'ok' | 'api_request_id'>
 export type Chapter = PlayView['chapters'][number]
 
-/** A play view and when its URLs end, by this machine's clock. */
+/** A play view and when its URLs expire, by this machine's clock. */
 export interface TimedView {
   view: PlayView
   until: number
 }
 
-/** What keeps the player from playing, if anything does. */
+/** `ready`, or the reason why the player cannot play. */
 export type Status = 'loading' | 'ready' | 'processing' | 'offline' | 'expired' | 'empty' | 'failed'
 
 export type Loop = 'none' | 'all' | 'one'
 
-/** The file that an audio element has, and when its URL ends. */
+/** The file that an audio element has loaded, and when its URL expires. */
 export interface LoadedFile {
   trackId: string
   variant: string
@@ -28,15 +28,15 @@ export interface LoadedFile {
   until: number
 }
 
-/** The next track, loaded ahead. */
+/** The preloaded next track. */
 export interface Prefetched extends LoadedFile {
   view: PlayView
   gain: number
 }
 
-/** What went wrong with the files of one track. */
+/** Media errors of the current track. */
 export interface Attempts {
-  /** How many of the files have been given up. */
+  /** Number of files that were given up. */
   skipped: number
   failures: number
   failedAt: number
@@ -45,28 +45,28 @@ export const NO_ATTEMPTS: Attempts = { skipped: 0, failures: 0, failedAt: 0 }
 
 export interface State {
   status: Status
-  /** Why it failed. */
+  /** The error code of the status. */
   code: string | null
   session: Session | null
-  /** The track's place in the session, from 0. */
+  /** The track's index in the session, from 0. */
   index: number
-  /** The places in playing order. */
+  /** The indices in playing order. */
   order: readonly number[]
   view: PlayView | null
-  /** What the listener wants. It stays true when the session ends, so that another one goes on; see `isSounding`. */
+  /** Whether the listener wants playback. Stays true when the session ends, so that a new one continues; see `isSounding`. */
   playing: boolean
   loaded: LoadedFile | null
   prefetched: Prefetched | null
-  /** The factor that brings the track to its loudness. */
+  /** Linear gain that normalizes the track's loudness. */
   gain: number
   attempts: Attempts
-  /** Questions in a row that the service could not answer yet. */
+  /** Consecutive polls that the service could not satisfy yet. */
   polls: number
-  /** Whether anything could be played before. */
+  /** Whether a track was ready before. */
   wasReady: boolean
-  /** Whether the page knows that the session has ended. */
+  /** Whether the end of the session was announced to the page. */
   expiryAnnounced: boolean
-  /** When playback is to end: a time by this machine's clock, or the end of the track. */
+  /** When the sleep timer pauses: a time by this machine's clock, or the end of the track. */
   sleep: number | 'track' | null
 }
 
@@ -88,11 +88,11 @@ export const initialState = (status: Status): State => ({
   sleep: null,
 })
 
-/** Whether there is sound, or will be without anybody doing anything. */
+/** Whether the player plays, or will without further action. */
 export const isSounding = ({ playing, status }: Pick<State, 'playing' | 'status'>) =>
   playing && status !== 'expired' && status !== 'empty'
 
-/** Title, subtitle and album of the track that is shown; before its play view is there, from the session. */
+/** Returns title, subtitle and album of the current track; from the session until the play view has loaded. */
 export function namesOf({ view, session, index }: State) {
   const track = session?.tracks[index]
   const list = (view ?? session)?.list
@@ -103,79 +103,79 @@ export function namesOf({ view, session, index }: State) {
   }
 }
 
-/** Where the data comes from: a session that somebody created, or a key to create sessions with, or both. */
+/** The source of a playback: an existing session, a key to create sessions with, or both. */
 export interface Source {
   baseUrl: string
   playSessionId: string | null
   apiKey: string | null
   scope: string | null
   resourceId: string | null
-  /** Asked for when a session is created. */
+  /** Variants requested for a created session. */
   variants: string[]
   isDownloadable: boolean
   normalize: boolean
-  /** Seconds that a created session lives; the service's default without it. */
+  /** Lifetime of a created session in seconds; null for the service's default. */
   expiresIn: number | null
 }
 
-/** What may be changed at any time. */
+/** Options that can change at any time. */
 export interface PlaybackOptions {
-  /** Files to try first, by the index of their variant. */
+  /** Indices of the variants to try first. */
   variants: string[]
   loop: Loop
   shuffle: boolean
-  /** Plays every track at the same loudness. */
+  /** Whether every track plays at the same loudness. */
   normalize: boolean
   volume: number
   muted: boolean
   rate: number
 }
 
-/** Where to begin. A track is named by its id, or by its number from 1. */
+/** Where to start. A track is named by its id or by its number, counted from 1. */
 export interface StartOptions {
   track: string | null
   position: number
   play: boolean
-  /** Tracks to go forward from there, or back below zero: `next` and `previous` before there is a session. */
+  /** Tracks to skip from there, negative for backward: `next` and `previous` before a session is open. */
   step?: number
 }
 
 interface TrackDetail {
   track: SessionTrack | null
-  /** The track's place in the session, from 0. */
+  /** The track's index in the session, from 0. */
   index: number
 }
 
-/** What happens, by name, with its detail. */
+/** The events by name, with their details. */
 export interface PlaybackEvents {
   ready: TrackDetail & { tracks: SessionTrack[] }
   play: TrackDetail
   pause: TrackDetail
   /** Seconds. */
   timeupdate: { currentTime: number; duration: number }
-  /** A track has come to its end; `last` when nothing follows. */
+  /** A track has ended; `last` when nothing follows. */
   ended: TrackDetail & { last: boolean }
   trackchange: TrackDetail
-  /** `code` is one of the service's, or `no_playable_variant`. `message` is the service's, for developers. */
+  /** `code` is an error code of the service or `no_playable_variant`. `message` is the service's, for developers. */
   error: { code: string; message: string | null }
-  /** `renewed`: another session took the place of one that ended. */
+  /** `renewed`: a new session replaced one that had ended. */
   sessionrefresh: { playSessionId: string; expiresAt: string; renewed: boolean }
   /** The session has ended and cannot be renewed from here. */
   sessionexpired: { playSessionId: string | null }
 }
 
-/** Who hears of it. */
+/** Callbacks of a playback. */
 export interface PlaybackCallbacks {
   onChange: () => void
   onTime: () => void
   onEvent: <N extends keyof PlaybackEvents>(name: N, detail: PlaybackEvents[N]) => void
-  /** Another audio element plays now. */
+  /** Called when the other audio element has taken over. */
   onSwap: (now: HTMLAudioElement, before: HTMLAudioElement) => void
-  /** Where a track goes on that is begun at its start, in seconds. */
+  /** Returns the position at which a track resumes when no other is given, in seconds. */
   resumeAt?: (track: SessionTrack) => number
 }
 
-/** Holds the state, and tells who wants to hear of its changes. */
+/** Holds the state and reports its changes. */
 export class Store {
   readonly #state = initialState('loading')
   readonly #callbacks: PlaybackCallbacks
@@ -188,18 +188,18 @@ export class Store {
     return this.#state
   }
 
-  /** The track at a place, else the one that is shown. */
+  /** The track at an index; the current one by default. */
   track(index = this.#state.index): SessionTrack | undefined {
     return this.#state.session?.tracks[index]
   }
 
-  /** Where a track goes on when nothing says where it begins. */
+  /** Where a track resumes when no position is given, in seconds. */
   resumeAt(index: number): number {
     const track = this.track(index)
     return (track && this.#callbacks.resumeAt?.(track)) ?? 0
   }
 
-  /** Every change of `isSounding` is an event, also that by the end of a session. */
+  /** Changes the state. Every change of `isSounding` emits `play` or `pause`, including one by the end of a session. */
   set(change: Partial<State>): void {
     const before = isSounding(this.#state)
     Object.assign(this.#state, change)
@@ -212,29 +212,29 @@ export class Store {
     this.#callbacks.onEvent(name, detail)
   }
 
-  /** The detail of an event that is about the track that is shown. */
+  /** Returns the event detail for the current track. */
   detail(): TrackDetail {
     return { track: this.track() ?? null, index: this.#state.index }
   }
 }
 
 /**
- * The places in playing order; shuffled, the one that plays now stands first. Tracks are named by their place in the session: a
- * playlist may hold one twice.
+ * Returns the track indices in playing order; when shuffled, the current one comes first. Indices, not ids, because a playlist may
+ * contain a track twice.
  */
 export function playingOrder(count: number, shuffle: boolean, current: number, random = Math.random): number[] {
-  const places = Array.from({ length: count }, (_, i) => i)
-  if (!shuffle) return places
-  const rest = places.filter((place) => place !== current)
-  // Fisher and Yates.
-  for (let i = rest.length - 1; i > 0; i--) {
-    const other = Math.floor(random() * (i + 1))
-    ;[rest[i], rest[other]] = [rest[other]!, rest[i]!]
+  const indices = Array.from({ length: count }, (_, i) => i)
+  if (!shuffle) return indices
+  const others = indices.filter((index) => index !== current)
+  // Fisher–Yates shuffle.
+  for (let i = others.length - 1; i > 0; i--) {
+    const j = Math.floor(random() * (i + 1))
+    ;[others[i], others[j]] = [others[j]!, others[i]!]
   }
-  return current < count ? [current, ...rest] : rest
+  return current < count ? [current, ...others] : others
 }
 
-/** The place after or before another, or undefined at the end. */
+/** Returns the index `step` entries away in playing order, or undefined beyond its ends. */
 export function neighbour(order: readonly number[], current: number, step: number, loop: Loop): number | undefined {
   const at = order.indexOf(current)
   if (at < 0) return order[0]
@@ -245,19 +245,19 @@ export function neighbour(order: readonly number[], current: number, step: numbe
 
 type Options = Pick<PlaybackOptions, 'shuffle' | 'loop'>
 
-/** The place that follows the one that plays, or the one before it. */
+/** Returns the index of the track after the current one, or `step` tracks away. */
 export const following = ({ order, index }: Pick<State, 'order' | 'index'>, { loop }: Options, step = 1) =>
   neighbour(order, index, step, loop)
 
-/** The place of a track by its id or its number from 1; below zero when it is not there. */
-export const placeOf = (session: Session | null, wanted: string | null) =>
-  session?.tracks.findIndex(({ id }, place) => id === wanted || String(place + 1) === wanted) ?? -1
+/** Returns the index of a track by its id or its number, counted from 1; -1 if it is missing. */
+export const placeOf = (session: Session | null, track: string | null) =>
+  session?.tracks.findIndex(({ id }, index) => id === track || String(index + 1) === track) ?? -1
 
-/** Whether a track is there, or none was asked for. */
-export const hasTrack = (session: Session | null, wanted: string | null) =>
-  wanted === null || placeOf(session, wanted) >= 0
+/** Whether the session contains a track; true for null. */
+export const hasTrack = (session: Session | null, track: string | null) =>
+  track === null || placeOf(session, track) >= 0
 
-/** Takes another session's tracks. The track that plays may have another place in it; if it is not in it, it keeps its entry while it plays. */
+/** Switches to the tracks of another session. The current track may have another index there; if it is missing, its entry is kept. */
 export function adopt(state: State, session: Session, { shuffle }: Options): Partial<State> {
   const current = state.session?.tracks[state.index]
   let { tracks } = session
@@ -277,21 +277,27 @@ export function adopt(state: State, session: Session, { shuffle }: Options): Par
   }
 }
 
-/** Goes to a track by its id or its number from 1, else to the one that can be played already, else to the first; then on by some steps. */
+/**
+ * Goes to a track by its id or its number, counted from 1; else to the session's first playable one, else to the first. Then moves
+ * `step` tracks from there.
+ */
 export function goTo({ session }: State, { track, step = 0 }: StartOptions, options: Options): Partial<State> {
-  const asked = placeOf(session, track)
-  let index = Math.max(0, asked >= 0 ? asked : placeOf(session, session?.first_track?.track_id ?? null))
+  const start = placeOf(session, track)
+  let index = Math.max(0, start >= 0 ? start : placeOf(session, session?.first_track?.track_id ?? null))
   const order = playingOrder(session?.tracks.length ?? 0, options.shuffle, index)
   const by = Math.sign(step)
   for (let at = 0; at !== step; at += by) index = following({ order, index }, options, by) ?? index
   return { index, order }
 }
 
-/** The chapter at a time; below zero before the first. */
+/** Returns the index of the chapter at a time; -1 before the first. */
 export const chapterAt = (chapters: readonly Chapter[], time: number) =>
   chapters.findLastIndex(({ start }) => start <= time + 0.05)
 
-/** Where the next or the previous chapter begins; the present one's beginning first, when more than 3 seconds were played. */
+/**
+ * Returns the start of the next or previous chapter, in seconds. Back means the start of the current chapter if more than 3 seconds of
+ * it have played.
+ */
 export function chapterStep(chapters: readonly Chapter[], time: number, step: 1 | -1): number | undefined {
   const at = chapterAt(chapters, time)
   if (step === -1 && at >= 0 && time - chapters[at]!.start > 3) return chapters[at]!.start
