@@ -6,11 +6,11 @@ import { CODECS } from '../src/contract/facts.ts'
 import type { TranscodeJob } from '../src/contract/job.ts'
 import { JobError } from './job_error.ts'
 
-/** Names of the directories that belong to this service, so that cleaning touches nothing else. */
+/** Prefixes of the directories that this service creates, so that cleanup removes nothing else. */
 export const JOB_PREFIX = 'job-'
 export const COVER_PREFIX = 'cover-'
 
-/** Makes a directory and those above it. The `recursive` of Node never ends where the system answers ENOENT to every try, as below /proc. */
+/** Creates a directory and its parents. Node's `recursive` loops forever where mkdir always returns ENOENT, as below /proc. */
 export function makeDirectories(path: string): void {
   const isThere = () => statSync(path, { throwIfNoEntry: false })?.isDirectory()
   if (isThere()) return
@@ -18,12 +18,12 @@ export function makeDirectories(path: string): void {
   try {
     mkdirSync(path)
   } catch (error) {
-    // Somebody else has made it meanwhile.
+    // Another process created it in the meantime.
     if (!isThere()) throw error
   }
 }
 
-/** Makes the work directory, and lets other users through it (not list it): ffmpeg may be one. */
+/** Creates the work directory and lets other users traverse it (not list it), because ffmpeg may run as another user. */
 export function openWorkDir(workDir: string): void {
   try {
     makeDirectories(workDir)
@@ -35,16 +35,16 @@ export function openWorkDir(workDir: string): void {
   if (process.getuid?.() === 0) chmodSync(workDir, statSync(workDir).mode | 0o011)
 }
 
-/** Makes an empty directory for one job, which `owner` may write to beside the service. */
+/** Creates an empty directory for one job, writable for `owner` and the service. */
 export async function makeDirectory(path: string, owner: number | null): Promise<void> {
   await mkdir(path, { mode: 0o770 })
   if (owner === null) return
   await chown(path, owner, process.getgid?.() ?? 0)
-  // The mode again: what mkdir takes is cut by the umask.
+  // Sets the mode again, because mkdir applies the umask.
   await chmod(path, 0o770)
 }
 
-/** Removes every job's directory, and nothing else; synchronous, because it is also the last thing before exit. */
+/** Removes the directories of all jobs; synchronous, because it also runs just before exit. */
 export function cleanWorkDir(workDir: string): void {
   if (!existsSync(workDir)) return
   for (const name of readdirSync(workDir)) {
@@ -53,26 +53,26 @@ export function cleanWorkDir(workDir: string): void {
   }
 }
 
-/** Bytes that all files of a job may need at once, and some to spare. */
+/** Bytes that all files of a job may need at once, plus a margin. */
 export const spaceFor = (job: TranscodeJob) => bytesOf(job) + MARGIN
 
 const MARGIN = 1024 ** 3
 
-/** The source, a copy of it for early play, and every variant at its largest. */
+/** The source, a copy of it for early play, and every variant at its maximum size. */
 function bytesOf({ source, variants, early, max_duration }: TranscodeJob): number {
   const made = variants.map((variant) => {
     if (variant.kind !== 'audio' && variant.kind !== 'preview') return 0
     const seconds = variant.kind === 'preview' ? Math.min(variant.length, max_duration) : max_duration
-    // FLAC of noise is as large as its source; a lossy file is larger than that only when the source is tiny.
+    // FLAC of noise is as large as its source; a lossy file exceeds that only when the source is tiny.
     return CODECS[variant.codec].lossless ? source.size : Math.min(source.size, (variant.bitrate * 1000 * seconds) / 8)
   })
   return made.reduce((sum, bytes) => sum + bytes, source.size * (early ? 2 : 1))
 }
 
-/** Whether a job's files fit: now, later when the jobs that run now have ended, not while others have the disk, or never. */
+/** Whether a job's files fit: `now`; `later`, when the running jobs have ended; `not`, while other data uses the disk; or `never`. */
 export type Room = 'now' | 'later' | 'not' | 'never'
 
-/** Looks for room for a job beside those that run, for which the disk must last, too. */
+/** Checks the free space for a job, after the space that the running jobs still need. */
 export function findRoom(workDir: string, job: TranscodeJob, running: TranscodeJob[]): Room {
   const { blocks, bavail, bsize } = statfsSync(workDir)
   const free = bavail * bsize
@@ -86,7 +86,7 @@ export function findRoom(workDir: string, job: TranscodeJob, running: TranscodeJ
 
 const sum = (numbers: number[]) => numbers.reduce((all, one) => all + one, 0)
 
-/** Bytes of the files in a job's directory; what vanishes meanwhile counts nothing. */
+/** Bytes of the files in a job's directory. A file that disappears during the scan counts as 0. */
 function usedBy(directory: string): number {
   const names = attempt(() => readdirSync(directory)) ?? []
   return sum(names.map((name) => attempt(() => statSync(join(directory, name)).size) ?? 0))
@@ -100,7 +100,7 @@ function attempt<T>(read: () => T): T | undefined {
   }
 }
 
-/** Fails when the disk cannot take a job's files. */
+/** Throws when the disk cannot hold a job's files. */
 export async function reserveSpace(directory: string, needed: number): Promise<void> {
   const disk = await statfs(directory)
   if (needed > disk.blocks * disk.bsize) throw tooLarge()
@@ -110,7 +110,7 @@ export async function reserveSpace(directory: string, needed: number): Promise<v
 
 const tooLarge = () => new JobError('file_too_large', 'The file is too large for the transcoder.')
 
-/** What it means that the system takes no more bytes of a file: the disk or a quota is full, or this is all that a file may have. */
+/** Converts a failed write to a job error: the disk or a quota is full, or the file has reached its size limit. Null for other errors. */
 export function diskError(thrown: unknown): JobError | null {
   const code = thrown instanceof Error && 'code' in thrown && thrown.code
   if (code === 'EFBIG') return tooLarge()

@@ -2,8 +2,8 @@ import { openSync } from 'node:fs'
 import { join } from 'node:path'
 
 /**
- * Places where a test has the service die or fail, once each: `FAILPOINTS="uploaded=kill early_uploaded=throw"`. In production (the image
- * sets NODE_ENV) there are none.
+ * Points at which a test makes the service die or fail, once each: `FAILPOINTS="uploaded=kill early_uploaded=throw"`. They are disabled
+ * in production (the image sets NODE_ENV).
  */
 export type Failpoint =
   | 'downloaded'
@@ -18,14 +18,14 @@ export type Failpoint =
 let armed = new Map<string, string>()
 let notes = ''
 
-/** Reads which places are meant. Those that were met are noted in the work directory, so that the next start passes them. */
+/** Arms the requested failpoints. Each one that fires leaves a file in the work directory, so that the next start skips it. */
 export function armFailpoints(workDir: string, wanted = process.env.FAILPOINTS ?? ''): void {
   if (process.env.NODE_ENV === 'production') return
   notes = workDir
   armed = new Map(wanted.split(' ').map((text) => text.split('=') as [string, string]))
 }
 
-/** Dies or throws here, if a test wants it. */
+/** Kills the process or throws if this failpoint is armed. */
 export function failpoint(name: Failpoint): void {
   const action = armed.get(name)
   if (!action) return

@@ -3,7 +3,7 @@ import type { CoverAnswer } from '../src/contract/job.ts'
 
 type CoverErrorCode = Extract<CoverAnswer, { ok: false }>['error']['code']
 
-/** What goes wrong with a job, with a code of the contract; anything else that is thrown is `internal`. */
+/** A job failure with a code of the contract. Anything else that is thrown becomes `internal`. */
 export class JobError extends Error {
   readonly code: JobErrorCode | CoverErrorCode
   readonly retryable: boolean

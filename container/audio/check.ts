@@ -14,20 +14,20 @@ const Probe = z.object({
 
 const DEMUXERS = { aac: 'mov', mp3: 'mp3', opus: 'matroska', flac: 'flac' }
 const CHECK_SECONDS = 30
-/** Seconds by which a start or a length may be off, and frames that MP3 adds before the sound and behind it. */
+/** Tolerance in seconds for the start and the length, and frames of padding that MP3 adds before and after the sound. */
 const TOLERANCE = 0.05
 const MP3_PADDING = 2500
 
-/** How much of the end is decoded, in seconds. */
+/** Seconds at the end of the file that are decoded. */
 const DECODED = 1
 
 /**
- * The fault of a finished file that should last `length` seconds; null when it opens, starts at 0, has that length, and its end can
- * be decoded. Throws when ffprobe takes too long, which says nothing about the file.
+ * Returns what is wrong with a finished file that should last `length` seconds. Returns null if it opens, starts at 0, has that length,
+ * and its end decodes. Throws when ffprobe takes too long, which says nothing about the file.
  */
 export async function faultOf(encode: Encode, length: number, checking: Checking): Promise<string | null> {
   const entries = 'format=duration:stream=start_time,duration,nb_read_frames'
-  // Old versions count nothing in an interval without an end.
+  // Old versions of ffprobe count no frames in an interval without an end.
   const end = ['-count_frames', '-read_intervals', `${Math.max(0, length - DECODED).toFixed(3)}%+${2 * DECODED}`]
   const input = ownInput(DEMUXERS[encode.codec], encode.file)
   const shown = ['-select_streams', 'a', '-show_entries', entries, '-of', 'json']
@@ -39,7 +39,7 @@ export async function faultOf(encode: Encode, length: number, checking: Checking
     signal: checking.signal,
   }
   let exit = await run(checking.tools.ffprobe, args, limits)
-  // A damaged file fails twice. A process that could not start on a busy machine says nothing about it.
+  // A damaged file fails twice; a process that could not start on a busy machine usually succeeds the second time.
   if (exit.code !== 0 && !exit.timedOut) exit = await run(checking.tools.ffprobe, args, limits)
   checking.signal.throwIfAborted()
   if (exit.timedOut) throw new JobError('timed_out', 'The check of a finished file took too long.', true)

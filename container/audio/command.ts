@@ -13,7 +13,7 @@ import { endFilters, startFlags, timeFilters } from './timing.ts'
 export type Pass = 'strict' | 'tolerant'
 
 export type Command = {
-  /** What ffmpeg calls itself. */
+  /** The version string of ffmpeg. */
   tools: { version: string }
   pass: Pass
   source: Source
@@ -25,20 +25,20 @@ export type Command = {
   labels: Labels | null
 }
 
-/** What the files say of themselves, and whether there is a picture for them; null: nothing. */
+/** Tags and an optional cover; null for neither. */
 export type Labels = { tags: Tags; picture: boolean }
 
-/** Measurements of the delivered channels: ours, from s16le PCM at the source's rate on stdout, and ffmpeg's loudness on stderr. */
+/** Measurements of the delivered channels: our own from s16le PCM at the source's rate on stdout, and ffmpeg's loudness on stderr. */
 export type Measure = 'pcm' | 'loudness'
 export const MEASURES: Measure[] = ['pcm', 'loudness']
 
 /** The source's name in the job's directory: fixed, without an extension that could suggest a format. */
 export const SOURCE_FILE = 'src'
 
-/** The arguments of the one ffmpeg process that decodes once and writes everything. */
+/** Arguments for the single ffmpeg process that decodes once and writes every output. */
 export function ffmpegArguments(command: Command): string[] {
   return [
-    // The graphs have threads of their own already.
+    // Each filter graph already runs in its own thread.
     '-filter_complex_threads',
     '1',
     ...inputArguments(command),
@@ -49,7 +49,7 @@ export function ffmpegArguments(command: Command): string[] {
   ]
 }
 
-/** The arguments for the source's own audio stream in a file of its own, without tags, pictures and chapters. */
+/** Arguments that copy the source's audio stream into a separate file, without tags, pictures and chapters. */
 export function copyArguments(command: Reading, copy: { format: string; file: string }) {
   const faststart = copy.format === 'ipod' ? ['-movflags', '+faststart'] : []
   const stream = ['-map', `0:${command.source.stream}`, '-c', 'copy', ...CLEAN]
@@ -78,17 +78,17 @@ function inputArguments({ pass, source, sniffed, maxDuration }: Reading): string
   ]
 }
 
-// Loudness has an output of its own: old versions of ebur128 put out 48 kHz whatever comes in, and ffmpeg 7.1 aborts
-// on `anullsink` in a graph like this.
+// Loudness needs a separate output: old versions of ebur128 output 48 kHz whatever the input, and ffmpeg 7.1 aborts on `anullsink` in
+// such a graph.
 function measurement(measure: Measure, source: Source): string[] {
   const output = ['-map', `[${measure}]`, '-c:a', 'pcm_s16le', ...CLEAN]
   if (measure === 'loudness') return [...output, '-f', 'null', '-']
-  // Whole buffers of 32 KiB instead of each packet at once: Node wakes up less often, for MP3 a fifth as often.
+  // Writes full buffers of 32 KiB instead of flushing each packet, so Node wakes up less often: for MP3 a fifth as often.
   return [...output, '-ar', String(source.sampleRate), '-flush_packets', '0', '-f', 's16le', 'pipe:1']
 }
 
-// A graph for each output: ffmpeg from version 7 on runs each in a thread of its own. Behind one common `asplit`, whichever encoder is slow
-// for a moment holds up all others.
+// One graph per output: from version 7 on, ffmpeg runs each in its own thread. With a single shared `asplit`, an encoder that is slow for
+// a moment would block all the others.
 function filterGraphs({ source, encodes, measures }: Command): string[] {
   const decoded = `[0:${source.stream}]${[...timeFilters(source), shape(source)].join(',')}`
   return [
@@ -104,26 +104,26 @@ function filterGraphs({ source, encodes, measures }: Command): string[] {
 
 const MEASURING: Record<Measure, string> = {
   pcm: 'aformat=sample_fmts=s16',
-  // `verbose` keeps every version from logging each 100 ms; `quiet` is unknown to old ones.
+  // `verbose` stops every version from logging each 100 ms; old versions do not know `quiet`.
   loudness: 'ebur128=peak=true:framelog=verbose',
 }
 
-// The source's own rate and layout throughout, so that all outputs agree also when a source changes its own half-way.
+// Keeps the source's own rate and layout, so that all outputs agree even if the format changes within the source.
 function shape(source: Source): string {
   const layout = `sample_rates=${source.sampleRate}:channel_layouts=${source.channelLayout}`
-  // Floating point can exceed full scale, damaged audio by 34 dB, and can hold NaN: encoders differ in what they make of that.
+  // Floating point can exceed full scale (by 34 dB in damaged audio) and can hold NaN, and encoders handle both differently.
   return `aformat=sample_fmts=${(source.bitDepth ?? 16) <= 16 ? 's16' : 's32'}:${layout}`
 }
 
 const lead = ({ codec, channels }: Encode) => (codec === 'opus' ? preSkipFilters(channels) : [])
 
-// LAME makes everything softer (`abr_switch_map` in its presets.c), which ffmpeg cannot turn off.
+// LAME attenuates everything (`abr_switch_map` in its presets.c), and ffmpeg has no option to disable that.
 function levelFilter({ codec, bitrate }: Encode): string[] {
   const scale = LAME_SCALES.find(([most]) => bitrate <= most)?.[1]
   return codec === 'mp3' && scale ? [`volume=${decimal(1 / scale)}:precision=float`] : []
 }
 
-/** The factor by which LAME multiplies samples, up to a bitrate in kbit/s; above these it is 1. */
+/** The factor by which LAME multiplies samples, up to a bitrate in kbit/s; above the last entry it is 1. */
 const LAME_SCALES = [
   [160, 0.95],
   [192, 0.97],
@@ -134,12 +134,12 @@ function cutFilter({ cut }: Encode): string[] {
   if (!cut) return []
   const { start, length } = cut
   const fade = Math.min(3, length / 4)
-  // Not STARTPTS: that begins anew when a source changes its format half-way.
+  // Not STARTPTS: it restarts when the format changes within the source.
   const trim = `atrim=start=${decimal(start)}:end=${decimal(start + length)},asetpts=PTS-${decimal(start)}/TB`
   return [trim, 'afade=t=in:d=0.02', `afade=t=out:st=${decimal(length - fade)}:d=${decimal(fade)}`]
 }
 
-// ffmpeg does not read 1e-7.
+// ffmpeg does not parse 1e-7.
 const decimal = (number: number) => number.toFixed(6)
 
 const CLEAN = ['-map_metadata', '-1', '-map_chapters', '-1']
@@ -157,7 +157,7 @@ function encoder({ codec, bitrate, rate, bits }: Encode): string[] {
     case 'opus':
       return [...shape, '-c:a', 'libopus', '-b:a', `${bitrate}k`, '-vbr', 'on', ...CLEAN, '-f', 'webm']
     case 'flac':
-      // Left alone, ffmpeg makes 24-bit FLAC of anything that decodes to floating point.
+      // By default, ffmpeg encodes any source that decodes to floating point as 24-bit FLAC.
       return [...shape, '-c:a', 'flac', '-sample_fmt', bits === 24 ? 's32' : 's16', ...CLEAN, '-f', 'flac']
   }
 }
@@ -167,7 +167,7 @@ function output(i: number, encode: Encode, { tools, labels }: Command): string[]
   return ['-map', `[v${i}]`, ...flags, `file:${encode.file}`]
 }
 
-// WebM has no place for a picture, and a preview is to begin at once.
+// WebM cannot hold a picture, and a preview should start at once.
 function labelArguments({ codec, cut }: Encode, labels: Labels | null): string[] {
   if (!labels) return []
   const front = ['-disposition:v:0', 'attached_pic', '-metadata:s:v:0', 'comment=Cover (front)']
@@ -175,14 +175,14 @@ function labelArguments({ codec, cut }: Encode, labels: Labels | null): string[]
   return [...(isPictured ? ['-map', '1:v', '-c:v', 'copy', ...front] : []), ...tagArguments(labels.tags)]
 }
 
-// Packets that may wait for the thread that writes them, 8 of origin: encoders stop less often, which saves 1 or 2 % of a job's time. FLAC's
-// are few and large. Old versions refuse the option, and the names of builds between versions do not say how old they are.
+// Packets that may be queued for the muxer thread (8 by default): encoders block less often, which saves 1 or 2 % of a job's time. FLAC's
+// packets are few and large. Old versions reject the option, and the version strings of development builds do not show how old they are.
 function waiting({ codec }: Encode, version: string): string[] {
   const major = Number(/^n?(\d+)\./.exec(version)?.[1] ?? 0)
   return major >= 7 && !CODECS[codec].lossless ? ['-thread_queue_size', '256'] : []
 }
 
-// From the start of a line: tags of the source are in the text too, behind spaces.
+// Anchored to the start of a line: the text also contains the source's tags, which are indented.
 const GUILTY = [
   /^Error while opening encoder for output stream #(\d+):/m,
   /^Error initializing output stream (\d+):/m,
@@ -191,7 +191,7 @@ const GUILTY = [
   /^\[out#(\d+)\/[^\]]*\] (?:Could not write header|Error opening output)/m,
 ]
 
-/** The encode whose encoder or file format ffmpeg blames for its failure, if it names one. */
+/** Returns the encode whose encoder or muxer ffmpeg names as the cause of its failure. */
 export function blamedEncode(stderr: string, encodes: Encode[]): Encode | undefined {
   const missing = /^(?:\[.*\] )?Unknown encoder '(\w+)'/m.exec(stderr)?.[1]
   if (missing) return encodes.find((encode) => encoder(encode).includes(missing))

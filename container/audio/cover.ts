@@ -18,19 +18,19 @@ import { upload } from '../transfer/upload.ts'
 sharp.concurrency(1)
 sharp.cache(false)
 
-/** The squares of a cover as JPEG, and its palette. */
+/** A cover's squares as JPEG, with its palette. */
 export type Cover = CoverResult & {
   squares: Record<CoverSize, Uint8Array>
-  /** Of `large` pixels. */
+  /** The square of `large` pixels. */
   largeSquare?: Uint8Array
 }
 
-/** Cuts the squares of a cover, uploads them and answers the palette. */
+/** Cuts the squares of a cover, uploads them and returns the palette. */
 export async function makeCover(image: Buffer, outputs: CoverOutputs, signal: AbortSignal): Promise<CoverResult> {
   return uploadCover(await cutCover(image), outputs, signal)
 }
 
-/** Cuts the three squares of a cover, and a large one of a picture that has more than they. */
+/** Cuts the three squares of a cover, and a large one if the picture has more pixels than these need. */
 export async function cutCover(image: Buffer): Promise<Cover> {
   const square = await squareOf(image)
   const edge = square.info.width
@@ -45,7 +45,7 @@ export async function cutCover(image: Buffer): Promise<Cover> {
   }
 }
 
-/** Puts the squares where they belong. */
+/** Uploads the squares to their URLs. */
 export async function uploadCover(cover: Cover, outputs: CoverOutputs, signal: AbortSignal): Promise<CoverResult> {
   const { squares, largeSquare, large, image_colors } = cover
   const put = (body: Uint8Array, url: string) => upload({ body, url, contentType: 'image/jpeg', signal })
@@ -65,7 +65,7 @@ type Raw = { data: Buffer; info: OutputInfo }
 async function squareOf(image: Buffer): Promise<Raw> {
   if (image.length > MAX_COVER_BYTES)
     throw new JobError('image_too_large', `The image is larger than ${MAX_COVER_BYTES / 1e6} MB.`)
-  // SVG and the rest must never reach their decoders.
+  // SVG and other formats must never reach their decoders.
   if (!isCover(image)) throw new JobError('unsupported_image', 'The image must be JPEG, PNG, WebP, GIF or AVIF.')
   try {
     const picture = sharp(image, { limitInputPixels: MAX_COVER_PIXELS, failOn: 'error', pages: 1 })
@@ -109,7 +109,7 @@ function fromRaw({ data, info }: Raw) {
   return sharp(data, { raw: { width, height, channels } }).toColourspace('srgb')
 }
 
-// Down, so that the areas never add up to more than 1.
+// Rounds down, so that the areas never add up to more than 1.
 function floor(value: number): number {
   return Math.floor(value * 1000) / 1000
 }

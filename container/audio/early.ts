@@ -13,11 +13,11 @@ import { setMovieClock } from './movie_clock.ts'
 import type { Encode } from './plan.ts'
 import type { Source } from './probe.ts'
 
-/** A second ffmpeg process that makes one file of a long source quickly, while the first one makes all the others. */
+/** A second ffmpeg process that produces one file of a long source quickly while the first process produces all the others. */
 export type Early = {
-  /** The encode that it takes off the first process; null when it only copies the source's stream. */
+  /** The encode that this process takes over from the first; null if it only copies the source's stream. */
   encode: Encode | null
-  /** True when that file is made, complete and uploaded. Never rejects. */
+  /** True when the file is complete and uploaded. Never rejects. */
   finished: Promise<boolean>
   abandon: () => void
 }
@@ -26,7 +26,7 @@ export type EarlyRequest = {
   job: TranscodeJob
   source: Source
   sniffed: Sniffed
-  /** A copy carries none, and does not wait for them. */
+  /** A copied stream has no labels and does not wait for them. */
   labels: Promise<Labels | null>
   encodes: Encode[]
   directory: string
@@ -36,7 +36,7 @@ export type EarlyRequest = {
   nice: number
 }
 
-/** Streams that every browser plays as they are, with the file format to put them into. */
+/** Streams that every browser plays unchanged, and the container format for each. */
 const COPIES: Record<string, { format: string; type: string }> = {
   mp3: { format: 'mp3', type: CODECS.mp3.content_type },
   aac: { format: 'ipod', type: CODECS.aac.content_type },
@@ -45,8 +45,8 @@ const COPIES: Record<string, { format: string; type: string }> = {
 const EARLY_FILE = 'early'
 
 /**
- * Begins to make a first playable file of a long source, or answers null. What browsers play is copied without decoding: 1 h in a
- * second. Other lossless sources become FLAC, ten times as fast as the rest, which is then the final file of that variant.
+ * Starts producing a first playable file of a long source, or returns null. Codecs that browsers play are copied without decoding: 1 h in
+ * a second. Other lossless sources become FLAC, ten times as fast as the other variants; that file is also the final one.
  */
 export function startEarly(request: EarlyRequest): Early | null {
   const { job, source, sniffed, encodes } = request
@@ -68,7 +68,7 @@ async function makeCopy(request: EarlyRequest, { format, type }: { format: strin
   try {
     return await publish(request, args, { index: 'early', file: EARLY_FILE, url: request.job.early!.url, type })
   } finally {
-    // Nobody needs it here, and it is as large as the source.
+    // Frees the disk: the copy is as large as the source and is not needed after the upload.
     await rm(join(request.directory, EARLY_FILE), { force: true })
   }
 }
@@ -85,7 +85,7 @@ type Output = { index: string; file: string; url: string; type: string }
 
 async function publish(request: EarlyRequest, args: string[], { index, file, url, type }: Output): Promise<boolean> {
   const { directory, tools, signal, source, emit } = request
-  // Before the other process: its listeners wait.
+  // Takes priority over the other process, because listeners wait for this file.
   const timeoutSeconds = tools.timeoutSeconds ?? 120 + 2 * source.duration!
   const limits = { cwd: directory, signal, timeoutSeconds, nice: Math.floor(request.nice / 2) }
   const exit = await run(tools.ffmpeg, args, limits)

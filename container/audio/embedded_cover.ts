@@ -12,7 +12,7 @@ type Request = { source: Source; sniffed: Sniffed; path: string; tools: Tools; s
 
 type Embedded = { cover: Cover | null; warnings: Warning[] }
 
-/** The picture inside an audio file as a cover; what is wrong with it never harms the audio. */
+/** Returns the picture inside an audio file as a cover. A broken picture never fails the job. */
 export async function embeddedCover(request: Request): Promise<Embedded> {
   const { source, signal } = request
   if (source.picture === null) return { cover: null, warnings: [] }
@@ -23,7 +23,7 @@ export async function embeddedCover(request: Request): Promise<Embedded> {
   })
 }
 
-/** What `make` answers, or a warning in its place. */
+/** Returns the result of `make`, or a warning if it fails. */
 export async function harmless<T>(signal: AbortSignal, make: () => Promise<T>) {
   try {
     return { cover: await make(), warnings: [] }
@@ -34,7 +34,7 @@ export async function harmless<T>(signal: AbortSignal, make: () => Promise<T>) {
   }
 }
 
-/** Copies an attached picture out of an audio file without decoding it; null when there is none that we take. */
+/** Copies an attached picture out of an audio file without decoding it; null if there is no usable one. */
 async function extractPicture({ path, sniffed, tools, signal }: Request, stream: number): Promise<Buffer | null> {
   const input = ['-hide_banner', '-nostdin', '-loglevel', 'error', ...MAX_ALLOC, ...inputFlags(sniffed)]
   const output = ['-map', `0:${stream}`, '-c', 'copy', '-frames:v', '1', '-f', 'image2pipe', 'pipe:1']

@@ -15,9 +15,9 @@ export type EncodeRequest = Omit<Command, 'measures'> & {
   tools: Tools
   signal: AbortSignal
   nice: number
-  /** Another process that makes one of the encodes meanwhile. */
+  /** The process that produces one of the encodes in parallel. */
   early: Early | null
-  /** Told the fraction of the pass that is done, 0–1. */
+  /** Receives the completed fraction of the pass, 0–1. */
   onProgress: (fraction: number) => void
   onFallback: (reason: string) => void
 }
@@ -27,20 +27,23 @@ export type Encoded = {
   /** Why the strict pass gave up, if it did. */
   fallback: string | null
   pcm: PcmSummary
-  /** What ffmpeg printed, with the loudness summary in it. */
+  /** ffmpeg's stderr, which contains the loudness summary. */
   stderr: string
   made: Encode[]
-  /** Index of the one that lies at its URL already. */
+  /** Index of the variant that is already uploaded. */
   uploaded: string | null
   failed: { index: string; message: string }[]
 }
 
-/** Shortest audio that every encoder makes a valid file of, in seconds. */
+/** Shortest audio, in seconds, from which every encoder makes a valid file. */
 const SHORTEST = 0.05
 
 type Attempt = { exit: Exit; pcm: PcmSummary }
 
-/** Makes all files in one decode: strict first, then tolerant, then one by one, so that one bad encoder spoils nothing. */
+/**
+ * Produces all files in one decode. The first attempt is strict, the second tolerant, and the last runs each encoder separately, so that
+ * one failing encoder does not affect the others.
+ */
 export async function encode(request: EncodeRequest): Promise<Encoded> {
   const failed: Encoded['failed'] = []
   const { early } = request
@@ -60,7 +63,7 @@ export async function encode(request: EncodeRequest): Promise<Encoded> {
       encodes = encodes.filter((candidate) => candidate !== blamed)
     } else if (pass === 'strict') {
       pass = 'tolerant'
-      // Made of a source that is not as good as it seemed.
+      // The early file came from a source that turned out to be damaged.
       early?.abandon()
       await early?.finished
       encodes = request.encodes.filter((one) => !failed.some(({ index }) => index === one.index))
@@ -75,14 +78,14 @@ export async function encode(request: EncodeRequest): Promise<Encoded> {
   }
 }
 
-/** Adds the encode of the other process, or makes it now, should that have failed. */
+/** Adds the encode of the early process, or encodes it now if that process failed. */
 async function joinEarly(request: EncodeRequest, whole: Encoded, { encode: one, finished }: Early): Promise<Encoded> {
   if (!one) return whole
   if (await finished) return { ...whole, made: [...whole.made, one], uploaded: one.index }
   return makeOne(request, whole, one)
 }
 
-/** Makes those previews anew that lie elsewhere now that the length is known: headers lie, and some say nothing. */
+/** Recuts previews whose position changes once the real length is known: headers can be wrong, and some state no length. */
 export async function recut(request: EncodeRequest, whole: Encoded, encodes: Encode[]): Promise<Encoded> {
   let { made, ...rest } = whole
   for (const one of encodes.filter(({ cut }) => cut !== null)) {
@@ -125,7 +128,7 @@ async function encodeSeparately(request: EncodeRequest, before: Exit): Promise<E
   return whole
 }
 
-/** `seconds` of audio when they are known, because nothing is measured. */
+/** `seconds`: the length of the audio, needed for the timeout when nothing is measured. */
 async function attempt(request: EncodeRequest & { measures: Measure[]; seconds?: number }): Promise<Attempt> {
   const { source, maxDuration, signal, tools } = request
   const meter = createPcmMeter(heardChannels(source), source.end ?? undefined)
@@ -136,14 +139,15 @@ async function attempt(request: EncodeRequest & { measures: Measure[]; seconds?:
     request.onProgress(expected > 0 ? Math.min(0.99, seconds / expected) : seconds / (seconds + 300))
     return seconds <= maxDuration
   }
-  // An attempt before may have left them, and Landlock lets ffmpeg make files but not truncate any (confine.ts).
+  // A previous attempt may have left the files, and Landlock lets ffmpeg create files but not truncate them (confine.ts).
   for (const { file } of request.encodes) await rm(join(request.directory, file), { force: true })
   const exit = await run(tools.ffmpeg, ffmpegArguments(request), {
     cwd: request.directory,
     signal,
     nice: request.nice,
     onStdout,
-    // Grows with what is decoded: neither a header that understates nor a source that never moves on matters.
+    // The timeout grows with the decoded audio, so a header that understates the length causes no timeout, and a decoder that makes no
+    // progress is still stopped.
     timeoutSeconds: () => tools.timeoutSeconds ?? 120 + 2 * (request.seconds ?? meter.frames() / source.sampleRate),
   })
   signal.throwIfAborted()
@@ -158,16 +162,16 @@ async function attempt(request: EncodeRequest & { measures: Measure[]; seconds?:
   return { exit, pcm }
 }
 
-// Not behind spaces, where the source's tags stand.
+// Does not match indented lines: they contain the source's tags.
 const DISK_FULL = /^\S.*(?:No space left on device|Disk quota exceeded)\.?$/m
-// Every version says it in other words.
+// The wording differs between versions.
 const NO_DECODER = /^(?:\[.*\] )?(?:Unknown decoder '|Decoder \(codec |Decoding requested, but no decoder found for)/m
 
 function refuseShort(pcm: PcmSummary, { source }: EncodeRequest): void {
   if (pcm.frames / source.sampleRate < SHORTEST) throw new JobError('too_short', 'The audio is shorter than 50 ms.')
 }
 
-/** Why a strict pass ended when its source is to blame. */
+/** The fallback reason when the source itself is damaged. */
 export const DAMAGED = 'The strict pass met damaged audio.'
 
 function whyFailed(exit: Exit): string {

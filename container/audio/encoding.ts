@@ -1,22 +1,22 @@
 /**
- * Text of tags whose encoding nobody declared, or declared wrongly: ID3v1 and RIFF have only bytes, and programs have long written the
- * machine's own code page into ID3v2 frames that say Latin-1. Told by what the bytes would be in each; what cannot be told is nothing,
- * because wrong letters are worse than none.
+ * Decodes tag texts whose encoding is undeclared or declared wrongly: ID3v1 and RIFF store only bytes, and programs have long written the
+ * machine's code page into ID3v2 frames that declare Latin-1. The encoding is guessed from the text that the bytes give in each
+ * candidate. Undecidable text is dropped, because wrong letters are worse than none.
  */
 
 const western = new TextDecoder('windows-1252')
 
 const BYTES = new Map(
   Array.from({ length: 256 }, (_, byte) => [western.decode(Uint8Array.of(byte)), byte] as const).concat(
-    // As ffmpeg widens Latin-1.
+    // The way ffmpeg widens Latin-1.
     Array.from({ length: 256 }, (_, byte) => [String.fromCharCode(byte), byte] as const),
   ),
 )
 
-/** What capitals with accents would be before a curly quote: letters that hardly anybody writes. */
+/** Misread capitals with accents followed by a curly quote decode to these rare letters. */
 const ACCIDENTS = /[\u0180-\u0217\u021c-\u036f\u0500-\u05cf\u0700-\u08ff]/
 
-/** UTF-8 that was taken for Latin-1 or Windows-1252, and encoded again; null for any other text. */
+/** Repairs UTF-8 that was read as Latin-1 or Windows-1252 and encoded again; null for any other text. */
 function undouble(text: string): string | null {
   const bytes = Array.from(text, (character) => BYTES.get(character))
   if (bytes.includes(undefined)) return null
@@ -24,46 +24,46 @@ function undouble(text: string): string | null {
   return again === null || ACCIDENTS.test(again) ? null : again
 }
 
-/** The bytes of a text that ffmpeg has widened as Latin-1; null when it cannot have. */
+/** The original bytes of a text that ffmpeg widened as Latin-1; null if it contains other characters. */
 const narrow = (text: string) => (/^[\0-\xff]*$/.test(text) ? Uint8Array.from(Buffer.from(text, 'latin1')) : null)
 
 const isPlain = (bytes: Uint8Array) => bytes.every((byte) => byte < 0x80)
 
-/** Windows-1251: whole words of Cyrillic, with capitals where words have them. In Latin-1 such letters stand one by one among others. */
+/** Windows-1251: full words of Cyrillic, capitalized as words are. Misread Latin-1 gives single Cyrillic letters among others. */
 function isCyrillic(text: string): boolean {
   const words = (text.match(/[\p{L}]+/gu) ?? []).filter((word) => /[^a-z]/i.test(word))
   const good = words.filter((word) => /^[А-ЯЁЄІЇҐЎ]?[а-яёєіїґў]+$|^[А-ЯЁЄІЇҐЎ]+$/u.test(word))
   const letters = (all: string[]) => all.join('').length
-  // Of two letters, words of Latin-1 can be nothing but accents too.
+  // Two-letter words prove nothing: in Latin-1 they can consist of accented letters only.
   return good.some(({ length }) => length > 2) && letters(good) >= 0.8 * letters(words)
 }
 
-/** Shift-JIS: kana, or kanji that stand together or for themselves, and most of them common ones (leads 0x81 to 0x9F). */
+/** Shift-JIS: kana, or kanji in runs or separate from Latin letters, most of them common (lead bytes 0x81 to 0x9F). */
 function isJapanese(text: string, bytes: Uint8Array): boolean {
   if (/[\ue000-\uf8ff]/.test(text)) return false
   const runs = text.match(/[\u3000-\u9fff\uff01-\uff5e]+/g) ?? []
   const double = runs.join('').length
   const common = bytes.filter((byte) => byte >= 0x81 && byte <= 0x9f).length
-  // A curly quote of Windows-1252 and the letter behind it would be one too.
+  // A curly quote of Windows-1252 and the letter after it would also decode to one kanji.
   const alone = !/[a-z][\u3000-\u9fff]|[\u3000-\u9fff][a-z]/i.test(text) && bytes.some(isTrail)
   return (
     double > 0 && common >= double / 2 && (/[\u3040-\u30ff]/.test(text) || runs.some((run) => run.length > 1) || alone)
   )
 }
 
-/** A byte from 0x80 on behind a lead. */
+/** A byte of 0x80 or more after a lead byte. */
 const isTrail = (byte: number, at: number, all: Uint8Array) =>
   byte >= 0x80 && all[at - 1]! >= 0x81 && all[at - 1]! <= 0x9f
 
 const LETTER = 'a-zÀ-ÖØ-öø-ÿŠŽšžŒœŸ'
-/** Signs, of which the first are letters in other encodings where they stand between letters. */
+/** Symbols. Between letters, those of the first group are letters of another encoding. */
 const SIGNS = ['ªº¹²³¼½¾µ', '°®©™€£¥¢×÷±'] as const
 const NO_WORD = new RegExp(
   `[^\\x21-\\x7e${LETTER}${SIGNS.join('')}]|[${LETTER}][${SIGNS[0]}][${LETTER}]|[^\\x21-\\x7e]{4}`,
   'i',
 )
 
-/** Windows-1252: letters with accents among letters without, and signs that stand where signs do. */
+/** Windows-1252: accented letters among plain ones, and symbols in plausible positions. */
 function isWestern(text: string): boolean {
   const words = text.match(/[^\s\p{P}]+/gu) ?? []
   return words.every((word) => {
@@ -74,18 +74,18 @@ function isWestern(text: string): boolean {
 
 type Encoding = 'utf-8' | 'shift_jis' | 'windows-1251' | 'windows-1252'
 
-/** The last character may be cut in two, as the fields of ID3v1 do. */
+/** The last character may be cut in two, as in the fixed-size fields of ID3v1. */
 function decodeAs(encoding: Encoding, bytes: Uint8Array): string | null {
   try {
     const text = new TextDecoder(encoding, { fatal: true }).decode(bytes, { stream: true })
-    // A single byte at the end is rather the accent of another encoding.
+    // An incomplete sequence after plain ASCII is more likely an accent in another encoding.
     return encoding === 'utf-8' && !isPlain(bytes) && !/[^\0-\x7f]/.test(text) ? null : text
   } catch {
     return null
   }
 }
 
-/** One encoding for all texts of a file; null when it cannot be told. */
+/** Picks one encoding for all texts of a file; null if none fits. */
 function guess(all: Uint8Array[]): Encoding | null {
   const fits = (encoding: Encoding, judge: (text: string, bytes: Uint8Array) => boolean) => {
     const texts = all.map((bytes) => decodeAs(encoding, bytes))
@@ -98,8 +98,8 @@ function guess(all: Uint8Array[]): Encoding | null {
 }
 
 /**
- * The texts of a file, each given as its bytes; null for what cannot be read as text. `isWidened` says whether ffmpeg may have taken
- * some of them for Latin-1, because frames say so.
+ * Decodes the texts of a file from their bytes; null for each that is unreadable. `isWidened`: ffmpeg may have read some as Latin-1,
+ * because ID3v2 frames declare it.
  */
 export function decodeTexts(all: Uint8Array[], isWidened: boolean): (string | null)[] {
   const read = all.map((bytes) => {
@@ -114,7 +114,7 @@ export function decodeTexts(all: Uint8Array[], isWidened: boolean): (string | nu
   return read.map(({ bytes, text }) => {
     if (!bytes) return text
     if (encoding) return decodeAs(encoding, bytes)
-    // One odd comment is not to cost the title.
+    // One odd comment should not cost the title.
     const declared = western.decode(bytes)
     return /[a-z]/i.test(declared) && isWestern(declared) ? declared : null
   })

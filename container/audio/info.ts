@@ -15,7 +15,7 @@ type Measured = {
   duration: number
 }
 
-/** The technical measured of a track: what its source was and how loud it is. */
+/** The technical information of a track: the source's format and its loudness. */
 export function sourceInfo(measured: Measured): SourceInfo {
   const { source, pcm, loudness, duration } = measured
   return {

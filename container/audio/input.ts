@@ -1,13 +1,13 @@
 import type { Sniffed } from '../../src/contract/sniff.ts'
 
-/** Demuxers that ffmpeg may use: real media containers, nothing that names other files (HLS, concat, DASH, SDP, …). */
+/** Demuxers that ffmpeg may use: real media containers only, none that reference other files (HLS, concat, DASH, SDP, …). */
 const DEMUXERS =
   'mp3,wav,w64,aiff,flac,ogg,mov,matroska,aac,ac3,eac3,amr,amrnb,amrwb,caf,asf,au,ape,wv,tta,mpc,mpc8,mpegts,mpeg,avi,' +
   'flv,dts,gsm,loas'
 
 /**
- * Input flags shared by ffprobe and ffmpeg. The whitelist of demuxers is what keeps a hostile file from reading its neighbours
- * or the network; `max_pixels` stops cover bombs, which are decoded while probing even when no picture is wanted.
+ * Input flags shared by ffprobe and ffmpeg. The demuxer whitelist keeps a hostile file from reading other files or the network.
+ * `max_pixels` stops cover bombs: ffmpeg decodes pictures while probing even if none is wanted.
  */
 export function inputFlags(sniffed: Sniffed): string[] {
   const limits = ['-probesize', '20M', '-analyzeduration', '20M', '-max_streams', '64', '-max_pixels', '4000000']
@@ -15,11 +15,11 @@ export function inputFlags(sniffed: Sniffed): string[] {
   return ['-protocol_whitelist', 'file', '-format_whitelist', DEMUXERS, ...limits, ...forced]
 }
 
-/** The input of a file that we have made ourselves. */
+/** Input arguments for a file that the service made itself. */
 export function ownInput(demuxer: string, file: string): string[] {
   const only = ['-protocol_whitelist', 'file', '-format_whitelist', demuxer]
   return [...only, '-f', demuxer, '-i', `file:${file}`]
 }
 
-/** Bytes of memory that one allocation of ffmpeg may take. */
+/** Limits a single allocation of ffmpeg, in bytes. */
 export const MAX_ALLOC = ['-max_alloc', String(256 * 1024 * 1024)]

@@ -1,12 +1,12 @@
-/** Where the channels of a source belong. */
+/** The speaker position of each channel. */
 export type Layout = {
-  /** As ffmpeg's filters read it. */
+  /** The layout in the notation of ffmpeg's filters. */
   channelLayout: string
-  /** A speaker for each channel, by ffmpeg's names: `FL`, `LFE`, `TBR` … */
+  /** One speaker per channel, by ffmpeg's names: `FL`, `LFE`, `TBR` … */
   speakers: string[]
 }
 
-/** Layouts of ffmpeg that have a name and at most eight channels (`ffmpeg -layouts`). */
+/** ffmpeg's named layouts of at most eight channels (`ffmpeg -layouts`). */
 const NAMED: Record<string, string> = {
   mono: 'FC',
   stereo: 'FL+FR',
@@ -42,10 +42,12 @@ const NAMED: Record<string, string> = {
 
 /** The layouts that ffmpeg assumes for one to eight unknown channels. */
 const ASSUMED = ['mono', 'stereo', '2.1', '4.0', '5.0', '5.1', '6.1', '7.1']
-/** The layouts that FLAC, Vorbis and Opus assume: no third channel is lost as an LFE, and four are quad (RFC 9639 §9.1.3). */
+/**
+ * The layouts that FLAC, Vorbis and Opus assume: a third channel is not dropped as an LFE, and four channels are quad (RFC 9639 §9.1.3).
+ */
 const LIKELY = ['mono', 'stereo', '3.0', 'quad', '5.0', '5.1', '6.1', '7.1']
 
-/** The layout by the name that ffprobe gives it, such as `5.1(side)` or `3 channels (FC+LFE+BC)`. */
+/** Returns the layout for the name that ffprobe prints, such as `5.1(side)` or `3 channels (FC+LFE+BC)`. */
 export function layoutOf(name: string | undefined, channels: number): Layout {
   const custom = /^\d channels \(([A-Z]+\d?(?:\+[A-Z]+\d?)*)\)$/.exec(name ?? '')?.[1]
   const known = custom ?? NAMED[name ?? '']

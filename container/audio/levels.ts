@@ -1,18 +1,18 @@
-/** Most bins that are kept; when they are full, neighbours merge, so memory does not grow with the duration. */
+/** Maximum number of bins. When all are full, neighbors merge, so memory does not grow with the duration. */
 const MAX_BINS = 32768
 const FIRST_BIN_FRAMES = 16
-/** Buckets quieter than this (RMS, of full scale) everywhere are silence: -70 dB, the absolute gate of EBU R 128. */
+/** If every bucket is quieter than this (RMS, of full scale), the track is silent: -70 dB, the absolute gate of EBU R 128. */
 const SILENCE = 10 ** (-70 / 20)
 /**
- * The largest 16-bit sample that still counts as silence at the ends: -60 dBFS, where ffmpeg's silencedetect and the reverberation
- * time RT60 (ISO 3382) draw the line too. Dither and the noise of good converters lie 30 dB below it.
+ * The largest 16-bit sample that counts as silence at the ends: -60 dBFS, the threshold of ffmpeg's silencedetect and of the
+ * reverberation time RT60 (ISO 3382). Dither and the noise of good converters are 30 dB below it.
  */
 const INAUDIBLE = Math.floor(32768 * 10 ** (-60 / 20))
 
-/** What was learned from decoded PCM: `bins` bins of `framesPerBin` frames each, the last one possibly partial. */
+/** Measurements of decoded PCM: `bins` bins of `framesPerBin` frames each; the last one may be partial. */
 export type PcmSummary = {
   frames: number
-  /** Frames behind the end, which nothing else counts. */
+  /** Frames after the end, which no other field includes. */
   excess: number
   framesPerBin: number
   bins: number
@@ -23,11 +23,11 @@ export type PcmSummary = {
   energy: Float64Array
   /** Largest absolute sample of any channel, 0–32768. */
   peak: number
-  /** The frames from the first above -60 dBFS to the one behind the last; null when none is. */
+  /** From the first frame above -60 dBFS to the frame after the last one; null if every frame is below. */
   sound: { start: number; end: number } | null
 }
 
-/** Takes interleaved s16le PCM in chunks of any size and summarises it up to frame `end`, in one pass and constant memory. */
+/** Measures interleaved s16le PCM up to frame `end`, in chunks of any size, in one pass and constant memory. */
 export function createPcmMeter(channels: number, end = Infinity) {
   const min = new Int16Array(MAX_BINS)
   const max = new Int16Array(MAX_BINS)
@@ -75,7 +75,7 @@ export function createPcmMeter(channels: number, end = Infinity) {
     frames += samples.length / channels
   }
 
-  // All in local variables: 5 % of a job's time went into arrays that were written for each frame.
+  // Uses local variables: writing arrays for each frame took 5 % of a job's time.
   function measureBin(samples: Int16Array, from: number, end: number) {
     const bin = bins - 1
     let least = min[bin]!
@@ -101,7 +101,7 @@ export function createPcmMeter(channels: number, end = Infinity) {
     energy[bin]! += squares
   }
 
-  // From the end of the chunk back to the nearest sound, which costs next to nothing; a look at each frame in the loop above would.
+  // Searches from both ends of the chunk to the nearest sound, which is almost free; a check of each frame in the loop above is not.
   function noteSound(samples: Int16Array) {
     let last = samples.length - 1
     while (last >= 0 && isInaudible(samples[last]!)) last--
@@ -117,14 +117,14 @@ export function createPcmMeter(channels: number, end = Infinity) {
       const bytes = rest.length > 0 ? Buffer.concat([rest, chunk]) : chunk
       const whole = bytes.length - (bytes.length % frameBytes)
       rest = Buffer.from(bytes.subarray(whole))
-      // A view of 16-bit numbers must start at an even address.
+      // An Int16Array view must start at an even offset.
       const even = bytes.byteOffset % 2 === 0 ? bytes : new Uint8Array(bytes)
       const samples = new Int16Array(even.buffer, even.byteOffset, whole / 2)
       const kept = samples.subarray(0, Math.min(samples.length, (end - frames) * channels))
       excess += (samples.length - kept.length) / channels
       measure(kept)
     },
-    /** Frames taken so far. */
+    /** Frames received so far. */
     frames: () => frames + excess,
     summary: (): PcmSummary => ({ frames, excess, framesPerBin, bins, min, max, energy, peak, sound }),
   }
@@ -132,7 +132,7 @@ export function createPcmMeter(channels: number, end = Infinity) {
 
 const isInaudible = (sample: number) => sample <= INAUDIBLE && sample >= -INAUDIBLE
 
-/** `count` levels from 0 to 1: RMS of each stretch over the loudest stretch's, 3 decimals, all 0 for silence. */
+/** Returns `count` levels from 0 to 1 with 3 decimals: the RMS of each stretch relative to the loudest stretch. All are 0 for silence. */
 export function levels(pcm: PcmSummary, count = 320): number[] {
   const rms = stretches(pcm, count)
   const loudest = Math.max(...rms)
@@ -140,7 +140,7 @@ export function levels(pcm: PcmSummary, count = 320): number[] {
   return rms.map((value) => Math.round((value / loudest) * 1000) / 1000)
 }
 
-/** True when no stretch reaches -70 dB of full scale. */
+/** Whether every stretch stays below -70 dB of full scale. */
 export function isSilent(pcm: PcmSummary): boolean {
   return Math.max(...stretches(pcm, 320)) / 32768 < SILENCE
 }

@@ -4,7 +4,7 @@ import { isSilent, type PcmSummary } from './levels.ts'
 /** Reads the summary that ffmpeg's ebur128 filter prints at the end, and adds the sample peak of the PCM. */
 export function loudness(stderr: string, pcm: PcmSummary): Loudness {
   const integrated = integratedOf(stderr).at(-1) ?? null
-  // Each part between two changes of format has a summary of its own, and the highest peak of all parts is the whole's.
+  // ffmpeg prints one summary per part when the format changes within the source; the highest peak of all parts counts.
   const peaks = peaksOf(stderr)
   const truePeak = peaks.length > 0 ? Math.max(...peaks) : null
   const lufs = integrated !== null && integrated > -70 ? integrated : null
@@ -21,8 +21,8 @@ export function loudness(stderr: string, pcm: PcmSummary): Loudness {
 }
 
 /**
- * LUFS of every summary: ffmpeg measures anew when the format changes, and some versions print an empty one (-70) at the start. The
- * patterns are whole lines, because the source's tags are in the text too, as `key : value`.
+ * Returns the integrated LUFS of every summary. ffmpeg restarts the measurement when the format changes, and some versions print an empty
+ * summary (-70) at the start. The patterns match full lines, because the text also contains the source's tags as `key : value`.
  */
 export function integratedOf(stderr: string): number[] {
   return numbers(stderr, INTEGRATED)
@@ -32,7 +32,7 @@ const INTEGRATED = /^ +I: +(-?[\d.]+) LUFS$/gm
 const RANGE = /^ +LRA: +(-?[\d.]+) LU$/gm
 const PART = /^ +I: +(-?[\d.]+) LUFS$[^]*?^ +True peak:\r?\n +Peak: +(\S+) dBFS$/gm
 
-// A part without any audio has no peak, but ffmpeg 7.1 prints 0.0 for it.
+// ffmpeg 7.1 prints a peak of 0.0 for a part without audio.
 function peaksOf(stderr: string): number[] {
   const parts = [...stderr.matchAll(PART)]
   const heard = parts.filter(([, lufs, peak]) => parts.length === 1 || lufs !== '-70.0' || peak !== '0.0')

@@ -1,14 +1,14 @@
 import { open } from 'node:fs/promises'
 
-/** ffmpeg writes all that is read here at the front of the file, before the tables of samples. */
+/** ffmpeg writes every box that is needed here at the start of the file, before the sample tables. */
 const HEAD_BYTES = 65_536
 
 type Box = { type: string; start: number; end: number }
 
 /**
- * Sets the clock of an M4A with one track to the track's own rate. ffmpeg counts milliseconds there unless `-movie_timescale` is given,
- * which versions before 4.4 do not know, and browsers end the audio at the edit list: up to 1 ms early. `seconds`: where
- * the audio ends, if that is before the last sample. Throws when the header is not what ffmpeg writes (ISO/IEC 14496-12 §8).
+ * Sets the movie timescale of a single-track M4A to the track's own rate. By default ffmpeg uses milliseconds (`-movie_timescale` needs
+ * version 4.4), and browsers end the audio at the edit list, so they end up to 1 ms early. `seconds`: the end of the audio, if it is
+ * before the last sample. Throws if the header differs from what ffmpeg writes (ISO/IEC 14496-12 §8).
  */
 export async function setMovieClock(path: string, seconds = Infinity): Promise<void> {
   const file = await open(path, 'r+')
@@ -20,7 +20,7 @@ export async function setMovieClock(path: string, seconds = Infinity): Promise<v
     const [mvhd, tkhd] = [one(head, movie, 'mvhd'), one(head, track, 'tkhd')]
     const elst = one(head, one(head, track, 'edts'), 'elst')
     const mdhd = one(head, one(head, track, 'mdia'), 'mdhd')
-    // Version 0 of these boxes has fields of 32 bits: 24 hours at 48 kHz.
+    // Version 0 of these boxes has 32-bit fields: 24 hours at 48 kHz.
     const isKnown = [mvhd, tkhd, elst, mdhd].every(({ start, end: last }) => head[start] === 0 && last <= head.length)
     if (!isKnown || head.readUInt32BE(elst.start + 4) !== 1) throw new Error('The M4A header is not as expected.')
     const [timescale, length] = [head.readUInt32BE(mdhd.start + 12), head.readUInt32BE(mdhd.start + 16)]
@@ -34,12 +34,12 @@ export async function setMovieClock(path: string, seconds = Infinity): Promise<v
   }
 }
 
-/** The only box of a type among those inside another. */
+/** Returns the only box of a type inside another box. */
 function one(head: Buffer, { start, end }: Box, type: string): Box {
   const found: Box[] = []
   for (let at = start; at + 8 <= Math.min(end, head.length);) {
     const size = head.readUInt32BE(at)
-    // 0 and 1 stand for sizes that only `mdat` may have here, behind all that is wanted.
+    // Sizes 0 and 1 have a special meaning, and only `mdat` may use them here, which follows all wanted boxes.
     if (size < 8) break
     if (head.toString('latin1', at + 4, at + 8) === type) found.push({ type, start: at + 8, end: at + size })
     at += size

@@ -12,7 +12,7 @@ import { setMovieClock } from './movie_clock.ts'
 import type { Encode } from './plan.ts'
 import { writePreSkip } from './preskip.ts'
 
-/** A file on disk that is to be uploaded, or has been; `bitrate` in kbit/s, `duration` in seconds, `size` in bytes. */
+/** An output file on disk; `bitrate` in kbit/s, `duration` in seconds, `size` in bytes. */
 export type OutputFile = {
   variant: JobVariant
   file: string
@@ -24,17 +24,17 @@ export type OutputFile = {
 
 type Failed = Encoded['failed']
 
-/** Corrections of the finished files, in whose headers ffmpeg rounds. */
+/** Header fixes for finished files, because ffmpeg rounds durations. */
 const HEADERS: Partial<Record<AudioCodec, (path: string) => Promise<void>>> = { aac: setMovieClock, opus: writePreSkip }
 
-/** The audio files that ffmpeg made, without those that came out wrong; `whole` in seconds. */
+/** Returns the audio files that ffmpeg made and those that failed the check; `fullDuration` in seconds. */
 export async function audioFiles(variants: JobVariant[], encoded: Encoded, whole: number, checking: Checking) {
   const tried = await Promise.all(
     encoded.made.map(async (encode) => {
       const { index, cut } = encode
       const duration = cut ? Math.min(cut.length, Math.max(0, whole - cut.start)) : whole
       const message = await complete(encode, duration, encoded.uploaded === index, checking).catch((error: Error) => {
-        // A killed ffprobe says nothing about the file: the job is retried.
+        // A killed ffprobe says nothing about the file, so the job is retried.
         if (error instanceof JobError) throw error
         return error.message
       })
@@ -60,7 +60,7 @@ export async function audioFiles(variants: JobVariant[], encoded: Encoded, whole
   return { files, failed }
 }
 
-/** Puts a header right and checks the file; answers what is wrong with it. One that is uploaded already is only checked. */
+/** Fixes the header and checks the file; returns what is wrong with it. A file that is already uploaded is only checked. */
 async function complete(
   encode: Encode,
   duration: number,
@@ -72,7 +72,7 @@ async function complete(
   return faultOf(encode, duration, checking)
 }
 
-/** Writes the JSON variants that were asked for. */
+/** Writes the requested JSON variants. */
 export async function dataFiles(
   variants: JobVariant[],
   directory: string,
@@ -92,7 +92,7 @@ export async function dataFiles(
 
 const UPLOADS_AT_ONCE = 4
 
-/** Uploads all files, several at once; the first refusal stops the rest. */
+/** Uploads all files, several at a time; the first failure aborts the others. */
 export async function uploadAll(
   files: OutputFile[],
   signal: AbortSignal,

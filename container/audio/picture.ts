@@ -5,13 +5,13 @@ import { COVER_SIZES, MAX_COVER_BYTES } from '../../src/contract/facts.ts'
 import type { JobPicture } from '../../src/contract/job.ts'
 import { openRequest } from '../transfer/http.ts'
 
-/** The picture's name in the job's directory. */
+/** Name of the picture in the job's directory. */
 export const PICTURE_FILE = 'picture'
 
-/** Seconds: files without a picture are better than none. */
+/** Seconds to wait for the picture: files without one are better than no files. */
 const PATIENCE = 20
 
-/** Writes the picture that the files shall have into the job's directory; false when there is none. It never harms the audio. */
+/** Writes the picture for the audio files into the job's directory; returns false without one. A failed download never fails the job. */
 export async function writePicture(
   directory: string,
   wanted: JobPicture | null,
@@ -46,8 +46,8 @@ async function fetchPicture(url: string, signal: AbortSignal): Promise<Uint8Arra
 }
 
 /**
- * A JPEG as ffmpeg takes it without having a decoder for pictures: in a FLAC file without sound, whose block for a picture says how large
- * it is (RFC 9639 §8.2, §8.8).
+ * Wraps a JPEG so that ffmpeg accepts it without an image decoder: a FLAC file without audio, with a picture block that states the
+ * dimensions (RFC 9639 §8.2, §8.8).
  */
 function pictureFile(jpeg: Uint8Array): Buffer {
   const uint32 = (...values: number[]) => {

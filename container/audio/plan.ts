@@ -2,7 +2,7 @@ import { type AudioCodec, codecOf, MP3_BITRATES } from '../../src/contract/facts
 import type { JobVariant } from '../../src/contract/job.ts'
 import type { Source } from './probe.ts'
 
-/** One audio file that ffmpeg shall write: `bitrate` in kbit/s (0 for FLAC), `rate` in Hz, `bits` for FLAC only. */
+/** One audio file for ffmpeg to write: `bitrate` in kbit/s (0 for FLAC), `rate` in Hz, `bits` for FLAC only. */
 export type Encode = {
   index: string
   codec: AudioCodec
@@ -11,7 +11,7 @@ export type Encode = {
   channels: number
   bits: 16 | 24
   file: string
-  /** Seconds; a cut with fades instead of the whole. */
+  /** A cut with fades, in seconds; null for the full length. */
   cut: { start: number; length: number } | null
 }
 
@@ -19,13 +19,13 @@ export type Plan = { encodes: Encode[]; skipped: { index: string; reason: string
 
 type AudioVariant = Extract<JobVariant, { kind: 'audio' | 'preview' }>
 
-/** Decides what to encode for a source: never more channels, and never a higher bitrate than a lossy source has. */
+/** Decides what to encode: never more channels than the source, and never a higher bitrate than a lossy source has. */
 export function plan(variants: JobVariant[], source: Source): Plan {
   const wanted = variants.filter((variant) => variant.kind === 'audio' || variant.kind === 'preview')
   const encodes: Encode[] = []
   const skipped: Plan['skipped'] = []
   for (const variant of wanted) {
-    // Nothing else is ever left out: a session that names a variant must find it. The bitrate of a small source is clamped.
+    // The only case that skips a variant: a session that names a variant must find it. For small sources the bitrate is clamped instead.
     if (codecOf(variant.codec).lossless && !source.lossless) {
       skipped.push({ index: variant.index, reason: `The source is ${source.codec}, which is lossy.` })
     } else encodes.push(encodeOf(variant, source))
@@ -47,7 +47,7 @@ function encodeOf(variant: AudioVariant, source: Source): Encode {
   }
 }
 
-// A preview that would start behind the end of a short source moves forward.
+// Moves a preview forward that would start after the end of a short source.
 function cut(start: number, length: number, duration: number | null) {
   if (duration === null) return { start, length }
   const begin = Math.max(0, Math.min(start, duration - length))
@@ -55,8 +55,8 @@ function cut(start: number, length: number, duration: number | null) {
 }
 
 /**
- * Kbit/s for a nominal bitrate. Mono takes half, unless the variant is `channels: 1` itself. A lossy source gets at most MP3's
- * next step above its own (docs/architecture.md#variants).
+ * Returns kbit/s for a nominal bitrate. Mono takes half, unless the variant itself is `channels: 1`. A lossy source gets at most the MP3
+ * bitrate step above its own (docs/architecture.md#variants).
  */
 export function bitrateFor(bitrate: number, source: Source, channels?: number): number {
   const mono = source.channels === 1
@@ -66,7 +66,10 @@ export function bitrateFor(bitrate: number, source: Source, channels?: number): 
   return Math.min(target, Math.max(step, mono ? 32 : 48))
 }
 
-/** Hz for a codec: the source's own where it takes that, else the next above; of higher ones, the base of the source's family. */
+/**
+ * Returns Hz for a codec: the source's rate if the codec supports it, otherwise the next higher one. Above the highest, it is the base
+ * rate of the source's family (44.1 or 48 kHz).
+ */
 export function rateFor(codec: AudioCodec, rate: number): number {
   const { rates } = codecOf(codec)
   if (!rates) return rate

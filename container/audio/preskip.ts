@@ -1,24 +1,25 @@
 import { open } from 'node:fs/promises'
 
 /**
- * WebM counts milliseconds, and libopus looks ahead 6.5 of them. ffmpeg's muxer rounds, so that all blocks but the first are 1 ms late, and
- * Chromium from 156 on cuts 24 frames of sound. With 24 frames of silence before the sound, and a pre-skip of 7 ms, nothing is rounded.
+ * WebM timestamps are in milliseconds, and the look-ahead of libopus is 6.5 ms. ffmpeg's muxer rounds, so all blocks but the first are 1
+ * ms late, and Chromium from 156 on cuts 24 frames of sound. With 24 frames of silence before the sound and a pre-skip of 7 ms, no
+ * rounding occurs.
  */
 
-/** Frames at 48 kHz: what libopus looks ahead, what is skipped instead, and the silence that makes up for the difference. */
+/** Frames at 48 kHz: the look-ahead of libopus, the pre-skip that replaces it, and the silence that fills the difference. */
 const LOOK_AHEAD = 312
 const PRE_SKIP = 336
 const SILENCE = PRE_SKIP - LOOK_AHEAD
 const FRAMES_PER_MS = 48
 const NS_PER_MS = 1_000_000
 
-/** True for the first graph of a file, and false for those that ffmpeg makes when a source changes its format half-way. */
+/** True in the first graph of a file, false in the graphs that ffmpeg creates when the format changes within the source. */
 const IS_FIRST = "'if(eq(n,0),st(0,lt(t,0.01)),ld(0))'"
 
 /**
- * The filters that put the silence before the sound of a mono or stereo file, whose time stamp stays 0. One channel more, which is not delayed,
- * makes `adelay` wait for the first frame: it would put the silence out before it knows whether this graph is the first. What it adds to a
- * later graph at the end has no usable time stamp, so each frame follows the one before.
+ * Filters that insert the silence before the sound of a mono or stereo file and keep its first timestamp at 0. An extra, undelayed
+ * channel makes `adelay` wait for the first frame; otherwise it would output the silence before it knows whether this graph is the first.
+ * The frames that it appends to a later graph have no usable timestamps, so each frame follows the previous one.
  */
 export function preSkipFilters(channels: number): string[] {
   const [more, own] =
@@ -34,7 +35,7 @@ export function preSkipFilters(channels: number): string[] {
   ]
 }
 
-/** The header with the tags that stand before the track. */
+/** Bytes that contain the header and the tags before the track. */
 const HEAD_BYTES = 65_536
 
 const SEGMENT = 0x18538067
@@ -48,8 +49,8 @@ const CODEC_PRIVATE = 0x63a2
 type Element = { id: number; start: number; end: number }
 
 /**
- * Writes the longer pre-skip into an Opus file in WebM that was made with `preSkipFilters` (RFC 9559 §5.1.4.1.28, RFC 7845 §5.1), and takes
- * it off the duration, where ffmpeg counts it. Throws when the header says anything but the look-ahead that was made up for.
+ * Writes the longer pre-skip into a WebM Opus file made with `preSkipFilters` (RFC 9559 §5.1.4.1.28, RFC 7845 §5.1), and subtracts it
+ * from the duration, in which ffmpeg includes it. Throws if the header states a different look-ahead.
  */
 export async function writePreSkip(path: string): Promise<void> {
   const file = await open(path, 'r+')
@@ -78,14 +79,14 @@ export async function writePreSkip(path: string): Promise<void> {
   }
 }
 
-/** The only element with an id among those inside another (RFC 8794 §4). */
+/** Returns the only element with this id inside another element (RFC 8794 §4). */
 function one(head: Buffer, { start, end }: Element, id: number): Element {
   const found: Element[] = []
   for (let at = start; at < Math.min(end, head.length - 16);) {
     const name = vint(head, at)
     const size = vint(head, at + name.length)
     const content = at + name.length + size.length
-    // All bits set: the length is unknown, and the element goes on to the end.
+    // All bits set: the length is unknown, and the element extends to the end of its parent.
     const isOpen = size.value === 2 ** (7 * size.length) - 1
     const last = isOpen ? end : content + size.value
     if (name.marked === id) found.push({ id, start: content, end: last })
@@ -95,7 +96,7 @@ function one(head: Buffer, { start, end }: Element, id: number): Element {
   return found[0]!
 }
 
-/** A number of variable length: ids keep the bit that marks the length. */
+/** Reads a variable-length integer; `marked` keeps the length bit, as in ids. */
 function vint(head: Buffer, at: number): { length: number; marked: number; value: number } {
   const length = Math.clz32(head[at]!) - 23
   if (length > 8) throw new Error('The WebM header is damaged.')

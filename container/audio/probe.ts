@@ -42,49 +42,52 @@ const Probe = z.object({
 })
 type Probe = z.infer<typeof Probe>
 
-/** Technical facts of a source file; rates in Hz, `bitrate` in kbit/s, `duration` in seconds of the sound as its header claims. */
+/** Technical properties of a source file: rates in Hz, `bitrate` in kbit/s, `duration` in seconds of the sound as the header states it. */
 export type Source = {
   container: string
   codec: string
-  /** ffmpeg's decoder where its own choice is wrong. */
+  /** Overrides ffmpeg's choice of decoder where that is wrong. */
   decoder: string | null
   profile: string | null
   stream: number
   sampleRate: number
   channels: number
   channelLayout: string
-  /** Where each channel belongs. */
+  /** The speaker of each channel. */
   speakers: string[]
   lossless: boolean
-  /** Bits of a sample of a lossless source, null for a lossy one. */
+  /** Bits per sample of a lossless source; null for a lossy one. */
   bitDepth: number | null
   bitrate: number | null
-  /** Null when the header has none, or when it is only ffmpeg's guess from the bitrate. */
+  /** Null if the header states none, or if it is only ffmpeg's estimate from the bitrate. */
   duration: number | null
   estimatedDuration: number | null
-  /** Whether `duration` is that of the sound, and not that of a video around it. */
+  /** Whether `duration` is that of the sound rather than of a surrounding video. */
   hasOwnDuration: boolean
-  /** Frames from the start of the sound to the end of the edit list, behind which an AAC decoder gives padding; null without one. */
+  /**
+   * Frames from the start of the sound to the end of the edit list, after which an AAC decoder outputs padding; null without an edit
+   * list.
+   */
   end: number | null
-  /** Seconds from the start of the file, as ffmpeg counts it, to that of the sound. */
+  /** Seconds from the start of the file, by ffmpeg's clock, to the start of the sound. */
   offset: number
   /** Index of the stream that is an attached picture. */
   picture: number | null
   tags: Tags
-  /** All that the file says, as it says it. */
+  /** All tags of the file, unmodified. */
   rawTags: Record<string, string>
   chapters: { start: number; title: string | null }[]
   chapterCount: number
 }
 
 const PROBE_SECONDS = 30
-// Bytes as they are in the file: ffprobe would put a replacement character for each that is not UTF-8.
+// Keeps the bytes of the file: by default ffprobe replaces each that is not UTF-8.
 const OUTPUT = 'json=sv=ignore'
 const FACTS =
   'format=format_name,start_time,duration,bit_rate:stream=index,codec_type,codec_name,profile,sample_fmt,sample_rate,channels,' +
   'channel_layout,bits_per_raw_sample,bits_per_sample,bit_rate,start_time,duration:stream_disposition=default,attached_pic'
 
-/** Asks ffprobe what the file is, and picks the audio stream to play. */
+/** Probes the file with ffprobe and picks the audio stream to play. */
 export async function probe(path: string, sniffed: Sniffed, tools: Tools, signal: AbortSignal): Promise<Source> {
   const ask = async (how: Sniffed, entries: string) => {
     const args = ['-v', 'warning', ...MAX_ALLOC, ...inputFlags(how), '-show_entries', entries, '-of', OUTPUT]
@@ -93,10 +96,10 @@ export async function probe(path: string, sniffed: Sniffed, tools: Tools, signal
     signal.throwIfAborted()
     return exit
   }
-  // Tags can be larger than we care to read: then the facts alone must do.
+  // Tags can exceed the output limit; then the probe runs again without them.
   let exit = await ask(sniffed, `${FACTS}:format_tags:stream_tags:chapter=start_time:chapter_tags`)
   if (exit.overflowed) exit = await ask(sniffed, FACTS)
-  // The first bytes can lie, so a failure gets a second look by ffprobe's own detection.
+  // The first bytes can be misleading, so a failure is retried with ffprobe's own format detection.
   if (exit.code !== 0 && sniffed.demuxer) exit = await ask({ ...sniffed, demuxer: null }, FACTS)
   if (/^\S.*exceeds max_streams/m.test(exit.stderr)) {
     throw new JobError('too_many_streams', 'The file has too many streams. Upload one with a single audio stream.')
@@ -110,7 +113,7 @@ export async function probe(path: string, sniffed: Sniffed, tools: Tools, signal
   return wave ? asStored(source, wave) : source
 }
 
-/** A WAV that ffprobe has misread. */
+/** Corrects a WAV that ffprobe misreads. */
 function asStored(source: Source, { decoder, validBits, bytesPerSecond, size }: PaddedWave): Source {
   const duration = size === null ? null : size / bytesPerSecond
   const bitrate = Math.round((bytesPerSecond * 8) / 1000)
@@ -139,7 +142,7 @@ function describe(found: Probe, guessed: boolean): Source {
   return {
     container: found.format.format_name ?? 'unknown',
     codec,
-    // ffmpeg 7.1's own puts as many zeros as samples into a 16 kHz file. Only libspeex is reliable.
+    // The built-in decoder of ffmpeg 7.1 inserts as many zeros as samples into a 16 kHz file. Only libspeex is reliable.
     decoder: codec === 'speex' ? 'libspeex' : null,
     profile: stream.profile ?? null,
     stream: stream.index,
@@ -167,13 +170,13 @@ function describe(found: Probe, guessed: boolean): Source {
 
 const isMp4 = ({ format_name = '' }: Probe['format']) => format_name.includes('mov')
 
-// Seconds at which the sound starts by the clock of the file. Formats that may jump have none that chapters and durations count by, and what
-// MP3 calls its start is the delay of its encoder.
+// Returns the second at which the sound starts, by the clock of the file. In formats with timestamp jumps, chapters and durations do not
+// count from a start, and the start that MP3 reports is its encoder delay.
 function startOf({ format_name = '' }: Probe['format'], stream: Probe['streams'][number]): number {
   return /mpeg|ogg|mp3/.test(format_name) ? 0 : Math.max(0, stream.start_time ?? 0)
 }
 
-/** Hz: below what telephones use, above what any recorder does. */
+/** In Hz: the limits are below telephone quality and above any recorder. */
 const RATES = { lowest: 1000, highest: 768_000 }
 const MOST_CHANNELS = 8
 
@@ -188,7 +191,7 @@ function refuseAbsurd(rate: number, channels: number): void {
   }
 }
 
-// A-law and µ-law are companded to 8 bits: lossy in every sense that matters here.
+// A-law and µ-law are companded to 8 bits, so they count as lossy.
 function isLossless(codec: string): boolean {
   if (codec === 'pcm_alaw' || codec === 'pcm_mulaw' || codec === 'pcm_vidc') return false
   return /^(flac|alac|ape|wavpack|tta|wmalossless|mlp|truehd|shorten|tak|pcm_.*)$/.test(codec)

@@ -4,7 +4,7 @@ const INTERVAL_MS = 500
 const DOWNLOAD = 0.15
 const ENCODE = 0.7
 
-/** Turns the fractions of the three stages into progress events of the whole job, at most two a second. */
+/** Converts the fractions of the three stages into progress events for the job, at most two per second. */
 export function createProgress(emit: (event: JobEvent) => void) {
   let highest = 0
   let lastAt = 0

@@ -2,7 +2,7 @@ import { MAX_STRING } from '../../src/contract/facts.ts'
 import type { Tags } from '../../src/contract/info.ts'
 import type { JobTags } from '../../src/contract/job.ts'
 
-/** What a file calls its fields, as ffprobe says them: the first that is there counts. */
+/** Tag names per field, as ffprobe prints them; the first one present wins. */
 const TEXTS = {
   title: ['title'],
   artist: ['artist', 'author', 'performer'],
@@ -17,10 +17,10 @@ const DISCS = ['disctotal', 'totaldiscs']
 const DATES = ['date', 'year', 'originaldate']
 const NAMES = new Set<string>([...Object.values(TEXTS).flat(), 'track', ...TRACKS, 'disc', ...DISCS, ...DATES])
 
-/** Whether `tagsOf` reads the tag of this name. */
+/** Whether `tagsOf` uses the tag with this name. */
 export const isRead = (name: string) => NAMES.has(name)
 
-/** A text of one line: without what moves, hides or turns the text around it, and not longer than any other of ours. */
+/** Returns a single-line text without characters that move, hide or reverse the text around it, cut to the maximum length of a string. */
 export function line(text: string): string {
   const plain = text
     .toWellFormed()
@@ -29,16 +29,16 @@ export function line(text: string): string {
   return cutText(plain.trim(), MAX_STRING).trim()
 }
 
-// Not in the middle of a character.
+// Does not split a surrogate pair.
 const cutText = (text: string, length: number) => text.slice(0, length).replace(/[\ud800-\udbff]$/, '')
 
-/** `3` or `3/12`: a number and of how many; at most four digits. */
+/** Parses `3` or `3/12`, a number and an optional total; at most four digits each. */
 function numbers(text: string | undefined): [number?, number?] {
   const [, number, count] = /^\s*(\d{1,4})(?:\s*\/\s*(\d{1,4}))?\s*$/.exec(text ?? '') ?? []
   return [number, count].map((digits) => Number(digits) || undefined) as [number?, number?]
 }
 
-/** A day, a month or a year, however more is said behind it. */
+/** Parses a year, month or day, and ignores the text after it. */
 function dateOf(text: string | undefined): string | undefined {
   const [, year, month, day] = /^\s*(\d{4})(?:-(\d\d)(?:-(\d\d))?)?/.exec(text ?? '') ?? []
   const within = (part: string | undefined, last: number) => (Number(part) >= 1 && Number(part) <= last ? part : '')
@@ -53,7 +53,7 @@ function dateOf(text: string | undefined): string | undefined {
 const filled = (tags: { [K in keyof Tags]: Tags[K] | undefined }): Tags =>
   Object.fromEntries(Object.entries(tags).filter(([, value]) => value !== undefined && value !== ''))
 
-/** The tags that the service works with, out of all those of a file, whose names are in lower case. */
+/** Returns the tags that the service uses from all tags of a file; their names are in lower case. */
 export function tagsOf(raw: Record<string, string>): Tags {
   const first = (...names: readonly string[]) => names.map((name) => raw[name]).find(Boolean)
   const texts = Object.entries(TEXTS).map(([name, names]) => [name, line(first(...names) ?? '')])
@@ -71,10 +71,10 @@ export function tagsOf(raw: Record<string, string>): Tags {
   })
 }
 
-/** With the artist that listeners see (`src/resources/appearance.ts`). */
+/** Falls back to the album artist, as the listener pages do (`src/resources/appearance.ts`). */
 const withArtist = ({ artist, ...source }: Tags) => filled({ ...source, artist: artist ?? source.album_artist })
 
-/** The tags of the files that are made: what people have set, else what the source says, else where it belongs. */
+/** Tags for the output files: values set by users, then those of the source, then those of the collection. */
 export const tagsToWrite = ({ own, over, under }: JobTags, source: Tags): Tags => ({
   ...under,
   ...(own && withArtist(source)),
@@ -83,7 +83,7 @@ export const tagsToWrite = ({ own, over, under }: JobTags, source: Tags): Tags =
 
 const ofCount = (number?: number, count?: number) => (number && count ? `${number}/${count}` : number?.toString())
 
-/** ffmpeg's arguments for them. */
+/** ffmpeg arguments that write the tags. */
 export function tagArguments(tags: Tags): string[] {
   const texts = (Object.keys(TEXTS) as (keyof typeof TEXTS)[]).map((name) => [name, line(tags[name] ?? '')])
   const all = [

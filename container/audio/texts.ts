@@ -1,26 +1,26 @@
 import { decodeTexts } from './encoding.ts'
 import { isRead, line } from './tags.ts'
 
-// Listed with the tags, though nobody wrote it: MP4's brands and handlers (ISO/IEC 14496-12 §4.3, §8.4.3), Matroska's statistics.
+// Listed as tags but written by software: MP4's brands and handlers (ISO/IEC 14496-12 §4.3, §8.4.3), Matroska's statistics.
 const NO_TAGS =
   /^(major_brand|minor_version|compatible_brands|handler_name|vendor_id|(duration|bps|number_of_\w+|_statistics_\w+)(-\w+)?)$/
 
 const MAX_TAGS = 64
-/** Characters of one tag, and of all. */
+/** Characters per tag, and in total. */
 const MAX_TAG = 1024
 const MAX_TEXT = 16_384
 const MAX_CHAPTERS = 256
 
-/** Formats whose tags are ID3v2, in which Latin-1 is said of anything. */
+/** Formats with ID3v2 tags. ID3v2 frames often declare Latin-1 wrongly. */
 const ID3 = /^(mp3|aac|aiff|tta)$/
 
 interface Chapter {
-  /** Seconds */
+  /** Seconds. */
   start: number
   tags?: Record<string, string> | undefined
 }
 
-/** Tags and chapters, in whatever encoding they are, and no more of them than anybody reads. */
+/** Decodes tags and chapters from any encoding, and limits their number and length. */
 export function readTexts(format = '', tags: Record<string, string>, chapters: Chapter[]) {
   const decode = (texts: string[]) =>
     decodeTexts(
@@ -33,12 +33,12 @@ export function readTexts(format = '', tags: Record<string, string>, chapters: C
     .filter(
       ([name, value]) => /^.{1,64}$/s.test(name) && !NO_TAGS.test(name) && !(name === 'language' && value === 'und'),
     )
-    // The rest is what is cut.
+    // Tags that the service does not use are cut first.
     .toSorted(([a], [b]) => Number(isRead(b)) - Number(isRead(a)))
     .slice(0, MAX_TAGS)
   const places = chapters.slice(0, MAX_CHAPTERS)
   const texts = [...told.map(([, value]) => value), ...places.map((chapter) => chapter.tags?.title ?? '')]
-  // Of UTF-8, up to four bytes are a character.
+  // A character takes up to four bytes in UTF-8.
   const read = decode(texts.map((text) => text.slice(0, 4 * MAX_TAG)))
   let left = MAX_TEXT
   const rawTags = told.flatMap(([name], at) => {

@@ -1,27 +1,27 @@
 import type { Source } from './probe.ts'
 
-/** Every output starts with the sound, and its time stamps count its samples (docs/decisions/0062). */
+/** Every output starts with the sound, and its timestamps count samples (docs/decisions/0062). */
 
-/** Flags of an input whose sound starts later than the file: its first time stamp becomes 0, up to the delay of its codec. */
+/** Flags for an input whose sound starts later than the file: its first timestamp becomes 0, up to the delay of its codec. */
 export const startFlags = ({ offset }: Source): string[] => (offset > 0 ? ['-itsoffset', String(-offset)] : [])
 
-/** The longest silence that fills a gap, in seconds, and in bytes that each graph may hold of it; a longer gap is closed. */
+/** The longest gap that is filled with silence, in seconds and in bytes that each graph may hold; a longer gap is closed. */
 const LONGEST_GAP = 30
 const GAP_BYTES = 2 ** 24
 const SAMPLE_BYTES = 4
-/** Formats whose packets have time stamps of their own. ffmpeg computes those of the others, such as FLAC, so gaps there are only guessed. */
+/** Formats whose packets have timestamps. For the others, such as FLAC, ffmpeg computes them, so gaps there are only guesses. */
 const STAMPED = /mov|matroska|ogg|mpeg|avi|flv|asf/
 
 /**
- * The filters that every output begins with. The first frame of a file gets the time 0: what it has is the delay of its codec, below half a second. Later
- * beginnings are of new graphs, which ffmpeg makes when a source changes its format half-way. Time never goes back, so that no sound is
- * dropped. Gaps above 0.1 s are filled with silence.
+ * The filters at the start of every output. The first frame of a file gets timestamp 0: its original one is the codec delay, below half a
+ * second. Later STARTPTS values come from new graphs, which ffmpeg creates when the format changes within the source. Time never goes
+ * backwards, so that no sound is dropped. Gaps above 0.1 s are filled with silence.
  */
 export function timeFilters({ container, sampleRate, channels }: Source): string[] {
   const longest = STAMPED.test(container) ? LONGEST_GAP : 0
   const seconds = Math.min(longest, GAP_BYTES / (sampleRate * channels * SAMPLE_BYTES))
-  // 0: the end of the frame before. 1: this frame's time. 2: silence that aresample has not put out yet; it puts out at least a frame
-  // more than it takes in. 3: what closed gaps have taken off. 4: the gap before this frame.
+  // 0: the end of the previous frame. 1: the time of this frame. 2: silence that aresample has not output yet; it outputs at least one
+  // frame more than it receives. 3: the total of the closed gaps. 4: the gap before this frame.
   const steps = [
     'st(1,PTS-if(lt(STARTT,0.5),STARTPTS,0)-ld(3))',
     'st(4,if(gt(N,0),max(0,ld(1)-ld(0)),0))',
@@ -34,5 +34,5 @@ export function timeFilters({ container, sampleRate, channels }: Source): string
   return [`asetpts='${steps.join(';')}'`, 'aresample=async=1:min_hard_comp=0.1']
 }
 
-/** The filters that end AAC at its edit list. What is measured goes on, which tells whether the header is right. */
+/** The filters that end AAC at its edit list. Measurement continues past it, which shows whether the header is right. */
 export const endFilters = ({ end }: Source): string[] => (end === null ? [] : [`atrim=end_pts=${end}`])

@@ -31,12 +31,12 @@ export type TranscodeContext = {
   directory: string
   signal: AbortSignal
   emit: (event: JobEvent) => void
-  /** Niceness of its ffmpeg, 0 to 19. */
+  /** Niceness of the job's ffmpeg, 0 to 19. */
   nice: number
   limits: DownloadLimits
 }
 
-/** Does one job from download to upload, in an empty directory of its own. */
+/** Runs one job from download to upload, in an empty directory. */
 export async function transcode(job: TranscodeJob, context: TranscodeContext): Promise<JobResult> {
   const { tools, directory, signal, emit, nice } = context
   if (job.source.size === 0) throw new JobError('empty_file', 'The file is empty.')
@@ -71,7 +71,7 @@ export async function transcode(job: TranscodeJob, context: TranscodeContext): P
 
 async function encodeAll(request: EarlyRequest, progress: ReturnType<typeof createProgress>): Promise<Encoded> {
   const { job, source, sniffed } = request
-  // Listeners wait for it, and its copy for nothing.
+  // Started first: listeners wait for this file, and a copy depends on nothing else.
   const early = startEarly(request)
   try {
     const whole = {
@@ -91,7 +91,7 @@ async function encodeAll(request: EarlyRequest, progress: ReturnType<typeof crea
     const duration = encoded.pcm.frames / source.sampleRate
     return await recut({ ...whole, pass: encoded.pass }, encoded, plan(job.variants, { ...source, duration }).encodes)
   } finally {
-    // Of no more use: the rest is there, or there is nothing.
+    // Not needed after this point, whether the encode succeeded or failed.
     early?.abandon()
     await early?.finished
   }
@@ -146,18 +146,18 @@ async function finish(
   }
 }
 
-/** Makes the picture inside the file the track's cover, if it has none. */
+/** Uploads the picture inside the file as the cover of a track without one. */
 async function uploadEmbedded(job: TranscodeJob, { cover, warnings }: Decoded['embedded'], signal: AbortSignal) {
   if (!job.cover || !cover) return { cover: null, warnings: job.cover ? warnings : [] }
   return harmless(signal, () => uploadCover(cover, job.cover!, signal))
 }
 
-// A WAV of unknown length always fails the strict pass, and that is no damage; unknown magic is worth no strict pass.
+// A WAV of unknown length always fails the strict pass without being damaged, and a file with unknown magic bytes rarely passes it.
 function firstPass(job: TranscodeJob, sniffed: Sniffed) {
   return sniffed.streamed || sniffed.demuxer === null ? 'tolerant' : job.pass
 }
 
-// A header can promise twice what is there; four times is a bomb or a mistake.
+// A header can state twice the real length; four times is a bomb or a mistake.
 function refuseLong(source: Source, maxDuration: number): void {
   if ((source.duration ?? 0) > maxDuration * 4) {
     throw new JobError('too_long', `The audio is longer than ${maxDuration} seconds.`)

@@ -4,10 +4,10 @@ import { DAMAGED, type Encoded } from './encode.ts'
 import { integratedOf } from './loudness.ts'
 import type { Source } from './probe.ts'
 
-/** Seconds, and share of the audio, by which a header may be wrong without anybody noticing. */
+/** Seconds, and share of the audio, by which a header may be wrong without a noticeable effect. */
 const TOLERANCE = { seconds: 0.5, share: 0.02 }
 
-/** What a result says about a source that decoded, but not to what it promised: what is missing, and what may sound wrong. */
+/** Returns warnings for a source that decoded with losses: missing audio, and parts that may sound wrong. */
 export function decodeWarnings(source: Source, sniffed: Sniffed, encoded: Encoded): Warning[] {
   const decoded = encoded.pcm.frames / source.sampleRate
   const warnings: Warning[] = [lossWarning(source, sniffed, encoded, decoded)].filter((warning) => warning !== null)
@@ -32,16 +32,16 @@ function lossWarning(source: Source, sniffed: Sniffed, encoded: Encoded, decoded
   }
   if (encoded.fallback !== null) return { code: 'second_pass', message: `${encoded.fallback} A second one succeeded.` }
   if (!matters) return null
-  // ffmpeg reports success on many truncated files; only the header tells.
+  // ffmpeg reports success on many truncated files; only the header reveals them.
   const message = `The header says ${promised!.toFixed(1)} s, but ${decoded.toFixed(1)} s could be decoded.`
   return { code: 'duration_mismatch', message }
 }
 
-// Not behind spaces, where the source's tags stand.
+// Does not match indented lines: they contain the source's tags.
 const DECODER_COMPLAINS =
   /^\S.*(?:rror while decoding|rror submitting (?:a )?packet to (?:the )?decoder|Decoding error:)|^Error while decoding/m
 
-// A WAV of unknown length always ends in the middle of what its header says, and is whole all the same.
+// A WAV of unknown length always ends before the length in its header, and is complete.
 function isDamaged(sniffed: Sniffed, { pass, fallback, stderr }: Encoded): boolean {
   if (fallback === DAMAGED) return true
   return pass === 'tolerant' && !sniffed.streamed && DECODER_COMPLAINS.test(stderr)

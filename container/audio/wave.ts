@@ -1,21 +1,21 @@
 import { type FileHandle, open } from 'node:fs/promises'
 
-/** The WAV headers that ffmpeg misreads: it takes the valid bits of a sample for the width of its container. */
+/** A WAV header that ffmpeg misreads: it takes the valid bits of a sample for the width of its container. */
 export type PaddedWave = {
   decoder: string
   validBits: number
   bytesPerSecond: number
-  /** Bytes of samples that the head promises; null when it does not say. */
+  /** Bytes of samples that the header states; null if unknown. */
   size: number | null
 }
 
 const EXTENSIBLE = 0xfffe
 const PCM = 1
-/** Widths of ffmpeg's decoders, in bits. */
+/** Sample widths of ffmpeg's decoders, in bits. */
 const WIDTHS = [16, 24, 32]
 const MOST_CHUNKS = 64
 
-/** Answers null for anything but a WAV whose samples have fewer bits than they are stored in (WAVEFORMATEXTENSIBLE). */
+/** Returns null unless the file is a WAV whose samples have fewer bits than their container (WAVEFORMATEXTENSIBLE). */
 export async function readPaddedWave(path: string): Promise<PaddedWave | null> {
   const file = await open(path)
   try {
@@ -38,7 +38,7 @@ export async function readPaddedWave(path: string): Promise<PaddedWave | null> {
   }
 }
 
-// A WAV that was written to a pipe has no length, and RF64 has it elsewhere.
+// A WAV written to a pipe has no length, and RF64 stores it elsewhere.
 const isPlaceholder = (length: number) => length === 0 || length >= 0x7fff0000
 
 function padded(format: Buffer) {

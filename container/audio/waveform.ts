@@ -15,7 +15,7 @@ export function waveform(pcm: PcmSummary, sampleRate: number) {
   }
 }
 
-// Toward zero, as C divides; `| 0` also turns -0 into 0.
+// Truncates toward zero, as C divides; `| 0` also turns -0 into 0.
 function eightBit(value: number): number {
   return (value / 256) | 0
 }

@@ -6,32 +6,29 @@ import { JOB_PREFIX, makeDirectory } from '../disk.ts'
 import type { Binaries, Tools } from './ffmpeg.ts'
 import { run } from './run.ts'
 
-/** One more thing that ffmpeg may not do, as a program that takes it away and then becomes ffmpeg. */
+/** One restriction of ffmpeg: a program that drops a privilege and then executes ffmpeg. */
 type Layer = { name: string; command: string[] }
 
 export type Confined = {
-  /** The programs behind the layers that work here. */
+  /** The programs, wrapped in the layers that work here. */
   tools: Tools
-  /** Names of those layers. */
+  /** Names of these layers. */
   confined: string[]
-  /** The user that ffmpeg runs as, where that is not the service's: it must own the directories it writes to. */
+  /** The user that ffmpeg runs as, if it is not the service's; this user must own the directories that ffmpeg writes to. */
   owner: number | null
 }
 
 const NOBODY = 65534
 const GIB = 1024 ** 3
 
-/**
- * Takes from ffmpeg what this machine allows to take (docs/decisions/0017): each layer is tried here once with a real ffmpeg, and
- * those that do not work are left out.
- */
+/** Restricts ffmpeg as far as this machine allows (docs/decisions/0017). Tests each layer with a real ffmpeg and skips those that fail. */
 export async function confine(found: Binaries, workDir: string): Promise<Confined> {
   const all = layers(found, workDir)
   const allowed = await Promise.all(all.map((layer) => runs([...layer.command, 'true'])))
   const possible = all.filter((_, i) => allowed[i])
   let kept = possible
   const works = (tried: Layer[]) => transcodes(found, workDir, tried)
-  // What does not even work without them, on a full disk for example, is not their fault.
+  // If ffmpeg also fails without layers, for example on a full disk, the layers are not the cause.
   if (!(await works(possible)) && (await works([]))) {
     kept = []
     for (const layer of possible) if (await works([...kept, layer])) kept.push(layer)
@@ -44,18 +41,18 @@ export async function confine(found: Binaries, workDir: string): Promise<Confine
   }
 }
 
-// In the order of execution: a namespace needs the rights that the layers after it give up. The user comes last, because a setpriv
-// that changes it can still start a program that only the service's user may execute, as npm installs some.
+// In execution order: a namespace needs privileges that later layers drop. The user comes last, because a setpriv that changes it can
+// still start a program that only the service's user may execute, as npm installs some.
 function layers(found: Binaries, workDir: string): Layer[] {
   const root = process.getuid?.() === 0
-  // The largest file that one PUT takes on R2 is 5 GiB. ffmpeg 7.1 needs 1.5 GiB of addresses, most of it for its threads.
+  // R2 accepts at most 5 GiB per PUT. ffmpeg 7.1 needs 1.5 GiB of address space, mostly for its threads.
   const limits = [`--as=${3 * GIB}`, `--fsize=${5 * GIB}`, '--nofile=256', '--core=0']
   const user = [`--reuid=${NOBODY}`, `--regid=${NOBODY}`, '--clear-groups', '--bounding-set=-all', '--inh-caps=-all']
-  // A service that is killed takes ffmpeg along. A change of the user forgets this, so that says it again.
+  // Kills ffmpeg when the service dies. A change of user clears this setting, so the `user` layer repeats it.
   const orphan = ['--pdeathsig=KILL']
   return [
-    // Not a right but a habit: a thread that has something to do waits for its turn. Encoders lose their caches less often, which saves
-    // a twentieth of the processor time.
+    // Not a restriction but a scheduling policy: a thread that becomes ready does not preempt another. Encoders keep their caches longer,
+    // which saves a twentieth of the CPU time.
     { name: 'batch', command: ['chrt', '--batch', '0'] },
     { name: 'limits', command: ['prlimit', ...limits] },
     { name: 'network', command: ['unshare', ...(root ? [] : ['--user', '--map-current-user']), '--net', '--ipc'] },
@@ -65,7 +62,7 @@ function layers(found: Binaries, workDir: string): Layer[] {
   ]
 }
 
-// Landlock: programs and libraries to read, the work directory to write. Everything else, /proc too, is out of reach.
+// Landlock: programs and libraries are readable, the work directory is writable. Everything else, including /proc, is blocked.
 function rules(found: Binaries, workDir: string): string[] {
   const homes = [found.ffmpeg, found.ffprobe].map((path) => dirname(realpathSync(path)))
   const programs = ['/usr', '/bin', '/lib', '/lib64', ...homes].filter((path) => existsSync(path))
@@ -95,7 +92,7 @@ const WAV = Buffer.concat([
   Buffer.alloc(1600),
 ])
 
-/** Whether ffprobe can read, and ffmpeg write, a file in a job's directory. */
+/** Whether ffprobe can read a file in a job's directory, and ffmpeg can write one. */
 async function transcodes(found: Binaries, workDir: string, tried: Layer[]): Promise<boolean> {
   const before = commandOf(tried)
   const directory = join(workDir, `${JOB_PREFIX}trial`)

@@ -3,15 +3,15 @@ import { delimiter, dirname, join } from 'node:path'
 
 import { type Program, run } from './run.ts'
 
-/** Paths of the two binaries, and what `ffmpeg -version` calls itself. */
+/** Paths of the two binaries, and the version that `ffmpeg -version` prints. */
 export type Binaries = { ffmpeg: string; ffprobe: string; version: string }
 
-/** The binaries as the service runs them: behind the wrappers of `confine`. */
+/** The binaries, wrapped by `confine`. */
 export type Tools = { ffmpeg: Program; ffprobe: Program; version: string; timeoutSeconds?: number | undefined }
 
 type Wanted = { ffmpegPath?: string | undefined; ffprobePath?: string | undefined }
 
-/** Finds ffmpeg and ffprobe: the given path, else the PATH, else the binaries that npm packages ship. */
+/** Finds ffmpeg and ffprobe: at the given path, on the PATH, or in the npm packages that ship them. */
 export async function findTools(wanted: Wanted): Promise<Binaries> {
   const ffmpeg = wanted.ffmpegPath ?? onPath('ffmpeg') ?? (await fromNpm('@ffmpeg-installer/ffmpeg'))
   if (!ffmpeg)
@@ -44,7 +44,8 @@ function executable(path: string): string | undefined {
   }
 }
 
-// These packages are dev dependencies, absent in the image; a variable keeps the compiler from looking for their types.
+// These packages are dev dependencies and absent from the image; the variable in the import stops the compiler from resolving their
+// types.
 async function fromNpm(name: string): Promise<string | undefined> {
   try {
     const found = (await import(name)) as { default: { path: string } }

@@ -3,15 +3,15 @@ import { setPriority } from 'node:os'
 
 import { JobError } from '../job_error.ts'
 
-/** A program by its path, or behind wrappers: the wrappers' own arguments first, the program last. */
+/** The path of a program, or a command with wrappers: their arguments first, the program last. */
 export type Program = string | readonly string[]
 
-/** How a process ended; `stderr` is its last 64 KB, because tags of the source can flood it. */
+/** The exit status of a process. `stderr` is the last 64 KB of its output, because tags of the source can flood it. */
 export type Exit = {
   code: number | null
   signal: NodeJS.Signals | null
   timedOut: boolean
-  /** True when it wrote more than `stdoutLimit` bytes and was killed for it. */
+  /** True if the process wrote more than `stdoutLimit` bytes and was killed for it. */
   overflowed: boolean
   stdout: Buffer
   stderr: string
@@ -20,26 +20,29 @@ export type Exit = {
 export type RunOptions = {
   cwd?: string
   signal?: AbortSignal
-  /** Wall-clock seconds from the start until the process group is killed; a function is asked anew every second. */
+  /** Wall-clock seconds from the start until the process group is killed; a function is called again every second. */
   timeoutSeconds: number | (() => number)
-  /** Niceness, 0 (as the service) to 19: health checks are answered while every core encodes. 1 without it, for what takes moments. */
+  /**
+   * Niceness from 0 (same as the service) to 19, so that health checks are answered while every core encodes. The default, 1, is for
+   * short processes.
+   */
   nice?: number
   /** Bytes of stdout to keep; ignored with `onStdout`. */
   stdoutLimit?: number
-  /** Takes stdout as it comes; answering false kills the process. */
+  /** Receives stdout in chunks; returning false kills the process. */
   onStdout?: (chunk: Buffer) => boolean
 }
 
-/** Statically linked builds crash on the system's character set converters, which MPEG-TS asks for; no format of ours needs them. */
+/** Statically linked builds crash in the system's character set converters, which MPEG-TS requests; none of our formats needs them. */
 const ENVIRONMENT = { PATH: process.env.PATH, GCONV_PATH: '/nonexistent' }
 const STDERR_KEPT = 65536
-/** What ffmpeg says of a signal that it takes itself. */
+/** ffmpeg's message after it handles a signal. */
 const TOLD_TO_END = /^Exiting normally, received signal \d+\.?\s*$/m
 const running = new Set<number>()
 
 /**
- * Runs a program in its own process group with an empty environment, and never leaves it behind. Rejects when somebody else ended it: who
- * needed the memory, or stops the machine. The file that it worked on has no part in that.
+ * Runs a program with a minimal environment in a separate process group, and never leaves it running. Rejects when the process was killed
+ * from outside, for example by the OOM killer or a shutdown; in that case the file is not the cause.
  */
 export function run(program: Program, args: string[], options: RunOptions): Promise<Exit> {
   return new Promise((resolve, reject) => {
@@ -102,7 +105,7 @@ export function run(program: Program, args: string[], options: RunOptions): Prom
   })
 }
 
-/** Kills every process group that is still running; synchronous, for the moment before exit. */
+/** Kills every process group that is still running; synchronous, for use just before exit. */
 export function killAll(): void {
   for (const pid of running) killGroup(pid)
 }
@@ -111,11 +114,11 @@ function killGroup(pid: number): void {
   try {
     process.kill(-pid, 'SIGKILL')
   } catch {
-    // It ended by itself.
+    // The process has already ended.
   }
 }
 
-/** Calls `onEnd` once the allowed seconds are over, unless the returned function is called before. */
+/** Calls `onEnd` after the allowed seconds, unless the returned function is called first. */
 function startClock(allowed: number | (() => number), onEnd: () => void): () => void {
   const started = performance.now()
   let timer: NodeJS.Timeout
@@ -132,6 +135,6 @@ function lowerPriority(pid: number, niceness: number): void {
   try {
     setPriority(pid, niceness)
   } catch {
-    // Not allowed here, or gone already.
+    // Not permitted here, or the process has already ended.
   }
 }

@@ -13,13 +13,13 @@ type CoverFailure = Extract<CoverAnswer, { ok: false }>['error']
 
 const AT_ONCE = 2
 
-/** Answers cover jobs, two at a time, beside the transcodes. */
+/** Runs cover jobs, two at a time, in parallel with the transcodes. */
 export function createCovers(workDir: string, limits: DownloadLimits) {
   const waiting: (() => void)[] = []
   let running = 0
 
   return async function answer(job: CoverJob, signal: AbortSignal): Promise<CoverAnswer> {
-    // Whoever ends gives its place to the first that waits.
+    // A job that ends hands its slot to the first one in the queue.
     if (running === AT_ONCE) await new Promise<void>((resolve) => waiting.push(resolve))
     else running++
     try {
@@ -50,7 +50,7 @@ async function coverAnswer(
   }
 }
 
-// What can be wrong with a source has more names for audio than for covers.
+// Audio has more source error codes than covers do.
 function toCoverFailure(thrown: unknown): CoverFailure {
   if (!(thrown instanceof JobError)) return { code: 'internal', message: 'The transcoder failed.', retryable: true }
   const code = thrown.code.startsWith('source_') ? 'source_unavailable' : (thrown.code as CoverFailure['code'])
@@ -72,7 +72,7 @@ async function fetchAndCut(job: CoverJob, workDir: string, limits: DownloadLimit
   }
 }
 
-/** The HTTP status of a cover's answer: 422 is the file's fault, 502 another server's. */
+/** HTTP status of a cover response: 422 for a bad image, 502 for a failure of another server. */
 export const coverStatus = (answer: CoverAnswer) => (answer.ok ? 200 : STATUS[answer.error.code])
 
 const STATUS = {

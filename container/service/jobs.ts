@@ -12,15 +12,15 @@ type Transcode = (
   job: TranscodeJob,
   options: { signal: AbortSignal; emit: Listener; nice: number },
 ) => Promise<JobResult>
-/** How a job would fit on the disk beside those that run. */
+/** Whether the job would fit on the disk with the running ones. */
 type FindRoom = (job: TranscodeJob, running: TranscodeJob[]) => Room
-/** Why a job is not taken. */
+/** The reason for refusing a job. */
 export type RefusalReason = 'busy' | 'disk_full' | 'stopping'
 
 type Job = {
   request: TranscodeJob
   state: 'queued' | 'running' | 'done'
-  /** Where it runs, an index of `SLOTS`. */
+  /** Index in `SLOTS` of the slot that the job runs in. */
   slot: number
   controller: AbortController
   listeners: Set<Listener>
@@ -30,28 +30,28 @@ type Job = {
   end: End | null
   endedAt: number
   fetchedAt: number | null
-  /** Resolves when nothing of it runs any more. */
+  /** Resolves when the job has ended. */
   gone: PromiseWithResolvers<void>
 }
 
 /**
- * What runs at once: one job of any size, and beside it shorter ones, so that these need not wait for a long one to end. `max_size` is the
- * largest source, in bytes: 2 MB are a minute or two, 20 MB a song. The shorter a job, the sooner it gets a processor: an ffmpeg has a
- * thread for each file that it makes, and all of a long job's together weigh about as much as one of a short job's. No less than that:
- * beside other programs that keep every core busy, a long one is still to get on.
+ * The slots: one for jobs of any size and two for shorter ones, so that short jobs need not wait for a long one. `max_size` is the
+ * largest source in bytes: 2 MB are a minute or two, 20 MB a song. Shorter jobs get a higher priority: an ffmpeg has one thread per
+ * output file, and with this niceness all threads of a long job together weigh about as much as one of a short job. A lower priority
+ * would starve long jobs on a machine where other programs keep every core busy.
  */
 const NICE = [9, 5, 1]
 const SLOTS = JOB_SLOTS.map((max_size, slot) => ({ max_size, nice: NICE[slot]! }))
-/** Jobs that may wait for a slot. */
+/** Jobs that may be queued for a slot. */
 const QUEUE = 4
-/** Ends that are kept, fetched or not; a result is some KB. */
+/** Outcomes that are kept, fetched or not; a result takes some KB. */
 const KEPT = 200
-/** An end that nobody has fetched is kept as long as the URLs of its job are good. */
+/** An unfetched outcome is kept while the URLs of its job are valid. */
 const KEPT_MS = 6 * 3600_000
-/** One that was fetched is kept too: the answer may have been lost on the way. */
+/** A fetched outcome is also kept, because the response may have been lost. */
 const FETCHED_MS = 15 * 60_000
 
-/** The jobs of this instance: some run, a few wait, and how they ended stays until somebody has come for it. */
+/** The jobs of this instance: running, queued, and finished ones until their outcome is fetched. */
 export function createJobs(transcode: Transcode, findRoom: FindRoom) {
   const jobs = new Map<string, Job>()
   const waiting: Job[] = []
@@ -60,13 +60,13 @@ export function createJobs(transcode: Transcode, findRoom: FindRoom) {
   let settled = () => {}
 
   const runningJobs = () => running.filter((job) => job !== null)
-  /** The free slot that a source fits into, the one for the shortest jobs first; -1 when there is none. */
+  /** The free slot for the smallest sources that this one fits; -1 if there is no free slot. */
   const freeSlot = ({ source }: TranscodeJob) =>
     running.findLastIndex((job, slot) => !job && source.size <= SLOTS[slot]!.max_size)
 
   function startsNow(request: TranscodeJob): boolean {
     const others = runningJobs().map((job) => job.request)
-    // What waiting for others does not change, the job itself tells.
+    // If the disk is too small even without the other jobs, the job starts and reports that itself.
     return freeSlot(request) >= 0 && (others.length === 0 || findRoom(request, others) !== 'later')
   }
 
@@ -78,7 +78,7 @@ export function createJobs(transcode: Transcode, findRoom: FindRoom) {
       if (tooMany.has(job) || Date.now() > until) jobs.delete(job.request.job_id)
     }
   }
-  // The fetched ones go first, then the oldest.
+  // Fetched outcomes are dropped first, then the oldest.
   const urgency = (job: Job) => job.endedAt - (job.fetchedAt === null ? 0 : KEPT_MS)
 
   function publish(job: Job, event: JobEvent) {
@@ -95,7 +95,7 @@ export function createJobs(transcode: Transcode, findRoom: FindRoom) {
     job.state = 'done'
     job.end = event
     job.endedAt = Date.now()
-    // Nobody comes for a job that was cancelled.
+    // A canceled job without listeners will not be fetched.
     const isWanted = job.listeners.size > 0 || event.type === 'result' || event.error.code !== 'cancelled'
     if (!isWanted) jobs.delete(job.request.job_id)
     publish(job, event)
@@ -105,7 +105,7 @@ export function createJobs(transcode: Transcode, findRoom: FindRoom) {
     settle()
   }
 
-  /** Nothing runs, and nobody has to come for anything. */
+  /** True when nothing runs and every outcome has been fetched. */
   function isSettled(): boolean {
     const unfetched = [...jobs.values()].some((job) => job.state === 'done' && job.fetchedAt === null)
     return runningJobs().length === 0 && !unfetched
@@ -136,7 +136,7 @@ export function createJobs(transcode: Transcode, findRoom: FindRoom) {
     startWaiting()
   }
 
-  /** Starts all that can start: in their order, but a short one does not wait for a slot that it does not need. */
+  /** Starts every job that can start, in queue order; a short job skips ahead when a slot that fits only short ones is free. */
   function startWaiting() {
     for (;;) {
       const job = waiting.find(({ request }) => startsNow(request))
@@ -159,7 +159,7 @@ export function createJobs(transcode: Transcode, findRoom: FindRoom) {
   }
 
   return {
-    /** Why a job is not taken; null when it is, or is here already. */
+    /** Returns why a job is refused; null if it is accepted or already exists. */
     refusal(request: TranscodeJob): RefusalReason | null {
       forgetOld()
       if (jobs.has(request.job_id)) return null
@@ -168,7 +168,7 @@ export function createJobs(transcode: Transcode, findRoom: FindRoom) {
       if (findRoom(request, others) === 'not') return 'disk_full'
       return waiting.length < QUEUE || startsNow(request) ? null : 'busy'
     },
-    /** Starts a job that is taken, or joins it. The listener hears at once what it missed. Answers how to leave. */
+    /** Starts an accepted job or joins it. Replays the missed events to the listener at once. Returns a function that detaches it. */
     attach(request: TranscodeJob, listener: Listener): () => void {
       let job = jobs.get(request.job_id)
       if (!job) {
@@ -182,7 +182,7 @@ export function createJobs(transcode: Transcode, findRoom: FindRoom) {
       startWaiting()
       return () => joined.listeners.delete(listener)
     },
-    /** The end of a job has left for whoever asked for it. One that failed starts anew when it is asked for again. */
+    /** Records that the outcome was sent to a client. A failed job starts again at the next request. */
     fetched(id: string): void {
       const job = jobs.get(id)
       if (job?.state !== 'done') return
@@ -191,7 +191,7 @@ export function createJobs(transcode: Transcode, findRoom: FindRoom) {
       if (job.end?.type === 'error') jobs.delete(id)
       settle()
     },
-    /** Ends a job and forgets it, also how it ended; false when there is none. Resolves when nothing of it is left. */
+    /** Cancels a job and drops its outcome; returns false if the job does not exist. Resolves when the job has stopped. */
     async cancel(id: string): Promise<boolean> {
       const job = jobs.get(id)
       if (!job) return false
@@ -200,7 +200,7 @@ export function createJobs(transcode: Transcode, findRoom: FindRoom) {
       settle()
       return true
     },
-    /** What it does at this moment. */
+    /** The current load, for health checks. */
     state: (): Omit<TranscoderHealth, 'ok'> => ({
       stopping: closed,
       running: runningJobs().length,
@@ -210,7 +210,10 @@ export function createJobs(transcode: Transcode, findRoom: FindRoom) {
         is_free: running[slot] === null,
       })),
     }),
-    /** Takes no more jobs and ends the waiting ones; resolves when the others have ended and `lingerMs` later, or once all is fetched. */
+    /**
+     * Refuses new jobs and cancels queued ones. Resolves when the running ones have ended and all outcomes are fetched, or `lingerMs`
+     * later.
+     */
     async drain(lingerMs: number): Promise<void> {
       closed = true
       while (waiting[0]) void cancel(waiting[0])
@@ -254,7 +257,7 @@ function toFailure(thrown: unknown): Failure {
   return { code: 'internal', message: 'The transcoder failed.', retryable: true }
 }
 
-// Only of our own mistakes, and without the message: that could hold a signed URL.
+// Only for unexpected errors, and without the message, which could contain a signed URL.
 function detailOf(thrown: unknown): string | undefined {
   if (thrown instanceof JobError || !(thrown instanceof Error)) return undefined
   return [

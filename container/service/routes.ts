@@ -16,24 +16,24 @@ type Service = {
   jobs: ReturnType<typeof createJobs>
   covers: ReturnType<typeof createCovers>
   version: string
-  /** What ffmpeg may not do here, as `confine` says. */
+  /** Names of the restrictions that `confine` applied to ffmpeg. */
   confined: string[]
   secret: string | undefined
-  /** Aborts when the service ends at once. */
+  /** Aborts when the service exits immediately. */
   signal: AbortSignal
 }
 
 const MAX_BODY = 1024 * 1024
 const PING_MS = 4000
 
-/** Code, seconds until it is worth another try, and a sentence. */
+/** Error code, `Retry-After` in seconds, and message. */
 const REFUSALS: Record<RefusalReason, [code: Refusal['code'], seconds: string, message: string]> = {
   busy: ['busy', '10', 'Every place is taken.'],
   disk_full: ['unavailable', '60', 'The transcoder has not enough free disk.'],
   stopping: ['unavailable', '5', 'The transcoder is stopping.'],
 }
 
-/** The whole interface of the service (src/contract/job.ts). */
+/** All routes of the service (src/contract/job.ts). */
 export function createRoutes({ jobs, covers, version, confined, secret, signal }: Service) {
   const app = new Hono<{ Bindings: HttpBindings }>()
   const health = (): TranscoderHealth => ({ ok: true, ...jobs.state() })
@@ -55,7 +55,7 @@ export function createRoutes({ jobs, covers, version, confined, secret, signal }
       c.header('retry-after', seconds)
       return refuse(c, 503, code, message)
     }
-    // The last bytes of a stream that was read to its end are gone.
+    // `finish` means that the full stream was sent.
     c.env.outgoing.once('finish', () => jobs.fetched(job.job_id))
     return c.body(
       eventStream((listener) => jobs.attach(job, listener)),
@@ -63,7 +63,7 @@ export function createRoutes({ jobs, covers, version, confined, secret, signal }
       {
         'content-type': 'application/x-ndjson',
         'cache-control': 'no-store',
-        // The headers leave before the first line.
+        // Sends the headers before the first line is ready.
         'transfer-encoding': 'chunked',
       },
     )
@@ -91,7 +91,7 @@ const body = <Schema extends z.ZodType>(schema: Schema) =>
     if (!parsed.success) return refuse(c, 400, 'invalid', z.prettifyError(parsed.error))
   })
 
-// Hashes have one length, so the comparison tells nothing about the secret's. Not Hono's bearerAuth: it takes only some characters.
+// Hashes have a fixed length, so the comparison does not reveal the length of the secret. Hono's bearerAuth accepts only some characters.
 function isAllowed(authorization = '', secret?: string): boolean {
   if (!secret) return true
   const hash = (text: string) => createHash('sha256').update(text).digest()
@@ -102,7 +102,7 @@ function refuse(c: Context, status: 400 | 401 | 404 | 413 | 500 | 503, code: str
   return c.json({ ok: false, code, message }, status)
 }
 
-/** NDJSON of what a job tells, to its end. Who goes away does not stop the job: it comes back for it. */
+/** Streams a job's events as NDJSON until it ends. A client that disconnects does not stop the job and can fetch the outcome later. */
 function eventStream(attach: (listener: (event: JobEvent) => void) => () => void): ReadableStream<Uint8Array> {
   const encoder = new TextEncoder()
   let leave = () => {}

@@ -44,7 +44,7 @@ const server = serve(
     fetch: routes.fetch,
     port: settings.port,
     hostname: settings.host,
-    // Longer than callers keep idle connections, so that no request meets one that is just being closed.
+    // Longer than clients keep idle connections, so that no request arrives on a connection that is just being closed.
     serverOptions: { requestTimeout: 60_000, keepAliveTimeout: 120_000 },
   },
   ({ port }) => log('started', { host: settings.host, port, pid: process.pid, ffmpeg: version, confined }),
@@ -52,14 +52,14 @@ const server = serve(
 server.on('error', (error) => giveUp(error))
 
 let stopping = false
-/** Ends what runs, answers until all of it was fetched, and leaves. Told a second time, it leaves at once. */
+/** Ends the running jobs, serves requests until all outcomes are fetched, and exits. A second call exits immediately. */
 async function stop(): Promise<void> {
   if (stopping) exit()
   stopping = true
   log('stopping', jobs.state())
   setTimeout(() => jobs.cancelAll(), settings.graceMs)
   await jobs.drain(settings.lingerMs)
-  // Covers are seconds of work.
+  // Covers take only seconds.
   setTimeout(exit, 5000)
   server.close(exit)
 }
@@ -78,14 +78,14 @@ async function prepare() {
   return { settings, found: await findTools(settings) }
 }
 
-/** The code 2 says that another start would fail as well (scripts/start.ts). */
+/** Exit code 2 means that a restart would fail as well (scripts/start.ts). */
 function giveUp(error: unknown, code = 1): never {
   log('failed', { message: error instanceof Error ? error.message : String(error) })
   process.exit(code)
 }
 
 process.on('SIGTERM', () => void stop())
-// Ctrl-C in a terminal reaches the whole process group: end at once.
+// Ctrl-C in a terminal reaches the entire process group, so exit immediately.
 process.on('SIGINT', exit)
 process.on('exit', killAll)
 
@@ -103,7 +103,7 @@ function isAlive(pid: number): boolean {
   }
 }
 
-// Where nothing reaps orphans (many containers), a dead parent stays in the table of processes.
+// Where orphans are not reaped (in many containers), a dead parent stays in the process table.
 function isZombie(pid: number): boolean {
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, 'latin1')

@@ -5,7 +5,7 @@ import * as z from 'zod'
 
 import { DOWNLOAD_LIMITS } from '../transfer/download.ts'
 
-/** docs/settings.md is made from these descriptions. */
+/** docs/settings.md is generated from these descriptions. */
 export const Environment = z.object({
   PORT: z.coerce.number().int().min(0).max(65535).default(8080).describe('where it listens'),
   HOST: z.string().min(1).default('127.0.0.1').describe('the address it listens on; the image sets `0.0.0.0`'),
@@ -60,7 +60,7 @@ export const Environment = z.object({
 
 const LOOPBACK = /^(localhost|::1|127\.\d+\.\d+\.\d+)$/
 
-/** Reads the settings from environment variables, with their defaults. */
+/** Reads the settings from environment variables and applies defaults. */
 export function readSettings(environment: NodeJS.ProcessEnv) {
   const set = Object.fromEntries(Object.entries(environment).filter(([, value]) => value !== ''))
   const { data: env, error } = Environment.safeParse(set)

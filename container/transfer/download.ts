@@ -12,47 +12,47 @@ import { openRequest } from './http.ts'
 
 type Source = z.infer<typeof JobSource>
 
-/** How long a source may take. */
+/** Limits for a slow source. */
 export type DownloadLimits = {
   /** Seconds without a byte after which a connection counts as dead. */
   stallSeconds: number
-  /** Bytes per second that must arrive on average in every stretch of `rateSeconds`. */
+  /** Average bytes per second that must arrive in every stretch of `rateSeconds`. */
   leastRate: number
   rateSeconds: number
 }
 
 export type DownloadOptions = {
   signal: AbortSignal
-  /** Told the fraction that has arrived, 0–1. */
+  /** Receives the downloaded fraction, 0–1. */
   onProgress?: (fraction: number) => void
   limits?: DownloadLimits
 }
 
-/** 128 KiB/s over a minute: 5 GiB, the largest source, arrive in 11 hours or not at all. */
+/** 128 KiB/s over a minute: 5 GiB, the largest source, arrives within 11 hours or fails. */
 export const DOWNLOAD_LIMITS: DownloadLimits = { stallSeconds: 30, leastRate: 131_072, rateSeconds: 60 }
 
-/** Attempts in a row that may bring no byte. */
+/** Consecutive attempts without any new bytes. */
 const FRUITLESS = 4
 const ATTEMPTS = 30
-/** Bytes that are written at once: with a write for every 64 KiB that arrive, a download takes a quarter longer. */
+/** Bytes per write: one write for every 64 KiB received makes a download a quarter slower. */
 const PIECE = 1024 * 1024
 
 type Download = {
   source: Source
   file: FileHandle
   limits: DownloadLimits
-  /** Bytes that have arrived. The last of them, `held`, are in `piece` and not in the file yet. */
+  /** Bytes received. The last `held` of them are in `piece` and not yet in the file. */
   have: number
   piece: Buffer
   held: number
   version: string | null
-  /** Whether the last attempt ended because no byte came for too long. */
+  /** Whether the last attempt ended because the source stalled. */
   stalled: boolean
-  /** When the stretch began whose rate is measured, in ms, and the bytes that came in it. */
+  /** The current stretch of the rate measurement: its start in ms, and its bytes. */
   stretch: { began: number; bytes: number }
 }
 
-/** Streams a source to a file, resuming where a connection was cut, and makes sure that every byte came. */
+/** Streams a source to a file, resumes after a lost connection, and verifies that every byte arrived. */
 export async function download(source: Source, path: string, options: DownloadOptions): Promise<void> {
   const file = await open(path, 'w')
   const limits = options.limits ?? DOWNLOAD_LIMITS
@@ -68,7 +68,7 @@ export async function download(source: Source, path: string, options: DownloadOp
       try {
         await receive(state, options)
         if (state.have === source.size) return
-        // A whole answer, and yet too few bytes.
+        // The response was complete but too short.
         problem = wrongLength()
       } catch (error) {
         options.signal.throwIfAborted()
@@ -92,7 +92,7 @@ async function receive(state: Download, options: DownloadOptions): Promise<void>
   }, state.limits.stallSeconds * 1000)
   try {
     const headers: Record<string, string> = { 'accept-encoding': 'identity' }
-    // Without a validator the object could have changed in between, so the download starts over.
+    // Without a validator the object could have changed in between, so the download restarts.
     if (state.have > 0 && state.version) {
       headers.range = `bytes=${state.have}-`
       headers['if-range'] = state.version
@@ -110,9 +110,9 @@ async function receive(state: Download, options: DownloadOptions): Promise<void>
     }
   } finally {
     clearTimeout(timer)
-    // Closes a connection whose answer was not read to its end.
+    // Closes the connection if the response was not read to its end.
     silence.abort()
-    // Also of an attempt that was cut: the next one goes on from here.
+    // Runs after a failed attempt as well: the next one resumes from here.
     await write(state)
   }
 }
@@ -130,10 +130,10 @@ async function keep(state: Download, chunk: Buffer): Promise<void> {
 async function write(state: Download): Promise<void> {
   const { file, piece, held, have } = state
   const from = have - held
-  // What is surely in the file, should this fail.
+  // If the write fails, only these bytes are known to be in the file.
   state.have = from
   state.held = 0
-  // A disk that is nearly full takes a part before it refuses.
+  // A nearly full disk may accept a part of the piece before it fails.
   for (let done = 0; done < held;) {
     done += (await file.write(piece, done, held - done, from + done)).bytesWritten
   }
@@ -149,7 +149,7 @@ function accept({ statusCode: status = 0, headers }: IncomingMessage, state: Dow
       true,
     )
   }
-  // Asked for what comes after the bytes that are here, it has nothing.
+  // The source has no bytes after those already received.
   if (status === 416) throw wrongLength()
   if (status !== 200 && status !== 206) {
     const gone = status === 404 || status === 410
@@ -163,7 +163,7 @@ function accept({ statusCode: status = 0, headers }: IncomingMessage, state: Dow
   state.version = (etag && !etag.startsWith('W/') ? etag : headers['last-modified']) ?? null
 }
 
-/** The `Content-Range` of an answer that goes on where the file ends (RFC 9110 §14.4). */
+/** The expected `Content-Range` of a response that continues the file (RFC 9110 §14.4). */
 function rangeOf({ have, source: { size } }: Download): string {
   return `bytes ${have}-${size - 1}/${size}`
 }

@@ -6,30 +6,30 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { JobError } from '../job_error.ts'
 import { openRequest } from './http.ts'
 
-/** One signed `PUT`. */
+/** A single signed `PUT`. */
 export type Upload = { body: Uint8Array; url: string; contentType: string; signal: AbortSignal }
 
-/** Each piece may be overwritten when the next is asked for. */
+/** The next iteration may overwrite a piece. */
 type Pieces = AsyncGenerator<Uint8Array, void>
 type Body = { size: number; open: () => Pieces }
 
-/** No file is ever written over; its URL is the permission to it, which a cache that others share would not look at. */
+/** No file is ever overwritten. The signed URL grants access to the file, and a shared cache would not check it. */
 export const CACHE_CONTROL = 'private, max-age=31536000, immutable'
 
 const ATTEMPTS = 3
-/** Bytes that are read at once. */
+/** Bytes per read. */
 const PIECE = 1024 * 1024
-/** How long a connection may be silent in both directions. R2 answers within seconds after the last byte. */
+/** Milliseconds that a connection may be silent in both directions. R2 responds within seconds after the last byte. */
 const STALL_MS = 60_000
-/** Slowest connection that we wait for, bytes per second. */
+/** Minimum accepted upload rate in bytes per second. */
 const SLOWEST = 50_000
 
-/** Puts bytes to their URL. */
+/** Uploads bytes to a signed URL. */
 export async function upload({ body, url, contentType, signal }: Upload): Promise<void> {
   await send({ size: body.byteLength, open: () => whole(body) }, url, contentType, signal)
 }
 
-/** Puts a file to its URL without reading it into memory, and answers its size. */
+/** Uploads a file to a signed URL without reading it into memory; returns its size. */
 export async function uploadFile(
   path: string,
   url: string,
@@ -42,7 +42,7 @@ export async function uploadFile(
   return size
 }
 
-// Tries again after network errors and answers that may pass.
+// Retries after network errors and transient statuses.
 async function send(body: Body, url: string, contentType: string, signal: AbortSignal, stallMs = STALL_MS) {
   let problem = ''
   for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
@@ -56,7 +56,7 @@ async function send(body: Body, url: string, contentType: string, signal: AbortS
   throw new JobError('upload_failed', `An output URL ${problem}.`, true)
 }
 
-/** Answers the status, 0 when there was none. R2 refuses bodies without Content-Length. */
+/** Returns the status, 0 if there was no response. R2 rejects bodies without Content-Length. */
 async function put(body: Body, url: string, contentType: string, signal: AbortSignal, stallMs: number) {
   const headers = { 'content-type': contentType, 'content-length': body.size, 'cache-control': CACHE_CONTROL }
   const request = openRequest(url, { method: 'PUT', headers, signal })
@@ -65,19 +65,19 @@ async function put(body: Body, url: string, contentType: string, signal: AbortSi
   const source = body.open()
   try {
     const sent = sendAll(source, request)
-    // A refusal may come before the last byte is sent.
+    // A rejection may arrive before the last byte is sent.
     await Promise.race([answer, sent])
     const [response] = await answer
     await once(response.resume(), 'end')
     const status = response.statusCode ?? 0
-    // Only a request that has ended leaves its connection to the next; but after the answer Node no longer watches for silence.
+    // A connection can be reused only after its request has ended; but after the response, Node no longer enforces the idle timeout.
     if (status < 300)
       await Promise.race([sent.catch(() => undefined), sleep(stallMs, undefined, { signal, ref: false })])
     return status
   } catch {
     return 0
   } finally {
-    // Of what was refused before all of it was sent, the rest would wait for the other end.
+    // If the server rejects early, the unsent body would block.
     if (!request.writableEnded) request.destroy()
     await source.return()
   }
@@ -87,7 +87,7 @@ async function* whole(body: Uint8Array): Pieces {
   yield body
 }
 
-// All in one buffer: new ones wait for the garbage collector, 100 MB of them by the end of a long job.
+// Reuses one buffer: new ones would pile up until a garbage collection, 100 MB of them by the end of a long job.
 async function* pieces(path: string): Pieces {
   const file = await open(path)
   try {
@@ -107,7 +107,7 @@ async function sendAll(source: Pieces, request: ClientRequest): Promise<void> {
   request.end()
 }
 
-// Written is what the kernel has, and not what waits in the request.
+// Resolves when the kernel has the bytes, not when the request has buffered them.
 function written(piece: Uint8Array, request: ClientRequest): Promise<void> {
   return new Promise((resolve, reject) => {
     request.write(piece, (error) => (error ? reject(error) : resolve()))
