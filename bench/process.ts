@@ -2,11 +2,11 @@ import { readdirSync, readFileSync, readlinkSync, statSync } from 'node:fs'
 import { availableParallelism } from 'node:os'
 import { join } from 'node:path'
 
-/** What Linux says of processes in `/proc`. CPU times have a resolution of 10 ms where nothing else is said. */
+/** Reads process statistics from Linux's `/proc`. CPU times have a resolution of 10 ms unless noted otherwise. */
 
 const TICKS = 100 // USER_HZ, the same on every architecture that Node runs on
 
-/** CPU seconds, user and system, of a process and of all its children that have ended. */
+/** CPU seconds, user and system, of a process and of all its children that have exited. */
 export function cpuSeconds(pid: number): number {
   const stat = readFileSync(`/proc/${pid}/stat`, 'latin1')
   // proc(5): utime, stime, cutime and cstime are fields 14 to 17; the name before them can hold spaces.
@@ -14,7 +14,7 @@ export function cpuSeconds(pid: number): number {
   return fields.slice(11, 15).reduce((sum, ticks) => sum + Number(ticks), 0) / TICKS
 }
 
-/** CPU seconds of a process, as its scheduler counts them: to the nanosecond, but only of threads that live. */
+/** CPU seconds of a process by its scheduler statistics: to the nanosecond, but without threads that have exited. */
 export function threadSeconds(pid: number): number {
   const threads = readdirSync(`/proc/${pid}/task`)
   // A thread may end between the two calls.
@@ -22,7 +22,7 @@ export function threadSeconds(pid: number): number {
   return nanoseconds.reduce((sum, one) => sum + one, 0) / 1e9
 }
 
-/** CPU seconds that the whole machine has worked, and that its host has taken from it. */
+/** CPU seconds that the machine has worked, including time stolen by its host. */
 export function machineSeconds(): number {
   const [user, nice, system, , , irq, softirq, steal] = readFileSync('/proc/stat', 'latin1')
     .split('\n', 1)[0]!
@@ -32,7 +32,10 @@ export function machineSeconds(): number {
   return (user! + nice! + system! + irq! + softirq! + steal!) / TICKS
 }
 
-/** Answers when called which part of the machine, 0–1, programs other than this one and these children have taken since. */
+/**
+ * Returns a function that returns the fraction of the machine, 0–1, that programs other than this one and its children have used since
+ * the call.
+ */
 export function watchOthers(children: () => number[]): () => number {
   const clocks = () => ({
     own: [process.pid, ...children()].reduce((sum, pid) => sum + cpuSeconds(pid), 0),
@@ -48,15 +51,15 @@ export function watchOthers(children: () => number[]): () => number {
 }
 
 export type Peaks = {
-  /** Bytes, the largest resident set of the process itself. */
+  /** Largest resident set of the process, in bytes. */
   memory: number
-  /** Bytes, the largest resident set of one of its descendants. */
+  /** Largest resident set of one of its descendants, in bytes. */
   childMemory: number
-  /** Bytes on disk in its directory. */
+  /** Disk space used by its directory, in bytes. */
   disk: number
 }
 
-/** Watches a process, its descendants and its directory until `stop`, which answers the peaks. */
+/** Watches a process, its descendants and its directory until `stop`, which returns the peaks. */
 export function watchPeaks(pid: number, directory: string) {
   const peaks: Peaks = { memory: 0, childMemory: 0, disk: 0 }
   const look = () => {
@@ -74,12 +77,12 @@ export function watchPeaks(pid: number, directory: string) {
   }
 }
 
-// The kernel keeps the peak itself (VmHWM), so looking now and then misses little.
+// The kernel records the peak (VmHWM), so periodic sampling misses little.
 function residentPeak(pid: number): number {
   return Number(/^VmHWM:\s+(\d+) kB/m.exec(read(`/proc/${pid}/status`))?.[1] ?? 0) * 1024
 }
 
-// A child that runs its parent's program is a fork on its way to another one.
+// A child with its parent's executable is a fork that has not called exec yet.
 function descendants(pid: number): number[] {
   const children = read(`/proc/${pid}/task/${pid}/children`).split(' ').filter(Boolean).map(Number)
   const others = children.filter((child) => programOf(child) !== programOf(pid))
@@ -94,7 +97,7 @@ function programOf(pid: number): string {
   }
 }
 
-// A process or file may go at any moment.
+// A process or file may disappear at any moment.
 function read(path: string): string {
   try {
     return readFileSync(path, 'latin1')
@@ -111,7 +114,7 @@ function bytesIn(directory: string): number {
       bytes += entry.isDirectory() ? bytesIn(path) : statSync(path).blocks * 512
     }
   } catch {
-    // Removed while we looked.
+    // A file was removed during the scan.
   }
   return bytes
 }

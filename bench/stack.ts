@@ -6,19 +6,19 @@ import { join } from 'node:path'
 
 import { freePorts } from '../test/support/stack.ts'
 
-/** What `npm start` runs, on data that outlive it, and its processes one by one (Linux only). */
+/** The processes of `npm start` with persistent data. Each can be killed separately (Linux only). */
 export interface Stack extends Caller {
   root_key: string
-  /** Starts it, on what the last one left. */
+  /** Starts the stack with the data of the previous run. */
   start: () => Promise<void>
-  /** Kills one of its processes; false when there is none right now. */
+  /** Kills one of its processes; returns false if it is not running. */
   kill: (part: Part) => boolean
-  /** Kills all at once, as in a power failure, and waits until nothing is left. */
+  /** Kills all processes at once, as a power failure would, and waits until none is left. */
   killAll: () => Promise<void>
   stop: () => Promise<void>
 }
 
-/** Where to call, and with which organization's key. */
+/** A base URL and an organization's key. */
 export interface Caller {
   base_url: string
   api_key: string
@@ -33,7 +33,10 @@ interface Process {
   command: string
 }
 
-/** What runs for a STATE_DIR: each child inherits the variable, or has it in its arguments; but ffmpeg, which gets neither, its parent. */
+/**
+ * Lists the processes of a STATE_DIR: each child inherits the variable or has it in its arguments. ffmpeg has neither and is found by its
+ * parent.
+ */
 export function processesOf(state_dir: string): Process[] {
   const pids = readdirSync('/proc').filter((name) => /^\d+$/.test(name))
   const all = pids.flatMap((pid) => {
@@ -41,7 +44,7 @@ export function processesOf(state_dir: string): Process[] {
       const read = (file: string) => readFileSync(`/proc/${pid}/${file}`, 'latin1')
       const command = read('cmdline').replaceAll('\0', ' ')
       const isNamed = read('environ').includes(`STATE_DIR=${state_dir}\0`) || command.includes(state_dir)
-      // proc(5): the name before these can hold spaces.
+      // proc(5): the process name before these fields can contain spaces.
       const fields = read('stat').split(') ').at(-1)?.split(' ') ?? []
       if (fields[0] === 'Z') return []
       return [{ pid: Number(pid), parent: Number(fields[1]), began: Number(fields[19]), command, isNamed }]
@@ -53,7 +56,7 @@ export function processesOf(state_dir: string): Process[] {
   return all.filter(({ pid, parent }) => named.has(pid) || named.has(parent))
 }
 
-/** One call; null when it failed. */
+/** Calls the API; returns null on failure. */
 export async function call<T>(
   { base_url, api_key }: Caller,
   path: string,
@@ -71,26 +74,26 @@ export async function call<T>(
   return response.ok ? (JSON.parse(answer) as T) : null
 }
 
-/** What creating a track answers. */
+/** Response of `POST /v1/track`. */
 export interface Created {
   track_id: string
   track_upload: { method: string; upload_url: string }
 }
 
-/** Sends a file, or a part of one, to a signed URL; answers its ETag, or null when it was refused. */
+/** Uploads a file or a part to a signed URL; returns its ETag, or null if it was rejected. */
 export async function put(url: string, file: Uint8Array<ArrayBuffer>, seconds = 30): Promise<string | null> {
   const response = await fetch(url, { method: 'PUT', body: file, signal: AbortSignal.timeout(seconds * 1000) })
   await response.body?.cancel()
   return response.ok ? response.headers.get('etag') : null
 }
 
-/** Sends a file to where its track's handle leads; false when it was refused. */
+/** Uploads a file to its track's upload URL; returns false if it was rejected. */
 export const send = async ({ track_upload }: Created, file: Uint8Array<ArrayBuffer>, seconds = 30): Promise<boolean> =>
   (await put(track_upload.upload_url, file, seconds)) !== null
 
 const root = join(import.meta.dirname, '..')
 
-/** A stack on free ports, not started yet; `say` hears all that it prints. */
+/** Prepares a stack on free ports without starting it; `say` receives its output. */
 export async function prepareStack(state_dir: string, say: (text: string) => void): Promise<Stack> {
   const [PORT, TRANSCODER_PORT] = await freePorts()
   let child: ChildProcess | undefined
@@ -132,7 +135,7 @@ export async function prepareStack(state_dir: string, say: (text: string) => voi
     kill(part) {
       const all = processesOf(state_dir).toSorted((a, b) => a.began - b.began)
       const named = (name: string) => all.filter(({ command }) => command.includes(name))
-      // Wrangler's first workerd is the proxy, its last one runs the Worker.
+      // Wrangler's first workerd is the proxy; the last one runs the Worker.
       const found = {
         proxy: () => named('workerd serve')[0],
         runtime: () => named('workerd serve').at(-1),

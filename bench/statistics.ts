@@ -1,4 +1,4 @@
-/** Medians, and how far they can be trusted. */
+/** Medians and their confidence intervals. */
 
 export function median(values: number[]): number {
   const sorted = values.toSorted((a, b) => a - b)
@@ -8,7 +8,7 @@ export function median(values: number[]): number {
 
 const RESAMPLES = 2000
 
-/** The 95 % interval of a median by the bootstrap: of medians of as many values, drawn with replacement. */
+/** The 95 % interval of a median by bootstrap: medians of samples of the same size, drawn with replacement. */
 export function interval(values: number[]): [low: number, high: number] {
   const medians = Array.from({ length: RESAMPLES }, () =>
     median(values.map(() => values[Math.floor(Math.random() * values.length)]!)),

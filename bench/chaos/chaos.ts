@@ -10,8 +10,9 @@ import { act, ACTIONS, persist, type Sound } from './clients.ts'
 import { judge } from './judge.ts'
 
 /**
- * `npm run chaos`: uploads, renews and replaces short files in a stack of its own while its processes are killed, and looks at the end
- * whether every track has the file that should have won, whole and once. Its last line says so; it fails when that is not true. Loopback only.
+ * `npm run chaos`: uploads, renews and replaces short files in a separate stack while its processes are killed. At the end, every track
+ * must have exactly one complete file: the one that should have won. The last line prints the result, and the exit code is 1 if a check
+ * failed. Loopback only.
  */
 
 const USAGE = `npm run chaos [-- OPTIONS]      Linux only
@@ -50,7 +51,7 @@ function readArguments() {
   }
 }
 
-/** The same numbers for the same seed (mulberry32). */
+/** A pseudorandom generator (mulberry32): the same seed gives the same numbers. */
 function dice(seed: number): () => number {
   let state = seed
   return () => {
@@ -64,9 +65,9 @@ function dice(seed: number): () => number {
 interface Song {
   track_id: string
   action: string
-  /** The file that should be its own. */
+  /** The file that the track should end up with. */
   wins: Sound
-  /** When the bucket had taken it, and when it was seen ready; milliseconds. */
+  /** Times in milliseconds: when the bucket accepted the file, and when the track was first seen as ready. */
   sent_at: number
   ready_at: number
   status: string
@@ -78,7 +79,7 @@ const began = Date.now()
 
 const names = Object.keys(ACTIONS)
 
-/** Every other track is uploaded once; the others go through all actions, one after the other. */
+/** Every other track is uploaded once; the others cycle through all actions. */
 const actionOf = (at: number) => names[at % 2 === 0 ? 0 : 1 + (((at - 1) / 2) % (names.length - 1))]!
 
 async function uploadOne(stack: Stack, collection_id: string, at: number, roll: () => number): Promise<Song> {
@@ -87,7 +88,7 @@ async function uploadOne(stack: Stack, collection_id: string, at: number, roll: 
   return { ...sent, action, sent_at: Date.now(), ready_at: 0, status: '', duration: 0 }
 }
 
-/** Looks at the songs that are not settled; answers whether any moved. */
+/** Polls the unsettled songs; returns whether any of them changed. */
 async function look(stack: Stack, songs: Song[]): Promise<boolean> {
   let moved = false
   for (const song of songs.filter(({ ready_at }) => ready_at === 0)) {
@@ -96,7 +97,7 @@ async function look(stack: Stack, songs: Song[]): Promise<boolean> {
     const { status, duration } = answer.track
     moved ||= status !== song.status || duration !== song.duration
     Object.assign(song, { status, duration: duration ?? 0 })
-    // One with another file may still wait for its last one to be noticed.
+    // A ready track with a different file may still be waiting for the service to notice its last upload.
     if (status === 'failed' || (status === 'ready' && isSettled(song))) song.ready_at = Date.now()
   }
   return moved
@@ -117,7 +118,7 @@ async function killForever(
     if (part === 'all') {
       await stack.killAll()
       say('killed all')
-      // A machine that is busy with other things may need longer than a start waits.
+      // On a busy machine, a start may exceed its own timeout.
       for (let tries = 1; ; tries++) {
         const fault = await stack.start().catch((error: Error) => error)
         if (!fault) break
@@ -144,7 +145,7 @@ async function run(state_dir: string): Promise<boolean> {
     const kills: Record<string, number> = {}
     let isOver = false
     const killing = killForever(stack, dice(number('seed') + 1), kills, () => isOver)
-    // Four clients: while the stack is away, work does not pile up.
+    // Four clients, so that work does not pile up while the stack is down.
     let next = 0
     const client = async () => {
       for (let at = next++; at < number('uploads'); at = next++) {

@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { makeWav } from '../../scripts/sample.ts'
 import { call, type Created, put, type Stack } from '../stack.ts'
 
-/** The actions of clients on a track: they upload, renew, replace and race, by one `PUT` or in parts. */
+/** Client actions on a track: uploads, renewals, replacements and races, by one `PUT` or in parts. */
 
 /** A file that a track should have in the end. */
 export interface Sound {
@@ -13,15 +13,15 @@ export interface Sound {
 }
 
 interface Handle {
-  /** Where the file goes; of one track's handles the newest sorts last. */
+  /** Object path of the upload; the newest handle of a track sorts last. */
   path: string
-  /** Sends the file, and says so. */
+  /** Sends the file and reports the end of the upload. */
   send: () => Promise<unknown>
 }
 
 type File = Sound & { data: Uint8Array<ArrayBuffer> }
 
-/** A second of tone at so many times the rate; its header then tells the rate of the others, so that it lasts longer. */
+/** A tone sampled at a multiple of 16 kHz and declared as 16 kHz, so that it lasts `seconds`. */
 function aFile(file_name: string, seconds: number): File {
   const data = makeWav(16_000 * seconds)
   const header = new DataView(data.buffer)
@@ -30,7 +30,7 @@ function aFile(file_name: string, seconds: number): File {
   return { file_name, seconds, bytes: data.length, data }
 }
 
-/** Repeats what fails while a part of the stack is away. */
+/** Retries while a part of the stack is down. */
 export async function persist<T>(attempt: () => Promise<T | null>): Promise<T> {
   for (;;) {
     const result = await attempt().catch(() => null)
@@ -41,7 +41,7 @@ export async function persist<T>(attempt: () => Promise<T | null>): Promise<T> {
 
 const pathOf = (url: string) => new URL(url).pathname
 
-/** One track, and how clients get handles for its files. `ticket` tells the calls of one client apart from those of others. */
+/** Creates a track and returns functions that issue upload handles. `ticket` is the prefix of this client's idempotency keys. */
 async function aTrack(stack: Stack, collection_id: string, ticket: string, first: File) {
   const body = { collection_id, file_name: first.file_name }
   const created = await persist(() => call<Created>(stack, '/track', body, ticket))
@@ -52,7 +52,7 @@ async function aTrack(stack: Stack, collection_id: string, ticket: string, first
     const own = `${ticket}-${++calls}`
     return persist(() => call<T>(stack, `${at}${path}`, sent, own))
   }
-  // Not repeated: the service notices by itself.
+  // Not retried: the service detects the upload without this call.
   const tell = () => call(stack, `${at}/upload_complete`, {}).catch(() => null)
   const single = (url: string, file: File): Handle => ({
     path: pathOf(url),
@@ -77,7 +77,7 @@ async function aTrack(stack: Stack, collection_id: string, ticket: string, first
         send: async () => {
           const etag = await persist(() => put(upload_url, file.data))
           const done = [{ part_number: 1, etag }]
-          // Repeated without a ticket: it may be.
+          // Retried without an idempotency key, which this call does not need.
           await persist(() => call(stack, `${at}/multipart/${multipart_upload.id}/complete`, { done }))
         },
       }
@@ -90,10 +90,10 @@ interface Begun {
 }
 type Track = Awaited<ReturnType<typeof aTrack>>
 
-/** One action on a track after its creation; returns the handle whose file should win, with that file. `a` is the first handle's file. */
+/** One action on a created track. Returns the handles that were sent, with their files. `a` is the first handle's file. */
 type Action = (track: Track, a: File, b: File, c: File) => Promise<[Handle, File][]>
 
-/** All that was sent; the newest handle wins. */
+/** Each action returns every file that it sent; the newest handle wins. */
 export const ACTIONS: Record<string, Action> = {
   async upload(track, a) {
     await track.first.send()
@@ -160,7 +160,7 @@ export const ACTIONS: Record<string, Action> = {
   },
 }
 
-/** Creates a track and does one of the actions; answers the file that should be its own in the end. */
+/** Creates a track and runs one action on it; returns the file that the track should end up with. */
 export async function act(stack: Stack, collection_id: string, action: string, at: number, roll: () => number) {
   const [a, b, c] = [1, 2, 3].map((n) => aFile(`${at}-${n}.wav`, n * 3 + Math.floor(roll() * 3))) as [File, File, File]
   const track = await aTrack(stack, collection_id, `chaos-${at}`, a)

@@ -4,17 +4,17 @@ import { DatabaseSync } from 'node:sqlite'
 
 import type { Sound } from './clients.ts'
 
-/** What is wrong in a STATE_DIR that nothing works on any more. */
+/** Faults found in a STATE_DIR after its stack has stopped. */
 export interface Verdict {
-  /** Jobs that are open although nothing waits, and tracks that are neither ready nor failed. */
+  /** Open jobs after all work should be done, and tracks that are neither ready nor failed. */
   stuck: number
-  /** Objects of the bucket that no row names and no purge will delete, and uploads in parts that no row knows. */
+  /** Objects in the bucket that no row references and no purge will delete, and multipart uploads without a row. */
   orphans: number
-  /** Files of rows that the bucket does not have. */
+  /** Files that rows reference but the bucket does not contain. */
   missing: number
-  /** Tracks that no client made. */
+  /** Tracks that no client created. */
   strangers: number
-  /** Tracks whose name, length, facts, variants or original are not those of the file that should be theirs. */
+  /** Tracks whose name, length, size, variants or original differ from the expected file. */
   wrong: number
 }
 
@@ -29,10 +29,10 @@ function read(state_dir: string, kind: string, sql: string): Row[] {
   return rows
 }
 
-/** Seconds by which lengths may differ: a frame of AAC or MP3 at 16 kHz. */
+/** Tolerance of lengths in seconds: one frame of AAC or MP3 at 16 kHz. */
 const TOLERANCE = 0.07
 
-/** `wanted` are the files that should be the tracks' own, by the tracks' ids. */
+/** `wanted` maps track ids to the expected files. */
 export function judge(state_dir: string, wanted: Map<string, Sound>): Verdict {
   const d1 = (sql: string) => read(state_dir, 'd1/miniflare-D1DatabaseObject', sql)
   const r2 = (sql: string) => read(state_dir, 'r2/miniflare-R2BucketObject', sql)

@@ -14,23 +14,23 @@ const HELP = `npm run bench -- cost [--json]
 What 1,000,000 plays and 1,000 uploads cost: rows, requests and operations of one of each are counted, and multiplied with list
 prices. Then the rows that lists read and changes write. Linux only. CPU is this machine's.`
 
-/** What cannot be counted here. */
+/** Assumptions for values that this bench cannot count. */
 const ASSUMED = {
-  /** Of a collection of 100 tracks; the others are played in a session that is there already. */
+  /** For a collection of 100 tracks; the other plays reuse a session. */
   sessions_per_play: 0.2,
-  /** The audio in one range, and a cover. */
+  /** The audio in one range request, and a cover. */
   files_per_play: 2,
-  /** Questions for the status of a track until it is ready. */
+  /** Requests for the status of a track until it is ready. */
   status_per_upload: 5,
   /** Seconds of one vCPU for four minutes of music. */
   work: 10,
-  /** Seconds for which a container stays that has nothing to do (`src/adapters/transcoder.ts`). */
+  /** Seconds until an idle container stops (`src/adapters/transcoder.ts`). */
   idle: 60,
 }
 const DAY = 24 * 3600_000
 const REPEATS = 50
 
-/** From counted runs and list prices. */
+/** Computes costs from counted runs and list prices. */
 export const cost = {
   about: 'what 1,000,000 plays and 1,000 uploads cost, from counted runs and list prices',
   async run(args: string[]): Promise<void> {
@@ -51,7 +51,7 @@ export const cost = {
 
 type Counted = Counts & { cpu: number }
 
-/** Counts and CPU milliseconds of what the Worker does. */
+/** Counts operations and CPU milliseconds of the Worker. */
 async function count(system: System, run: () => Promise<unknown>): Promise<Counted> {
   const before = threadSeconds(system.pid)
   const counts = await system.meter.during(run)
@@ -71,7 +71,7 @@ const use = ({ read, written, a, b, messages, cpu }: Counted, requests: number):
 const assumed = `Assumed: ${ASSUMED.sessions_per_play} sessions of 100 tracks and ${ASSUMED.files_per_play} files from R2 a play, every view of a session and track that
 no isolate knows; ${ASSUMED.work} s of work an upload, ${ASSUMED.status_per_upload} questions for its status, and a container that sleeps after ${ASSUMED.idle} s.`
 
-/** Several uses, each so many times. */
+/** Adds up several uses, each multiplied by its factor. */
 function sum(...parts: [times: number, use: Use][]): Use {
   const total: Use = {}
   for (const [times, part] of parts) {
@@ -82,7 +82,7 @@ function sum(...parts: [times: number, use: Use][]): Use {
   return total
 }
 
-/** Views of sessions and tracks that no isolate knows: the dearest case. */
+/** Views with cold caches for session and track: the most expensive case. */
 async function plays(system: System) {
   const shop = await aShop(system)
   const collection_id = await aCollection(system, shop)
@@ -110,7 +110,7 @@ async function plays(system: System) {
   return { '1,000,000 plays': sum([1_000_000, play]) }
 }
 
-/** What is counted of an upload of four minutes of music, of what is swept of it a week later, and of what a receiver is sent. */
+/** Counts an upload of four minutes of music, its cleanup a week later, and the requests to a webhook receiver. */
 async function anUpload(system: System, shop: Awaited<ReturnType<typeof aShop>>, receiver = { requests: 0 }) {
   const collection_id = await aCollection(system, shop)
   await aReadyTrack(system, shop, collection_id, 1)
@@ -123,7 +123,7 @@ async function anUpload(system: System, shop: Awaited<ReturnType<typeof aShop>>,
   const status = await count(system, () => system.call('GET', `/v1/track/${id}`, shop.key))
   const swept = await count(system, () => system.sweep(8 * DAY))
   return sum(
-    // Its `POST`, R2's event, which the bench has brought itself, the job, and the last question for the status.
+    // Two requests are billed: `POST /v1/track` and the last status request. The bench itself sends R2's event, so that adds one message.
     [1, use({ ...counted, messages: counted.messages + 1 }, 2)],
     [ASSUMED.status_per_upload - 1, use(status, 1)],
     [1, { ...use(swept, 0), 'Workers CPU, ms': 0 }],
@@ -156,13 +156,13 @@ async function uploads(system: System) {
   }
 }
 
-/** Counts by the size of the list. */
+/** Rows of counts, one column per list size. */
 const table = (what: string, counts: Record<string, number[]>) =>
   Object.entries({ [`${what}, by tracks:`]: SIZES, ...counts }).map(
     ([name, numbers]) => name.padEnd(72) + numbers.map((number) => number.toLocaleString('en').padStart(9)).join(''),
   )
 
-/** A use with its prices, the dearest first. */
+/** Formats a use with its prices, highest first. */
 function bill([name, amounts]: [string, Use]): string {
   const lines = (Object.entries(amounts) as [Item, number][])
     .map(([item, amount]) => ({ item, amount, dollars: amount * PRICES[item] }))

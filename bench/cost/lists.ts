@@ -1,12 +1,12 @@
 import { aCollection, aReadyTrack, aShop, copies } from '../worker/seed.ts'
 import type { System } from '../worker/system.ts'
 
-/** Tracks of the organization, all in one collection and all with the same title: no question has more to look through. */
+/** Numbers of tracks in the organization, all in one collection and with the same title: the worst case for every list query. */
 export const SIZES = [1000, 100_000]
 
 const RARE = 'Flamenco'
 
-/** What is asked of so many tracks. */
+/** The list queries to measure. */
 const questions = (collection_id: string): string[] => {
   const of = `/v1/collection/${collection_id}/track`
   const common = ['', '?sort=title', '?sort=-duration', '?sort=updated_at', '?status=ready&organization_index=a']
@@ -16,7 +16,7 @@ const questions = (collection_id: string): string[] => {
     .concat(`${of}?include=levels,loudness,artwork`)
 }
 
-/** Rows that lists read and that changes write, of organizations of these sizes, by what is asked or done. */
+/** Counts rows read by lists and rows written by changes, per organization size and operation. */
 export async function lists(system: System) {
   const read: Record<string, number[]> = {}
   const written: Record<string, number[]> = {}

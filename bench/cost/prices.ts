@@ -1,6 +1,6 @@
 /**
- * Cloudflare's list prices in dollars, from developers.cloudflare.com/workers/platform/pricing and r2/pricing as of 2026: to be read
- * again before they are quoted. What an account has free of charge is left out, and so is storage.
+ * Cloudflare's list prices in dollars, from developers.cloudflare.com/workers/platform/pricing and r2/pricing in 2026: check them before
+ * you quote a result. Free allowances and storage are not included.
  */
 const MILLION = 1_000_000
 
@@ -12,7 +12,7 @@ export const PRICES = {
   'R2 class A': 4.5 / MILLION,
   'R2 class B': 0.36 / MILLION,
   'Queue operations': 0.4 / MILLION,
-  /** What a Worker asks of others costs nothing. */
+  /** Outgoing requests of a Worker are free. */
   'Requests to receivers': 0,
   'Container CPU, vCPU s': 0.00002,
   'Container memory, GiB s': 0.0000025,
@@ -20,8 +20,8 @@ export const PRICES = {
 }
 
 export type Item = keyof typeof PRICES
-/** How much of each is used. */
+/** The used amount of each item. */
 export type Use = Partial<Record<Item, number>>
 
-/** Written, delivered and deleted. */
+/** One write, one read and one delete. */
 export const OPERATIONS_PER_MESSAGE = 3

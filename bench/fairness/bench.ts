@@ -47,7 +47,7 @@ const options = {
   help: { type: 'boolean', default: false },
 } as const
 
-/** On the stack of `npm start`, with data of its own. */
+/** Runs on the stack of `npm start` with a temporary data directory. */
 export const fairness = {
   about: 'what a short file waits behind the long files of another organization',
   async run(args: string[]): Promise<void> {
@@ -82,12 +82,12 @@ async function measure(wanted: Wanted, format: SourceFormat, verbose: boolean): 
   const large = await aShop(stack, 'Large')
   const small = await aShop(stack, 'Small')
 
-  // The first upload of all loads what the next ones find.
+  // The first upload loads code and caches for the later ones.
   await timed(small, short)
   const idle: number[] = []
   for (let n = 0; n < wanted.idle; n++) {
     idle.push(await timed(small, short))
-    // As later: nothing of it runs any more, and nothing is warm because of it.
+    // Waits until the previous job has fully ended, as between the later uploads, and until its caches have cooled down.
     await sleep(1000)
   }
   const usual = median(idle)
@@ -129,7 +129,7 @@ async function must<T>(answer: Promise<T | null>, what: string): Promise<T> {
   return found
 }
 
-/** An organization with a collection. */
+/** Creates an organization with a collection. */
 async function aShop({ base_url, root_key }: Caller & { root_key: string }, name: string): Promise<Shop> {
   const root = { base_url, api_key: root_key }
   const { secret } = await must(call<{ secret: string }>(root, '/organization', { name }), 'the organization')
@@ -141,7 +141,7 @@ async function aShop({ base_url, root_key }: Caller & { root_key: string }, name
   return { ...caller, collection_id }
 }
 
-/** Uploads a file, and answers its track. */
+/** Uploads a file and returns its track id. */
 async function upload(shop: Shop, file: Uint8Array<ArrayBuffer>): Promise<string> {
   const { collection_id } = shop
   const created = await must(call<Created>(shop, '/track', { collection_id, file_name: 'a song' }), 'the track')
@@ -153,7 +153,7 @@ async function upload(shop: Shop, file: Uint8Array<ArrayBuffer>): Promise<string
 const statusOf = async (shop: Shop, track_id: string) =>
   (await must(call<{ track: { status: string } }>(shop, `/track/${track_id}`), 'the status')).track.status
 
-/** Milliseconds from the first byte that is sent to the track that is ready. */
+/** Milliseconds from the first byte sent until the track is ready. */
 async function timed(shop: Shop, file: Uint8Array<ArrayBuffer>): Promise<number> {
   const began = performance.now()
   const track_id = await upload(shop, file)

@@ -30,11 +30,11 @@ const options = {
 
 const VARIANTS = ['aac-160', 'mp3-128', 'opus-96', 'preview', 'lossless']
 const MOST_SPREAD = 0.5
-/** LU by which one channel is louder when two speakers play it. */
+/** LU by which a mono signal is louder when two speakers play it. */
 const TWO_SPEAKERS = 3.01
 const ORIGIN = 'http://localhost'
 
-/** Levels and lengths of what is made of any channels. */
+/** Measures levels and lengths of the variants of every layout. */
 export const layouts = {
   about: 'loudness, true peak, length and position of every variant of every channel layout',
   async run(args: string[]): Promise<void> {
@@ -85,12 +85,12 @@ async function rowOf(
   const { rate } = await probeAudio(bytes)
   const heard: Off[] = []
   for (const browser of browsers) heard.push(await hear(browser, bytes, rate))
-  // More than two channels stay in it, and each player mixes them by itself.
+  // A lossless variant keeps more than two channels, and each player mixes them itself.
   const isWhole = variant === 'lossless' && source.channels > 2
   return { source: source.name, variant, lufs: isWhole ? null : await fadeless(variant, file, lufs), peak, heard }
 }
 
-/** The loudness of a preview without its fades: the level of its middle, compared with the same part of an MP3 of known loudness. */
+/** Estimates the loudness of a preview without its fades: compares its middle with the same part of an MP3 of known loudness. */
 async function fadeless(variant: string, file: (index: string) => Buffer, lufs: number): Promise<number> {
   if (variant !== 'preview') return lufs
   const part = async (index: string) =>
@@ -104,7 +104,7 @@ async function hear(browser: Browser, bytes: Buffer, rate: number): Promise<Off>
     await openListeningPage(page, ORIGIN)
     await page.route('**/file', (route) => route.fulfill({ body: bytes }))
     const { left } = await decodeInPage(page, { url: `${ORIGIN}/file`, rate })
-    // In the middle of a burst, where its pitch is high.
+    // Measures in the middle of a burst, where the pitch is high.
     const late = BURSTS.map((second) => lateness(left, burst, rate, second + 0.03, Math.ceil(rate / 40)))
     const added = left.length - Math.round(SECONDS * rate)
     return { added, late: median(late) }

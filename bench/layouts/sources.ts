@@ -2,16 +2,19 @@ import { ffmpeg } from '../../test/support/audio.ts'
 import { chirps, sample, silence, sine, type Wave } from '../../test/support/signal.ts'
 import { wavFile } from '../../test/support/wav.ts'
 
-/** Sources of every layout: bursts in the first channel, whose position can be measured to the sample, and chords in all channels between them. */
+/**
+ * Sources of every layout: bursts in the first channel, which can be located to the sample, and chords in all channels between the
+ * bursts.
+ */
 
 export const SECONDS = 3
-/** Where bursts begin that are looked for, in seconds. */
+/** Start times of the measured bursts, in seconds. */
 export const BURSTS = [0, 1.5, 2.5]
 export const burst: Wave = chirps(0.5)
 
 export type LayoutSource = { name: string; channels: number; make: () => Promise<Buffer> }
 
-/** Name, speaker mask (WAVEFORMATEXTENSIBLE; 0 says nothing), channels. */
+/** Name, speaker mask (WAVEFORMATEXTENSIBLE; 0 is unspecified), channels. */
 const LAYOUTS: [name: string, mask: number, channels: number][] = [
   ['mono', 0x4, 1],
   ['stereo', 0x3, 2],
@@ -32,7 +35,7 @@ const LAYOUTS: [name: string, mask: number, channels: number][] = [
   ['FC+LFE+BC', 0x10c, 3],
 ]
 
-/** Peak of the chords of a channel: plain mono and stereo are delivered as they are, more channels are to be tamed. */
+/** Peak of a channel's chords: plain mono and stereo pass unchanged, more channels must trigger the limiter. */
 const PEAKS = { plain: 0.6, many: 0.95 }
 
 export const SOURCES: LayoutSource[] = [
@@ -60,7 +63,7 @@ const chordOf = (channel: number, peak: number): Wave => {
   return (seconds) => tones.reduce((sum, tone) => sum + tone(seconds), 0)
 }
 
-/** Silent where bursts are. */
+/** Silences a wave during bursts. */
 const between = (wave: Wave): Wave => {
   return (seconds) => {
     const since = seconds % 0.5

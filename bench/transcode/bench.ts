@@ -30,7 +30,7 @@ const options = {
   help: { type: 'boolean', default: false },
 } as const
 
-/** The transcoder beside one process per variant in sequence, and beside what the machine can do at most. */
+/** Compares the transcoder with one process per variant in sequence, and with the theoretical limit of the machine. */
 export const transcode = {
   about: 'the transcoder beside one ffmpeg process per variant, and beside the limit of the machine',
   async run(args: string[]): Promise<void> {
@@ -63,7 +63,7 @@ async function measure({ minutes, rounds, source }: Wanted, signal: AbortSignal)
   try {
     const found: Round[] = []
     for (let round = 0; round < rounds; round++) {
-      // In turn first and second, so that a machine that slows down is fair to both.
+      // Alternates the order, so that a machine that slows down affects both equally.
       found.push(await runRound(storage, round % 2 === 0, signal))
       console.error(`${minutes} min, round ${round + 1} of ${rounds}: ${describe(found[round]!)}`)
     }
@@ -83,7 +83,7 @@ async function runRound(storage: Storage, serviceFirst: boolean, signal: AbortSi
   return { service, sequence: sequence.run, costs: sequence.costs, sizes }
 }
 
-// A comparison is worth nothing when one side did less. Some headers hold random or optional bytes.
+// A comparison is invalid if one side did less work. Some headers contain random or optional bytes.
 function requireSame(sizes: Record<string, number>, others: Record<string, number>): void {
   for (const index of new Set([...Object.keys(sizes), ...Object.keys(others)])) {
     const [size = 0, other = 0] = [sizes[index], others[index]]
@@ -107,7 +107,7 @@ function positive(text: string, name: string): number {
   return value
 }
 
-// The children end first, so that their directories can go.
+// The abort lets the children exit first, so that their directories can be removed.
 function abortedByCtrlC(): AbortSignal {
   const controller = new AbortController()
   process.once('SIGINT', () => controller.abort(new Error('interrupted')))

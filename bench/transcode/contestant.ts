@@ -8,24 +8,24 @@ import { createInterface } from 'node:readline'
 import { NODE_FLAGS } from '../../container/process/node_flags.ts'
 import { cpuSeconds, machineSeconds, type Peaks, watchPeaks } from '../process.ts'
 
-/** What one run took, end to end: seconds by the clock, CPU seconds with all child processes, bytes. */
+/** Resources used by one run, end to end: wall-clock seconds, CPU seconds with all child processes, bytes. */
 export type Run = Peaks & {
   wall: number
   cpu: number
-  /** CPU seconds that the rest of the machine worked meanwhile. */
+  /** CPU seconds used by other programs during the run. */
   others: number
 }
 
 export type Contestant = {
   pid: number
-  /** The next line of its standard output, as JSON. */
+  /** The next line of its standard output, parsed as JSON. */
   line: () => Promise<Record<string, unknown>>
-  /** Runs `work` with the clock on. */
+  /** Measures the resources used by `work`. */
   measure: (work: () => Promise<void>) => Promise<Run>
   write: (text: string) => void
 }
 
-/** Starts a script as a process with a directory of its own, lets it be used, and ends both. */
+/** Starts a script as a process in a temporary directory, passes it to `use`, and removes both afterwards. */
 export async function withContestant<T>(
   script: string,
   signal: AbortSignal,

@@ -1,8 +1,8 @@
 /**
- * Music, made by numbers: the same samples every time, for any length, and nothing of it in git. Its balance matters: against
- * the songs that it was compared with, noise takes LAME 30 % less time and no less of AAC, and other sounds change the size of the
- * FLAC. Here AAC takes 1.4 times as long as MP3 (songs: 1.3 to 1.6) and FLAC has 900 kbit/s. Strings and voices give tones, drums
- * give attacks, hiss gives a floor; nothing repeats exactly.
+ * Synthetic music: the same samples every time, for any length, and no audio file in git. Its balance matters: compared with real songs,
+ * noise takes LAME 30 % less time but AAC no less, and other sounds change the size of the FLAC. Here AAC takes 1.4 times as long as MP3
+ * (songs: 1.3 to 1.6), and FLAC has 900 kbit/s. Strings and voices produce tones, drums produce attacks, hiss produces a noise floor;
+ * nothing repeats exactly.
  */
 
 export const RATE = 44100
@@ -18,7 +18,7 @@ const CHORDS = [
   [-7, -3, 0, 5],
 ]
 
-/** Frames of one bar after the other, as interleaved s16le stereo, until there are `frames` of them. */
+/** Yields one bar at a time as interleaved s16le stereo, up to `frames` in total. */
 export function* music(frames: number): Generator<Buffer> {
   const random = createRandom(1877)
   const band = createBand(random)
@@ -56,7 +56,7 @@ function playBar(bar: number, band: ReturnType<typeof createBand>, mix: Mix, ran
 function add({ left, right }: Mix, sound: Float32Array, at: number, gain: number, pan: number): void {
   const toLeft = gain * Math.cos((pan * Math.PI) / 2)
   const toRight = gain * Math.sin((pan * Math.PI) / 2)
-  // The far side hears it a little later, as in a room.
+  // The far ear hears it slightly later, as in a room.
   const late = Math.round(40 * (pan - 0.5))
   const shiftLeft = at + Math.max(0, late)
   const shiftRight = at + Math.max(0, -late)
@@ -77,7 +77,7 @@ function interleave({ left, right }: Mix, frames: number, random: Random): Buffe
   return Buffer.from(samples.buffer)
 }
 
-/** The instruments; a note is computed once. */
+/** The instruments; each note is computed once. */
 function createBand(random: Random) {
   const strings = new Map<number, Float32Array>()
   const voices = new Map<number, Float32Array>()
@@ -89,11 +89,11 @@ function createBand(random: Random) {
     return note
   }
 
-  // Karplus and Strong: noise that runs around a delay line and loses its highs.
+  // Karplus–Strong synthesis: noise in a delay line that loses its high frequencies.
   function pluck(pitch: number): Float32Array {
     const period = Math.round(RATE / hertz(pitch))
     const hard = Float32Array.from({ length: period }, noise)
-    // A soft plectrum.
+    // A soft pick.
     const line = hard.map((v, i) => (hard.at(i - 1)! + 2 * v + hard[(i + 1) % period]!) / 4)
     return Float32Array.from({ length: 2.5 * RATE }, (_, i) => {
       const value = line[i % period]!
@@ -130,7 +130,7 @@ function createBand(random: Random) {
   }
 }
 
-/** Numbers from 0 to 1, always the same (mulberry32). */
+/** A pseudorandom generator of numbers from 0 to 1, always the same (mulberry32). */
 function createRandom(seed: number): Random {
   let state = seed
   return () => {

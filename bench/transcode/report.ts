@@ -2,7 +2,7 @@ import type { Result } from './result.ts'
 
 type Setting = { ffmpeg: string; node: string; cores: number; source: string }
 
-/** The figures as text that fits a terminal. */
+/** Formats the results as text that fits a terminal. */
 export function table(setting: Setting, results: Result[]): string {
   const { ffmpeg, node, cores, source } = setting
   return [

@@ -2,12 +2,12 @@ import { median } from '../statistics.ts'
 import type { Run } from './contestant.ts'
 import type { Costs } from './sequence.ts'
 
-/** One run of each, one after the other; `sizes` in bytes of each output. */
+/** One run of each contestant; `sizes` are the bytes of each output. */
 export type Round = { service: Run; sequence: Run; costs: Costs; sizes: Record<string, number> }
 
 export type Result = ReturnType<typeof summarise>
 
-/** The medians of all rounds; ratios are made within a round, where the machine was in the same mood. */
+/** Computes the medians of all rounds; ratios are computed within a round, under the same load. */
 export function summarise(minutes: number, rounds: Round[], cores: number) {
   const of = (figure: (round: Round) => number) => median(rounds.map(figure))
   const run = (pick: (round: Round) => Run) => ({
@@ -23,13 +23,13 @@ export function summarise(minutes: number, rounds: Round[], cores: number) {
     service: run((round) => round.service),
     sequence: run((round) => round.sequence),
     limit: of(({ costs }) => limit(costs, cores)),
-    /** How many times faster than the sequence. */
+    /** Speed relative to the sequence. */
     speedup: of(({ service, sequence }) => sequence.wall / service.wall),
-    /** How many times slower than the limit. */
+    /** Time relative to the limit. */
     over_limit: of(({ service, costs }) => service.wall / limit(costs, cores)),
-    /** Parts of the machine that other programs took while the service ran, 0–1. */
+    /** Fraction of the machine that other programs used while the service ran, 0–1. */
     noise: of(({ service }) => service.others / (service.wall * cores)),
-    /** CPU seconds of one process alone. */
+    /** CPU seconds of each process when it runs alone. */
     costs: {
       variants: Object.fromEntries(variants.map((index) => [index, of(({ costs }) => costs.variants[index]!)])),
       decoding: of(({ costs }) => costs.decoding),
@@ -40,8 +40,8 @@ export function summarise(minutes: number, rounds: Round[], cores: number) {
 }
 
 /**
- * About the least seconds that this work can take on so many cores: all of it spread evenly, or its longest piece, whichever is more.
- * Every process alone also decodes, which has to be done only once. Download and upload are left out.
+ * Approximate lower bound in seconds: the total work spread evenly over all cores, or the longest single piece, whichever is more. Each
+ * process that runs alone also decodes, which is needed only once. Download and upload are not included.
  */
 export function limit({ variants, decoding }: Costs, cores: number): number {
   const alone = Object.values(variants)

@@ -5,10 +5,10 @@ import { type Run, withContestant } from './contestant.ts'
 
 const ENTRY = join(import.meta.dirname, 'sequence_process.ts')
 
-/** CPU seconds, our reading of PCM included, of each process that made one variant alone, and of one that only decoded. */
+/** CPU seconds, including our reading of PCM, of each process that made a single variant, and of one that only decoded. */
 export type Costs = { variants: Record<string, number>; decoding: number }
 
-/** The same job as one process per variant, one after the other. */
+/** Runs the same job as one process per variant, in sequence. */
 export function runSequence(job: TranscodeJob, signal: AbortSignal): Promise<{ run: Run; costs: Costs }> {
   return withContestant(ENTRY, signal, async ({ line, measure, write }) => {
     await line()

@@ -20,8 +20,8 @@ import { cpuSeconds } from '../process.ts'
 import type { Costs } from './sequence.ts'
 
 /**
- * What people write first: one ffmpeg process per variant, in sequence, with the service's own flags, download and upload, so
- * that only the order of work differs. Writes `ready`, reads one job, does it, writes `done`, then what each process cost.
+ * The obvious first implementation: one ffmpeg process per variant, in sequence, with the service's flags, download and upload, so that
+ * only the order of work differs. Writes `ready`, reads one job, runs it, writes `done`, and then the cost of each process.
  */
 
 const TIMEOUT = 24 * 3600
@@ -33,7 +33,7 @@ const directory = settings.workDir
 process.on('exit', killAll)
 process.on('SIGINT', () => process.exit(130))
 const input = createInterface({ input: process.stdin })
-// Whoever asked is gone.
+// The parent process has exited.
 input.on('close', () => process.exit(1))
 const say = (line: object) => process.stdout.write(`${JSON.stringify(line)}\n`)
 
@@ -54,7 +54,7 @@ async function work(job: TranscodeJob): Promise<void> {
     costs.variants[encode.index] = await costOf(() => ffmpeg(args))
     files[encode.index] = encode.file
   }
-  // Each is measured once: the process for the one leaves the other out.
+  // Each measurement runs in a separate process that skips the other one.
   const meter = createPcmMeter(source.channels)
   const measure = (what: Measure) =>
     ffmpeg(ffmpegArguments({ ...command, encodes: [], measures: [what] }), (chunk) => meter.add(chunk))
@@ -72,7 +72,7 @@ async function work(job: TranscodeJob): Promise<void> {
   await Promise.all(
     job.variants.map(async ({ index, url, content_type }) => {
       const file = join(directory, files[index] ?? index)
-      // What a source does not have (FLAC of a lossy one) was not made.
+      // Variants that the source does not allow (FLAC of a lossy source) were not made.
       if (await stat(file).catch(() => null)) await uploadFile(file, url, content_type, signal)
     }),
   )

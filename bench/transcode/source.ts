@@ -7,9 +7,9 @@ import { pipeline } from 'node:stream/promises'
 
 import { music, RATE } from './music.ts'
 
-/** Made once and kept, because an hour of music takes half a minute; `.cache` is not in git. */
+/** Cached, because an hour of music takes half a minute to generate; `.cache` is not in git. */
 const CACHE = join(import.meta.dirname, '../../.cache/bench')
-/** To be raised when `music.ts` or the flags below change. */
+/** Increase it when `music.ts` or the flags below change. */
 const VERSION = 2
 
 const formats = {
@@ -20,7 +20,7 @@ const formats = {
 export type SourceFormat = keyof typeof formats
 export const sourceFormats = Object.keys(formats) as SourceFormat[]
 
-/** Path of a source file of so many minutes of music. */
+/** Returns the path of a source file with `minutes` of music. */
 export async function sourceFile(minutes: number, format: SourceFormat, ffmpeg: string): Promise<string> {
   const path = join(CACHE, `music-${VERSION}-${minutes}min.${format}`)
   if (await stat(path).catch(() => null)) return path

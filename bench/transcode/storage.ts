@@ -3,14 +3,14 @@ import { stat } from 'node:fs/promises'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 
-/** A bucket that serves one file and counts what is put into it; like R2 it wants the right Content-Length. */
+/** A bucket that serves one file and counts uploads; like R2, it requires the correct Content-Length. */
 export async function startStorage(path: string) {
   const { size } = await stat(path)
   const uploads = new Map<string, number>()
 
   const server = createServer((request, response) => {
     if (request.method === 'PUT') {
-      // An upload that breaks off is the business of its other end.
+      // The client handles an aborted upload.
       put(request, response).catch(() => response.destroy())
       return
     }
@@ -36,7 +36,7 @@ export async function startStorage(path: string) {
   return {
     size,
     url: (name: string) => `http://127.0.0.1:${port}/${name}`,
-    /** Bytes of the uploads under a prefix, by their name behind it. */
+    /** Bytes of each upload under a prefix, by the name after the prefix. */
     uploaded(prefix: string): Record<string, number> {
       const found = [...uploads].filter(([name]) => name.startsWith(`${prefix}/`))
       return Object.fromEntries(found.map(([name, bytes]) => [name.slice(prefix.length + 1), bytes]))

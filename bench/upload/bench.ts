@@ -23,10 +23,10 @@ Uploads a WAV with the real element in Chromium, and goes on after each kill as 
 says whether what is stored is the file, and how many parts were sent again; it fails when these are more than connections broke.`
 
 const MB = 1e6
-/** Each wait ends as soon as what it waits for is there. In milliseconds. */
+/** Timeout of every wait, in milliseconds. */
 const LIMIT = 30 * 60_000
 
-/** A large file over a line that is cut again and again, from a browser that is killed. */
+/** Uploads a large file over a connection that is cut repeatedly, from a browser that is killed. */
 export const upload = {
   about: 'a large file over a line that is cut, from a browser that is killed: is it whole, and what was sent again',
   async run(args: string[]): Promise<void> {
@@ -40,7 +40,7 @@ export const upload = {
   },
 }
 
-/** After how many bytes each browser is killed; the same for the same seed. All of them together are less than the file. */
+/** The bytes after which each browser is killed; the same for the same seed. Their sum is less than the file. */
 function livesOf(kills: number, size: number, seed: number): number[] {
   const roll = (at: number) => createHash('sha256').update(`${seed} ${at}`).digest().readUInt32LE() / 2 ** 32
   return Array.from({ length: kills }, (_, at) => ((0.2 + 0.9 * roll(at)) * size) / (kills + 1))
@@ -89,7 +89,7 @@ async function uploadOne({ size, cut, lives }: Plan): Promise<void> {
   await tell(stack, collection_id, { hash, line, kills: lives.length })
 }
 
-/** A second of sound behind a chunk of noise that decoders skip, so that it is soon transcoded; answers its SHA-256. */
+/** Writes a second of sound after a chunk of noise that decoders skip, so that transcoding is quick; returns its SHA-256. */
 async function writeWav(path: string, size: number): Promise<string> {
   const wav = Buffer.from(makeWav())
   const chunk = Buffer.from('JUNK\0\0\0\0')
@@ -110,7 +110,7 @@ async function writeWav(path: string, size: number): Promise<string> {
   return hash.digest('hex')
 }
 
-/** Chooses the file, and after a kill chooses it again where the row asks for it. */
+/** Chooses the file; after a kill, chooses it again when the row asks for it. */
 async function choose(page: Page, path: string, isFirst: boolean): Promise<void> {
   const element = page.locator('tonearm-uploader')
   const name = isFirst ? 'Choose files' : 'Choose the file'
@@ -126,7 +126,7 @@ async function untilPassed(line: Line, bytes: number): Promise<void> {
   }
 }
 
-/** Until it is processed: only then its original can be fetched. */
+/** Waits until the track is processed: its original cannot be fetched earlier. */
 async function untilReady(page: Page): Promise<void> {
   const item = page.locator('tonearm-uploader li')
   const timeout = { timeout: LIMIT }
@@ -143,7 +143,7 @@ async function call<T>({ base_url, api_key }: Stack, path: string, body?: object
   return (await response.json()) as T
 }
 
-/** The SHA-256 of what is stored as a track's original. */
+/** Returns the SHA-256 of a track's stored original. */
 async function hashOf(stack: Stack, track_id: string): Promise<string> {
   const body = { track_id, variants: ['original'] }
   const { play_session_id } = await call<{ play_session_id: string }>(stack, '/play_session/track', body)
@@ -165,7 +165,7 @@ async function tell(stack: Stack, collection_id: string, { hash, line, kills }: 
   const isEqual = tracks[0] !== undefined && (await hashOf(stack, tracks[0].id)) === hash
   const parts = new Set(line.parts.map(({ number }) => number)).size
   const again = line.parts.length - parts
-  // What was on its way when the browser was killed is cut as well.
+  // Requests in flight when the browser was killed count as cut.
   const broken = line.parts.filter(({ isAnswered }) => !isAnswered).length
   const isWell = isEqual && tracks.length === 1 && again <= broken
   console.log(

@@ -8,21 +8,21 @@ import { definedEnvironment, findChromium, FLAGS } from '../../test/support/brow
 
 export interface Launched {
   page: Page
-  /** All its processes at once, without a chance to save anything. */
+  /** Kills all its processes at once, so that it cannot save anything. */
   kill: () => Promise<void>
 }
 
-/** A Chromium with a profile that outlives it, behind a proxy. */
+/** Launches Chromium behind a proxy, with a persistent profile. */
 export async function launch(profile: string, proxy: string): Promise<Launched> {
   const { path, env } = await findChromium()
-  // Without the last of these, it asks loopback addresses without its proxy.
+  // The last flag sends requests to loopback addresses through the proxy as well.
   const own = [
     `--user-data-dir=${profile}`,
     '--remote-debugging-port=0',
     `--proxy-server=${proxy}`,
     '--proxy-bypass-list=<-loopback>',
   ]
-  // A group of its own, so that it can be killed with all that it started.
+  // A separate process group, so that all its children are killed with it.
   const child = spawn(path, [...FLAGS, ...own], {
     detached: true,
     stdio: ['ignore', 'ignore', 'pipe'],

@@ -6,11 +6,14 @@ import { aCollection, aReadyTrack, aShop } from './seed.ts'
 import { startUp } from './startup.ts'
 import type { System } from './system.ts'
 
-/** What a change does to the Worker's CPU: this checkout's beside another one's, which differs less from round to round than from run to run. */
+/**
+ * Compares the Worker's CPU time with that of another checkout. The ratio varies less between rounds than absolute times vary between
+ * runs.
+ */
 
 const times = (ratios: number[]) => `${show(median(ratios))}× [${interval(ratios).map(show).join('–')}]`
 
-/** A line for each figure. The other Worker must be able to play from this one's database. */
+/** Returns one line per figure. The other Worker must be able to serve plays from this one's database. */
 export async function compare(system: System, that: Bundle, plan: Plan, say: (text: string) => void) {
   const { asked } = await viewsOf(system, plan, say)
   const shop = await aShop(system)

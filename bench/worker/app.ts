@@ -5,17 +5,17 @@ import { unstable_readConfig } from 'wrangler'
 import type { Bundle } from './bundle.ts'
 import { type Config, file, socket, startWorkerd, type Value } from './workerd.ts'
 
-/** The Worker with the bindings of wrangler.toml, each of which leads to another process. */
+/** The Worker with the bindings of wrangler.toml; each binding leads to another process. */
 
 export type Addresses = {
   d1: string
   r2: string
-  /** Takes the messages of all queues. */
+  /** Receives the messages of all queues. */
   queue: string
   transcoder: string
 }
 
-/** What is read of wrangler.toml; wrangler's own types need packages that are not there. */
+/** The parts of wrangler.toml that the bench reads; wrangler's own types need packages that are not installed. */
 type Settings = {
   compatibility_date: string
   compatibility_flags: string[]
@@ -32,13 +32,13 @@ type Settings = {
 
 export const config: Settings = unstable_readConfig({ config: 'wrangler.toml' }, { hideWarnings: true })
 
-/** As long as a real one. */
+/** As long as a real endpoint. */
 const S3_ENDPOINT = 'https://0123456789abcdef0123456789abcdef.r2.cloudflarestorage.com'
 export const S3_BUCKET = config.vars.S3_BUCKET!
 const secrets = Object.fromEntries(config.secrets.required.map((name) => [name, randomBytes(24).toString('hex')]))
 export const ROOT_KEY = secrets.ROOT_KEY ?? ''
 
-/** Cloudflare answers this at the place itself; the simulator's would be a trip to another process. */
+/** In production, Cloudflare decides this in the same process; the simulator would add a trip to another one. */
 const RATE_LIMIT = 'export default () => ({ limit: () => Promise.resolve({ success: true }) })'
 
 const service = (name: string, url: string, headers: Value[] = []): Value => ({
@@ -83,13 +83,13 @@ const peers = ({ d1, r2, queue }: Addresses): Value[] => [
   ...config.queues.producers.map((producer) =>
     service(`queue:${producer.queue}`, queue, [{ name: 'queue', value: producer.queue }]),
   ),
-  // Nothing but this machine: the played transcoder.
+  // Allows only loopback traffic: to the fake transcoder.
   { name: 'internet', network: { allow: ['local'] } },
 ]
 
 const extensions: Value[] = [{ modules: [{ name: 'bench:rate-limit', internal: true, esModule: RATE_LIMIT }] }]
 
-/** So many isolates of the Worker in one process, each behind a socket of its own: `0`, `1`, … */
+/** Starts `isolates` copies of the Worker in one process, each with a socket: `0`, `1`, … */
 export function startApp(bundle: Bundle, addresses: Addresses, isolates = 1) {
   const names = Array.from({ length: isolates }, (_, at) => String(at))
   const services = names.map((name): Value => ({ name, worker: worker(bundle, addresses) }))
@@ -101,7 +101,7 @@ export function startApp(bundle: Bundle, addresses: Addresses, isolates = 1) {
   return startWorkerd(setting, bundle)
 }
 
-/** A Worker without bindings, in so many isolates. */
+/** Starts a Worker without bindings, in `isolates` copies. */
 export function startPlain(bundle: Bundle, isolates = 1) {
   const names = Array.from({ length: isolates }, (_, at) => String(at))
   const services = names.map((name): Value => ({
@@ -111,7 +111,7 @@ export function startPlain(bundle: Bundle, isolates = 1) {
   return startWorkerd({ services, sockets: names.map((name) => socket(name)) }, bundle)
 }
 
-/** The Worker with the clock of `clock.ts` behind the socket `0`, and the driver behind `driver`, with a bucket that nobody counts. */
+/** Starts the Worker with the clock of `clock.ts` on the socket `0`, and the driver on `driver`, which has an unmetered bucket. */
 export function startCounted(bundle: Bundle, driver: Bundle, addresses: Addresses, r2: string) {
   const setting: Config = {
     services: [

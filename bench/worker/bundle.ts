@@ -10,7 +10,7 @@ import { build } from 'esbuild'
 import { buildPublic } from '../../scripts/build.ts'
 import { atEnd } from './ending.ts'
 
-/** Modules by name; the first one is the entry. */
+/** Modules by name; the first one is the entry point. */
 export type Bundle = Record<string, string>
 
 const root = join(import.meta.dirname, '../..')
@@ -23,7 +23,7 @@ async function run(command: string, args: string[], cwd: string): Promise<void> 
   if (code !== 0) throw new Error(`${command} ${args.slice(0, 2).join(' ')} ended with ${code} in ${cwd}`)
 }
 
-/** The Worker as `npm run deploy` would upload it, of this checkout or of another one. */
+/** Builds the Worker as `npm run deploy` would upload it, from this checkout or another one. */
 export async function bundleWorker(checkout = root): Promise<Bundle> {
   await (checkout === root ? buildPublic() : run('npm', ['run', 'build'], checkout))
   const directory = await mkdtemp(join(tmpdir(), 'tonearm-bench-bundle-'))
@@ -36,12 +36,12 @@ export async function bundleWorker(checkout = root): Promise<Bundle> {
   return Object.fromEntries(await Promise.all(modules))
 }
 
-/** A small Worker that is part of the bench. */
+/** Bundles a small Worker that is part of the bench. */
 export async function bundleScript(path: string, name = 'index.js', external: string[] = []): Promise<Bundle> {
   const options = { bundle: true, minify: true, format: 'esm', write: false, logLevel: 'error' } as const
   const { outputFiles } = await build({ ...options, entryPoints: [join(import.meta.dirname, path)], external })
   return { [name]: outputFiles[0]!.text }
 }
 
-/** KiB as wrangler counts them. */
+/** Size in KiB, as wrangler prints it. */
 export const gzippedSize = (bundle: Bundle) => gzipSync(Object.values(bundle).join('')).byteLength / 1024

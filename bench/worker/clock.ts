@@ -1,11 +1,11 @@
-// @ts-expect-error The Worker's own bundle lies beside this one in workerd.
+// @ts-expect-error workerd resolves the Worker's bundle in the same directory as this one.
 import worker from './index.js'
 
 /**
- * The Worker with a clock that the bench sets, where rows are counted; where time is taken the Worker runs as it is. A header of a
- * request says by how many milliseconds its time is off, and how many times faster it goes.
+ * The Worker with a clock that the bench controls, for counting rows; timed runs use the unmodified Worker. A request header sets the
+ * clock's offset in milliseconds and its speed factor.
  */
-// @ts-expect-error See above; the Durable Object's class is an export, too.
+// @ts-expect-error See above; the Durable Object class is an export as well.
 export * from './index.js'
 
 const Real = Date

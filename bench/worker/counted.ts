@@ -2,12 +2,12 @@ import type { Counts } from './meter.ts'
 import { aCollection, aReadyTrack, aSession, aWaitingTrack, copies, type Shop, tableOf, view } from './seed.ts'
 import type { System } from './system.ts'
 
-/** What is counted, not timed: exact, however busy the machine is. */
+/** Figures that are counted, not timed: exact regardless of the machine's load. */
 
 const HOUR = 3600_000
 const DAY = 24 * HOUR
 
-/** The most of each count that one of several requests took. */
+/** The maximum of each count over several requests. */
 async function most(system: System, requests: (() => Promise<unknown>)[]): Promise<Counts> {
   const counts: Counts[] = []
   for (const request of requests) counts.push(await system.meter.during(request))
@@ -15,7 +15,7 @@ async function most(system: System, requests: (() => Promise<unknown>)[]): Promi
   return Object.fromEntries(names.map((name) => [name, Math.max(...counts.map((one) => one[name]))])) as Counts
 }
 
-/** Of a play view that was just asked for. */
+/** Counts of a repeated play view. */
 export async function countWarm(system: System, path: string): Promise<Counts> {
   await system.call('GET', path)
   return most(
@@ -24,7 +24,7 @@ export async function countWarm(system: System, path: string): Promise<Counts> {
   )
 }
 
-/** Of play views none of which was asked for before; `first` are asked for before they are. */
+/** Maximum counts of play views that are requested for the first time; `first` are requested before the count. */
 export async function countViews(system: System, paths: string[], first: string[] = []): Promise<Counts> {
   for (const path of first) await system.call('GET', path)
   return most(
@@ -33,7 +33,7 @@ export async function countViews(system: System, paths: string[], first: string[
   )
 }
 
-/** Of `POST /v1/play_session`, with a key that is known. */
+/** Counts of `POST /v1/play_session` with a cached key. */
 export async function countCreate(
   system: System,
   shop: Shop,
@@ -45,12 +45,15 @@ export async function countCreate(
   return most(system, [create, create, create])
 }
 
-/** Of a track from its `POST` until it is ready, after so many seconds of work. */
+/** Counts of a track from its `POST` until it is ready, after `seconds` of work. */
 export async function countReady(system: System, shop: Shop, collection_id: string, seconds: number): Promise<Counts> {
   return system.meter.during(() => aReadyTrack(system, shop, collection_id, seconds))
 }
 
-/** Rows written per session from its `POST` until it is swept: by how many more they are of more sessions, as some are written once an hour. */
+/**
+ * Rows written per session from its `POST` until it is swept. Computed from the difference between two numbers of sessions, because some
+ * rows are written only once an hour.
+ */
 export async function countLife(system: System, shop: Shop, track_id: string): Promise<number> {
   const [few, many] = [20, 60]
   const life = async (sessions: number) => {
@@ -60,17 +63,17 @@ export async function countLife(system: System, shop: Shop, track_id: string): P
     const swept = await system.sweep(2 * DAY)
     return made.written + swept.written
   }
-  // What lies there already is swept first, and the day of the usage is begun.
+  // First sweeps the existing rows and creates the usage row of the day.
   await life(1)
   const rows = [await life(few), await life(many)] as const
   return (rows[1] - rows[0]) / (many - few)
 }
 
 const ENDED = 1_000_000
-/** Ticks of the cron that are waited for; from what is left then the rest is computed. */
+/** Maximum number of cron ticks to run; the total is extrapolated from them. */
 const MOST_TICKS = 20
 
-/** How a million sessions that ended in the course of a day go away, in minutes: the cron ticks once in each. */
+/** Minutes until a million sessions that ended over a day are deleted, with one cron tick per minute. */
 export async function countSweep(system: System, shop: Shop, track_id: string) {
   const hours = 24
   let table = ''
@@ -94,7 +97,7 @@ export async function countSweep(system: System, shop: Shop, track_id: string) {
     }
   })
   const gone = before - rest
-  // What the other parts measure has nothing to do with these.
+  // Keeps these rows out of the other parts' measurements.
   await system.simulator.query(`delete from "${table}"`)
   return {
     minutes: (ticks * ENDED) / gone,
@@ -106,7 +109,7 @@ export async function countSweep(system: System, shop: Shop, track_id: string) {
 
 const OFFSETS = [0, 250, 299, 300, 1000, 0.1, 0.25, 0.4, 0.5, 0.77, 0.99]
 
-/** Rows read by pages of 50 of a collection with so many tracks: the first page's, and the most. */
+/** Rows read by pages of 50 in a collection with `tracks` tracks: by the first page, and by the worst. */
 export async function countLists(
   system: System,
   shop: Shop,
@@ -126,7 +129,7 @@ export async function countLists(
   return { first: read[0]!, worst: Math.max(...read) }
 }
 
-/** Sessions and tracks all of which are known once each has been asked for, and the views that were not. */
+/** Pairs each session with one track, so that all are cached after these views, and lists the remaining combinations. */
 export function pairs(sessions: string[], tracks: string[]): { known: string[]; unasked: string[] } {
   const pair = (session: string, at: number) => view(session, tracks[at % tracks.length]!)
   return {

@@ -1,4 +1,4 @@
-/** A Worker beside the counted one: hands it messages and ticks of the cron, and puts objects into its bucket. */
+/** A helper Worker in the same process as the counted one: delivers messages and cron ticks, and puts objects into its bucket. */
 
 type Driven = {
   APP: {

@@ -1,4 +1,4 @@
-/** What must not outlive a bench: processes, servers, directories. The last one that was begun ends first. */
+/** Processes, servers and directories that must not outlive a bench. The last one to start ends first. */
 
 const endings: (() => unknown)[] = []
 
@@ -11,11 +11,11 @@ async function endEach(): Promise<void> {
   for (let end = endings.pop(); end; end = endings.pop()) await end()
 }
 
-/** Runs something and ends all that it began, also when it fails or somebody presses Ctrl-C. */
+/** Runs a function and then all cleanups, even if it fails or is interrupted by Ctrl-C. */
 export async function withEnding(run: () => Promise<void>): Promise<void> {
   const interrupted = () => void endAll().finally(() => process.exit(130))
   const signals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const
-  // npm passes a Ctrl-C on that has arrived already.
+  // npm forwards a Ctrl-C that the process has already received.
   for (const signal of signals) process.on(signal, interrupted)
   try {
     await run()

@@ -7,17 +7,17 @@ import { startUp } from './startup.ts'
 import type { System } from './system.ts'
 import type { Workerd } from './workerd.ts'
 
-/** What is measured, part by part, and the goals (the only place where these stand). */
+/** The parts of the bench, and the only definition of its goals. */
 
 export type Plan = {
   rounds: number
-  /** About as long is one target's turn in a round. */
+  /** Approximate seconds per target in a round. */
   seconds: number
-  /** Processes that are started with 20 isolates each. */
+  /** Number of processes to start, with 20 isolates each. */
   starts: number
-  /** Views that are each of another session and track. */
+  /** Number of views with a new session and track each. */
   cold: number
-  /** Of the collection whose pages are counted. */
+  /** Size of the collection for the page counts. */
   tracks: number
 }
 
@@ -45,17 +45,17 @@ async function plainHono(): Promise<Target> {
 
 type Asked = Omit<Target, 'name' | 'workerd'>
 
-/** A process of the Worker for one target, so that none finds what another one has left in memory. */
+/** Starts one process per target, so that none benefits from another's cache. */
 export async function target(system: System, name: string, asked: Asked, bundle = system.bundle): Promise<Target> {
   const workerd = await startApp(bundle, system.addresses)
   return { name, workerd, ...asked, prepare: () => asked.prepare?.(workerd) }
 }
 
-/** Sessions and tracks of which every pair is asked for once. */
+/** Numbers of sessions and tracks; each pair is requested once. */
 const KNOWN = { sessions: 200, tracks: 100 }
 const COUNTED = 20
 
-/** Play views: of one that is asked for again, of sessions and tracks that are known, and of such as are not. */
+/** Sets up three kinds of play views: repeated, with a cached session and track, and uncached. */
 export async function viewsOf(system: System, { cold: amount }: Plan, say: (text: string) => void) {
   const shop = await aShop(system)
   const collection_id = await aCollection(system, shop)
@@ -101,7 +101,7 @@ const play: Part = async (system, plan, say) => {
   ]
 }
 
-/** `POST play_session`. */
+/** A request to `POST play_session`. */
 export const creation = (key: string, scope: 'track' | 'collection', id: string): Asked => ({
   path: `/v1/play_session/${scope}`,
   method: 'POST',
@@ -146,7 +146,7 @@ const sessions: Part = async (system, _plan, say) => {
 const ready: Part = async (system, _plan, say) => {
   const shop = await aShop(system)
   const collection_id = await aCollection(system, shop)
-  // The first track of a collection makes the counts of its lists.
+  // The first track of a collection creates the counts for its lists.
   await aReadyTrack(system, shop, collection_id, 1)
   say('following jobs of 10 s and of 3 min …')
   const [short, long] = [10, 180].map((seconds) => () => countReady(system, shop, collection_id, seconds))
@@ -179,5 +179,5 @@ const lists: Part = async (system, plan, say) => {
   ]
 }
 
-/** In this order: `lists` leaves uploads behind that a sweep would look for. */
+/** In this order: `lists` leaves uploads that a sweep would check. */
 export const parts: Record<string, Part> = { play, create, sessions, ready, start, lists }

@@ -4,27 +4,29 @@ import { threadSeconds } from '../process.ts'
 import { interval, median } from '../statistics.ts'
 import type { Workerd } from './workerd.ts'
 
-/** Requests over 16 connections, enough to keep workerd busy, in rounds in which every target has its turn, forwards and then backwards. */
+/**
+ * Sends requests over 16 connections, enough to keep workerd busy, in rounds. Every target has one turn per round, in alternating order.
+ */
 
 const CONNECTIONS = 16
 
 export type Target = {
   name: string
-  /** A process of its own, whose socket `0` is asked; it ends after the rounds. */
+  /** A separate process; its socket `0` receives the requests. It stops after the rounds. */
   workerd: Workerd
-  /** The same path each time, or paths that are asked for once. */
+  /** The same path each time, or paths that are requested once each. */
   path: string | string[]
   method?: 'GET' | 'POST'
   headers?: Record<string, string>
   body?: string
-  /** What must be done before each of its turns. */
+  /** Runs before each of its turns. */
   prepare?: (workerd: Workerd) => Promise<void> | undefined
 }
 
-/** One target's turn: CPU seconds a request, and requests a second. */
+/** Results of one turn: CPU seconds per request, and requests per second. */
 type Turn = { cpu: number; rate: number }
 
-/** Runs the rounds; answers how to find the medians of a target's figures, divided by those of the first target in the same round. */
+/** Runs the rounds. Returns a function that returns the median of a target's figures, relative to the first target in the same round. */
 export async function runRounds(targets: Target[], rounds: number, seconds: number, say: (text: string) => void) {
   const runners: Awaited<ReturnType<typeof warmUp>>[] = []
   for (const target of targets) runners.push(await warmUp(target, rounds, seconds))
@@ -46,10 +48,10 @@ export async function runRounds(targets: Target[], rounds: number, seconds: numb
 
 export type Ratio = { value: number; interval: [low: number, high: number] }
 
-/** Requests that every target has answered before it is measured: the code that is slow has to be compiled just as well. */
+/** Requests before the measurement, so that the slower code is compiled as fully as the faster. */
 const WARM_UP = 400
 
-/** Warms a target up, which also shows how many requests it answers in a turn. */
+/** Warms up a target and measures how many requests it answers in a turn. */
 async function warmUp(target: Target, rounds: number, seconds: number) {
   const { path } = target
   let asked = 0

@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net'
 import { atEnd } from './ending.ts'
 import type { Meta } from './simulator.ts'
 
-/** Proxies before the simulators that count exactly what passes, and the other end of the queues. */
+/** Proxies in front of the simulators that count every request exactly, and the receiver of queue messages. */
 
 export type Counts = {
   /** Requests to D1; a batch is one. */
@@ -12,7 +12,7 @@ export type Counts = {
   statements: number
   read: number
   written: number
-  /** R2 operations by their price. */
+  /** R2 operations by billing class. */
   a: number
   b: number
   messages: number
@@ -26,9 +26,9 @@ export type Message = { queue: string; body: unknown }
 
 export async function startMeter(d1: string, r2: string) {
   const counts = { ...none }
-  /** Messages that nobody has delivered yet. */
+  /** Messages that are not delivered yet. */
   const messages: Message[] = []
-  /** Milliseconds of the slowest statement since it was last set to 0. */
+  /** Milliseconds of the slowest statement since the last reset to 0. */
   const slowest = { duration: 0 }
 
   const database = await listen(async (request, body, response) => {
@@ -61,7 +61,7 @@ export async function startMeter(d1: string, r2: string) {
     queue: queues,
     messages,
     slowest,
-    /** What passed while something ran. */
+    /** Returns the counts while a function runs. */
     async during(run: () => Promise<unknown>): Promise<Counts> {
       const before = { ...counts }
       await run()
@@ -73,7 +73,7 @@ export async function startMeter(d1: string, r2: string) {
 
 export type Meter = Awaited<ReturnType<typeof startMeter>>
 
-/** Every request of R2's binding names its method: those that read in a header, the others in front of the body. */
+/** R2's binding sends the method of each operation: reads in a header, writes as a prefix of the body. */
 function bucketMethod(headers: IncomingHttpHeaders, body: Buffer): string {
   const size = Number(headers['cf-r2-metadata-size'] ?? 0)
   const text = headers['cf-r2-request'] ?? body.subarray(0, size).toString()
@@ -95,7 +95,7 @@ async function pass(url: string, request: IncomingMessage, body: Buffer, respons
 
 type Handler = (request: IncomingMessage, body: Buffer, response: ServerResponse) => Promise<void>
 
-/** A server on a free port of 127.0.0.1; answers its address. */
+/** Starts a server on a free port of 127.0.0.1; returns its URL. */
 export async function listen(handle: Handler) {
   const answer = async (request: IncomingMessage, response: ServerResponse) => {
     const chunks: Buffer[] = []

@@ -1,6 +1,6 @@
 import { Hono } from 'hono'
 
-/** What everything else is compared with. */
+/** The baseline of all comparisons. */
 const app = new Hono()
 app.get('/', (c) => c.json({ ok: true }))
 

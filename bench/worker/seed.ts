@@ -4,13 +4,13 @@ import { S3_BUCKET } from './app.ts'
 import type { System } from './system.ts'
 
 /**
- * What the benches ask for. The first of each kind is made through the interface and its queues, then its rows are copied: so nothing
- * here knows what a table looks like, only that ids are UUIDs whose last 12 digits mean nothing.
+ * Test data of the benches. The first row of each kind is created through the API and its queues, then copied with SQL. So this file
+ * knows nothing about the tables except that ids are UUIDs with 12 arbitrary digits at the end.
  */
 
 export type Shop = Awaited<ReturnType<typeof aShop>>
 
-/** An organization with its key. */
+/** Creates an organization with a key. */
 export async function aShop({ call, root }: System) {
   const { secret } = await call<{ secret: string }>('POST', '/v1/organization', root, { name: 'Bench' })
   return { key: secret }
@@ -21,7 +21,7 @@ export async function aCollection({ call }: System, { key }: Shop): Promise<stri
   return collection_id as string
 }
 
-/** A track that waits for its upload, and the object that its upload makes. */
+/** Creates a track without an upload; returns the key of the object that the upload would create. */
 export async function aWaitingTrack({ call }: System, { key }: Shop, collection_id: string) {
   const body = { collection_id, file_name: '01 So What.flac' }
   const created = await call<{ track_id: string; track_upload: { upload_url: string } }>('POST', '/v1/track', key, body)
@@ -29,7 +29,7 @@ export async function aWaitingTrack({ call }: System, { key }: Shop, collection_
   return { id: created.track_id, object: path.split(`/${S3_BUCKET}/`)[1]! }
 }
 
-/** A track that went all the way: the upload, R2's event, and a job of so many seconds of work. */
+/** Creates a track and makes it ready: upload, R2 event, and a job with `seconds` of work. */
 export async function aReadyTrack(system: System, shop: Shop, collection_id: string, seconds: number): Promise<string> {
   const { id, object } = await aWaitingTrack(system, shop, collection_id)
   await system.putObject(object, 'fLaC\0')
@@ -58,10 +58,10 @@ export async function aSession({ call }: System, { key }: Shop, scope: 'track' |
   return play_session_id as string
 }
 
-/** Id of the i-th copy, from 1. */
+/** Id of the i-th copy, starting at 1. */
 const copyId = (id: string, i: number) => `${id.slice(0, 24)}${i.toString(16).padStart(12, '0')}`
 
-/** Copies a thing's row, and those of other tables that belong to it; answers the ids of the copies. */
+/** Copies a row and its dependent rows in other tables; returns the ids of the copies. */
 export async function copies(system: System, id: string, count: number): Promise<string[]> {
   const own = await tableOf(system, id)
   const foreign = `${own.replace(/s$/, '')}_id`
@@ -72,7 +72,7 @@ export async function copies(system: System, id: string, count: number): Promise
   return Array.from({ length: count }, (_, at) => copyId(id, at + 1))
 }
 
-/** The table that has a row with this id. */
+/** Returns the table that contains a row with this id. */
 export async function tableOf(system: System, id: string): Promise<string> {
   for (const [table, columns] of await tables(system)) {
     if (!columns.includes('id')) continue
@@ -81,7 +81,7 @@ export async function tableOf(system: System, id: string): Promise<string> {
   throw new Error(`no table has a row with the id ${id}`)
 }
 
-/** Names of all tables with those of their columns. */
+/** Names of all tables and their columns. */
 async function tables({ simulator: { query } }: System): Promise<[string, string[]][]> {
   const found = await query(
     `select name from sqlite_master where type = 'table' and name not like '\\_cf%' escape '\\'`,
@@ -95,7 +95,7 @@ async function tables({ simulator: { query } }: System): Promise<[string, string
   )
 }
 
-/** Rows in one statement: D1 ends those that take longer than 30 s. */
+/** Rows per statement: D1 aborts statements after 30 s. */
 const AT_ONCE = 50_000
 
 async function copyRow(
@@ -108,7 +108,7 @@ async function copyRow(
 ): Promise<void> {
   const changed: Record<string, string> = {
     [key]: `substr("${key}", 1, 24) || printf('%012x', i)`,
-    // Lists are ordered by these, without two of a kind.
+    // Lists are ordered by these columns, which must be unique.
     order: '"order" + i',
     seq: 'seq + i',
   }
@@ -121,10 +121,10 @@ async function copyRow(
   }
 }
 
-/** The path of a play view. */
+/** Path of a play view. */
 export const view = (play_session_id: string, track_id: string) => `/v1/play/${play_session_id}/${track_id}`
 
-/** A view must be the one that was promised: 4 files, 3 squares, 320 levels. */
+/** Verifies that a view is complete: 4 files, 3 squares, 320 levels. */
 export async function requireView({ call }: System, path: string): Promise<void> {
   const found = await call<{ variants: unknown[]; cover_image: object | null; levels: { levels: unknown[] } }>(
     'GET',

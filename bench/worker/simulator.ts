@@ -7,15 +7,15 @@ import { atEnd } from './ending.ts'
 import { type Config, file, MINIFLARE, socket, startWorkerd, type Value } from './workerd.ts'
 
 /**
- * Miniflare's simulators of D1 and R2, on disk, in a process of their own. Miniflare is started once, so that it writes down how
- * workerd runs them, and is left out from then on.
+ * Miniflare's simulators of D1 and R2, on disk, in a separate process. Miniflare runs once to write its workerd configuration and is not
+ * used after that.
  */
 
 type Module = { name: string; esModule: string }
 type Service = { name: string; worker?: { modules: Module[] } }
 type Miniflare = { ready: Promise<unknown>; dispose: () => Promise<void> }
 
-/** Of the database and the bucket in the simulators. */
+/** Name of the database and of the bucket in the simulators. */
 const NAME = 'bench'
 
 export async function startSimulator() {
@@ -37,7 +37,7 @@ export async function startSimulator() {
           ? { ...service, worker: { ...service.worker, modules: onFile(service.worker.modules) } }
           : service,
       ),
-      // Where Miniflare would write its log.
+      // Miniflare would write its log here.
       { name: 'loopback', external: { address: '127.0.0.1:9', http: {} } },
     ],
     sockets: [socket('d1', designator('d1:db:entry')), socket('r2', designator('r2:bucket:entry'))],
@@ -62,7 +62,7 @@ async function query(url: string, sql: string, params: (string | number)[]): Pro
   return answer[0]!.results
 }
 
-/** The services of both simulators as Miniflare writes them down, and the modules that they import. */
+/** Returns the services of both simulators from Miniflare's configuration, and the modules that they import. */
 async function simulators(state: string) {
   const { Miniflare, convertV4MiniflareOptions } = (await import(pathToFileURL(MINIFLARE).href)) as {
     Miniflare: new (options: unknown) => Miniflare

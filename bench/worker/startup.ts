@@ -6,11 +6,11 @@ import { type Addresses, startApp, startPlain } from './app.ts'
 import type { Bundle } from './bundle.ts'
 import type { Workerd } from './workerd.ts'
 
-/** Isolates in one process, so that what the process itself takes hardly counts. */
+/** Isolates per process, so that the cost of the process itself hardly counts. */
 const ISOLATES = 20
 const EMPTY: Bundle = { 'index.js': 'export default { fetch: () => new Response() }' }
 
-/** CPU milliseconds for which an isolate starts, and for which it answers its first play view. */
+/** CPU milliseconds to start an isolate, and to answer its first play view. */
 export async function startUp(bundle: Bundle, addresses: Addresses, path: string, rounds: number) {
   const starts: number[] = []
   const views: number[] = []
@@ -23,7 +23,7 @@ export async function startUp(bundle: Bundle, addresses: Addresses, path: string
   return { start: median(starts), view: median(views), starts, views }
 }
 
-/** CPU milliseconds per isolate, until the process is idle and until each has answered once. */
+/** CPU milliseconds per isolate until the process is idle, and until each isolate has answered one request. */
 async function measure(start: () => Promise<Workerd>, path: string): Promise<{ start: number; first: number }> {
   const workerd = await start()
   try {
@@ -40,7 +40,7 @@ async function measure(start: () => Promise<Workerd>, path: string): Promise<{ s
   }
 }
 
-/** CPU seconds of a process when it takes no more. */
+/** Waits until a process is idle; returns its CPU seconds. */
 async function idle(pid: number): Promise<number> {
   for (let before = -1; ;) {
     const now = threadSeconds(pid)

@@ -8,14 +8,14 @@ import { type Simulator, startSimulator } from './simulator.ts'
 import { startTranscoder } from './transcoder.ts'
 
 /**
- * All that the benches of the Worker need: simulators with the migrated database, the Worker that is counted (its requests to them
- * pass the meter, its queues and its clock are in our hands), and the addresses for those that are timed, which go straight.
+ * The environment of the Worker benches: simulators with the migrated database; the counted Worker, with metered requests and a
+ * controlled clock and queues; and the addresses for timed Workers, which bypass the meter.
  */
 
-/** Rows that a tick writes even if there is nothing to do. */
+/** Rows that every tick writes, even without work. */
 const HEARTBEAT = 1
 const MIGRATIONS = join(import.meta.dirname, '../../drizzle')
-/** How much faster the clock goes while a job runs. */
+/** Speed factor of the clock while a job runs. */
 const HURRY = 20
 const MOST_TICKS = 100
 
@@ -48,7 +48,7 @@ export async function startSystem() {
     await (await fetch(counted.url('0'), { headers: { 'bench-clock': JSON.stringify(setting) } })).text()
   }
 
-  /** Calls the counted Worker; anything but success is a fault of the bench. */
+  /** Calls the counted Worker; throws on any failure. */
   async function call<T = Record<string, unknown>>(method: string, path: string, key = '', body?: object): Promise<T> {
     const headers = {
       ...(key && { authorization: `Bearer ${key}` }),
@@ -77,19 +77,19 @@ export async function startSystem() {
     addresses: straight,
     call,
     root: ROOT_KEY,
-    /** Of the counted Worker. */
+    /** Process id of the counted Worker. */
     pid: counted.pid,
     putObject: (key: string, bytes: string) => drive(`/object/${encodeURIComponent(key)}`, bytes),
-    /** Hands a message to its consumer, and then all that come of it. */
+    /** Delivers a message to its consumer, and then all messages that result from it. */
     async deliver(queue: string, body: unknown) {
       await drive(`/queue/${queue}`, body)
       for (let next = meter.messages.shift(); next; next = meter.messages.shift()) {
         await drive(`/queue/${next.queue}`, next.body)
       }
     },
-    /** One tick of the cron. */
+    /** Runs one cron tick. */
     tick,
-    /** Ticks at a later time, in milliseconds from now, until one finds nothing to do. */
+    /** Runs cron ticks, `ahead` milliseconds in the future, until one finds no work. */
     sweep: (ahead: number) =>
       at({ ahead, times: 1 }, async () => {
         let ticks = 1
@@ -98,13 +98,13 @@ export async function startSystem() {
             if (ticks === MOST_TICKS) throw new Error(`the sweep still writes after ${ticks} ticks`)
           }
         })
-        // Of jobs that are none of this bench's business.
+        // Drops messages of jobs that this bench does not measure.
         meter.messages.length = 0
         return { ...counts, written: counts.written - ticks * HEARTBEAT }
       }),
-    /** Runs something some milliseconds ago. */
+    /** Runs a function with the clock set back by some milliseconds. */
     ago: <T>(milliseconds: number, run: () => Promise<T>) => at({ ahead: -milliseconds, times: 1 }, run),
-    /** Runs something with the Worker's clock as fast as the played transcoder's. */
+    /** Runs a function with the Worker's clock as fast as the fake transcoder's. */
     hurrying: <T>(run: () => Promise<T>) => at({ ahead: 0, times: HURRY }, run),
   }
 }

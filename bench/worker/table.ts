@@ -1,6 +1,6 @@
 import type { Figure } from './figures.ts'
 
-/** More than this of the machine, and the ratios are not to be quoted. */
+/** Share of the machine used by others above which the ratios should not be quoted. */
 const NOISE = 0.03
 
 export const percent = (part: number) => `${(part * 100).toFixed(0)} %`
@@ -8,7 +8,7 @@ export const percent = (part: number) => `${(part * 100).toFixed(0)} %`
 export const othersLine = (others: number) =>
   `machine used by others: ${percent(others)}${others > NOISE ? '\nOther programs ran: do not quote what is timed. Counts are exact.' : ''}`
 
-/** The figures as text that fits a terminal. */
+/** Formats the figures as text that fits a terminal. */
 export function table(figures: Figure[], others: number): string {
   const rows = [
     ['', '', 'goal', ''],

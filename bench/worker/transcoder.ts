@@ -3,16 +3,16 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { JobEvent, TranscodeJob } from '../../src/contract/job.ts'
 import { listen } from './meter.ts'
 
-/** Milliseconds between two events of progress, as container/audio/progress.ts has it. */
+/** Milliseconds between progress events, as in container/audio/progress.ts. */
 const PROGRESS_EVERY = 500
 
 /**
- * A transcoder that does nothing for as long as a job is said to take, tells of its progress as the real one does, and says that all
- * was made. Its clock goes `times` faster, like that of the Worker that is counted.
+ * A fake transcoder that waits for the configured time, reports progress as the real one does, and then reports that all variants were
+ * made. Its clock runs `times` faster, like that of the counted Worker.
  */
 export async function startTranscoder(times: number) {
   const work = { seconds: 0 }
-  /** Objects that the real one would have put into the bucket, and sources that it would have read. */
+  /** Objects that the real transcoder would have written to the bucket, and sources that it would have read. */
   const made = { files: 0, sources: 0 }
   const url = await listen(async (_request, body, response) => {
     const job = JSON.parse(body.toString()) as TranscodeJob

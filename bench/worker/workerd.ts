@@ -9,24 +9,24 @@ import type { Readable } from 'node:stream'
 
 import { atEnd } from './ending.ts'
 
-/** Bare `workerd serve`, as wrangler brings it along: no Node, no proxy and no simulator in the process that is measured. */
+/** Bare `workerd serve`, as wrangler ships it: no Node, proxy or simulator in the measured process. */
 
 const require = createRequire(createRequire(import.meta.url).resolve('wrangler/package.json'))
 const { default: WORKERD } = require('workerd') as { default: string }
-/** Wrangler's own Miniflare. */
+/** The Miniflare that wrangler depends on. */
 export const MINIFLARE = require.resolve('miniflare')
 
 export type Value = string | number | boolean | null | Text | Value[] | { [name: string]: Value | undefined }
 type Text = { capnp: string }
 
-/** A name of the schema's own, such as an enumerated value, or any other text of the configuration. */
+/** A literal of the schema, such as an enum value, or any other text for the configuration. */
 export const literal = (capnp: string): Text => ({ capnp })
-/** The contents of a file of the directory that the configuration lies in. */
+/** The contents of a file in the directory of the configuration. */
 export const file = (path: string) => literal(`embed ${JSON.stringify(path)}`)
 
 export type Config = { services: Value[]; sockets: Value[]; extensions?: Value[] }
 
-/** A value in the text form of Cap'n Proto, which has no `null`: that stands for `void`. */
+/** Formats a value as Cap'n Proto text. There is no `null` in it, so null becomes `void`. */
 function text(value: Value | undefined): string {
   if (value === null) return 'void'
   if (Array.isArray(value)) return `[${value.map(text).join(', ')}]`
@@ -40,19 +40,19 @@ function text(value: Value | undefined): string {
 
 export type Workerd = {
   pid: number
-  /** Address of a socket by its name. */
+  /** URL of a socket by its name. */
   url: (socket: string) => string
   stop: () => Promise<void>
 }
 
-/** Lines that a process wrote, for when it does not start. */
+/** Last lines of output to show when a process does not start. */
 const TAIL = 20
 
-/** All that has been started and not stopped. */
+/** Processes that are running. */
 const running = new Set<Workerd>()
 export const runningPids = () => [...running].map(({ pid }) => pid)
 
-/** Starts workerd on free ports of 127.0.0.1; `files` are those that `file` names. Ready when every socket listens. */
+/** Starts workerd on free ports of 127.0.0.1 with the contents that `file` refers to. Resolves when every socket listens. */
 export async function startWorkerd(config: Config, files: Record<string, Uint8Array | string> = {}): Promise<Workerd> {
   const directory = await mkdtemp(join(tmpdir(), 'tonearm-bench-'))
   const root = `using Workerd = import "/workerd/workerd.capnp";\nconst config :Workerd.Config = ${text(config)};\n`
@@ -89,7 +89,7 @@ export async function startWorkerd(config: Config, files: Record<string, Uint8Ar
   return workerd
 }
 
-/** Reads the ports until all sockets listen, or workerd has ended. */
+/** Reads port numbers until all sockets listen or workerd has exited. */
 async function listening(child: ChildProcess, ports: Map<string, number>, sockets: number): Promise<void> {
   for await (const line of createInterface({ input: child.stdio[3] as Readable })) {
     const { event, socket, port } = JSON.parse(line) as { event: string; socket: string; port: number }
