@@ -12,14 +12,14 @@ export const COVER_PREFIX = 'cover-'
 
 /** Creates a directory and its parents. Node's `recursive` loops forever where mkdir always returns ENOENT, as below /proc. */
 export function makeDirectories(path: string): void {
-  const isThere = () => statSync(path, { throwIfNoEntry: false })?.isDirectory()
-  if (isThere()) return
+  const exists = () => statSync(path, { throwIfNoEntry: false })?.isDirectory()
+  if (exists()) return
   if (dirname(path) !== path) makeDirectories(dirname(path))
   try {
     mkdirSync(path)
   } catch (error) {
     // Another process created it in the meantime.
-    if (!isThere()) throw error
+    if (!exists()) throw error
   }
 }
 
@@ -48,8 +48,8 @@ export async function makeDirectory(path: string, owner: number | null): Promise
 export function cleanWorkDir(workDir: string): void {
   if (!existsSync(workDir)) return
   for (const name of readdirSync(workDir)) {
-    const ours = name.startsWith(JOB_PREFIX) || name.startsWith(COVER_PREFIX)
-    if (ours) rmSync(join(workDir, name), { recursive: true, force: true })
+    const isOurs = name.startsWith(JOB_PREFIX) || name.startsWith(COVER_PREFIX)
+    if (isOurs) rmSync(join(workDir, name), { recursive: true, force: true })
   }
 }
 
@@ -78,21 +78,21 @@ export function findRoom(workDir: string, job: TranscodeJob, running: TranscodeJ
   const free = bavail * bsize
   const needed = spaceFor(job)
   if (needed > blocks * bsize) return 'never'
-  const taken = running.map((other) => usedBy(join(workDir, `${JOB_PREFIX}${other.job_id}`)))
-  const outstanding = running.map((other, i) => Math.max(0, bytesOf(other) - taken[i]!))
+  const used = running.map((other) => usedBy(join(workDir, `${JOB_PREFIX}${other.job_id}`)))
+  const outstanding = running.map((other, i) => Math.max(0, bytesOf(other) - used[i]!))
   if (needed + sum(outstanding) <= free) return 'now'
-  return needed <= free + sum(taken) ? 'later' : 'not'
+  return needed <= free + sum(used) ? 'later' : 'not'
 }
 
-const sum = (numbers: number[]) => numbers.reduce((all, one) => all + one, 0)
+const sum = (numbers: number[]) => numbers.reduce((all, value) => all + value, 0)
 
 /** Bytes of the files in a job's directory. A file that disappears during the scan counts as 0. */
 function usedBy(directory: string): number {
-  const names = attempt(() => readdirSync(directory)) ?? []
-  return sum(names.map((name) => attempt(() => statSync(join(directory, name)).size) ?? 0))
+  const names = orUndefined(() => readdirSync(directory)) ?? []
+  return sum(names.map((name) => orUndefined(() => statSync(join(directory, name)).size) ?? 0))
 }
 
-function attempt<T>(read: () => T): T | undefined {
+function orUndefined<T>(read: () => T): T | undefined {
   try {
     return read()
   } catch {

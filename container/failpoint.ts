@@ -16,13 +16,13 @@ export type Failpoint =
   | 'result_fetched'
 
 let armed = new Map<string, string>()
-let notes = ''
+let notesDir = ''
 
 /** Arms the requested failpoints. Each one that fires leaves a file in the work directory, so that the next start skips it. */
-export function armFailpoints(workDir: string, wanted = process.env.FAILPOINTS ?? ''): void {
+export function armFailpoints(workDir: string, spec = process.env.FAILPOINTS ?? ''): void {
   if (process.env.NODE_ENV === 'production') return
-  notes = workDir
-  armed = new Map(wanted.split(' ').map((text) => text.split('=') as [string, string]))
+  notesDir = workDir
+  armed = new Map(spec.split(' ').map((text) => text.split('=') as [string, string]))
 }
 
 /** Kills the process or throws if this failpoint is armed. */
@@ -31,7 +31,7 @@ export function failpoint(name: Failpoint): void {
   if (!action) return
   armed.delete(name)
   try {
-    openSync(join(notes, `failpoint-${name}`), 'wx')
+    openSync(join(notesDir, `failpoint-${name}`), 'wx')
   } catch {
     return
   }

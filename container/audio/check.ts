@@ -19,7 +19,7 @@ const TOLERANCE = 0.05
 const MP3_PADDING = 2500
 
 /** Seconds at the end of the file that are decoded. */
-const DECODED = 1
+const DECODED_SECONDS = 1
 
 /**
  * Returns what is wrong with a finished file that should last `length` seconds. Returns null if it opens, starts at 0, has that length,
@@ -28,10 +28,14 @@ const DECODED = 1
 export async function faultOf(encode: Encode, length: number, checking: Checking): Promise<string | null> {
   const entries = 'format=duration:stream=start_time,duration,nb_read_frames'
   // Old versions of ffprobe count no frames in an interval without an end.
-  const end = ['-count_frames', '-read_intervals', `${Math.max(0, length - DECODED).toFixed(3)}%+${2 * DECODED}`]
+  const endFlags = [
+    '-count_frames',
+    '-read_intervals',
+    `${Math.max(0, length - DECODED_SECONDS).toFixed(3)}%+${2 * DECODED_SECONDS}`,
+  ]
   const input = ownInput(DEMUXERS[encode.codec], encode.file)
-  const shown = ['-select_streams', 'a', '-show_entries', entries, '-of', 'json']
-  const args = ['-v', 'error', ...MAX_ALLOC, ...end, ...shown, ...input]
+  const outputFlags = ['-select_streams', 'a', '-show_entries', entries, '-of', 'json']
+  const args = ['-v', 'error', ...MAX_ALLOC, ...endFlags, ...outputFlags, ...input]
   const limits = {
     cwd: checking.directory,
     timeoutSeconds: CHECK_SECONDS,
@@ -43,13 +47,13 @@ export async function faultOf(encode: Encode, length: number, checking: Checking
   if (exit.code !== 0 && !exit.timedOut) exit = await run(checking.tools.ffprobe, args, limits)
   checking.signal.throwIfAborted()
   if (exit.timedOut) throw new JobError('timed_out', 'The check of a finished file took too long.', true)
-  const found = exit.code === 0 ? Probe.parse(JSON.parse(exit.stdout.toString())) : null
-  const stream = found?.streams[0]
-  const lasts = stream?.duration ?? found?.format.duration
-  if (!found || !stream || !lasts || !stream.nb_read_frames) return 'The file has no audio that can be played.'
+  const probed = exit.code === 0 ? Probe.parse(JSON.parse(exit.stdout.toString())) : null
+  const stream = probed?.streams[0]
+  const duration = stream?.duration ?? probed?.format.duration
+  if (!probed || !stream || !duration || !stream.nb_read_frames) return 'The file has no audio that can be played.'
   const slack = TOLERANCE + (encode.codec === 'mp3' ? MP3_PADDING / encode.rate : 0)
   if (Math.abs(stream.start_time ?? 0) > slack) return `The file starts at ${stream.start_time} s.`
-  if (Math.abs(lasts - length) > slack) return `The file lasts ${lasts} s, and the audio ${length} s.`
+  if (Math.abs(duration - length) > slack) return `The file lasts ${duration} s, and the audio ${length} s.`
   return null
 }
 

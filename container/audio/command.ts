@@ -50,15 +50,15 @@ export function ffmpegArguments(command: Command): string[] {
 }
 
 /** Arguments that copy the source's audio stream into a separate file, without tags, pictures and chapters. */
-export function copyArguments(command: Reading, copy: { format: string; file: string }) {
+export function copyArguments(command: InputCommand, copy: { format: string; file: string }) {
   const faststart = copy.format === 'ipod' ? ['-movflags', '+faststart'] : []
-  const stream = ['-map', `0:${command.source.stream}`, '-c', 'copy', ...CLEAN]
+  const stream = ['-map', `0:${command.source.stream}`, '-c', 'copy', ...NO_METADATA]
   return [...inputArguments(command), ...stream, ...faststart, '-f', copy.format, `file:${copy.file}`]
 }
 
-type Reading = Omit<Command, 'encodes' | 'measures' | 'labels'>
+type InputCommand = Omit<Command, 'encodes' | 'measures' | 'labels'>
 
-function inputArguments({ pass, source, sniffed, maxDuration }: Reading): string[] {
+function inputArguments({ pass, source, sniffed, maxDuration }: InputCommand): string[] {
   const strict = pass === 'strict'
   const decoder = source.decoder ? [`-c:${source.stream}`, source.decoder] : []
   return [
@@ -81,7 +81,7 @@ function inputArguments({ pass, source, sniffed, maxDuration }: Reading): string
 // Loudness needs a separate output: old versions of ebur128 output 48 kHz whatever the input, and ffmpeg 7.1 aborts on `anullsink` in
 // such a graph.
 function measurement(measure: Measure, source: Source): string[] {
-  const output = ['-map', `[${measure}]`, '-c:a', 'pcm_s16le', ...CLEAN]
+  const output = ['-map', `[${measure}]`, '-c:a', 'pcm_s16le', ...NO_METADATA]
   if (measure === 'loudness') return [...output, '-f', 'null', '-']
   // Writes full buffers of 32 KiB instead of flushing each packet, so Node wakes up less often: for MP3 a fifth as often.
   return [...output, '-ar', String(source.sampleRate), '-flush_packets', '0', '-f', 's16le', 'pipe:1']
@@ -90,36 +90,36 @@ function measurement(measure: Measure, source: Source): string[] {
 // One graph per output: from version 7 on, ffmpeg runs each in its own thread. With a single shared `asplit`, an encoder that is slow for
 // a moment would block all the others.
 function filterGraphs({ source, encodes, measures }: Command): string[] {
-  const decoded = `[0:${source.stream}]${[...timeFilters(source), shape(source)].join(',')}`
+  const decoded = `[0:${source.stream}]${[...timeFilters(source), formatFilter(source)].join(',')}`
   return [
     ...encodes.map((encode, i) => {
       const mixed = `${[decoded, ...endFilters(source)].join(',')}${downmix(source, encode.channels, encode.codec)}`
-      return `${[mixed, ...levelFilter(encode), ...cutFilter(encode), ...lead(encode)].join(',')}[v${i}]`
+      return `${[mixed, ...levelFilter(encode), ...cutFilter(encode), ...preSkip(encode)].join(',')}[v${i}]`
     }),
     ...measures.map(
-      (measure) => `${decoded}${downmix(source, heardChannels(source))},${MEASURING[measure]}[${measure}]`,
+      (measure) => `${decoded}${downmix(source, heardChannels(source))},${MEASURE_FILTERS[measure]}[${measure}]`,
     ),
   ]
 }
 
-const MEASURING: Record<Measure, string> = {
+const MEASURE_FILTERS: Record<Measure, string> = {
   pcm: 'aformat=sample_fmts=s16',
   // `verbose` stops every version from logging each 100 ms; old versions do not know `quiet`.
   loudness: 'ebur128=peak=true:framelog=verbose',
 }
 
 // Keeps the source's own rate and layout, so that all outputs agree even if the format changes within the source.
-function shape(source: Source): string {
+function formatFilter(source: Source): string {
   const layout = `sample_rates=${source.sampleRate}:channel_layouts=${source.channelLayout}`
   // Floating point can exceed full scale (by 34 dB in damaged audio) and can hold NaN, and encoders handle both differently.
   return `aformat=sample_fmts=${(source.bitDepth ?? 16) <= 16 ? 's16' : 's32'}:${layout}`
 }
 
-const lead = ({ codec, channels }: Encode) => (codec === 'opus' ? preSkipFilters(channels) : [])
+const preSkip = ({ codec, channels }: Encode) => (codec === 'opus' ? preSkipFilters(channels) : [])
 
 // LAME attenuates everything (`abr_switch_map` in its presets.c), and ffmpeg has no option to disable that.
 function levelFilter({ codec, bitrate }: Encode): string[] {
-  const scale = LAME_SCALES.find(([most]) => bitrate <= most)?.[1]
+  const scale = LAME_SCALES.find(([maxBitrate]) => bitrate <= maxBitrate)?.[1]
   return codec === 'mp3' && scale ? [`volume=${decimal(1 / scale)}:precision=float`] : []
 }
 
@@ -142,48 +142,59 @@ function cutFilter({ cut }: Encode): string[] {
 // ffmpeg does not parse 1e-7.
 const decimal = (number: number) => number.toFixed(6)
 
-const CLEAN = ['-map_metadata', '-1', '-map_chapters', '-1']
+const NO_METADATA = ['-map_metadata', '-1', '-map_chapters', '-1']
 
 function encoder({ codec, bitrate, rate, bits }: Encode): string[] {
-  const shape = ['-ar', String(rate)]
+  const rateFlags = ['-ar', String(rate)]
   switch (codec) {
     case 'mp3':
-      return [...shape, '-c:a', 'libmp3lame', '-b:a', `${bitrate}k`, ...CLEAN, '-id3v2_version', '3', '-f', 'mp3']
+      return [
+        ...rateFlags,
+        '-c:a',
+        'libmp3lame',
+        '-b:a',
+        `${bitrate}k`,
+        ...NO_METADATA,
+        '-id3v2_version',
+        '3',
+        '-f',
+        'mp3',
+      ]
     case 'aac': {
       // `fast`, the default of ffmpeg 4, makes loud pure tones 2 dB too soft (docs/decisions/0060).
       const coder = ['-c:a', 'aac', '-aac_coder', 'twoloop', '-b:a', `${bitrate}k`]
-      return [...shape, ...coder, ...CLEAN, '-movflags', '+faststart', '-f', 'ipod']
+      return [...rateFlags, ...coder, ...NO_METADATA, '-movflags', '+faststart', '-f', 'ipod']
     }
     case 'opus':
-      return [...shape, '-c:a', 'libopus', '-b:a', `${bitrate}k`, '-vbr', 'on', ...CLEAN, '-f', 'webm']
+      return [...rateFlags, '-c:a', 'libopus', '-b:a', `${bitrate}k`, '-vbr', 'on', ...NO_METADATA, '-f', 'webm']
     case 'flac':
       // By default, ffmpeg encodes any source that decodes to floating point as 24-bit FLAC.
-      return [...shape, '-c:a', 'flac', '-sample_fmt', bits === 24 ? 's32' : 's16', ...CLEAN, '-f', 'flac']
+      return [...rateFlags, '-c:a', 'flac', '-sample_fmt', bits === 24 ? 's32' : 's16', ...NO_METADATA, '-f', 'flac']
   }
 }
 
 function output(i: number, encode: Encode, { tools, labels }: Command): string[] {
-  const flags = [...encoder(encode), ...labelArguments(encode, labels), ...waiting(encode, tools.version)]
+  const flags = [...encoder(encode), ...labelArguments(encode, labels), ...queueFlags(encode, tools.version)]
   return ['-map', `[v${i}]`, ...flags, `file:${encode.file}`]
 }
 
 // WebM cannot hold a picture, and a preview should start at once.
 function labelArguments({ codec, cut }: Encode, labels: Labels | null): string[] {
   if (!labels) return []
-  const front = ['-disposition:v:0', 'attached_pic', '-metadata:s:v:0', 'comment=Cover (front)']
+  const frontCover = ['-disposition:v:0', 'attached_pic', '-metadata:s:v:0', 'comment=Cover (front)']
   const isPictured = labels.picture && codec !== 'opus' && !cut
-  return [...(isPictured ? ['-map', '1:v', '-c:v', 'copy', ...front] : []), ...tagArguments(labels.tags)]
+  return [...(isPictured ? ['-map', '1:v', '-c:v', 'copy', ...frontCover] : []), ...tagArguments(labels.tags)]
 }
 
 // Packets that may be queued for the muxer thread (8 by default): encoders block less often, which saves 1 or 2 % of a job's time. FLAC's
 // packets are few and large. Old versions reject the option, and the version strings of development builds do not show how old they are.
-function waiting({ codec }: Encode, version: string): string[] {
+function queueFlags({ codec }: Encode, version: string): string[] {
   const major = Number(/^n?(\d+)\./.exec(version)?.[1] ?? 0)
   return major >= 7 && !CODECS[codec].lossless ? ['-thread_queue_size', '256'] : []
 }
 
 // Anchored to the start of a line: the text also contains the source's tags, which are indented.
-const GUILTY = [
+const BLAME_PATTERNS = [
   /^Error while opening encoder for output stream #(\d+):/m,
   /^Error initializing output stream (\d+):/m,
   /^Could not write header for output file #(\d+)/m,
@@ -193,11 +204,11 @@ const GUILTY = [
 
 /** Returns the encode whose encoder or muxer ffmpeg names as the cause of its failure. */
 export function blamedEncode(stderr: string, encodes: Encode[]): Encode | undefined {
-  const missing = /^(?:\[.*\] )?Unknown encoder '(\w+)'/m.exec(stderr)?.[1]
-  if (missing) return encodes.find((encode) => encoder(encode).includes(missing))
-  for (const pattern of GUILTY) {
-    const found = pattern.exec(stderr)
-    if (found) return encodes[Number(found[1])]
+  const missingEncoder = /^(?:\[.*\] )?Unknown encoder '(\w+)'/m.exec(stderr)?.[1]
+  if (missingEncoder) return encodes.find((encode) => encoder(encode).includes(missingEncoder))
+  for (const pattern of BLAME_PATTERNS) {
+    const match = pattern.exec(stderr)
+    if (match) return encodes[Number(match[1])]
   }
   return undefined
 }

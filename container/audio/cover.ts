@@ -50,13 +50,13 @@ export async function uploadCover(cover: Cover, outputs: CoverOutputs, signal: A
   const { squares, largeSquare, large, image_colors } = cover
   const put = (body: Uint8Array, url: string) => upload({ body, url, contentType: 'image/jpeg', signal })
   const names = Object.keys(COVER_SIZES) as CoverSize[]
-  const isLarge = largeSquare !== undefined && outputs.large !== undefined
+  const hasLarge = largeSquare !== undefined && outputs.large !== undefined
   await Promise.all([
     ...names.map((name) => put(squares[name], outputs[name])),
-    ...(isLarge ? [put(largeSquare, outputs.large!)] : []),
+    ...(hasLarge ? [put(largeSquare, outputs.large!)] : []),
   ])
   failpoint('cover_uploaded')
-  return { image_colors, ...(isLarge && { large }) }
+  return { image_colors, ...(hasLarge && { large }) }
 }
 
 type Raw = { data: Buffer; info: OutputInfo }

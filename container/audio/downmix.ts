@@ -11,8 +11,8 @@ export const heardChannels = (source: Source) => Math.min(source.channels, 2)
 
 /** Returns the filter that mixes a source down to `channels`, with a leading comma; empty if nothing is mixed. */
 export function downmix(source: Source, channels: number, codec?: AudioCodec): string {
-  const keeps = codec && codecOf(codec).lossless
-  if (channels === source.channels && (keeps || PLAIN.includes(source.channelLayout))) return ''
+  const isLossless = codec && codecOf(codec).lossless
+  if (channels === source.channels && (isLossless || PLAIN_LAYOUTS.includes(source.channelLayout))) return ''
   const gains = source.channels === 1 ? [[1, 1]] : source.speakers.map(gainsOf)
   const rows =
     channels === 1
@@ -25,7 +25,7 @@ export function downmix(source: Source, channels: number, codec?: AudioCodec): s
   return mayClip ? `${pan},${limiter(source.sampleRate)}` : pan
 }
 
-const PLAIN = ['mono', 'stereo']
+const PLAIN_LAYOUTS = ['mono', 'stereo']
 const HALF_POWER = Math.SQRT1_2
 
 /** A speaker's gains for left and right, from ITU-R BS.775-4, table 2, where that lists the speaker. The LFE is dropped. */

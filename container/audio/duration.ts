@@ -2,10 +2,10 @@ import type { PcmSummary } from './levels.ts'
 import type { Source } from './probe.ts'
 
 /** Frames that may follow the end of the edit list: the padding of the last packet, which is longest in HE-AAC. */
-const MOST_PADDING = 2048
+const MAX_PADDING = 2048
 
 /** Whether the edit list ends before the audio does. Such a header is wrong and is ignored. */
-export const isCutShort = (pcm: PcmSummary) => pcm.excess > MOST_PADDING
+export const isCutShort = (pcm: PcmSummary) => pcm.excess > MAX_PADDING
 
 /** Duration in seconds by decoded samples, with 3 decimals. */
 export const durationOf = (source: Source, pcm: PcmSummary) => toMilliseconds(pcm.frames / source.sampleRate)

@@ -50,16 +50,18 @@ const EARLY_FILE = 'early'
  */
 export function startEarly(request: EarlyRequest): Early | null {
   const { job, source, sniffed, encodes } = request
-  const known = source.duration ?? 0
-  if (!job.early || job.pass !== 'strict' || !sniffed.demuxer || known < job.early.from_duration) return null
+  const duration = source.duration ?? 0
+  if (!job.early || job.pass !== 'strict' || !sniffed.demuxer || duration < job.early.from_duration) return null
   const copy = COPIES[source.codec]
   const encode =
-    encodes.find((one) => CODECS[one.codec].lossless && !one.cut && one.channels === source.channels) ?? null
+    encodes.find(
+      (candidate) => CODECS[candidate.codec].lossless && !candidate.cut && candidate.channels === source.channels,
+    ) ?? null
   if (!copy && !(source.lossless && encode)) return null
   const abandoned = new AbortController()
   const signal = AbortSignal.any([request.signal, abandoned.signal])
-  const work = copy ? makeCopy({ ...request, signal }, copy) : makeFinal({ ...request, signal }, encode!)
-  return { encode: copy ? null : encode, finished: work.catch(() => false), abandon: () => abandoned.abort() }
+  const uploading = copy ? makeCopy({ ...request, signal }, copy) : encodeFinal({ ...request, signal }, encode!)
+  return { encode: copy ? null : encode, finished: uploading.catch(() => false), abandon: () => abandoned.abort() }
 }
 
 async function makeCopy(request: EarlyRequest, { format, type }: { format: string; type: string }): Promise<boolean> {
@@ -73,7 +75,7 @@ async function makeCopy(request: EarlyRequest, { format, type }: { format: strin
   }
 }
 
-async function makeFinal(request: EarlyRequest, encode: Encode): Promise<boolean> {
+async function encodeFinal(request: EarlyRequest, encode: Encode): Promise<boolean> {
   const labels = await request.labels
   const command = { ...request, labels, pass: 'strict' as const, maxDuration: request.job.max_duration }
   const { url, content_type } = request.job.variants.find((variant) => variant.index === encode.index)!

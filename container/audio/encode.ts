@@ -36,7 +36,7 @@ export type Encoded = {
 }
 
 /** Shortest audio, in seconds, from which every encoder makes a valid file. */
-const SHORTEST = 0.05
+const MIN_SECONDS = 0.05
 
 type Attempt = { exit: Exit; pcm: PcmSummary }
 
@@ -47,15 +47,15 @@ type Attempt = { exit: Exit; pcm: PcmSummary }
 export async function encode(request: EncodeRequest): Promise<Encoded> {
   const failed: Encoded['failed'] = []
   const { early } = request
-  let encodes = request.encodes.filter((one) => one !== early?.encode)
+  let encodes = request.encodes.filter((candidate) => candidate !== early?.encode)
   let pass = request.pass
   let fallback: string | null = null
   for (;;) {
     const { exit, pcm } = await attempt({ ...request, pass, encodes, measures: MEASURES })
     if (exit.code === 0 && pcm.frames > 0) {
       refuseShort(pcm, request)
-      const whole = { pass, fallback, pcm, stderr: exit.stderr, made: encodes, uploaded: null, failed }
-      return early?.encode && pass === 'strict' ? joinEarly({ ...request, pass }, whole, early) : whole
+      const encoded = { pass, fallback, pcm, stderr: exit.stderr, made: encodes, uploaded: null, failed }
+      return early?.encode && pass === 'strict' ? joinEarly({ ...request, pass }, encoded, early) : encoded
     }
     const blamed = exit.timedOut ? undefined : blamedEncode(exit.stderr, encodes)
     if (blamed) {
@@ -66,8 +66,8 @@ export async function encode(request: EncodeRequest): Promise<Encoded> {
       // The early file came from a source that turned out to be damaged.
       early?.abandon()
       await early?.finished
-      encodes = request.encodes.filter((one) => !failed.some(({ index }) => index === one.index))
-      fallback = whyFailed(exit)
+      encodes = request.encodes.filter((candidate) => !failed.some(({ index }) => index === candidate.index))
+      fallback = fallbackReason(exit)
       request.onFallback(fallback)
     } else {
       if (exit.timedOut) throw new JobError('timed_out', 'Decoding took longer than it may.', true)
@@ -79,43 +79,48 @@ export async function encode(request: EncodeRequest): Promise<Encoded> {
 }
 
 /** Adds the encode of the early process, or encodes it now if that process failed. */
-async function joinEarly(request: EncodeRequest, whole: Encoded, { encode: one, finished }: Early): Promise<Encoded> {
-  if (!one) return whole
-  if (await finished) return { ...whole, made: [...whole.made, one], uploaded: one.index }
-  return makeOne(request, whole, one)
+async function joinEarly(
+  request: EncodeRequest,
+  encoded: Encoded,
+  { encode: earlyEncode, finished }: Early,
+): Promise<Encoded> {
+  if (!earlyEncode) return encoded
+  if (await finished) return { ...encoded, made: [...encoded.made, earlyEncode], uploaded: earlyEncode.index }
+  return encodeAlone(request, encoded, earlyEncode)
 }
 
 /** Recuts previews whose position changes once the real length is known: headers can be wrong, and some state no length. */
-export async function recut(request: EncodeRequest, whole: Encoded, encodes: Encode[]): Promise<Encoded> {
-  let { made, ...rest } = whole
-  for (const one of encodes.filter(({ cut }) => cut !== null)) {
-    const before = made.find(({ index }) => index === one.index)?.cut
-    if (!before || !one.cut) continue
-    if (Math.abs(before.start - one.cut.start) + Math.abs(before.length - one.cut.length) < 0.01) continue
-    made = made.filter(({ index }) => index !== one.index)
-    ;({ made, ...rest } = await makeOne(request, { ...rest, made }, one))
+export async function recut(request: EncodeRequest, encoded: Encoded, encodes: Encode[]): Promise<Encoded> {
+  let { made, ...others } = encoded
+  for (const planned of encodes.filter(({ cut }) => cut !== null)) {
+    const previousCut = made.find(({ index }) => index === planned.index)?.cut
+    if (!previousCut || !planned.cut) continue
+    if (Math.abs(previousCut.start - planned.cut.start) + Math.abs(previousCut.length - planned.cut.length) < 0.01)
+      continue
+    made = made.filter(({ index }) => index !== planned.index)
+    ;({ made, ...others } = await encodeAlone(request, { ...others, made }, planned))
   }
-  return { ...rest, made }
+  return { ...others, made }
 }
 
-async function makeOne(request: EncodeRequest, whole: Encoded, one: Encode): Promise<Encoded> {
-  const seconds = whole.pcm.frames / request.source.sampleRate
-  const alone = await attempt({ ...request, encodes: [one], measures: [], seconds })
-  if (alone.exit.code === 0) return { ...whole, made: [...whole.made, one] }
-  const failure = { index: one.index, message: `The ${one.codec} encoder failed.` }
-  return { ...whole, failed: [...whole.failed, failure] }
+async function encodeAlone(request: EncodeRequest, encoded: Encoded, planned: Encode): Promise<Encoded> {
+  const seconds = encoded.pcm.frames / request.source.sampleRate
+  const attempted = await attempt({ ...request, encodes: [planned], measures: [], seconds })
+  if (attempted.exit.code === 0) return { ...encoded, made: [...encoded.made, planned] }
+  const failure = { index: planned.index, message: `The ${planned.codec} encoder failed.` }
+  return { ...encoded, failed: [...encoded.failed, failure] }
 }
 
-async function encodeSeparately(request: EncodeRequest, before: Exit): Promise<Encoded> {
+async function encodeSeparately(request: EncodeRequest, previousExit: Exit): Promise<Encoded> {
   const { exit, pcm } = await attempt({ ...request, encodes: [], measures: MEASURES })
   if (exit.code === 0 && pcm.frames === 0)
     throw new JobError('no_samples', 'The file holds no audio: it ends after its header.')
   if (exit.code !== 0 || pcm.frames === 0) {
-    if (exit.signal && before.signal) throw new JobError('internal', 'The decoder crashed.', true)
+    if (exit.signal && previousExit.signal) throw new JobError('internal', 'The decoder crashed.', true)
     throw new JobError('decode_failed', 'The audio is damaged or not decodable.')
   }
   refuseShort(pcm, request)
-  let whole: Encoded = {
+  let encoded: Encoded = {
     pass: request.pass,
     fallback: null,
     pcm,
@@ -124,8 +129,8 @@ async function encodeSeparately(request: EncodeRequest, before: Exit): Promise<E
     uploaded: null,
     failed: [],
   }
-  for (const one of request.encodes) whole = await makeOne(request, whole, one)
-  return whole
+  for (const planned of request.encodes) encoded = await encodeAlone(request, encoded, planned)
+  return encoded
 }
 
 /** `seconds`: the length of the audio, needed for the timeout when nothing is measured. */
@@ -168,13 +173,13 @@ const DISK_FULL = /^\S.*(?:No space left on device|Disk quota exceeded)\.?$/m
 const NO_DECODER = /^(?:\[.*\] )?(?:Unknown decoder '|Decoder \(codec |Decoding requested, but no decoder found for)/m
 
 function refuseShort(pcm: PcmSummary, { source }: EncodeRequest): void {
-  if (pcm.frames / source.sampleRate < SHORTEST) throw new JobError('too_short', 'The audio is shorter than 50 ms.')
+  if (pcm.frames / source.sampleRate < MIN_SECONDS) throw new JobError('too_short', 'The audio is shorter than 50 ms.')
 }
 
 /** The fallback reason when the source itself is damaged. */
 export const DAMAGED = 'The strict pass met damaged audio.'
 
-function whyFailed(exit: Exit): string {
+function fallbackReason(exit: Exit): string {
   if (exit.timedOut) return 'The strict pass took too long.'
   if (exit.signal) return 'The strict pass crashed.'
   return DAMAGED

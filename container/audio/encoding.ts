@@ -14,52 +14,55 @@ const BYTES = new Map(
 )
 
 /** Misread capitals with accents followed by a curly quote decode to these rare letters. */
-const ACCIDENTS = /[\u0180-\u0217\u021c-\u036f\u0500-\u05cf\u0700-\u08ff]/
+const UNLIKELY_LETTERS = /[\u0180-\u0217\u021c-\u036f\u0500-\u05cf\u0700-\u08ff]/
 
 /** Repairs UTF-8 that was read as Latin-1 or Windows-1252 and encoded again; null for any other text. */
-function undouble(text: string): string | null {
+function undoDoubleEncoding(text: string): string | null {
   const bytes = Array.from(text, (character) => BYTES.get(character))
   if (bytes.includes(undefined)) return null
-  const again = decodeAs('utf-8', Uint8Array.from(bytes as number[]))
-  return again === null || ACCIDENTS.test(again) ? null : again
+  const decoded = decodeAs('utf-8', Uint8Array.from(bytes as number[]))
+  return decoded === null || UNLIKELY_LETTERS.test(decoded) ? null : decoded
 }
 
 /** The original bytes of a text that ffmpeg widened as Latin-1; null if it contains other characters. */
-const narrow = (text: string) => (/^[\0-\xff]*$/.test(text) ? Uint8Array.from(Buffer.from(text, 'latin1')) : null)
+const toLatin1Bytes = (text: string) =>
+  /^[\0-\xff]*$/.test(text) ? Uint8Array.from(Buffer.from(text, 'latin1')) : null
 
-const isPlain = (bytes: Uint8Array) => bytes.every((byte) => byte < 0x80)
+const isAscii = (bytes: Uint8Array) => bytes.every((byte) => byte < 0x80)
 
 /** Windows-1251: full words of Cyrillic, capitalized as words are. Misread Latin-1 gives single Cyrillic letters among others. */
 function isCyrillic(text: string): boolean {
   const words = (text.match(/[\p{L}]+/gu) ?? []).filter((word) => /[^a-z]/i.test(word))
-  const good = words.filter((word) => /^[А-ЯЁЄІЇҐЎ]?[а-яёєіїґў]+$|^[А-ЯЁЄІЇҐЎ]+$/u.test(word))
-  const letters = (all: string[]) => all.join('').length
+  const cyrillic = words.filter((word) => /^[А-ЯЁЄІЇҐЎ]?[а-яёєіїґў]+$|^[А-ЯЁЄІЇҐЎ]+$/u.test(word))
+  const countLetters = (all: string[]) => all.join('').length
   // Two-letter words prove nothing: in Latin-1 they can consist of accented letters only.
-  return good.some(({ length }) => length > 2) && letters(good) >= 0.8 * letters(words)
+  return cyrillic.some(({ length }) => length > 2) && countLetters(cyrillic) >= 0.8 * countLetters(words)
 }
 
 /** Shift-JIS: kana, or kanji in runs or separate from Latin letters, most of them common (lead bytes 0x81 to 0x9F). */
 function isJapanese(text: string, bytes: Uint8Array): boolean {
   if (/[\ue000-\uf8ff]/.test(text)) return false
   const runs = text.match(/[\u3000-\u9fff\uff01-\uff5e]+/g) ?? []
-  const double = runs.join('').length
+  const wideCount = runs.join('').length
   const common = bytes.filter((byte) => byte >= 0x81 && byte <= 0x9f).length
   // A curly quote of Windows-1252 and the letter after it would also decode to one kanji.
-  const alone = !/[a-z][\u3000-\u9fff]|[\u3000-\u9fff][a-z]/i.test(text) && bytes.some(isTrail)
+  const isSeparate = !/[a-z][\u3000-\u9fff]|[\u3000-\u9fff][a-z]/i.test(text) && bytes.some(isTrailByte)
   return (
-    double > 0 && common >= double / 2 && (/[\u3040-\u30ff]/.test(text) || runs.some((run) => run.length > 1) || alone)
+    wideCount > 0 &&
+    common >= wideCount / 2 &&
+    (/[\u3040-\u30ff]/.test(text) || runs.some((run) => run.length > 1) || isSeparate)
   )
 }
 
 /** A byte of 0x80 or more after a lead byte. */
-const isTrail = (byte: number, at: number, all: Uint8Array) =>
+const isTrailByte = (byte: number, at: number, all: Uint8Array) =>
   byte >= 0x80 && all[at - 1]! >= 0x81 && all[at - 1]! <= 0x9f
 
 const LETTER = 'a-zÀ-ÖØ-öø-ÿŠŽšžŒœŸ'
 /** Symbols. Between letters, those of the first group are letters of another encoding. */
-const SIGNS = ['ªº¹²³¼½¾µ', '°®©™€£¥¢×÷±'] as const
-const NO_WORD = new RegExp(
-  `[^\\x21-\\x7e${LETTER}${SIGNS.join('')}]|[${LETTER}][${SIGNS[0]}][${LETTER}]|[^\\x21-\\x7e]{4}`,
+const SYMBOLS = ['ªº¹²³¼½¾µ', '°®©™€£¥¢×÷±'] as const
+const IMPLAUSIBLE_WORD = new RegExp(
+  `[^\\x21-\\x7e${LETTER}${SYMBOLS.join('')}]|[${LETTER}][${SYMBOLS[0]}][${LETTER}]|[^\\x21-\\x7e]{4}`,
   'i',
 )
 
@@ -68,7 +71,7 @@ function isWestern(text: string): boolean {
   const words = text.match(/[^\s\p{P}]+/gu) ?? []
   return words.every((word) => {
     if (/^[^\p{L}]+$/u.test(word)) return !/\p{Cc}/u.test(word)
-    return !NO_WORD.test(word) && (word.length < 3 || /[a-z]/i.test(word))
+    return !IMPLAUSIBLE_WORD.test(word) && (word.length < 3 || /[a-z]/i.test(word))
   })
 }
 
@@ -79,7 +82,7 @@ function decodeAs(encoding: Encoding, bytes: Uint8Array): string | null {
   try {
     const text = new TextDecoder(encoding, { fatal: true }).decode(bytes, { stream: true })
     // An incomplete sequence after plain ASCII is more likely an accent in another encoding.
-    return encoding === 'utf-8' && !isPlain(bytes) && !/[^\0-\x7f]/.test(text) ? null : text
+    return encoding === 'utf-8' && !isAscii(bytes) && !/[^\0-\x7f]/.test(text) ? null : text
   } catch {
     return null
   }
@@ -87,14 +90,14 @@ function decodeAs(encoding: Encoding, bytes: Uint8Array): string | null {
 
 /** Picks one encoding for all texts of a file; null if none fits. */
 function guess(all: Uint8Array[]): Encoding | null {
-  const fits = (encoding: Encoding, judge: (text: string, bytes: Uint8Array) => boolean) => {
+  const isPlausible = (encoding: Encoding, test: (text: string, bytes: Uint8Array) => boolean) => {
     const texts = all.map((bytes) => decodeAs(encoding, bytes))
     if (texts.includes(null)) return false
-    return judge(texts.join(' '), Uint8Array.from(all.flatMap((bytes) => [...bytes])))
+    return test(texts.join(' '), Uint8Array.from(all.flatMap((bytes) => [...bytes])))
   }
-  if (fits('shift_jis', isJapanese)) return 'shift_jis'
-  if (fits('windows-1251', isCyrillic)) return 'windows-1251'
-  return fits('windows-1252', isWestern) ? 'windows-1252' : null
+  if (isPlausible('shift_jis', isJapanese)) return 'shift_jis'
+  if (isPlausible('windows-1251', isCyrillic)) return 'windows-1251'
+  return isPlausible('windows-1252', isWestern) ? 'windows-1252' : null
 }
 
 /**
@@ -102,16 +105,16 @@ function guess(all: Uint8Array[]): Encoding | null {
  * because ID3v2 frames declare it.
  */
 export function decodeTexts(all: Uint8Array[], isWidened: boolean): (string | null)[] {
-  const read = all.map((bytes) => {
+  const candidates = all.map((bytes) => {
     const text = decodeAs('utf-8', bytes)
     if (text === null) return { bytes, text }
-    if (isPlain(bytes)) return { bytes: null, text }
-    const single = undouble(text)
-    const narrowed = isWidened && single === null ? narrow(text) : null
-    return narrowed ? { bytes: narrowed, text: null } : { bytes: null, text: single ?? text }
+    if (isAscii(bytes)) return { bytes: null, text }
+    const repaired = undoDoubleEncoding(text)
+    const narrowed = isWidened && repaired === null ? toLatin1Bytes(text) : null
+    return narrowed ? { bytes: narrowed, text: null } : { bytes: null, text: repaired ?? text }
   })
-  const encoding = guess(read.flatMap(({ bytes }) => (bytes ? [bytes] : [])))
-  return read.map(({ bytes, text }) => {
+  const encoding = guess(candidates.flatMap(({ bytes }) => (bytes ? [bytes] : [])))
+  return candidates.map(({ bytes, text }) => {
     if (!bytes) return text
     if (encoding) return decodeAs(encoding, bytes)
     // One odd comment should not cost the title.

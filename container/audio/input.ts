@@ -17,8 +17,8 @@ export function inputFlags(sniffed: Sniffed): string[] {
 
 /** Input arguments for a file that the service made itself. */
 export function ownInput(demuxer: string, file: string): string[] {
-  const only = ['-protocol_whitelist', 'file', '-format_whitelist', demuxer]
-  return [...only, '-f', demuxer, '-i', `file:${file}`]
+  const whitelist = ['-protocol_whitelist', 'file', '-format_whitelist', demuxer]
+  return [...whitelist, '-f', demuxer, '-i', `file:${file}`]
 }
 
 /** Limits a single allocation of ffmpeg, in bytes. */

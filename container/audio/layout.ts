@@ -50,8 +50,8 @@ const LIKELY = ['mono', 'stereo', '3.0', 'quad', '5.0', '5.1', '6.1', '7.1']
 /** Returns the layout for the name that ffprobe prints, such as `5.1(side)` or `3 channels (FC+LFE+BC)`. */
 export function layoutOf(name: string | undefined, channels: number): Layout {
   const custom = /^\d channels \(([A-Z]+\d?(?:\+[A-Z]+\d?)*)\)$/.exec(name ?? '')?.[1]
-  const known = custom ?? NAMED[name ?? '']
-  const speakers = known?.split('+')
+  const speakerList = custom ?? NAMED[name ?? '']
+  const speakers = speakerList?.split('+')
   if (speakers?.length !== channels) {
     return { channelLayout: ASSUMED[channels - 1]!, speakers: NAMED[LIKELY[channels - 1]!]!.split('+') }
   }

@@ -33,16 +33,16 @@ export function createPcmMeter(channels: number, end = Infinity) {
   const max = new Int16Array(MAX_BINS)
   const energy = new Float64Array(MAX_BINS)
   const frameBytes = channels * 2
-  let rest: Buffer = Buffer.alloc(0)
+  let remainder: Buffer = Buffer.alloc(0)
   let frames = 0
   let excess = 0
   let framesPerBin = FIRST_BIN_FRAMES
   let bins = 0
-  let inBin = FIRST_BIN_FRAMES
+  let framesInBin = FIRST_BIN_FRAMES
   let peak = 0
   let sound: PcmSummary['sound'] = null
 
-  function mergeNeighbours() {
+  function mergeNeighbors() {
     for (let i = 0; i < MAX_BINS / 2; i++) {
       min[i] = Math.min(min[2 * i]!, min[2 * i + 1]!)
       max[i] = Math.max(max[2 * i]!, max[2 * i + 1]!)
@@ -50,36 +50,36 @@ export function createPcmMeter(channels: number, end = Infinity) {
     }
     bins = MAX_BINS / 2
     framesPerBin *= 2
-    inBin = framesPerBin
+    framesInBin = framesPerBin
   }
 
   function openBin() {
-    if (bins === MAX_BINS) mergeNeighbours()
+    if (bins === MAX_BINS) mergeNeighbors()
     min[bins] = 32767
     max[bins] = -32768
     energy[bins] = 0
     bins++
-    inBin = 0
+    framesInBin = 0
   }
 
   function measure(samples: Int16Array) {
     let at = 0
     while (at < samples.length) {
-      if (inBin === framesPerBin) openBin()
-      const end = Math.min(samples.length, at + (framesPerBin - inBin) * channels)
-      inBin += (end - at) / channels
+      if (framesInBin === framesPerBin) openBin()
+      const end = Math.min(samples.length, at + (framesPerBin - framesInBin) * channels)
+      framesInBin += (end - at) / channels
       measureBin(samples, at, end)
       at = end
     }
-    noteSound(samples)
+    trackSound(samples)
     frames += samples.length / channels
   }
 
   // Uses local variables: writing arrays for each frame took 5 % of a job's time.
   function measureBin(samples: Int16Array, from: number, end: number) {
     const bin = bins - 1
-    let least = min[bin]!
-    let most = max[bin]!
+    let lowest = min[bin]!
+    let highest = max[bin]!
     let squares = 0
     for (let at = from; at < end; at += channels) {
       let sum = 0
@@ -91,18 +91,18 @@ export function createPcmMeter(channels: number, end = Infinity) {
         if (size > loudest) loudest = size
       }
       const mono = (sum / channels) | 0
-      if (mono < least) least = mono
-      if (mono > most) most = mono
+      if (mono < lowest) lowest = mono
+      if (mono > highest) highest = mono
       squares += loudest * loudest
       if (loudest > peak) peak = loudest
     }
-    min[bin] = least
-    max[bin] = most
+    min[bin] = lowest
+    max[bin] = highest
     energy[bin]! += squares
   }
 
   // Searches from both ends of the chunk to the nearest sound, which is almost free; a check of each frame in the loop above is not.
-  function noteSound(samples: Int16Array) {
+  function trackSound(samples: Int16Array) {
     let last = samples.length - 1
     while (last >= 0 && isInaudible(samples[last]!)) last--
     if (last < 0) return
@@ -114,15 +114,15 @@ export function createPcmMeter(channels: number, end = Infinity) {
 
   return {
     add(chunk: Buffer): void {
-      const bytes = rest.length > 0 ? Buffer.concat([rest, chunk]) : chunk
-      const whole = bytes.length - (bytes.length % frameBytes)
-      rest = Buffer.from(bytes.subarray(whole))
+      const bytes = remainder.length > 0 ? Buffer.concat([remainder, chunk]) : chunk
+      const completeBytes = bytes.length - (bytes.length % frameBytes)
+      remainder = Buffer.from(bytes.subarray(completeBytes))
       // An Int16Array view must start at an even offset.
-      const even = bytes.byteOffset % 2 === 0 ? bytes : new Uint8Array(bytes)
-      const samples = new Int16Array(even.buffer, even.byteOffset, whole / 2)
-      const kept = samples.subarray(0, Math.min(samples.length, (end - frames) * channels))
-      excess += (samples.length - kept.length) / channels
-      measure(kept)
+      const aligned = bytes.byteOffset % 2 === 0 ? bytes : new Uint8Array(bytes)
+      const samples = new Int16Array(aligned.buffer, aligned.byteOffset, completeBytes / 2)
+      const counted = samples.subarray(0, Math.min(samples.length, (end - frames) * channels))
+      excess += (samples.length - counted.length) / channels
+      measure(counted)
     },
     /** Frames received so far. */
     frames: () => frames + excess,

@@ -35,8 +35,8 @@ const PART = /^ +I: +(-?[\d.]+) LUFS$[^]*?^ +True peak:\r?\n +Peak: +(\S+) dBFS$
 // ffmpeg 7.1 prints a peak of 0.0 for a part without audio.
 function peaksOf(stderr: string): number[] {
   const parts = [...stderr.matchAll(PART)]
-  const heard = parts.filter(([, lufs, peak]) => parts.length === 1 || lufs !== '-70.0' || peak !== '0.0')
-  return heard.map(([, , peak]) => Number(peak)).filter(Number.isFinite)
+  const measuredParts = parts.filter(([, lufs, peak]) => parts.length === 1 || lufs !== '-70.0' || peak !== '0.0')
+  return measuredParts.map(([, , peak]) => Number(peak)).filter(Number.isFinite)
 }
 
 function numbers(text: string, pattern: RegExp): number[] {

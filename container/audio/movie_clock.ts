@@ -15,19 +15,21 @@ export async function setMovieClock(path: string, seconds = Infinity): Promise<v
   try {
     const { buffer, bytesRead } = await file.read(Buffer.alloc(HEAD_BYTES), 0, HEAD_BYTES, 0)
     const head = buffer.subarray(0, bytesRead)
-    const movie = one(head, { type: 'file', start: 0, end: head.length }, 'moov')
-    const track = one(head, movie, 'trak')
-    const [mvhd, tkhd] = [one(head, movie, 'mvhd'), one(head, track, 'tkhd')]
-    const elst = one(head, one(head, track, 'edts'), 'elst')
-    const mdhd = one(head, one(head, track, 'mdia'), 'mdhd')
+    const movie = onlyBox(head, { type: 'file', start: 0, end: head.length }, 'moov')
+    const track = onlyBox(head, movie, 'trak')
+    const [mvhd, tkhd] = [onlyBox(head, movie, 'mvhd'), onlyBox(head, track, 'tkhd')]
+    const elst = onlyBox(head, onlyBox(head, track, 'edts'), 'elst')
+    const mdhd = onlyBox(head, onlyBox(head, track, 'mdia'), 'mdhd')
     // Version 0 of these boxes has 32-bit fields: 24 hours at 48 kHz.
-    const isKnown = [mvhd, tkhd, elst, mdhd].every(({ start, end: last }) => head[start] === 0 && last <= head.length)
-    if (!isKnown || head.readUInt32BE(elst.start + 4) !== 1) throw new Error('The M4A header is not as expected.')
+    const isSupported = [mvhd, tkhd, elst, mdhd].every(
+      ({ start, end: boxEnd }) => head[start] === 0 && boxEnd <= head.length,
+    )
+    if (!isSupported || head.readUInt32BE(elst.start + 4) !== 1) throw new Error('The M4A header is not as expected.')
     const [timescale, length] = [head.readUInt32BE(mdhd.start + 12), head.readUInt32BE(mdhd.start + 16)]
     const skipped = head.readInt32BE(elst.start + 12)
     const frames = Math.min(length - Math.max(0, skipped), Math.round(seconds * timescale))
     head.writeUInt32BE(timescale, mvhd.start + 12)
-    for (const at of [mvhd.start + 16, tkhd.start + 20, elst.start + 8]) head.writeUInt32BE(frames, at)
+    for (const offset of [mvhd.start + 16, tkhd.start + 20, elst.start + 8]) head.writeUInt32BE(frames, offset)
     await file.write(head, 0, elst.end, 0)
   } finally {
     await file.close()
@@ -35,15 +37,16 @@ export async function setMovieClock(path: string, seconds = Infinity): Promise<v
 }
 
 /** Returns the only box of a type inside another box. */
-function one(head: Buffer, { start, end }: Box, type: string): Box {
-  const found: Box[] = []
-  for (let at = start; at + 8 <= Math.min(end, head.length);) {
-    const size = head.readUInt32BE(at)
+function onlyBox(head: Buffer, { start, end }: Box, type: string): Box {
+  const boxes: Box[] = []
+  for (let offset = start; offset + 8 <= Math.min(end, head.length);) {
+    const size = head.readUInt32BE(offset)
     // Sizes 0 and 1 have a special meaning, and only `mdat` may use them here, which follows all wanted boxes.
     if (size < 8) break
-    if (head.toString('latin1', at + 4, at + 8) === type) found.push({ type, start: at + 8, end: at + size })
-    at += size
+    if (head.toString('latin1', offset + 4, offset + 8) === type)
+      boxes.push({ type, start: offset + 8, end: offset + size })
+    offset += size
   }
-  if (found.length !== 1) throw new Error(`The M4A header has ${found.length} boxes of type ${type}.`)
-  return found[0]!
+  if (boxes.length !== 1) throw new Error(`The M4A header has ${boxes.length} boxes of type ${type}.`)
+  return boxes[0]!
 }

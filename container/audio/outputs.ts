@@ -28,12 +28,12 @@ type Failed = Encoded['failed']
 const HEADERS: Partial<Record<AudioCodec, (path: string) => Promise<void>>> = { aac: setMovieClock, opus: writePreSkip }
 
 /** Returns the audio files that ffmpeg made and those that failed the check; `fullDuration` in seconds. */
-export async function audioFiles(variants: JobVariant[], encoded: Encoded, whole: number, checking: Checking) {
-  const tried = await Promise.all(
+export async function audioFiles(variants: JobVariant[], encoded: Encoded, fullDuration: number, checking: Checking) {
+  const checked = await Promise.all(
     encoded.made.map(async (encode) => {
       const { index, cut } = encode
-      const duration = cut ? Math.min(cut.length, Math.max(0, whole - cut.start)) : whole
-      const message = await complete(encode, duration, encoded.uploaded === index, checking).catch((error: Error) => {
+      const duration = cut ? Math.min(cut.length, Math.max(0, fullDuration - cut.start)) : fullDuration
+      const message = await finishFile(encode, duration, encoded.uploaded === index, checking).catch((error: Error) => {
         // A killed ffprobe says nothing about the file, so the job is retried.
         if (error instanceof JobError) throw error
         return error.message
@@ -44,7 +44,7 @@ export async function audioFiles(variants: JobVariant[], encoded: Encoded, whole
   checking.signal.throwIfAborted()
   const files: OutputFile[] = []
   const failed: Failed = []
-  for (const { encode, duration, message } of tried) {
+  for (const { encode, duration, message } of checked) {
     const { index, bitrate } = encode
     const file = join(checking.directory, encode.file)
     const { size } = await stat(file).catch(() => ({ size: 0 }))
@@ -54,14 +54,14 @@ export async function audioFiles(variants: JobVariant[], encoded: Encoded, whole
       continue
     }
     const average = Math.round((size * 8) / 1000 / duration)
-    const facts = { size, bitrate: bitrate || average, duration: Math.round(duration * 1000) / 1000 }
-    files.push({ variant, file, ...facts, uploaded: encoded.uploaded === index })
+    const properties = { size, bitrate: bitrate || average, duration: Math.round(duration * 1000) / 1000 }
+    files.push({ variant, file, ...properties, uploaded: encoded.uploaded === index })
   }
   return { files, failed }
 }
 
 /** Fixes the header and checks the file; returns what is wrong with it. A file that is already uploaded is only checked. */
-async function complete(
+async function finishFile(
   encode: Encode,
   duration: number,
   uploaded: boolean,
@@ -99,22 +99,22 @@ export async function uploadAll(
   onProgress: (fraction: number) => void,
 ): Promise<MadeVariant[]> {
   const made = new Map<string, MadeVariant>()
-  const rest = [...files]
-  const failing = new AbortController()
-  const either = AbortSignal.any([signal, failing.signal])
-  const work = async () => {
-    for (let next = rest.shift(); next; next = rest.shift()) {
+  const queue = [...files]
+  const failure = new AbortController()
+  const abortSignal = AbortSignal.any([signal, failure.signal])
+  const worker = async () => {
+    for (let next = queue.shift(); next; next = queue.shift()) {
       const { variant, file, size, bitrate, duration, uploaded } = next
-      if (!uploaded) await uploadFile(file, variant.url, variant.content_type, either)
+      if (!uploaded) await uploadFile(file, variant.url, variant.content_type, abortSignal)
       failpoint('file_uploaded')
       made.set(variant.index, { index: variant.index, size, bitrate, duration })
       onProgress(made.size / files.length)
     }
   }
   try {
-    await Promise.all(Array.from({ length: UPLOADS_AT_ONCE }, work))
+    await Promise.all(Array.from({ length: UPLOADS_AT_ONCE }, worker))
   } finally {
-    failing.abort()
+    failure.abort()
   }
   return files.flatMap(({ variant }) => made.get(variant.index) ?? [])
 }

@@ -9,16 +9,16 @@ import { openRequest } from '../transfer/http.ts'
 export const PICTURE_FILE = 'picture'
 
 /** Seconds to wait for the picture: files without one are better than no files. */
-const PATIENCE = 20
+const TIMEOUT_SECONDS = 20
 
 /** Writes the picture for the audio files into the job's directory; returns false without one. A failed download never fails the job. */
 export async function writePicture(
   directory: string,
-  wanted: JobPicture | null,
+  requested: JobPicture | null,
   embedded: Uint8Array | undefined,
   signal: AbortSignal,
 ): Promise<boolean> {
-  const jpeg = embedded ?? (wanted?.url ? await fetchPicture(wanted.url, signal).catch(() => null) : null)
+  const jpeg = embedded ?? (requested?.url ? await fetchPicture(requested.url, signal).catch(() => null) : null)
   signal.throwIfAborted()
   if (!jpeg) return false
   await writeFile(join(directory, PICTURE_FILE), pictureFile(jpeg))
@@ -26,9 +26,9 @@ export async function writePicture(
 }
 
 async function fetchPicture(url: string, signal: AbortSignal): Promise<Uint8Array | null> {
-  const either = AbortSignal.any([signal, AbortSignal.timeout(PATIENCE * 1000)])
+  const abortSignal = AbortSignal.any([signal, AbortSignal.timeout(TIMEOUT_SECONDS * 1000)])
   return new Promise((resolve, reject) => {
-    const request = openRequest(url, { signal: either })
+    const request = openRequest(url, { signal: abortSignal })
     request.on('error', reject)
     request.on('response', (response) => {
       const chunks: Buffer[] = []
@@ -67,10 +67,10 @@ function pictureFile(jpeg: Uint8Array): Buffer {
   ])
   const type = Buffer.from('image/jpeg')
   const edge = COVER_SIZES.regular
-  const last = 0x80
+  const LAST_BLOCK = 0x80
   return Buffer.concat([
     Buffer.from('fLaC'),
     block(0, stream),
-    block(last | 6, uint32(3, type.length), type, uint32(0, edge, edge, 24, 0, jpeg.length), jpeg),
+    block(LAST_BLOCK | 6, uint32(3, type.length), type, uint32(0, edge, edge, 24, 0, jpeg.length), jpeg),
   ])
 }

@@ -21,10 +21,10 @@ type AudioVariant = Extract<JobVariant, { kind: 'audio' | 'preview' }>
 
 /** Decides what to encode: never more channels than the source, and never a higher bitrate than a lossy source has. */
 export function plan(variants: JobVariant[], source: Source): Plan {
-  const wanted = variants.filter((variant) => variant.kind === 'audio' || variant.kind === 'preview')
+  const audioVariants = variants.filter((variant) => variant.kind === 'audio' || variant.kind === 'preview')
   const encodes: Encode[] = []
   const skipped: Plan['skipped'] = []
-  for (const variant of wanted) {
+  for (const variant of audioVariants) {
     // The only case that skips a variant: a session that names a variant must find it. For small sources the bitrate is clamped instead.
     if (codecOf(variant.codec).lossless && !source.lossless) {
       skipped.push({ index: variant.index, reason: `The source is ${source.codec}, which is lossy.` })
@@ -50,8 +50,8 @@ function encodeOf(variant: AudioVariant, source: Source): Encode {
 // Moves a preview forward that would start after the end of a short source.
 function cut(start: number, length: number, duration: number | null) {
   if (duration === null) return { start, length }
-  const begin = Math.max(0, Math.min(start, duration - length))
-  return { start: begin, length: Math.min(length, duration - begin) }
+  const clampedStart = Math.max(0, Math.min(start, duration - length))
+  return { start: clampedStart, length: Math.min(length, duration - clampedStart) }
 }
 
 /**

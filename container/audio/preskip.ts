@@ -22,15 +22,15 @@ const IS_FIRST = "'if(eq(n,0),st(0,lt(t,0.01)),ld(0))'"
  * The frames that it appends to a later graph have no usable timestamps, so each frame follows the previous one.
  */
 export function preSkipFilters(channels: number): string[] {
-  const [more, own] =
+  const [withExtraChannel, withoutExtraChannel] =
     channels === 1 ? ['stereo|c0=c0|c1=c0', 'mono|c0=c0'] : ['2.1|c0=c0|c1=c1|c2=c1', 'stereo|c0=c0|c1=c1']
   const delays = [...Array.from({ length: channels }, () => `${SILENCE}S`), '0'].join('|')
   const shifted = `PTS-${SILENCE}`
   return [
     'aresample=48000',
-    `pan=${more}`,
+    `pan=${withExtraChannel}`,
     `adelay=${delays}:enable=${IS_FIRST}`,
-    `pan=${own}`,
+    `pan=${withoutExtraChannel}`,
     `asetpts='st(1,if(N,max(${shifted},ld(0)),${shifted}));st(0,ld(1)+NB_SAMPLES);ld(1)'`,
   ]
 }
@@ -57,10 +57,10 @@ export async function writePreSkip(path: string): Promise<void> {
   try {
     const { buffer, bytesRead } = await file.read(Buffer.alloc(HEAD_BYTES), 0, HEAD_BYTES, 0)
     const head = buffer.subarray(0, bytesRead)
-    const segment = one(head, { id: 0, start: 0, end: head.length }, SEGMENT)
-    const track = one(head, one(head, segment, TRACKS), TRACK)
-    const duration = one(head, one(head, segment, INFO), DURATION)
-    const [delay, codec] = [one(head, track, CODEC_DELAY), one(head, track, CODEC_PRIVATE)]
+    const segment = onlyElement(head, { id: 0, start: 0, end: head.length }, SEGMENT)
+    const track = onlyElement(head, onlyElement(head, segment, TRACKS), TRACK)
+    const duration = onlyElement(head, onlyElement(head, segment, INFO), DURATION)
+    const [delay, codec] = [onlyElement(head, track, CODEC_DELAY), onlyElement(head, track, CODEC_PRIVATE)]
     const bytes = delay.end - delay.start
     const isOpus = codec.end <= head.length && head.toString('latin1', codec.start, codec.start + 8) === 'OpusHead'
     const expected = (LOOK_AHEAD / FRAMES_PER_MS) * NS_PER_MS
@@ -80,8 +80,8 @@ export async function writePreSkip(path: string): Promise<void> {
 }
 
 /** Returns the only element with this id inside another element (RFC 8794 §4). */
-function one(head: Buffer, { start, end }: Element, id: number): Element {
-  const found: Element[] = []
+function onlyElement(head: Buffer, { start, end }: Element, id: number): Element {
+  const elements: Element[] = []
   for (let at = start; at < Math.min(end, head.length - 16);) {
     const name = vint(head, at)
     const size = vint(head, at + name.length)
@@ -89,11 +89,12 @@ function one(head: Buffer, { start, end }: Element, id: number): Element {
     // All bits set: the length is unknown, and the element extends to the end of its parent.
     const isOpen = size.value === 2 ** (7 * size.length) - 1
     const last = isOpen ? end : content + size.value
-    if (name.marked === id) found.push({ id, start: content, end: last })
+    if (name.marked === id) elements.push({ id, start: content, end: last })
     at = last
   }
-  if (found.length !== 1) throw new Error(`The WebM header has ${found.length} elements with id ${id.toString(16)}.`)
-  return found[0]!
+  if (elements.length !== 1)
+    throw new Error(`The WebM header has ${elements.length} elements with id ${id.toString(16)}.`)
+  return elements[0]!
 }
 
 /** Reads a variable-length integer; `marked` keeps the length bit, as in ids. */

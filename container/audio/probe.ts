@@ -83,64 +83,64 @@ export type Source = {
 const PROBE_SECONDS = 30
 // Keeps the bytes of the file: by default ffprobe replaces each that is not UTF-8.
 const OUTPUT = 'json=sv=ignore'
-const FACTS =
+const ENTRIES =
   'format=format_name,start_time,duration,bit_rate:stream=index,codec_type,codec_name,profile,sample_fmt,sample_rate,channels,' +
   'channel_layout,bits_per_raw_sample,bits_per_sample,bit_rate,start_time,duration:stream_disposition=default,attached_pic'
 
 /** Probes the file with ffprobe and picks the audio stream to play. */
 export async function probe(path: string, sniffed: Sniffed, tools: Tools, signal: AbortSignal): Promise<Source> {
-  const ask = async (how: Sniffed, entries: string) => {
-    const args = ['-v', 'warning', ...MAX_ALLOC, ...inputFlags(how), '-show_entries', entries, '-of', OUTPUT]
+  const runProbe = async (hint: Sniffed, entries: string) => {
+    const args = ['-v', 'warning', ...MAX_ALLOC, ...inputFlags(hint), '-show_entries', entries, '-of', OUTPUT]
     const limits = { timeoutSeconds: PROBE_SECONDS, stdoutLimit: 4 * 1024 * 1024, signal }
     const exit = await run(tools.ffprobe, [...args, `file:${path}`], limits)
     signal.throwIfAborted()
     return exit
   }
   // Tags can exceed the output limit; then the probe runs again without them.
-  let exit = await ask(sniffed, `${FACTS}:format_tags:stream_tags:chapter=start_time:chapter_tags`)
-  if (exit.overflowed) exit = await ask(sniffed, FACTS)
+  let exit = await runProbe(sniffed, `${ENTRIES}:format_tags:stream_tags:chapter=start_time:chapter_tags`)
+  if (exit.overflowed) exit = await runProbe(sniffed, ENTRIES)
   // The first bytes can be misleading, so a failure is retried with ffprobe's own format detection.
-  if (exit.code !== 0 && sniffed.demuxer) exit = await ask({ ...sniffed, demuxer: null }, FACTS)
+  if (exit.code !== 0 && sniffed.demuxer) exit = await runProbe({ ...sniffed, demuxer: null }, ENTRIES)
   if (/^\S.*exceeds max_streams/m.test(exit.stderr)) {
     throw new JobError('too_many_streams', 'The file has too many streams. Upload one with a single audio stream.')
   }
   if (exit.code !== 0 && sniffed.demuxer)
     throw new JobError('decode_failed', 'The file is damaged: it cannot be opened.')
   if (exit.code !== 0) throw new JobError('unsupported_format', 'This is not audio in a format that we know.')
-  const guessed = exit.stderr.includes('Estimating duration from bitrate') || sniffed.streamed
-  const source = describe(Probe.parse(JSON.parse(exit.stdout.toString('latin1'))), guessed)
+  const isEstimate = exit.stderr.includes('Estimating duration from bitrate') || sniffed.streamed
+  const source = describe(Probe.parse(JSON.parse(exit.stdout.toString('latin1'))), isEstimate)
   const wave = sniffed.demuxer === 'wav' ? await readPaddedWave(path) : null
-  return wave ? asStored(source, wave) : source
+  return wave ? applyWaveHeader(source, wave) : source
 }
 
 /** Corrects a WAV that ffprobe misreads. */
-function asStored(source: Source, { decoder, validBits, bytesPerSecond, size }: PaddedWave): Source {
+function applyWaveHeader(source: Source, { decoder, validBits, bytesPerSecond, size }: PaddedWave): Source {
   const duration = size === null ? null : size / bytesPerSecond
   const bitrate = Math.round((bytesPerSecond * 8) / 1000)
-  const facts = { codec: decoder, decoder, bitDepth: validBits, bitrate }
-  return { ...source, ...facts, duration, estimatedDuration: duration, hasOwnDuration: duration !== null }
+  const corrected = { codec: decoder, decoder, bitDepth: validBits, bitrate }
+  return { ...source, ...corrected, duration, estimatedDuration: duration, hasOwnDuration: duration !== null }
 }
 
-function describe(found: Probe, guessed: boolean): Source {
-  const audio = found.streams.filter((stream) => stream.codec_type === 'audio')
+function describe(output: Probe, isEstimate: boolean): Source {
+  const audio = output.streams.filter((stream) => stream.codec_type === 'audio')
   const stream = audio.find((candidate) => candidate.disposition.default === 1) ?? audio[0]
   if (!stream) throw new JobError('no_audio', 'The file has no audio in it.')
   if (!stream.sample_rate || !stream.channels) throw new JobError('decode_failed', 'The audio stream cannot be read.')
-  refuseAbsurd(stream.sample_rate, stream.channels)
+  rejectUnsupported(stream.sample_rate, stream.channels)
   const codec = stream.codec_name ?? 'unknown'
-  const pictures = found.streams.filter((candidate) => candidate.disposition.attached_pic === 1)
-  const video = found.streams.some((candidate) => candidate.codec_type === 'video' && !pictures.includes(candidate))
-  const start = startOf(found.format, stream)
-  const claimed = stream.duration || Math.max(0, (found.format.duration ?? 0) - start) || null
-  const bits = stream.bit_rate || (video ? 0 : found.format.bit_rate) || 0
+  const pictures = output.streams.filter((candidate) => candidate.disposition.attached_pic === 1)
+  const video = output.streams.some((candidate) => candidate.codec_type === 'video' && !pictures.includes(candidate))
+  const start = startOf(output.format, stream)
+  const statedDuration = stream.duration || Math.max(0, (output.format.duration ?? 0) - start) || null
+  const bits = stream.bit_rate || (video ? 0 : output.format.bit_rate) || 0
   const lossless = isLossless(codec)
   const { rawTags, chapters } = readTexts(
-    found.format.format_name,
-    { ...stream.tags, ...found.format.tags },
-    found.chapters.map((chapter) => ({ ...chapter, start: Math.max(0, (chapter.start_time ?? 0) - start) })),
+    output.format.format_name,
+    { ...stream.tags, ...output.format.tags },
+    output.chapters.map((chapter) => ({ ...chapter, start: Math.max(0, (chapter.start_time ?? 0) - start) })),
   )
   return {
-    container: found.format.format_name ?? 'unknown',
+    container: output.format.format_name ?? 'unknown',
     codec,
     // The built-in decoder of ffmpeg 7.1 inserts as many zeros as samples into a 16 kHz file. Only libspeex is reliable.
     decoder: codec === 'speex' ? 'libspeex' : null,
@@ -152,19 +152,19 @@ function describe(found: Probe, guessed: boolean): Source {
     lossless,
     bitDepth: lossless ? bitDepth(stream) : null,
     bitrate: bits > 0 ? Math.round(bits / 1000) : null,
-    duration: guessed ? null : claimed,
-    estimatedDuration: claimed,
-    hasOwnDuration: !guessed && !(video && (!stream.duration || found.format.format_name === 'avi')),
+    duration: isEstimate ? null : statedDuration,
+    estimatedDuration: statedDuration,
+    hasOwnDuration: !isEstimate && !(video && (!stream.duration || output.format.format_name === 'avi')),
     end:
-      codec === 'aac' && isMp4(found.format) && stream.duration
+      codec === 'aac' && isMp4(output.format) && stream.duration
         ? Math.round(stream.duration * stream.sample_rate)
         : null,
-    offset: Math.max(0, start - Math.max(0, found.format.start_time ?? 0)),
+    offset: Math.max(0, start - Math.max(0, output.format.start_time ?? 0)),
     picture: pictures[0]?.index ?? null,
     tags: tagsOf(rawTags),
     rawTags,
     chapters,
-    chapterCount: found.chapters.length,
+    chapterCount: output.chapters.length,
   }
 }
 
@@ -177,16 +177,16 @@ function startOf({ format_name = '' }: Probe['format'], stream: Probe['streams']
 }
 
 /** In Hz: the limits are below telephone quality and above any recorder. */
-const RATES = { lowest: 1000, highest: 768_000 }
-const MOST_CHANNELS = 8
+const RATE_LIMITS = { lowest: 1000, highest: 768_000 }
+const MAX_CHANNELS = 8
 
-function refuseAbsurd(rate: number, channels: number): void {
-  if (rate < RATES.lowest || rate > RATES.highest) {
-    const message = `The sample rate is ${rate} Hz; ${RATES.lowest} to ${RATES.highest} Hz are possible.`
+function rejectUnsupported(rate: number, channels: number): void {
+  if (rate < RATE_LIMITS.lowest || rate > RATE_LIMITS.highest) {
+    const message = `The sample rate is ${rate} Hz; ${RATE_LIMITS.lowest} to ${RATE_LIMITS.highest} Hz are possible.`
     throw new JobError('unsupported_sample_rate', message)
   }
-  if (channels > MOST_CHANNELS) {
-    const message = `The audio has ${channels} channels; at most ${MOST_CHANNELS} are possible.`
+  if (channels > MAX_CHANNELS) {
+    const message = `The audio has ${channels} channels; at most ${MAX_CHANNELS} are possible.`
     throw new JobError('unsupported_channels', message)
   }
 }
@@ -198,8 +198,8 @@ function isLossless(codec: string): boolean {
 }
 
 function bitDepth(stream: Probe['streams'][number]): number {
-  const known = stream.bits_per_raw_sample || stream.bits_per_sample
-  if (known) return known
+  const statedBits = stream.bits_per_raw_sample || stream.bits_per_sample
+  if (statedBits) return statedBits
   const sizes: Record<string, number> = { u8: 8, s16: 16, s32: 32, flt: 32, dbl: 64, s64: 64 }
   return sizes[stream.sample_fmt?.replace(/p$/, '') ?? ''] ?? 16
 }

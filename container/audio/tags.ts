@@ -15,10 +15,10 @@ const TEXTS = {
 const TRACKS = ['tracktotal', 'totaltracks']
 const DISCS = ['disctotal', 'totaldiscs']
 const DATES = ['date', 'year', 'originaldate']
-const NAMES = new Set<string>([...Object.values(TEXTS).flat(), 'track', ...TRACKS, 'disc', ...DISCS, ...DATES])
+const USED_NAMES = new Set<string>([...Object.values(TEXTS).flat(), 'track', ...TRACKS, 'disc', ...DISCS, ...DATES])
 
 /** Whether `tagsOf` uses the tag with this name. */
-export const isRead = (name: string) => NAMES.has(name)
+export const isRead = (name: string) => USED_NAMES.has(name)
 
 /** Returns a single-line text without characters that move, hide or reverse the text around it, cut to the maximum length of a string. */
 export function line(text: string): string {
@@ -41,8 +41,8 @@ function numbers(text: string | undefined): [number?, number?] {
 /** Parses a year, month or day, and ignores the text after it. */
 function dateOf(text: string | undefined): string | undefined {
   const [, year, month, day] = /^\s*(\d{4})(?:-(\d\d)(?:-(\d\d))?)?/.exec(text ?? '') ?? []
-  const within = (part: string | undefined, last: number) => (Number(part) >= 1 && Number(part) <= last ? part : '')
-  const parts = [year, within(month, 12), within(day, 31)]
+  const validPart = (part: string | undefined, last: number) => (Number(part) >= 1 && Number(part) <= last ? part : '')
+  const parts = [year, validPart(month, 12), validPart(day, 31)]
   if (!Number(year)) return undefined
   return parts
     .slice(0, parts[1] ? 3 : 1)
@@ -50,7 +50,7 @@ function dateOf(text: string | undefined): string | undefined {
     .join('-')
 }
 
-const filled = (tags: { [K in keyof Tags]: Tags[K] | undefined }): Tags =>
+const withoutEmpty = (tags: { [K in keyof Tags]: Tags[K] | undefined }): Tags =>
   Object.fromEntries(Object.entries(tags).filter(([, value]) => value !== undefined && value !== ''))
 
 /** Returns the tags that the service uses from all tags of a file; their names are in lower case. */
@@ -60,7 +60,7 @@ export function tagsOf(raw: Record<string, string>): Tags {
   const [track_number, track_count = numbers(first(...TRACKS))[0]] = numbers(first('track'))
   const [disc_number, disc_count = numbers(first(...DISCS))[0]] = numbers(first('disc'))
   const date = DATES.map((name) => dateOf(raw[name])).find(Boolean)
-  return filled({
+  return withoutEmpty({
     ...(Object.fromEntries(texts) as Tags),
     date,
     year: date === undefined ? undefined : Number(date.slice(0, 4)),
@@ -72,7 +72,7 @@ export function tagsOf(raw: Record<string, string>): Tags {
 }
 
 /** Falls back to the album artist, as the listener pages do (`src/resources/appearance.ts`). */
-const withArtist = ({ artist, ...source }: Tags) => filled({ ...source, artist: artist ?? source.album_artist })
+const withArtist = ({ artist, ...source }: Tags) => withoutEmpty({ ...source, artist: artist ?? source.album_artist })
 
 /** Tags for the output files: values set by users, then those of the source, then those of the collection. */
 export const tagsToWrite = ({ own, over, under }: JobTags, source: Tags): Tags => ({
@@ -81,16 +81,16 @@ export const tagsToWrite = ({ own, over, under }: JobTags, source: Tags): Tags =
   ...over,
 })
 
-const ofCount = (number?: number, count?: number) => (number && count ? `${number}/${count}` : number?.toString())
+const numberOfTotal = (number?: number, count?: number) => (number && count ? `${number}/${count}` : number?.toString())
 
 /** ffmpeg arguments that write the tags. */
 export function tagArguments(tags: Tags): string[] {
   const texts = (Object.keys(TEXTS) as (keyof typeof TEXTS)[]).map((name) => [name, line(tags[name] ?? '')])
-  const all = [
+  const fields = [
     ...texts,
     ['date', tags.date],
-    ['track', ofCount(tags.track_number, tags.track_count)],
-    ['disc', ofCount(tags.disc_number, tags.disc_count)],
+    ['track', numberOfTotal(tags.track_number, tags.track_count)],
+    ['disc', numberOfTotal(tags.disc_number, tags.disc_count)],
   ]
-  return all.flatMap(([name, value]) => (value ? ['-metadata', `${name}=${value}`] : []))
+  return fields.flatMap(([name, value]) => (value ? ['-metadata', `${name}=${value}`] : []))
 }

@@ -2,7 +2,7 @@ import { decodeTexts } from './encoding.ts'
 import { isRead, line } from './tags.ts'
 
 // Listed as tags but written by software: MP4's brands and handlers (ISO/IEC 14496-12 §4.3, §8.4.3), Matroska's statistics.
-const NO_TAGS =
+const TECHNICAL_TAGS =
   /^(major_brand|minor_version|compatible_brands|handler_name|vendor_id|(duration|bps|number_of_\w+|_statistics_\w+)(-\w+)?)$/
 
 const MAX_TAGS = 64
@@ -28,29 +28,30 @@ export function readTexts(format = '', tags: Record<string, string>, chapters: C
       ID3.test(format),
     )
   const values = Object.values(tags)
-  const told = decode(Object.keys(tags))
+  const namedTags = decode(Object.keys(tags))
     .map((name, at) => [name?.toLowerCase() ?? '', values[at]!] as const)
     .filter(
-      ([name, value]) => /^.{1,64}$/s.test(name) && !NO_TAGS.test(name) && !(name === 'language' && value === 'und'),
+      ([name, value]) =>
+        /^.{1,64}$/s.test(name) && !TECHNICAL_TAGS.test(name) && !(name === 'language' && value === 'und'),
     )
     // Tags that the service does not use are cut first.
     .toSorted(([a], [b]) => Number(isRead(b)) - Number(isRead(a)))
     .slice(0, MAX_TAGS)
-  const places = chapters.slice(0, MAX_CHAPTERS)
-  const texts = [...told.map(([, value]) => value), ...places.map((chapter) => chapter.tags?.title ?? '')]
+  const listedChapters = chapters.slice(0, MAX_CHAPTERS)
+  const texts = [...namedTags.map(([, value]) => value), ...listedChapters.map((chapter) => chapter.tags?.title ?? '')]
   // A character takes up to four bytes in UTF-8.
-  const read = decode(texts.map((text) => text.slice(0, 4 * MAX_TAG)))
-  let left = MAX_TEXT
-  const rawTags = told.flatMap(([name], at) => {
-    const text = read[at]?.replaceAll('\0', '').toWellFormed().slice(0, Math.min(MAX_TAG, left))
-    left -= text?.length ?? 0
+  const decoded = decode(texts.map((text) => text.slice(0, 4 * MAX_TAG)))
+  let charactersLeft = MAX_TEXT
+  const rawTags = namedTags.flatMap(([name], at) => {
+    const text = decoded[at]?.replaceAll('\0', '').toWellFormed().slice(0, Math.min(MAX_TAG, charactersLeft))
+    charactersLeft -= text?.length ?? 0
     return text ? [[name, text] as const] : []
   })
   return {
     rawTags: Object.fromEntries(rawTags),
-    chapters: places.map(({ start }, at) => ({
+    chapters: listedChapters.map(({ start }, at) => ({
       start,
-      title: line(read[told.length + at] ?? '') || null,
+      title: line(decoded[namedTags.length + at] ?? '') || null,
     })),
   }
 }

@@ -18,8 +18,8 @@ const STAMPED = /mov|matroska|ogg|mpeg|avi|flv|asf/
  * backwards, so that no sound is dropped. Gaps above 0.1 s are filled with silence.
  */
 export function timeFilters({ container, sampleRate, channels }: Source): string[] {
-  const longest = STAMPED.test(container) ? LONGEST_GAP : 0
-  const seconds = Math.min(longest, GAP_BYTES / (sampleRate * channels * SAMPLE_BYTES))
+  const longestGap = STAMPED.test(container) ? LONGEST_GAP : 0
+  const seconds = Math.min(longestGap, GAP_BYTES / (sampleRate * channels * SAMPLE_BYTES))
   // 0: the end of the previous frame. 1: the time of this frame. 2: silence that aresample has not output yet; it outputs at least one
   // frame more than it receives. 3: the total of the closed gaps. 4: the gap before this frame.
   const steps = [

@@ -52,21 +52,22 @@ export async function transcode(job: TranscodeJob, context: TranscodeContext): P
   failpoint('downloaded')
   const sniffed = await sniffFile(path)
   const source = await probe(path, sniffed, tools, signal)
-  refuseLong(source, job.max_duration)
-  const wanted = plan(job.variants, source)
-  const mayShowInside = job.tags?.own && !job.picture?.wins
-  const inside = { source, sniffed, path, tools, signal }
-  const looking = job.cover || mayShowInside ? embeddedCover(inside) : Promise.resolve({ cover: null, warnings: [] })
-  const labels = looking.then(async ({ cover }) => {
+  rejectTooLong(source, job.max_duration)
+  const planned = plan(job.variants, source)
+  const usesEmbeddedPicture = job.tags?.own && !job.picture?.wins
+  const coverRequest = { source, sniffed, path, tools, signal }
+  const embedding =
+    job.cover || usesEmbeddedPicture ? embeddedCover(coverRequest) : Promise.resolve({ cover: null, warnings: [] })
+  const labels = embedding.then(async ({ cover }) => {
     if (!job.tags) return null
-    const embedded = mayShowInside ? cover?.squares.regular : undefined
+    const embedded = usesEmbeddedPicture ? cover?.squares.regular : undefined
     const picture = await writePicture(directory, job.picture, embedded, signal)
     return { tags: tagsToWrite(job.tags, source.tags), picture }
   })
-  const request = { job, source, sniffed, labels, encodes: wanted.encodes, directory, tools, signal, emit, nice }
+  const request = { job, source, sniffed, labels, encodes: planned.encodes, directory, tools, signal, emit, nice }
   const encoded = await encodeAll(request, progress)
   failpoint('encoded')
-  return finish(job, { source, sniffed, embedded: await looking, wanted, encoded }, context, progress)
+  return finish(job, { source, sniffed, embedded: await embedding, planned, encoded }, context, progress)
 }
 
 async function encodeAll(request: EarlyRequest, progress: ReturnType<typeof createProgress>): Promise<Encoded> {
@@ -74,7 +75,7 @@ async function encodeAll(request: EarlyRequest, progress: ReturnType<typeof crea
   // Started first: listeners wait for this file, and a copy depends on nothing else.
   const early = startEarly(request)
   try {
-    const whole = {
+    const fullRequest = {
       ...request,
       labels: await request.labels,
       pass: firstPass(job, sniffed),
@@ -83,13 +84,17 @@ async function encodeAll(request: EarlyRequest, progress: ReturnType<typeof crea
       onProgress: (fraction: number) => progress.encoded(fraction),
       onFallback: (reason: string) => progress.fallback(reason),
     }
-    let encoded = await encode(whole)
+    let encoded = await encode(fullRequest)
     if (isCutShort(encoded.pcm)) {
-      whole.source = { ...source, end: null }
-      encoded = await encode(whole)
+      fullRequest.source = { ...source, end: null }
+      encoded = await encode(fullRequest)
     }
     const duration = encoded.pcm.frames / source.sampleRate
-    return await recut({ ...whole, pass: encoded.pass }, encoded, plan(job.variants, { ...source, duration }).encodes)
+    return await recut(
+      { ...fullRequest, pass: encoded.pass },
+      encoded,
+      plan(job.variants, { ...source, duration }).encodes,
+    )
   } finally {
     // Not needed after this point, whether the encode succeeded or failed.
     early?.abandon()
@@ -101,33 +106,33 @@ type Decoded = {
   source: Source
   sniffed: Sniffed
   embedded: Awaited<ReturnType<typeof embeddedCover>>
-  wanted: Plan
+  planned: Plan
   encoded: Encoded
 }
 
 async function finish(
   job: TranscodeJob,
-  { source, sniffed, embedded, wanted, encoded }: Decoded,
+  { source, sniffed, embedded, planned, encoded }: Decoded,
   { tools, directory, signal }: TranscodeContext,
   progress: ReturnType<typeof createProgress>,
 ): Promise<JobResult> {
   const duration = durationOf(source, encoded.pcm)
-  const heard = loudness(encoded.stderr, encoded.pcm)
-  const facts = {
+  const measuredLoudness = loudness(encoded.stderr, encoded.pcm)
+  const measured = {
     source,
     size: job.source.size,
     pcm: encoded.pcm,
-    loudness: heard,
+    loudness: measuredLoudness,
     pass: encoded.pass,
     tools,
     duration,
   }
   const { files, failed } = await audioFiles(job.variants, encoded, duration, { directory, tools, signal })
-  refuseUnplayable(job, wanted, files)
+  rejectUnplayable(job, planned, files)
   files.push(
     ...(await dataFiles(job.variants, directory, duration, {
       waveform: () => waveform(encoded.pcm, source.sampleRate),
-      analysis: () => analysis(facts),
+      analysis: () => analysis(measured),
     })),
   )
   const variants = await uploadAll(files, signal, (fraction) => progress.uploaded(fraction))
@@ -136,10 +141,10 @@ async function finish(
   return {
     duration,
     levels: levels(encoded.pcm),
-    info: sourceInfo(facts),
+    info: sourceInfo(measured),
     warnings: [...decodeWarnings(source, sniffed, encoded), ...warnings],
     variants,
-    skipped: wanted.skipped,
+    skipped: planned.skipped,
     failed: [...encoded.failed, ...failed],
     cover,
     tags: source.tags,
@@ -158,15 +163,15 @@ function firstPass(job: TranscodeJob, sniffed: Sniffed) {
 }
 
 // A header can state twice the real length; four times is a bomb or a mistake.
-function refuseLong(source: Source, maxDuration: number): void {
+function rejectTooLong(source: Source, maxDuration: number): void {
   if ((source.duration ?? 0) > maxDuration * 4) {
     throw new JobError('too_long', `The audio is longer than ${maxDuration} seconds.`)
   }
 }
 
-function refuseUnplayable(job: TranscodeJob, wanted: Plan, files: OutputFile[]): void {
+function rejectUnplayable(job: TranscodeJob, planned: Plan, files: OutputFile[]): void {
   const audio = new Set(job.variants.filter((variant) => variant.kind === 'audio').map((variant) => variant.index))
-  if (!wanted.encodes.some((one) => audio.has(one.index))) return
+  if (!planned.encodes.some((encode) => audio.has(encode.index))) return
   if (files.some((file) => audio.has(file.variant.index))) return
   throw new JobError('decode_failed', 'No playable file could be made of this audio.')
 }

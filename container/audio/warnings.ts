@@ -19,21 +19,25 @@ export function decodeWarnings(source: Source, sniffed: Sniffed, encoded: Encode
 }
 
 function lossWarning(source: Source, sniffed: Sniffed, encoded: Encoded, decoded: number): Warning | null {
-  const promised = source.hasOwnDuration ? source.duration : null
-  const off = promised === null ? 0 : promised - decoded
-  const matters = Math.abs(off) > Math.max(TOLERANCE.seconds, decoded * TOLERANCE.share)
-  const kept = promised === null ? `${decoded.toFixed(1)} s` : `${decoded.toFixed(1)} of ${promised.toFixed(1)} s`
+  const stated = source.hasOwnDuration ? source.duration : null
+  const missing = stated === null ? 0 : stated - decoded
+  const isNoticeable = Math.abs(missing) > Math.max(TOLERANCE.seconds, decoded * TOLERANCE.share)
+  const playable = stated === null ? `${decoded.toFixed(1)} s` : `${decoded.toFixed(1)} of ${stated.toFixed(1)} s`
   if (sniffed.truncated) {
-    return { code: 'truncated', message: `The file ends before the end that its header promises; it plays ${kept}.` }
+    return {
+      code: 'truncated',
+      message: `The file ends before the end that its header promises; it plays ${playable}.`,
+    }
   }
   if (isDamaged(sniffed, encoded)) {
-    const lost = off > 0 && matters ? `${kept} could be decoded` : 'it plays whole, but parts of it may sound wrong'
-    return { code: 'damaged', message: `The file is damaged: ${lost}.` }
+    const effect =
+      missing > 0 && isNoticeable ? `${playable} could be decoded` : 'it plays whole, but parts of it may sound wrong'
+    return { code: 'damaged', message: `The file is damaged: ${effect}.` }
   }
   if (encoded.fallback !== null) return { code: 'second_pass', message: `${encoded.fallback} A second one succeeded.` }
-  if (!matters) return null
+  if (!isNoticeable) return null
   // ffmpeg reports success on many truncated files; only the header reveals them.
-  const message = `The header says ${promised!.toFixed(1)} s, but ${decoded.toFixed(1)} s could be decoded.`
+  const message = `The header says ${stated!.toFixed(1)} s, but ${decoded.toFixed(1)} s could be decoded.`
   return { code: 'duration_mismatch', message }
 }
 

@@ -13,7 +13,7 @@ const EXTENSIBLE = 0xfffe
 const PCM = 1
 /** Sample widths of ffmpeg's decoders, in bits. */
 const WIDTHS = [16, 24, 32]
-const MOST_CHUNKS = 64
+const MAX_CHUNKS = 64
 
 /** Returns null unless the file is a WAV whose samples have fewer bits than their container (WAVEFORMATEXTENSIBLE). */
 export async function readPaddedWave(path: string): Promise<PaddedWave | null> {
@@ -22,11 +22,11 @@ export async function readPaddedWave(path: string): Promise<PaddedWave | null> {
     const { size } = await file.stat()
     let format: Omit<PaddedWave, 'size'> | null = null
     let at = 12
-    for (let chunks = 0; chunks < MOST_CHUNKS && at + 8 <= size; chunks++) {
+    for (let chunks = 0; chunks < MAX_CHUNKS && at + 8 <= size; chunks++) {
       const head = await bytesAt(file, at, 8)
       const [name, length] = [head.toString('latin1', 0, 4), head.readUInt32LE(4)]
       if (name === 'fmt ') {
-        format = padded(await bytesAt(file, at + 8, 40))
+        format = parsePaddedFormat(await bytesAt(file, at + 8, 40))
         if (!format) return null
       }
       if (name === 'data') return format && { ...format, size: isPlaceholder(length) ? null : length }
@@ -41,7 +41,7 @@ export async function readPaddedWave(path: string): Promise<PaddedWave | null> {
 // A WAV written to a pipe has no length, and RF64 stores it elsewhere.
 const isPlaceholder = (length: number) => length === 0 || length >= 0x7fff0000
 
-function padded(format: Buffer) {
+function parsePaddedFormat(format: Buffer) {
   if (format.length < 40 || format.readUInt16LE(0) !== EXTENSIBLE || format.readUInt16LE(24) !== PCM) return null
   const [rate, block] = [format.readUInt32LE(4), format.readUInt16LE(12)]
   const [bits, validBits] = [format.readUInt16LE(14), format.readUInt16LE(18)]

@@ -9,15 +9,16 @@ export type Binaries = { ffmpeg: string; ffprobe: string; version: string }
 /** The binaries, wrapped by `confine`. */
 export type Tools = { ffmpeg: Program; ffprobe: Program; version: string; timeoutSeconds?: number | undefined }
 
-type Wanted = { ffmpegPath?: string | undefined; ffprobePath?: string | undefined }
+type ConfiguredPaths = { ffmpegPath?: string | undefined; ffprobePath?: string | undefined }
 
 /** Finds ffmpeg and ffprobe: at the given path, on the PATH, or in the npm packages that ship them. */
-export async function findTools(wanted: Wanted): Promise<Binaries> {
-  const ffmpeg = wanted.ffmpegPath ?? onPath('ffmpeg') ?? (await fromNpm('@ffmpeg-installer/ffmpeg'))
+export async function findTools(configured: ConfiguredPaths): Promise<Binaries> {
+  const ffmpeg = configured.ffmpegPath ?? onPath('ffmpeg') ?? (await fromNpm('@ffmpeg-installer/ffmpeg'))
   if (!ffmpeg)
     throw new Error('ffmpeg not found: set FFMPEG_PATH, install ffmpeg, or npm install @ffmpeg-installer/ffmpeg')
-  const beside = executable(join(dirname(ffmpeg), 'ffprobe'))
-  const ffprobe = wanted.ffprobePath ?? beside ?? onPath('ffprobe') ?? (await fromNpm('@ffprobe-installer/ffprobe'))
+  const sibling = executable(join(dirname(ffmpeg), 'ffprobe'))
+  const ffprobe =
+    configured.ffprobePath ?? sibling ?? onPath('ffprobe') ?? (await fromNpm('@ffprobe-installer/ffprobe'))
   if (!ffprobe) throw new Error('ffprobe not found: set FFPROBE_PATH or npm install @ffprobe-installer/ffprobe')
   const [version] = await Promise.all([versionOf(ffmpeg, 'FFMPEG_PATH'), versionOf(ffprobe, 'FFPROBE_PATH')])
   return { ffmpeg, ffprobe, version }
@@ -26,7 +27,7 @@ export async function findTools(wanted: Wanted): Promise<Binaries> {
 async function versionOf(binary: string, variable: string): Promise<string> {
   const exit = await run(binary, ['-version'], { timeoutSeconds: 30, stdoutLimit: 65536 }).catch(() => null)
   const version = exit?.code === 0 && /version (\S+)/.exec(exit.stdout.toString())?.[1]
-  if (!version) throw new Error(`${binary} does not run: set ${variable} to one that does, or take it away`)
+  if (!version) throw new Error(`${binary} does not run: set ${variable} to a working binary, or unset it`)
   return version
 }
 
@@ -48,8 +49,8 @@ function executable(path: string): string | undefined {
 // types.
 async function fromNpm(name: string): Promise<string | undefined> {
   try {
-    const found = (await import(name)) as { default: { path: string } }
-    return found.default.path
+    const installer = (await import(name)) as { default: { path: string } }
+    return installer.default.path
   } catch {
     return undefined
   }

@@ -35,9 +35,9 @@ export type RunOptions = {
 
 /** Statically linked builds crash in the system's character set converters, which MPEG-TS requests; none of our formats needs them. */
 const ENVIRONMENT = { PATH: process.env.PATH, GCONV_PATH: '/nonexistent' }
-const STDERR_KEPT = 65536
+const STDERR_LIMIT = 65536
 /** ffmpeg's message after it handles a signal. */
-const TOLD_TO_END = /^Exiting normally, received signal \d+\.?\s*$/m
+const SIGNAL_MESSAGE = /^Exiting normally, received signal \d+\.?\s*$/m
 const running = new Set<number>()
 
 /**
@@ -46,8 +46,8 @@ const running = new Set<number>()
  */
 export function run(program: Program, args: string[], options: RunOptions): Promise<Exit> {
   return new Promise((resolve, reject) => {
-    const [binary, ...before] = typeof program === 'string' ? [program] : program
-    const child = spawn(binary!, [...before, ...args], {
+    const [binary, ...wrapperArgs] = typeof program === 'string' ? [program] : program
+    const child = spawn(binary!, [...wrapperArgs, ...args], {
       cwd: options.cwd,
       detached: true,
       stdio: ['ignore', 'pipe', 'pipe'],
@@ -58,9 +58,9 @@ export function run(program: Program, args: string[], options: RunOptions): Prom
       running.add(pid)
       lowerPriority(pid, options.nice ?? 1)
     }
-    let isOurs = false
+    let killedByUs = false
     const kill = () => {
-      isOurs = true
+      killedByUs = true
       if (pid !== undefined) killGroup(pid)
     }
     let timedOut = false
@@ -84,22 +84,22 @@ export function run(program: Program, args: string[], options: RunOptions): Prom
       return kill()
     })
     child.stderr.on('data', (chunk: Buffer) => {
-      stderr = Buffer.concat([stderr, chunk]).subarray(-STDERR_KEPT)
+      stderr = Buffer.concat([stderr, chunk]).subarray(-STDERR_LIMIT)
     })
-    const settle = () => {
+    const cleanUp = () => {
       stopClock()
       options.signal?.removeEventListener('abort', kill)
       if (pid !== undefined) running.delete(pid)
     }
     child.on('error', (error) => {
-      settle()
+      cleanUp()
       reject(error)
     })
     child.on('close', (code, signal) => {
-      settle()
+      cleanUp()
       const wasKilled =
-        signal === 'SIGKILL' || signal === 'SIGTERM' || (code !== 0 && TOLD_TO_END.test(stderr.toString()))
-      if (wasKilled && !isOurs) return reject(new JobError('killed', 'The decoder was killed from outside.', true))
+        signal === 'SIGKILL' || signal === 'SIGTERM' || (code !== 0 && SIGNAL_MESSAGE.test(stderr.toString()))
+      if (wasKilled && !killedByUs) return reject(new JobError('killed', 'The decoder was killed from outside.', true))
       resolve({ code, signal, timedOut, overflowed, stdout: Buffer.concat(stdout), stderr: stderr.toString() })
     })
   })
@@ -123,9 +123,9 @@ function startClock(allowed: number | (() => number), onEnd: () => void): () => 
   const started = performance.now()
   let timer: NodeJS.Timeout
   const check = () => {
-    const left = (typeof allowed === 'function' ? allowed() : allowed) * 1000 - (performance.now() - started)
-    if (left <= 0) return onEnd()
-    timer = setTimeout(check, Math.min(left, 1000))
+    const msLeft = (typeof allowed === 'function' ? allowed() : allowed) * 1000 - (performance.now() - started)
+    if (msLeft <= 0) return onEnd()
+    timer = setTimeout(check, Math.min(msLeft, 1000))
   }
   check()
   return () => clearTimeout(timer)

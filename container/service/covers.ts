@@ -11,28 +11,28 @@ import { download, type DownloadLimits } from '../transfer/download.ts'
 
 type CoverFailure = Extract<CoverAnswer, { ok: false }>['error']
 
-const AT_ONCE = 2
+const CONCURRENCY = 2
 
 /** Runs cover jobs, two at a time, in parallel with the transcodes. */
 export function createCovers(workDir: string, limits: DownloadLimits) {
-  const waiting: (() => void)[] = []
+  const queue: (() => void)[] = []
   let running = 0
 
-  return async function answer(job: CoverJob, signal: AbortSignal): Promise<CoverAnswer> {
+  return async function runQueued(job: CoverJob, signal: AbortSignal): Promise<CoverAnswer> {
     // A job that ends hands its slot to the first one in the queue.
-    if (running === AT_ONCE) await new Promise<void>((resolve) => waiting.push(resolve))
+    if (running === CONCURRENCY) await new Promise<void>((resolve) => queue.push(resolve))
     else running++
     try {
-      return await coverAnswer(job, workDir, limits, signal)
+      return await runCover(job, workDir, limits, signal)
     } finally {
-      const next = waiting.shift()
+      const next = queue.shift()
       if (next) next()
       else running--
     }
   }
 }
 
-async function coverAnswer(
+async function runCover(
   job: CoverJob,
   workDir: string,
   limits: DownloadLimits,
@@ -73,9 +73,9 @@ async function fetchAndCut(job: CoverJob, workDir: string, limits: DownloadLimit
 }
 
 /** HTTP status of a cover response: 422 for a bad image, 502 for a failure of another server. */
-export const coverStatus = (answer: CoverAnswer) => (answer.ok ? 200 : STATUS[answer.error.code])
+export const coverStatus = (answer: CoverAnswer) => (answer.ok ? 200 : STATUSES[answer.error.code])
 
-const STATUS = {
+const STATUSES = {
   unsupported_image: 422,
   image_too_large: 422,
   source_unavailable: 502,

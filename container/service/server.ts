@@ -16,14 +16,14 @@ import { createJobs } from './jobs.ts'
 import { createRoutes } from './routes.ts'
 import { readSettings } from './settings.ts'
 
-const { settings, found } = await prepare().catch((error: unknown) => giveUp(error, 2))
+const { settings, binaries } = await prepare().catch((error: unknown) => giveUp(error, 2))
 const { workDir, timeoutSeconds, limits } = settings
 cleanWorkDir(workDir)
 armFailpoints(workDir)
-const { tools, confined, owner } = await confine(found, workDir)
+const { tools, confined, owner } = await confine(binaries, workDir)
 const { version } = tools
 
-const ending = new AbortController()
+const shutdown = new AbortController()
 const jobs = createJobs(
   async (job, options) => {
     const directory = join(workDir, `${JOB_PREFIX}${job.job_id}`)
@@ -37,7 +37,7 @@ const jobs = createJobs(
   (job, running) => findRoom(workDir, job, running),
 )
 const covers = createCovers(workDir, limits)
-const routes = createRoutes({ jobs, covers, version, confined, secret: settings.secret, signal: ending.signal })
+const routes = createRoutes({ jobs, covers, version, confined, secret: settings.secret, signal: shutdown.signal })
 
 const server = serve(
   {
@@ -65,7 +65,7 @@ async function stop(): Promise<void> {
 }
 
 function exit(): never {
-  ending.abort()
+  shutdown.abort()
   killAll()
   cleanWorkDir(workDir)
   log('stopped')
@@ -75,7 +75,7 @@ function exit(): never {
 async function prepare() {
   const settings = readSettings(process.env)
   openWorkDir(settings.workDir)
-  return { settings, found: await findTools(settings) }
+  return { settings, binaries: await findTools(settings) }
 }
 
 /** Exit code 2 means that a restart would fail as well (scripts/start.ts). */

@@ -62,11 +62,11 @@ const LOOPBACK = /^(localhost|::1|127\.\d+\.\d+\.\d+)$/
 
 /** Reads the settings from environment variables and applies defaults. */
 export function readSettings(environment: NodeJS.ProcessEnv) {
-  const set = Object.fromEntries(Object.entries(environment).filter(([, value]) => value !== ''))
-  const { data: env, error } = Environment.safeParse(set)
+  const nonEmpty = Object.fromEntries(Object.entries(environment).filter(([, value]) => value !== ''))
+  const { data: env, error } = Environment.safeParse(nonEmpty)
   if (!env) throw new Error(z.prettifyError(error))
   if (!env.TRANSCODER_SECRET && !LOOPBACK.test(env.HOST)) {
-    throw new Error(`TRANSCODER_SECRET is not set, and others reach ${env.HOST}: set it, or HOST=127.0.0.1`)
+    throw new Error(`TRANSCODER_SECRET is not set, but other machines can reach ${env.HOST}: set it, or HOST=127.0.0.1`)
   }
   return {
     port: env.PORT,

@@ -32,7 +32,7 @@ export type DownloadOptions = {
 export const DOWNLOAD_LIMITS: DownloadLimits = { stallSeconds: 30, leastRate: 131_072, rateSeconds: 60 }
 
 /** Consecutive attempts without any new bytes. */
-const FRUITLESS = 4
+const MAX_FRUITLESS = 4
 const ATTEMPTS = 30
 /** Bytes per write: one write for every 64 KiB received makes a download a quarter slower. */
 const PIECE = 1024 * 1024
@@ -41,33 +41,43 @@ type Download = {
   source: Source
   file: FileHandle
   limits: DownloadLimits
-  /** Bytes received. The last `held` of them are in `piece` and not yet in the file. */
-  have: number
+  /** Bytes received. The last `buffered` of them are in `piece` and not yet in the file. */
+  received: number
   piece: Buffer
-  held: number
+  buffered: number
   version: string | null
   /** Whether the last attempt ended because the source stalled. */
   stalled: boolean
   /** The current stretch of the rate measurement: its start in ms, and its bytes. */
-  stretch: { began: number; bytes: number }
+  stretch: { startedAt: number; bytes: number }
 }
 
 /** Streams a source to a file, resumes after a lost connection, and verifies that every byte arrived. */
 export async function download(source: Source, path: string, options: DownloadOptions): Promise<void> {
   const file = await open(path, 'w')
   const limits = options.limits ?? DOWNLOAD_LIMITS
-  const stretch = { began: performance.now(), bytes: 0 }
+  const stretch = { startedAt: performance.now(), bytes: 0 }
   const piece = Buffer.allocUnsafe(PIECE)
-  const state: Download = { source, file, limits, have: 0, piece, held: 0, version: null, stalled: false, stretch }
+  const state: Download = {
+    source,
+    file,
+    limits,
+    received: 0,
+    piece,
+    buffered: 0,
+    version: null,
+    stalled: false,
+    stretch,
+  }
   let problem = unreachable()
   try {
     let fruitless = 0
-    for (let attempt = 1; attempt <= ATTEMPTS && fruitless < FRUITLESS; attempt++) {
+    for (let attempt = 1; attempt <= ATTEMPTS && fruitless < MAX_FRUITLESS; attempt++) {
       if (attempt > 1) await sleep(250 * 2 ** fruitless, undefined, { signal: options.signal })
-      const before = state.have
+      const before = state.received
       try {
         await receive(state, options)
-        if (state.have === source.size) return
+        if (state.received === source.size) return
         // The response was complete but too short.
         problem = wrongLength()
       } catch (error) {
@@ -75,7 +85,7 @@ export async function download(source: Source, path: string, options: DownloadOp
         if (error instanceof JobError || diskError(error)) throw error
         problem = state.stalled ? stalled(limits) : unreachable()
       }
-      fruitless = state.have > before ? 0 : fruitless + 1
+      fruitless = state.received > before ? 0 : fruitless + 1
     }
     throw problem
   } finally {
@@ -84,60 +94,60 @@ export async function download(source: Source, path: string, options: DownloadOp
 }
 
 async function receive(state: Download, options: DownloadOptions): Promise<void> {
-  const silence = new AbortController()
+  const stall = new AbortController()
   state.stalled = false
   const timer = setTimeout(() => {
     state.stalled = true
-    silence.abort()
+    stall.abort()
   }, state.limits.stallSeconds * 1000)
   try {
     const headers: Record<string, string> = { 'accept-encoding': 'identity' }
     // Without a validator the object could have changed in between, so the download restarts.
-    if (state.have > 0 && state.version) {
-      headers.range = `bytes=${state.have}-`
+    if (state.received > 0 && state.version) {
+      headers.range = `bytes=${state.received}-`
       headers['if-range'] = state.version
     }
-    const signal = AbortSignal.any([options.signal, silence.signal])
+    const signal = AbortSignal.any([options.signal, stall.signal])
     const request = openRequest(state.source.url, { headers, signal }).end()
     const [response] = (await once(request, 'response', { signal })) as [IncomingMessage]
     accept(response, state)
     for await (const chunk of response as AsyncIterable<Buffer>) {
       timer.refresh()
-      if (state.have + chunk.length > state.source.size) throw wrongLength()
-      await keep(state, chunk)
-      refuseDrip(state, chunk.length)
-      options.onProgress?.(state.have / state.source.size)
+      if (state.received + chunk.length > state.source.size) throw wrongLength()
+      await append(state, chunk)
+      rejectSlow(state, chunk.length)
+      options.onProgress?.(state.received / state.source.size)
     }
   } finally {
     clearTimeout(timer)
     // Closes the connection if the response was not read to its end.
-    silence.abort()
+    stall.abort()
     // Runs after a failed attempt as well: the next one resumes from here.
     await write(state)
   }
 }
 
-async function keep(state: Download, chunk: Buffer): Promise<void> {
-  for (let kept = 0; kept < chunk.length;) {
-    const bytes = chunk.copy(state.piece, state.held, kept)
-    kept += bytes
-    state.held += bytes
-    state.have += bytes
-    if (state.held === state.piece.length) await write(state)
+async function append(state: Download, chunk: Buffer): Promise<void> {
+  for (let copied = 0; copied < chunk.length;) {
+    const bytes = chunk.copy(state.piece, state.buffered, copied)
+    copied += bytes
+    state.buffered += bytes
+    state.received += bytes
+    if (state.buffered === state.piece.length) await write(state)
   }
 }
 
 async function write(state: Download): Promise<void> {
-  const { file, piece, held, have } = state
-  const from = have - held
+  const { file, piece, buffered, received } = state
+  const from = received - buffered
   // If the write fails, only these bytes are known to be in the file.
-  state.have = from
-  state.held = 0
+  state.received = from
+  state.buffered = 0
   // A nearly full disk may accept a part of the piece before it fails.
-  for (let done = 0; done < held;) {
-    done += (await file.write(piece, done, held - done, from + done)).bytesWritten
+  for (let done = 0; done < buffered;) {
+    done += (await file.write(piece, done, buffered - done, from + done)).bytesWritten
   }
-  state.have = have
+  state.received = received
 }
 
 function accept({ statusCode: status = 0, headers }: IncomingMessage, state: Download): void {
@@ -155,28 +165,28 @@ function accept({ statusCode: status = 0, headers }: IncomingMessage, state: Dow
     const gone = status === 404 || status === 410
     throw new JobError('source_unavailable', `The source URL answered ${status}.`, !gone)
   }
-  if (status === 200) state.have = 0
+  if (status === 200) state.received = 0
   else if (headers['content-range'] !== rangeOf(state)) throw wrongLength()
   const length = headers['content-length']
-  if (length !== undefined && Number(length) !== state.source.size - state.have) throw wrongLength()
+  if (length !== undefined && Number(length) !== state.source.size - state.received) throw wrongLength()
   const { etag } = headers
   state.version = (etag && !etag.startsWith('W/') ? etag : headers['last-modified']) ?? null
 }
 
 /** The expected `Content-Range` of a response that continues the file (RFC 9110 §14.4). */
-function rangeOf({ have, source: { size } }: Download): string {
-  return `bytes ${have}-${size - 1}/${size}`
+function rangeOf({ received, source: { size } }: Download): string {
+  return `bytes ${received}-${size - 1}/${size}`
 }
 
-function refuseDrip({ limits, stretch }: Download, bytes: number): void {
+function rejectSlow({ limits, stretch }: Download, bytes: number): void {
   stretch.bytes += bytes
-  const seconds = (performance.now() - stretch.began) / 1000
+  const seconds = (performance.now() - stretch.startedAt) / 1000
   if (seconds < limits.rateSeconds) return
   if (stretch.bytes < seconds * limits.leastRate) {
     const rate = Math.round(stretch.bytes / seconds)
     throw new JobError('source_too_slow', `The source arrived with only ${rate} bytes per second.`, true)
   }
-  stretch.began = performance.now()
+  stretch.startedAt = performance.now()
   stretch.bytes = 0
 }
 

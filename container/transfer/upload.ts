@@ -22,11 +22,11 @@ const PIECE = 1024 * 1024
 /** Milliseconds that a connection may be silent in both directions. R2 responds within seconds after the last byte. */
 const STALL_MS = 60_000
 /** Minimum accepted upload rate in bytes per second. */
-const SLOWEST = 50_000
+const MIN_RATE = 50_000
 
 /** Uploads bytes to a signed URL. */
 export async function upload({ body, url, contentType, signal }: Upload): Promise<void> {
-  await send({ size: body.byteLength, open: () => whole(body) }, url, contentType, signal)
+  await send({ size: body.byteLength, open: () => singlePiece(body) }, url, contentType, signal)
 }
 
 /** Uploads a file to a signed URL without reading it into memory; returns its size. */
@@ -38,7 +38,7 @@ export async function uploadFile(
   stallMs = STALL_MS,
 ): Promise<number> {
   const { size } = await stat(path)
-  await send({ size, open: () => pieces(path) }, url, contentType, signal, stallMs)
+  await send({ size, open: () => filePieces(path) }, url, contentType, signal, stallMs)
   return size
 }
 
@@ -61,13 +61,13 @@ async function put(body: Body, url: string, contentType: string, signal: AbortSi
   const headers = { 'content-type': contentType, 'content-length': body.size, 'cache-control': CACHE_CONTROL }
   const request = openRequest(url, { method: 'PUT', headers, signal })
   request.setTimeout(stallMs, () => request.destroy())
-  const answer = once(request, 'response', { signal }) as Promise<[IncomingMessage]>
+  const responded = once(request, 'response', { signal }) as Promise<[IncomingMessage]>
   const source = body.open()
   try {
     const sent = sendAll(source, request)
     // A rejection may arrive before the last byte is sent.
-    await Promise.race([answer, sent])
-    const [response] = await answer
+    await Promise.race([responded, sent])
+    const [response] = await responded
     await once(response.resume(), 'end')
     const status = response.statusCode ?? 0
     // A connection can be reused only after its request has ended; but after the response, Node no longer enforces the idle timeout.
@@ -83,12 +83,12 @@ async function put(body: Body, url: string, contentType: string, signal: AbortSi
   }
 }
 
-async function* whole(body: Uint8Array): Pieces {
+async function* singlePiece(body: Uint8Array): Pieces {
   yield body
 }
 
 // Reuses one buffer: new ones would pile up until a garbage collection, 100 MB of them by the end of a long job.
-async function* pieces(path: string): Pieces {
+async function* filePieces(path: string): Pieces {
   const file = await open(path)
   try {
     const buffer = Buffer.allocUnsafe(PIECE)
@@ -103,17 +103,17 @@ async function* pieces(path: string): Pieces {
 }
 
 async function sendAll(source: Pieces, request: ClientRequest): Promise<void> {
-  for await (const piece of source) await written(piece, request)
+  for await (const piece of source) await writePiece(piece, request)
   request.end()
 }
 
 // Resolves when the kernel has the bytes, not when the request has buffered them.
-function written(piece: Uint8Array, request: ClientRequest): Promise<void> {
+function writePiece(piece: Uint8Array, request: ClientRequest): Promise<void> {
   return new Promise((resolve, reject) => {
     request.write(piece, (error) => (error ? reject(error) : resolve()))
   })
 }
 
 function deadline(size: number): AbortSignal {
-  return AbortSignal.timeout(Math.ceil(60_000 + (size / SLOWEST) * 1000))
+  return AbortSignal.timeout(Math.ceil(60_000 + (size / MIN_RATE) * 1000))
 }
