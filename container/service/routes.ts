@@ -10,10 +10,10 @@ import * as z from 'zod'
 import { CoverJob, type JobEvent, type Refusal, TranscodeJob, type TranscoderHealth } from '../../src/contract/job.ts'
 import { log } from '../log.ts'
 import { coverStatus, type createCovers } from './covers.ts'
-import type { createJobs, RefusalReason } from './jobs.ts'
+import type { Jobs, RefusalReason } from './jobs.ts'
 
 type Service = {
-  jobs: ReturnType<typeof createJobs>
+  jobs: Jobs
   covers: ReturnType<typeof createCovers>
   version: string
   /** Names of the restrictions that `confine` applied to ffmpeg. */

@@ -12,7 +12,7 @@ import { confine } from '../process/confine.ts'
 import { findTools } from '../process/ffmpeg.ts'
 import { killAll } from '../process/run.ts'
 import { createCovers } from './covers.ts'
-import { createJobs } from './jobs.ts'
+import { Jobs } from './jobs.ts'
 import { createRoutes } from './routes.ts'
 import { readSettings } from './settings.ts'
 
@@ -24,7 +24,7 @@ const { tools, confined, owner } = await confine(binaries, workDir)
 const { version } = tools
 
 const shutdown = new AbortController()
-const jobs = createJobs(
+const jobs = new Jobs(
   async (job, options) => {
     const directory = join(workDir, `${JOB_PREFIX}${job.job_id}`)
     await makeDirectory(directory, owner)
