@@ -3,19 +3,19 @@ import type { Memory } from './adapters/memory.ts'
 import type { Input, Operations, Output } from './contract/operation.ts'
 import type { Principal } from './principal.ts'
 
-/** Everything that work on behalf of nobody in particular (queues, cron) may touch. */
+/** Everything that background work (queues, cron) may use. */
 export interface System<D = Database> {
   env: Env
   db: D
-  /** Milliseconds since 1970, taken when the work began. */
+  /** Milliseconds since 1970, taken when the work starts. */
   now: number
-  /** After a change of what an organization's listeners see: this isolate gives no older answer from here on. */
+  /** Invalidates this isolate's cached responses of an organization, after a change of anything that its listeners see. */
   forget: (organization_id: string) => void
-  /** Who does it, for events: `api_key:{id}` or `root`; null: the service. */
+  /** The caller in events: `api_key:{id}` or `root`; null for the service. */
   actor: string | null
 }
 
-/** As it is when the work begins. */
+/** The system for one piece of work; `now` is the time of this call. */
 export const systemOf = <D>(env: Env, memory: Memory, db: D): System<D> => ({
   env,
   db,
@@ -24,17 +24,17 @@ export const systemOf = <D>(env: Env, memory: Memory, db: D): System<D> => ({
   actor: null,
 })
 
-/** Everything a handler may touch; what a play view needs of the database is no more than its client. */
+/** Everything a handler may use. A play view takes a bare D1 client as its database. */
 export interface Context<D = Database> extends System<D> {
   principal: Principal
   memory: Memory
-  /** Where this service is reached from outside, without a slash at the end. */
+  /** The service's public URL, without a trailing slash. */
   base_url: string
-  /** Says that the answer, which is an organization's, may be given again, in milliseconds since 1970 at most until then. */
+  /** Allows caching of the response, which belongs to this organization, at most until this time in milliseconds since 1970. */
   mayReuse: (organization_id: string, until: number) => void
 }
 
-/** One handler per operation, its input and output typed by the table: a missing or misshapen one does not compile. */
+/** One handler per operation. The table types its input and output, so a missing or wrong handler does not compile. */
 export type Handlers<T extends Operations> = {
   [K in keyof T]: (input: Input<T[K]>, context: Context) => Promise<Output<T[K]>>
 }

@@ -8,7 +8,7 @@ const memory = createMemory()
 let others: ReturnType<typeof createOthers> | undefined
 const load = async () => (others ??= (await import('./others.ts')).createOthers(memory))
 
-/** Named in wrangler.toml, with its container. */
+/** wrangler.toml names this class and its container. */
 export class TranscoderContainer extends TranscodeFollower {
   override async open() {
     return (await load()).follow(this.env)

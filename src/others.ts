@@ -6,7 +6,7 @@ import { consume } from './pipeline/consume.ts'
 import { sweep } from './pipeline/sweep.ts'
 import { following } from './pipeline/transcode/run.ts'
 
-/** All that is not a play view: the rest of the API, queues and cron. Loaded when the first of it is asked for (docs/decisions/0029). */
+/** Everything except play views: the rest of the API, queues and cron. Loaded on first use (docs/decisions/0029). */
 export function createOthers(memory: Memory) {
   const app = createApp(memory)
   const system = (env: Env) => systemOf(env, memory, openSteady(env.DB))

@@ -6,30 +6,30 @@ export interface KeyHolder {
   kind: KeyType
   organization_id: string
   api_key_id: string
-  /** The resource that a player or uploader key is bound to; null: all of the organization. */
+  /** The resource that a player or uploader key is bound to; null for the whole organization. */
   binding: { scope: PlayScope; id: string } | null
-  /** Variants that a player key may play; null: any. */
+  /** Variants that a player key may play; null for all. */
   variants: string[] | null
   is_downloadable: boolean
-  /** Values of the `Origin` header that are let in; null: any. */
+  /** Accepted values of the `Origin` header; null for all. */
   allowed_origins: string[] | null
   /** Whether somebody listens to the events of its organization, as far as is known (docs/decisions/0057). */
   has_webhooks?: boolean
   /**
-   * Of a share's page: its sessions are short, end no later than the share, in milliseconds since 1970, and are made only while the share has
-   * this address and this password.
+   * For a key of a share's page. Its sessions are short and end no later than the share (`ends_at`, milliseconds since 1970). They are created only
+   * while the share keeps this slug and password.
    */
   share?: { slug: string; password_hash: string | null; ends_at: number | null }
 }
 
-/** Who is calling. Neither the operator nor somebody without a key belongs to an organization. */
+/** The caller. The operator and a caller without a key belong to no organization. */
 export type Principal =
   | KeyHolder
   | { kind: 'root'; organization_id: string; api_key_id: string }
   /** The play session's id in the path is the secret. */
   | { kind: 'public'; organization_id: string }
 
-/** The key of a caller who has one. */
+/** The caller's key, if any. */
 export const keyOf = (principal: Principal): KeyHolder | null =>
   principal.kind === 'root' || principal.kind === 'public' ? null : principal
 

@@ -4,7 +4,7 @@ import type { ErrorBody } from '../contract/common.ts'
 import { ApiError, describeError, isFull } from '../errors.ts'
 import type { AppEnv } from './context.ts'
 
-/** Pages of any origin may call; answers hold signed URLs and private data, which nothing on the way may keep. */
+/** Pages of any origin may call. Responses hold signed URLs and private data, so no cache may store them. */
 export const HEADERS = {
   'access-control-allow-origin': '*',
   'access-control-expose-headers': 'Retry-After, Idempotency-Replayed',
@@ -12,24 +12,24 @@ export const HEADERS = {
 }
 export const JSON_HEADERS = { ...HEADERS, 'content-type': 'application/json' }
 
-/** The request's id. Never the caller's own: `api_request_id` is a UUID (specification §2). */
+/** The request's id. Never a value from the caller: `api_request_id` is a UUID (specification §2). */
 export function requestId(c: Request<AppEnv>): string {
-  const known = c.get('requestId')
-  if (known) return known
+  const existing = c.get('requestId')
+  if (existing) return existing
   const id = crypto.randomUUID()
   c.set('requestId', id)
   return id
 }
 
-/** What the caller is told of a fault on our side. */
-const hidden = (error: unknown) =>
+/** The public error for an internal failure. */
+const publicError = (error: unknown) =>
   isFull(error)
     ? new ApiError('unavailable', 'The database has no room at the moment; try again later')
     : new ApiError('internal', 'Something went wrong on our side')
 
-/** The error envelope. What is not meant for the caller is logged, and becomes a 500 without detail. */
+/** The error response. Any error but an `ApiError` is logged and becomes a 500 without detail. */
 export function faultResponse(error: unknown, api_request_id: string): Response {
-  const fault = error instanceof ApiError ? error : hidden(error)
+  const fault = error instanceof ApiError ? error : publicError(error)
   if (fault !== error) console.error(JSON.stringify({ event: 'fault', api_request_id, error: describeError(error) }))
   const body: ErrorBody = {
     ok: false,

@@ -8,42 +8,42 @@ import { contextOf } from './context.ts'
 import { limitReading } from './limit_rate.ts'
 import { keep } from './reuse.ts'
 
-/** What Hono's own context is to this. */
-interface Asked {
+/** The part of Hono's context that this file uses. */
+interface RequestLike {
   env: Env
   req: { raw: Request; url: string }
-  /** Takes note of whose the answer is, where it may be given again. */
+  /** Sets the organization for the request log. */
   set: (name: 'organization_id', value: string) => void
 }
 
-/** The copy of the database that is nearest; it may be a moment behind. Nothing needs more of a database than a session has. */
+/** The nearest replica, which may lag behind the primary. The cast is safe: callers use only what a session has. */
 const nearest = (d1: D1Database): Client => ({
   $client: d1.withSession('first-unconstrained') as unknown as D1Database,
 })
 
-/** Answers somebody without a key, from the nearest copy, and from the primary what is not there. Keeps what may be given again. */
+/** Responds to a caller without a key, from the nearest replica; a 404 there is checked against the primary. Caches the response if allowed. */
 export async function answerListener(
-  asked: Asked,
+  request: RequestLike,
   memory: Memory,
   { secret, reuse }: { secret: string; reuse: boolean },
   read: (context: Context<Client>) => Promise<object>,
   encode: (answer: object) => object | Promise<object>,
 ): Promise<Response> {
-  const { env, req } = asked
-  const before = memory.changes
-  let reusable: { organization_id: string; until: number } | undefined
+  const { env, req } = request
+  const changesBefore = memory.changes
+  let cacheable: { organization_id: string; until: number } | undefined
   const readFrom = (client: Client) => {
-    const mayReuse: Context['mayReuse'] = (organization_id, until) => (reusable = { organization_id, until })
-    return read(contextOf(asked, LISTENER, memory, client, mayReuse))
+    const mayReuse: Context['mayReuse'] = (organization_id, until) => (cacheable = { organization_id, until })
+    return read(contextOf(request, LISTENER, memory, client, mayReuse))
   }
-  const answer = await limitReading(asked, memory, secret, () =>
+  const answer = await limitReading(request, memory, secret, () =>
     readFrom(nearest(env.DB)).catch((error: unknown) => {
       if (error instanceof ApiError && error.status === 404) return readFrom({ $client: env.DB })
       throw error
     }),
   )
-  if (reusable) asked.set('organization_id', reusable.organization_id)
+  if (cacheable) request.set('organization_id', cacheable.organization_id)
   const text = JSON.stringify(await encode(answer))
-  if (reuse && reusable && before === memory.changes) keep(memory, req.raw, env, text, { ...reusable, secret })
+  if (reuse && cacheable && changesBefore === memory.changes) keep(memory, req.raw, env, text, { ...cacheable, secret })
   return new Response(text, { headers: JSON_HEADERS })
 }

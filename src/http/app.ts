@@ -45,14 +45,14 @@ export function createApp(memory: Memory) {
 
   const methods = new Map<string, string[]>()
   for (const { method, path } of Object.values(operations)) {
-    // Two operations may name the same part of a path differently.
+    // Two operations may name the same path parameter differently.
     const route = honoPath(path).replace(/:\w+/g, ':_')
     methods.set(route, [...(methods.get(route) ?? []), method.toUpperCase()])
   }
-  // A fixed path is asked before one of which it could be an id, and answers what that does too.
+  // Fixed paths come before parameters that would match them, and also allow the methods of those routes.
   for (const path of [...methods.keys()].toSorted((a, b) => Number(a.endsWith(':_')) - Number(b.endsWith(':_')))) {
     app.all(path, () => {
-      const allowed = [...methods].flatMap(([other, own]) => (fits(path, other) ? own : []))
+      const allowed = [...methods].flatMap(([route, routeMethods]) => (fits(path, route) ? routeMethods : []))
       const allow = [...new Set(allowed)].join(', ')
       throw new ApiError('method_not_allowed', `This path answers ${allow} only`, undefined, { allow })
     })
@@ -65,17 +65,17 @@ export function createApp(memory: Memory) {
 const fits = (path: string, route: string) => new RegExp(`^${route.replaceAll(':_', '[^/]+')}$`).test(path)
 
 const logged: MiddlewareHandler<AppEnv> = async (c, next) => {
-  const began = Date.now()
+  const started_at = Date.now()
   await next()
   const organization_id = c.get('organization_id') || undefined
-  // Of the handler that came last.
+  // The route of the last matching handler.
   const route = routePath(c)
   logRequest(c.env, {
     api_request_id: requestId(c),
     method: c.req.method,
     route,
     status: c.res.status,
-    began,
+    started_at,
     organization_id,
   })
 }

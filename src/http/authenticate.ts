@@ -11,25 +11,25 @@ import { clientOf } from './limit_rate.ts'
 
 async function principalOf(env: Env, keys: KeyCache, secret: string, request: Request): Promise<Principal> {
   const hash = await sha256(secret)
-  // Hashes are compared, so that the time taken tells nothing of the secret.
+  // Compares hashes, so that timing reveals nothing about the secret.
   if (env.ROOT_KEY && hash === (await sha256(env.ROOT_KEY))) return ROOT
   if (isShareKey(secret)) return shareOf(env, keys, secret, request)
   if (!isSecret(secret)) throw unauthorized('This API key is not valid')
-  const known = keys.get(hash)
-  if (known) return known
+  const cached = keys.get(hash)
+  if (cached) return cached
   await limitGuesses(env, clientOf(request.headers))
   return readKey(env, keys, hash)
 }
 
-/** Who has the key of a share. */
+/** The holder of a share's key. */
 export async function shareOf(env: Env, keys: KeyCache, secret: string, { headers, url }: Request): Promise<KeyHolder> {
-  const known = await knownShare(env, keys, secret)
-  if (known) return known
+  const cached = await knownShare(env, keys, secret)
+  if (cached) return cached
   await limitGuesses(env, clientOf(headers))
   return readShareKey(env, keys, secret, baseUrl(env, url))
 }
 
-/** The list keeps a key from being used on somebody else's page. Browsers leave the Origin out only when they read from their own. */
+/** Keeps a key from being used on another site's page. Browsers omit `Origin` only on same-origin reads. */
 function checkOrigin(allowed: string[] | null | undefined, origin: string | null, method: string): void {
   if (!allowed || (origin ? allowed.includes(origin.toLowerCase()) : method === 'GET' || method === 'HEAD')) return
   const message = origin
@@ -39,8 +39,8 @@ function checkOrigin(allowed: string[] | null | undefined, origin: string | null
 }
 
 /**
- * Finds out who is calling (specification §5): `Authorization: Bearer <API_KEY>`, scheme in any case (RFC 9110 §11.1). A typo is
- * refused by its checksum without a query, a known key is remembered for a short while.
+ * Identifies the caller (specification §5): `Authorization: Bearer <API_KEY>`, scheme in any case (RFC 9110 §11.1). The checksum rejects a typo
+ * without a query, and keys are cached briefly.
  */
 export async function authenticate(
   env: Env,

@@ -1,3 +1,3 @@
-/** Where this service is reached from outside: as configured, else where the request came to. */
+/** The service's public URL: `PUBLIC_BASE_URL`, or else the origin of the request. */
 export const baseUrl = (env: Env, request_url: string) =>
   (env.PUBLIC_BASE_URL || new URL(request_url).origin).replace(/\/+$/, '')

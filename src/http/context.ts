@@ -8,18 +8,18 @@ export interface AppEnv {
   Variables: {
     requestId: string
     principal: Principal
-    /** Whose the request is, for the log, as soon as it is known. */
+    /** The organization of the request, for the log; set as soon as it is known. */
     organization_id: string
   }
 }
 
-/** What Hono's own context is to these. */
+/** The part of Hono's context that `contextOf` uses. */
 interface Request {
   env: Env
   req: { url: string }
 }
 
-/** What a request may touch. */
+/** The context of one request. */
 export const contextOf = <D>(
   { env, req }: Request,
   principal: Principal,

@@ -12,7 +12,7 @@ import { HEADERS, requestId } from './answer.ts'
 import type { AppEnv } from './context.ts'
 import { limitCovers } from './limit_key.ts'
 
-/** Room for the multipart frame around the file. */
+/** The image plus 100,000 bytes for the multipart framing. */
 const MAX_REQUEST_BYTES = MAX_COVER_BYTES + 100_000
 
 async function readImage(request: Request): Promise<Uint8Array> {
@@ -27,27 +27,26 @@ async function readImage(request: Request): Promise<Uint8Array> {
     }
     image = new Uint8Array(await file.arrayBuffer())
   } else {
-    image = new Uint8Array(await request.arrayBuffer().catch(leftEarly))
+    image = new Uint8Array(await request.arrayBuffer().catch(rejectAborted))
   }
   if (image.length > MAX_COVER_BYTES) throw imageTooLarge()
-  // The transcoder looks again, and decodes.
+  // The transcoder checks the type again and decodes the image.
   if (!isCover(image)) {
     throw new ApiError('unsupported_image', 'A cover must be a JPEG, PNG, WebP, GIF or AVIF image')
   }
   return image
 }
 
-/** Who sent it has left in the middle: no fault of ours, and nobody hears the answer. */
-const leftEarly = () => {
+/** The client disconnected during the upload. This is not an error of the service, and no client receives the response. */
+const rejectAborted = () => {
   throw new ApiError('invalid_request', 'The image has not arrived whole')
 }
 
 const imageTooLarge = () => new ApiError('image_too_large', `A cover must be at most ${MAX_COVER_BYTES} bytes`)
 
 /**
- * `POST /v1/cover_upload/{token}`: where the handles of covers lead (docs/architecture.md#covers). Takes `multipart/form-data`
- * with the field `file`, or the raw image. Answers when the squares are cut; when the transcoder cannot be reached now, a job does
- * it later and the answer is 202.
+ * `POST /v1/cover_upload/{token}`: the target of cover upload handles (docs/architecture.md#covers). Takes `multipart/form-data` with the field
+ * `file`, or the raw image. Responds when the squares are ready, or with 202 if the transcoder cannot be reached and a job does it later.
  */
 export function mountCoverUpload(app: Hono<AppEnv>, memory: Memory): void {
   const limit = bodyLimit({
@@ -60,13 +59,13 @@ export function mountCoverUpload(app: Hono<AppEnv>, memory: Memory): void {
     const grant = await verifyCoverGrant(c.env, c.req.param('token'))
     c.set('organization_id', grant.organization_id)
     await limitCovers(c.env, grant.owner_id)
-    const taken = await takeCover(systemOf(c.env, memory, openDatabase(c.env.DB)), grant, await readImage(c.req.raw))
-    if (typeof taken !== 'string') {
-      const { code, message } = taken
+    const outcome = await takeCover(systemOf(c.env, memory, openDatabase(c.env.DB)), grant, await readImage(c.req.raw))
+    if (typeof outcome !== 'string') {
+      const { code, message } = outcome
       if (code === 'unsupported_image' || code === 'image_too_large') throw new ApiError(code, message)
       throw new ApiError('unavailable', message)
     }
     const answer = { ok: true, api_request_id: requestId(c), [`${grant.owner}_id`]: grant.owner_id }
-    return c.json({ ...answer, status: taken }, taken === 'processing' ? 202 : 200, HEADERS)
+    return c.json({ ...answer, status: outcome }, outcome === 'processing' ? 202 : 200, HEADERS)
   })
 }

@@ -12,11 +12,11 @@ import { type AppEnv, contextOf } from './context.ts'
 import { limitReading } from './limit_rate.ts'
 import { answerPage, attributesOf, framed, looksOf, previewOf, problemPage, scripts } from './page.ts'
 
-/** `GET /embed/{play_session_id}`: a page with a player, for frames on any origin. No key: the session's id is the secret. */
+/** `GET /embed/{play_session_id}`: a page with a player, for frames on any origin. It needs no key, as the session's id is the secret. */
 export function mountEmbed(app: Hono<AppEnv>, memory: Memory): void {
   app.get('/embed/:play_session_id', async (c) => {
-    const looks = looksOf(c.req.url)
-    const { theme } = looks
+    const appearance = looksOf(c.req.url)
+    const { theme } = appearance
     try {
       const id = Id.safeParse(c.req.param('play_session_id'))
       if (!id.success) throw notFound('play session')
@@ -25,7 +25,7 @@ export function mountEmbed(app: Hono<AppEnv>, memory: Memory): void {
       )
       const { title } = embed
       const base = baseUrl(c.env, c.req.url)
-      const attributes = attributesOf({ 'base-url': base, 'play-session-id': id.data, ...looks })
+      const attributes = attributesOf({ 'base-url': base, 'play-session-id': id.data, ...appearance })
       return await answerPage(c, {
         status: 200,
         title,

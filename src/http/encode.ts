@@ -3,8 +3,8 @@ import type * as z from 'zod'
 type Copy = (value: never) => unknown
 
 /**
- * Compiles a schema to a function that copies what it names and nothing else, so that private columns cannot leak. It checks no values:
- * the types do, and in tests a whole parse (CHECK_ANSWERS). Null stands for a value that is taken as it is.
+ * Compiles a schema into a function that copies only the fields it names, so that private columns cannot leak. Values are not checked: types do that,
+ * and tests parse them in full (`CHECK_ANSWERS`). Returns null for a value that needs no copy.
  */
 function compile(schema: z.core.$ZodType): Copy | null {
   const { def } = (schema as z.core.$ZodTypes)._zod
@@ -30,7 +30,7 @@ function compile(schema: z.core.$ZodType): Copy | null {
       return inner && ((value: never) => (value === null || value === undefined ? value : inner(value)))
     }
     case 'union': {
-      // Of objects that one field tells apart.
+      // Only unions of objects with a discriminator.
       const { discriminator, options } = def as z.core.$ZodDiscriminatedUnionDef
       const copies = new Map(
         options.flatMap((option) => {
@@ -53,14 +53,14 @@ function compile(schema: z.core.$ZodType): Copy | null {
   }
 }
 
-/** Makes answers, `ok` and the request's id first; compiled when the first is asked for. */
+/** Returns an encoder of responses, with `ok` and the request's id first. The schema is compiled on first use. */
 export function encoder(response: z.ZodObject) {
   let copy: Copy | null = null
   return (answer: object, api_request_id: string, check: boolean): Record<string, unknown> => {
-    const whole = { ...answer, ok: true, api_request_id }
+    const body = { ...answer, ok: true, api_request_id }
     copy ??= compile(response)
-    const encoded = copy!(whole as never) as Record<string, unknown>
-    if (check && JSON.stringify(response.parse(whole)) !== JSON.stringify(encoded)) {
+    const encoded = copy!(body as never) as Record<string, unknown>
+    if (check && JSON.stringify(response.parse(body)) !== JSON.stringify(encoded)) {
       throw new Error('an answer is not what its schema says')
     }
     return encoded

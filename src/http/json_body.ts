@@ -2,55 +2,55 @@ import type { Context as Request } from 'hono'
 
 import { ApiError } from '../errors.ts'
 
-/** A JSON body, of which nothing is lost: what JavaScript would change without a word is refused (docs/decisions/0064). */
+/** Parses JSON bodies without loss: values that JavaScript would change silently are refused (docs/decisions/0064). */
 
 interface Issue {
   path: string
   message: string
 }
 
-/** Wrong fields that one answer names at most. */
+/** Most wrong fields in one response. */
 export const MAX_ERRORS = 50
 
 const HALF = 'contains an unpaired surrogate (half a character): send the whole character or leave it out'
 
-/** Stands for a number that a double does not hold. */
+/** Marks a number that a double cannot represent. */
 const INEXACT = Symbol('inexact')
 
 function isInexact(value: number, source: string): boolean {
   if (!Number.isFinite(value)) return true
   if (value === 0) return /[1-9]/.test(source.replace(/e.*/i, ''))
   if (!/^-?\d+$/.test(source) || Number.isSafeInteger(value)) return false
-  // JavaScript writes 2 ** 63 as 9223372036854776000, which is another number and comes back as it was sent.
+  // JavaScript writes 2 ** 63 as 9223372036854776000: another integer, but the caller gets back the same text.
   return BigInt(source) !== BigInt(value) && source !== String(value)
 }
 
-/** The reviver's third argument (ECMAScript, JSON.parse source text access), which TypeScript does not know. */
+/** The reviver's third argument (ECMAScript, JSON.parse source text access) is missing in TypeScript's types. */
 type Reviver = (key: string, value: unknown, context: { source?: string }) => unknown
 const markInexact: Reviver = (_, value, { source = '' }) =>
   typeof value === 'number' && isInexact(value, source) ? INEXACT : value
 
-/** The faults of a value: marked numbers, unpaired surrogates, and `__proto__`. */
+/** The issues of a value: marked numbers, unpaired surrogates, and `__proto__`. */
 function issuesOf(root: unknown): Issue[] {
   const issues: Issue[] = []
-  const left: [string, unknown][] = [['', root]]
-  for (let next = left.pop(); next; next = left.pop()) {
+  const pending: [string, unknown][] = [['', root]]
+  for (let next = pending.pop(); next; next = pending.pop()) {
     const [path, value] = next
-    const say = (at: string, message: string) => issues.push({ path: at.toWellFormed() || 'body', message })
-    if (value === INEXACT) say(path, 'is a number that cannot be stored exactly: send it as a string')
-    if (typeof value === 'string' && !value.isWellFormed()) say(path, HALF)
+    const report = (at: string, message: string) => issues.push({ path: at.toWellFormed() || 'body', message })
+    if (value === INEXACT) report(path, 'is a number that cannot be stored exactly: send it as a string')
+    if (typeof value === 'string' && !value.isWellFormed()) report(path, HALF)
     if (typeof value !== 'object' || value === null) continue
-    for (const [key, one] of Object.entries(value)) {
+    for (const [key, child] of Object.entries(value)) {
       const at = path === '' ? key : `${path}.${key}`
-      if (key === '__proto__') say(at, 'must not be used as a name')
-      if (!key.isWellFormed()) say(at, HALF)
-      left.push([at, one])
+      if (key === '__proto__') report(at, 'must not be used as a name')
+      if (!key.isWellFormed()) report(at, HALF)
+      pending.push([at, child])
     }
   }
   return issues
 }
 
-/** Whether a text may hold what `issuesOf` looks for. */
+/** Quick check for text that `issuesOf` may have to inspect. */
 const SUSPECT = /\\u|__proto__|\d{16}|\d[eE]/
 
 function parse(text: string): unknown {
@@ -68,9 +68,11 @@ function parse(text: string): unknown {
   throw new ApiError('invalid_request', `${issues[0]!.path}: ${issues[0]!.message}`, issues.slice(0, MAX_ERRORS))
 }
 
-/** The value of a body. It must be JSON in UTF-8 and say so; an absent one counts as `{}`, so that its missing fields are named. */
+/**
+ * Parses the body as JSON in UTF-8, which `Content-Type` must declare. An empty body counts as `{}`, so that the response names the missing fields.
+ */
 export async function readJson({ req }: Request): Promise<unknown> {
-  // Not `text()`: workerd warns of it where the type is not one of text.
+  // Not `text()`: workerd logs a warning if the content type is not text.
   const bytes = await req.arrayBuffer()
   if (bytes.byteLength === 0) return {}
   const type = req.header('content-type') ?? ''

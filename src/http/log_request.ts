@@ -1,17 +1,17 @@
-interface Answered {
+interface RequestSummary {
   api_request_id: string
   method: string
-  /** The pattern of the path, never the path itself: there, play sessions and upload URLs have their secrets. */
+  /** The pattern of the path, never the path: play sessions and upload URLs have their secrets in it. */
   route: string
   status: number
-  /** When it came. */
-  began: number
-  /** Whose it is, where that is known. */
+  /** When the request arrived, in milliseconds since 1970. */
+  started_at: number
+  /** The request's organization, if known. */
   organization_id: string | undefined
 }
 
-/** Writes the one line of a request (docs/decisions/0043). */
-export function logRequest({ REQUEST_LOG }: Env, { began, ...line }: Answered): void {
+/** Logs one line per request (docs/decisions/0043). */
+export function logRequest({ REQUEST_LOG }: Env, { started_at, ...line }: RequestSummary): void {
   if (REQUEST_LOG !== 'true') return
-  console.log(JSON.stringify({ event: 'request', ...line, milliseconds: Date.now() - began }))
+  console.log(JSON.stringify({ event: 'request', ...line, milliseconds: Date.now() - started_at }))
 }

@@ -18,16 +18,16 @@ const UNITS: Record<string, [string, string]> = { array: ['entry', 'entries'], s
 
 /** `be at least 5`, `be at most 255 characters`, `have at least 1 entry`. */
 function bounded(origin: string, bound: string, value: number | bigint): string {
-  const [one, many] = UNITS[origin] ?? []
-  const unit = one ? ` ${Number(value) === 1 ? one : many}` : ''
+  const [singular, plural] = UNITS[origin] ?? []
+  const unit = singular ? ` ${Number(value) === 1 ? singular : plural}` : ''
   return `${origin === 'array' ? 'have' : 'be'} ${bound} ${value}${unit}`
 }
 
-/** An issue in words that follow its field's name, in place of zod's own. What a schema says itself stays. */
+/** Rewords a zod issue so that it reads after the field's name. Messages that a schema defines are kept. */
 export function messageOf(issue: z.core.$ZodIssue): string {
   const { message } = issue
   if (!/^(Invalid|Too) /.test(message)) return message
-  // An absent field, too, is of a wrong type.
+  // zod reports an absent field as `invalid_type`.
   if (issue.code === 'invalid_type' && message.endsWith('received undefined')) return 'is required'
   if (issue.code === 'invalid_type' && issue.expected in KINDS) return `must be ${KINDS[issue.expected]}`
   if (issue.code === 'invalid_format' && issue.format in FORMATS) return `must be ${FORMATS[issue.format]}`

@@ -24,7 +24,7 @@ import { clientOf } from './limit_rate.ts'
 import { messageOf } from './message.ts'
 import { checkQuery } from './query.ts'
 
-/** `/v1/track/{track_id}` as Hono writes it. */
+/** `/v1/track/{track_id}` in Hono's syntax. */
 export const honoPath = (path: string) => path.replace(/\{(\w+)\}/g, ':$1')
 
 const tooLarge = (maxSize = MAX_BODY_BYTES) =>
@@ -35,13 +35,13 @@ const tooLarge = (maxSize = MAX_BODY_BYTES) =>
     },
   })
 
-/** In the words of the handler, which does not find an unknown one. */
+/** The noun for a 404 of this parameter, the same as in the handlers. */
 const nounOf = ({ nouns }: Operation, param: string) =>
   nouns?.[param] ?? param.replace(/_(id|index)$/, '').replaceAll('_', ' ')
 
 type Target = 'param' | 'query' | 'header' | 'json'
 
-/** The issues of a failed parse for the error envelope. A malformed id in a path is like an unknown one (docs/decisions/0008). */
+/** Throws the issues of a failed parse as an error response. A malformed id in a path is a 404, like an unknown one (docs/decisions/0008). */
 function refuse(operation: Operation, target: Target, error: z.core.$ZodError): never {
   const ids = error.issues.filter((issue) => target === 'param' && issue.code !== 'invalid_value')
   if (ids.length > 0) throw notFound(nounOf(operation, String(ids[0]?.path[0])))
@@ -59,7 +59,7 @@ function refuse(operation: Operation, target: Target, error: z.core.$ZodError): 
   throw new ApiError(code, `${first?.path}: ${first?.message}`, errors.slice(0, MAX_ERRORS))
 }
 
-/** Parses a body itself: Hono's validator would lose what `readJson` finds. */
+/** Parses the body here, because Hono's validator would skip the checks of `readJson`. */
 const checkBody = (operation: Operation, schema: z.ZodType): MiddlewareHandler<AppEnv> =>
   async function checkBody(c, next) {
     const { success, data, error } = schema.safeParse(await readJson(c))
@@ -87,7 +87,7 @@ function validate(operation: Operation): MiddlewareHandler<AppEnv>[] {
   ] as MiddlewareHandler<AppEnv>[]
 }
 
-/** Who a caller is in events. */
+/** The caller's name in events. */
 const actorOf = (principal: Principal): string | null =>
   principal.kind === 'root' ? 'root' : principal.kind === 'public' ? null : `api_key:${principal.api_key_id}`
 
@@ -124,8 +124,8 @@ export function mount(
         body: operation.body && valid('json'),
       }
       const encoded = (answer: object) => encode(answer, requestId(c), env.CHECK_ANSWERS === 'true')
-      const send = (answer: Answer, more: object = {}) =>
-        new Response(JSON.stringify(encoded(answer)), { headers: { ...JSON_HEADERS, ...more } })
+      const send = (answer: Answer, headers: object = {}) =>
+        new Response(JSON.stringify(encoded(answer)), { headers: { ...JSON_HEADERS, ...headers } })
       if (isPublic) {
         const secret = c.req.param(operation.secret ?? '') ?? ''
         return answerListener(

@@ -19,14 +19,14 @@ import { limitReading } from './limit_rate.ts'
 import { attributesOf, type Looks, looksOf } from './page.ts'
 import { slugOf } from './share.ts'
 
-/** The room that a consumer has, in one direction; without bound when it does not say. */
-function bound(name: string, value: string | undefined): number {
+/** The consumer's maximum in one direction; `Infinity` if it sets none. */
+function maximumOf(name: string, value: string | undefined): number {
   if (value === undefined) return Infinity
   if (!/^[1-9]\d{0,5}$/.test(value)) throw invalid(name, 'must be a whole number of pixels')
   return Number(value)
 }
 
-/** The play session and the looks of an embed's address; 404 for any other address (oEmbed §2.3.4). */
+/** The play session or share of an embed's URL and its appearance; 404 for any other URL (oEmbed §2.3.4). */
 function parseAddress(url: string | undefined, base: string): { id?: string; slug?: string; looks: Looks } {
   if (!url) throw invalid('url', 'is required')
   const address = URL.canParse(url) ? new URL(url) : null
@@ -38,14 +38,14 @@ function parseAddress(url: string | undefined, base: string): { id?: string; slu
   return { id: id.data, looks: looksOf(url) }
 }
 
-/** What an address leads to, and where its frame is. */
+/** The embed behind a URL, and the URL of its frame. */
 async function find(context: Context, base: string, { id, slug }: { id?: string; slug?: string }) {
   if (id) return { found: await findEmbed(context, id), src: `${base}/embed/${id}` }
   const { share, embed } = await unfurledShare(context, slug ?? '')
   return { found: withLastingPictures(embed, `${base}/s/${share.slug}`), src: `${base}/embed/s/${share.slug}` }
 }
 
-/** The biggest square that fits; none when all are too big. */
+/** The largest square that fits; empty if none does. */
 function thumbnail(cover: CoverImage, room: number) {
   const size = (['regular', 'small', 'icon'] as const).find((name) => COVER_SIZES[name] <= room)
   if (!size) return {}
@@ -60,20 +60,20 @@ export function mountOembed(app: Hono<AppEnv>, memory: Memory): void {
     const { url, format = 'json', maxwidth, maxheight } = c.req.query()
     if (format !== 'json') return c.text('Only format=json is served', 501)
     const base = baseUrl(c.env, c.req.url)
-    const { looks, ...named } = parseAddress(url, base)
-    const room = { width: bound('maxwidth', maxwidth), height: bound('maxheight', maxheight) }
+    const { looks: appearance, ...target } = parseAddress(url, base)
+    const room = { width: maximumOf('maxwidth', maxwidth), height: maximumOf('maxheight', maxheight) }
     const context = contextOf(c, LISTENER, memory, openDatabase(c.env.DB))
-    const secret = named.id ?? `share:${named.slug}`
-    const { found, src: frame_url } = await limitReading(c, memory, secret, () => find(context, base, named)).catch(
+    const secret = target.id ?? `share:${target.slug}`
+    const { found, src: frame_url } = await limitReading(c, memory, secret, () => find(context, base, target)).catch(
       asNotFound,
     )
     const { title, subtitle, cover_image, seconds_left } = found
     const full = embedHeight(found.scope, await countTracks(context, found, EMBED_ROWS))
     const tooSmall = room.height < full || room.width < EMBED_LEAST_WIDTH
-    const compact = looks.layout === 'compact' || tooSmall
+    const compact = appearance.layout === 'compact' || tooSmall
     const width = Math.min(EMBED_WIDTH, room.width)
     const height = Math.min(compact ? EMBED_HEIGHTS.compact : full, room.height)
-    const search = new URLSearchParams({ ...looks, ...(compact && { layout: 'compact' }) })
+    const search = new URLSearchParams({ ...appearance, ...(compact && { layout: 'compact' }) })
     const src = `${frame_url}${search.size > 0 ? `?${search.toString()}` : ''}`
     const frame = { src, title, width, height, frameborder: 0, allow: 'autoplay', loading: 'lazy' }
     return c.json({
@@ -92,7 +92,7 @@ export function mountOembed(app: Hono<AppEnv>, memory: Memory): void {
   })
 }
 
-/** oEmbed knows no 410: an expired session has no answer, as one that never was. */
+/** oEmbed has no 410, so an expired session is a 404, like an unknown one. */
 function asNotFound(error: unknown): never {
   throw error instanceof ApiError && error.status === 410 ? notFound('embed') : error
 }

@@ -6,7 +6,7 @@ import { errorsOf, type Operation, type Operations } from '../contract/operation
 
 type Json = Record<string, unknown>
 
-/** The document's own style: no `$schema`, no long UUID patterns, and room for new fields in answers. */
+/** Drops `$schema` and the long UUID patterns, and allows new fields in responses. */
 function tidy(context: { jsonSchema: Json }): void {
   const schema = context.jsonSchema
   if (schema.format === 'uuid') delete schema.pattern
@@ -16,14 +16,14 @@ function tidy(context: { jsonSchema: Json }): void {
 const COMPONENTS = '#/components/schemas/'
 const ref = (id: string) => COMPONENTS + id
 
-/** A schema; those in it that have a name (`.meta({ id })`) are referred to. */
+/** A schema. Named schemas in it (`.meta({ id })`) become references. */
 function toSchema(schema: z.ZodType, io: 'input' | 'output'): Json {
   const settings = { io, override: tidy, unrepresentable: 'any' } as const
   const { $schema: _schema, $defs: _defs, ...rest } = z.toJSONSchema(schema, settings)
   return JSON.parse(JSON.stringify(rest).replaceAll('#/$defs/', COMPONENTS)) as Json
 }
 
-/** The schemas that have a name. */
+/** The named schemas. */
 function components(): Json {
   const settings = { io: 'input', uri: ref, override: tidy, unrepresentable: 'any' } as const
   const { schemas } = z.toJSONSchema(z.globalRegistry, settings)
@@ -45,7 +45,7 @@ function parameters(schema: z.ZodObject | undefined, where: 'path' | 'query' | '
   }))
 }
 
-/** Every POST takes it (docs/architecture.md#repeated-requests). */
+/** Every POST accepts it (docs/architecture.md#repeated-requests). */
 const IDEMPOTENCY_KEY = {
   name: 'Idempotency-Key',
   in: 'header',
@@ -93,14 +93,14 @@ function describe(name: string, operation: Operation): Json {
   }
 }
 
-/** What a delivery carries beside its body (Standard Webhooks 1.0). */
+/** Headers of a webhook delivery (Standard Webhooks 1.0). */
 const DELIVERY = {
   'webhook-id': 'The `id` of the event, the same on every delivery of it.',
   'webhook-timestamp': 'When this delivery was sent, in seconds since 1970.',
   'webhook-signature': 'Signatures with a space between them, `v1,` and base64 each.',
 }
 
-/** What endpoints are sent: each type of event. */
+/** The webhook requests, one per event type. */
 function webhooks(): Json {
   const headers = Object.entries(DELIVERY).map(([name, description]) => ({
     name,

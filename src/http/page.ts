@@ -5,15 +5,15 @@ import { ApiError } from '../errors.ts'
 import type { Embed } from '../resources/embed.ts'
 import type { AppEnv } from './context.ts'
 
-/** Pages with a player, and those that stand in place of one. */
+/** HTML pages with a player, and their error pages. */
 
-/** Where the element's module lies; it leads to files whose names hold their hash. */
+/** The element's module. It imports files that have a hash in their names. */
 const PLAYER = '/elements/player.js'
-/** The page around the frame controls the player through it. */
+/** Lets the embedding page control the player in the frame. */
 const FRAME = '/elements/frame.js'
 
-/** What the address may say of the looks, each with the values that it may have; they become attributes of the element. */
-const LOOKS = {
+/** Appearance parameters of a URL and their valid values; they become attributes of the element. */
+const APPEARANCE = {
   layout: /^(full|compact)$/,
   theme: /^(auto|light|dark)$/,
   accent: /^#?[0-9A-Fa-f]{6}$/,
@@ -21,19 +21,19 @@ const LOOKS = {
 
 export type Looks = Record<string, string>
 
-/** The looks of an embed's address that are valid, with the `#` of a color. */
+/** The valid appearance parameters of an embed's URL; a color gets its `#`. */
 export function looksOf(address: string): Looks {
   const search = new URL(address).searchParams
-  const given = Object.entries(LOOKS).flatMap(([name, valid]) => {
+  const parameters = Object.entries(APPEARANCE).flatMap(([name, valid]) => {
     const value = search.get(name)
     return value && valid.test(value) ? [[name, name === 'accent' ? `#${value.replace('#', '')}` : value]] : []
   })
-  return Object.fromEntries(given) as Looks
+  return Object.fromEntries(parameters) as Looks
 }
 
 export type Html = ReturnType<typeof html>
 
-/** Attributes of an element, each behind a space. */
+/** Attributes of an element, each preceded by a space. */
 export const attributesOf = (attributes: Record<string, string | number>): Html[] =>
   Object.entries(attributes).map(([name, value]) => html` ${name}="${value}"`)
 
@@ -58,25 +58,27 @@ const STYLE = `
   p { margin: 0; color: var(--soft) }
 `
 
-interface Look {
+interface PageStyle {
   theme?: string | undefined
-  /** Beside the style of all. */
+  /** CSS in addition to the shared style. */
   style?: string
 }
-interface Page extends Look {
+interface Page extends PageStyle {
   status: number
   title: string
   head?: Html
   body: Html
-  /** Origins of pages that may frame it, and where its forms lead. */
+  /** Origins of pages that may frame it, and the target of its forms. */
   ancestors?: string
   form?: string
-  /** Whether search engines may show it. */
+  /** Whether search engines may index it. */
   isPublic?: boolean
   headers?: Record<string, string> | undefined
 }
 
-/** Answers with a page, which may stand in a frame on any origin, unless some are named; it loads scripts from here only, and tells nobody its address. */
+/**
+ * Responds with an HTML page that any origin may frame, unless `ancestors` lists some. It loads scripts from this origin only and sends no referrer.
+ */
 export async function answerPage(c: Request<AppEnv>, page: Page): Promise<Response> {
   const { status, title, head = '', body, theme = 'auto', style = '', ancestors = '*', form = "'none'" } = page
   const nonce = crypto.randomUUID()
@@ -117,10 +119,12 @@ export async function answerPage(c: Request<AppEnv>, page: Page): Promise<Respon
   })
 }
 
-/** A session's scopes in the words of https://ogp.me. */
+/** The types of https://ogp.me for a session's scopes. */
 const KINDS = { track: 'music.song', collection: 'music.album', playlist: 'music.playlist' }
 
-/** What a link to a page is unfurled to: a card (https://ogp.me, which X reads too) with what the page itself shows and no more, and oEmbed. */
+/**
+ * The link preview of a page: a card (https://ogp.me, which X reads as well) with nothing that the page itself does not show, and oEmbed discovery.
+ */
 export function previewOf(
   { scope, title, subtitle, card_image, has_cover }: Embed,
   base: string,
@@ -142,13 +146,13 @@ export function previewOf(
     <link rel="alternate" type="application/json+oembed" href="${oembed}" title="${title}" />`
 }
 
-/** The scripts of a player, and of one in a frame. */
+/** The scripts of a player, and in a frame also those of the frame. */
 export const scripts = (isFrame: boolean) =>
   html`${[PLAYER, ...(isFrame ? [FRAME] : [])].map((src) => html`<script type="module" src="${src}"></script>`)}`
 
 /**
- * A frame's player. Screen readers read the title, and browsers without scripts show it. `origins` are those of the pages that receive titles
- * and ids from it, if not all do.
+ * A frame's player. The title is for screen readers and browsers without scripts. `origins` limits which pages receive titles and ids from it;
+ * without it, all do.
  */
 export const framed = (title: string, attributes: Html[], origins?: readonly string[]) =>
   html`<main class="frame"${attributesOf(origins ? { 'data-origins': origins.join(' ') } : {})}>
@@ -163,7 +167,7 @@ interface Problem {
   text: string
 }
 
-/** What a visitor reads in place of a player. */
+/** The text for a visitor if nothing can be played. */
 export function problemOf(error: ApiError): Problem {
   if (error.status === 410)
     return {
@@ -180,13 +184,18 @@ export function problemOf(error: ApiError): Problem {
   }
 }
 
-/** The page that says what was refused. Faults are none of it. */
-export async function problemPage(c: Request<AppEnv>, error: unknown, look: Look, said = problemOf): Promise<Response> {
+/** The error page for refused requests. Internal errors are thrown on. */
+export async function problemPage(
+  c: Request<AppEnv>,
+  error: unknown,
+  pageStyle: PageStyle,
+  describe = problemOf,
+): Promise<Response> {
   if (!(error instanceof ApiError)) throw error
-  const { status, title, text } = said(error)
+  const { status, title, text } = describe(error)
   const body = html`<main class="message">
     <h1>${title}</h1>
     <p>${text}</p>
   </main>`
-  return answerPage(c, { ...look, status, title, body, headers: error.headers })
+  return answerPage(c, { ...pageStyle, status, title, body, headers: error.headers })
 }

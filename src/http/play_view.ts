@@ -6,45 +6,45 @@ import { answerListener } from './answer_listener.ts'
 import { logRequest } from './log_request.ts'
 
 /**
- * `playTrack` of the operation table, the request that comes most often, without Hono, zod and Drizzle: an isolate that has just started
- * answers it before these are loaded (docs/decisions/0029).
+ * `playTrack` of the operation table, the most frequent request, without Hono, zod and Drizzle: a new isolate answers it before they are loaded
+ * (docs/decisions/0029).
  */
 
 const ROUTE = '/v1/play/:play_session_id/:play_track_id'
 const PATH = /^\/v1\/play\/([\w-]+)\/([\w-]+)$/
 
-/** The answer to a request for a play view; null to any other, and to ids that were never given out. */
+/** The response to a request for a play view; null for any other request and for ids that were never issued. */
 export function answerPlayView(memory: Memory, raw: Request, env: Env): Promise<Response> | null {
   if (raw.method !== 'GET') return null
   const [, play_session_id = '', play_track_id = ''] = PATH.exec(new URL(raw.url).pathname.toLowerCase()) ?? []
   if (!isNewId(play_session_id) || !isNewId(play_track_id)) return null
   const api_request_id = crypto.randomUUID()
-  const began = Date.now()
+  const started_at = Date.now()
   let organization_id: string | undefined
-  const asked = {
+  const request = {
     env,
     req: { raw, url: raw.url },
     set: (_: 'organization_id', id: string) => void (organization_id = id),
   }
   const answer = answerListener(
-    asked,
+    request,
     memory,
     { secret: play_session_id, reuse: true },
     (context) => playTrack({ params: { play_session_id, play_track_id } }, context),
-    async (found) => {
-      const answer = { ok: true, api_request_id, ...found }
+    async (view) => {
+      const answer = { ok: true, api_request_id, ...view }
       if (env.CHECK_ANSWERS === 'true') await check(answer)
       return answer
     },
   ).catch((error: unknown) => faultResponse(error, api_request_id))
   return answer.then((response) => {
     const { status } = response
-    logRequest(env, { api_request_id, method: raw.method, route: ROUTE, status, began, organization_id })
+    logRequest(env, { api_request_id, method: raw.method, route: ROUTE, status, started_at, organization_id })
     return response
   })
 }
 
-/** All other answers are copied through their schemas; this one must be made as its schema would copy it. */
+/** Other responses are copied through their schemas. This one is not, so it must equal the schema's copy. */
 async function check(answer: { api_request_id: string }): Promise<void> {
   const { encoder } = await import('./encode.ts')
   const { playOperations } = await import('../contract/play.ts')

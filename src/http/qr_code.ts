@@ -1,9 +1,8 @@
 /**
- * The QR code of an address (ISO/IEC 18004): bytes, error correction M, versions 1 to 10, so up to 213 bytes. Always with mask 0, as every
- * reader takes any.
+ * The QR code of a URL (ISO/IEC 18004): bytes, error correction M, versions 1 to 10, so up to 213 bytes. Always mask 0, which every reader accepts.
  */
 
-/** Of each version: all its bytes, those of error correction in a block, and the blocks. */
+/** Per version: total bytes, error correction bytes per block, and blocks. */
 const VERSIONS = [
   [26, 10, 1],
   [44, 16, 1],
@@ -16,53 +15,53 @@ const VERSIONS = [
   [292, 22, 5],
   [346, 26, 5],
 ] as const
-/** Error correction M with mask 0. */
+/** Format bits for error correction M with mask 0. */
 const FORMAT = 0b101010000010010
 
-/** In the field of 256 elements. */
+/** Multiplication in GF(256). */
 function multiply(a: number, b: number): number {
   let product = 0
   for (let bit = 7; bit >= 0; bit--) product = (product << 1) ^ (product >> 7 ? 0x11d : 0) ^ ((b >> bit) & 1 ? a : 0)
   return product
 }
 
-/** Reed and Solomon's remainder of a block. */
+/** Reed–Solomon remainder of a block. */
 function correctionOf(data: readonly number[], degree: number): number[] {
   let divisor = [1]
   for (let i = 0, root = 1; i < degree; i++, root = multiply(root, 2))
     divisor = [...divisor, 0].map((factor, at) => factor ^ multiply(divisor[at - 1] ?? 0, root))
-  const rest = Array.from({ length: degree }, () => 0)
+  const remainder = Array.from({ length: degree }, () => 0)
   for (const byte of data) {
-    const factor = byte ^ rest.shift()!
-    rest.push(0)
-    for (let i = 0; i < degree; i++) rest[i]! ^= multiply(divisor[i + 1]!, factor)
+    const factor = byte ^ remainder.shift()!
+    remainder.push(0)
+    for (let i = 0; i < degree; i++) remainder[i]! ^= multiply(divisor[i + 1]!, factor)
   }
-  return rest
+  return remainder
 }
 
 const binary = (value: number, width: number) => value.toString(2).padStart(width, '0')
 
-/** All bits of a code as they are laid out. */
+/** All bits of a code in the order in which they are placed. */
 function bitsOf(bytes: Uint8Array, version: number): string {
   const [total, degree, count] = VERSIONS[version - 1]!
-  const room = total - degree * count
+  const dataBytes = total - degree * count
   const header = `0100${binary(bytes.length, version < 10 ? 8 : 16)}`
-  const text = `${header + Array.from(bytes, (byte) => binary(byte, 8)).join('')}0000`.slice(0, room * 8)
+  const text = `${header + Array.from(bytes, (byte) => binary(byte, 8)).join('')}0000`.slice(0, dataBytes * 8)
   const data = (text.padEnd(Math.ceil(text.length / 8) * 8, '0').match(/.{8}/g) ?? []).map((byte) => parseInt(byte, 2))
-  for (let i = 0; data.length < room; i++) data.push(i % 2 ? 0x11 : 0xec)
-  // The last blocks are one byte longer where it does not come out even.
+  for (let i = 0; data.length < dataBytes; i++) data.push(i % 2 ? 0x11 : 0xec)
+  // If the data does not divide evenly, the last blocks are one byte longer.
   const starts = Array.from({ length: count + 1 }, (_, at) =>
-    Math.max(0, at * Math.floor(room / count) + Math.max(0, at - count + (room % count))),
+    Math.max(0, at * Math.floor(dataBytes / count) + Math.max(0, at - count + (dataBytes % count))),
   )
   const blocks = starts.slice(1).map((end, at) => data.slice(starts[at], end))
   const corrections = blocks.map((block) => correctionOf(block, degree))
-  const woven = [blocks, corrections].flatMap((rows) =>
+  const interleaved = [blocks, corrections].flatMap((rows) =>
     Array.from({ length: rows.at(-1)!.length }, (_, at) => rows.flatMap((row) => row.slice(at, at + 1))).flat(),
   )
-  return woven.map((byte) => binary(byte, 8)).join('')
+  return interleaved.map((byte) => binary(byte, 8)).join('')
 }
 
-/** The modules of a code, line by line, true where they are dark; null for what is too long. */
+/** The modules of a code, row by row, true for dark; null if the text is too long. */
 export function qrModules(text: string): boolean[][] | null {
   const bytes = new TextEncoder().encode(text)
   const version =
@@ -73,7 +72,7 @@ export function qrModules(text: string): boolean[][] | null {
   const set = (x: number, y: number, dark: boolean) => {
     if (x >= 0 && y >= 0 && x < size && y < size) rows[y]![x] = dark
   }
-  /** Rings around a place, those of some distances dark. */
+  /** Draws square rings around a center; `dark` lists the distances of the dark ones. */
   const rings = (x: number, y: number, reach: number, dark: readonly number[]) => {
     for (let dy = -reach; dy <= reach; dy++)
       for (let dx = -reach; dx <= reach; dx++) set(x + dx, y + dy, dark.includes(Math.max(Math.abs(dx), Math.abs(dy))))
@@ -82,8 +81,9 @@ export function qrModules(text: string): boolean[][] | null {
     set(6, i, i % 2 === 0)
     set(i, 6, i % 2 === 0)
   }
-  const places = version === 1 ? [] : [6, ...(version < 7 ? [] : [(size - 1) / 2]), size - 7]
-  for (const x of places) for (const y of places) if (x + y > 12 && Math.abs(x - y) < size - 13) rings(x, y, 2, [0, 2])
+  const centers = version === 1 ? [] : [6, ...(version < 7 ? [] : [(size - 1) / 2]), size - 7]
+  for (const x of centers)
+    for (const y of centers) if (x + y > 12 && Math.abs(x - y) < size - 13) rings(x, y, 2, [0, 2])
   for (const [x, y] of [
     [3, 3],
     [size - 4, 3],
@@ -97,11 +97,11 @@ export function qrModules(text: string): boolean[][] | null {
   }
   set(8, size - 8, true)
   if (version >= 7) {
-    let rest = version
-    for (let i = 0; i < 12; i++) rest = (rest << 1) ^ ((rest >> 11) * 0x1f25)
+    let remainder = version
+    for (let i = 0; i < 12; i++) remainder = (remainder << 1) ^ ((remainder >> 11) * 0x1f25)
     for (let i = 0; i < 18; i++) {
       const [a, b] = [size - 11 + (i % 3), Math.floor(i / 3)]
-      const dark = (((version << 12) | rest) >> i) % 2 === 1
+      const dark = (((version << 12) | remainder) >> i) % 2 === 1
       set(a, b, dark)
       set(b, a, dark)
     }
@@ -119,7 +119,7 @@ export function qrModules(text: string): boolean[][] | null {
   return rows
 }
 
-/** The code as a drawing with the margin that readers want. */
+/** The code as an SVG with the quiet zone that readers need; null if the text is too long. */
 export function qrCode(text: string): string | null {
   const rows = qrModules(text)
   if (!rows) return null

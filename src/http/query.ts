@@ -2,7 +2,7 @@ import type { MiddlewareHandler } from 'hono'
 
 import { invalid } from '../errors.ts'
 
-/** A text without its escapes; null where these are no UTF-8. A `%` that begins no escape is itself. */
+/** Decodes a parameter; null if its bytes are not UTF-8. A `%` that starts no escape stays as it is. */
 function decode(text: string): string | null {
   try {
     return decodeURIComponent(text.replaceAll('+', ' ').replace(/%(?![\da-f]{2})/gi, '%25'))
@@ -11,7 +11,7 @@ function decode(text: string): string | null {
   }
 }
 
-/** Refuses a parameter that is given twice, or whose bytes are no UTF-8. */
+/** Refuses a parameter that occurs twice or is not UTF-8. */
 export const checkQuery: MiddlewareHandler = async (c, next) => {
   const seen = new Set<string>()
   for (const parameter of new URL(c.req.url).search.slice(1).split('&').filter(Boolean)) {

@@ -22,63 +22,63 @@ import { qrCode } from './qr_code.ts'
 import { passwordForm, showShare, STYLE } from './share_page.ts'
 
 /**
- * What is at the address of a share: its page, `/s/{slug}`, the same for frames, `/embed/s/{slug}` (docs/decisions/0052), and below it the
- * card's picture, a QR code and the way to its ZIP.
+ * The pages of a share: `/s/{slug}`, the same for frames at `/embed/s/{slug}` (docs/decisions/0052), the card's picture, a QR code and the ZIP
+ * download.
  */
 
 type Page = Request<AppEnv, '/s/:slug'>
 
 const SHAPE = new RegExp(`^${SLUG}$`)
 
-/** A slug as it is kept; null for what can be none. */
-function slugIn(text = ''): string | null {
+/** The normalized slug; null if it is invalid. */
+function normalizeSlug(text = ''): string | null {
   const slug = text.toLowerCase()
   return SHAPE.test(slug) ? slug : null
 }
 
-/** The slug of an address of a share's page or frame. */
+/** The slug in the URL of a share's page or frame; null for other URLs. */
 export function slugOf({ origin, pathname }: URL, base: string): string | null {
   const address = `${origin}${pathname}`
   if (!address.startsWith(`${base}/`)) return null
-  return slugIn(/^(?:\/embed)?\/s\/([^/]+)$/.exec(address.slice(base.length))?.[1])
+  return normalizeSlug(/^(?:\/embed)?\/s\/([^/]+)$/.exec(address.slice(base.length))?.[1])
 }
 
-/** The slug that a request names. */
+/** The slug of a request. Throws 404 if it is invalid. */
 function slugParam({ req }: Page): string {
-  const slug = slugIn(req.param('slug'))
+  const slug = normalizeSlug(req.param('slug'))
   if (!slug) throw notFound('share')
   return slug
 }
 
-/** What an address shows, and to whom it shows it. `password` is what a visitor has typed. */
-async function answer(c: Page, memory: Memory, slug: string, looks: Looks | null, password: string | undefined) {
+/** The page for a visitor, or the password form. `password` is the visitor's input, undefined for a GET. */
+async function answer(c: Page, memory: Memory, slug: string, appearance: Looks | null, password: string | undefined) {
   const context = contextOf(c, LISTENER, memory, openDatabase(c.env.DB))
   const share = await openShare(c.env, slug, context.now)
   c.set('organization_id', share.organization_id)
   if (share.password_hash !== null) {
-    const ask = (isWrong: boolean) => ({ share, title: 'Protected', body: passwordForm(looks !== null, isWrong) })
+    const ask = (isWrong: boolean) => ({ share, title: 'Protected', body: passwordForm(appearance !== null, isWrong) })
     if (password === undefined) return { ...ask(false), status: 200 }
     await limitPasswords(c.env, share.id, clientOf(c.req.raw.headers))
     if (!(await isPassword(password, share.password_hash))) return { ...ask(true), status: 403 }
   }
-  return { ...(await showShare(context, share, looks)), share, status: 200 }
+  return { ...(await showShare(context, share, appearance)), share, status: 200 }
 }
 
-/** What a visitor reads when it does not open. */
-const ENDED = { title: 'This link has ended', text: 'Ask for a new one where you found it.' }
-const TRIED = { title: 'Too many attempts', text: 'Please try again in a minute.' }
+/** Texts for a link that does not open. */
+const LINK_ENDED = { title: 'This link has ended', text: 'Ask for a new one where you found it.' }
+const TOO_MANY_ATTEMPTS = { title: 'Too many attempts', text: 'Please try again in a minute.' }
 
-/** Origins of the pages that may show a share in a frame. Where a password is asked for, no site that the share does not name. */
+/** Origins of pages that may frame a share. A password form may be framed only by sites that the share lists. */
 const ancestorsOf = ({ allowed_origins, password_hash }: ShareRow) =>
   allowed_origins === null && password_hash === null ? '*' : ["'self'", ...(allowed_origins ?? [])].join(' ')
 
 async function respond(c: Page, memory: Memory, isFrame: boolean, password?: string): Promise<Response> {
-  const looks = isFrame ? looksOf(c.req.url) : null
-  const look = { theme: looks?.theme, style: STYLE }
+  const appearance = isFrame ? looksOf(c.req.url) : null
+  const look = { theme: appearance?.theme, style: STYLE }
   try {
     const slug = slugParam(c)
     const { share, ...shown } = await limitReading(c, memory, `share:${slug}`, () =>
-      answer(c, memory, slug, looks, password),
+      answer(c, memory, slug, appearance, password),
     )
     return await answerPage(c, {
       ...look,
@@ -89,20 +89,25 @@ async function respond(c: Page, memory: Memory, isFrame: boolean, password?: str
     })
   } catch (error) {
     return problemPage(c, error, look, (error) => {
-      const said = problemOf(error)
-      return { ...said, ...(said.status === 410 ? ENDED : said.status === 429 && password !== undefined && TRIED) }
+      const problem = problemOf(error)
+      return {
+        ...problem,
+        ...(problem.status === 410
+          ? LINK_ENDED
+          : problem.status === 429 && password !== undefined && TOO_MANY_ATTEMPTS),
+      }
     })
   }
 }
 
-/** A text field of a form; empty where there is none, or no form that can be read. */
+/** A text field of a form; empty if it is missing or the form cannot be read. */
 async function formField({ req }: Request, name: string): Promise<string> {
   const form: Record<string, unknown> = await req.parseBody().catch(() => ({}))
   const { [name]: value } = form
   return typeof value === 'string' ? value : ''
 }
 
-/** Bytes of a form with a password or a key: all of it may be written as `%xx`. */
+/** Maximum bytes of a form with a password or a key, every character of which may be escaped as `%xx`. */
 const formLimit = bodyLimit({
   maxSize: 4096,
   onError: () => {
@@ -110,7 +115,7 @@ const formLimit = bodyLimit({
   },
 })
 
-/** A session that plays all of a share as a ZIP, of who has the share's key. */
+/** Creates a session that downloads a whole share as a ZIP, for a holder of the share's key. */
 async function sessionForZip(c: Request<AppEnv>, memory: Memory, key: string): Promise<string> {
   const { env, req } = c
   if (!isShareKey(key)) throw unauthorized('Send the key of the share as the field key')
@@ -132,7 +137,7 @@ export function mountShare(app: Hono<AppEnv>, memory: Memory): void {
     app.get(path, (c) => respond(c as Page, memory, isFrame))
     app.post(path, formLimit, async (c) => respond(c, memory, isFrame, await formField(c, 'password')))
   }
-  // The card's picture. What it leads to is signed for an hour, and cards are kept for longer.
+  // The card's picture is a redirect: cards are cached for longer than the hour of a signed URL.
   app.get('/s/:slug/cover.jpg', async (c) => {
     const slug = slugParam(c)
     const context = contextOf(c, LISTENER, memory, openDatabase(c.env.DB))
@@ -142,7 +147,7 @@ export function mountShare(app: Hono<AppEnv>, memory: Memory): void {
     c.header('cache-control', 'no-store')
     return c.redirect(picture.url)
   })
-  // An address is drawn whether or not there is something at it: this tells nothing of any share.
+  // A QR code is drawn for any slug, so it does not reveal whether a share exists.
   app.get('/s/:slug/qr.svg', async (c) => {
     const drawing = qrCode(`${baseUrl(c.env, c.req.url)}/s/${slugParam(c)}`)
     if (!drawing) throw notFound('share')
@@ -159,7 +164,7 @@ export function mountShare(app: Hono<AppEnv>, memory: Memory): void {
     } catch (error) {
       return problemPage(c, error, { style: STYLE }, ({ status, message }) => ({
         status,
-        ...(status === 401 ? ENDED : { title: 'This cannot be downloaded', text: message }),
+        ...(status === 401 ? LINK_ENDED : { title: 'This cannot be downloaded', text: message }),
       }))
     }
   })

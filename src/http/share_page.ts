@@ -7,7 +7,7 @@ import { shareKey } from '../resources/share_holder.ts'
 import { embedOfShare, keptCount, type ShareRow, withLastingPictures } from '../resources/share_view.ts'
 import { attributesOf, framed, type Looks, previewOf, scripts } from './page.ts'
 
-/** What the page of a share shows, and its frame (docs/decisions/0052). */
+/** The contents of a share's page and of its frame (docs/decisions/0052). */
 
 export const STYLE = `
   .share { max-width: 720px; margin: 0 auto; padding: clamp(16px, 5vw, 48px); display: grid; gap: 24px }
@@ -29,12 +29,12 @@ export const STYLE = `
   ol { padding-inline-start: 1.5em }
 `
 
-/** Tracks that a page lists itself. */
+/** Most tracks in the list for browsers without scripts. */
 const PAGE_ROWS = 100
 
 const KINDS = { track: 'Track', collection: 'Album', playlist: 'Playlist' }
 
-/** Browsers let no frame of another origin take the focus by itself, and say so in the console. */
+/** No `autofocus` in a frame: browsers block it across origins and log a warning. */
 export const passwordForm = (isFrame: boolean, isWrong: boolean) =>
   html`<main class="message">
     <h1>This is protected by a password</h1>
@@ -55,30 +55,30 @@ export const passwordForm = (isFrame: boolean, isWrong: boolean) =>
     </form>
   </main>`
 
-/** A form and no link, because each download makes a session. */
+/** A form instead of a link, because each download creates a session. */
 const zipForm = (slug: string, secret: string) =>
   html`<form method="post" action="/s/${slug}/zip">
     <input type="hidden" name="key" value="${secret}" />
     <button>Download all (ZIP)</button>
   </form>`
 
-/** Title, head and body of a share that its visitor may see; in a frame, with looks. */
-export async function showShare(context: Context, share: ShareRow, looks: Looks | null) {
+/** Title, head and body of a share that is open to its visitor; with `appearance`, for a frame. */
+export async function showShare(context: Context, share: ShareRow, appearance: Looks | null) {
   const { slug } = share
-  // What is listed is read by who has no script; a frame shows none of it.
+  // The list is for browsers without scripts; a frame has none.
   const [embed, tracks] = await Promise.all([
     embedOfShare(context, share),
-    looks ? [] : listedTracks(context, share, PAGE_ROWS + 1),
+    appearance ? [] : listedTracks(context, share, PAGE_ROWS + 1),
   ])
   const base = context.base_url
   const address = `${base}/s/${slug}`
   const { title, subtitle, cover_image, has_cover } = embed
-  // Nothing of a locked share is told to those who unfurl links; they see the form.
+  // A locked share has no preview: sites that unfurl links see the password form.
   const preview =
     share.password_hash === null
       ? html`${previewOf(withLastingPictures(embed, address), base, address)}<link rel="canonical" href="${address}" />`
       : ''
-  const head = html`${preview}${scripts(looks !== null)}`
+  const head = html`${preview}${scripts(appearance !== null)}`
   const secret = await shareKey(context.env, share, context.now)
   const attributes = attributesOf({
     'base-url': base,
@@ -89,14 +89,14 @@ export async function showShare(context: Context, share: ShareRow, looks: Looks 
     share: address,
     ...(share.variants && { variants: share.variants.join(' ') }),
     ...(share.is_downloadable && { download: '' }),
-    ...looks,
+    ...appearance,
   })
-  if (looks) return { title, head, body: framed(title, attributes, share.allowed_origins ?? []) }
+  if (appearance) return { title, head, body: framed(title, attributes, share.allowed_origins ?? []) }
   const isLong = tracks.length > PAGE_ROWS
   const total = isLong ? await keptCount(context, share) : tracks.length
   const seconds = isLong ? 0 : tracks.reduce((sum, { duration }) => sum + duration, 0)
   const count = total === 1 ? '1 track' : `${total} tracks`
-  const facts = [
+  const details = [
     KINDS[share.scope],
     ...(share.scope === 'track' ? [] : [count]),
     ...(seconds > 0 ? [clock(seconds)] : []),
@@ -108,7 +108,7 @@ export async function showShare(context: Context, share: ShareRow, looks: Looks 
         <div>
           <h1>${title}</h1>
           ${subtitle ? html`<p class="by">${subtitle}</p>` : ''}
-          <p>${facts.join(' · ')}</p>
+          <p>${details.join(' · ')}</p>
         </div>
       </header>
       <tonearm-player${attributes}></tonearm-player>

@@ -12,11 +12,11 @@ import { type AppEnv, contextOf } from './context.ts'
 import { limitReading } from './limit_rate.ts'
 
 /**
- * `GET /zip/{play_session_id}`: everything that a downloadable session plays, stored and not deflated, streamed from the bucket through here.
- * CRCs are computed while the bytes pass and stand behind each file (docs/decisions/0053).
+ * `GET /zip/{play_session_id}`: all tracks of a downloadable session, uncompressed, streamed from the bucket through the Worker. CRCs are computed as
+ * the bytes pass and follow each file (docs/decisions/0053).
  */
 
-/** The files one after the other, each opened when its turn has come. One that is gone, or not as long as it was, ends the whole. */
+/** Yields the files in order and opens each when the previous one is done. Throws if a file is missing or has another size. */
 async function* open(env: Env, entries: readonly ZipEntry[]) {
   for (const { name, path, size } of entries) {
     const object = await env.MEDIA.get(path)
@@ -39,27 +39,27 @@ export function mountZip(app: Hono<AppEnv>, memory: Memory): void {
     c.set('organization_id', found.session.organization_id)
     const { makeZip, predictLength } = await import('client-zip')
     const length = predictLength(found.entries)
-    const more = {
+    const headers = {
       'content-type': 'application/zip',
       'content-disposition': attachment(found.file_name),
       'cache-control': 'no-store',
       'x-content-type-options': 'nosniff',
     }
-    if (c.req.raw.method === 'HEAD') return c.body(null, 200, { ...more, 'content-length': String(length) })
-    // Whoever gets fewer bytes than were promised knows that something is missing.
+    if (c.req.raw.method === 'HEAD') return c.body(null, 200, { ...headers, 'content-length': String(length) })
+    // The fixed length makes a truncated download an error at the client.
     const { readable, writable } = new FixedLengthStream(length)
     const api_request_id = requestId(c)
     const files = open(c.env, found.entries)
     let isStopped = false
-    // client-zip throws into what it reads when nobody takes the ZIP any more, which is no fault.
+    // client-zip throws into its source when the client stops reading, which is not an error.
     const stop = () => {
       isStopped = true
       return files.return()
     }
     const read = { [Symbol.asyncIterator]: () => ({ next: () => files.next(), throw: stop }) }
-    const say = (error: unknown) =>
+    const logFailure = (error: unknown) =>
       isStopped || console.error(JSON.stringify({ event: 'zip_ended', api_request_id, error: describeError(error) }))
-    c.executionCtx.waitUntil(makeZip(read).pipeTo(writable).catch(say))
-    return c.body(readable, 200, more)
+    c.executionCtx.waitUntil(makeZip(read).pipeTo(writable).catch(logFailure))
+    return c.body(readable, 200, headers)
   })
 }
