@@ -8,8 +8,8 @@ export const KeyType = z.enum(['server', 'player', 'uploader'])
 export type KeyType = z.infer<typeof KeyType>
 
 /**
- * A key (specification §5). `server` gives full access to its organization; `player` and `uploader` are for browsers and apps and
- * may be bound to one resource.
+ * An API key (specification §5). `server` gives full access to its organization; `player` and `uploader` are for browsers and apps and can be bound
+ * to one resource.
  */
 export const ApiKey = named('ApiKey', {
   id: z.uuid(),
@@ -21,19 +21,19 @@ export const ApiKey = named('ApiKey', {
   collection_id: z.uuid().nullable(),
   track_id: z.uuid().nullable(),
   playlist_id: z.uuid().nullable(),
-  /** Indexes of the variants that sessions made with this key may play; null allows any. */
+  /** Indexes of the variants that sessions created with this key may play; null allows all. */
   variants: z.array(z.string()).nullable(),
   is_downloadable: z.boolean(),
-  /** Values of the `Origin` header that are let in; null allows any. */
+  /** Accepted values of the `Origin` header; null allows all. */
   allowed_origins: z.array(z.string()).nullable(),
   expires_at: Timestamp.nullable(),
   created_at: Timestamp,
-  /** To within some minutes; null when it was never used. */
+  /** Accurate to a few minutes; null if the key was never used. */
   last_used_at: Timestamp.nullable(),
 })
 export type ApiKey = z.infer<typeof ApiKey>
 
-/** As the header `Origin` says it. */
+/** An origin in the form of the `Origin` header. */
 export const Origin = z
   .string()
   .max(MAX_STRING)
@@ -42,7 +42,7 @@ export const Origin = z
     'must be an origin like https://example.com, in lower case and without a path',
   )
 
-/** What may be changed later. `null` takes a restriction away. */
+/** Fields that can be changed later. `null` removes a restriction. */
 export const ApiKeyUpdate = z.strictObject({
   title: RequiredTitle.optional(),
   variants: unique(z.array(z.string().max(64)).min(1).max(MAX_SESSION_VARIANTS))
@@ -61,14 +61,14 @@ export const ApiKeyCreate = ApiKeyUpdate.extend({
   playlist_id: Id.nullable().optional(),
 })
 
-/** Seconds: an hour unless said, at most a week. */
+/** Seconds; an hour by default, at most a week. */
 const GraceSeconds = z.int().min(0).max(604_800).default(3600)
 
 const tag = 'API keys'
 const params = z.object({ api_key_id: Id })
-const one = ok({ api_key_id: z.uuid(), api_key: ApiKey })
-/** The secret is shown this once: only its hash is stored. */
-const withSecret = one.extend({ secret: z.string() })
+const apiKeyResponse = ok({ api_key_id: z.uuid(), api_key: ApiKey })
+/** The secret is returned only once: only its hash is stored. */
+const withSecret = apiKeyResponse.extend({ secret: z.string() })
 
 export const apiKeyOperations = defineOperations({
   listApiKeys: {
@@ -97,7 +97,7 @@ export const apiKeyOperations = defineOperations({
     tag,
     access: ['server'],
     params,
-    response: one,
+    response: apiKeyResponse,
   },
   updateApiKey: {
     method: 'put',
@@ -107,7 +107,7 @@ export const apiKeyOperations = defineOperations({
     access: ['server'],
     params,
     body: ApiKeyUpdate,
-    response: one,
+    response: apiKeyResponse,
     errors: ['unknown_variant', 'last_server_key'],
   },
   rotateApiKey: {

@@ -2,30 +2,30 @@ import { type AudioCodec, CODECS } from './facts.ts'
 import type { JobVariant } from './job.ts'
 import type { Variant } from './variant.ts'
 
-/** A variant together with the file that it becomes: what the API shows, and what the transcoder is told to make. */
+/** A variant with its file type: the API lists it, and the transcoder's jobs are made from it. */
 export interface Rendition extends Variant {
   extension: string
   content_type: string
 }
 
-type Described = Pick<Rendition, 'id' | 'index' | 'name' | 'type'>
+type VariantIdentity = Pick<Rendition, 'id' | 'index' | 'name' | 'type'>
 
 const fileOf = (codec: AudioCodec) => {
   const { format, extension, content_type } = CODECS[codec]
   return { format, extension, content_type }
 }
-const none = { codec: null, channels: null, start: null, length: null }
-const audio = (described: Described, codec: AudioCodec, bitrate: number, cut: object = {}): Rendition => ({
-  ...none,
+const noAudioFields = { codec: null, channels: null, start: null, length: null }
+const audio = (identity: VariantIdentity, codec: AudioCodec, bitrate: number, cut: object = {}): Rendition => ({
+  ...noAudioFields,
   ...fileOf(codec),
-  ...described,
+  ...identity,
   codec,
   bitrate,
   ...cut,
 })
-const data = (described: Described): Rendition => ({
-  ...none,
-  ...described,
+const jsonFile = (identity: VariantIdentity): Rendition => ({
+  ...noAudioFields,
+  ...identity,
   format: 'json',
   bitrate: 0,
   extension: 'json',
@@ -33,8 +33,8 @@ const data = (described: Described): Rendition => ({
 })
 
 /**
- * The default variants, in the order in which players should try them: AAC plays everywhere and is sample-accurate, Opus is never
- * first because older Safaris lack it (docs/architecture.md#audio-in-browsers). Ids are fixed for ever.
+ * The default variants in the order in which players should try them. AAC plays everywhere and is sample-accurate; Opus is never first because older
+ * Safaris lack it (docs/architecture.md#audio-in-browsers). The ids are permanent.
  */
 export const CATALOGUE: readonly Rendition[] = [
   audio(
@@ -63,10 +63,10 @@ export const CATALOGUE: readonly Rendition[] = [
     128,
     { start: 0, length: 30 },
   ),
-  data({ id: '00000000-0000-4000-8000-000000000002', index: 'waveform', name: 'Waveform data', type: 'waveform' }),
-  data({ id: '00000000-0000-4000-8000-000000000003', index: 'analysis', name: 'Analysis', type: 'analysis' }),
+  jsonFile({ id: '00000000-0000-4000-8000-000000000002', index: 'waveform', name: 'Waveform data', type: 'waveform' }),
+  jsonFile({ id: '00000000-0000-4000-8000-000000000003', index: 'analysis', name: 'Analysis', type: 'analysis' }),
   {
-    ...none,
+    ...noAudioFields,
     id: '00000000-0000-4000-8000-000000000001',
     index: 'original',
     name: 'Original file',
@@ -78,12 +78,12 @@ export const CATALOGUE: readonly Rendition[] = [
   },
 ]
 
-/** An organization's variant as the file that it becomes. */
+/** An organization's variant with its file type. */
 export function toRendition(variant: Omit<Variant, 'format'> & { codec: AudioCodec }): Rendition {
   return { ...variant, ...fileOf(variant.codec) }
 }
 
-/** A variant as the transcoder is told it, with the URL that its file is put to. */
+/** A variant as it appears in a transcode job, with the URL to upload its file to. */
 export function toJobVariant(rendition: Rendition, url: string): JobVariant {
   const output = { index: rendition.index, url, content_type: rendition.content_type }
   const { type, codec, bitrate, channels, start, length } = rendition

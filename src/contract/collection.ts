@@ -24,8 +24,8 @@ import { Theme } from './organization.ts'
 import { TrackInList, trackFilters } from './track.ts'
 
 /**
- * A container of tracks (specification §2, Collection). `player_color` and `player_subtitle` are the effective ones: the
- * organization's where the collection sets none. `image_colors` are the theme's, else the cover's palette.
+ * A container of tracks (specification §2, Collection). `player_color` and `player_subtitle` are the effective values, inherited from the
+ * organization if the collection sets none. `image_colors` come from the theme, or else from the cover's palette.
  */
 export const Collection = named('Collection', {
   id: z.uuid(),
@@ -44,7 +44,7 @@ export const Collection = named('Collection', {
 })
 export type Collection = z.infer<typeof Collection>
 
-/** `null` clears a field that may be empty; `metadata` is replaced whole. */
+/** `null` clears an optional field. `metadata` is replaced as a whole. */
 export const CollectionUpdate = z.strictObject({
   title: RequiredTitle.optional(),
   creator_id: Id.nullable().optional(),
@@ -58,7 +58,7 @@ export const CollectionUpdate = z.strictObject({
 })
 export const CollectionCreate = CollectionUpdate.extend({ title: RequiredTitle })
 
-/** What the lists of collections and playlists take. */
+/** Query parameters that the lists of collections and playlists share. */
 export const listQuery = {
   q: Query,
   creator_id: Id.optional(),
@@ -66,12 +66,12 @@ export const listQuery = {
   sort: sortedBy('title', 'created_at', 'updated_at'),
   include: including('artwork'),
 }
-/** With `include=artwork`. */
+/** Present with `include=artwork`. */
 export const artwork = { artwork: CoverImage.optional() }
 
 const tag = 'Collections'
 const params = z.object({ collection_id: Id })
-const one = ok({ collection_id: z.uuid(), collection: Collection })
+const collectionResponse = ok({ collection_id: z.uuid(), collection: Collection })
 
 export const collectionOperations = defineOperations({
   listCollections: {
@@ -90,7 +90,7 @@ export const collectionOperations = defineOperations({
     tag,
     access: ['server'],
     body: CollectionCreate,
-    response: one.extend({ collection_cover_upload: UploadHandle }),
+    response: collectionResponse.extend({ collection_cover_upload: UploadHandle }),
   },
   getCollection: {
     method: 'get',
@@ -99,7 +99,7 @@ export const collectionOperations = defineOperations({
     tag,
     access: ['server'],
     params,
-    response: one,
+    response: collectionResponse,
   },
   updateCollection: {
     method: 'put',
@@ -109,7 +109,7 @@ export const collectionOperations = defineOperations({
     access: ['server'],
     params,
     body: CollectionUpdate,
-    response: one,
+    response: collectionResponse,
   },
   deleteCollection: {
     method: 'delete',
@@ -142,6 +142,6 @@ export const collectionOperations = defineOperations({
     access: ['server'],
     params,
     body: z.strictObject({ track_ids: z.array(Id).min(1).max(1000) }),
-    response: one,
+    response: collectionResponse,
   },
 })

@@ -4,7 +4,7 @@ import { type ErrorCode as Code, ERRORS } from './errors.ts'
 import { MAX_METADATA_BYTES, MAX_METADATA_DEPTH, MAX_PAGE, MAX_STRING } from './facts.ts'
 import { oneLine } from './text.ts'
 
-/** What every resource's schemas are made of (specification §2 and §4). Its limits are in facts.ts (docs/architecture.md#limits). */
+/** Building blocks of every resource's schemas (specification §2 and §4). Their limits are in facts.ts (docs/architecture.md#limits). */
 
 /** Ids are compared in lower case: RFC 9562 §4 says UUIDs are case-insensitive on input. */
 export const Id = z.uuid().toLowerCase()
@@ -16,7 +16,7 @@ export const RequiredText = Text.min(1, 'must not be empty')
 export const Title = z.string().overwrite(oneLine).max(MAX_STRING)
 export const RequiredTitle = Title.min(1, 'must not be empty')
 
-/** A list without duplicates: the first of each stays. */
+/** A list from which duplicates are removed; the first of each stays. */
 export const unique = <const T extends z.ZodType<readonly unknown[]>>(list: T) =>
   list.overwrite((values) => [...new Set(values)] as never)
 
@@ -43,36 +43,38 @@ export const Page = z.strictObject({
 })
 export type Page = z.output<typeof Page>
 
-/** Ways to sort a list; `-` in front turns one round. */
+/** Sort keys of a list; a leading `-` reverses the order. */
 export const sortedBy = <const K extends string>(...keys: K[]) =>
   z.enum(keys.flatMap((key): (K | `-${K}`)[] => [key, `-${key}`])).optional()
 
-/** The query of a search: words or prefixes of words, regardless of case and accents (docs/decisions/0064). */
+/** A search query: words or prefixes of words, ignoring case and accents (docs/decisions/0064). */
 export const Query = RequiredText.optional()
 
-/** Names with commas between them, of what an answer holds beside the rest. */
+/** Optional parts of a response: names separated by commas. */
 export const including = (...names: string[]) => {
-  const one = `(${names.join('|')})`
+  const name = `(${names.join('|')})`
   return z
     .string()
-    .regex(new RegExp(`^${one}(,${one}){0,${names.length - 1}}$`), `takes ${names.join(', ')}, with commas between`)
+    .regex(new RegExp(`^${name}(,${name}){0,${names.length - 1}}$`), `takes ${names.join(', ')}, with commas between`)
     .optional()
 }
 
-/** How many there are of a list; `is_count_exact` is false where more than `count` may be there (docs/decisions/0051). */
+/** The total of a list. `is_count_exact` is false if there may be more than `count` (docs/decisions/0051). */
 export const counted = { count: z.int(), is_count_exact: z.literal(false).optional() }
 
-/** Of a deletion: whether what is deleted can be restored (docs/decisions/0054). A misspelt name must not delete for good. */
+/**
+ * Query of a deletion: `trash=true` makes it reversible (docs/decisions/0054). Strict, because a misspelled parameter must not delete permanently.
+ */
 export const Deletion = z.strictObject({ trash: z.enum(['true', 'false']).optional() })
 
-/** A schema that OpenAPI knows by its name. */
+/** A schema that OpenAPI refers to by name. */
 export const named = <const T extends z.ZodRawShape>(id: string, shape: T) => z.object(shape).meta({ id })
 
 /** The success envelope (specification §2). */
 export const ok = <const T extends z.ZodRawShape>(shape: T) =>
   z.object({ ok: z.literal(true), api_request_id: z.uuid().optional(), ...shape })
 
-/** Codes of the error envelope; OpenAPI tells what each means. */
+/** Codes of the error envelope. OpenAPI documents the meaning of each. */
 export const ErrorCode = z.enum(Object.keys(ERRORS) as Code[]).describe(
   Object.entries(ERRORS)
     .map(([code, { status, meaning }]) => `- \`${code}\` (${status}): ${meaning}`)
@@ -85,7 +87,7 @@ export const ErrorBody = named('Error', {
   message: z.string(),
   code: ErrorCode,
   api_request_id: z.uuid().optional(),
-  /** Which fields are wrong: the path from the body's, query's or path's root, joined with dots. */
+  /** The wrong fields, each with its path from the root of the body, query or path, joined with dots. */
   errors: z.array(z.object({ path: z.string(), message: z.string() })).optional(),
 })
 export type ErrorBody = z.infer<typeof ErrorBody>

@@ -1,15 +1,18 @@
 import type { PlayScope } from './play.ts'
 
-/** Pixels of a frame with the embed page, wherever one is handed out. What a player fills at that size is measured in test/e2e/embed.test.ts. */
+/** Size in pixels of the frame in every embed snippet. test/e2e/embed.test.ts measures the player at this size. */
 export const EMBED_WIDTH = 480
 export const EMBED_HEIGHTS = { track: 176, compact: 120 }
-/** Pixels of a list without its rows, and of a row. */
+/** Pixels of a list without its rows, and of one row. */
 const LIST = 320
 const ROW = 40
-/** Rows that a frame shows at most, unless it may grow; the others are scrolled to. */
+/** Most rows that a frame shows without scrolling, unless its height can grow. */
 export const EMBED_ROWS = 4
-/** The height for a session that lists so many tracks: a list of one looks like a track, and one that is empty may be filled. */
+/**
+ * The height for a session with this many tracks. A list of one track looks like a single track; an empty list gets full height, as it may be filled
+ * later.
+ */
 export const embedHeight = (scope: PlayScope, tracks: number, rows = EMBED_ROWS) =>
   scope === 'track' || tracks === 1 ? EMBED_HEIGHTS.track : LIST + ROW * Math.min(tracks || rows, rows)
-/** In a frame that is narrower, the player is compact. */
+/** A narrower frame gets the compact player. */
 export const EMBED_LEAST_WIDTH = 330

@@ -1,6 +1,6 @@
 /**
- * Every code of the error envelope: the status it is answered with, and what it means. The answers, the OpenAPI document and
- * docs/errors.md are made from this table. A code keeps its meaning for ever; the texts may change.
+ * Every code of the error envelope with its status and meaning. Responses, the OpenAPI document and docs/errors.md are generated from this table. A
+ * code never changes its meaning; the texts may change.
  */
 export const ERRORS = {
   invalid_request: {
@@ -67,7 +67,7 @@ export const ERRORS = {
 
 export type ErrorCode = keyof typeof ERRORS
 
-/** What is wrong with a file for good: `info.error.code` of a failed track. docs/errors.md is made from this table. */
+/** Permanent errors of a file: `info.error.code` of a failed track. docs/errors.md is generated from this table. */
 export const FILE_ERRORS = {
   empty_file: '0 bytes',
   file_too_large: "more bytes than allowed, or than the transcoder's disk takes",
@@ -88,7 +88,7 @@ export const FILE_ERRORS = {
   source_length: 'the file is not as long as it was when it arrived',
 } as const
 
-/** What went wrong beside the file, so that it is tried again before the track fails with it. */
+/** Errors that are not the file's. The job is retried before the track fails with one of them. */
 export const SERVICE_ERRORS = {
   timed_out: 'decoding took longer than 120 s and twice the audio decoded so far, in both passes',
   source_unavailable: 'the file could not be read from the bucket (404 and 410 are not tried again)',
@@ -102,17 +102,17 @@ export const SERVICE_ERRORS = {
   internal: 'a fault of the transcoder',
 } as const
 
-/** What can go wrong with a file or a job. */
+/** Error codes of a file or a job. */
 export type JobErrorCode = keyof typeof FILE_ERRORS | keyof typeof SERVICE_ERRORS
 
-/** Why a track failed before or beside its transcode job; all other codes of `info.error` are the two above. */
+/** Failures outside the transcode job. All other codes of `info.error` come from the two tables above. */
 export const TRACK_ERRORS = {
   upload_expired: 'no file arrived before the upload URL expired',
   transcoder_unavailable: 'the transcoder could not be reached for a long time',
 } as const
 export type TrackErrorCode = JobErrorCode | keyof typeof TRACK_ERRORS
 
-/** What may be lost or sound wrong in a track that plays: codes of `info.warnings`. */
+/** Possible defects of a track that still plays: codes of `info.warnings`. */
 export const WARNINGS = {
   truncated: 'the file ends before the end that its header promises',
   damaged: 'parts could not be decoded; the message says how many seconds are left',

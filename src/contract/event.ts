@@ -8,13 +8,13 @@ import { PlayScope } from './play.ts'
 import { TrackStatus } from './track.ts'
 
 const id = z.uuid()
-/** What the caller calls it. */
+/** The caller's own identifier. */
 const organization_index = z.string().nullable()
-/** Names of the fields that a call has set. */
+/** Names of the fields that a request set. */
 const changed = z.array(z.string())
 const is_restored = z.boolean()
 const is_trashed = z.boolean()
-/** Why, as in docs/errors.md. */
+/** The error code, as in docs/errors.md. */
 const error = z.string().nullable()
 
 const track = { track_id: id, collection_id: id, organization_index, status: TrackStatus }
@@ -26,8 +26,8 @@ const apiKey = { api_key_id: id, type: KeyType }
 const endpoint = { webhook_endpoint_id: id }
 
 /**
- * Everything that is told of: what its `data` holds, and what it means. docs/events.md is made from this table. Data are ids and facts,
- * never URLs, titles or metadata: they are sent to other services and kept there.
+ * Every event type, with the fields of its `data` and its meaning. docs/events.md is generated from this table. Data holds ids and facts, never URLs,
+ * titles or metadata, because other services receive and store it.
  */
 export const EVENTS = {
   'track.created': {
@@ -124,29 +124,29 @@ export const EVENTS = {
 
 export type EventType = keyof typeof EVENTS
 export const EVENT_TYPES = Object.keys(EVENTS) as EventType[]
-/** What is told of one type of event. */
+/** The `data` of one event type. */
 export type EventData<T extends EventType> = z.infer<z.ZodObject<(typeof EVENTS)[T]['data']>>
 
-/** An event of one type, as the feed and webhooks tell it. */
+/** An event of one type, as in the feed and in webhooks. */
 const eventOf = <T extends EventType>(type: T) =>
   z.object({
-    /** The same on every delivery. */
+    /** The same in every delivery. */
     id,
     type: z.literal(type),
     timestamp: Timestamp,
-    /** Rises from event to event of an organization, with gaps. */
+    /** Increases from event to event of an organization, with gaps. */
     seq: z.int(),
-    /** Rises from event to event of a subject, with gaps. */
+    /** Increases from event to event of a subject, with gaps. */
     sequence: z.int(),
     /** `track:{id}`, `collection:{id}`, … */
     subject: z.string(),
-    /** Who has done it: `api_key:{id}`, or `root`, the operator; null: the service. */
+    /** The originator: `api_key:{id}`, or `root` for the operator; null for the service. */
     actor: z.string().nullable(),
     data: z.object(EVENTS[type].data as (typeof EVENTS)[T]['data']),
   })
 type EventSchema = { [T in EventType]: ReturnType<typeof eventOf<T>> }[EventType]
 
-/** Something that happened (docs/events.md). */
+/** An event (docs/events.md). */
 export const TonearmEvent = z
   .discriminatedUnion('type', EVENT_TYPES.map(eventOf) as unknown as [EventSchema, ...EventSchema[]])
   .meta({ id: 'TonearmEvent' })
@@ -155,7 +155,7 @@ export type TonearmEvent = z.infer<typeof TonearmEvent>
 type GroupOf<T> = T extends `${infer G}.${string}` ? G : never
 const groups = [...new Set(EVENT_TYPES.map((type) => type.split('.')[0] as GroupOf<EventType>))]
 
-/** A type of event, all of a group as `track.*`, or all: `*`. */
+/** One event type, a group such as `track.*`, or `*` for all. */
 export const EventPattern = z.enum(
   [...EVENT_TYPES, ...groups.map((group) => `${group}.*` as const), '*'],
   'must be a type of event, a group such as track.*, or *',
@@ -163,19 +163,19 @@ export const EventPattern = z.enum(
 export type EventPattern = z.infer<typeof EventPattern>
 
 const SUBJECTS = ['track', 'collection', 'playlist', 'share', 'api_key', 'webhook_endpoint'] as const
-/** What an event is about. */
+/** The resource of an event. */
 export const EventSubject = z
   .string()
   .toLowerCase()
   .refine(
     (subject) => {
       const [scope, subject_id] = subject.split(':')
-      return SUBJECTS.some((one) => one === scope) && Id.safeParse(subject_id).success
+      return SUBJECTS.some((prefix) => prefix === scope) && Id.safeParse(subject_id).success
     },
     `must be one of ${SUBJECTS.join(', ')}, a colon, and an id`,
   )
 
-const whole = (digits: number, most: number) =>
+const wholeNumber = (digits: number, most: number) =>
   z
     .string()
     .regex(new RegExp(`^\\d{1,${digits}}$`), 'must be a whole number')
@@ -192,11 +192,11 @@ export const eventOperations = defineOperations({
     access: ['server'],
     query: z.strictObject({
       /** The `seq` of an event, or milliseconds since 1970. */
-      after: whole(15, Number.MAX_SAFE_INTEGER).default(0),
+      after: wholeNumber(15, Number.MAX_SAFE_INTEGER).default(0),
       type: EventPattern.optional(),
       subject: EventSubject.optional(),
       limit: Page.shape.limit,
-      wait: whole(2, MAX_EVENT_WAIT).default(0),
+      wait: wholeNumber(2, MAX_EVENT_WAIT).default(0),
     }),
     response: ok({ events: z.array(TonearmEvent), after: z.int(), has_more: z.boolean() }),
   },

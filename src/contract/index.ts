@@ -21,7 +21,7 @@ import { usageOperations } from './usage.ts'
 import { variantOperations } from './variant.ts'
 import { webhookOperations } from './webhook.ts'
 
-/** The whole interface: every operation of the specification (§4) in its order, then our own. */
+/** All operations: those of the specification (§4) in its order, then additions. */
 export const operations = {
   ...organizationOperations,
   ...collectionOperations,
@@ -47,13 +47,15 @@ export const operations = {
 export type OperationTable = typeof operations
 export type OperationName = keyof OperationTable
 
-type Given<T, K extends string> = T extends { [P in K]: infer S extends z.ZodType } ? { [P in K]: z.input<S> } : unknown
-/** Of one operation: what a caller gives and gets, without zod. */
+type InputPart<T, K extends string> = T extends { [P in K]: infer S extends z.ZodType }
+  ? { [P in K]: z.input<S> }
+  : unknown
+/** One operation as the client sees it: input and output types without zod. */
 type CallOf<T> = T extends { method: infer M; path: infer P; response: infer R extends z.ZodType }
-  ? { method: M; path: P; response: z.output<R> } & Given<T, 'params'> &
-      Given<T, 'query'> &
-      Given<T, 'headers'> &
-      Given<T, 'body'>
+  ? { method: M; path: P; response: z.output<R> } & InputPart<T, 'params'> &
+      InputPart<T, 'query'> &
+      InputPart<T, 'headers'> &
+      InputPart<T, 'body'>
   : never
-/** The table as its callers see it. The packed client has the same, written out (scripts/pack/calls.ts). */
+/** The types of all calls. The packed client has the same types, written out (scripts/pack/calls.ts). */
 export type Calls = { [N in OperationName]: CallOf<OperationTable[N]> }

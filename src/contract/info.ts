@@ -3,9 +3,9 @@ import * as z from 'zod'
 import type { WarningCode } from './errors.ts'
 import { MAX_STRING } from './facts.ts'
 
-/** What is known of a track's source: the transcoder writes it, the API shows it, players and the studio read it. */
+/** Information about a track's source: written by the transcoder, returned by the API, read by players and the studio. */
 
-/** Loudness by EBU R 128 and what players derive from it; null where a value does not exist (silence, too short). */
+/** Loudness by EBU R 128, and the gains that players derive from it; null for a value that does not exist (silence, too short). */
 export const Loudness = z.object({
   /** LUFS, ITU-R BS.1770 gated. */
   integrated_lufs: z.number().nullable(),
@@ -24,13 +24,13 @@ export const Loudness = z.object({
 })
 export type Loudness = z.infer<typeof Loudness>
 
-/** What may be lost or sound wrong; a transcoder that was deployed later may know more codes. */
+/** A possible defect. A newer transcoder may send codes that this version does not know. */
 export const Warning = z.object({ code: z.string(), message: z.string() })
 export type Warning = z.infer<typeof Warning> & { code: WarningCode }
 
 const text = z.string().max(MAX_STRING)
 
-/** Who made what, as a file's tags say it: text of one line each, never markup, and only what could be read (docs/tags.md). */
+/** Credits from a file's tags: one line of text each, never markup, and only tags that could be read (docs/tags.md). */
 export const Tags = z
   .object({
     title: text,
@@ -39,7 +39,7 @@ export const Tags = z
     album_artist: text,
     composer: text,
     genre: text,
-    /** As precise as the file is: `1959`, `1959-08` or `1959-08-17`. */
+    /** As precise as in the file: `1959`, `1959-08` or `1959-08-17`. */
     date: z.string().max(10),
     year: z.int(),
     track_number: z.int(),
@@ -59,7 +59,7 @@ export const SourceInfo = z.looseObject({
   sample_rate: z.number(),
   channels: z.int(),
   channel_layout: z.string(),
-  /** Of a lossless source. */
+  /** For a lossless source; else null. */
   bit_depth: z.number().nullable(),
   bitrate: z.number().nullable(),
   lossless: z.boolean(),
@@ -69,15 +69,15 @@ export const SourceInfo = z.looseObject({
   chapter_count: z.int(),
   has_cover: z.boolean(),
   loudness: Loudness,
-  /** Below -60 dBFS, before the first and behind the last sound. */
+  /** Seconds below -60 dBFS before the first sound and after the last. */
   silence: z.object({ start: z.number(), end: z.number() }),
   pass: z.enum(['strict', 'tolerant']),
-  /** Its version. */
+  /** The version of ffmpeg. */
   ffmpeg: z.string(),
 })
 export type SourceInfo = z.infer<typeof SourceInfo>
 
-/** The variant `analysis`: loudness and the few facts that a player wants with it. */
+/** The variant `analysis`: loudness and the related facts for players. */
 export const Analysis = Loudness.extend({
   duration: z.number(),
   ...SourceInfo.pick({
@@ -97,16 +97,16 @@ export const SkippedVariant = z.object({ index: z.string(), reason: z.string() }
 export const ReplacedUpload = z.object({ file_name: z.string(), size: z.int() })
 export const TrackError = z.object({ code: z.string(), message: z.string(), attempt: z.int() })
 
-/** `track.info`: facts of the source once they are known, and how the processing goes. More fields may come. */
+/** `track.info`: facts of the source once known, and the state of processing. Fields may be added. */
 export const TrackInfo = SourceInfo.partial()
   .extend({
     /** 0–1 while it is processed; 0 while it waits. */
     progress: z.number().optional(),
-    /** While it waits: how many files are before it, and about how many seconds they take. */
+    /** While the track is queued: the number of files ahead of it, and an estimate in seconds. */
     waiting: z.object({ before: z.int(), seconds: z.int() }).optional(),
     error: TrackError.optional(),
     warnings: z.array(Warning).optional(),
-    /** Complete uploads that a newer one has replaced before they were processed; `size` in bytes. */
+    /** Complete uploads that a newer one replaced before they were processed; `size` in bytes. */
     replaced_uploads: z.array(ReplacedUpload).optional(),
     failed_variants: z.array(FailedVariant).optional(),
     skipped_variants: z.array(SkippedVariant).optional(),

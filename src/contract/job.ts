@@ -6,14 +6,16 @@ import { CODECS, MAX_BITRATE } from './facts.ts'
 import { FailedVariant, SkippedVariant, SourceInfo, Tags, Warning } from './info.ts'
 
 /**
- * What a follower asks of the transcoder, and what the transcoder answers (docs/architecture.md#how-audio-flows).
+ * The protocol between the Worker and the transcoder (docs/architecture.md#how-audio-flows):
  *
- * `POST /jobs/{job_id}` with a `TranscodeJob` starts the job or re-attaches to it and streams `JobEvent`s as NDJSON; the last
- * line is a `result` or an `error`, and it is kept for whoever attaches later until somebody has fetched it. 503 with a `Refusal`
- * and `Retry-After` means: not now. `DELETE /jobs/{job_id}` ends a job, and answers when nothing of it runs any more.
- * `POST /covers` with a `CoverJob` answers one `CoverAnswer`. `GET /health` answers `TranscoderHealth`. The job carries every URL
- * and every setting: the transcoder holds no credentials and knows neither the catalogue nor the database. Worker and container
- * are deployed at different moments, so a field is only ever added here, never renamed.
+ * - `POST /jobs/{job_id}` with a `TranscodeJob` starts the job or re-attaches to it and streams `JobEvent`s as NDJSON. The last line is a
+ *   `result` or an `error`; it is kept until a client has fetched it. 503 with a `Refusal` and `Retry-After`: try again later.
+ * - `DELETE /jobs/{job_id}` stops a job and responds when none of its processes runs any more.
+ * - `POST /covers` with a `CoverJob` returns one `CoverAnswer`.
+ * - `GET /health` returns `TranscoderHealth`.
+ *
+ * The job carries every URL and every setting: the transcoder holds no credentials and knows neither the catalog nor the database. Worker
+ * and container are deployed at different times, so fields may be added here but never renamed.
  */
 
 const codesOf = <const T extends object>(table: T) => z.enum(Object.keys(table) as (keyof T & string)[])
@@ -21,26 +23,26 @@ const codesOf = <const T extends object>(table: T) => z.enum(Object.keys(table) 
 const JobErrorCode = codesOf({ ...FILE_ERRORS, ...SERVICE_ERRORS })
 
 export const JobError = z.object({
-  // A transcoder that was deployed later may know more codes.
+  // A newer transcoder may send codes that this version does not know.
   code: JobErrorCode.catch('internal'),
-  /** One sentence that a person understands. */
+  /** One sentence for users. */
   message: z.string(),
-  /** True when the same job may succeed later: the fault was not the file's. */
+  /** True if the same job may succeed later, because the file was not the cause. */
   retryable: z.boolean(),
 })
 export type JobError = z.infer<typeof JobError>
 
 export const AudioCodec = codesOf(CODECS)
 
-/** Most channels of a variant, where it shall have fewer than its source; lossy variants never have more than two. */
+/** Channels of a variant if it should have fewer than its source. Lossy variants never have more than two. */
 const channels = z.int().min(1).max(2).optional()
 
-/** A presigned URL. Nothing else than HTTP: `data:` and the like are fetched too. */
+/** A presigned URL. HTTP only, because fetch also accepts `data:` and other schemes. */
 const signedUrl = z.url({ protocol: /^https?$/ })
 
 const output = { index: z.string().regex(/^[a-z0-9-]{1,40}$/), url: signedUrl, content_type: z.string() }
 
-/** One file to make, and the signed `PUT` URL it goes to. Units: kbit/s, seconds. */
+/** One file to make, and the signed `PUT` URL to upload it to. Units: kbit/s, seconds. */
 export const JobVariant = z.discriminatedUnion('kind', [
   z.object({
     ...output,
@@ -72,42 +74,42 @@ export const CoverOutputs = z.object({
 })
 export type CoverOutputs = z.infer<typeof CoverOutputs>
 
-/** Where a first playable file of a long source goes while the rest is still being made, and from how many seconds on. */
+/** URL for a first playable file that is uploaded while the job runs, if the source lasts at least `from_duration` seconds. */
 export const EarlyOutput = z.object({ url: signedUrl, from_duration: z.number().min(0) })
 export type EarlyOutput = z.infer<typeof EarlyOutput>
 
-/** What the files shall say of themselves: `over` is what people have set, `under` what holds where the source says nothing. */
+/** Tags for the files: `over` has the values that users set, `under` the defaults for tags that the source lacks. */
 export const JobTags = z.object({
-  /** Whether the source's own tags count. */
+  /** Whether the source's own tags are used. */
   own: z.boolean(),
   over: Tags,
   under: Tags,
 })
 export type JobTags = z.infer<typeof JobTags>
 
-/** The picture that the files shall have, a JPEG of ours, or none; `wins` says that the one inside the source counts for nothing. */
+/** The cover for the files, a JPEG made by the service; null for none. `wins` ignores the picture inside the source. */
 export const JobPicture = z.object({ url: signedUrl.nullable(), wins: z.boolean() })
 export type JobPicture = z.infer<typeof JobPicture>
 
 export const JobSource = z.object({ url: signedUrl, size: z.int().min(0) })
 
-// The index is the name of the file.
-const haveOwnIndexes = (all: JobVariant[]) => new Set(all.map((variant) => variant.index)).size === all.length
+// The index is the file's name.
+const haveUniqueIndexes = (all: JobVariant[]) => new Set(all.map((variant) => variant.index)).size === all.length
 
 export const TranscodeJob = z.object({
   version: z.literal(1),
   job_id: z.uuid(),
-  /** `strict` fails at the first decoding error and then goes on by itself with `tolerant`; see the `fallback` event. */
+  /** `strict` fails at the first decoding error, then continues as `tolerant`; see the `fallback` event. */
   pass: z.enum(['strict', 'tolerant']),
   source: JobSource,
-  /** Seconds of decoded audio. */
+  /** Most seconds of decoded audio. */
   max_duration: z.number().positive(),
-  variants: z.array(JobVariant).max(40).refine(haveOwnIndexes, 'Two variants have the same index.'),
-  /** Where the squares of an embedded cover go; null when the track has a cover already. */
+  variants: z.array(JobVariant).max(40).refine(haveUniqueIndexes, 'Two variants have the same index.'),
+  /** URLs for the squares of an embedded cover; null if the track has a cover. */
   cover: CoverOutputs.nullable(),
-  /** Null when the track plays already, or shall not before it is done. */
+  /** Null if the track already plays, or must not play before the job is done. */
   early: EarlyOutput.nullable().default(null),
-  /** Null for files without any. */
+  /** Null for files without tags. */
   tags: JobTags.nullable().default(null),
   picture: JobPicture.nullable().default(null),
 })
@@ -118,7 +120,7 @@ export type CoverJob = z.infer<typeof CoverJob>
 
 export const CoverResult = z.object({
   image_colors: z.array(ImageColor).max(6),
-  /** Pixels of the edge of the large square; absent when there is none, because the picture is too small. */
+  /** Edge of the large square in pixels; absent if the picture is too small for one. */
   large: z.int().optional(),
 })
 export type CoverResult = z.infer<typeof CoverResult>
@@ -153,26 +155,26 @@ export const JobResult = z.object({
   info: SourceInfo.partial(),
   warnings: z.array(Warning),
   variants: z.array(MadeVariant),
-  /** Variants that do not exist for this source (FLAC of a lossy one): neither made nor an error. */
+  /** Variants that do not exist for this source (FLAC from a lossy source). They do not count as failed. */
   skipped: z.array(SkippedVariant),
   failed: z.array(FailedVariant),
-  /** What the file says of itself; absent from transcoders that do not read it. */
+  /** The file's tags; absent from transcoders that do not read them. */
   tags: Tags.optional(),
-  /** The embedded cover, when the job asked for it and the file has one that can be read. */
+  /** The embedded cover, if the job requested it and the file has one that can be read. */
   cover: CoverResult.nullable(),
 })
 export type JobResult = z.infer<typeof JobResult>
 
 export const JobEvent = z.discriminatedUnion('type', [
-  /** Nothing new, but alive; at least every 10 s. */
+  /** A keep-alive, at least every 10 s. */
   z.object({ type: z.literal('ping') }),
-  /** `fraction` of the whole job, 0–1, never falling within a pass. */
+  /** `fraction` of the whole job, 0–1; never decreases within a pass. */
   z.object({ type: z.literal('progress'), fraction: z.number().min(0).max(1) }),
   /** The strict pass gave up; the tolerant one starts now. */
   z.object({ type: z.literal('fallback'), reason: z.string() }),
   /**
-   * A first file plays already: `early` is the source's own audio stream without its tags, at the URL of the job's `early`; any other
-   * index is a variant in its final form. Sent again to a consumer that re-attaches. What the result lists replaces it.
+   * A first file can be played: `early` is the source's own audio stream without its tags, uploaded to the job's `early` URL; any other index is a
+   * variant in its final form. Sent again to a client that re-attaches. The files of the result replace it.
    */
   z.object({ type: z.literal('early'), file: MadeVariant }),
   z.object({ type: z.literal('result'), result: JobResult }),
@@ -180,21 +182,24 @@ export const JobEvent = z.discriminatedUnion('type', [
 ])
 export type JobEvent = z.infer<typeof JobEvent>
 
-/** Why a job is not taken: `busy` when every place is taken, `unavailable` when it is stopping or its disk is full. */
+/** The refusal of a job: `busy` if every slot is taken, `unavailable` if the transcoder is stopping or its disk is full. */
 export const Refusal = z.object({ ok: z.literal(false), code: z.enum(['busy', 'unavailable']), message: z.string() })
 export type Refusal = z.infer<typeof Refusal>
 
 export const TranscoderHealth = z.object({
   ok: z.literal(true),
-  /** It takes no new jobs, but answers for those that it has until their results are fetched. */
+  /** Takes no new jobs, but serves its current ones until their results are fetched. */
   stopping: z.boolean(),
-  /** Jobs that run, and that wait for a slot. */
+  /** Running jobs, and jobs that wait for a slot. */
   running: z.int().min(0),
   queued: z.int().min(0),
-  /** Where jobs run: for a source of at most `max_size` bytes, or of any size (`null`). A job takes the free one with the least `max_size`. */
+  /**
+   * The slots: each for sources of at most `max_size` bytes, or of any size (`null`). A job takes the free slot with the smallest sufficient
+   * `max_size`.
+   */
   slots: z.array(z.object({ max_size: z.int().nullable(), is_free: z.boolean() })),
 })
 export type TranscoderHealth = z.infer<typeof TranscoderHealth>
 
-/** Whether a line is of a kind that is known here. */
+/** Accepts a line whose event type this version knows. */
 export const JobEventType = z.object({ type: z.enum(['ping', 'progress', 'fallback', 'early', 'result', 'error']) })

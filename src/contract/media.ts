@@ -3,7 +3,7 @@ import * as z from 'zod'
 import { named, Timestamp } from './common.ts'
 import type { CoverSize } from './facts.ts'
 
-/** Where to send a file, and how (specification §2, UploadHandle). Audio: `PUT` the bytes. Covers: `POST` the image. */
+/** Where and how to upload a file (specification §2, UploadHandle). Audio: `PUT` the bytes. Covers: `POST` the image. */
 export const UploadHandle = named('UploadHandle', {
   method: z.enum(['PUT', 'POST']),
   upload_url: z.url(),
@@ -16,7 +16,7 @@ export type UploadHandle = z.infer<typeof UploadHandle>
 const square = <const T extends CoverSize | 'large'>(type: T) =>
   z.object({ type: z.literal(type), width: z.int(), height: z.int(), url: z.url() })
 
-/** A cover in a play view. Without a cover anywhere, the URLs lead to a neutral picture. */
+/** A cover in a play view. If no cover is set or inherited, the URLs lead to a neutral picture. */
 export const CoverImage = named('CoverImage', {
   icon: square('icon'),
   small: square('small'),
@@ -24,7 +24,7 @@ export const CoverImage = named('CoverImage', {
 })
 export type CoverImage = z.infer<typeof CoverImage>
 
-/** A cover as those who manage it see it: with the large square, of up to 1,400 pixels, for feeds and cards. */
+/** A cover for its owners: includes the large square, of up to 1,400 pixels, for feeds and cards. */
 export const OwnCover = CoverImage.extend({
   /** Null without a cover, or when the cover has at most 400 pixels. */
   large: square('large').nullable(),

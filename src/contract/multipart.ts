@@ -6,28 +6,28 @@ import { UploadHandle } from './media.ts'
 import { defineOperations } from './operation.ts'
 import { Track, UploadFacts } from './track.ts'
 
-/** Uploads in parts, which go on after a lost connection, a reload or a crash (docs/decisions/0041). */
+/** Uploads in parts, which resume after a lost connection, a reload or a crash (docs/decisions/0041). */
 
 const PartNumber = z.int().min(1).max(MAX_PARTS)
 
-/** A part that is in storage, with the ETag that the storage answered to its `PUT`. */
+/** An uploaded part, with the ETag from the storage's response to its `PUT`. */
 const StoredPart = z.strictObject({
   part_number: PartNumber,
   etag: z.string().regex(/^"?[\x21\x23-\x7e]{1,512}"?$/, 'must be the ETag that the storage answered'),
 })
 
-/** Where to `PUT` a part, and how many bytes it has: with any other number the storage refuses it. */
+/** The URL to `PUT` a part to, and its size in bytes. The storage refuses any other size. */
 export const PartUpload = UploadHandle.extend({ part_number: z.int(), size: z.int() }).meta({ id: 'PartUpload' })
 export type PartUpload = z.infer<typeof PartUpload>
 
-/** One audio file on its way in equal parts; the last one has the rest. */
+/** One audio file that is uploaded in parts of equal size; the last one has the remainder. */
 export const MultipartUpload = named('MultipartUpload', {
   id: z.uuid(),
   track_id: z.uuid(),
   file_size: z.int(),
   part_size: z.int(),
   part_count: z.int(),
-  /** What is in storage, as far as it was reported. */
+  /** The uploaded parts that the client has reported. */
   parts: z.array(z.object({ part_number: z.int(), etag: z.string() })),
   state: z.enum(['open', 'complete']),
   expires_at: Timestamp,
@@ -39,20 +39,22 @@ const sessionTrack = z.object({ upload_session_id: Id, track_id: Id })
 const id = { multipart_upload_id: Id }
 
 const start = z.strictObject({
-  /** The track's name once this file is its own; omitted: unchanged. */
+  /** The track's name once this file has replaced the previous one; unchanged if omitted. */
   file_name: RequiredText.optional(),
   file_size: z.int().min(1),
   content_type: UploadFacts.content_type,
-  /** Of the file, made by any rule: the same one again answers the upload that is open, with what is there. */
+  /** A fingerprint of the file, by any rule. A request with the same one returns the open upload with its parts. */
   fingerprint: RequiredText.optional(),
 })
-/** Bodies have at most 64 KB: more is reported in several calls. */
+/** Bodies have at most 64 KB, so more parts take several calls. */
 const done = z.array(StoredPart).max(500).default([])
 const next = z.array(PartNumber).max(MAX_PART_URLS).default([])
 
-const one = ok({ multipart_upload: MultipartUpload })
-const withParts = one.extend({ parts: z.array(PartUpload) })
-const completed = one.extend({ track: Track.pick({ id: true, track_status_id: true, status: true }) })
+const uploadResponse = ok({ multipart_upload: MultipartUpload })
+const partsResponse = uploadResponse.extend({ parts: z.array(PartUpload) })
+const completedResponse = uploadResponse.extend({
+  track: Track.pick({ id: true, track_status_id: true, status: true }),
+})
 
 const common = { tag: 'Multipart uploads', access: ['server'] } as const
 const inSession = { tag: 'Multipart uploads', access: ['server', 'uploader'] } as const
@@ -65,7 +67,7 @@ export const multipartOperations = defineOperations({
     summary: "Begin to upload a track's audio in parts, or find the upload that has the same fingerprint",
     params: track,
     body: start,
-    response: withParts,
+    response: partsResponse,
     errors: ['file_too_large'],
   },
   signTrackParts: {
@@ -75,7 +77,7 @@ export const multipartOperations = defineOperations({
     summary: 'Report parts that are in storage, and get the URLs of others',
     params: track.extend(id),
     body: z.strictObject({ done, next }),
-    response: withParts,
+    response: partsResponse,
     unseen: true,
     errors: ['multipart_complete'],
   },
@@ -85,7 +87,7 @@ export const multipartOperations = defineOperations({
     path: '/v1/track/{track_id}/multipart/{multipart_upload_id}',
     summary: 'Get what has arrived of an upload in parts',
     params: track.extend(id),
-    response: one,
+    response: uploadResponse,
   },
   completeTrackMultipart: {
     ...common,
@@ -94,7 +96,7 @@ export const multipartOperations = defineOperations({
     summary: 'Put the parts together, so that processing starts (may be repeated)',
     params: track.extend(id),
     body: z.strictObject({ done }),
-    response: completed,
+    response: completedResponse,
     errors: ['parts_missing', 'invalid_part', 'size_mismatch'],
   },
   deleteTrackMultipart: {
@@ -114,7 +116,7 @@ export const multipartOperations = defineOperations({
     summary: "Begin to upload a session track's audio in parts, or find the upload that has the same fingerprint",
     params: sessionTrack,
     body: start,
-    response: withParts,
+    response: partsResponse,
     errors: ['session_expired', 'file_too_large', 'track_uploaded'],
   },
   signSessionParts: {
@@ -124,7 +126,7 @@ export const multipartOperations = defineOperations({
     summary: 'Report parts that are in storage, and get the URLs of others; also after the session has ended',
     params: sessionTrack.extend(id),
     body: z.strictObject({ done, next }),
-    response: withParts,
+    response: partsResponse,
     unseen: true,
     errors: ['multipart_complete'],
   },
@@ -134,7 +136,7 @@ export const multipartOperations = defineOperations({
     path: '/v1/upload/{upload_session_id}/track/{track_id}/multipart/{multipart_upload_id}',
     summary: 'Get what has arrived of an upload in parts; also after the session has ended',
     params: sessionTrack.extend(id),
-    response: one,
+    response: uploadResponse,
   },
   completeSessionMultipart: {
     ...inSession,
@@ -143,7 +145,7 @@ export const multipartOperations = defineOperations({
     summary: 'Put the parts together, so that processing starts (may be repeated); also after the session has ended',
     params: sessionTrack.extend(id),
     body: z.strictObject({ done }),
-    response: completed,
+    response: completedResponse,
     errors: ['parts_missing', 'invalid_part', 'size_mismatch'],
   },
   deleteSessionMultipart: {

@@ -2,12 +2,12 @@ import type * as z from 'zod'
 
 import { type ErrorCode, ERRORS } from './errors.ts'
 
-/** Who may call an operation (specification §5). An empty list means public: the parameter `secret` is the permission. */
+/** The callers that may use an operation (specification §5). An empty list means public: the parameter `secret` grants access. */
 export type Access = 'root' | 'server' | 'player' | 'uploader'
 
 /**
- * One operation of the interface, as data. The route, the handler's type, the OpenAPI document, the access matrix and its tests,
- * and the typed client all come from this one description.
+ * One operation of the interface, as data. The route, the handler's type, the OpenAPI document, the access matrix and its tests, and the typed client
+ * all come from this one description.
  */
 export interface Operation {
   method: 'get' | 'post' | 'put' | 'delete'
@@ -15,25 +15,25 @@ export interface Operation {
   summary: string
   tag: string
   access: readonly Access[]
-  /** Of a public operation: the parameter that only those know who may call it. Calls are limited by it. */
+  /** For a public operation: the parameter that acts as its secret. Rate limits apply per secret. */
   secret?: string
   params?: z.ZodObject
-  /** What a parameter names, for a 404, where its own name does not say it. */
+  /** The noun for a parameter's 404, if its name does not say it. */
   nouns?: Record<string, string>
   query?: z.ZodObject
   /** Request headers that the operation reads, by their lower-case names. */
   headers?: z.ZodObject
   body?: z.ZodObject
-  /** Bytes of its body, if more than others have. */
+  /** Maximum bytes of the body, if larger than the default. */
   body_size?: number
   response: z.ZodObject
-  /** Seconds for which an isolate may give the same answer again to whoever asks for the same URL (docs/decisions/0028). */
+  /** Seconds for which an isolate may cache the response, for all callers of the same URL (docs/decisions/0028). */
   reuse?: number
-  /** Nothing that it changes is to be seen in an answer that is given again. */
+  /** Its changes do not appear in cached responses. */
   unseen?: true
-  /** It may be told of all the same, as an event. */
+  /** It can record events although it is `unseen`. */
   tells?: true
-  /** Codes beside those that follow from the rest (`errorsOf`). */
+  /** Codes in addition to those that `errorsOf` derives. */
   errors?: readonly ErrorCode[]
 }
 
@@ -42,18 +42,18 @@ export type Operations = Record<string, Operation>
 /** Keeps the literal types of a table of operations, so that handlers and client are typed by it. */
 export const defineOperations = <const T extends Operations>(operations: T): T => operations
 
-/** What any part of an operation may be refused for. */
+/** Error codes that each part of an operation can cause. */
 const REFUSALS = {
   access: ['unauthorized', 'insufficient_scope', 'origin_not_allowed'],
   params: ['not_found'],
   query: ['invalid_request', 'unknown_field'],
   headers: ['invalid_request'],
   body: ['invalid_request', 'invalid_json', 'unknown_field', 'payload_too_large', 'unsupported_media_type'],
-  // Its Idempotency-Key (docs/architecture.md#repeated-requests).
+  // From its Idempotency-Key (docs/architecture.md#repeated-requests).
   post: ['invalid_request', 'payload_too_large', 'request_in_flight', 'idempotency_key_reused'],
 } as const satisfies Record<string, readonly ErrorCode[]>
 
-/** Every code that an operation answers with beside 200, faults of the service apart, by status. */
+/** Every error code that an operation can return, by status, except internal errors. */
 export function errorsOf(operation: Operation): ErrorCode[] {
   const { method, access, errors = [] } = operation
   const parts = (['params', 'query', 'headers', 'body'] as const).filter((part) => operation[part])
@@ -64,7 +64,7 @@ export function errorsOf(operation: Operation): ErrorCode[] {
 
 type Part<T, K extends string> = T extends { [P in K]: infer S extends z.ZodObject } ? z.output<S> : undefined
 
-/** What a handler receives: parsed, with defaults filled in. */
+/** A handler's input: parsed, with defaults filled in. */
 export type Input<T> = {
   params: Part<T, 'params'>
   query: Part<T, 'query'>
@@ -72,5 +72,5 @@ export type Input<T> = {
   body: Part<T, 'body'>
 }
 
-/** What a handler returns: the response without the envelope, which `mount` adds. */
+/** A handler's output: the response without the envelope, which `mount` adds. */
 export type Output<T extends Operation> = Omit<z.input<T['response']>, 'ok' | 'api_request_id'>

@@ -7,7 +7,7 @@ import { defineOperations } from './operation.ts'
 
 export const Theme = z.array(HexColor).max(MAX_THEME_COLORS)
 
-/** The top-level entity (specification §2, Organization). `theme` is what was set, `image_colors` its returned form. */
+/** The top-level entity (specification §2, Organization). `theme` is the stored setting, `image_colors` its returned form. */
 export const Organization = named('Organization', {
   id: z.uuid(),
   name: z.string(),
@@ -17,12 +17,12 @@ export const Organization = named('Organization', {
   is_cover_overridable: z.boolean(),
   player_color: HexColor,
   player_subtitle: z.string(),
-  /** Whether the tags of files fill titles, subtitles, order and covers that nobody has set (docs/tags.md). */
+  /** Whether a file's tags fill titles, subtitles, order and covers that are not set (docs/tags.md). */
   uses_tags: z.boolean(),
 })
 export type Organization = z.infer<typeof Organization>
 
-/** `null` for a color or subtitle takes the setting back. */
+/** `null` for a color or subtitle restores the default. */
 export const OrganizationUpdate = z.strictObject({
   name: RequiredTitle.optional(),
   theme: Theme.optional(),
@@ -35,7 +35,7 @@ export const OrganizationUpdate = z.strictObject({
 
 const tag = 'Organizations'
 const params = z.object({ organization_id: Id })
-const one = ok({ organization_id: z.uuid(), organization: Organization })
+const organizationResponse = ok({ organization_id: z.uuid(), organization: Organization })
 
 export const organizationOperations = defineOperations({
   listOrganizations: {
@@ -58,7 +58,7 @@ export const organizationOperations = defineOperations({
       organization_id: z.uuid(),
       organization: Organization,
       api_key_id: z.uuid(),
-      /** The server key. Shown once: only its hash is stored. */
+      /** The server key. Returned only once: only its hash is stored. */
       secret: z.string(),
     }),
   },
@@ -69,7 +69,7 @@ export const organizationOperations = defineOperations({
     tag,
     access: ['server'],
     params,
-    response: one,
+    response: organizationResponse,
   },
   updateOrganization: {
     method: 'put',
@@ -79,7 +79,7 @@ export const organizationOperations = defineOperations({
     access: ['server'],
     params,
     body: OrganizationUpdate,
-    response: one,
+    response: organizationResponse,
   },
   deleteOrganization: {
     method: 'delete',

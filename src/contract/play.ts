@@ -22,7 +22,7 @@ export const PlaySession = named('PlaySession', {
 })
 export type PlaySession = z.infer<typeof PlaySession>
 
-/** A play session as those see it who have nothing but its id (specification §4, Play sessions). */
+/** A play session for listeners, who have only its id (specification §4, Play sessions). */
 const ListenersSession = PlaySession.pick({ id: true, variants: true, is_downloadable: true, expires_at: true })
 
 /** A track in a session's list: exactly these keys (specification §2, Track). */
@@ -37,14 +37,14 @@ export const SessionTrack = Track.pick({
 }).meta({ id: 'SessionTrack' })
 
 /**
- * A track as listeners see it: effective title, subtitle, color and image colors (docs/architecture.md#inheritance). It has the fields
- * of a listed track, so what is put into `metadata` is seen by whoever holds a play session.
+ * A track for listeners: effective title, subtitle, color and image colors (docs/architecture.md#inheritance). It has the fields of a listed track,
+ * so `metadata` is visible to every holder of a play session.
  */
 export const PlayedTrack = ListedTrack.omit({ created_at: true, updated_at: true })
   .extend({
-    /** Whether the effective `player_color` is dark: white text reads better on it (WCAG 2.2 relative luminance). */
+    /** Whether the effective `player_color` is dark, so that white text reads better on it (WCAG 2.2 relative luminance). */
     is_dark: z.boolean(),
-    /** The track is still being processed and plays from a first file; the real variants replace it. */
+    /** The track is still being processed and plays from a first file; the final variants replace it. */
     is_preliminary: z.boolean(),
   })
   .meta({ id: 'PlayedTrack' })
@@ -56,7 +56,7 @@ export const PlaybackVariant = named('PlaybackVariant', {
   variant: z.object({ index: z.string() }),
 })
 
-/** The collection or playlist that a session plays, as listeners see it. */
+/** The session's collection or playlist, as listeners see it. */
 export const PlayedList = named('PlayedList', {
   scope: z.enum(['collection', 'playlist']),
   title: z.string(),
@@ -68,7 +68,7 @@ const playback = {
   track_id: z.uuid(),
   /** Null in the session of a single track. */
   list: PlayedList.nullable(),
-  /** Of the uploaded file; `start` in seconds. */
+  /** Chapters of the uploaded file; `start` in seconds. */
   chapters: SourceInfo.shape.chapters,
   cover_image: CoverImage,
   track: PlayedTrack,
@@ -97,13 +97,13 @@ const session = {
   play_session: PlaySession,
   /** Null in the session of a single track. */
   list: PlayedList.nullable(),
-  /** The tracks in playing order, at most 1,000; those that failed, or have no file yet, are left out. */
+  /** The tracks in playing order, at most 1,000, without those that failed or have no file yet. */
   tracks: z.array(SessionTrack),
-  /** The first track that can be played already, or null. */
+  /** The first track that can already be played, or null. */
   first_track: Playback.nullable(),
 }
 const playParams = z.object({ play_session_id: Id, play_track_id: Id })
-/** Whoever has the session's id listens. */
+/** Public: the session's id grants access. */
 const listeners = { access: [], secret: 'play_session_id', nouns: { play_track_id: 'track' } } as const
 
 export const playOperations = defineOperations({
@@ -150,7 +150,7 @@ export const playOperations = defineOperations({
     query: z.strictObject({ variant: z.string().max(64).optional() }),
     response: ok({
       play_session_id: z.uuid(),
-      /** `size` in bytes, of the files without the ZIP around them. */
+      /** `size`: bytes of all files, without the ZIP structure. */
       download: z.object({ variant: z.string(), url: z.url(), file_name: z.string(), files: z.int(), size: z.int() }),
     }),
     errors: ['download_not_allowed', 'track_not_ready', 'session_expired', 'zip_too_large'],

@@ -7,20 +7,20 @@ import { OwnCover, UploadHandle } from './media.ts'
 import { defineOperations } from './operation.ts'
 import { include, TrackInList } from './track.ts'
 
-/** What a collection has and a playlist has not: nothing lies below it that could override. */
+/** Collection settings that do not apply to a playlist, because no resource inherits from it. */
 const OVERRIDES = { is_cover_overridable: true, is_theme_overridable: true } as const
 
-/** Tracks of any of the organization's collections, in an order of their own (docs/architecture.md#playlists). */
+/** Tracks from any of the organization's collections, in the playlist's own order (docs/architecture.md#playlists). */
 export const Playlist = Collection.omit(OVERRIDES)
   .extend({
     track_count: z.int(),
-    /** Rises with every change of the tracks; send it as `If-Match` to change only what you have seen. */
+    /** Increases with every change of the tracks. Send it as `If-Match` to refuse the change if another one came first. */
     version: z.int(),
   })
   .meta({ id: 'Playlist' })
 export type Playlist = z.infer<typeof Playlist>
 
-/** A place in a playlist. */
+/** An entry of a playlist. */
 export const PlaylistTrack = TrackInList.extend({
   playlist_track_id: z.uuid(),
   /** 0, 1, 2, … */
@@ -41,8 +41,8 @@ const headers = z.object({
 
 const tag = 'Playlists'
 const params = z.object({ playlist_id: Id })
-const placeParams = params.extend({ playlist_track_id: Id })
-const one = ok({ playlist_id: z.uuid(), playlist: Playlist })
+const entryParams = params.extend({ playlist_track_id: Id })
+const playlistResponse = ok({ playlist_id: z.uuid(), playlist: Playlist })
 
 export const playlistOperations = defineOperations({
   listPlaylists: {
@@ -61,7 +61,7 @@ export const playlistOperations = defineOperations({
     tag,
     access: ['server'],
     body: PlaylistCreate,
-    response: one.extend({ playlist_cover_upload: UploadHandle }),
+    response: playlistResponse.extend({ playlist_cover_upload: UploadHandle }),
   },
   getPlaylist: {
     method: 'get',
@@ -70,7 +70,7 @@ export const playlistOperations = defineOperations({
     tag,
     access: ['server'],
     params,
-    response: one,
+    response: playlistResponse,
   },
   updatePlaylist: {
     method: 'put',
@@ -80,7 +80,7 @@ export const playlistOperations = defineOperations({
     access: ['server'],
     params,
     body: PlaylistUpdate,
-    response: one,
+    response: playlistResponse,
   },
   deletePlaylist: {
     method: 'delete',
@@ -108,7 +108,7 @@ export const playlistOperations = defineOperations({
     tag,
     access: ['server'],
     params,
-    response: one.extend({ playlist_cover_upload: UploadHandle }),
+    response: playlistResponse.extend({ playlist_cover_upload: UploadHandle }),
   },
   listPlaylistTracks: {
     method: 'get',
@@ -129,7 +129,7 @@ export const playlistOperations = defineOperations({
     params,
     headers,
     body: z.strictObject({ track_ids: TrackIds }),
-    response: one,
+    response: playlistResponse,
     errors: ['version_mismatch'],
   },
   insertPlaylistTracks: {
@@ -141,7 +141,7 @@ export const playlistOperations = defineOperations({
     params,
     headers,
     body: z.strictObject({ track_ids: TrackIds.min(1), position: Position.optional() }),
-    response: one,
+    response: playlistResponse,
     errors: ['playlist_full', 'version_mismatch'],
   },
   movePlaylistTrack: {
@@ -150,10 +150,10 @@ export const playlistOperations = defineOperations({
     summary: 'Move one track of a playlist to another position',
     tag,
     access: ['server'],
-    params: placeParams,
+    params: entryParams,
     headers,
     body: z.strictObject({ position: Position }),
-    response: one,
+    response: playlistResponse,
     errors: ['version_mismatch'],
   },
   removePlaylistTrack: {
@@ -162,9 +162,9 @@ export const playlistOperations = defineOperations({
     summary: 'Take one track out of a playlist',
     tag,
     access: ['server'],
-    params: placeParams,
+    params: entryParams,
     headers,
-    response: one,
+    response: playlistResponse,
     errors: ['version_mismatch'],
   },
 })

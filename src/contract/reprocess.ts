@@ -4,12 +4,12 @@ import { Id, named, ok, Timestamp } from './common.ts'
 import { defineOperations } from './operation.ts'
 
 /**
- * How far a collection's tracks are brought up to date. `done` counts those that were up to date already and those that are now,
- * `failed` those that some variant could not be made of; each of them says why in its `info`.
+ * Progress of a collection's reprocess. `done` counts tracks that are up to date, before or through it; `failed` counts those with a variant that
+ * could not be made, each with the reason in its `info`.
  */
 export const Reprocess = named('Reprocess', {
   state: z.enum(['running', 'done']),
-  /** Whether every track is made again, or only those that lack a variant as it is defined now. */
+  /** Whether every track is processed again, or only tracks whose variants are missing or out of date. */
   all: z.boolean(),
   total: z.int(),
   done: z.int(),

@@ -10,18 +10,18 @@ import { PlayScope } from './play.ts'
 export const Share = named('Share', {
   id: z.uuid(),
   slug: z.string(),
-  /** The page for people, and the same for frames. */
+  /** The page for visitors, and the same page for frames. */
   url: z.url(),
   embed_url: z.url(),
   scope: PlayScope,
-  /** Of the collection, track or playlist. */
+  /** The id of the collection, track or playlist. */
   resource_id: z.uuid(),
-  /** Said by page, card and oEmbed in place of the resource's own; the player's list and the ZIP keep that. */
+  /** Replaces the resource's title on the page, the card and in oEmbed, but not in the player's list and the ZIP. */
   title: z.string().nullable(),
-  /** Indexes of the variants that are played; null: those that every session plays. */
+  /** Indexes of the variants to play; null for the default of every session. */
   variants: z.array(z.string()).nullable(),
   is_downloadable: z.boolean(),
-  /** Origins of the pages that may frame it or play it with an element; null: any. */
+  /** Origins of pages that may frame it or play it with an element; null for all. */
   allowed_origins: z.array(z.string()).nullable(),
   expires_at: Timestamp.nullable(),
   has_password: z.boolean(),
@@ -29,7 +29,7 @@ export const Share = named('Share', {
 })
 export type Share = z.infer<typeof Share>
 
-/** Addresses that would be taken for something of the service's own. */
+/** Slugs that could be mistaken for pages of the service. */
 const RESERVED =
   'about account admin api assets billing cover docs download elements embed health help home index login logout new null oembed openapi password private public reserved root settings share shares signin signup static status studio support system terms tonearm undefined www zip'.split(
     ' ',
@@ -43,7 +43,7 @@ const Slug = z
   .regex(/^[a-z0-9]+(-[a-z0-9]+)*$/, 'must be letters from a to z, digits and single hyphens between them')
   .refine((slug) => !RESERVED.includes(slug), 'is reserved')
 
-/** What may be changed later. `null` takes a restriction away; a slug of null is a new one that nobody can guess. */
+/** Fields that can be changed later. `null` removes a restriction; a null slug is replaced by a new one that cannot be guessed. */
 export const ShareUpdate = z.strictObject({
   title: RequiredTitle.nullable().optional(),
   slug: Slug.nullable().optional(),
@@ -60,7 +60,7 @@ export const ShareCreate = ShareUpdate.extend({ scope: PlayScope, id: Id })
 
 const tag = 'Shares'
 const params = z.object({ share_id: Id })
-const one = ok({ share_id: z.uuid(), share: Share })
+const shareResponse = ok({ share_id: z.uuid(), share: Share })
 
 export const shareOperations = defineOperations({
   listShares: {
@@ -79,7 +79,7 @@ export const shareOperations = defineOperations({
     tag,
     access: ['server'],
     body: ShareCreate,
-    response: one,
+    response: shareResponse,
     unseen: true,
     errors: ['not_found', 'unknown_variant', 'slug_taken'],
   },
@@ -90,7 +90,7 @@ export const shareOperations = defineOperations({
     tag,
     access: ['server'],
     params,
-    response: one,
+    response: shareResponse,
   },
   updateShare: {
     method: 'put',
@@ -100,7 +100,7 @@ export const shareOperations = defineOperations({
     access: ['server'],
     params,
     body: ShareUpdate,
-    response: one,
+    response: shareResponse,
     unseen: true,
     errors: ['unknown_variant', 'slug_taken'],
   },

@@ -1,25 +1,25 @@
 import type { FILE_ERRORS } from './errors.ts'
 import { HEAD_BYTES, isText } from './text.ts'
 
-/** What kind of file begins like this. No zod and nothing of Node here: whoever has the first bytes may ask, before any transcoder does. */
+/** Detects a file's type by its first bytes. No zod and no Node here, so that the type can be checked before a transcoder is involved. */
 
-/** What the first bytes say: the name of ffmpeg's demuxer, or null when they say nothing we know. */
+/** The result for a file that may be audio: the name of ffmpeg's demuxer, or null if unknown. */
 export type Sniffed = {
   demuxer: string | null
-  /** True for WAV written to a pipe: its length field is 0 or a placeholder, which is normal and no damage. */
+  /** True for a WAV that was written to a pipe: its length field is 0 or a placeholder, which is normal and not damage. */
   streamed: boolean
-  /** True when a WAV's length field promises more bytes than there are. */
+  /** True if a WAV's length field promises more bytes than the file has. */
   truncated: boolean
 }
 
-/** Why a file is not audio, for whoever uploaded it. */
+/** The reason why a file is not audio, for its uploader. */
 export type Foreign = { code: Extract<keyof typeof FILE_ERRORS, `${string}_file`>; message: string }
 
-const WHOLE = { streamed: false, truncated: false }
+const COMPLETE = { streamed: false, truncated: false }
 
 /**
- * Looks at the head of a file of `size` bytes, and behind an ID3 tag at what follows it. `read` answers at most `HEAD_BYTES` bytes from a
- * position on. Text, images, archives and the like, which must never reach ffmpeg, are foreign.
+ * Checks the head of a file of `size` bytes, and the bytes after an ID3 tag if it has one. `read` returns at most `HEAD_BYTES` bytes from a position.
+ * Rejects text, images, archives and similar files, which must never reach ffmpeg.
  */
 export async function sniff(read: (position: number) => Promise<Uint8Array>, size: number): Promise<Sniffed | Foreign> {
   if (size === 0) return { code: 'empty_file', message: 'The file is empty.' }
@@ -28,14 +28,14 @@ export async function sniff(read: (position: number) => Promise<Uint8Array>, siz
   return sniffHead(tagged > 0 ? await read(tagged) : head, size - tagged, tagged > 0)
 }
 
-/** Judges the first bytes of a file of `size` bytes; `tagged` when an ID3 tag stood before them. */
+/** Classifies the first bytes of a file of `size` bytes; `tagged` if they follow an ID3 tag. */
 export function sniffHead(bytes: Uint8Array, size: number, tagged = false): Sniffed | Foreign {
   const head = bytes.subarray(0, HEAD_BYTES)
-  // UTF-16 begins like a frame of MPEG audio.
+  // The byte order mark of UTF-16 looks like an MPEG audio frame.
   const demuxer = isText(head) ? undefined : demuxerOf(head)
-  if (demuxer) return { demuxer, ...(demuxer === 'wav' ? waveLength(head, size) : WHOLE) }
-  if (tagged) return { demuxer: 'mp3', ...WHOLE }
-  return foreign(head) ?? { demuxer: null, ...WHOLE }
+  if (demuxer) return { demuxer, ...(demuxer === 'wav' ? waveLength(head, size) : COMPLETE) }
+  if (tagged) return { demuxer: 'mp3', ...COMPLETE }
+  return foreign(head) ?? { demuxer: null, ...COMPLETE }
 }
 
 const AT_START: [string, string][] = [
@@ -67,14 +67,14 @@ function demuxerOf(head: Uint8Array): string | undefined {
   const box = ascii(head, 4, 8)
   if (box === 'ftyp' && /^(avi[fs]|hei[cfmsx]|hev[cx]|mif1|msf1|jxl )$/.test(kind)) return undefined
   if (/^(ftyp|moov|mdat|wide|free|skip|pnot)$/.test(box)) return 'mov'
-  const known = AT_START.find(([magic]) => ascii(head, 0, magic.length) === magic)
-  if (known) return known[1]
+  const signature = AT_START.find(([magic]) => ascii(head, 0, magic.length) === magic)
+  if (signature) return signature[1]
   if (head[0] === 0x47 && head[188] === 0x47 && head[376] === 0x47) return 'mpegts'
   if (head[0] === 0x0b && head[1] === 0x77) return (head[5] ?? 0) >> 3 > 10 ? 'eac3' : 'ac3'
   return mpegAudio(head)
 }
 
-/** Tells ADTS, LOAS and MPEG audio layers I–III by their frame header (ISO/IEC 13818-7, 14496-3, 11172-3). */
+/** Distinguishes ADTS, LOAS and MPEG audio layers I–III by their frame header (ISO/IEC 13818-7, 14496-3, 11172-3). */
 function mpegAudio(head: Uint8Array): string | undefined {
   const [a = 0, b = 0, c = 0] = head
   if (a === 0x56 && (b & 0xe0) === 0xe0) return 'loas'
@@ -86,7 +86,10 @@ function mpegAudio(head: Uint8Array): string | undefined {
   return valid ? 'mp3' : undefined
 }
 
-/** What else people upload: code, name, and the first bytes. Playlists and scripts name other files instead of holding audio. */
+/**
+ * Other file types that people upload: code, name, and pattern of the first bytes. Playlists and scripts are rejected because they refer to other
+ * files.
+ */
 const FOREIGN: [Foreign['code'], string, RegExp][] = [
   [
     'image_file',
@@ -115,7 +118,7 @@ const XML_ROOTS = new Map<string, [Foreign['code'], string]>([
   ]),
 ])
 
-/** A file without audio gets a name of its own, so that whoever uploaded it knows what went wrong. */
+/** Identifies a file without audio, so that the uploader learns the reason. */
 function foreign(head: Uint8Array): Foreign | undefined {
   const text = ascii(head, 0, head.length).replace(/^\xef\xbb\xbf/, '')
   const [code, kind] = FOREIGN.find(([, , pattern]) => pattern.test(text)) ?? XML_ROOTS.get(xmlRoot(text)) ?? []
@@ -123,7 +126,7 @@ function foreign(head: Uint8Array): Foreign | undefined {
   if (isText(head)) return { code: 'text_file', message: 'This is text, not audio. Upload the audio file itself.' }
 }
 
-// Step by step: one expression for all of it could be made to run for ever.
+// In steps, because a single expression could be forced into endless backtracking.
 function xmlRoot(text: string): string {
   const bare = text
     .replace(/<!--.*?-->/gs, '')
@@ -133,7 +136,7 @@ function xmlRoot(text: string): string {
 }
 
 function waveLength(head: Uint8Array, size: number) {
-  if (ascii(head, 0, 4) !== 'RIFF') return WHOLE
+  if (ascii(head, 0, 4) !== 'RIFF') return COMPLETE
   const view = new DataView(head.buffer, head.byteOffset, head.length)
   for (let at = 12; at + 8 <= head.length;) {
     const length = view.getUint32(at + 4, true)
@@ -143,7 +146,7 @@ function waveLength(head: Uint8Array, size: number) {
     }
     at += 8 + length + (length % 2)
   }
-  return WHOLE
+  return COMPLETE
 }
 
 /** Length of an ID3v2 tag with its header (id3.org, ID3v2.4 §3.1: four bytes of seven bits). */

@@ -4,39 +4,39 @@ import { named, ok, Timestamp } from './common.ts'
 import { SERVICE_ERRORS } from './errors.ts'
 import { defineOperations } from './operation.ts'
 
-/** What the service cannot do without; those that fail are also in the answer of `/health`. */
+/** The essential parts of the service. `/health` also lists those that fail. */
 export const SystemPart = z.enum(['database', 'sweep', 'transcoder'])
 export type SystemPart = z.infer<typeof SystemPart>
 
-/** How the whole service is. Jobs that ended and failures are those of jobs that were begun within a day. */
+/** The state of the service. Ended jobs and failures are counted among jobs that started within a day. */
 export const System = named('System', {
   failing: z.array(SystemPart),
   database: z.object({
     answers: z.boolean(),
-    /** That it took to answer, as the Worker sees it. */
+    /** Response time, as measured in the Worker. */
     milliseconds: z.int().nullable(),
   }),
-  /** Jobs that run at once at most, and those that do now. */
+  /** The most jobs that can run at once, and those that run now. */
   transcoder: z.object({ answers: z.boolean(), slots: z.int(), busy: z.int() }),
   jobs: z.array(
     z.object({
       kind: z.string(),
       state: z.enum(['open', 'done', 'failed']),
       count: z.int(),
-      /** Seconds since the oldest one was begun; of open ones. */
+      /** Age in seconds of the oldest open job; null for other states. */
       oldest_age: z.int().nullable(),
     }),
   ),
-  /** By code, the most frequent first, with how many tracks `retry` would process again. */
+  /** By code, the most frequent first, with the number of tracks that `retry` would process again. */
   failures: z.array(z.object({ code: z.string(), count: z.int(), retryable: z.int() })),
-  /** Of the cron, which runs every minute. */
+  /** From the cron job, which runs every minute. */
   last_sweep_at: Timestamp.nullable(),
-  /** To the minute. R2 tells when an upload has arrived; on a laptop it does not. */
+  /** Accurate to a minute. R2 sends an event for each upload; a local installation does not. */
   last_event_at: Timestamp.nullable(),
 })
 export type System = z.infer<typeof System>
 
-/** Reasons that have nothing to do with the file: processed again, the track may become ready. */
+/** Error codes that are not the file's fault: a retry may succeed. */
 export const PASSING = [...Object.keys(SERVICE_ERRORS), 'transcoder_unavailable'] as PassingCode[]
 export type PassingCode = keyof typeof SERVICE_ERRORS | 'transcoder_unavailable'
 
@@ -59,9 +59,9 @@ export const systemOperations = defineOperations({
     tag,
     access: ['root'],
     body: z.strictObject({
-      /** Only those that failed for this reason. */
+      /** Retries only tracks that failed with this code. */
       code: z.enum(PASSING).optional(),
-      /** Only jobs that were begun since; none is known for longer than a week. */
+      /** Retries only jobs started since then. Jobs are kept for a week. */
       since: Timestamp.optional(),
     }),
     response: ok({ started: z.int(), left: z.int() }),

@@ -56,7 +56,7 @@ export const Track = named('Track', {
   status: TrackStatus,
   tags: Tags,
   created_at: Timestamp,
-  /** The last change by a call; processing is told by `status`. */
+  /** The time of the last change by a request. Processing does not change it; see `status`. */
   updated_at: Timestamp,
 })
 export type Track = z.infer<typeof Track>
@@ -72,7 +72,7 @@ export const ListedTrack = Track.omit({
 /** 320 numbers 0–1: RMS per bucket over the loudest bucket's; empty until known. */
 export const Levels = named('Levels', { levels: z.array(z.number()) })
 
-/** What a list's tracks have besides when `include` asks for it, so that a page takes one request. */
+/** Optional parts of the tracks in a list, so that a page needs one request. */
 export const include = including('levels', 'loudness', 'artwork')
 export const TrackInList = ListedTrack.extend({
   levels: Levels.optional(),
@@ -82,7 +82,7 @@ export const TrackInList = ListedTrack.extend({
   artwork: CoverImage.optional(),
 })
 
-/** What lists of tracks take beside `sort`. */
+/** Query parameters that lists of tracks share, except `sort`. */
 export const trackFilters = {
   q: Query,
   status: TrackStatus.optional(),
@@ -91,7 +91,7 @@ export const trackFilters = {
   include,
 }
 
-/** `file_size` (bytes) and `content_type` are additive: when given they are signed into the upload URL. */
+/** `file_size` (bytes) and `content_type` are additive: if given, they are signed into the upload URL. */
 export const UploadFacts = {
   file_size: z.int().min(1).optional(),
   content_type: Text.regex(/^[\w.+-]+\/[\w.+-]+(;[ \w.+=-]*)?$/, 'must be a media type like audio/mpeg').optional(),
@@ -110,13 +110,13 @@ const settings = {
 
 export const TrackCreate = z.strictObject({ collection_id: Id, file_name: RequiredText, ...settings, ...UploadFacts })
 
-/** `title` sets `player_title` unless that is sent too. */
+/** `title` sets `player_title`, unless the request has that field. */
 export const TrackUpdate = z.strictObject({ title: Title.nullable().optional(), ...settings })
 export type TrackUpdate = z.infer<typeof TrackUpdate>
 
 const tag = 'Tracks'
 const params = z.object({ track_id: Id })
-const one = ok({ track_id: z.uuid(), track: Track })
+const trackResponse = ok({ track_id: z.uuid(), track: Track })
 
 export const trackOperations = defineOperations({
   listTracks: {
@@ -135,7 +135,7 @@ export const trackOperations = defineOperations({
     tag,
     access: ['server'],
     body: TrackCreate,
-    response: one.extend({ track_upload: UploadHandle, track_cover_upload: UploadHandle }),
+    response: trackResponse.extend({ track_upload: UploadHandle, track_cover_upload: UploadHandle }),
     errors: ['not_found', 'file_too_large'],
   },
   getTrack: {
@@ -145,7 +145,7 @@ export const trackOperations = defineOperations({
     tag,
     access: ['server'],
     params,
-    response: one,
+    response: trackResponse,
   },
   updateTrack: {
     method: 'put',
@@ -155,7 +155,7 @@ export const trackOperations = defineOperations({
     access: ['server'],
     params,
     body: TrackUpdate,
-    response: one,
+    response: trackResponse,
   },
   deleteTrack: {
     method: 'delete',
@@ -174,7 +174,7 @@ export const trackOperations = defineOperations({
     tag,
     access: ['server'],
     params,
-    response: one,
+    response: trackResponse,
   },
   renewTrackUpload: {
     method: 'post',
@@ -184,7 +184,7 @@ export const trackOperations = defineOperations({
     access: ['server'],
     params,
     body: z.strictObject({ file_name: RequiredText.optional(), ...UploadFacts }),
-    response: one.extend({ track_upload: UploadHandle }),
+    response: trackResponse.extend({ track_upload: UploadHandle }),
     errors: ['file_too_large'],
   },
   reprocessTrack: {
@@ -194,7 +194,7 @@ export const trackOperations = defineOperations({
     tag,
     access: ['server'],
     params,
-    response: one,
+    response: trackResponse,
     errors: ['track_not_uploaded'],
   },
 })

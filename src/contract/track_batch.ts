@@ -14,7 +14,7 @@ export const TrackChange = z.discriminatedUnion('action', [
 ])
 export type TrackChange = z.infer<typeof TrackChange>
 
-/** What came of a change; why it was refused, as the operation for one track would say. */
+/** The result of one change. A refused change has the code and message of the operation for one track. */
 export const TrackChanged = named('TrackChanged', {
   track_id: z.uuid(),
   action: z.enum(['update', 'move', 'delete', 'reprocess']),

@@ -3,7 +3,7 @@ import * as z from 'zod'
 import { Id, named, ok } from './common.ts'
 import { defineOperations } from './operation.ts'
 
-/** A file that a track has. `index` is that of `GET /v1/variant`; bytes, kbit/s (0 where it has no meaning), seconds. */
+/** A file of a track. `index` is that of `GET /v1/variant`; bytes, kbit/s (0 where it has no meaning), seconds. */
 export const TrackVariant = named('TrackVariant', {
   index: z.string(),
   size: z.int(),

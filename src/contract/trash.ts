@@ -6,11 +6,11 @@ import { PlayScope } from './play.ts'
 
 /** A track, collection or playlist that was deleted with `trash=true` and can be restored until `expires_at` (docs/decisions/0054). */
 export const TrashedItem = named('TrashedItem', {
-  /** Its own, which it has again when it is restored. */
+  /** The id of the item, unchanged when it is restored. */
   id: z.uuid(),
   scope: PlayScope,
   title: z.string(),
-  /** Of a track: the collection that it goes back to. */
+  /** For a track: the collection to restore it to. */
   collection_id: z.uuid().nullable(),
   trashed_at: Timestamp,
   expires_at: Timestamp,

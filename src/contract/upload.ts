@@ -59,7 +59,7 @@ export const uploadOperations = defineOperations({
     params,
     body: z.strictObject({
       file_name: RequiredText,
-      /** What listeners see; without it the file's own, or its name. */
+      /** The title for listeners. Defaults to the file's own title, or to its name. */
       title: Title.nullable().optional(),
       organization_index: Text.nullable().optional(),
       metadata: Metadata.optional(),
@@ -97,7 +97,7 @@ export const uploadOperations = defineOperations({
       }).extend({
         /** 0–1 while processing. */
         progress: z.number().nullable(),
-        /** Why it failed. */
+        /** The reason of a failure. */
         error: TrackError.omit({ attempt: true }).nullable(),
       }),
     }),

@@ -3,17 +3,17 @@ import * as z from 'zod'
 import { named, ok } from './common.ts'
 import { defineOperations } from './operation.ts'
 
-/** What an organization has, and what happened on single days, which are those of UTC (docs/operate.md#usage). */
+/** An organization's storage, and its activity by day in UTC (docs/operate.md#usage). */
 export const Usage = named('Usage', {
-  /** Those that have been processed. */
+  /** Processed tracks. */
   tracks: z.int(),
   /** Seconds of all tracks. */
   duration: z.number(),
-  /** Of all files, and of the uploaded ones among them. */
+  /** Bytes of all files, and of the uploaded files among them. */
   bytes: z.object({ total: z.int(), original: z.int() }),
   /** The other files by the variant's `index`, the largest first. */
   variants: z.array(z.object({ variant: z.string(), bytes: z.int(), files: z.int() })),
-  /** Uploads on the day they were processed; play sessions on the day they were made, once they have ended. */
+  /** Uploads count on the day they were processed, play sessions on the day they were created, once they have ended. */
   days: z.array(z.object({ date: z.iso.date(), uploads: z.int(), upload_bytes: z.int(), sessions: z.int() })),
 })
 

@@ -6,8 +6,8 @@ import { AudioCodec } from './job.ts'
 import { defineOperations } from './operation.ts'
 
 /**
- * A kind of rendition (specification §2, Variant). `bitrate` in kbit/s, 0 where it has no meaning. The last four are additive: null
- * where they have no meaning, and `channels` also where the source decides.
+ * A kind of rendition (specification §2, Variant). `bitrate` in kbit/s, 0 where it has no meaning. The last four fields are additive: null where they
+ * have no meaning; `channels` is also null if the source decides.
  */
 export const Variant = named('Variant', {
   id: z.uuid(),
@@ -18,19 +18,19 @@ export const Variant = named('Variant', {
   index: z.string(),
   codec: AudioCodec.nullable(),
   channels: z.int().nullable(),
-  /** Seconds; of previews only. */
+  /** Seconds; for previews only. */
   start: z.number().nullable(),
   length: z.number().nullable(),
 })
 export type Variant = z.infer<typeof Variant>
 
-/** What may be changed later; `index` and `type` may not, because sessions and keys decide by them who hears what. */
+/** Fields that can be changed later. `index` and `type` cannot, because sessions and keys refer to them. */
 export const VariantUpdate = z.strictObject({
   name: RequiredTitle.optional(),
   codec: AudioCodec.optional(),
-  /** Kbit/s; which ones depends on the codec. FLAC has none. */
+  /** Kbit/s; the valid values depend on the codec. FLAC has none. */
   bitrate: z.int().min(0).max(MAX_BITRATE).optional(),
-  /** `null`: as many as the source has, two at most in a lossy codec. */
+  /** `null` keeps the source's channels, at most two in a lossy codec. */
   channels: z.literal([1, 2]).nullable().optional(),
   start: z.number().min(0).max(MAX_PREVIEW_START).optional(),
   length: z.number().min(1).max(MAX_PREVIEW).optional(),
@@ -41,7 +41,7 @@ export const VariantCreate = VariantUpdate.extend({
   name: RequiredTitle,
   codec: AudioCodec,
   type: z.enum(['transcode', 'preview']).default('transcode'),
-  /** Made from the name when left out. */
+  /** Derived from the name if omitted. */
   index: z
     .string()
     .max(MAX_VARIANT_INDEX)
@@ -51,7 +51,7 @@ export const VariantCreate = VariantUpdate.extend({
 
 const tag = 'Variants'
 const params = z.object({ variant_id: Id })
-const one = ok({ variant_id: z.uuid(), variant: Variant })
+const variantResponse = ok({ variant_id: z.uuid(), variant: Variant })
 
 export const variantOperations = defineOperations({
   listVariants: {
@@ -71,7 +71,7 @@ export const variantOperations = defineOperations({
     tag,
     access: ['server'],
     body: VariantCreate,
-    response: one,
+    response: variantResponse,
     errors: ['variant_exists', 'variants_full'],
   },
   getVariant: {
@@ -81,7 +81,7 @@ export const variantOperations = defineOperations({
     tag,
     access: ['server', 'player'],
     params,
-    response: one,
+    response: variantResponse,
   },
   updateVariant: {
     method: 'put',
@@ -91,7 +91,7 @@ export const variantOperations = defineOperations({
     access: ['server'],
     params,
     body: VariantUpdate,
-    response: one,
+    response: variantResponse,
     errors: ['default_variant'],
   },
   deleteVariant: {

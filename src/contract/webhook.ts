@@ -5,15 +5,15 @@ import { EventPattern } from './event.ts'
 import { MAX_WEBHOOK_URL } from './facts.ts'
 import { defineOperations } from './operation.ts'
 
-/** Endpoints that hear of events, and what was sent to each (docs/decisions/0057). */
+/** Webhook endpoints, and the deliveries to each (docs/decisions/0057). */
 
-/** `active`; `paused`: nothing but failures for three days, or by request; `disabled`: it answered 410. */
+/** `active`; `paused`: all attempts failed for three days, or by request; `disabled`: the endpoint answered 410. */
 export const WebhookEndpointState = z.enum(['active', 'paused', 'disabled'])
 export type WebhookEndpointState = z.infer<typeof WebhookEndpointState>
 
-/** Deliveries of one hour, by what became of them. */
+/** Deliveries of one hour, counted by their state. */
 export const WebhookHour = named('WebhookHour', {
-  /** When the hour began. */
+  /** The start of the hour. */
   at: Timestamp,
   delivered: z.int(),
   failed: z.int(),
@@ -25,26 +25,29 @@ export const WebhookEndpoint = named('WebhookEndpoint', {
   id: z.uuid(),
   url: z.url(),
   title: z.string(),
-  /** Types of events that it receives: `*`, all of a group as `track.*`, or exact ones. */
+  /** Subscribed event types: `*`, groups such as `track.*`, or single types. */
   events: z.array(z.string()),
-  /** A subject's events come one after the other: the next one when the one before has arrived, or was given up. */
+  /** Events of one subject are delivered in order: the next is sent when the previous one was delivered or given up. */
   is_ordered: z.boolean(),
   state: WebhookEndpointState,
-  /** Why it is not active: `failing`, `gone` (410) or `requested`. */
+  /** Why the endpoint is not active: `failing`, `gone` (410) or `requested`. */
   reason: z.enum(['failing', 'gone', 'requested']).nullable(),
-  /** Since when every attempt has failed; null when the last one arrived. */
+  /** Every attempt since then has failed; null if the last one was delivered. */
   failing_since: Timestamp.nullable(),
-  /** To within a minute. */
+  /** Accurate to a minute. */
   last_success_at: Timestamp.nullable(),
-  /** Until when the secret from before a rotation signs too. */
+  /** The previous secret also signs until then. */
   previous_secret_expires_at: Timestamp.nullable(),
   created_at: Timestamp,
-  /** With `include=day`: the last 24 hours, those with deliveries, oldest first; only the newest deliveries are counted, 5,000 shared by the endpoints of the answer. */
+  /**
+   * With `include=day`: the last 24 hours, only hours with deliveries, oldest first. Only the newest deliveries are counted, 5,000 in total for all
+   * endpoints of the response.
+   */
   day: z.array(WebhookHour).optional(),
 })
 export type WebhookEndpoint = z.infer<typeof WebhookEndpoint>
 
-/** Of an attempt that did not arrive. */
+/** The error of a failed attempt. */
 export const AttemptError = z
   .enum(['status', 'redirect', 'timed_out', 'unreachable', 'url_refused', 'secret_unreadable'])
   .describe(
@@ -62,55 +65,55 @@ export type AttemptError = z.infer<typeof AttemptError>
 export const WebhookAttempt = named('WebhookAttempt', {
   at: Timestamp,
   duration_ms: z.int(),
-  /** The status that was answered; null when there was no answer. */
+  /** The status of the response; null without a response. */
   status: z.int().nullable(),
-  /** Null when it arrived. */
+  /** Null if it was delivered. */
   error: AttemptError.nullable(),
-  /** The beginning of the answer's body, up to 1 KB. */
+  /** The first bytes of the response's body, up to 1 KB. */
   answer: z.string().nullable(),
-  /** Of the request, as they were sent. */
+  /** Headers of the request, as they were sent. */
   headers: z.record(z.string(), z.string()),
 })
 export type WebhookAttempt = z.infer<typeof WebhookAttempt>
 
-/** `pending`: to be sent, now or later; `sending`; `delivered`: answered with 2xx; `failed`: given up after the last try. */
+/** `pending`: to be sent, now or later; `sending`; `delivered`: answered with 2xx; `failed`: given up after the last attempt. */
 export const WebhookDeliveryState = z.enum(['pending', 'sending', 'delivered', 'failed'])
 export type WebhookDeliveryState = z.infer<typeof WebhookDeliveryState>
 
-const listed = {
+const deliveryFields = {
   id: z.uuid(),
   endpoint_id: z.uuid(),
-  /** The `webhook-id`: the same in all attempts, and when it is sent again. */
+  /** The `webhook-id`: the same in all attempts and replays. */
   event_id: z.uuid(),
   type: z.string(),
   subject: z.string(),
   seq: z.int(),
   state: WebhookDeliveryState,
-  /** Attempts since it was created, or sent again by hand. */
+  /** Attempts since the delivery was created or last replayed. */
   attempt: z.int(),
-  /** Of the last attempt. */
+  /** Result of the last attempt. */
   status: z.int().nullable(),
   error: AttemptError.nullable(),
-  /** Null when there is none to come, or it waits for an earlier one of its subject. */
+  /** Null if no attempt is scheduled, or if it waits for an earlier delivery of its subject. */
   next_attempt_at: Timestamp.nullable(),
   /** When the event happened. */
   created_at: Timestamp,
 }
 
-export const WebhookDelivery = named('WebhookDelivery', listed)
+export const WebhookDelivery = named('WebhookDelivery', deliveryFields)
 export type WebhookDelivery = z.infer<typeof WebhookDelivery>
 
 export const WebhookDeliveryDetails = named('WebhookDeliveryDetails', {
-  ...listed,
-  /** Oldest first; of many the last thirty. */
+  ...deliveryFields,
+  /** Oldest first; only the last thirty. */
   attempts: z.array(WebhookAttempt),
-  /** The body, byte by byte as it is sent. */
+  /** The body, byte for byte as sent. */
   body: z.string(),
 })
 export type WebhookDeliveryDetails = z.infer<typeof WebhookDeliveryDetails>
 
-/** What may be changed later. */
-const changeable = {
+/** Fields that can be changed later. */
+const endpointFields = {
   /** https, on port 443 or 8443, of a public host (docs/webhooks.md). */
   url: z.string().min(1, 'must not be empty').max(MAX_WEBHOOK_URL),
   title: RequiredTitle,
@@ -119,30 +122,30 @@ const changeable = {
 }
 
 export const WebhookEndpointCreate = z.strictObject({
-  url: changeable.url,
-  title: changeable.title.optional(),
-  events: changeable.events.default(['*']),
-  is_ordered: changeable.is_ordered.default(false),
+  url: endpointFields.url,
+  title: endpointFields.title.optional(),
+  events: endpointFields.events.default(['*']),
+  is_ordered: endpointFields.is_ordered.default(false),
 })
 export const WebhookEndpointUpdate = z
   .strictObject({
-    ...changeable,
-    /** `paused`: nothing is sent until it is resumed. */
+    ...endpointFields,
+    /** `paused`: deliveries stop until the endpoint is resumed. */
     state: z.enum(['active', 'paused']),
   })
   .partial()
 
-/** Seconds: a day unless said, at most a week. */
+/** Seconds; a day by default, at most a week. */
 const GraceSeconds = z.int().min(0).max(604_800).default(86_400)
 
 const tag = 'Webhooks'
 const access = ['server'] as const
 const params = z.object({ webhook_endpoint_id: Id })
 const deliveryParams = z.object({ webhook_delivery_id: Id })
-const one = ok({ webhook_endpoint_id: z.uuid(), webhook_endpoint: WebhookEndpoint })
-/** The secret is shown this once: what is stored of it is encrypted. */
-const withSecret = one.extend({ secret: z.string() })
-const oneDelivery = ok({ webhook_delivery_id: z.uuid(), webhook_delivery: WebhookDelivery })
+const endpointResponse = ok({ webhook_endpoint_id: z.uuid(), webhook_endpoint: WebhookEndpoint })
+/** The secret is returned only once: it is stored encrypted. */
+const withSecret = endpointResponse.extend({ secret: z.string() })
+const deliveryResponse = ok({ webhook_delivery_id: z.uuid(), webhook_delivery: WebhookDelivery })
 const include = z.enum(['day']).optional()
 
 export const webhookOperations = defineOperations({
@@ -174,7 +177,7 @@ export const webhookOperations = defineOperations({
     access,
     params,
     query: z.strictObject({ include }),
-    response: one,
+    response: endpointResponse,
   },
   updateWebhookEndpoint: {
     method: 'put',
@@ -184,7 +187,7 @@ export const webhookOperations = defineOperations({
     access,
     params,
     body: WebhookEndpointUpdate,
-    response: one,
+    response: endpointResponse,
     unseen: true,
   },
   deleteWebhookEndpoint: {
@@ -215,7 +218,7 @@ export const webhookOperations = defineOperations({
     tag,
     access,
     params,
-    response: oneDelivery,
+    response: deliveryResponse,
     unseen: true,
     errors: ['webhook_endpoint_inactive'],
   },
@@ -226,7 +229,7 @@ export const webhookOperations = defineOperations({
     tag,
     access,
     params,
-    response: one,
+    response: endpointResponse,
     unseen: true,
   },
   recoverWebhookEndpoint: {
@@ -237,8 +240,8 @@ export const webhookOperations = defineOperations({
     access,
     params,
     body: z.strictObject({ since: z.iso.datetime({ offset: true }) }),
-    /** `next_since`: where to go on, when there was more than one call recovers. */
-    response: one.extend({ recovered: z.int(), next_since: Timestamp.nullable() }),
+    /** `next_since`: where to continue, if one call could not recover everything. */
+    response: endpointResponse.extend({ recovered: z.int(), next_since: Timestamp.nullable() }),
     unseen: true,
   },
   listWebhookDeliveries: {
@@ -250,11 +253,11 @@ export const webhookOperations = defineOperations({
     query: z.strictObject({
       endpoint_id: Id.optional(),
       state: WebhookDeliveryState.optional(),
-      /** A delivery's id, as `before` of an answer. */
+      /** A delivery's id: the `before` of a previous response. */
       before: Id.optional(),
       limit: Page.shape.limit,
     }),
-    /** `before` is null on the last page. A page that is filtered looks at 5,000 deliveries, shared by the endpoints, and may be empty. */
+    /** `before` is null on the last page. A filtered page scans 5,000 deliveries in total for all endpoints, and may be empty. */
     response: ok({ webhook_deliveries: z.array(WebhookDelivery), before: z.uuid().nullable() }),
     errors: ['not_found'],
   },
@@ -274,7 +277,7 @@ export const webhookOperations = defineOperations({
     tag,
     access,
     params: deliveryParams,
-    response: oneDelivery,
+    response: deliveryResponse,
     unseen: true,
     errors: ['webhook_endpoint_inactive'],
   },
