@@ -1,13 +1,13 @@
 import type { tracks } from './schema.ts'
 
 /**
- * The cover of a collection that has none of its own: its first track's, unless tracks' covers count for nothing there, or the tags of files do
- * (docs/tags.md). One row more, and only where it is needed.
+ * The cover of a collection that has none: that of its first track, unless the collection ignores covers of tracks or the organization ignores tags
+ * (docs/tags.md). It reads one more row, only if needed.
  */
 
 export type FirstCover = Pick<typeof tracks.$inferSelect, 'cover_path' | 'cover_colors' | 'cover_size'>
 
-/** That cover as JSON, where `collections` and `organizations` are read; null when the collection has one itself. */
+/** That cover as JSON, for statements that read `collections` and `organizations`; null if the collection has a cover. */
 export const FIRST_COVER = `case when collections.cover_path is null and collections.is_cover_overridable
   and organizations.is_cover_overridable and organizations.uses_tags
   then (select json_object('cover_path', cover_path, 'cover_colors', json(cover_colors), 'cover_size', cover_size)

@@ -3,12 +3,12 @@ import { sql } from 'drizzle-orm'
 import type { Database } from './database.ts'
 import { heartbeats } from './work_schema.ts'
 
-type Name = typeof heartbeats.$inferSelect.name
+type HeartbeatName = typeof heartbeats.$inferSelect.name
 
-/** Notes that something happens now, unless that was noted within the last `pause` milliseconds: one row written. */
-export async function beat(db: Database, name: Name, pause = 0): Promise<void> {
+/** Records a heartbeat, at most once per `pause` milliseconds: one row written. */
+export async function beat(db: Database, name: HeartbeatName, pause = 0): Promise<void> {
   const at = Date.now()
-  // A clock that was ahead must not stop it.
+  // `abs` keeps heartbeats going after a clock that was ahead is set back.
   const setWhere = sql`abs(${heartbeats.at} - ${at}) >= ${pause}`
   await db
     .insert(heartbeats)
@@ -16,8 +16,8 @@ export async function beat(db: Database, name: Name, pause = 0): Promise<void> {
     .onConflictDoUpdate({ target: heartbeats.name, set: { at }, setWhere })
 }
 
-/** When each was last noted, in milliseconds since 1970. */
-export async function lastBeats(db: Database): Promise<Partial<Record<Name, number>>> {
+/** The time of each last heartbeat, in milliseconds since 1970. */
+export async function lastBeats(db: Database): Promise<Partial<Record<HeartbeatName, number>>> {
   const rows = await db.select().from(heartbeats)
   return Object.fromEntries(rows.map(({ name, at }) => [name, at]))
 }

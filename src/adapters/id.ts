@@ -1,29 +1,29 @@
 const BASE62 = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'
 
 /**
- * A new id: a random UUID whose first 12 bits are the number of the database shard that holds it (0 today), so that a play URL
- * can one day find its database without a directory (docs/architecture.md#ids-and-paths). 110 random bits stay.
+ * A new id: a random UUID whose first 12 bits are the number of its database shard (0 today), so that a play URL can later find its database without
+ * a directory (docs/architecture.md#ids-and-paths). 110 bits are random.
  */
 export const newId = () => `${SHARD}${crypto.randomUUID().slice(3)}`
 const SHARD = '000'
 
 /**
- * A new id of something that ends: behind the shard stand 20 bits with the hour of its end, counted since 1970 (until 2089), so that
- * ids lie in the order in which they end (docs/decisions/0027). 90 random bits stay. The UUID's version is 8, the one for layouts of
- * one's own (RFC 9562 §5.8), and tells such an id from one of `newId`.
+ * A new id for a resource that expires. After the shard, 20 bits hold the hour of its end, counted since 1970 (until 2089), so that ids sort in the
+ * order in which they expire (docs/decisions/0027). 90 bits are random. The UUID's version is 8, for custom layouts (RFC 9562 §5.8), which
+ * distinguishes it from an id of `newId`.
  */
 export function newHourlyId(expires_at: number): string {
   const random = crypto.randomUUID()
   return `${idsBefore(Math.floor(expires_at / 3600_000))}${random.slice(8, 14)}8${random.slice(15)}`
 }
 
-/** The hour that stands in an id; null when none does. */
+/** The hour in an id; null for an id without one. */
 export const hourOf = (id: string) => (id[14] === '8' ? Number.parseInt(id.slice(3, 8), 16) : null)
 
-/** Where the ids of an hour begin: those of earlier ones sort before it. */
+/** The prefix of an hour's ids. Ids of earlier hours sort before it. */
 export const idsBefore = (hour: number) => `${SHARD}${hour.toString(16).padStart(5, '0')}`
 
-/** Whether `newId` or `newHourlyId` can have made an id: others are not looked for, so that guessing costs the database nothing. */
+/** Whether `newId` or `newHourlyId` can have created an id. Others are rejected without a query, so that guesses cost the database nothing. */
 export const isNewId = (id: string) => /^000[\da-f]{5}-[\da-f]{4}-[48][\da-f]{3}-[89ab][\da-f]{3}-[\da-f]{12}$/.test(id)
 
 /** Random base62 text without modulo bias: 12 characters are 71 bits, 43 are 256. */
@@ -40,6 +40,7 @@ export function randomBase62(length: number): string {
 /** A number as base62, padded with zeros. */
 export function toBase62(value: number, length: number): string {
   let text = ''
-  for (let rest = value; text.length < length; rest = Math.floor(rest / 62)) text = `${BASE62[rest % 62]}${text}`
+  for (let remaining = value; text.length < length; remaining = Math.floor(remaining / 62))
+    text = `${BASE62[remaining % 62]}${text}`
   return text
 }

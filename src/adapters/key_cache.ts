@@ -1,32 +1,32 @@
 import type { KeyHolder } from '../principal.ts'
 
-/** Seconds a key is remembered in an isolate: a revoked one works at most this much longer in others. */
-const REMEMBER = 30
-const MOST = 1000
+/** Seconds a key is cached in an isolate: a revoked key works in other isolates for at most this long. */
+const TTL = 30
+const MAX_KEYS = 1000
 
-interface Remembered {
+interface CachedKey {
   principal: KeyHolder
   until: number
 }
 
-/** The keys that an isolate has seen lately, by the hash of their secret. */
+/** The isolate's cache of keys, by the hash of their secret. */
 export function createKeyCache() {
-  const keys = new Map<string, Remembered>()
+  const keys = new Map<string, CachedKey>()
   return {
     get(hash: string): KeyHolder | undefined {
-      const known = keys.get(hash)
-      return known && known.until > Date.now() ? known.principal : undefined
+      const cached = keys.get(hash)
+      return cached && cached.until > Date.now() ? cached.principal : undefined
     },
-    /** `expires_at`: when the secret ends by itself, in milliseconds since 1970. */
+    /** `expires_at`: when the secret expires, in milliseconds since 1970. */
     set(hash: string, principal: KeyHolder, expires_at: number): void {
-      if (keys.size >= MOST) keys.delete(keys.keys().next().value!)
-      keys.set(hash, { principal, until: Math.min(Date.now() + REMEMBER * 1000, expires_at) })
+      if (keys.size >= MAX_KEYS) keys.delete(keys.keys().next().value!)
+      keys.set(hash, { principal, until: Math.min(Date.now() + TTL * 1000, expires_at) })
     },
-    /** After a change of the key: it is read anew at its next use. */
+    /** Invalidates a key after a change; its next use reads it again. */
     forget(api_key_id: string): void {
       for (const [hash, { principal }] of keys) if (principal.api_key_id === api_key_id) keys.delete(hash)
     },
-    /** After the end of an organization. */
+    /** Invalidates all keys of a deleted organization. */
     forgetOrganization(organization_id: string): void {
       for (const [hash, { principal }] of keys) if (principal.organization_id === organization_id) keys.delete(hash)
     },

@@ -6,10 +6,10 @@ interface Entry<T> {
 }
 
 /**
- * What an isolate remembers for a while, the last used at the end. Bounded in number and in bytes, so that however many things are
- * asked for, those that nobody asks for again go.
+ * A cache in an isolate, with the least recently used entry first. The numbers of entries and bytes are bounded, so entries that are not requested
+ * again are evicted.
  */
-export function createLru<T>(most: { entries: number; bytes: number }) {
+export function createLru<T>(max: { entries: number; bytes: number }) {
   const entries = new Map<string, Entry<T>>()
   let bytes = 0
 
@@ -30,14 +30,14 @@ export function createLru<T>(most: { entries: number; bytes: number }) {
       entries.set(key, entry)
       return entry.value
     },
-    /** `until` in milliseconds since 1970. */
+    /** `until`: expiry in milliseconds since 1970. */
     set(key: string, value: T, entry: Omit<Entry<T>, 'value'>): void {
       drop(key)
-      if (entry.bytes > most.bytes / 8) return
+      if (entry.bytes > max.bytes / 8) return
       entries.set(key, { value, ...entry })
       bytes += entry.bytes
       for (const oldest of entries.keys()) {
-        if (entries.size <= most.entries && bytes <= most.bytes) return
+        if (entries.size <= max.entries && bytes <= max.bytes) return
         drop(oldest)
       }
     },

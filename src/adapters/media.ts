@@ -33,14 +33,14 @@ export const folderOf = ({ folder_id, collection_id }: Pick<Owned, 'folder_id' |
   folder_id ?? collection_id
 export const uploadPath = (track: Owned) => `uploads/${track.organization_id}/${folderOf(track)}/${track.id}`
 /**
- * The path of a track's next upload handle. The paths of a track sort in the order of its handles: 9 digits of milliseconds in base 36,
- * then 6 random characters. A clock that was set back does not break the order.
+ * The path of a track's next upload handle: 9 digits of milliseconds in base 36, then 6 random characters, so that paths sort in the order of the
+ * handles. The time is always later than in the track's previous paths, even after the clock was set back.
  */
 export function nextUploadPath(track: Owned & { upload_path: string; source_path: string | null }, now: number) {
-  const former = [track.upload_path, track.source_path ?? ''].map((path) =>
+  const previousTimes = [track.upload_path, track.source_path ?? ''].map((path) =>
     Number.parseInt(path.split('.')[1]?.slice(0, 9) ?? '', 36),
   )
-  const at = Math.max(now, ...former.map((time) => (time || 0) + 1))
+  const at = Math.max(now, ...previousTimes.map((time) => (time || 0) + 1))
   return `${uploadPath(track)}.${at.toString(36).padStart(9, '0')}${randomBase62(6)}`
 }
 export const trackPath = (track: Owned & { index: string }) =>
@@ -56,14 +56,14 @@ const MAX_EXPIRY = 604_800
 interface SignOptions {
   /** Seconds, 1 to 604,800. */
   expires_in: number
-  /** Headers the client must send exactly so. */
+  /** Headers that the client must send with exactly these values. */
   headers?: Record<string, string>
   query?: Record<string, string>
 }
 
 /**
- * A presigned URL (AWS Signature Version 4, query form) on R2's S3 endpoint, or on wrangler's local one, for uploads and jobs. What
- * listeners fetch is signed in presign.ts.
+ * A presigned URL (AWS Signature Version 4, query form) on R2's S3 endpoint, or on wrangler's local one, for uploads and jobs. presign.ts signs the
+ * URLs for listeners.
  */
 export async function signUrl(env: Env, method: 'GET' | 'PUT', path: string, options: SignOptions): Promise<string> {
   const key = path.split('/').map(encodeURIComponent).join('/')
@@ -93,15 +93,15 @@ export async function signCoverOutputs(env: Env, cover_path: string, expires_in:
   return { icon: icon!, small: small!, regular: regular!, large: large! }
 }
 
-/** A file with its size; null when there is none. */
+/** A file and its size; null if it does not exist. */
 export async function findFile(env: Env, path: string | null): Promise<{ path: string; size: number } | null> {
   const object = path === null ? null : await env.MEDIA.head(path)
   return object && { path: object.key, size: object.size }
 }
 
 /**
- * The files of a track that are in the bucket, newest upload handle first: from `until` back to `after`, a path that is left out. The first
- * handle's path has no suffix, so nothing is older and one `head` is enough; a list costs more (R2, Pricing).
+ * The uploaded files of a track, newest upload handle first: from the path `until` back to the path `after`, which is excluded. The path of the first
+ * handle has no suffix and no predecessor, so one `head` is enough; a list costs more (R2, Pricing).
  */
 export async function findUploads(
   env: Env,
@@ -118,19 +118,19 @@ export async function findUploads(
   return found.toReversed()
 }
 
-/** An upload in parts, as R2 knows it. */
+/** A multipart upload in R2. */
 interface Parts {
   path: string
   upload_id: string
 }
 
-/** Begins an upload in parts; answers R2's id of it. Parts are sent by presigned URLs, all else goes through the binding. */
+/** Starts a multipart upload and returns R2's id for it. Parts use presigned URLs, all other steps the binding. */
 export async function createParts(env: Env, path: string, contentType?: string): Promise<string> {
   const { uploadId } = await env.MEDIA.createMultipartUpload(path, contentType ? { httpMetadata: { contentType } } : {})
   return uploadId
 }
 
-/** The URL to `PUT` one part to: exactly so many bytes. */
+/** The URL to `PUT` one part of exactly `size` bytes to. */
 export const partUrl = (
   env: Env,
   { path, upload_id }: Parts,
@@ -143,11 +143,11 @@ export const partUrl = (
     query: { partNumber: String(part_number), uploadId: upload_id },
   })
 
-/** R2's codes of an upload that it does not know (any more), and of parts that it cannot put together. */
+/** R2's error codes for an unknown or finished upload, and for parts that cannot be joined. */
 const NO_SUCH_UPLOAD = '(10024)'
 const INVALID_PARTS = /\((10025|10011|10048)\)/
 
-/** Puts parts together and answers the size of the whole; `gone` or `invalid` when R2 cannot. May be repeated. */
+/** Joins the parts and returns the size of the file; `gone` or `invalid` if R2 refuses. Idempotent. */
 export async function joinParts(
   env: Env,
   { path, upload_id }: Parts,
@@ -157,7 +157,7 @@ export async function joinParts(
     const uploaded = parts.map(({ part_number, etag }) => ({ partNumber: part_number, etag }))
     return (await env.MEDIA.resumeMultipartUpload(path, upload_id).complete(uploaded)).size
   } catch (error) {
-    // An answer was lost, or somebody else was faster.
+    // R2 may have joined the parts already, if the response was lost or another request was faster.
     const joined = await env.MEDIA.head(path)
     if (joined) return joined.size
     const { message } = error as Error
@@ -167,7 +167,7 @@ export async function joinParts(
   }
 }
 
-/** Deletes the parts that have arrived; R2 would keep them for a week. */
+/** Deletes the uploaded parts, which R2 would keep for a week. */
 export async function abortParts(env: Env, { path, upload_id }: Parts): Promise<void> {
   try {
     await env.MEDIA.resumeMultipartUpload(path, upload_id).abort()
@@ -176,13 +176,13 @@ export async function abortParts(env: Env, { path, upload_id }: Parts): Promise<
   }
 }
 
-/** At most so many bytes of an object, from a position on; none where there are none. */
+/** At most `length` bytes of an object from `offset`; empty if it does not exist. */
 export async function readObject(env: Env, path: string, offset: number, length: number): Promise<Uint8Array> {
   const object = await env.MEDIA.get(path, { range: { offset, length } })
   return new Uint8Array(object ? await object.arrayBuffer() : [])
 }
 
-/** Deletes every object below a prefix, but for those that are `kept`; may be repeated. `alive` is called for each thousand. */
+/** Deletes every object below a prefix except those that `kept` accepts. Idempotent. Calls `alive` after each page of a thousand. */
 export async function deletePrefix(
   env: Env,
   prefix: string,
@@ -191,15 +191,15 @@ export async function deletePrefix(
 ): Promise<void> {
   for (let cursor: string | undefined; ;) {
     const page = await env.MEDIA.list({ prefix, limit: 1000, ...(cursor !== undefined && { cursor }) })
-    const gone = page.objects.map((object) => object.key).filter((path) => !kept(path))
-    if (gone.length > 0) await env.MEDIA.delete(gone)
+    const deletable = page.objects.map((object) => object.key).filter((path) => !kept(path))
+    if (deletable.length > 0) await env.MEDIA.delete(deletable)
     if (!page.truncated) return
     cursor = page.cursor
     await alive()
   }
 }
 
-/** `attachment` with a name that every browser understands (RFC 6266, RFC 8187). */
+/** `attachment` with a file name that every browser understands (RFC 6266, RFC 8187). */
 export function attachment(file_name: string): string {
   const plain = file_name.replace(/[^\x20-\x7e]|["\\%]/g, '_')
   const encoded = encodeURIComponent(file_name).replace(

@@ -1,11 +1,11 @@
-/** The lines of a newline-delimited JSON stream, parsed. A cut-off last line is not answered. */
+/** The parsed lines of a newline-delimited JSON stream. An incomplete last line is skipped. */
 export async function* readNdjson(body: ReadableStream<Uint8Array>): AsyncGenerator {
-  let rest = ''
+  let partialLine = ''
   const decoder = new TextDecoder()
   for await (const chunk of body) {
-    rest += decoder.decode(chunk, { stream: true })
-    const lines = rest.split('\n')
-    rest = lines.pop() ?? ''
+    partialLine += decoder.decode(chunk, { stream: true })
+    const lines = partialLine.split('\n')
+    partialLine = lines.pop() ?? ''
     for (const line of lines) if (line.trim()) yield JSON.parse(line)
   }
 }

@@ -6,17 +6,17 @@ import { newId } from './id.ts'
 import { recordEvents, type Recorder } from './record_event.ts'
 import { playlists, playlistTracks } from './schema.ts'
 
-/** Numbers the places anew, 0, 1, 2, …, in every playlist that this change signed, counts them, and tells that their tracks are others. */
+/** Renumbers positions from 0 in every playlist with this `change_id`, updates `track_count`, and by default records an update event. */
 export function renumber(recorder: Recorder, change_id: string, recordsEvent = true) {
   const { db } = recorder
-  const signed = sql`select id from playlists where change_id = ${change_id}`
+  const changedPlaylists = sql`select id from playlists where change_id = ${change_id}`
   return [
     db
       .update(playlistTracks)
       .set({ position: sql`ranked.place` })
       .from(
         sql`(select id as place_id, row_number() over (partition by playlist_id order by position) - 1 as place
-          from playlist_tracks where playlist_id in (${signed})) as ranked`,
+          from playlist_tracks where playlist_id in (${changedPlaylists})) as ranked`,
       )
       .where(sql`${playlistTracks.id} = ranked.place_id and ${playlistTracks.position} <> ranked.place`),
     db
@@ -34,21 +34,21 @@ export function renumber(recorder: Recorder, change_id: string, recordsEvent = t
 }
 
 /**
- * Places that wait for something in the trash are of a playlist that is none: `whole:{id}` those that went with their playlist, `alone:{id}`
- * those that went with their track.
+ * Entries that wait for an item in the trash have a `playlist_id` with a prefix, so they belong to no playlist: `whole:{id}` for entries trashed with
+ * their playlist, `alone:{id}` for those trashed with their track.
  */
-const waits = sql`substr(playlist_id, 6, 1) = ':'`
-const home = sql`substr(playlist_id, 7)`
+const isHidden = sql`substr(playlist_id, 6, 1) = ':'`
+const homeId = sql`substr(playlist_id, 7)`
 
-/** The places that went with a playlist, and those that its tracks took along. */
+/** Matches the hidden entries of a playlist, whether it or their tracks were trashed. */
 export const waitingFor = (playlist_id: string) =>
-  ['whole', 'alone'].map((way) => sql`playlist_id = ${`${way}:${playlist_id}`}`)
+  ['whole', 'alone'].map((prefix) => sql`playlist_id = ${`${prefix}:${playlist_id}`}`)
 
-/** Takes places out of their playlists so that they can come back; for the batch that moves their tracks, or the playlist, into the trash. */
-export function hidePlaces(recorder: Recorder, places: SQL, way: 'whole' | 'alone') {
+/** Hides entries so that they can be restored. For the batch that moves their tracks, or the playlist, into the trash. */
+export function hidePlaces(recorder: Recorder, places: SQL, prefix: 'whole' | 'alone') {
   const { db } = recorder
   const change_id = newId()
-  const hidden = sql`${places} and not ${waits}`
+  const hidden = sql`${places} and not ${isHidden}`
   return [
     db
       .update(playlists)
@@ -56,36 +56,36 @@ export function hidePlaces(recorder: Recorder, places: SQL, way: 'whole' | 'alon
       .where(sql`id in (select playlist_id from playlist_tracks where ${hidden})`),
     db
       .update(playlistTracks)
-      .set({ playlist_id: sql`${`${way}:`} || playlist_id` })
+      .set({ playlist_id: sql`${`${prefix}:`} || playlist_id` })
       .where(hidden),
-    ...renumber(recorder, change_id, way === 'alone'),
+    ...renumber(recorder, change_id, prefix === 'alone'),
   ] as const
 }
 
 /**
- * Brings back the places whose playlist and track are there again, to where they stood; those of a playlist that would have too many
- * go on waiting. For the batch that takes them out of the trash.
+ * Restores entries whose playlist and track both exist again, at their previous positions. Those of a playlist that would get too many tracks stay
+ * hidden. For the batch that takes the item out of the trash.
  */
 export function showPlaces(recorder: Recorder, places: SQL, recordsEvent: boolean) {
   const { db } = recorder
   const change_id = newId()
-  const back = sql`${places} and ${waits} and exists (
+  const restorable = sql`${places} and ${isHidden} and exists (
     select 1 from tracks, collections where tracks.id = track_id and collections.id = tracks.collection_id)`
   const count = (of: SQL) => sql`(select count(*) from playlist_tracks where ${of})`
-  const room = sql`${count(sql`playlist_id = playlists.id`)}
-    + ${count(sql`playlist_id in ('whole:' || playlists.id, 'alone:' || playlists.id) and ${back}`)} <= ${MAX_PLAYLIST_TRACKS}`
-  // The n-th that comes back stood behind n others that do.
-  const returning = sql`(select id as place_id, ${home} as home, position, row_number() over (partition by playlist_id order by position) as n
-    from playlist_tracks where ${back}) as returning_place`
+  const fits = sql`${count(sql`playlist_id = playlists.id`)}
+    + ${count(sql`playlist_id in ('whole:' || playlists.id, 'alone:' || playlists.id) and ${restorable}`)} <= ${MAX_PLAYLIST_TRACKS}`
+  // Positions were taken before the trash, so the n-th restored entry follows n other restored ones.
+  const restored = sql`(select id as place_id, ${homeId} as home, position, row_number() over (partition by playlist_id order by position) as n
+    from playlist_tracks where ${restorable}) as returning_place`
   return [
     db
       .update(playlists)
       .set({ version: sql`version + 1`, change_id })
-      .where(sql`id in (select ${home} from playlist_tracks where ${back}) and ${room}`),
+      .where(sql`id in (select ${homeId} from playlist_tracks where ${restorable}) and ${fits}`),
     db
       .update(playlistTracks)
       .set({ playlist_id: sql`home`, position: sql`returning_place.position - n + 0.5 + n / 2000.0` })
-      .from(returning)
+      .from(restored)
       .where(
         sql`${playlistTracks.id} = place_id and exists (select 1 from playlists where id = home and change_id = ${change_id})`,
       ),
@@ -93,11 +93,11 @@ export function showPlaces(recorder: Recorder, places: SQL, recordsEvent: boolea
   ] as const
 }
 
-/** Deletes the places that wait for a playlist, under a condition. */
+/** Deletes the hidden entries of a playlist that match a condition. */
 export const forgetPlaces = (db: Database, playlist_id: string, condition: SQL) =>
   db.delete(playlistTracks).where(and(or(...waitingFor(playlist_id)), condition))
 
-/** Takes deleted tracks out of all playlists; for the batch that deletes them, before the tracks go. */
+/** Removes deleted tracks from all playlists. For the batch that deletes them, before the tracks' own statement. */
 export function removeFromPlaylists(recorder: Recorder, deleted: SQL) {
   const { db } = recorder
   const change_id = newId()

@@ -4,8 +4,8 @@ import type { EventType } from '../contract/event.ts'
 import { type Database, insertFrom } from './database.ts'
 import { events } from './event_schema.ts'
 
-/** What events of a row begin with, as its columns say. */
-const FACTS = {
+/** The columns of a row that its events include. */
+const EVENT_COLUMNS = {
   track: ['track_id', 'collection_id', 'organization_index', 'status'],
   collection: ['collection_id', 'organization_index'],
   playlist: ['playlist_id', 'organization_index', 'version'],
@@ -13,18 +13,18 @@ const FACTS = {
   share: ['share_id', 'scope', 'resource_id'],
   webhook_endpoint: ['webhook_endpoint_id'],
 }
-type Scope = keyof typeof FACTS
+type Scope = keyof typeof EVENT_COLUMNS
 
-/** Where it is written, and who is behind it: a system or a context. */
+/** The database, and the originator of the change: a system or a context. */
 export interface Recorder {
   db: Database
   actor: string | null
 }
 
 /**
- * The statement that writes an event about each row of a source (`tracks where …`), for the batch that changes these rows: before the
- * statement that does so and under the same condition, so that there is an event where there is a change; behind it, if that makes the rows.
- * Facts that SQL computes may stand in place of the row's own.
+ * The statement that writes an event for each row of a source (`tracks where …`), for the batch that changes these rows. It comes before the
+ * statement of the change, with the same condition, so that each change has an event; after it, if the statement creates the rows. `more` adds fields
+ * or replaces columns; values can be SQL.
  */
 export function recordEvents(
   { db, actor }: Recorder,
@@ -33,8 +33,8 @@ export function recordEvents(
   more: Record<string, unknown> = {},
 ) {
   const scope = (type === 'webhook.test' ? 'webhook_endpoint' : type.split('.')[0]) as Scope
-  const own = FACTS[scope].map((name) => [name, sql.raw(name === `${scope}_id` ? 'id' : name)])
-  const facts = Object.entries({ ...(Object.fromEntries(own) as object), ...more }).map(
+  const columns = EVENT_COLUMNS[scope].map((name) => [name, sql.raw(name === `${scope}_id` ? 'id' : name)])
+  const fields = Object.entries({ ...(Object.fromEntries(columns) as object), ...more }).map(
     ([name, value]) => sql`${name}, ${is(value, SQL) ? value : sql`json(${JSON.stringify(value)})`}`,
   )
   const last = sql`coalesce((select max(seq) from events where events.organization_id = row_of.organization_id), 0)`
@@ -47,7 +47,7 @@ export function recordEvents(
     actor,
     data: sql`data`,
   }
-  const rows = sql`(select id, organization_id, json_object(${sql.join(facts, sql`, `)}) as data from ${source}) as row_of
+  const rows = sql`(select id, organization_id, json_object(${sql.join(fields, sql`, `)}) as data from ${source}) as row_of
     where exists (select 1 from organizations where organizations.id = row_of.organization_id)`
   return insertFrom(db, events, event, rows)
 }

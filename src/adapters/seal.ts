@@ -1,4 +1,4 @@
-/** Text encrypted under a Worker secret (AES-256-GCM), for what lies in the database but must not be read there. */
+/** Encrypts text with a Worker secret (AES-256-GCM), for values that must not be readable in the database. */
 
 async function keyOf(secret: string, purpose: string): Promise<CryptoKey> {
   const material = await crypto.subtle.digest('SHA-256', new TextEncoder().encode(`seal\n${purpose}\n${secret}`))
@@ -8,7 +8,7 @@ async function keyOf(secret: string, purpose: string): Promise<CryptoKey> {
 const toBase64 = (bytes: Uint8Array) => btoa(Array.from(bytes, (byte) => String.fromCharCode(byte)).join(''))
 const fromBase64 = (text: string) => Uint8Array.from(atob(text), (char) => char.charCodeAt(0))
 
-/** Encrypts; `purpose` keeps a text from being opened in another's place. */
+/** Encrypts a text. `purpose` keeps a sealed text from being used for another purpose. */
 export async function seal(secret: string, purpose: string, text: string): Promise<string> {
   const iv = crypto.getRandomValues(new Uint8Array(12))
   const key = await keyOf(secret, purpose)
@@ -16,7 +16,7 @@ export async function seal(secret: string, purpose: string, text: string): Promi
   return `${toBase64(iv)}.${toBase64(new Uint8Array(sealed))}`
 }
 
-/** Decrypts what `seal` made; throws when it was changed. */
+/** Decrypts the output of `seal`; throws if it was changed. */
 export async function open(secret: string, purpose: string, text: string): Promise<string> {
   const [iv = '', sealed = ''] = text.split('.')
   const key = await keyOf(secret, purpose)

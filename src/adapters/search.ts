@@ -14,10 +14,10 @@ import { toHex } from './secret.ts'
 export const KINDS = ['tracks', 'collections', 'playlists'] as const
 export type Kind = (typeof KINDS)[number]
 
-/** A row's number in the search is its own number in its table times so many, and the kind's: newer rows have higher numbers. */
+/** A row's number in the search is its rowid times `STEP`, plus the number of its kind, so newer rows have higher numbers. */
 const STEP = 4
 const numberOf = (kind: Kind, rowid: string) => `${rowid} * ${STEP} + ${KINDS.indexOf(kind)}`
-/** The row's number in its own table. */
+/** The row's rowid in its own table. */
 export const ROWID = `rowid / ${STEP}`
 
 const text = (value: string) => `coalesce(${value}, '')`
@@ -31,19 +31,20 @@ const TEXTS: Record<Kind, string[]> = {
   collections: ['title', 'player_subtitle', 'organization_index'],
   playlists: ['title', 'player_subtitle', 'organization_index'],
 }
-/** The tags that are searched. */
+/** The searched tags. */
 const TAGS = ['title', 'artist', 'album', 'album_artist', 'composer', 'genre'] as const
 
-/** A column's text: the folded one where the row has one. */
+/** A column's text: the folded one if the row has it. */
 function read(row: string, name: string): string {
-  const own = name === 'tags' ? join(TAGS.map((tag) => text(`${row}.tags ->> '$.${tag}'`))) : text(`${row}.${name}`)
-  return `coalesce(${row}.folded ->> '$.${name}', ${own})`
+  const original =
+    name === 'tags' ? join(TAGS.map((tag) => text(`${row}.tags ->> '$.${tag}'`))) : text(`${row}.${name}`)
+  return `coalesce(${row}.folded ->> '$.${name}', ${original})`
 }
 
 type Texts = { [column: string]: unknown; tags?: Tags | null }
 const tagsText = (tags: Tags) => TAGS.map((tag) => tags[tag] ?? '').join(' ')
 
-/** The folded texts of the named columns, null where a text is found as it is. */
+/** The folded texts of these columns; null if the text needs no folding. */
 function foldedTexts(kind: Kind, values: Texts): Record<string, string | null> {
   const texts: Texts = values.tags ? { ...values, tags: tagsText(values.tags) as never } : values
   const set = TEXTS[kind].filter((name) => texts[name] !== undefined)
@@ -56,18 +57,18 @@ export function foldedOf(kind: Kind, values: Texts): string | null {
   return texts.length === 0 ? null : JSON.stringify(Object.fromEntries(texts))
 }
 
-/** The column `folded` with the texts of a JSON object; a text that is null needs no other form. */
+/** The column `folded`, updated with the texts of a JSON object; null removes a folded text. */
 export const withFolded = (texts: SQL, folded = sql`folded`): SQL =>
   sql`nullif(json_patch(coalesce(${folded}, '{}'), ${texts}), '{}')`
 
-/** The column `folded` for an update of these columns; empty unless one of them is searched. */
+/** The column `folded` for an update of these columns; empty if none of them is searched. */
 export function refolded(kind: Kind, values: Texts, before?: SQL): { folded?: SQL } {
   const texts = foldedTexts(kind, values)
   if (Object.keys(texts).length === 0) return {}
   return { folded: withFolded(sql`${JSON.stringify(texts)}`, before) }
 }
 
-/** A row of the search for one of a table. */
+/** The search row for a row of a table. */
 function selected(kind: Kind, row: string): string {
   const scope = [
     word(kind, plain(`${row}.organization_id`)),
@@ -94,23 +95,23 @@ function triggers(kind: Kind): string[] {
   ]
 }
 
-/** What makes the search: as migrated, and made again by the sweep. */
+/** The statements that create the search table; run by a migration, and by the sweep to recreate it. */
 export const SEARCH_TABLE = [
   `CREATE VIRTUAL TABLE IF NOT EXISTS search USING fts5(scope, text, content='', contentless_delete=1, tokenize='unicode61 remove_diacritics 2', prefix='1 2 3')`,
   ...KINDS.flatMap(triggers),
 ]
 
-/** What has the sweep fill the search with all rows that there are now. */
+/** Schedules a fill of the search with all current rows, for the sweep. */
 export const SEARCH_FILLS = KINDS.map(
   (kind) =>
     `INSERT OR REPLACE INTO search_fills (kind, cursor) SELECT '${kind}', max(rowid) FROM ${kind} HAVING max(rowid) > 0`,
 )
 
-/** Fills the search with the rows of a table whose numbers are above `?1` and up to `?2`. */
+/** Fills the search with the rows of a table whose rowids are above `?1` and up to `?2`. */
 export const fillText = (kind: Kind) =>
   `${INSERT} SELECT ${selected(kind, kind)} FROM ${kind} WHERE rowid > ?1 AND rowid <= ?2`
 
-/** Where rows must belong to be found. */
+/** The organization, and filters, of the rows to find. */
 export interface Scope {
   organization_id: string
   collection_id?: string | undefined
@@ -120,7 +121,7 @@ export interface Scope {
 
 const bare = (id: string) => id.replaceAll('-', '')
 
-/** FTS5's expression for rows that belong to a scope and have all words, or words that begin so. A word may be several of the tokenizer's: a phrase. */
+/** FTS5's expression for the rows of a scope that contain all words, as prefixes. The tokenizer may split a word into several: a phrase. */
 export function matching(kind: Kind, { organization_id, collection_id, ...filters }: Scope, words: string[]): string {
   const scope = [
     `${kind}${bare(organization_id)}`,

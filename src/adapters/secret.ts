@@ -2,8 +2,8 @@ import type { KeyType } from '../contract/api_key.ts'
 import { randomBase62, toBase62 } from './id.ts'
 
 /**
- * API key secrets: `ta_{sk|pk|uk}_` + 43 random base62 characters (256 bits) + 6 of CRC-32 over all before. The prefix lets secret
- * scanners know one; the checksum refuses a typo without a query (docs/architecture.md#keys).
+ * API key secrets: `ta_{sk|pk|uk}_` + 43 random base62 characters (256 bits) + 6 of CRC-32 over all that precedes. The prefix lets secret scanners
+ * detect one; the checksum rejects a typo without a query (docs/architecture.md#keys).
  */
 
 const PREFIX: Record<KeyType, string> = { server: 'ta_sk_', player: 'ta_pk_', uploader: 'ta_uk_' }
@@ -24,14 +24,14 @@ export function newSecret(type: KeyType): string {
   return text + checksum(text)
 }
 
-/** Whether this can be one of our secrets at all. */
+/** Whether a text has the form and the checksum of a secret. */
 export const isSecret = (text: string) =>
   /^ta_(sk|pk|uk)_[0-9A-Za-z]{49}$/.test(text) && checksum(text.slice(0, -6)) === text.slice(-6)
 
-/** What may be shown of a secret, to tell keys apart. */
+/** The start of a secret, which is not confidential, to tell keys apart. */
 export const secretHint = (secret: string) => secret.slice(0, 10)
 
-/** SHA-256 in hex: all that is stored of a secret. Its 256 random bits need no salt and no slow hash. */
+/** SHA-256 in hex, the only stored form of a secret. Its 256 random bits need no salt and no slow hash. */
 export async function sha256(text: string): Promise<string> {
   const digest = await crypto.subtle.digest('SHA-256', new TextEncoder().encode(text))
   return toHex(new Uint8Array(digest))

@@ -1,14 +1,14 @@
 /**
- * Statements that listeners wait for, as text: an isolate's first play view would pay for Drizzle, and for its writing of them, more than
- * for all the rest (docs/decisions/0029). The tables' types are Drizzle's, so a column that is not there does not compile.
+ * Statements on the path of listeners, as text: in a new isolate, loading Drizzle and building the SQL would take longer than the rest of the first
+ * play view (docs/decisions/0029). The types come from Drizzle's tables, so an unknown column does not compile.
  */
 
-/** What leads to D1: Drizzle's database, or as little. */
+/** Drizzle's database, or any object with only its D1 client. */
 export interface Client {
   $client: D1Database
 }
 
-/** How a column's value is read: as it is, as a boolean, or as JSON. */
+/** How a column's value is read: unchanged, as a boolean, or as JSON. */
 type Kind<T> = [NonNullable<T>] extends [string | number]
   ? 'plain'
   : [NonNullable<T>] extends [boolean]
@@ -20,13 +20,13 @@ interface Column {
   sql: string
   kind: Kind<unknown> | 'plain' | 'flag'
 }
-/** Some columns of a row, and its type. */
+/** Some columns of a row, and their type. */
 export interface Part<T> {
   columns: Column[]
   row?: T
 }
 
-/** The columns of a table's rows that are read, and how; `computed` are those that an expression stands for. */
+/** The columns to read from a table's rows, each with its kind; `computed` replaces a column by an SQL expression. */
 export const columnsOf =
   <T>(table: string) =>
   <const K extends keyof T & string>(kinds: { [N in K]: Kind<T[N]> }, computed: { [N in K]?: string } = {}) => {
@@ -38,7 +38,7 @@ export const columnsOf =
     return { columns } as Part<Pick<T, K>>
   }
 
-type Row<P> = { [N in keyof P]: P[N] extends Part<infer T> ? T | null : never }
+type SelectedRow<P> = { [N in keyof P]: P[N] extends Part<infer T> ? T | null : never }
 type Values = Record<string, unknown>
 
 function read(value: unknown, kind: Column['kind']): unknown {
@@ -47,23 +47,24 @@ function read(value: unknown, kind: Column['kind']): unknown {
 }
 
 /**
- * Selects rows in parts; `from` is all that follows their columns, with `:name` for a value. A part whose first column is null is null, as
- * of a left join that finds nothing. Every column gets a name of its own: D1's batch answers objects keyed by it, in which equal names
- * would be lost.
+ * Selects rows in parts. `from` is the SQL after the columns, with `:name` for a value. A part whose first column is null is null, as after a left
+ * join without a match. Every column has a unique alias: D1's batch returns objects, in which equal names would overwrite each other.
  */
 export function selectOf<const P extends Record<string, Part<unknown>>>(parts: P) {
-  const all = Object.entries(parts)
-  const list = all.flatMap(([name, { columns }]) => columns.map(({ key, sql }) => `${sql} as "${name}_${key}"`)).join()
+  const entries = Object.entries(parts)
+  const list = entries
+    .flatMap(([name, { columns }]) => columns.map(({ key, sql }) => `${sql} as "${name}_${key}"`))
+    .join()
 
-  function decode(row: unknown[]): Row<P> {
+  function decode(row: unknown[]): SelectedRow<P> {
     const decoded: Record<string, Values | null> = {}
     let at = 0
-    for (const [name, { columns }] of all) {
+    for (const [name, { columns }] of entries) {
       const part: Values = {}
       decoded[name] = row[at] === null ? null : part
       for (const { key, kind } of columns) part[key] = read(row[at++], kind)
     }
-    return decoded as Row<P>
+    return decoded as SelectedRow<P>
   }
 
   return (from: string) => {
@@ -76,10 +77,10 @@ export function selectOf<const P extends Record<string, Part<unknown>>>(parts: P
       $client.prepare(text).bind(...names.map((name) => values[name]))
     return {
       bind,
-      /** Rows of a batch. */
-      decode: (rows: Values[]): Row<P>[] => rows.map((row) => decode(Object.values(row))),
-      /** On its own; the first row. */
-      async get(client: Client, values: Values): Promise<Row<P> | undefined> {
+      /** Decodes the rows of a batch. */
+      decode: (rows: Values[]): SelectedRow<P>[] => rows.map((row) => decode(Object.values(row))),
+      /** Runs the statement alone and returns the first row. */
+      async get(client: Client, values: Values): Promise<SelectedRow<P> | undefined> {
         const [row] = await bind(client, values).raw()
         return row && decode(row)
       },
@@ -87,6 +88,6 @@ export function selectOf<const P extends Record<string, Part<unknown>>>(parts: P
   }
 }
 
-/** Runs bound statements in one trip, as one transaction; answers the rows of each. */
+/** Runs bound statements in one round trip, as one transaction; returns the rows of each. */
 export const batch = async ({ $client }: Client, bound: D1PreparedStatement[]) =>
   (await $client.batch<Values>(bound)).map(({ results }) => results)

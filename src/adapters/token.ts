@@ -4,11 +4,11 @@ import { JwtTokenExpired } from 'hono/utils/jwt/types'
 import { ApiError } from '../errors.ts'
 import type { CoverOwner } from './work_schema.ts'
 
-/** What a cover's upload URL allows: images for one owner until it expires. A JWT (HS256) under `SIGNING_SECRET`. */
+/** The permission in a cover's upload URL: images for one owner until it expires. A JWT (HS256) signed with `SIGNING_SECRET`. */
 export interface CoverGrant {
   owner: CoverOwner
   owner_id: string
-  /** The folder in which it comes to lie; of a track with the track's index behind it. */
+  /** The folder of the cover; for a track, followed by the track's index. */
   collection_id: string
   organization_id: string
 }
@@ -17,7 +17,7 @@ export interface CoverGrant {
 export const signCoverGrant = (env: Env, grant: CoverGrant, expires_at: number) =>
   sign({ aud: 'cover_upload', ...grant, exp: Math.floor(expires_at / 1000) }, env.SIGNING_SECRET, 'HS256')
 
-/** Reads a grant, or throws the fault that the uploader is told. */
+/** Verifies a grant. Throws `upload_link_expired` or `upload_link_invalid`. */
 export async function verifyCoverGrant(env: Env, token: string): Promise<CoverGrant> {
   try {
     const payload = await verify(token, env.SIGNING_SECRET, { alg: 'HS256', aud: 'cover_upload' })

@@ -1,4 +1,4 @@
-/** One of the files that a track has. Plain text here: play views do without Drizzle (docs/decisions/0029). */
+/** A file of a track. No Drizzle in this module, because play views do not load it (docs/decisions/0029). */
 export interface TrackFile {
   index: string
   path: string
@@ -6,14 +6,14 @@ export interface TrackFile {
   size: number
   bitrate: number
   duration: number
-  /** Of a variant of the organization's own. */
+  /** The organization's own variant; null for one of the catalog. */
   variant_id: string | null
-  /** A first file of a track that is still being processed. Such a file never stands beside others than its like. */
+  /** 1 for a first file of a track that is still being processed. A track never has early and final files at the same time. */
   is_early: 0 | 1
 }
 
-/** What play views need of it. */
+/** The columns that play views need. */
 export type PlayedFile = Pick<TrackFile, 'index' | 'path' | 'bitrate' | 'is_early'>
 
-/** Whether a track has files that are no early ones, in SQL, where `tracks` is read. */
+/** SQL condition on `tracks`: whether a track has final files. */
 export const HAS_FINAL_FILES = `(coalesce(tracks.files ->> '$[0].is_early', 1) = 0)`

@@ -2,7 +2,7 @@ import { JOB_SLOTS } from '../contract/facts.ts'
 import { describeError } from '../errors.ts'
 
 /**
- * The way to the transcoder: a process at `TRANSCODER_URL`, or, when that is empty, a Cloudflare Container behind a Durable Object
+ * Access to the transcoder: a process at `TRANSCODER_URL`, or, if that is empty, a Cloudflare Container behind a Durable Object
  * (`src/pipeline/transcode/follower.ts`). Both serve the same protocol, `src/contract/job.ts`.
  */
 
@@ -15,10 +15,10 @@ const CANCEL_TIMEOUT = 5000
 /** How many transcoders there are: one unless `TRANSCODER_INSTANCES` says otherwise. */
 export const instances = (env: Env) => (env.TRANSCODER_URL ? 1 : Number(env.TRANSCODER_INSTANCES) || 1)
 
-/** The Durable Object of one of them. */
+/** The Durable Object of one instance. */
 export const instanceOf = (env: Env, number: number) => env.TRANSCODER.getByName(`slot-${number}`)
 
-/** A request as the transcoder wants it. */
+/** A request with the headers that the transcoder requires. */
 export const toTranscoder = (
   env: Env,
   method: 'POST' | 'DELETE',
@@ -31,17 +31,14 @@ export const toTranscoder = (
   ...(signal && { signal }),
 })
 
-/** Has a cover cut, by the instance that is most likely awake. Throws when it cannot be reached. */
+/** Sends a cover job to the instance that is most likely awake. Throws if it cannot be reached. */
 export function callForCover(env: Env, body: unknown, signal: AbortSignal): Promise<Response> {
   const init = toTranscoder(env, 'POST', body, signal)
   if (env.TRANSCODER_URL) return fetch(`${env.TRANSCODER_URL}/covers`, init)
   return instanceOf(env, 0).fetch('http://transcoder/covers', init)
 }
 
-/**
- * How many jobs a transcoder process runs at once; 0 when it does not serve. A container is started by its first job, so all count as
- * serving.
- */
+/** How many jobs a transcoder process runs at once; 0 if it does not respond. Jobs start their containers, so every instance counts. */
 export async function transcoderSlots(env: Env): Promise<number> {
   if (!env.TRANSCODER_URL) return instances(env) * JOB_SLOTS.length
   try {
@@ -53,7 +50,7 @@ export async function transcoderSlots(env: Env): Promise<number> {
   }
 }
 
-/** Asks a transcoder. Throws when it cannot be reached. */
+/** Sends a request to a transcoder. Throws if it cannot be reached. */
 export async function callTranscoder(
   env: Env,
   container: Container | undefined,
@@ -65,14 +62,14 @@ export async function callTranscoder(
   return (await openContainer(container, env)).fetch(`http://transcoder${path}`, init)
 }
 
-/** Ends what a transcoder has of a job; false when that is not certain. */
+/** Stops a job in a transcoder; false if that is not certain. */
 export async function cancelJob(env: Env, container: Container | undefined, job_id: string): Promise<boolean> {
   if (!env.TRANSCODER_URL && !container?.running) return true
   try {
     const request = toTranscoder(env, 'DELETE', undefined, AbortSignal.timeout(CANCEL_TIMEOUT))
     const response = await callTranscoder(env, container, `/jobs/${job_id}`, request)
     await response.body?.cancel()
-    // 404: it has ended, and is forgotten.
+    // 404: the job has ended and is no longer stored.
     return response.ok || response.status === 404
   } catch (error) {
     console.error(JSON.stringify({ event: 'cancel_failed', job_id, error: describeError(error) }))
@@ -80,14 +77,14 @@ export async function cancelJob(env: Env, container: Container | undefined, job_
   }
 }
 
-/** The way into a container, which is started if need be. Throws when it does not serve within half a minute. */
+/** The port of a container, which is started if necessary. Throws if it does not respond within 30 seconds. */
 async function openContainer(container: Container, env: Env): Promise<Fetcher> {
   const port = container.getTcpPort(PORT)
   const deadline = Date.now() + START_TIMEOUT
   for (;;) {
     if (!container.running) {
       container.start({ enableInternet: true, env: { TRANSCODER_SECRET: env.TRANSCODER_SECRET } })
-      // Nobody's fault here: whoever asks something of it notices. Unheard, it would end this Durable Object too.
+      // The caller of a failed container sees the error itself. An unhandled rejection would also end this Durable Object.
       container.monitor().catch(() => undefined)
     }
     try {
