@@ -1,5 +1,6 @@
 import { JOB_SLOTS } from '../contract/facts.ts'
 import { describeError } from '../errors.ts'
+import { log } from '../log.ts'
 
 /**
  * Access to the transcoder: a process at `TRANSCODER_URL`, or, if that is empty, a Cloudflare Container behind a Durable Object
@@ -72,7 +73,7 @@ export async function cancelJob(env: Env, container: Container | undefined, job_
     // 404: the job has ended and is no longer stored.
     return response.ok || response.status === 404
   } catch (error) {
-    console.error(JSON.stringify({ event: 'cancel_failed', job_id, error: describeError(error) }))
+    log('error', 'cancel_failed', { job_id, error: describeError(error) })
     return false
   }
 }

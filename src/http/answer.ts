@@ -2,6 +2,7 @@ import type { Context as Request } from 'hono'
 
 import type { ErrorBody } from '../contract/common.ts'
 import { ApiError, describeError, isFull } from '../errors.ts'
+import { log } from '../log.ts'
 import type { AppEnv } from './context.ts'
 
 /** Pages of any origin may call. Responses hold signed URLs and private data, so no cache may store them. */
@@ -30,7 +31,7 @@ const publicError = (error: unknown) =>
 /** The error response. Any error but an `ApiError` is logged and becomes a 500 without detail. */
 export function faultResponse(error: unknown, api_request_id: string): Response {
   const fault = error instanceof ApiError ? error : publicError(error)
-  if (fault !== error) console.error(JSON.stringify({ event: 'fault', api_request_id, error: describeError(error) }))
+  if (fault !== error) log('error', 'fault', { api_request_id, error: describeError(error) })
   const body: ErrorBody = {
     ok: false,
     message: fault.message,

@@ -1,3 +1,5 @@
+import { log } from '../log.ts'
+
 interface RequestSummary {
   api_request_id: string
   method: string
@@ -13,5 +15,5 @@ interface RequestSummary {
 /** Logs one line per request (docs/decisions/0043). */
 export function logRequest({ REQUEST_LOG }: Env, { started_at, ...line }: RequestSummary): void {
   if (REQUEST_LOG !== 'true') return
-  console.log(JSON.stringify({ event: 'request', ...line, milliseconds: Date.now() - started_at }))
+  log('log', 'request', { ...line, milliseconds: Date.now() - started_at })
 }

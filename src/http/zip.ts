@@ -5,6 +5,7 @@ import { attachment } from '../adapters/media.ts'
 import type { Memory } from '../adapters/memory.ts'
 import { Id } from '../contract/common.ts'
 import { describeError, notFound } from '../errors.ts'
+import { log } from '../log.ts'
 import { LISTENER } from '../principal.ts'
 import { findZip, type ZipEntry } from '../resources/zip.ts'
 import { requestId } from './answer.ts'
@@ -58,7 +59,7 @@ export function mountZip(app: Hono<AppEnv>, memory: Memory): void {
     }
     const read = { [Symbol.asyncIterator]: () => ({ next: () => files.next(), throw: stop }) }
     const logFailure = (error: unknown) =>
-      isStopped || console.error(JSON.stringify({ event: 'zip_ended', api_request_id, error: describeError(error) }))
+      isStopped || log('error', 'zip_ended', { api_request_id, error: describeError(error) })
     c.executionCtx.waitUntil(makeZip(read).pipeTo(writable).catch(logFailure))
     return c.body(readable, 200, headers)
   })
