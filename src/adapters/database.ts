@@ -65,15 +65,15 @@ export const among = (values: readonly unknown[]) => sql`(select value from json
  * names every column of the table, so their order does not matter.
  */
 export function insertFrom<T extends SQLiteTable>(db: Database, table: T, values: SQLiteInsertValue<T>, source: SQL) {
-  const all = Object.entries(getTableColumns(table))
-  const columns = all.filter(([, column]) => !column.generated)
+  const allColumns = Object.entries(getTableColumns(table))
+  const columns = allColumns.filter(([, column]) => !column.generated)
   const fields = columns.map(([name, column]) => {
     const { [name]: value = column.default ?? null } = values as Record<string, unknown>
     return [name, (is(value, SQL) ? value : sql`${sql.param(value, column)}`).as(column.name)]
   })
   const select = db.select(Object.fromEntries(fields) as Record<string, SQL.Aliased>).from(source)
   // Drizzle compares the names with the table's columns and throws if they differ. This check forgets that generated columns are skipped.
-  return db.insert(table).select((columns.length < all.length ? select.getSQL() : select) as never)
+  return db.insert(table).select((columns.length < allColumns.length ? select.getSQL() : select) as never)
 }
 
 /** A statement whose text is built once per isolate, because Drizzle takes longer for it than the rest of a request. Values are bound per request. */

@@ -182,16 +182,16 @@ export async function readObject(env: Env, path: string, offset: number, length:
   return new Uint8Array(object ? await object.arrayBuffer() : [])
 }
 
-/** Deletes every object below a prefix except those that `kept` accepts. Idempotent. Calls `alive` after each page of a thousand. */
+/** Deletes every object below a prefix except those that `isKept` accepts. Idempotent. Calls `alive` after each page of a thousand. */
 export async function deletePrefix(
   env: Env,
   prefix: string,
   alive: () => Promise<unknown>,
-  kept: (path: string) => boolean = () => false,
+  isKept: (path: string) => boolean = () => false,
 ): Promise<void> {
   for (let cursor: string | undefined; ;) {
     const page = await env.MEDIA.list({ prefix, limit: 1000, ...(cursor !== undefined && { cursor }) })
-    const deletable = page.objects.map((object) => object.key).filter((path) => !kept(path))
+    const deletable = page.objects.map((object) => object.key).filter((path) => !isKept(path))
     if (deletable.length > 0) await env.MEDIA.delete(deletable)
     if (!page.truncated) return
     cursor = page.cursor

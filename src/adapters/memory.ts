@@ -15,7 +15,7 @@ export type KeptTrack = PlayedIn & {
 
 /** A cached response without its prefix, which holds the request id. */
 export interface KeptAnswer {
-  rest: string
+  suffix: string
   /** The secret that grants access to this entry. */
   secret: string
 }

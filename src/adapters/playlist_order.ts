@@ -72,7 +72,7 @@ export function showPlaces(recorder: Recorder, places: SQL, recordsEvent: boolea
   const restorable = sql`${places} and ${isHidden} and exists (
     select 1 from tracks, collections where tracks.id = track_id and collections.id = tracks.collection_id)`
   const count = (of: SQL) => sql`(select count(*) from playlist_tracks where ${of})`
-  const fits = sql`${count(sql`playlist_id = playlists.id`)}
+  const hasRoom = sql`${count(sql`playlist_id = playlists.id`)}
     + ${count(sql`playlist_id in ('whole:' || playlists.id, 'alone:' || playlists.id) and ${restorable}`)} <= ${MAX_PLAYLIST_TRACKS}`
   // Positions were taken before the trash, so the n-th restored entry follows n other restored ones.
   const restored = sql`(select id as place_id, ${homeId} as home, position, row_number() over (partition by playlist_id order by position) as n
@@ -81,7 +81,7 @@ export function showPlaces(recorder: Recorder, places: SQL, recordsEvent: boolea
     db
       .update(playlists)
       .set({ version: sql`version + 1`, change_id })
-      .where(sql`id in (select ${homeId} from playlist_tracks where ${restorable}) and ${fits}`),
+      .where(sql`id in (select ${homeId} from playlist_tracks where ${restorable}) and ${hasRoom}`),
     db
       .update(playlistTracks)
       .set({ playlist_id: sql`home`, position: sql`returning_place.position - n + 0.5 + n / 2000.0` })

@@ -69,8 +69,8 @@ export async function viewSigner(env: Env, now: number, ends_at: number, cache: 
   return async (path, query = {}) => {
     const address = pathname + path.split('/').map(encode).join('/')
     // Parameters are signed in byte order, in which capitals come first.
-    const more = Object.entries(query).map(([name, value]) => `&${encode(name)}=${encode(value)}`)
-    const parameters = signed + more.join('')
+    const extra = Object.entries(query).map(([name, value]) => `&${encode(name)}=${encode(value)}`)
+    const parameters = signed + extra.join('')
     const unsigned = `${origin}${address}?${parameters}`
     const cached = cache.get(unsigned)
     if (cached) return cached

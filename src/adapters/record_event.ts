@@ -23,18 +23,18 @@ export interface Recorder {
 
 /**
  * The statement that writes an event for each row of a source (`tracks where …`), for the batch that changes these rows. It comes before the
- * statement of the change, with the same condition, so that each change has an event; after it, if the statement creates the rows. `more` adds fields
- * or replaces columns; values can be SQL.
+ * statement of the change, with the same condition, so that each change has an event; after it, if the statement creates the rows. `extraFields` adds
+ * fields or replaces columns; values can be SQL.
  */
 export function recordEvents(
   { db, actor }: Recorder,
   type: EventType & (`${Scope}.${string}` | 'webhook.test'),
   source: SQL,
-  more: Record<string, unknown> = {},
+  extraFields: Record<string, unknown> = {},
 ) {
   const scope = (type === 'webhook.test' ? 'webhook_endpoint' : type.split('.')[0]) as Scope
   const columns = EVENT_COLUMNS[scope].map((name) => [name, sql.raw(name === `${scope}_id` ? 'id' : name)])
-  const fields = Object.entries({ ...(Object.fromEntries(columns) as object), ...more }).map(
+  const fields = Object.entries({ ...(Object.fromEntries(columns) as object), ...extraFields }).map(
     ([name, value]) => sql`${name}, ${is(value, SQL) ? value : sql`json(${JSON.stringify(value)})`}`,
   )
   const last = sql`coalesce((select max(seq) from events where events.organization_id = row_of.organization_id), 0)`

@@ -53,7 +53,7 @@ function foldedTexts(kind: Kind, values: Texts): Record<string, string | null> {
 
 /** The column `folded` of a new row with these texts. */
 export function foldedOf(kind: Kind, values: Texts): string | null {
-  const texts = Object.entries(foldedTexts(kind, values)).filter(([, one]) => one !== null)
+  const texts = Object.entries(foldedTexts(kind, values)).filter(([, value]) => value !== null)
   return texts.length === 0 ? null : JSON.stringify(Object.fromEntries(texts))
 }
 
@@ -129,5 +129,5 @@ export function matching(kind: Kind, { organization_id, collection_id, ...filter
     ...(filters.creator_id ? [`by${bare(filters.creator_id)}`] : []),
     ...(filters.organization_index ? [`ix${toHex(new TextEncoder().encode(filters.organization_index))}`] : []),
   ]
-  return [...scope.map((one) => `scope:"${one}"`), ...words.map((one) => `text:"${one}"*`)].join(' AND ')
+  return [...scope.map((term) => `scope:"${term}"`), ...words.map((term) => `text:"${term}"*`)].join(' AND ')
 }

@@ -20,15 +20,18 @@ export const RequiredTitle = Title.min(1, 'must not be empty')
 export const unique = <const T extends z.ZodType<readonly unknown[]>>(list: T) =>
   list.overwrite((values) => [...new Set(values)] as never)
 
-const depth = (value: unknown, left: number): boolean =>
-  typeof value !== 'object' || value === null || (left > 0 && Object.values(value).every((v) => depth(v, left - 1)))
+const isWithinDepth = (value: unknown, levels: number): boolean =>
+  typeof value !== 'object' ||
+  value === null ||
+  (levels > 0 && Object.values(value).every((v) => isWithinDepth(v, levels - 1)))
 
 /** Free-form key/values: at most 16 KB as JSON and 5 levels deep. */
 export const Metadata = z
   .record(z.string(), z.unknown())
-  .refine((m) => depth(m, MAX_METADATA_DEPTH), `must not be nested deeper than ${MAX_METADATA_DEPTH} levels`)
+  .refine((m) => isWithinDepth(m, MAX_METADATA_DEPTH), `must not be nested deeper than ${MAX_METADATA_DEPTH} levels`)
   .refine(
-    (m) => !depth(m, MAX_METADATA_DEPTH) || new TextEncoder().encode(JSON.stringify(m)).length <= MAX_METADATA_BYTES,
+    (m) =>
+      !isWithinDepth(m, MAX_METADATA_DEPTH) || new TextEncoder().encode(JSON.stringify(m)).length <= MAX_METADATA_BYTES,
     `must be at most ${MAX_METADATA_BYTES} bytes as JSON`,
   )
 

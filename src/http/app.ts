@@ -52,7 +52,7 @@ export function createApp(memory: Memory) {
   // Fixed paths come before parameters that would match them, and also allow the methods of those routes.
   for (const path of [...methods.keys()].toSorted((a, b) => Number(a.endsWith(':_')) - Number(b.endsWith(':_')))) {
     app.all(path, () => {
-      const allowed = [...methods].flatMap(([route, routeMethods]) => (fits(path, route) ? routeMethods : []))
+      const allowed = [...methods].flatMap(([route, routeMethods]) => (matchesRoute(path, route) ? routeMethods : []))
       const allow = [...new Set(allowed)].join(', ')
       throw new ApiError('method_not_allowed', `This path answers ${allow} only`, undefined, { allow })
     })
@@ -62,7 +62,7 @@ export function createApp(memory: Memory) {
   return app
 }
 
-const fits = (path: string, route: string) => new RegExp(`^${route.replaceAll(':_', '[^/]+')}$`).test(path)
+const matchesRoute = (path: string, route: string) => new RegExp(`^${route.replaceAll(':_', '[^/]+')}$`).test(path)
 
 const logged: MiddlewareHandler<AppEnv> = async (c, next) => {
   const started_at = Date.now()

@@ -27,22 +27,22 @@ function maximumOf(name: string, value: string | undefined): number {
 }
 
 /** The play session or share of an embed's URL and its appearance; 404 for any other URL (oEmbed §2.3.4). */
-function parseAddress(url: string | undefined, base: string): { id?: string; slug?: string; looks: Looks } {
+function parseAddress(url: string | undefined, base: string): { id?: string; slug?: string; appearance: Looks } {
   if (!url) throw invalid('url', 'is required')
   const address = URL.canParse(url) ? new URL(url) : null
   const path = address && address.origin + address.pathname
   const slug = address && slugOf(address, base)
-  if (slug) return { slug, looks: looksOf(url) }
+  if (slug) return { slug, appearance: looksOf(url) }
   const id = path?.startsWith(`${base}/embed/`) ? Id.safeParse(path.slice(`${base}/embed/`.length)) : null
   if (!address || !id?.success) throw notFound('embed')
-  return { id: id.data, looks: looksOf(url) }
+  return { id: id.data, appearance: looksOf(url) }
 }
 
 /** The embed behind a URL, and the URL of its frame. */
-async function find(context: Context, base: string, { id, slug }: { id?: string; slug?: string }) {
-  if (id) return { found: await findEmbed(context, id), src: `${base}/embed/${id}` }
+async function findTarget(context: Context, base: string, { id, slug }: { id?: string; slug?: string }) {
+  if (id) return { embed: await findEmbed(context, id), src: `${base}/embed/${id}` }
   const { share, embed } = await unfurledShare(context, slug ?? '')
-  return { found: withLastingPictures(embed, `${base}/s/${share.slug}`), src: `${base}/embed/s/${share.slug}` }
+  return { embed: withLastingPictures(embed, `${base}/s/${share.slug}`), src: `${base}/embed/s/${share.slug}` }
 }
 
 /** The largest square that fits; empty if none does. */
@@ -60,15 +60,15 @@ export function mountOembed(app: Hono<AppEnv>, memory: Memory): void {
     const { url, format = 'json', maxwidth, maxheight } = c.req.query()
     if (format !== 'json') return c.text('Only format=json is served', 501)
     const base = baseUrl(c.env, c.req.url)
-    const { looks: appearance, ...target } = parseAddress(url, base)
+    const { appearance, ...target } = parseAddress(url, base)
     const room = { width: maximumOf('maxwidth', maxwidth), height: maximumOf('maxheight', maxheight) }
     const context = contextOf(c, LISTENER, memory, openDatabase(c.env.DB))
     const secret = target.id ?? `share:${target.slug}`
-    const { found, src: frame_url } = await limitReading(c, memory, secret, () => find(context, base, target)).catch(
-      asNotFound,
-    )
-    const { title, subtitle, cover_image, seconds_left } = found
-    const full = embedHeight(found.scope, await countTracks(context, found, EMBED_ROWS))
+    const { embed, src: frame_url } = await limitReading(c, memory, secret, () =>
+      findTarget(context, base, target),
+    ).catch(asNotFound)
+    const { title, subtitle, cover_image, seconds_left } = embed
+    const full = embedHeight(embed.scope, await countTracks(context, embed, EMBED_ROWS))
     const tooSmall = room.height < full || room.width < EMBED_LEAST_WIDTH
     const compact = appearance.layout === 'compact' || tooSmall
     const width = Math.min(EMBED_WIDTH, room.width)

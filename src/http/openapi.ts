@@ -19,8 +19,8 @@ const ref = (id: string) => COMPONENTS + id
 /** A schema. Named schemas in it (`.meta({ id })`) become references. */
 function toSchema(schema: z.ZodType, io: 'input' | 'output'): Json {
   const settings = { io, override: tidy, unrepresentable: 'any' } as const
-  const { $schema: _schema, $defs: _defs, ...rest } = z.toJSONSchema(schema, settings)
-  return JSON.parse(JSON.stringify(rest).replaceAll('#/$defs/', COMPONENTS)) as Json
+  const { $schema: _schema, $defs: _defs, ...jsonSchema } = z.toJSONSchema(schema, settings)
+  return JSON.parse(JSON.stringify(jsonSchema).replaceAll('#/$defs/', COMPONENTS)) as Json
 }
 
 /** The named schemas. */

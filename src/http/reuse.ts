@@ -24,7 +24,7 @@ export function keep(
   const suffix = text.slice(PREFIX.length + ID_LENGTH)
   const { organization_id, secret, until } = answer
   const bytes = 2 * (suffix.length + request.url.length)
-  memory.answers.set(keyOf(request, env), { rest: suffix, secret }, { organization_id, bytes, until })
+  memory.answers.set(keyOf(request, env), { suffix, secret }, { organization_id, bytes, until })
 }
 
 /** Responds from the cache, or with `others` on a miss. */
@@ -41,7 +41,7 @@ export function answerAgain(
   // A client above the rate limit falls through to the app, which answers 429.
   return mayRead(env, cached.secret, clientOf(request.headers)).then((isAllowed) => {
     if (!isAllowed) return others()
-    const text = method === 'HEAD' ? null : PREFIX + crypto.randomUUID() + cached.rest
+    const text = method === 'HEAD' ? null : PREFIX + crypto.randomUUID() + cached.suffix
     return new Response(text, { headers: JSON_HEADERS })
   }, others)
 }

@@ -74,21 +74,21 @@ const ancestorsOf = ({ allowed_origins, password_hash }: ShareRow) =>
 
 async function respond(c: Page, memory: Memory, isFrame: boolean, password?: string): Promise<Response> {
   const appearance = isFrame ? looksOf(c.req.url) : null
-  const look = { theme: appearance?.theme, style: STYLE }
+  const pageStyle = { theme: appearance?.theme, style: STYLE }
   try {
     const slug = slugParam(c)
-    const { share, ...shown } = await limitReading(c, memory, `share:${slug}`, () =>
+    const { share, ...page } = await limitReading(c, memory, `share:${slug}`, () =>
       answer(c, memory, slug, appearance, password),
     )
     return await answerPage(c, {
-      ...look,
-      ...shown,
+      ...pageStyle,
+      ...page,
       ancestors: ancestorsOf(share),
       form: "'self'",
       isPublic: share.password_hash === null && share.is_slug_own && !isFrame,
     })
   } catch (error) {
-    return problemPage(c, error, look, (error) => {
+    return problemPage(c, error, pageStyle, (error) => {
       const problem = problemOf(error)
       return {
         ...problem,
