@@ -15,8 +15,8 @@ import { discardUpload, findUnchecked, isUnchecked, mayTake, replacedPaths, take
 import { nudgeFor } from './webhook.ts'
 
 /**
- * Has the upload arrived? Reached by R2's event, by reading the track, by `upload_complete` and by the sweep
- * (docs/architecture.md#how-audio-flows); all four may come at once or twice.
+ * Checks whether an upload has arrived. Called by R2's event, by reading the track, by `upload_complete` and by the sweep
+ * (docs/architecture.md#how-audio-flows); calls may overlap and repeat.
  */
 
 type Waiting = Pick<
@@ -24,17 +24,20 @@ type Waiting = Pick<
   'id' | 'organization_id' | 'status' | 'info' | 'source_path' | 'upload_path' | 'upload_expires_at' | 'created_at'
 >
 
-/** The sweep looks no more; late bytes are still found by R2's event or by reading. */
+/** The sweep stops checking; late files are still found by R2's event or by reading the track. */
 const NEVER = Number.MAX_SAFE_INTEGER
 
 /** Seconds between two checks of a handle whose track is in the trash: the longest delay of a message (Queues, Limits). */
 const LATER = 12 * 3600
 
-/** The track still waits for the very upload that was looked at. */
+/** Whether the track still waits for the upload that was checked. */
 const waitsFor = (track: Waiting) =>
   and(eq(tracks.id, track.id), eq(tracks.awaiting_upload, true), eq(tracks.upload_path, track.upload_path))!
 
-/** Takes the file of the newest upload handle that has a good one, or fails the track when none can arrive any more. True when the row changed. */
+/**
+ * Takes the file of the newest upload handle that has a valid one, or fails the track when none can arrive any more. Returns true when the
+ * row changed.
+ */
 export async function ingest(system: System, track: Waiting): Promise<boolean> {
   const arrived = await findUploads(system.env, track.upload_path, track.source_path)
   let newestFault: Fault | null = null
@@ -42,7 +45,7 @@ export async function ingest(system: System, track: Waiting): Promise<boolean> {
     const fault = await faultOf(system.env, source)
     if (!fault) {
       if (!(await take(system, track, source))) continue
-      // A bad file at the newest handle is rejected by the next look, when the track has this one.
+      // A bad file at the newest handle is rejected by the next check, after the track has this one.
       for (const older of arrived.slice(at + 1)) await discardUpload(system, track.id, older)
       return true
     }
@@ -52,7 +55,7 @@ export async function ingest(system: System, track: Waiting): Promise<boolean> {
   }
   if (newestFault) return refuse(system, track, newestFault)
   if (arrived.length > 0) return false
-  // It was refused, and whoever did that came no further.
+  // Rejected earlier, but the worker died before it marked the track as failed.
   if (track.status === 'initializing' && track.info.error) return fail(system, track)
   return expire(system, track)
 }
@@ -71,19 +74,19 @@ async function faultOf(env: Env, { path, size }: { path: string; size: number })
   return 'code' in found ? failure(found.code, found.message) : null
 }
 
-/** Makes a file the track's source, unless a newer one is. Handles newer than the file's stay open. */
+/** Makes a file the track's source, unless the track has a newer one. Newer handles stay open. */
 async function take(system: System, track: Waiting, source: { path: string; size: number }): Promise<boolean> {
   const { db } = system
   return startTranscode(system, track, source, mayTake(track.id, source.path), {
     taken: ({ isOwner }) => ({
       set: takenFrom(source.path),
       after: [
-        // A statement of its own: the trigger writes `track.uploaded` when the flag falls.
+        // In a separate statement, because the trigger writes `track.uploaded` when the flag falls.
         db
           .update(tracks)
           .set({ awaiting_upload: true })
           .where(and(eq(tracks.id, track.id), isOwner, sql`upload_path > source_path`)),
-        // The track's row names the path now.
+        // The track's row now names the path.
         db
           .update(jobs)
           .set({ state: 'done' })
@@ -93,7 +96,7 @@ async function take(system: System, track: Waiting, source: { path: string; size
   })
 }
 
-/** Rejects the file of the newest handle. The reason is written before the file is deleted: a retry could not find it again. */
+/** Rejects the file of the newest handle. The reason is written before the file is deleted, because a retry could not find the file. */
 async function refuse(system: System, track: Waiting, fault: Fault): Promise<boolean> {
   const { db, env } = system
   const info = sql`json_patch(info, ${JSON.stringify(fault)})`
@@ -104,7 +107,7 @@ async function refuse(system: System, track: Waiting, fault: Fault): Promise<boo
   return fail(system, track, { info })
 }
 
-/** Ends the waiting. A track that has a good file keeps it, also one that was taken after `track` was read. */
+/** Stops waiting for an upload. A track with a valid file keeps it, including one taken after `track` was read. */
 async function fail({ db }: System, track: Waiting, values: { info?: SQL } = {}): Promise<boolean> {
   const status = sql`iif(source_path is null, 'failed', status)`
   const failed = await db
@@ -115,7 +118,7 @@ async function fail({ db }: System, track: Waiting, values: { info?: SQL } = {})
   return failed.length > 0
 }
 
-/** Nothing there: the sweep looks ever less often, and for the last time when the handle has lapsed. */
+/** No file yet: the sweep checks at growing intervals, and a last time when the handle has expired. */
 async function expire({ db, now }: System, track: Waiting): Promise<boolean> {
   if (track.upload_expires_at > now) {
     const pause = Math.max(60_000, (now - track.created_at) / 2)
@@ -135,7 +138,7 @@ async function expire({ db, now }: System, track: Waiting): Promise<boolean> {
   return expired.length > 0
 }
 
-/** A track that an uploaded object belongs to: by its key, `uploads/{organization}/{collection}/{track}` with or without a suffix. */
+/** Ingests an uploaded object. Its key names the track: `uploads/{organization}/{collection}/{track}` with or without a suffix. */
 export async function ingestPath(system: System, path: string): Promise<void> {
   const id = /^uploads\/[^/]+\/[^/]+\/([0-9a-f-]{36})(\.\w+)?$/.exec(path)?.[1]
   const track = id && (await system.db.select().from(tracks).where(eq(tracks.id, id)).get())
@@ -144,7 +147,7 @@ export async function ingestPath(system: System, path: string): Promise<void> {
   else if (track.awaiting_upload && (await ingest(system, track))) await nudgeFor(system, track.organization_id)
 }
 
-/** Deletes a late file at an older handle, also when the handle's purge job has run. */
+/** Deletes a late file of an older handle, even if the handle's purge job has already run. */
 async function dropLate(system: System, track: Pick<Waiting, 'id' | 'organization_id' | 'source_path'>, path: string) {
   if (await discardReplaced(system, track, path)) return
   const unused = sql`tracks where id = ${track.id} and source_path > ${path} and not exists (
@@ -152,13 +155,13 @@ async function dropLate(system: System, track: Pick<Waiting, 'id' | 'organizatio
   await purgeLaterFrom(system, track.organization_id, sql`json_array(${path})`, unused)
 }
 
-/** Deletes the files of handles older than that of the track's source, or `only` the one at a path; true when there was one. */
+/** Deletes the files of handles older than that of the track's source, or only the file at path `only`. Returns true if there was one. */
 export async function discardReplaced(
   system: System,
   { id, source_path }: Pick<Waiting, 'id' | 'source_path'>,
   only?: string,
 ): Promise<boolean> {
-  // No handle is older than the first one, whose path has no suffix.
+  // The first handle, whose path has no suffix, has no predecessors.
   if (!source_path?.includes('.')) return false
   const paths = (await replacedPaths(system, source_path)).filter((path) => only === undefined || path === only)
   const files = await Promise.all(paths.map((path) => findFile(system.env, path)))
@@ -192,7 +195,7 @@ export async function endUpload(system: System, job: Job<'purge'>): Promise<Outc
   return done
 }
 
-/** Looks for uploads that nobody told of. */
+/** Polls for uploads whose event never arrived. */
 export async function ingestWaiting(system: System, limit: number): Promise<void> {
   const { db, now } = system
   const waiting = await db

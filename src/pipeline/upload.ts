@@ -10,8 +10,8 @@ import { AFTER_URLS, insertJobFrom } from './jobs.ts'
 import { hasFinalFiles } from './transcode/files.ts'
 
 /**
- * Upload handles of a track (docs/decisions/0063). Each has a path of its own; the newest one with a complete file wins. Each path has a purge
- * job, whose id is the path, as soon as the track has two handles: an object there is used by the track or gets deleted.
+ * Upload handles of a track (docs/decisions/0063). Each handle has its own path, and the newest handle with a complete file wins. When a
+ * track has two or more handles, each path has a purge job whose id is the path: its object is either used by the track or deleted.
  */
 
 /** A new handle. */
@@ -23,7 +23,7 @@ interface Handle {
   file_name_original?: string | undefined
 }
 
-/** Statements that insert the purge jobs of a new handle and of the handle before it, if that has none; they precede the track's update. */
+/** Statements that insert the purge jobs of a new handle and of the previous one, if that has none. They precede the track's update. */
 export function keepUploads(system: System, organization_id: string, track: SQL, handle: Handle) {
   const insert = (path: SQL, expires_at: SQL, names: SQL, source: SQL, seconds: number) => {
     const upload = sql`json_object('track_id', id, 'expires_at', ${expires_at}, ${names})`
@@ -43,10 +43,10 @@ export function keepUploads(system: System, organization_id: string, track: SQL,
   ] as const
 }
 
-/** Matches the purge job of a path that was given up. */
+/** Matches the purge job of an abandoned path. */
 export const isGivenUp = (path: string) => sql`id = ${path} and payload -> '$.upload' is null`
 
-/** Whether the size of a path's joined parts was not checked yet. */
+/** Whether the size of a path's joined parts has not been checked yet. */
 export const isUnchecked = (track_id: string, path: string) =>
   sql`exists (select 1 from multipart_uploads where track_id = ${track_id} and path = ${path} and state = 'open')`
 
@@ -56,7 +56,7 @@ export async function findUnchecked({ db }: System, track_id: string, path: stri
   return found!.is === 1
 }
 
-/** The condition of taking a file: its handle is newer than that of the track's source, and was not given up. */
+/** Condition for taking a file: its handle is newer than that of the track's source, and was not abandoned. */
 export const mayTake = (track_id: string, path: string) =>
   and(
     eq(tracks.id, track_id),
@@ -68,18 +68,18 @@ export const mayTake = (track_id: string, path: string) =>
 
 const sent = (field: string, path: SQL) => sql`(select payload ->> ${`$.upload.${field}`} from jobs where id = ${path})`
 
-/** The name that a path's handle has, or the track's own. */
+/** The file name of a path's handle, or the track's own. */
 const nameOf = (column: 'file_name' | 'file_name_original', path: SQL) =>
   sql<string>`coalesce(${sent(column, path)}, tracks.${sql.raw(column)})`
 
-/** The name under which a path's file is listed when it is replaced. */
+/** The name under which a path's file is listed after its replacement. */
 const listedName = (path: SQL) => sql<string>`coalesce(${sent('listed_name', path)}, ${nameOf('file_name', path)})`
 
-/** The column `folded` that goes with these names. */
+/** The column `folded` for these names. */
 const foldedOf = (path: SQL) =>
   sql<string>`iif(${sent('file_name', path)} is null, folded, ${withFolded(sql`json_object('file_name', ${sent('folded_name', path)})`)})`
 
-/** The names of the track's source, and the column `folded` with them. */
+/** The names of the track's source, and the column `folded` for them. */
 export const namesOfSource = {
   file_name: nameOf('file_name', sql`source_path`),
   file_name_original: nameOf('file_name_original', sql`source_path`),
@@ -87,8 +87,8 @@ export const namesOfSource = {
 }
 
 /**
- * The columns of a track that takes a file. A track that plays keeps its names until the new files are ready. A source that was not processed
- * yet is added to `info.replaced_uploads`.
+ * Columns of a track that takes a file. A playing track keeps its names until the new files are ready. A source that was not processed yet is
+ * added to `info.replaced_uploads`.
  */
 export function takenFrom(path: string) {
   const isReplaced = sql`(status in ('processing', 'fallback_processing') and source_path is not null and not exists (
@@ -106,7 +106,7 @@ export function takenFrom(path: string) {
   }
 }
 
-/** `info` with one more replaced upload; the newest 20 are kept. */
+/** Adds a replaced upload to `info`; the newest 20 are kept. */
 function withReplaced(info: SQL, file_name: SQL, size: SQL): SQL {
   const kept = sql`(select json_group_array(json(value)) from (select value from (
     select key, value from json_each(coalesce(info -> '$.replaced_uploads', '[]'))
@@ -149,7 +149,7 @@ export async function replacedPaths({ db }: System, source_path: string): Promis
   return found.map(({ path }) => path)
 }
 
-/** Statements that give a path up: its job becomes a plain purge, and the track waits for the handle before it, if that is still open. */
+/** Statements that abandon a path: its job becomes a plain purge, and the track waits for the previous handle if that is still open. */
 export function giveUp(
   { db, now }: System,
   { track_id, path }: Pick<MultipartRow, 'track_id' | 'path'>,

@@ -3,12 +3,9 @@ import { type SQL, sql } from 'drizzle-orm'
 import type { System } from '../context.ts'
 import { describeError } from '../errors.ts'
 
-/** Deliveries that are due, and who is told of them (docs/decisions/0057); they are sent in webhook_send.ts. */
+/** Finds due deliveries and wakes the consumer (docs/decisions/0057); webhook_send.ts sends them. */
 
-/**
- * The endpoints that something is to be sent to, by one look into the index for each that has anything to come; the number of deliveries does
- * not matter.
- */
+/** The endpoints with scheduled deliveries. Costs one index lookup per endpoint, regardless of the number of deliveries. */
 export const waiting = sql`with recursive waiting(id) as (
     select min(endpoint_id) from webhook_deliveries where due_at is not null
     union all
@@ -19,11 +16,11 @@ export const dueIn = (now: number) => sql`waiting cross join webhook_endpoints a
   where endpoint.state = 'active' and exists (
     select 1 from webhook_deliveries as due where due.endpoint_id = endpoint.id and due.due_at <= ${now})`
 
-/** Rows that there are when something is to be sent. */
+/** Has a row if any delivery is due. */
 export const dueWebhooks = (now: number): SQL =>
   sql`(select 1 where exists (select 1 from webhook_deliveries where due_at is not null) and exists (${waiting} select 1 from ${dueIn(now)}))`
 
-/** Says that something may be due. When the queue refuses, the sweep comes later. */
+/** Wakes the consumer, because something may be due. When the queue refuses the message, the sweep does it later. */
 export async function nudge({ env }: Pick<System, 'env'>, delaySeconds = 0): Promise<void> {
   try {
     await env.WEBHOOK_QUEUE.send({}, { delaySeconds })
@@ -32,7 +29,9 @@ export async function nudge({ env }: Pick<System, 'env'>, delaySeconds = 0): Pro
   }
 }
 
-/** After work in the background that may have made events: says so where somebody listens, for one row read at most. */
+/**
+ * Wakes the consumer after background work that may have emitted events, if the organization has an active endpoint. Reads at most one row.
+ */
 export async function nudgeFor(system: System, organization_id: string): Promise<void> {
   try {
     const heard = sql`select 1 from webhook_endpoints where organization_id = ${organization_id} and state = 'active' limit 1`

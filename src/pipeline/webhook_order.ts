@@ -4,8 +4,8 @@ import { webhookDeliveries } from '../adapters/webhook_schema.ts'
 import type { System } from '../context.ts'
 
 /**
- * Which of an endpoint's deliveries are due, as statements for the batch of a change: none while it is not active, so that those who look for
- * what is due pass it by; and of a subject that is in order, the first one.
+ * Statements for the batch of a change that decide which of an endpoint's deliveries are due: none while the endpoint is not active, so that
+ * the search for due deliveries skips it; and only the first one of each subject that is delivered in order.
  */
 
 type Writer = Pick<System, 'db' | 'now'>

@@ -4,9 +4,9 @@ import { MAX_WEBHOOK_ANSWER } from '../contract/facts.ts'
 import type { AttemptError } from '../contract/webhook.ts'
 import { refusalOf } from './webhook_url.ts'
 
-/** One request to a receiver, as Standard Webhooks 1.0 says (docs/webhooks.md). */
+/** One request to a receiver, according to Standard Webhooks 1.0 (docs/webhooks.md). */
 
-/** What a request is made of; of the endpoint and the event, as SQL gives them. */
+/** The data of a request, with the endpoint and the event as SQL returns them. */
 export interface Sending {
   endpoint: {
     id: string
@@ -41,19 +41,19 @@ async function sign(secret: string, text: string): Promise<string> {
   return `v1,${btoa(String.fromCharCode(...signature))}`
 }
 
-/** With the secret, and for a while also with the one that it replaced. */
+/** Signs with the secret, and for a limited time with the previous one as well. */
 async function signatureOf(env: Env, { endpoint, event, body }: Sending, at: number): Promise<string> {
   const { previous_secret, previous_secret_expires_at } = endpoint
   const previous = previous_secret !== null && (previous_secret_expires_at ?? 0) > at ? [previous_secret] : []
   const text = `${event.id}.${Math.floor(at / 1000)}.${body}`
   const signWith = async (sealed: string) => sign(await open(env.SIGNING_SECRET, purposeOf(endpoint.id), sealed), text)
-  // One that a former SIGNING_SECRET has sealed is lost; the one that replaced it signs alone.
+  // A previous secret that was sealed with an older SIGNING_SECRET cannot be read; the current one signs alone.
   const former = previous.map((sealed) => signWith(sealed).catch(() => null))
   const signed = await Promise.all([signWith(endpoint.secret), ...former])
   return signed.filter((signature) => signature !== null).join(' ')
 }
 
-/** The headers of an attempt: those that were sent, also when they are shown later. */
+/** The headers of an attempt, as sent; also used to show them later. */
 export const headersOf = (event_id: string, at: number, signature: string) => ({
   'content-type': 'application/json',
   'user-agent': 'Tonearm',
@@ -62,10 +62,10 @@ export const headersOf = (event_id: string, at: number, signature: string) => ({
   'webhook-signature': signature,
 })
 
-/** Milliseconds for which the rest of an answer is waited for that says already whether it has arrived. */
+/** Milliseconds to wait for the body of a response whose status already decides the outcome. */
 const BODY_PATIENCE = 1000
 
-/** The first bytes of an answer as text; the rest is not waited for. */
+/** Returns the first bytes of a response as text, without waiting for the remaining ones. */
 async function beginningOf(response: Response, signal: AbortSignal): Promise<string> {
   const reader = response.body?.getReader()
   if (!reader) return ''
@@ -90,10 +90,10 @@ async function beginningOf(response: Response, signal: AbortSignal): Promise<str
   return new TextDecoder().decode(Uint8Array.from(bytes))
 }
 
-/** Seconds for which a receiver may ask to be left alone. */
+/** Most seconds that a receiver can postpone the next attempt. */
 const MAX_RETRY_AFTER = 86_400
 
-/** Seconds, or a date (RFC 9110 §10.2.3); null where it says nothing that can be read. */
+/** Seconds, or a date (RFC 9110 §10.2.3); null if it cannot be parsed. */
 function retryAfter(header: string | null, now: number): number | null {
   if (header === null) return null
   const seconds = /^\d{1,9}$/.test(header.trim()) ? Number(header) : (Date.parse(header) - now) / 1000
@@ -103,7 +103,7 @@ function retryAfter(header: string | null, now: number): number | null {
 const errorOf = (status: number): AttemptError | null =>
   status >= 200 && status < 300 ? null : status >= 300 && status < 400 ? 'redirect' : 'status'
 
-/** Sends once. It never throws, and takes no longer than receivers are given. */
+/** Sends a request once. Never throws, and stops at the receiver's timeout. */
 export async function send(env: Env, sending: Sending): Promise<Outcome> {
   const at = Date.now()
   const began = performance.now()

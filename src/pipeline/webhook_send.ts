@@ -9,40 +9,44 @@ import { holdAll, isActive, isBehind, releaseHeads } from './webhook_order.ts'
 import { type Outcome, send, type Sending } from './webhook_request.ts'
 
 /**
- * Sends deliveries (docs/decisions/0057): the row is the truth, a message only says that something is due. Whoever sends takes rows for a
- * while, by one statement that moves `due_at`; who dies loses them to the next. So an event may arrive twice, and is never lost.
+ * Sends deliveries (docs/decisions/0057). The rows are the truth; a message only means that something may be due. A sender claims rows for a
+ * limited time with one statement that moves `due_at`; if it dies, the next sender takes over. So an event may arrive twice, but is never
+ * lost.
  */
 
 const MINUTE = 60_000
 const HOUR = 60 * MINUTE
 const DAY = 24 * HOUR
 
-/** Milliseconds after the first try, and from each to the next one. */
+/** Milliseconds until the first attempt, then between attempts. */
 export const SCHEDULE = [0, 5000, 5 * MINUTE, 30 * MINUTE, 2 * HOUR, 5 * HOUR, 10 * HOUR, 14 * HOUR, 20 * HOUR, DAY]
-/** By so much each is sooner or later, so that what failed together does not come together again. */
+/** Fraction by which each pause is shortened or lengthened at random, so that deliveries that failed together do not all retry together. */
 const JITTER = 0.1
-/** An endpoint is paused after so long, and so many attempts, of which none arrived. */
+/** An endpoint is paused after failing for this long and for this many attempts without a success. */
 const FAILING_FOR = 72 * HOUR
 const FAILURES = 20
 
-/** Requests that wait for an answer at a time (Workers, Limits: six connections). */
+/** Concurrent requests (Workers, Limits: six connections). */
 const AT_ONCE = 6
-/** Of these for one endpoint, so that a slow one does not hold up others; one that fails has a single one, and all of those that fail half. */
+/**
+ * Most of these for one endpoint, so that a slow one does not delay others. A failing endpoint gets one, and all failing endpoints together
+ * half.
+ */
 const FOR_ONE = 4
 const FOR_FAILING = 3
-/** Of these for endpoints that nothing is on its way to: those that answer late hold up nobody either. */
+/** Reserved for endpoints with nothing in flight, so that slow receivers cannot starve them. */
 const FOR_IDLE = 2
-/** Milliseconds after which no more are taken, and between looks for what has become due. */
+/** Milliseconds after which no more deliveries are claimed, and between checks for due ones. */
 const LIFE = 20_000
 const LOOK = 1000
-/** Milliseconds beyond the receiver's time in which an attempt is written down. */
+/** Milliseconds for writing the outcome of an attempt, beyond the receiver's timeout. */
 const SLACK = 15_000
-/** The sweep comes every minute: only what is due sooner needs a message. */
+/** The sweep runs every minute, so only earlier deliveries need a message. */
 const SOON = MINUTE
-/** Attempts that a delivery keeps. */
+/** Attempts kept per delivery. */
 const KEPT_ATTEMPTS = 30
 
-/** A delivery in somebody's hands, until `lease`. */
+/** A delivery that a sender has claimed until `lease`. */
 interface Taken extends Sending {
   seq: number
   attempt: number
@@ -52,14 +56,14 @@ interface Taken extends Sending {
 const endpointSql = sql`(select json_object('id', id, 'url', url, 'secret', secret, 'previous_secret', previous_secret,
     'previous_secret_expires_at', previous_secret_expires_at) from webhook_endpoints where id = endpoint_id)`
 
-/** Something is due for it; of others' hands, what they have is counted as far as it matters here. */
+/** An endpoint with due deliveries. `leases` counts deliveries leased by any sender, up to `FOR_ONE`. */
 interface Due {
   id: string
   failing: number
   leases: number
 }
 
-/** How many each endpoint may have more: in turn, those that fail last, and none more than its share. */
+/** Returns how many further deliveries each endpoint may have: one at a time in rounds, failing endpoints last, each up to its share. */
 function sharesOf(due: Due[], running: Iterable<Taken>, free: number) {
   const counts = new Map<string, number>()
   for (const { endpoint } of running) counts.set(endpoint.id, (counts.get(endpoint.id) ?? 0) + 1)
@@ -82,7 +86,7 @@ function sharesOf(due: Due[], running: Iterable<Taken>, free: number) {
   return [...shares]
 }
 
-/** Takes what is due, as far as there is room for it. */
+/** Claims due deliveries, up to the free capacity. */
 async function take(system: System, running: Iterable<Taken>, free: number): Promise<Taken[]> {
   const { env, db } = system
   const now = Date.now()
@@ -120,7 +124,7 @@ async function take(system: System, running: Iterable<Taken>, free: number): Pro
     body: body ?? '',
     event: { id: body === null ? '' : (JSON.parse(body) as { id: string }).id },
   }))
-  // Its event was so old that it is gone: there is nothing to send any more.
+  // Its event has been deleted because of its age, so there is nothing to send.
   const gone = taken.filter(({ body }) => body === '')
   for (const one of gone) {
     await db.batch([db.delete(webhookDeliveries).where(held(one)), releaseHeads(system, one.endpoint.id)])
@@ -129,7 +133,7 @@ async function take(system: System, running: Iterable<Taken>, free: number): Pro
   return taken.filter(({ body }) => body !== '')
 }
 
-/** True as long as the lease is the one that was taken. */
+/** Whether this sender still holds the lease. */
 const held = ({ endpoint, seq, lease }: Taken) =>
   and(
     eq(webhookDeliveries.endpoint_id, endpoint.id),
@@ -138,7 +142,7 @@ const held = ({ endpoint, seq, lease }: Taken) =>
     eq(webhookDeliveries.due_at, lease),
   )
 
-/** When it is tried again: as the schedule says, or later when the receiver asks for it; null: never. */
+/** Time of the next attempt: as scheduled, or later if the receiver asks for it; null if there is none. */
 function nextTry(attempt: number, { at, retry_after }: Outcome): number | null {
   const pause = SCHEDULE[attempt]
   if (pause === undefined) return null
@@ -146,7 +150,7 @@ function nextTry(attempt: number, { at, retry_after }: Outcome): number | null {
   return Math.round(at + Math.max(jittered, (retry_after ?? 0) * 1000))
 }
 
-/** Ends an endpoint's being active, and tells the others, in the batch of the attempt that shows that it should. */
+/** Pauses or disables an endpoint and emits an event, in the batch of the attempt that shows that it should. */
 function stopSending(system: System, id: string, at: number, isGone: boolean) {
   const { db } = system
   const state = isGone ? ('disabled' as const) : ('paused' as const)
@@ -160,7 +164,7 @@ function stopSending(system: System, id: string, at: number, isGone: boolean) {
   ] as const
 }
 
-/** Writes down what came of an attempt: only while the delivery is in these hands, and once, also when it is repeated. */
+/** Writes the outcome of an attempt, but only while this sender holds the lease. Idempotent. */
 async function finish(system: System, taken: Taken, outcome: Outcome): Promise<number | null> {
   const { db } = system
   const { endpoint } = taken
@@ -185,7 +189,7 @@ async function finish(system: System, taken: Taken, outcome: Outcome): Promise<n
         and(
           own,
           sql`exists (select 1 from webhook_deliveries where ${held(taken)})`,
-          // A row less for each that arrives.
+          // Saves one row write per delivery that arrives.
           arrived
             ? sql`(failing_since is not null or last_success_at is null or last_success_at < ${at - MINUTE})`
             : undefined,
@@ -196,7 +200,7 @@ async function finish(system: System, taken: Taken, outcome: Outcome): Promise<n
       .update(webhookDeliveries)
       .set({
         state,
-        // Its endpoint may have been paused meanwhile, or has an order now.
+        // Its endpoint may have been paused, or may deliver in order since then.
         due_at: due_at === null ? null : sql`iif(${isActive(endpoint.id)} and not ${isBehind}, ${due_at}, null)`,
         attempt: tried,
         ...(due_at === null && { subject: null }),
@@ -208,7 +212,10 @@ async function finish(system: System, taken: Taken, outcome: Outcome): Promise<n
   return due_at
 }
 
-/** Makes the next delivery of a subject due, if the one that ends is the only one before. Its subject may be younger than its lease. */
+/**
+ * Makes the next delivery of a subject due if the ending one is the only one before it. Read in SQL, because the subject may have been set
+ * after the claim.
+ */
 const releaseNext = ({ db }: System, taken: Taken) =>
   db
     .update(webhookDeliveries)
@@ -220,7 +227,7 @@ const releaseNext = ({ db }: System, taken: Taken) =>
         where ${held(taken)})`,
     )
 
-/** Sends what is due, several at a time, until nothing is, or its time is over; then it has the rest sent by the next message. */
+/** Sends due deliveries, several at a time, until there are none or its time is over; then the next message sends the remaining ones. */
 export async function sendDue(system: System): Promise<void> {
   const until = Date.now() + LIFE
   const running = new Map<Taken, Promise<void>>()
@@ -230,7 +237,7 @@ export async function sendDue(system: System): Promise<void> {
       const due_at = await finish(system, taken, await send(system.env, taken))
       soonest = Math.min(soonest, due_at ?? Infinity)
     } catch (error) {
-      // It stays taken, and is sent again when that is over.
+      // The row stays leased, and the delivery is sent again when the lease ends.
       console.error(JSON.stringify({ event: 'webhook_not_written', error: describeError(error) }))
     } finally {
       running.delete(taken)

@@ -5,24 +5,24 @@ import type { System } from '../context.ts'
 import { EVENT_DAYS } from '../contract/facts.ts'
 import { releaseHeads } from './webhook_order.ts'
 
-/** Deliveries go with their events, whole days of them, and those of a deleted endpoint before it goes itself (docs/decisions/0057). */
+/** Deliveries are deleted with their events, by whole days; those of a deleted endpoint before the endpoint itself (docs/decisions/0057). */
 
 const DAY = 24 * 3600_000
-/** Rows that one statement deletes, endpoints that one sweep looks after, and statements of it. */
+/** Rows that one statement deletes, endpoints that one sweep handles, and statements that it runs. */
 const CHUNK = 5000
 const ENDPOINTS = 100
 const ROUNDS = 200
 
-/** The first event whose deliveries are kept: the beginning of a day. */
+/** The first `seq` whose deliveries are kept: the start of a day. */
 export const sweptUntil = (now: number) => (Math.floor(now / DAY) - EVENT_DAYS) * DAY
 
-/** Rows that there are when deliveries are to go. */
+/** Has rows if deliveries should be deleted. */
 export const oldWebhooks = (now: number): SQL => sql`webhook_endpoints where swept_until < ${sweptUntil(now)}`
 
-/** What makes an endpoint deleted, at once; its deliveries are not sent any more, and go in chunks. */
+/** Values that mark an endpoint as deleted. From then on nothing is sent, and its deliveries are deleted in chunks. */
 export const deleted = { state: 'deleted', swept_until: -1, secret: '', previous_secret: null } as const
 
-/** Deletes some deliveries of an endpoint that are too old, or all that there are; true when none is left. */
+/** Deletes a chunk of an endpoint's deliveries: those that are too old, or all of a deleted one. Returns true when none remains. */
 export async function deleteSomeOf(system: System, id: string, isDeleted: boolean): Promise<boolean> {
   const { db, now } = system
   const from = sweptUntil(now)
@@ -34,13 +34,13 @@ export async function deleteSomeOf(system: System, id: string, isDeleted: boolea
     isDeleted
       ? db.delete(webhookEndpoints).where(own).returning({ id: webhookEndpoints.id })
       : db.update(webhookEndpoints).set({ swept_until: from }).where(own).returning({ id: webhookEndpoints.id }),
-    // What has waited for these.
+    // Deliveries that waited for the deleted ones.
     ...(isDeleted ? [] : [releaseHeads(system, id)]),
   ])
   return ended.length > 0
 }
 
-/** Deletes what is too old, or an endpoint's that is deleted. */
+/** Deletes old deliveries, and those of deleted endpoints. */
 export async function sweepWebhooks(system: System): Promise<void> {
   const { id, state } = webhookEndpoints
   const found = await system.db

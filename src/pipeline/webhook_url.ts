@@ -1,26 +1,26 @@
 /**
- * Where webhooks are sent: to public hosts, as they are written in the end (docs/webhooks.md#urls). `new URL` has turned every spelling of an
- * IPv4 address into one, `0x7f.1` among them, and letters that look like others into what a name server is asked for.
+ * URLs that webhooks may be sent to: public hosts, in canonical form (docs/webhooks.md#urls). `new URL` has already normalized every spelling
+ * of an IPv4 address, `0x7f.1` among them, and converted lookalike letters to the name that is resolved.
  */
 
-/** Names of which no public name server knows (RFC 6761, 6762, 7686, 8375, 9476, and what networks use at home). */
+/** Names that no public name server resolves (RFC 6761, 6762, 7686, 8375, 9476, and common names of home networks). */
 const PRIVATE =
   /(^|\.)(local|localhost|internal|intranet|private|corp|home|lan|localdomain|domain|host|onion|alt|test|invalid|example|arpa)$/
 
-/** At least two parts, the last of which begins with a letter. */
+/** At least two labels, the last of which starts with a letter. */
 const NAME = /^([a-z0-9_]([a-z0-9_-]{0,61}[a-z0-9_])?\.)+[a-z]([a-z0-9-]{0,61}[a-z0-9])$/
 
 const isLocal = ({ protocol, hostname }: URL) =>
   protocol === 'http:' && (hostname === 'localhost' || hostname === '127.0.0.1')
 
-/** What is most likely meant to be the machine itself, but is not let in as it is written. */
+/** Probably meant as the local machine, but not accepted in this spelling. */
 const LOOPBACK = ['localhost', '127.0.0.1', '[::1]']
 
 type Settings = Pick<Env, 'WEBHOOK_LOCAL' | 'PUBLIC_BASE_URL' | 'S3_ENDPOINT'>
 
 const parse = (text: string) => (URL.canParse(text) ? new URL(text) : null)
 
-/** Why nothing is sent to a URL; null when it may be. `own` is where this service is reached, where that is not configured. */
+/** Returns why a URL is refused; null if it is allowed. `own` is the base URL of this service where none is configured. */
 export function refusalOf(text: string, env: Settings, own = ''): string | null {
   const url = parse(text)
   if (!url) return 'must be a URL'
@@ -35,7 +35,7 @@ export function refusalOf(text: string, env: Settings, own = ''): string | null 
   }
   if (url.protocol !== 'https:') return 'must begin with https://'
   if (!['', '443', '8443'].includes(url.port)) return 'must have no port but 443 or 8443'
-  // A dot at its end says that a name is whole.
+  // A trailing dot marks a fully qualified name.
   const host = url.hostname.replace(/\.$/, '')
   if (host.startsWith('[') || /^[\d.]+$/.test(host)) return 'must have the name of a host in place of its address'
   if (host.length > 253 || !NAME.test(host) || PRIVATE.test(host)) return 'must have the name of a public host'

@@ -12,13 +12,16 @@ import { coverImage, coverOr } from './cover_image.ts'
 import { allowsEarly, bestQuality } from './early.ts'
 import { checkExpiry, checkSessionId, timestamp } from './session.ts'
 
-/** A session and a track that it plays, each undefined where there is none. */
+/** A session and a track that it plays; undefined if not found. */
 interface Parts {
   session?: PlayedSession
   played?: KeptTrack
 }
 
-/** A playlist has its own look, and a track its place in it; elsewhere the track itself tells where it belongs. */
+/**
+ * Cache key of a track. A playlist has its own appearance and includes a track by choice; in other scopes the track alone determines its
+ * context.
+ */
 const keyOf = ({ scope, resource_id }: PlayedSession, track_id: string) =>
   scope === 'playlist' ? `${resource_id}/${track_id}` : track_id
 
@@ -26,11 +29,11 @@ const plays = ({ organization_id, scope, resource_id }: PlayedSession, { track }
   track.organization_id === organization_id &&
   (scope === 'playlist' || resource_id === (scope === 'track' ? track.id : track.collection_id))
 
-/** What a row holds, as it is remembered. */
+/** Converts a row to the form in which it is cached. */
 export function partsOf(row: PlayRow | undefined, now: number): Parts {
   if (!row?.session) return {}
   const { session, track, playlist, organization } = row
-  // A borrowed cover stands behind one that somebody has given the playlist.
+  // A borrowed cover ranks behind one that was uploaded for the playlist.
   const collection = row.collection && coverOr(row.collection, playlist?.cover_path ? null : row.collection.first)
   if (!track || !collection || !organization) return { session }
   const levels = JSON.parse(track.levels) as number[]
@@ -40,7 +43,7 @@ export function partsOf(row: PlayRow | undefined, now: number): Parts {
   return { session, played: { track, collection, playlist, organization, files, levels, urls, until } }
 }
 
-/** Remembered, or in one statement. */
+/** From the isolate's cache, or with one statement. */
 async function findParts(
   { env, db, memory, now }: Context<Client>,
   session_id: string,
@@ -59,42 +62,42 @@ async function findParts(
   if (env.REUSE_ANSWERS !== 'true' || !session) return parts
   const { expires_at: until, organization_id } = session
   memory.sessions.set(session_id, session, { organization_id, bytes: 2000, until })
-  // One that does not play yet, or not finally, is looked at anew each time.
+  // A track that does not play yet, or only from an early file, is read again on every request.
   if (played && changes === memory.changes && played.files[0]?.is_early === 0) {
-    // With room for the URLs.
+    // Includes room for the signed URLs.
     const bytes = 4 * JSON.stringify(row).length + 20_000
     memory.tracks.set(keyOf(session, track_id), played, { organization_id, bytes, until: played.until })
   }
   return parts
 }
 
-/** What a session plays of a track. Public: the two ids are the secret. */
+/** Returns what a session plays of a track. Public: the two ids are the secret. */
 export const findPlayback = async (context: Context<Client>, play_session_id: string, track_id: string) =>
   playable(context, await findParts(context, play_session_id, track_id))
 
-/** The same of what is read already. */
+/** The same for rows that have been read already. */
 export async function playable(context: Context<Client>, parts: Parts) {
   const session = checkExpiry('play session', parts.session, context.now)
   if (!parts.played) throw notFound('track')
   const { track, files: made, levels, urls, until } = parts.played
   const [file] = made
   if (!file) throw notReady(track.status)
-  // An early file never stands beside others.
+  // An early file is always the only file of its track.
   const is_preliminary = file.is_early === 1
   if (is_preliminary && !allowsEarly(session, file, await bestQuality(context, session))) throw notReady(track.status)
   return {
     session,
     track,
     levels,
-    /** None where the organization does not use them. */
+    /** Empty when the organization does not use tags. */
     tags: (parts.played.organization.uses_tags && track.tags) || {},
     list: listOf(session.scope, parts.played),
     urls,
     appearance: appearance(parts.played),
-    /** The session's variants that this track has, in the session's order; of a preliminary one, its early file. */
+    /** The session's variants that this track has, in the session's order; for a preliminary track its early file. */
     files: is_preliminary ? made : session.variants.flatMap((index) => made.filter((file) => file.index === index)),
     is_preliminary,
-    /** How long this may be said again. */
+    /** When the cached response expires. */
     until: Math.min(session.expires_at, until),
   }
 }
@@ -109,7 +112,7 @@ interface Lists {
   organization: { player_subtitle: string | null }
 }
 
-/** What the tracks are played from, in the words of those who made it. */
+/** Title and subtitle of the list that the tracks are played from. */
 export function listOf(scope: PlayScope, { collection, playlist, organization }: Lists): Playback['list'] {
   const list = scope === 'playlist' ? playlist : collection
   if (scope === 'track' || !list) return null
@@ -125,7 +128,9 @@ export const notReady = (status: string) =>
       : `This track is still ${status}; try again soon`,
   )
 
-/** Everything a player needs for one track, field by field: no private column can leak. Signed URLs never outlive the session. */
+/**
+ * Everything that a player needs for one track, field by field, so that no private column can leak. Signed URLs never outlive the session.
+ */
 export async function playback(
   context: Context<Client>,
   found: Awaited<ReturnType<typeof findPlayback>>,
@@ -166,7 +171,10 @@ export async function playback(
   }
 }
 
-/** The handler of the operation of this name, which is answered before the table is loaded: it gives exactly the fields of its schema. */
+/**
+ * The handler of the operation of the same name, which runs before the table is loaded. Its result has exactly the fields of the operation's
+ * schema.
+ */
 export async function playTrack(
   { params: { play_session_id, play_track_id } }: { params: { play_session_id: string; play_track_id: string } },
   context: Context<Client>,

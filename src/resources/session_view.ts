@@ -21,7 +21,7 @@ const toPlaySession = (row: Row): PlaySession => ({
   expires_at: timestamp(row.expires_at),
 })
 
-/** What all tracks of a list inherit from. */
+/** Columns that all tracks of a list inherit. */
 const lettered = { id: 'plain', player_color: 'plain', player_subtitle: 'plain' } as const
 const owners = selectOf({
   organization: columnsOf<typeof organizations.$inferSelect>('organizations')({
@@ -39,7 +39,7 @@ const toRows = (list: { list: { entry: string } | null }[]) =>
 
 type Listed = Pick<Row, 'scope' | 'resource_id' | 'organization_id'>
 
-/** The tracks that a session lists, up to a limit, each with the title, subtitle and color that it has there. */
+/** Returns the tracks that a session lists, up to a limit, each with its effective title, subtitle and color. */
 export async function listedTracks({ db }: Context, { scope, resource_id, organization_id }: Listed, limit: number) {
   const [owner, list] = await batch(db, [
     owners.bind(db, { organization_id, resource_id }),
@@ -57,7 +57,7 @@ function levelsOf(rows: Record<string, unknown>[]) {
 const withLetters = (rows: ListedRow[], { organization, playlist }: ReturnType<typeof levelsOf>) =>
   rows.map((track) => ({ ...track, ...lettering({ track, collection: track.collection, playlist, organization }) }))
 
-/** How many tracks a session lists, up to a limit. */
+/** Returns the number of tracks that a session lists, up to a limit. */
 export async function countTracks(
   { db }: Context,
   { scope, resource_id }: Pick<Row, 'scope' | 'resource_id'>,
@@ -67,7 +67,7 @@ export async function countTracks(
   return toRows(sessionList[scope].decode(list!)).length
 }
 
-/** What a view is made of, to be run in one batch. */
+/** The statements of a session's view, for one batch. */
 export function bindView({ db }: Context, { id: session_id, scope, resource_id, organization_id }: Row) {
   return [
     owners.bind(db, { organization_id, resource_id }),
@@ -76,7 +76,7 @@ export function bindView({ db }: Context, { id: session_id, scope, resource_id, 
   ]
 }
 
-/** The session's tracks as listeners see them, and the first that plays already, from the rows of `bindView`. */
+/** Builds the view from the rows of `bindView`: the session's tracks as listeners see them, and the first one that plays already. */
 export async function toView(context: Context, session: Row, [owner, list, first]: Record<string, unknown>[][]) {
   const { scope } = session
   const levels = levelsOf(owner!)
@@ -92,11 +92,11 @@ export async function toView(context: Context, session: Row, [owner, list, first
   }
 }
 
-/** The same of a session that is read. */
+/** The same for a session that was read separately. */
 export const sessionView = async (context: Context, session: Row) =>
   toView(context, session, await batch(context.db, bindView(context, session)))
 
-/** The first track that plays in this session. */
+/** Returns the id of the first track that plays in this session, or null. */
 async function firstPlayable(context: Context, session: Row, rows: ListedRow[]) {
   let best: number | undefined
   for (const { file, id } of rows) {
@@ -108,7 +108,9 @@ async function firstPlayable(context: Context, session: Row, rows: ListedRow[]) 
   return null
 }
 
-/** Its play view; null when it was deleted in this moment, or cannot be finished. An early file's is read now. */
+/**
+ * Returns the track's play view; null when the track was deleted in the meantime or does not play. An early file's view is read separately.
+ */
 async function viewOf(context: Context, session: Row, track_id: string, found: PlayRow | undefined) {
   try {
     const isFound = found?.track?.id === track_id

@@ -40,17 +40,17 @@ const toTrack = (row: TrackRow) => ({
 const own = ({ principal }: Context, id: string) =>
   and(eq(tracks.id, id), eq(tracks.organization_id, principal.organization_id), isInCollection)
 
-/** A track of the caller's organization, or 404. */
+/** Returns a track of the caller's organization; throws 404. */
 export async function findTrack(context: Context, id: string): Promise<TrackRow> {
   const row = await context.db.select(trackColumns).from(tracks).where(own(context, id)).get()
   if (!row) throw notFound('track')
   return row
 }
 
-/** The track after looking whether its upload has arrived meanwhile (docs/architecture.md#how-audio-flows). */
+/** Returns the track after checking whether its upload has arrived (docs/architecture.md#how-audio-flows). */
 export const refreshTrack = async (context: Context, id: string) => refresh(context, await findTrack(context, id))
 
-/** The same for a row; what the caller has just set of it stays, whatever others set since. */
+/** The same for a row. The values in `set`, which the caller has just written, override later changes by others. */
 async function refresh(context: Context, row: TrackRow, set: Partial<TrackRow> = {}) {
   const isNew = row.awaiting_upload && (await ingest(context, row))
   const track = toTrack(isNew ? { ...(await findTrack(context, row.id)), ...set } : row)
@@ -59,19 +59,19 @@ async function refresh(context: Context, row: TrackRow, set: Partial<TrackRow> =
   return waiting ? { ...track, info: { ...track.info, waiting } } : track
 }
 
-/** The columns that an update changes; undefined when it names none. */
+/** Columns that an update changes; undefined when there are none. */
 export function updated({ title, ...fields }: TrackUpdate, now: number) {
   const values = { ...(title !== undefined && { player_title: title }), ...fields }
   return Object.keys(values).length > 0 ? { ...values, updated_at: now } : undefined
 }
 
-/** The fields that an update has set, for its event. */
+/** Names of the fields that an update changes, for its event. */
 export const changedBy = (values: object) => Object.keys(values).filter((name) => name !== 'updated_at')
 
 export const notUploaded = (message = 'This track has no file yet; upload one first') =>
   new ApiError('track_not_uploaded', message)
 
-/** Loads a track as the API shows it. */
+/** Returns a track as the API shows it. */
 export const showTrack = async (context: Context, id: string) => toTrack(await findTrack(context, id))
 
 type NewTrack = Pick<Row, 'collection_id' | 'file_name'> &
@@ -91,7 +91,7 @@ type NewTrack = Pick<Row, 'collection_id' | 'file_name'> &
     is_theme_overridable?: boolean | undefined
   }
 
-/** Writes a track at the end of its collection and answers it with its upload handles. 404 when that is not there. */
+/** Adds a track at the end of its collection and returns it with its upload handles; throws 404 when there is no such collection. */
 export async function insertTrack(context: Context, { file_size, content_type, ...values }: NewTrack) {
   const { db, principal, now } = context
   checkFacts(context.env, { file_size, content_type })
@@ -135,11 +135,14 @@ export async function insertTrack(context: Context, { file_size, content_type, .
   }
 }
 
-/** The handle of a track's cover, which comes to lie with its files: below its index, where it stays when the track has moved. */
+/** The upload handle of a track's cover. The cover is stored with the track's files, below its index, where it stays when the track moves. */
 export const trackCoverUpload = (context: Context, row: TrackRow) =>
   coverUpload(context, 'track', { ...row, collection_id: `${folderOf(row)}/${row.index}` })
 
-/** A new handle for a track's audio, with a path of its own. Older handles count until a file arrives there (docs/decisions/0063). */
+/**
+ * Returns a new upload handle for a track's audio, with its own path. Older handles remain valid until a file arrives there
+ * (docs/decisions/0063).
+ */
 export async function renewUpload(
   context: Context,
   id: string,
@@ -162,8 +165,8 @@ const PURGED = 25
 type Deleted = Pick<Row, 'id' | 'organization_id' | 'collection_id' | 'folder_id' | 'index' | 'job_id'>
 
 /**
- * The batch that deletes tracks of the caller's that meet a condition, and its jobs for `startPurge`. Its second statement gives the ids of
- * those that were deleted; the others keep their files and their places.
+ * Returns the batch that deletes the caller's tracks that meet a condition, and its jobs for `startPurge`. The second statement returns the
+ * ids of the deleted tracks; the others keep their files and their playlist positions.
  */
 export function deletion(context: Context, rows: Deleted[], condition?: SQL) {
   const { db, principal } = context
@@ -255,7 +258,7 @@ export const trackHandlers: Handlers<typeof trackOperations> = {
 
   async reprocessTrack({ params }, context) {
     const row = await findTrack(context, params.track_id)
-    // Its size is read again: its upload URL may have been used twice.
+    // Reads the size again, because the upload URL may have been used twice.
     const source = await findFile(context.env, row.source_path)
     if (!source) throw notUploaded()
     // A newer file may have been taken and processed since the row was read.

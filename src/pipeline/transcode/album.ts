@@ -5,12 +5,14 @@ import { tracks } from '../../adapters/schema.ts'
 import type { Tags } from '../../contract/info.ts'
 import { type Job, whenEnded } from '../jobs.ts'
 
-/** Places before and behind a track in which its album is looked for, so that a collection of any size costs the same. */
+/**
+ * Positions before and after a track that are searched for the rest of its album, so that the cost does not depend on the collection's size.
+ */
 const SPAN = 200
 
 /**
- * Puts a track where its album has it: the tracks of one album share out the places that they hold, by disc and number. Nothing is moved
- * that stands right, nor in a collection that somebody has ordered.
+ * Returns the statements that sort a track into its album: the album's tracks swap the positions that they already hold, by disc and track
+ * number. Nothing changes when the order is right or when the collection was ordered by hand.
  */
 export function orderAlbum(
   db: Database,

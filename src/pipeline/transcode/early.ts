@@ -13,8 +13,8 @@ import { trackOf } from './track_job.ts'
 import { filePath } from './variant_spec.ts'
 
 /**
- * Lets a track play from a first file while the rest is being made. Nothing happens when it plays already, or when the job is no longer
- * the one that the track waits for. May be repeated: who attaches again hears of the file again.
+ * Attaches a first file, so that a track plays while the remaining files are made. Does nothing when the track already has final files or
+ * when the job no longer owns the track's status. Idempotent: the transcoder reports the file again after every reconnect.
  */
 export async function writeEarly(
   system: System,
@@ -28,7 +28,7 @@ export async function writeEarly(
   const variant_id = own.find((one) => one.index === index)?.id ?? null
   const files: TrackFile[] = [{ index, path, size, bitrate, duration, variant_id, is_early: 1 }]
   const free = and(trackOf(job), whileHeld(job), sql`not ${hasFinalFiles}`)
-  // Of an upload that was replaced before it was done.
+  // Early files of an upload that was replaced before its transcode ended.
   const before = pathsWithout(sql`coalesce(files, '[]')`, sql`${JSON.stringify(files)}`)
   await db.batch([
     purgeLaterFrom(system, track.organization_id, before, sql`tracks where ${free}`),

@@ -2,18 +2,18 @@ import { type SQL, sql } from 'drizzle-orm'
 
 import { HAS_FINAL_FILES } from '../../adapters/track_files.ts'
 
-/** Lists of files in SQL: `tracks.files`, and what is to stand there. */
+/** SQL for lists of files: `tracks.files` and the values written to it. */
 
-/** Whether a track has files that are no early ones, where `tracks` is read. */
+/** Whether a track has final files (not only early ones), in a query on `tracks`. */
 export const hasFinalFiles = sql.raw(HAS_FINAL_FILES)
 
-/** A list of files without those of variants that were deleted meanwhile. */
+/** Removes the files of deleted variants from a list of files. */
 export const definedFiles = (files: SQL) => sql<string>`(
   select json_group_array(json(value)) from json_each(${files})
   where value ->> 'variant_id' is null or exists (select 1 from variants where id = value ->> 'variant_id')
 )`
 
-/** The paths of files that are in one list and not in the other, as a JSON text; null when there are none. */
+/** Paths that occur in the first list of files and not in the second, as JSON text; null if there are none. */
 export const pathsWithout = (files: SQL, others: SQL) => sql<string | null>`(
   select nullif(json_group_array(place), '[]') from (
     select value ->> 'path' as place from json_each(${files})

@@ -5,15 +5,18 @@ import type { Held } from '../jobs.ts'
 import type { Work } from './run.ts'
 
 /**
- * A Durable Object for each transcoder: it follows the jobs that run there to their end, however long that takes. An alarm keeps it alive,
- * and lives for 15 minutes at most (Durable Objects, Limits): before that it lets go, and the next one attaches to the same jobs. What it
- * follows stands in its storage, so that a restart or a deployment goes on with it (docs/decisions/0033).
+ * A Durable Object per transcoder that follows the transcoder's jobs to their end, however long they take. An alarm keeps it alive, but runs
+ * for 15 minutes at most (Durable Objects, Limits): before that it disconnects, and the next alarm reconnects to the same jobs. The list of
+ * jobs is in its storage, so following continues after a restart or a deployment (docs/decisions/0033).
  */
 
 /** Milliseconds. */
 const LIFE = 10 * 60_000
 const PAUSE = 5000
-/** How long a container stays awake without a request: while it works, longer than any gap; when it is idle, hardly, because it costs. */
+/**
+ * How long a container stays awake without a request: longer than any gap while it works, short when it is idle, because idle time costs
+ * money.
+ */
 const AWAKE = 15 * 60_000
 const IDLE = 60_000
 
@@ -24,24 +27,24 @@ interface Following {
 }
 
 export abstract class TranscodeFollower extends DurableObject<Env> {
-  /** Jobs that are followed at this moment. */
+  /** Jobs that are being followed now. */
   readonly following = new Map<string, Following>()
-  /** Milliseconds after which an alarm hands over to the next one. */
+  /** Milliseconds until an alarm hands over to the next one. */
   life = LIFE
-  /** Milliseconds before a job is attached to again that could not be followed. */
+  /** Milliseconds before reconnecting to a job that could not be followed. */
   pause = PAUSE
 
-  /** What following takes: it is loaded when there is something to follow (docs/decisions/0029). */
+  /** Opens the database and loads the code for following, only when there is a job to follow (docs/decisions/0029). */
   abstract open(): Promise<Work>
 
-  /** Follows a job that was claimed for this transcoder, from now on. */
+  /** Starts to follow a job that was claimed for this transcoder. */
   async follow(job: Held): Promise<void> {
     await this.ctx.storage.put(job.id, job.holder)
     this.#begin(job)
     if ((await this.ctx.storage.getAlarm()) === null) await this.ctx.storage.setAlarm(Date.now())
   }
 
-  /** Ends a job that nobody wants any more, and what runs of it; false when that is not certain. */
+  /** Cancels a job and its processes; returns false when it is not certain that they ended. */
   async cancel(job_id: string): Promise<boolean> {
     await this.ctx.storage.delete(job_id)
     this.following.get(job_id)?.leave.abort()
@@ -70,7 +73,7 @@ export abstract class TranscodeFollower extends DurableObject<Env> {
     if (rest.size > 0) await this.ctx.storage.setAlarm(Date.now() + pause)
   }
 
-  /** What is asked of the transcoder directly: covers. */
+  /** Forwards direct requests to the transcoder: covers. */
   override async fetch(request: Request): Promise<Response> {
     return this.#call(await this.open(), new URL(request.url).pathname, request)
   }
@@ -78,7 +81,7 @@ export abstract class TranscodeFollower extends DurableObject<Env> {
   #begin(job: Held): void {
     const before = this.following.get(job.id)
     if (before?.holder === job.holder) return
-    // It was claimed anew, because its lease ran out.
+    // Its lease ran out, and it was claimed again.
     before?.leave.abort()
     const leave = new AbortController()
     const ended = this.#run(job, leave.signal).then(() => {
@@ -98,10 +101,10 @@ export abstract class TranscodeFollower extends DurableObject<Env> {
       const left = await work.follow(job, at, signal)
       if (left === 'held' || signal.aborted) return
       if ((await this.ctx.storage.get(job.id)) === job.holder) await this.ctx.storage.delete(job.id)
-      // Where one could not be begun, the next one could not either: their messages come.
+      // If this job could not be started, the next one could not either: the queue's messages retry both.
       if (left === 'ended') await work.next()
     } catch (error) {
-      // The sweep looks after the line, and the lease after the job.
+      // The sweep restarts the queue, and the lease frees the job.
       console.error(JSON.stringify({ event: 'follower_failed', job_id: job.id, error: describeError(error) }))
     }
   }

@@ -10,32 +10,32 @@ import { describeError } from '../../errors.ts'
 import { claimedBy, insertJob, insertJobFrom, isFree, type Job, release, sendJob } from '../jobs.ts'
 
 /**
- * The line in which transcodes wait, and the places in which they run (docs/decisions/0033): of each transcoder one for any job, and beside
- * it others for shorter ones only.
+ * The transcode queue and its slots (docs/decisions/0033). Each transcoder has one slot for jobs of any size, and further slots for shorter
+ * jobs only.
  */
 
-/** The first of these sizes that a source does not exceed tells its job's class; the places are in the opposite order. */
+/** A job's class is the index of the first of these sizes that its source does not exceed; slots are numbered in the opposite order. */
 const CLASSES = JOB_SLOTS.toReversed()
 const PLACES = JOB_SLOTS.length
 const classOf = (size: number) => CLASSES.findIndex((most) => size <= most)
-/** Whether a place takes jobs of a class. */
+/** Whether a slot accepts jobs of a size class. */
 const takes = (place: number, size_class: number) => size_class <= PLACES - 1 - (place % PLACES)
 
-/** Bytes that take a millisecond of an organization's time: slower than any transcoder, so that who has waited comes first. */
+/** Fair-share rate in bytes per millisecond. It is slower than any transcoder, so the organization that has waited longest comes first. */
 const BYTES_PER_MS = 16
-/** No job takes more than this of it, in milliseconds: a file in its owner's next minutes is not to wait for days. */
+/** Most milliseconds of fair share that one job costs. Otherwise a large file would delay the organization's next file for days. */
 const LONGEST_TURN = 3600_000
-/** Milliseconds by which the tracks of a collection's reprocess stand back: behind every upload. */
+/** Milliseconds by which jobs of a collection's reprocess are ranked behind every upload. */
 const BACKGROUND = 365 * 24 * 3600_000
 
-/** Nobody is nudged for a transcode: it stands in line. */
+/** Transcodes are queued, never woken individually. */
 const NEVER = Number.MAX_SAFE_INTEGER
 
 type Transcode = Job<'transcode'>
 
 /**
- * The statement that puts a transcode in line. Organizations take turns: a job stands where its organization would be if it had been given
- * all its time since now or since its last job in line; so many files of one hold up no file of another.
+ * Returns the statement that queues a transcode. Jobs are ranked by fair share: a job's rank is the time at which its organization would have
+ * used up its share, counted from now or from its last queued job. So many files of one organization do not delay another one's file.
  */
 export function insertTranscode(system: System, organization_id: string, payload: Transcode['payload']) {
   const { source_size, reprocess_id } = payload
@@ -48,13 +48,13 @@ export function insertTranscode(system: System, organization_id: string, payload
   })
 }
 
-/** What each transcode takes of its organization's time. */
+/** Milliseconds of its organization's fair share that a transcode costs. */
 const turnOf = (source_size: number) => Math.min(LONGEST_TURN, Math.ceil(source_size / BYTES_PER_MS))
 const nextTurn = ({ now }: System, organization_id: string) => sql`max(${now}, coalesce((
   select max(turn) from jobs where organization_id = ${organization_id}
     and state = 'open' and turn is not null and is_background = 0), 0))`
 
-/** A source that is to be made into files by a job of this id. */
+/** A source and the id of the job that transcodes it. */
 export interface Listed {
   job_id: string
   track_id: string
@@ -62,7 +62,7 @@ export interface Listed {
   source_size: number
 }
 
-/** The same for many sources of one organization, whose tracks are as `condition` says. */
+/** Queues many sources of one organization, for tracks that match `condition`. */
 export function insertTranscodes(system: System, organization_id: string, sources: Listed[], condition: SQL) {
   const listed = sources.map((source) => ({
     ...source,
@@ -82,13 +82,13 @@ export function insertTranscodes(system: System, organization_id: string, source
   })
 }
 
-/** As `newId` makes them, in SQL: another one for each row. */
+/** The id format of `newId`, in SQL: a new id for each row. */
 const NEW_ID = `lower('000' || substr(hex(randomblob(3)), 2) || '-' || hex(randomblob(2)) || '-4' || substr(hex(randomblob(2)), 2)
   || '-8' || substr(hex(randomblob(2)), 2) || '-' || hex(randomblob(6)))`
 
 /**
- * The statements that begin the transcodes of tracks anew that were being processed when they went into the trash, for the batch that brings
- * them back; the second gives the jobs, one of which is to be nudged. New ids, as what the former jobs made is deleted.
+ * Statements that restart transcodes interrupted by trashing, for the batch that restores the tracks. The second one returns the jobs; wake
+ * one of them. The ids are new, because the files of the previous jobs are deleted.
  */
 export function insertTranscodesAgain(system: System, organization_id: string, found: SQL) {
   const payload = sql`json_object('kind', 'transcode', 'track_id', id, 'source_path', source_path, 'source_size', source_size)`
@@ -111,11 +111,11 @@ export function insertTranscodesAgain(system: System, organization_id: string, f
   ] as const
 }
 
-/** Of a job that waits for a place. */
+/** Whether a job is waiting for a slot. */
 export const isWaiting = sql`state = 'open' and turn is not null and slot is null`
 const { id, slot, turn, tries, state } = jobs
 
-/** Hands jobs to the transcoders as long as there are places and jobs: one that was begun and lost first, then by turn. */
+/** Assigns jobs to transcoders while there are free slots and waiting jobs: jobs whose lease ran out first, then by rank. */
 export async function dispatch(system: System): Promise<void> {
   const broken = new Set<number>()
   for (;;) {
@@ -163,9 +163,9 @@ async function claimNext(system: System, broken: Set<number>): Promise<Transcode
 type First = Pick<typeof jobs.$inferSelect, 'id' | 'turn' | 'tries' | 'attempt' | 'size_class'>
 
 /**
- * The first in line for whom there is a place, and the smallest place that will do, of a transcoder that works already if there is one;
- * after a failure another one. A job whose transcoder died is kept apart from others if it can be: it may be what ends transcoders, and no
- * healthy one should fail with it again and again.
+ * Picks the first job by rank that fits a free slot, and the smallest such slot, preferably of a transcoder that is already running; after a
+ * failed attempt a different slot. A job whose transcoder died goes to an idle transcoder if there is one: the job may be the cause, and its
+ * next crash must not stop healthy jobs.
  */
 function choose(count: number, broken: Set<number>, taken: Set<number>, firsts: First[]) {
   const places = Array.from({ length: count }, (_, instance) => ({
@@ -184,7 +184,7 @@ function choose(count: number, broken: Set<number>, taken: Set<number>, firsts: 
   return null
 }
 
-/** Claims a job for a place; null when somebody else was faster with either. */
+/** Claims a job for a slot; returns null when another worker has claimed either of them. */
 async function take({ db }: System, job_id: string, place: number): Promise<Transcode | null> {
   const holder = newId()
   const [job] = await db
@@ -202,12 +202,12 @@ async function take({ db }: System, job_id: string, place: number): Promise<Tran
   return (job as Transcode | undefined) ?? null
 }
 
-/** Bytes that a transcoder gets through in a second, about: songs and speech, compressed or not. */
+/** Bytes that a transcoder processes per second, roughly: songs and speech, compressed and uncompressed. */
 const BYTES_PER_SECOND = 1_000_000
-/** Jobs of each class that are counted. */
+/** Jobs counted per size class. */
 const COUNTED = 200
 
-/** What a job waits for: how many stand before it, and about how many seconds; null when it does not wait. */
+/** Returns how many jobs are ahead of a job and about how many seconds it waits; null when it is not waiting. */
 export async function waitingFor({ db, env }: System, job_id: string) {
   const [job] = await db
     .select({ turn, size_class: jobs.size_class })
@@ -218,7 +218,7 @@ export async function waitingFor({ db, env }: System, job_id: string) {
     size_class: number,
   ) => sql`select * from (select 1 as is_before, payload ->> 'source_size' as bytes from jobs
     where ${isWaiting} and size_class = ${size_class} and turn < ${job.turn} limit ${COUNTED})`
-  // It does not wait for larger ones: they have places of their own.
+  // Larger jobs do not delay it, because they use other slots.
   const line = sql.join(
     Array.from({ length: job.size_class + 1 }, (_, size_class) => before(size_class)),
     sql` union all `,

@@ -14,36 +14,36 @@ import { hasFinalFiles } from './files.ts'
 import { trackOf } from './track_job.ts'
 import { filePath, ownVariants, renditions } from './variant_spec.ts'
 
-/** Seconds: long enough for the longest job, whose files are uploaded at its end. */
+/** Seconds. Long enough for the longest job, which uploads its files at the end. */
 const URL_TTL = 6 * 3600
-/** Seconds from which on a source is worth a first file of its own: a shorter one is done nearly as soon. */
+/** Shortest duration in seconds that is worth an early file: the final files of shorter sources are ready almost as soon. */
 const EARLY_FROM = 300
 
-/** One transcode job with everything that it is about. */
+/** A transcode job with all the data that it needs. */
 export interface TranscodeTask {
   job: Job<'transcode'>
   track: Pick<
     typeof tracks.$inferSelect,
     'id' | 'organization_id' | 'collection_id' | 'folder_id' | 'index' | 'cover_path' | 'cover_job_id'
   >
-  /** What its files say of themselves. */
+  /** Tags written into the track's files. */
   tags: JobTags
-  /** Where the cover lies that they get, if there is one, and whether that inside the source counts for nothing. */
+  /** Path of the cover embedded in the files, and whether it replaces a picture embedded in the source. */
   picture: { path: string | null; wins: boolean }
-  /** How far any attempt came, 0–1. */
+  /** The furthest progress of any attempt, 0–1. */
   progress: number
-  /** The organization's own variants that it makes. */
+  /** The organization's custom variants that the job makes. */
   own: OwnVariant[]
   renditions: Rendition[]
   /** Its `basePath`. */
   base: string
-  /** Whether the track has files that are no early ones. */
+  /** Whether the track already has final files. */
   is_playable: boolean
 }
 
 /**
- * Loads what a job is about; null when the track is gone or has a newer job. The organization's variants are written into the job the
- * first time, so that whoever follows it later knows what it makes, whatever has become of them.
+ * Loads the data of a job; returns null when the track is gone or has a newer job. The first call stores the organization's variants in the
+ * job, so that every attempt makes the same ones, even if they are edited or deleted meanwhile.
  */
 export async function loadTask({ db }: System, job: Job<'transcode'>): Promise<TranscodeTask | null> {
   const { payload } = job
@@ -63,7 +63,7 @@ export async function loadTask({ db }: System, job: Job<'transcode'>): Promise<T
         progress,
         is_playable: sql<number>`${hasFinalFiles}`.as('is_playable'),
         set: { player_title, player_subtitle, file_name },
-        // A batch has one value for each name of a column.
+        // Nested objects, because a batch returns one value per column name.
         around: {
           album: sql<string>`${collections.title}`.as('album'),
           subtitle: sql<string | null>`coalesce(${collections.player_subtitle}, ${organizations.player_subtitle})`.as(
@@ -79,7 +79,7 @@ export async function loadTask({ db }: System, job: Job<'transcode'>): Promise<T
         },
       })
       .from(tracks)
-      // What is deleted with its collection or organization goes in the background.
+      // An inner join: when a collection or organization is deleted, the rows of its tracks are deleted later, in the background.
       .innerJoin(collections, eq(collections.id, tracks.collection_id))
       .innerJoin(organizations, eq(organizations.id, tracks.organization_id))
       .where(trackOf(job)),
@@ -119,7 +119,7 @@ interface Around {
   isOverridable: number
 }
 
-/** What listeners see of a track (docs/architecture.md#inheritance), as far as it is not for its file to say. */
+/** Labels and cover that listeners see of a track (docs/architecture.md#inheritance), as far as they do not come from the source file. */
 function labelsOf(set: Own, around: Around, { cover_path }: Pick<TranscodeTask['track'], 'cover_path'>) {
   const over = { title: set.player_title, artist: set.player_subtitle }
   const under = { title: withoutExtension(set.file_name), artist: around.subtitle, album: around.album }
@@ -134,13 +134,13 @@ function labelsOf(set: Own, around: Around, { cover_path }: Pick<TranscodeTask['
 const withoutNulls = <T extends Record<string, string | null>>(values: T) =>
   Object.fromEntries(Object.entries(values).filter(([, value]) => value !== null)) as { [K in keyof T]?: string }
 
-/** The picture with a URL to read it from. */
+/** The picture with a signed URL to read it. */
 const signPicture = async (env: Env, { path, wins }: TranscodeTask['picture']): Promise<JobPicture> => ({
   url: path && (await signUrl(env, 'GET', `${path}/regular.jpg`, { expires_in: URL_TTL })),
   wins,
 })
 
-/** The job as the transcoder is told it: every URL and every setting (`src/contract/job.ts`). */
+/** The job as sent to the transcoder, with every URL and every setting (`src/contract/job.ts`). */
 export async function jobRequest(
   env: Env,
   { job, track, tags, picture, renditions, base, is_playable }: TranscodeTask,
@@ -168,9 +168,9 @@ export async function jobRequest(
   }
 }
 
-/** Storage prefix of what a job makes of a track; a new job never overwrites what is being played. */
+/** Storage prefix of a job's files. Each job has its own, so a new job never overwrites files that are playing. */
 export const basePath = (track: Parameters<typeof trackPath>[0], job_id: string) =>
   `${trackPath(track)}/${job_id.slice(-8)}`
 
-/** Where a copy of the source's own stream goes; its format is the source's, so it has no extension. */
+/** Path of the early file, a copy of the source's own stream. Its format is the source's, so it has no extension. */
 export const earlyPath = (base: string) => `${base}/early`

@@ -15,7 +15,7 @@ import { earlyPath, type TranscodeTask } from './request.ts'
 import { failure, trackOf } from './track_job.ts'
 import { filePath, settingsOf } from './variant_spec.ts'
 
-/** What was made, and the uploaded file as the variant `original`. */
+/** The transcoded files, and the uploaded file as the variant `original`. */
 function filesOf({ job, renditions, own, base }: TranscodeTask, result: JobResult): TrackFile[] {
   const { source_path, source_size } = job.payload
   const made = result.variants.flatMap(({ index, size, bitrate, duration }): TrackFile[] => {
@@ -30,8 +30,8 @@ function filesOf({ job, renditions, own, base }: TranscodeTask, result: JobResul
 }
 
 /**
- * Ends a job: files, levels, duration, info and status in one batch (docs/architecture.md#how-audio-flows), and the job that deletes
- * what is replaced. When the track has a newer job, or is gone, what was made is deleted instead.
+ * Ends a job: writes files, levels, duration, info and status in one batch (docs/architecture.md#how-audio-flows), with the job that purges
+ * the replaced files. When the track has a newer job or is gone, the new files are purged instead.
  */
 export async function finishTranscode(system: System, task: TranscodeTask, result: JobResult): Promise<void> {
   const { db } = system
@@ -48,12 +48,12 @@ export async function finishTranscode(system: System, task: TranscodeTask, resul
   const mine = and(trackOf(job), whenEnded(job, 'done'))
   const other = sql`job_id is not ${job.id} and cover_path is not ${`${base}/cover`}`
   const lost = and(eq(tracks.id, track.id), other, whenEnded(job, 'done'))
-  // A variant may have been deleted while it was made.
+  // A variant may have been deleted during the transcode.
   const kept = definedFiles(files)
   const all = sql`(select json_group_array(json(value)) from (
     select value from json_each(coalesce(tracks.files, '[]')) union all select value from json_each(${files})))`
   const more = sql`json_insert(${files}, '$[#]', json(${JSON.stringify({ path: earlyPath(base) })}))`
-  // Processed anew: until that has a file of its own, an early one of this job plays, and then goes like every other.
+  // On reprocess, this job's early file plays until the newer job has one; then it is purged like any other.
   const used = sql`json_insert(coalesce(tracks.files, '[]'), '$[#]', json_object('path', source_path), '$[#]', json_object('path', upload_path))`
   const covers = sql`json_array(${`${base}/cover/`})`
   const coverless = sql`cover_path is null and cover_job_id is null`
@@ -87,12 +87,12 @@ export async function finishTranscode(system: System, task: TranscodeTask, resul
   if (results[4].length === 0) await purge(system, organization_id, [`${base}/`])
 }
 
-/** Ends a job for good; the track says why. */
+/** Ends a job as failed, and writes the reason to the track. */
 export async function failTranscode(system: System, job: Job<'transcode'>, code: TrackErrorCode, message: string) {
   const { db } = system
   const info = failure(code, message, job.attempt)
   const mine = and(trackOf(job), whenEnded(job, 'failed'))
-  // A first file of what could not be finished goes: nothing is to follow it.
+  // The early file of a track without final files is purged: no final file will replace it.
   const early = sql`tracks where ${mine} and not ${hasFinalFiles}`
   await db.batch([
     end(system, job, 'failed', info.error),
@@ -100,7 +100,7 @@ export async function failTranscode(system: System, job: Job<'transcode'>, code:
     db
       .update(tracks)
       .set({
-        // A track that plays goes on playing what it had.
+        // A track that plays keeps its files.
         status: sql`case when ${hasFinalFiles} then 'incomplete' else 'failed' end`,
         duration: sql`case when ${hasFinalFiles} then duration else 0 end`,
         files: sql`case when ${hasFinalFiles} then files end`,

@@ -31,41 +31,41 @@ import { jobRequest, loadTask, type TranscodeTask } from './request.ts'
 import { failTranscode, finishTranscode } from './result.ts'
 import { trackOf } from './track_job.ts'
 
-/** Milliseconds between two renewals of the lease, which is three times as long. */
+/** Milliseconds between two renewals of the lease, a third of its duration. */
 const RENEW_EVERY = LEASE / 3
-/** Progress is written when both have passed, with the lease: each time costs two rows. */
+/** Progress is written together with the lease, when both this time has passed and it moved by `STEP`: each write costs two rows. */
 const PROGRESS_EVERY = 10_000
 const STEP = 0.1
-/** The least progress of a job that runs: 0 is that of one that waits. */
+/** The least progress of a running job: 0 means that the job is waiting. */
 const STARTED = 0.001
 
-/** How often in a row a job may come to nothing that is not its own fault: for six hours. */
+/** Consecutive failures that are not caused by the file, about six hours' worth. */
 const MAX_TRIES = 360
-/** The same for an ffmpeg that the machine ends: each time costs all the work before. */
+/** The same for an ffmpeg that the system kills: each time all previous work is lost. */
 const MAX_KILLED = 10
-/** Milliseconds after which a transcoder that says nothing is lost: it sends something every ten seconds (src/contract/job.ts). */
+/** Milliseconds of silence after which a transcoder counts as lost: it sends an event every ten seconds (src/contract/job.ts). */
 const SILENCE = 60_000
-/** Seconds. */
+/** Longest pause between attempts, in seconds. */
 const LONGEST_PAUSE = 60
-/** What is left of a job: still held, ended, or back in line as it could not be begun. */
+/** The state of a job after a run: still leased, ended, or requeued because it could not be started. */
 export type Left = 'held' | 'ended' | 'unbegun'
 
-/** The transcoder of a job's place. */
+/** The transcoder of a job's slot. */
 export interface Place {
-  /** Asks it; throws when it cannot be reached. */
+  /** Sends a request; throws when the transcoder cannot be reached. */
   call: (path: string, init: RequestInit) => Promise<Response>
-  /** Ends what runs of the job there; false when that is not certain. */
+  /** Cancels the job's processes; returns false when it is not certain that they ended. */
   cancel: () => Promise<boolean>
 }
-/** What a follower takes. */
+/** Functions that a `TranscodeFollower` needs. */
 export interface Work {
-  /** Follows a held job until `signal`. Never throws. */
+  /** Follows a leased job until `signal`. Never throws. */
   follow: (job: Held, at: Place, signal: AbortSignal) => Promise<Left>
-  /** Has the line looked at, because a place is free. */
+  /** Dispatches the queue, because a slot is free. */
   next: () => Promise<void>
-  /** Asks the transcoder behind this container, or at `TRANSCODER_URL`; throws when it cannot be reached. */
+  /** Sends a request to the transcoder behind this container, or at `TRANSCODER_URL`; throws when it cannot be reached. */
   call: (container: Container | undefined, path: string, init: RequestInit) => Promise<Response>
-  /** Ends what runs of a job there; false when that is not certain. */
+  /** Cancels a job's processes there; returns false when it is not certain that they ended. */
   cancel: (container: Container | undefined, job_id: string) => Promise<boolean>
 }
 export const following = (system: System): Work => ({
@@ -75,10 +75,10 @@ export const following = (system: System): Work => ({
   cancel: (container, job_id) => cancelJob(system.env, container, job_id),
 })
 
-/** How following a job ended: whoever goes on later still holds it. */
+/** How following a job ended; `held`: the lease continues, and a later run goes on. */
 type Followed = Outcome | { end: 'held' }
 
-/** Begins a held job or attaches to it, follows it until `signal`, and writes down what came of it. */
+/** Starts a leased job or reconnects to it, follows it until `signal`, and writes the outcome. */
 async function followTranscode(system: System, held: Held, at: Place, signal: AbortSignal): Promise<Left> {
   let left: Left = 'ended'
   let job: Job<'transcode'> | undefined
@@ -92,9 +92,9 @@ async function followTranscode(system: System, held: Held, at: Place, signal: Ab
   } catch (error) {
     const passing = isPassing(error)
     console.error(JSON.stringify({ event: 'transcode_failed', job_id: held.id, passing, error: describeError(error) }))
-    // The transcoder goes on, and keeps the result: whoever follows next comes back for it.
+    // The transcoder continues and keeps the result, which the next run fetches.
     if (passing || !job) return 'held'
-    // Where this fails too, the lease runs out.
+    // If this fails as well, the lease runs out.
     const outcome = { end: 'retry' as const, delay: backoff(job.attempt), counts: !isFull(error) }
     await giveBack(system, job, outcome).catch(() => undefined)
   }
@@ -103,7 +103,7 @@ async function followTranscode(system: System, held: Held, at: Place, signal: Ab
   return left
 }
 
-/** Puts a job back in line, and has the line looked at when it is due again. */
+/** Puts a job back into the queue, and wakes the queue when the job is due again. */
 async function giveBack(system: System, job: Job<'transcode'>, outcome: Extract<Outcome, { end: 'retry' }>) {
   await release(system, job, outcome.delay, outcome.counts, outcome.tries)
   await sendJob(system, job, outcome.delay)
@@ -112,7 +112,7 @@ async function giveBack(system: System, job: Job<'transcode'>, outcome: Extract<
 async function transcode(system: System, job: Job<'transcode'>, at: Place, signal: AbortSignal): Promise<Followed> {
   const task = await loadTask(system, job)
   if (!task) {
-    // It may run from before.
+    // An earlier run may still be active.
     await at.cancel()
     await end(system, job)
     return done
@@ -136,7 +136,7 @@ async function transcode(system: System, job: Job<'transcode'>, at: Place, signa
   return tryLater(system, job, Number(response.headers.get('retry-after')) || 5)
 }
 
-/** Not the file's fault, so it costs no attempt; but not for ever either. */
+/** The file is not the cause, so this costs no attempt; still, the number of tries is limited. */
 async function tryLater(system: System, job: Job<'transcode'>, delay: number): Promise<Outcome> {
   const tries = job.tries + 1
   if (tries > MAX_TRIES) return giveUpLater(system, job)
@@ -196,18 +196,19 @@ async function follow(
     }
   }
   if (signal.aborted) return { end: 'held' }
-  // The stream ended without an answer: the transcoder died. Further than ever before, so it was hardly of this file.
+  // The stream ended without an answer, so the transcoder died. It got further than any earlier attempt, so the file is probably not the
+  // cause.
   if (reached > (written?.fraction ?? 0)) await keep(system, job, reached)
   if (reached >= task.progress + STEP) return { end: 'retry', delay: 2, counts: false }
   if (job.attempt >= MAX_ATTEMPTS) {
     return giveUp(system, job, 'internal', 'The transcoder stopped while it worked on this file')
   }
-  // The second time, perhaps of this file.
+  // A second crash: the file may be the cause.
   if (job.attempt >= 2) await fallBack(system, job)
   return { end: 'retry', delay: 2, counts: true }
 }
 
-/** The events of a job, up to `signal`, or to where the stream breaks, falls silent or says something that is none. */
+/** The events of a job, until `signal`, or until the stream breaks, falls silent or sends something that is not an event. */
 async function* jobEvents(
   job: Job<'transcode'>,
   body: ReadableStream<Uint8Array>,
@@ -229,14 +230,14 @@ async function* jobEvents(
       const read = signal.aborted ? null : await Promise.race([next, left, silence])
       heard.abort()
       if (read === null || read === 'silence') {
-        // The transcoder may go on with the job.
+        // The transcoder may continue with the job.
         next.catch(() => undefined)
         void lines.return(undefined).catch(() => undefined)
         if (read) yield { type: 'silence' }
         return
       }
       if (read.done) return
-      // A newer transcoder may say more than this Worker knows.
+      // A newer transcoder may send event types that this Worker does not know.
       if (!JobEventType.safeParse(read.value).success) continue
       event = JobEvent.parse(read.value)
     } catch (error) {
@@ -259,7 +260,7 @@ const giveUp = async (
   return done
 }
 
-/** From here on the tolerant pass works on the file, also if the job is taken again; its progress begins anew. */
+/** Switches to the tolerant pass, which later attempts also use. Progress starts again from the beginning. */
 async function fallBack({ db }: System, job: Job<'transcode'>): Promise<void> {
   const strict = sql`exists (select 1 from jobs where ${holds(job)} and pass = 'strict')`
   await db.batch([
@@ -272,8 +273,8 @@ async function fallBack({ db }: System, job: Job<'transcode'>): Promise<void> {
 }
 
 /**
- * Keeps the job, and tells how far it is: never less than before, because a transcoder that begins again after a fault catches up first.
- * False when the job was lost; null when the database does not answer, and the next time will do: the lease is long enough.
+ * Renews the lease and writes progress, which never decreases: after a fault, a restarted transcoder first catches up. Returns false when the
+ * lease was lost; null when the database does not answer, which is harmless because the lease outlasts several renewals.
  */
 async function keep(system: System, job: Job<'transcode'>, progress: number | null): Promise<boolean | null> {
   const { db } = system

@@ -9,17 +9,17 @@ import { purgeLaterFrom } from '../purge.ts'
 import { insertTranscode, insertTranscodes, type Listed } from './line.ts'
 import { endUnwanted } from './unwanted.ts'
 
-/** What a track is while a job owns its status. */
+/** Column values when a job takes over the track's status. */
 const begun = {
   status: 'processing' as const,
   progress: 0,
   info: sql`json_remove(info, '$.error')`,
 }
 
-/** No job owns the track's status. */
+/** Whether no job owns the track's status. */
 export const idle = sql`status not in ('processing', 'fallback_processing')`
 
-/** The statements that have tracks processed again from their files, but for those of which a job is open. Nudge one of the jobs afterwards. */
+/** Returns the statements that reprocess tracks from their sources, except tracks with an active job. Afterwards wake one of the jobs. */
 export function restart(system: System, organization_id: string, sources: Listed[]) {
   const source = sql`(select value ->> 'track_id' as source_id, value ->> 'job_id' as new_job, value ->> 'source_size' as new_size
     from json_each(${JSON.stringify(sources)})) as source`
@@ -33,13 +33,15 @@ export function restart(system: System, organization_id: string, sources: Listed
   ] as const
 }
 
-/** A new source's changes beyond the job: columns of its track, and statements after that update. */
+/** Changes that a new source causes beyond the job: columns of its track, and statements that run after that update. */
 interface Taken {
   set: Parameters<ReturnType<System['db']['update']>['set']>[0]
   after: BatchItem<'sqlite'>[]
 }
 
-/** Begins a transcode job, if `condition` still holds with it. It becomes the one that owns the track's status. */
+/**
+ * Starts a transcode job if `condition` still holds in its batch. The job then owns the track's status. Returns false if it does not hold.
+ */
 export async function startTranscode(
   system: System,
   track: { id: string; organization_id: string },
@@ -57,7 +59,7 @@ export async function startTranscode(
   })
   const due = and(eq(tracks.id, track.id), condition)
   const isOwner = sql`exists (select 1 from tracks where id = ${track.id} and job_id = ${job.id})`
-  // An upload that was never made into files, and will not be.
+  // The previous source, if no files were made from it.
   const unused = sql`tracks where ${due} and source_path <> ${source.path} and not exists (
     select 1 from json_each(coalesce(files, '[]')) where value ->> 'path' = source_path)`
   const { set = {}, after = [] } = taken?.({ isOwner }) ?? {}
@@ -68,7 +70,7 @@ export async function startTranscode(
       .update(tracks)
       .set({ ...begun, job_id: job.id, source_path: source.path, source_size: source.size, ...set })
       .where(due),
-    // Somebody else was faster: their job stands, this one never was.
+    // Lost the race: keep the other job and drop this one.
     db.delete(jobs).where(and(eq(jobs.id, job.id), sql`not ${isOwner}`)),
     db.select({ id: jobs.id }).from(jobs).where(eq(jobs.id, job.id)),
     ...after,

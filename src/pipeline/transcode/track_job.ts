@@ -4,9 +4,9 @@ import { tracks } from '../../adapters/schema.ts'
 import type { TrackErrorCode } from '../../contract/errors.ts'
 import type { Job } from '../jobs.ts'
 
-/** The track whose status a transcode job owns. By its id: nothing finds tracks by their job. */
+/** The track whose status a transcode job owns. Found by the track's id, because `job_id` has no index. */
 export const trackOf = ({ id, payload }: Pick<Job<'transcode'>, 'id' | 'payload'>) =>
   and(eq(tracks.id, payload.track_id), eq(tracks.job_id, id))!
 
-/** Why a track failed, for its `info`. */
+/** The `info` of a failed track. */
 export const failure = (code: TrackErrorCode, message: string, attempt = 0) => ({ error: { code, message, attempt } })

@@ -16,12 +16,12 @@ const wanted = sql`state = 'open' and exists (select 1 from tracks as track, col
   where track.id = jobs.payload ->> 'track_id' and track.job_id = jobs.id
     and collections.id = track.collection_id and organizations.id = track.organization_id)`
 
-/** Milliseconds that a transcoder has to end a job. */
+/** Milliseconds that a transcoder gets to cancel a job. */
 const CANCEL_TIMEOUT = 6000
 
 /**
- * Ends what runs for tracks that are gone or have a newer job: the transcoder stops at once, and its place is free. Never throws: the sweep
- * does it again where it failed, until the job's lease ends.
+ * Cancels the jobs of tracks that are gone or have a newer job: the transcoder stops at once, which frees the slot. Never throws: where it
+ * fails, the sweep repeats it until the job's lease ends.
  */
 export async function endUnwanted(system: System): Promise<void> {
   try {
@@ -38,7 +38,7 @@ export async function endUnwanted(system: System): Promise<void> {
 
 type Unwanted = Pick<Job<'transcode'>, 'id' | 'slot' | 'lease_until' | 'payload'>
 
-/** True when its place is free. */
+/** Returns true when the job's slot is free. */
 async function endOne(system: System, { id, slot, lease_until, payload }: Unwanted): Promise<boolean> {
   const { db, env } = system
   const cancelled = instanceOf(env, Math.floor(slot! / JOB_SLOTS.length)).cancel(id)
@@ -54,8 +54,8 @@ async function endOne(system: System, { id, slot, lease_until, payload }: Unwant
 }
 
 /**
- * What a job has made of a track that is still there, or in the trash, is deleted later, but for an early file that plays; what is deleted with
- * its track needs no more.
+ * Purges a job's files later if its track exists or is in the trash, except an early file that plays. Deleting a track deletes its files as
+ * well.
  */
 async function deleteMade(system: System, job_id: string, payload: Extract<JobPayload, { kind: 'transcode' }>) {
   const { db } = system
@@ -70,7 +70,7 @@ async function deleteMade(system: System, job_id: string, payload: Extract<JobPa
   await insertJob(system, track.organization_id, purge, AFTER_URLS).insert
 }
 
-/** A track in the trash, with what tells where its files are. */
+/** Returns a track in the trash, with the columns that its paths are built from. */
 async function trashedTrack(db: System['db'], id: string) {
   const own = and(eq(trash.id, id), eq(trash.scope, 'track'))
   const found = await db.select({ content: trash.content }).from(trash).where(own).get()

@@ -9,19 +9,19 @@ import { CATALOGUE, type Rendition, toRendition } from '../../contract/catalogue
 export const ownVariants = (db: Database, organization_id: string) =>
   db.select().from(variants).where(eq(variants.organization_id, organization_id)).orderBy(desc(variants.seq))
 
-/** What a transcode makes: the catalogue, but for the uploaded file itself, and the organization's own. */
+/** Renditions that a transcode makes: the catalogue without the uploaded file itself, and the organization's own variants. */
 export const renditions = (own: readonly OwnVariant[]): Rendition[] => [
   ...CATALOGUE.filter(({ type }) => type !== 'original'),
   ...own.map(toRendition),
 ]
 
-/** All that decides what a file sounds like, as one text. Two of the same text are the same file. */
+/** Every setting that determines a file's content, as one text. Equal texts mean equal files. */
 export const settingsOf = ({ index, type, codec, bitrate, channels, start, length }: Rendition): string =>
   [index, type, codec, bitrate, channels, start, length].join(':')
 
-/** Whether a track was made without one of the variants that are wanted, or with other settings of it. */
+/** Whether a track lacks one of the wanted variants, or has it with other settings. */
 export const lacks = (wanted: readonly string[], made_with: readonly string[] | null): boolean =>
   wanted.some((settings) => !made_with?.includes(settings))
 
-/** The place of a file below the prefix of what one job makes. */
+/** Path of a file below the prefix of its job. */
 export const filePath = (base: string, { index, extension }: Rendition) => `${base}/${index}.${extension}`
