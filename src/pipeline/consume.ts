@@ -12,20 +12,20 @@ import { dispatch } from './transcode/line.ts'
 import { nudgeFor } from './webhook.ts'
 import { sendDue } from './webhook_send.ts'
 
-/** What R2 sends when an object is written (docs/architecture.md#r2). */
+/** R2's message about a written object (docs/architecture.md#r2). */
 interface UploadEvent {
   action: string
   object: { key: string }
 }
 
-/** Transcodes are followed elsewhere (transcode/follower.ts). */
+/** Kinds of jobs that a queue's consumer runs. transcode/follower.ts follows transcodes. */
 type Short = Exclude<JobKind, 'transcode'>
 const runners: { [K in Short]: (system: System, job: Job<K>) => Promise<Outcome> } = {
   reprocess: runReprocess,
   cover: cutCover,
   purge: (system, job) => (job.payload.upload ? endUpload(system, job) : runPurge(system, job)),
 }
-/** Each job's own runner: the compiler cannot tell that the two belong together. */
+/** A job with the runner of its kind: the compiler cannot infer that the two match. */
 const run = (system: System, job: Job<Short>) =>
   (runners[job.payload.kind] as (system: System, job: Job<Short>) => Promise<Outcome>)(system, job)
 
@@ -56,7 +56,7 @@ export async function consume(system: System, batch: MessageBatch): Promise<void
   }
 }
 
-/** What each queue's messages ask for; answered is after how many seconds one is to come again, or null. */
+/** Handlers per queue. They return the seconds after which the message should be retried, or null to acknowledge it. */
 const roles = {
   async ingest(system: System, { body }: Message<UploadEvent>) {
     await beat(system.db, 'event', 60_000)
@@ -111,6 +111,6 @@ async function work(system: System, message: Message<JobMessage>): Promise<numbe
     await sendJob(system, job, outcome.delay)
     return null
   }
-  // This uses up one of the queue's deliveries; the last one leads to the dead-letter queue.
+  // This uses up one of the queue's retries; after the last one the message goes to the dead-letter queue.
   return Math.max(outcome.delay, outcome.counts ? 0 : backoff(message.attempts))
 }

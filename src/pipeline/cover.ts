@@ -29,7 +29,10 @@ const URL_TTL = 3600
 
 const OWNERS = { track: tracks, collection: collections, playlist: playlists }
 
-/** Cuts an uploaded image at once; `processing` when the transcoder is away and the job does it later. 404 when the owner is gone. */
+/**
+ * Resizes an uploaded image immediately. Returns `processing` when the transcoder is not available and the job does it later; throws 404 when
+ * the owner is gone.
+ */
 export async function takeCover(
   system: System,
   grant: CoverGrant,
@@ -47,7 +50,7 @@ export async function takeCover(
   return 'processing'
 }
 
-/** Keeps an uploaded image and writes the job that cuts it. */
+/** Stores an uploaded image and inserts its job. */
 async function startCover(system: System, grant: CoverGrant, image: Uint8Array) {
   const { db, env } = system
   const folder = `${grant.organization_id}/${grant.collection_id}/cover-${newId().slice(-12)}`
@@ -69,19 +72,19 @@ async function startCover(system: System, grant: CoverGrant, image: Uint8Array) 
     await db.delete(jobs).where(eq(jobs.id, job.id))
     throw notFound(grant.owner)
   }
-  // After its job, because nobody would delete what no row names. A job whose image never came fails.
+  // After its job, because an object without a row would never be deleted. A job without an image fails.
   await env.MEDIA.put(source_path, image)
   return job
 }
 
 type CoverFault = Extract<CoverAnswer, { ok: false }>['error']
 
-/** Has the squares cut and the palette taken. `fault` says what was wrong with the image. */
+/** Makes the squares and the palette. `fault` describes a problem with the image. */
 export async function cutCover(system: System, job: Job<'cover'>): Promise<Outcome & { fault?: CoverFault }> {
   const { db, env } = system
   const { owner, owner_id, source_path, source_size, cover_path } = job.payload
   const table = OWNERS[owner]
-  /** The image is deleted at once, and later where that fails. */
+  /** Purges the image later, in case deleting it now fails. */
   const leaves = (state: 'done' | 'failed', prefixes = sql`'[]'`) => {
     const ended = sql`(select 1) where ${whenEnded(job, state)}`
     return purgeLaterFrom(system, job.organization_id, sql`json_array(${source_path})`, ended, prefixes)
@@ -104,9 +107,9 @@ export async function cutCover(system: System, job: Job<'cover'>): Promise<Outco
     if (answer.error.retryable && job.attempt < MAX_ATTEMPTS)
       return { end: 'retry', delay: backoff(job.attempt), counts: true }
     await db.batch([
-      // First, as the event of its owner tells the reason.
+      // First, because its owner's event reads the reason from the job.
       end(system, job, 'failed', { ...answer.error }),
-      // As if it had never been sent: a cover that is embedded in the audio may still come.
+      // Resets the owner, so that a cover embedded in the audio can still be used.
       db
         .update(table)
         .set({ cover_job_id: null })
@@ -119,7 +122,7 @@ export async function cutCover(system: System, job: Job<'cover'>): Promise<Outco
   const { image_colors, large = null } = answer.result
   const ofOwner = eq(table.id, owner_id)
   const newest = and(ofOwner, eq(table.cover_job_id, job.id), whenEnded(job, 'done'))
-  // The old squares may still be on a page; overtaken, or its owner is deleted, the new ones are nobody's.
+  // Pages may still show the old squares. When the job was overtaken or its owner is deleted, the new ones are unused.
   const unused = sql`coalesce((select iif(cover_path <> ${cover_path}, json_array(cover_path || '/'), '[]')
     from ${table} where ${newest}), json_array(${`${cover_path}/`}))`
   const [, , , owners] = await db.batch([
@@ -132,7 +135,7 @@ export async function cutCover(system: System, job: Job<'cover'>): Promise<Outco
     db.select({ cover_job_id: table.cover_job_id }).from(table).where(ofOwner),
   ])
   await leave()
-  // What nobody has seen need not wait.
+  // The new squares were never shown, so they are deleted immediately.
   if (owners[0]?.cover_job_id !== job.id) await purge(system, job.organization_id, [`${cover_path}/`])
   return done
 }

@@ -11,16 +11,16 @@ import type { System } from '../context.ts'
 import { AFTER_WRITES, insertJobFrom } from './jobs.ts'
 import { deleteSome, MAX_DELETED } from './trash.ts'
 
-/** Rows deleted in one statement, so that a big organization does not hold up the database. */
+/** Rows deleted in one statement, so that a large organization does not block the database. */
 const CHUNK = 500
 
-/** The collections whose tracks are there, also those in the trash. */
+/** The organization's collections, including those in the trash. */
 const ownCollections = (
   organization_id: string,
 ) => sql`select id from collections where organization_id = ${organization_id}
   union all select id from trash where organization_id = ${organization_id} and scope = 'collection'`
 
-/** Deletes the rows of an organization that is gone, collection by collection. Its play sessions end by themselves within a day. */
+/** Deletes the rows of a deleted organization, collection by collection. Its play sessions expire within a day. */
 export async function deleteOrganizationRows(
   system: System,
   organization_id: string,
@@ -57,7 +57,10 @@ export async function deleteOrganizationRows(
   }
 }
 
-/** Purges tracks that are deleted with a collection into which they had moved, one by one: their files lie elsewhere. For the batch that deletes them. */
+/**
+ * Purges the files of tracks that had been moved into a deleted collection: they are in the folder of their first collection. For the batch
+ * that deletes the tracks.
+ */
 export function purgeMoved(system: System, organization_id: string, chunk: SQL) {
   const folder = sql`organization_id || '/' || folder_id || '/'`
   const prefixes = sql`json_array('uploads/' || ${folder} || id, 'media/' || ${folder} || "index" || '/')`
@@ -70,7 +73,7 @@ export function purgeMoved(system: System, organization_id: string, chunk: SQL) 
   return [insert(0), insert(AFTER_WRITES)] as const
 }
 
-/** Deletes the tracks of a collection that is gone, and those of it that are in the trash. */
+/** Deletes the tracks of a deleted collection, including those in the trash. */
 export async function deleteTracks(
   system: System,
   organization_id: string,

@@ -12,12 +12,12 @@ const ROUNDS = 100
 
 const startOfDay = (now: number) => now - (now % DAY)
 
-/** There when the events of today's sweep are gone. Every sweep asks for it: one row. */
+/** Has a row if today's sweep of events is done. Every sweep checks it, which reads one row. */
 export const eventsSwept = (now: number) => sql`heartbeats where name = 'events' and at = ${startOfDay(now)}`
 
 /**
- * Deletes events that are too old, once a day and whole days of them. No index leads to them, which would be another row written for each:
- * the statement goes from organization to organization, two rows read each.
+ * Deletes old events, once a day and by whole days. They have no index by age, which would cost another row written per event, so the
+ * statement goes from organization to organization, which reads two rows each.
  */
 export async function sweepEvents({ db, now }: System): Promise<void> {
   const day = startOfDay(now)

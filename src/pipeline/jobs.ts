@@ -8,9 +8,9 @@ import type { System } from '../context.ts'
 import { describeError } from '../errors.ts'
 
 /**
- * Jobs: the row is the truth, the queue's message only a nudge. A worker claims a job, which writes its name and a lease into the row,
- * renews the lease, and writes what came of it only while the job is its own. Whoever dies loses the lease, and the sweep nudges again.
- * Every statement may be repeated: an answer that was lost after the commit changes nothing the second time.
+ * Jobs: the row is the truth, and the queue's message only wakes the consumer. A worker claims a job by writing its own id and a lease into
+ * the row, renews the lease, and writes the outcome only while it still holds the job. If it dies, the lease expires and the sweep wakes the
+ * job again. Every statement is idempotent: a commit whose response was lost can be repeated.
  */
 
 export type JobKind = JobPayload['kind']
@@ -24,30 +24,33 @@ export interface JobMessage {
 
 /** How a run of a job ended. */
 export type Outcome =
-  /** Finished, failed for good, or no longer wanted. */
+  /** Finished, failed permanently, or no longer wanted. */
   | { end: 'done' }
-  /** Try again after `delay` seconds; `counts` when the transcoder had begun on it, `tries` how often in a row it had not. */
+  /**
+   * Retry after `delay` seconds. `counts`: the transcoder had started, so this costs an attempt. `tries`: consecutive runs that could not
+   * start.
+   */
   | { end: 'retry'; delay: number; counts: boolean; tries?: number }
-  /** Nothing is wrong: go on in a new message after `delay` seconds. */
+  /** Continue in a new message after `delay` seconds; nothing failed. */
   | { end: 'again'; delay: number }
 
 export const done: Outcome = { end: 'done' }
 
-/** Attempts that begin and do not end, before a job is given up. */
+/** Attempts that start and do not finish before a job is given up. */
 export const MAX_ATTEMPTS = 4
 
-/** Seconds to wait after the n-th failure: 5, 10, 20, … at most 10 minutes. */
+/** Backoff in seconds after the n-th failure: 5, 10, 20, … at most 10 minutes. */
 export const backoff = (n: number) => Math.min(600, 5 * 2 ** Math.max(0, n - 1))
 
-/** Milliseconds a worker may be silent before another one takes over. */
+/** Milliseconds that a worker may be silent before another one takes over. */
 export const LEASE = 120_000
-/** How long the sweep waits for a message to be delivered before it sends another one. */
+/** Milliseconds after which the sweep sends another message for a job, if the previous one was not delivered. */
 const NUDGE_AFTER = 20_000
 const NUDGE_AGAIN_AFTER = 60_000
 
-/** Seconds for which files stay that signed URLs may still lead to: those live an hour at most. */
+/** Seconds until files are deleted that signed URLs may still point to: those live for an hour at most. */
 export const AFTER_URLS = 2 * 3600
-/** Seconds after which nothing can write to a deleted track's places any more: upload URLs and a running job's end before. */
+/** Seconds after which nothing can write to a deleted track's paths: upload URLs and running jobs end earlier. */
 export const AFTER_WRITES = 7 * 3600
 
 const newRow = ({ now }: System, organization_id: string, payload: JobPayload, delaySeconds: number) => {
@@ -58,7 +61,7 @@ const newRow = ({ now }: System, organization_id: string, payload: JobPayload, d
 
 type Line = Partial<Pick<SQLiteInsertValue<typeof jobs>, 'turn' | 'size_class' | 'is_background' | 'nudge_at'>>
 
-/** The statement that writes a new job, to go into the batch that makes it necessary; send it with `sendJob` afterwards. */
+/** Returns the statement that inserts a job, for the batch that makes it necessary; afterwards call `sendJob`. */
 export function insertJob(
   system: System,
   organization_id: string,
@@ -77,7 +80,7 @@ export function insertJob(
   }
 }
 
-/** The same for a payload that SQL computes, of the row of a source (`tracks where …`); for several rows SQL computes their ids too. */
+/** The same for a payload that SQL computes from the rows of a source (`tracks where …`). For several rows, SQL computes the ids as well. */
 export function insertJobFrom(
   system: System,
   organization_id: string,
@@ -90,7 +93,7 @@ export function insertJobFrom(
   return insertFrom(system.db, jobs, { ...row, payload: payload.json, ...line }, source).onConflictDoNothing()
 }
 
-/** Nudges the consumer. When the queue refuses, the sweep comes later. */
+/** Wakes the consumer. When the queue refuses the message, the sweep does it later. */
 export async function sendJob(
   { env }: Pick<System, 'env'>,
   job: { id: string; payload: { kind: JobKind } },
@@ -107,13 +110,12 @@ export async function sendJob(
 const lease = () => ({ lease_until: Date.now() + LEASE, nudge_at: Date.now() + LEASE + 1000 })
 
 /**
- * Nobody holds it, or who held it has been silent for too long. A lease that ends later than any that is given is of a clock that was
- * wrong.
+ * Whether no worker holds the job, or its lease has expired. A lease longer than any valid one was written by a worker with a wrong clock.
  */
 export const isFree = () =>
   sql`(lease_until <= ${Date.now()} or (holder is not null and lease_until > ${Date.now() + 2 * LEASE}))`
 
-/** The columns of a claim: whoever vanished with the job has cost a try and no attempt; the same claim repeated costs nothing. */
+/** The columns of a claim. A holder that disappeared counts as a try, not as an attempt; repeating the same claim counts as neither. */
 export const claimedBy = (holder: string) => ({
   lease_until: Date.now() + LEASE,
   holder,
@@ -121,7 +123,7 @@ export const claimedBy = (holder: string) => ({
   tries: sql`tries + (holder is not null and holder <> ${holder})`,
 })
 
-/** Takes a job that does not stand in line, or answers null when it is done, gone, or in somebody else's hands. */
+/** Claims a job that is not a queued transcode. Returns null when it is done, gone or held by another worker. */
 export async function claim({ db }: System, id: string): Promise<Job | null> {
   const holder = newId()
   const mine = sql`holder is ${holder}`
@@ -133,30 +135,30 @@ export async function claim({ db }: System, id: string): Promise<Job | null> {
   return (job as Job | undefined) ?? null
 }
 
-/** Enough to write as whoever holds a job. */
+/** The fields that identify the holder of a job. */
 export type Held = Pick<Job, 'id' | 'holder'>
 const isOf = ({ id, holder }: Held, state: Job['state']) =>
   and(eq(jobs.id, id), eq(jobs.state, state), sql`${jobs.holder} is ${holder}`)!
 
-/** True for the worker that still holds the job. */
+/** Whether the worker still holds the job. */
 export const holds = (job: Held) => isOf(job, 'open')
 /** The same for a statement about another table. */
 export const whileHeld = (job: Held) => sql`exists (select 1 from jobs where ${holds(job)})`
-/** True in the batch in which this worker ended the job, also when that is repeated; never when its answer comes too late. */
+/** True in the batch in which this worker ended the job, including a repetition of it; false when the worker had lost the lease. */
 export const whenEnded = (job: Held, state: 'done' | 'failed') =>
   sql`exists (select 1 from jobs where ${isOf(job, state)})`
 
-/** A job as its row says now; undefined when it is no longer this holder's. */
+/** Reads a job; undefined when this worker no longer holds it. */
 export const load = async ({ db }: System, job: Held): Promise<Job | undefined> =>
   (await db.select().from(jobs).where(holds(job)).get()) as Job | undefined
 
-/** Keeps a job; false when it was lost meanwhile. */
+/** Renews the lease; false when it was lost. */
 export async function renew({ db }: System, job: Held): Promise<boolean> {
   const renewed = await db.update(jobs).set(lease()).where(holds(job)).returning({ id: jobs.id })
   return renewed.length > 0
 }
 
-/** Gives a job back; its message comes after `delay` seconds. A transcode stands in line again, and is not taken before that. */
+/** Releases a job; its message arrives after `delay` seconds. A transcode goes back into the queue, and is not claimed before that. */
 export async function release({ db }: System, job: Job, delay: number, counts: boolean, tries = 0): Promise<void> {
   const now = Date.now()
   const after = now + delay * 1000
@@ -174,14 +176,14 @@ export async function release({ db }: System, job: Job, delay: number, counts: b
     .where(holds(job))
 }
 
-/** The statement that ends a job, for the batch that writes what came of it. */
+/** Returns the statement that ends a job, for the batch that writes its outcome. */
 export const end = ({ db }: System, job: Held, state: 'done' | 'failed' = 'done', error?: Job['error']) =>
   db
     .update(jobs)
     .set({ state, slot: null, ...(error && { error }) })
     .where(holds(job))
 
-/** Open jobs that nobody works on and no message is under way for. */
+/** Returns open jobs without a worker or a message. */
 export async function forgottenJobs({ db, now }: System, limit: number): Promise<Job[]> {
   const due = sql`state = 'open' and nudge_at <= ${now}`
   const found = await db.select().from(jobs).where(due).orderBy(jobs.nudge_at).limit(limit)

@@ -12,7 +12,7 @@ export interface KeyUse {
   used_at: number
 }
 
-/** Has the use of a key written down later: no request writes to the database for its authentication. */
+/** Queues the update of a key's `last_used_at`, so that no request writes to the database to authenticate. */
 export async function noteUse(env: Env, key: { id: string; last_used_at: number | null }): Promise<void> {
   const used_at = Date.now()
   if (key.last_used_at !== null && used_at - key.last_used_at < PRECISION) return
@@ -23,7 +23,7 @@ export async function noteUse(env: Env, key: { id: string; last_used_at: number 
   }
 }
 
-/** Writes a use down, unless a newer one is known. */
+/** Writes the time of a use, unless the row has a newer one. */
 export async function writeUse({ db }: System, { api_key_id, used_at }: KeyUse): Promise<void> {
   const older = or(isNull(apiKeys.last_used_at), lt(apiKeys.last_used_at, used_at))
   await db

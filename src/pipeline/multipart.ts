@@ -5,14 +5,17 @@ import { multipartUploads, type MultipartRow } from '../adapters/work_schema.ts'
 import type { System } from '../context.ts'
 import { giveUp } from './upload.ts'
 
-/** Gives up an open upload in parts and deletes its bytes; of a complete one only the row is deleted. False when its state has changed. */
+/**
+ * Abandons an open multipart upload and deletes its bytes; for a complete one, deletes only the row. Returns false when its state has
+ * changed.
+ */
 export async function endParts(system: System, row: MultipartRow): Promise<boolean> {
   const { env, db } = system
   const own = sql`id = ${row.id} and state = ${row.state}`
   const isThere = sql`exists (select 1 from multipart_uploads where ${own})`
   const remove = db.delete(multipartUploads).where(own).returning({ id: multipartUploads.id })
   if (row.state === 'complete') return (await remove).length > 0
-  // First, so that a retry repeats it. No parts can be joined after this.
+  // Aborts before the batch, so that a retry repeats it. No parts can be joined after this.
   await abortParts(env, row)
   const [, , gone] = await db.batch([...giveUp(system, row, isThere), remove])
   if (gone.length === 0) return false
@@ -21,7 +24,7 @@ export async function endParts(system: System, row: MultipartRow): Promise<boole
   return true
 }
 
-/** Ends uploads in parts that have expired. */
+/** Ends expired multipart uploads. */
 export async function sweepMultipart(system: System, limit: number): Promise<void> {
   const { db, now } = system
   const ended = await db

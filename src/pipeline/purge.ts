@@ -84,7 +84,7 @@ export async function startPurge(system: System, jobs: ReturnType<typeof purgeJo
 /** Tracks that are looked at in one statement. */
 const PAGE = 1000
 
-/** Deletes what a purge job names; a fault is thrown and the whole job repeated. */
+/** Tracks read by one statement. */
 export async function runPurge(system: System, job: Job<'purge'>): Promise<Outcome> {
   const { prefixes, paths = [], organization_id, collection_id, folder_id, variant, actor = null } = job.payload
   const { env } = system

@@ -9,18 +9,18 @@ import { startTranscode } from './transcode/start.ts'
 import { lacks } from './transcode/variant_spec.ts'
 
 /**
- * Walks a collection and has its tracks processed again, few at a time. They stand in line behind every upload, and because only two are
- * open at any moment, whatever the number of collections, a new upload never waits for more than two that run.
+ * Walks through a collection and reprocesses its tracks, a few at a time. They rank behind every upload, and because at most two are open at
+ * any time, across all collections, a new upload never waits for more than two running ones.
  */
 const AT_ONCE = 2
-/** Tracks that one run of the job looks at: first few, because often the next one is due already. */
+/** Tracks that one run of the job reads: few at first, because the next one is often due. */
 const PAGES = [10, 100, 100, 100, 100]
-/** Tracks that others are processing, and that the walk waits for, before it goes no further. */
+/** Tracks that other jobs are processing and that the walk waits for, before it pauses. */
 const MAX_WAITING = 20
 
 type Run = typeof reprocesses.$inferSelect
 
-/** Tracks as the walk looks at them. A tried one's status is this run's doing. */
+/** Columns that the walk reads. If `tried`, the track's status is the result of this reprocess. */
 const columns = (run: Run) => ({
   id: tracks.id,
   organization_id: tracks.organization_id,
@@ -44,14 +44,14 @@ function classify(track: Looked, run: Run): 'busy' | 'due' | 'done' | 'failed' {
   if (track.status === 'processing' || track.status === 'fallback_processing') return 'busy'
   if (track.tried) return track.status === 'ready' ? 'done' : 'failed'
   if (track.source_path === null) return 'done'
-  // A track that failed keeps what was known of an upload before.
+  // A failed track still has the `made_with` of its previous upload.
   return run.all || track.status !== 'ready' || lacks(run.wanted, track.made_with) ? 'due' : 'done'
 }
 
-/** What one run of the job changes. */
+/** The values that one run of the job changes. */
 type Step = Pick<Run, 'cursor' | 'waiting' | 'done' | 'failed'> & { slots: number; ended: boolean }
 
-/** One run of a collection's reprocess: reconciles what has ended, starts what is due, writes down where it stands. */
+/** One run of a collection's reprocess: counts the tracks that have ended, starts those that are due, and saves its position. */
 export async function runReprocess(system: System, job: Job<'reprocess'>): Promise<Outcome> {
   const { db } = system
   const mine = and(eq(reprocesses.collection_id, job.payload.collection_id), eq(reprocesses.job_id, job.id))
@@ -88,7 +88,7 @@ export async function runReprocess(system: System, job: Job<'reprocess'>): Promi
 
 const openCount = sql<number>`(select count(*) from jobs where state = 'open' and is_background = 1)`
 
-/** Looks after the tracks that were being processed. */
+/** Checks the tracks that were being processed. */
 async function reconcile(system: System, run: Run, step: Step): Promise<void> {
   if (run.waiting.length === 0) return
   const found = await looked(system, run, inArray(tracks.id, run.waiting), run.waiting.length)
@@ -96,12 +96,12 @@ async function reconcile(system: System, run: Run, step: Step): Promise<void> {
   for (const track of found) await process(system, run, step, track)
 }
 
-/** Goes on through the collection, up to the first track that is due and has to wait. */
+/** Continues through the collection, up to the first track that is due but has to wait. */
 async function scan(system: System, run: Run, step: Step): Promise<void> {
   for (const limit of PAGES) {
     const page = await looked(system, run, gt(tracks.id, step.cursor), limit)
     for (const track of page) {
-      // One that has come since is made with the variants of now anyway.
+      // A newer track was made with the current variants anyway.
       if (track.created_at <= run.started_at) {
         if (step.waiting.length >= MAX_WAITING || (step.slots <= 0 && classify(track, run) === 'due')) return
         await process(system, run, step, track)
@@ -130,7 +130,7 @@ async function process(system: System, run: Run, step: Step, track: Looked): Pro
   step.waiting.push(track.id)
 }
 
-/** Begins a track's transcode, if there is room and nobody else has begun one; false when its uploaded file is gone. */
+/** Starts a track's transcode if there is a free slot and no other job has started one; false when its source is gone. */
 async function begin(system: System, run: Run, track: Looked): Promise<boolean> {
   const source = await findFile(system.env, track.source_path)
   if (!source) return false

@@ -4,7 +4,9 @@ import { fillText, SEARCH_FILLS, SEARCH_TABLE } from '../adapters/search.ts'
 import { searchFills } from '../adapters/work_schema.ts'
 import type { System } from '../context.ts'
 
-/** Rows that one statement adds to the search, of which one sweep runs at most so many: a batch has 30 seconds, and others wait for it. */
+/**
+ * Rows that one statement adds to the search index, and statements of one sweep: a batch may take 30 seconds (D1, Limits), and blocks others.
+ */
 const CHUNK = 2000
 const ROUNDS = 50
 

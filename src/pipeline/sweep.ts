@@ -18,18 +18,18 @@ import { dueWebhooks, nudge } from './webhook.ts'
 import { oldWebhooks, sweepWebhooks } from './webhook_sweep.ts'
 
 const DAY = 24 * 3600 * 1000
-/** Rows of one kind that one sweep looks after: it runs every minute, and must end within one. */
+/** Rows of each kind that one sweep handles: it runs every minute, and must end within one. */
 const LIMIT = 200
-/** Rows that one statement deletes: a batch has 30 seconds (D1, Limits), and others wait for it. */
+/** Rows deleted by one statement: a batch may take 30 seconds (D1, Limits), and blocks others. */
 const CHUNK = 5000
-/** Batches of one sweep: it may ask the database a thousand times (D1, Limits). A million rows of each kind. */
+/** Batches of one sweep, out of a thousand queries (D1, Limits). Enough for a million rows of each kind. */
 const ROUNDS = 200
 
-/** The cron: catches what events, messages and workers lost, and takes away what has ended. */
+/** The cron handler: recovers lost events, messages and jobs, and deletes expired rows. */
 export async function sweep(system: System): Promise<void> {
   for (const job of await forgottenJobs(system, LIMIT)) await sendJob(system, job)
   const found = await lookAround(system)
-  // Before all that may fail.
+  // Runs first, because later steps can fail.
   if (found.is_webhook_due) await nudge(system)
   if (found.is_running) await endUnwanted(system)
   if (found.is_running || found.is_waiting) await dispatch(system)
@@ -45,7 +45,7 @@ export async function sweep(system: System): Promise<void> {
   await beat(system.db, 'sweep')
 }
 
-/** What there is to do of what is rare. */
+/** Checks which infrequent tasks are due. */
 async function lookAround({ db, now }: System) {
   const due = usageDue(now)
   const ended = endedRows(now)
@@ -72,13 +72,13 @@ async function lookAround({ db, now }: System) {
 type EndedTable = typeof playSessions | typeof uploadSessions | typeof idempotencyKeys | typeof jobs
 
 /**
- * Whether a job has the name of a track's source from which no files were made: a later reprocess gives it to the track. The track is found by
- * its id. A sweep reads again the few old jobs that it keeps.
+ * Whether a job has the name of a source from which no files were made: a later reprocess copies it to the track. The track is found by its
+ * id. A sweep reads the few old jobs that it keeps again.
  */
 const holdsName = sql`exists (select 1 from tracks where id = jobs.payload ->> '$.upload.track_id' and source_path = jobs.id
   and files is not null and not exists (select 1 from json_each(files) where value ->> 'path' = source_path))`
 
-/** What has ended, by its table, and the column by which it is found. */
+/** Expired rows by table, and the column that finds them. */
 function endedRows(now: number): { table: EndedTable; condition: SQL; by: SQL }[] {
   const expired = sql`expires_at < ${now - DAY}`
   const old = (days: number) => sql`created_at < ${now - days * DAY}`
@@ -90,7 +90,7 @@ function endedRows(now: number): { table: EndedTable; condition: SQL; by: SQL }[
   ]
 }
 
-/** Deletes what has ended, chunk by chunk, until nothing is left. */
+/** Deletes expired rows in chunks, until none remains. */
 async function deleteEnded({ db }: System, ended: ReturnType<typeof endedRows>): Promise<void> {
   let due = ended.map(({ table, condition, by }) => {
     const chunk = sql`(select id from ${table} where ${condition} order by ${by} limit ${CHUNK})`

@@ -9,15 +9,18 @@ import { trash } from '../adapters/trash_schema.ts'
 import type { System } from '../context.ts'
 import { AFTER_WRITES, insertJobFrom, sendJob } from './jobs.ts'
 
-/** Deletes for good what is in the trash. The purges are written with the loss of the row, so that nobody purges what was restored meanwhile. */
+/**
+ * Deletes items from the trash permanently. Their purge jobs are inserted in the batch that deletes the row, so that a restored item is never
+ * purged.
+ */
 
 export type Trashed = typeof trash.$inferSelect
 
-/** Deletes one item for good; false when it is not in the trash any more. */
+/** Deletes one item permanently; false when it is no longer in the trash. */
 export async function deleteTrashed(system: System, item: Trashed): Promise<boolean> {
   const { db } = system
   const { id, organization_id, scope } = item
-  // What came back and was deleted once more meanwhile has its own seven days.
+  // An item that was restored and trashed again has its own seven days.
   const mine = and(eq(trash.id, id), eq(trash.organization_id, organization_id), eq(trash.trashed_at, item.trashed_at))
   const source = sql`trash where ${mine}`
   const prefixes =
@@ -49,11 +52,11 @@ export async function deleteTrashed(system: System, item: Trashed): Promise<bool
   return results[5].length > 0
 }
 
-/** Items that one call deletes at most, and so many at once. */
+/** Items that one call deletes at most, and how many concurrently. */
 export const MAX_DELETED = 100
 const AT_ONCE = 10
 
-/** Deletes some of what is in the trash; answers how many there were. */
+/** Deletes items from the trash; returns the number of deleted ones. */
 export async function deleteSome(system: System, items: Trashed[]): Promise<number> {
   let deleted = 0
   for (let at = 0; at < items.length; at += AT_ONCE) {
@@ -63,10 +66,10 @@ export async function deleteSome(system: System, items: Trashed[]): Promise<numb
   return deleted
 }
 
-/** Rows that there are when something has been there for its time. */
+/** Has rows if items in the trash have expired. */
 export const dueTrash = (now: number) => sql`trash where expires_at <= ${now}`
 
-/** Deletes what has been there for its time. */
+/** Deletes expired items. */
 export async function sweepTrash(system: System): Promise<void> {
   const { db, now } = system
   const due = sql`id in (select id from ${dueTrash(now)} order by expires_at limit ${MAX_DELETED})`

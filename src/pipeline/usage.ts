@@ -6,28 +6,28 @@ import type { System } from '../context.ts'
 import { USAGE_DAYS } from '../contract/facts.ts'
 
 /**
- * The sweep's part of `GET /v1/usage` (docs/decisions/0055): it moves cursors, and triggers count what lies between (drizzle/0015_usage.sql).
- * What tracks have is counted by triggers too, where it changes.
+ * The sweep's part of `GET /v1/usage` (docs/decisions/0055): it moves cursors, and triggers count the rows that a cursor passes
+ * (drizzle/0015_usage.sql). Triggers also count the tracks' data when it changes.
  */
 
 const HOUR = 3600_000
-/** Milliseconds after which no session is written any more that was asked for before. */
+/** Milliseconds after which a session request has either written its session or failed. */
 const LATE = 600_000
 
-/** Sessions that are not counted and get no more like them: the hour in which they end is over. */
+/** Uncounted sessions of completed hours: the hour in which they end is over, so no further ones are added. */
 const uncounted = (now: number) => sql`hourly_play_sessions
   where id >= coalesce((select at from usage_cursors where name = 'sessions'), '') and id < ${idsBefore(Math.floor((now - LATE) / HOUR))}`
 
-/** The first day that is told by itself. */
+/** The first day that is reported separately. */
 export const firstDay = (now: number) => new Date(now - (USAGE_DAYS - 1) * 24 * HOUR).toISOString().slice(0, 10)
 
-/** Rows that there are when something is to be done. */
+/** Has rows if there is something to count or merge. */
 export const usageDue = (now: number) => ({
   sessions: uncounted(now),
   days: sql`usage_days where date > '' and date < ${firstDay(now)}`,
 })
 
-/** Moves a cursor forward, never back. Whoever comes second finds nothing to count. */
+/** Moves a cursor forward, never back. A concurrent second call has nothing left to count. */
 async function move({ db }: System, name: 'sessions' | 'days', at: string): Promise<void> {
   await db.batch([
     db.insert(usageCursors).values({ name, at: '' }).onConflictDoNothing(),
@@ -38,7 +38,7 @@ async function move({ db }: System, name: 'sessions' | 'days', at: string): Prom
   ])
 }
 
-/** Counts sessions, hour by hour of their ends, before they are deleted. */
+/** Counts sessions by the hour of their end, before they are deleted. */
 export async function countSessions(system: System): Promise<void> {
   for (;;) {
     const [first] = await system.db.all<{ id: string }>(
@@ -49,5 +49,5 @@ export async function countSessions(system: System): Promise<void> {
   }
 }
 
-/** Makes one row of the days that are too old. */
+/** Merges days that are too old into one row. */
 export const mergeDays = (system: System) => move(system, 'days', firstDay(system.now))

@@ -11,7 +11,7 @@ export const waiting = sql`with recursive waiting(id) as (
     union all
     select (select min(endpoint_id) from webhook_deliveries where due_at is not null and endpoint_id > waiting.id)
     from waiting where waiting.id is not null)`
-/** Of these, those that something is due for. */
+/** Of these, the active endpoints with due deliveries. */
 export const dueIn = (now: number) => sql`waiting cross join webhook_endpoints as endpoint on endpoint.id = waiting.id
   where endpoint.state = 'active' and exists (
     select 1 from webhook_deliveries as due where due.endpoint_id = endpoint.id and due.due_at <= ${now})`
@@ -41,7 +41,7 @@ export async function nudgeFor(system: System, organization_id: string): Promise
   }
 }
 
-/** The body of an event, the same in every attempt. Of each event `data` is what the feed shows (docs/webhooks.md). */
+/** The body of an event, the same in every attempt. `data` is the same as in the feed (docs/webhooks.md). */
 export const bodySql = sql`(select json_object('id', id, 'type', type, 'timestamp', strftime('%Y-%m-%dT%H:%M:%fZ', created_at / 1000.0, 'unixepoch'),
     'seq', seq, 'sequence', sequence, 'subject', subject, 'actor', actor, 'data', json(data))
   from events where events.seq = webhook_deliveries.seq

@@ -10,39 +10,39 @@ import type { System } from '../context.ts'
 
 type Writer = Pick<System, 'db' | 'now'>
 
-/** Its id, if it is active or if it is not: else no row is looked at. */
+/** The endpoint's id if its state matches, otherwise null, so that no delivery is read. */
 const ifState = (id: string, comparison: '=' | '<>') =>
   sql`(select id from webhook_endpoints where id = ${id} and state ${sql.raw(comparison)} 'active')`
 
 export const isActive = (id: string) => sql`${ifState(id, '=')} is not null`
 
-/** Of a row: an earlier one of its subject is still to arrive. */
+/** Whether an earlier delivery of the same subject has not arrived yet. */
 export const isBehind = sql`exists (select 1 from webhook_deliveries as earlier
   where earlier.endpoint_id = webhook_deliveries.endpoint_id and earlier.subject = webhook_deliveries.subject
   and earlier.seq < webhook_deliveries.seq)`
 
-/** Makes due what waits for nothing any more. */
+/** Makes deliveries due that no longer wait for another one. */
 export const releaseHeads = ({ db, now }: Writer, id: string) =>
   db
     .update(webhookDeliveries)
     .set({ due_at: now })
     .where(sql`endpoint_id = ${ifState(id, '=')} and due_at is null and state = 'pending' and not ${isBehind}`)
 
-/** Has nothing due of an endpoint that is not active. What is being sent is still written down. */
+/** Unschedules the deliveries of an inactive endpoint. Deliveries in flight still write their outcome. */
 export const holdAll = ({ db }: Writer, id: string) =>
   db
     .update(webhookDeliveries)
     .set({ due_at: null })
     .where(sql`endpoint_id = ${ifState(id, '<>')} and due_at is not null and state = 'pending'`)
 
-/** Has what is behind another one of its subject wait for it. */
+/** Unschedules deliveries that wait for an earlier one of their subject. */
 export const holdFollowers = ({ db }: Writer, id: string) =>
   db
     .update(webhookDeliveries)
     .set({ due_at: null })
     .where(sql`endpoint_id = ${id} and due_at is not null and state = 'pending' and ${isBehind}`)
 
-/** What is still to come of an endpoint that was in no order has its subjects from now on. */
+/** Backfills `subject` in an endpoint's remaining deliveries when it becomes ordered. */
 export const nameSubjects = ({ db }: Writer, id: string) =>
   db
     .update(webhookDeliveries)

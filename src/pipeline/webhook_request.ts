@@ -19,18 +19,18 @@ export interface Sending {
   body: string
 }
 
-/** What came of it, and what the receiver asks for. */
+/** The outcome of a request, and what the receiver asks for. */
 export interface Outcome extends KeptAttempt {
-  /** Seconds, as the answer's `Retry-After` says. */
+  /** Seconds, from the response's `Retry-After`. */
   retry_after: number | null
 }
 
 const encoder = new TextEncoder()
 
-/** What a secret is sealed for. */
+/** The purpose for which an endpoint's secret is sealed. */
 export const purposeOf = (endpoint_id: string) => `webhook:${endpoint_id}`
 
-/** A new secret: 256 random bits, which the prefix lets secret scanners know. */
+/** Returns a new secret: 256 random bits, with a prefix that secret scanners recognize. */
 export const newWebhookSecret = () =>
   `whsec_${btoa(String.fromCharCode(...crypto.getRandomValues(new Uint8Array(32))))}`
 
@@ -81,7 +81,7 @@ async function beginningOf(response: Response, signal: AbortSignal): Promise<str
       bytes.push(...value.subarray(0, MAX_WEBHOOK_ANSWER - bytes.length))
     }
   } catch {
-    // It was closed early: what has come is kept.
+    // The connection was closed early: keep the bytes that have arrived.
   } finally {
     clearTimeout(timer)
     signal.removeEventListener('abort', end)

@@ -13,7 +13,7 @@ import { allowsEarly, bestQuality } from './early.ts'
 import { checkExpiry, checkSessionId, timestamp } from './session.ts'
 
 /** A session and a track that it plays; undefined if not found. */
-interface Parts {
+interface PlaybackParts {
   session?: PlayedSession
   played?: KeptTrack
 }
@@ -22,7 +22,7 @@ interface Parts {
  * Cache key of a track. A playlist has its own appearance and includes a track by choice; in other scopes the track alone determines its
  * context.
  */
-const keyOf = ({ scope, resource_id }: PlayedSession, track_id: string) =>
+const cacheKeyOf = ({ scope, resource_id }: PlayedSession, track_id: string) =>
   scope === 'playlist' ? `${resource_id}/${track_id}` : track_id
 
 const plays = ({ organization_id, scope, resource_id }: PlayedSession, { track }: KeptTrack) =>
@@ -30,7 +30,7 @@ const plays = ({ organization_id, scope, resource_id }: PlayedSession, { track }
   (scope === 'playlist' || resource_id === (scope === 'track' ? track.id : track.collection_id))
 
 /** Converts a row to the form in which it is cached. */
-export function partsOf(row: PlayRow | undefined, now: number): Parts {
+export function partsOf(row: PlayRow | undefined, now: number): PlaybackParts {
   if (!row?.session) return {}
   const { session, track, playlist, organization } = row
   // A borrowed cover ranks behind one that was uploaded for the playlist.
@@ -48,7 +48,7 @@ async function findParts(
   { env, db, memory, now }: Context<Client>,
   session_id: string,
   track_id: string,
-): Promise<Parts> {
+): Promise<PlaybackParts> {
   if (!isNewId(session_id)) return {}
   checkSessionId(session_id, now)
   const known = memory.sessions.get(session_id, now)
@@ -66,7 +66,7 @@ async function findParts(
   if (played && changes === memory.changes && played.files[0]?.is_early === 0) {
     // Includes room for the signed URLs.
     const bytes = 4 * JSON.stringify(row).length + 20_000
-    memory.tracks.set(keyOf(session, track_id), played, { organization_id, bytes, until: played.until })
+    memory.tracks.set(cacheKeyOf(session, track_id), played, { organization_id, bytes, until: played.until })
   }
   return parts
 }
@@ -76,7 +76,7 @@ export const findPlayback = async (context: Context<Client>, play_session_id: st
   playable(context, await findParts(context, play_session_id, track_id))
 
 /** The same for rows that have been read already. */
-export async function playable(context: Context<Client>, parts: Parts) {
+export async function playable(context: Context<Client>, parts: PlaybackParts) {
   const session = checkExpiry('play session', parts.session, context.now)
   if (!parts.played) throw notFound('track')
   const { track, files: made, levels, urls, until } = parts.played
@@ -102,18 +102,18 @@ export async function playable(context: Context<Client>, parts: Parts) {
   }
 }
 
-interface Named {
+interface ListLabels {
   title: string
   player_subtitle: string | null
 }
-interface Lists {
-  collection: Named | null | undefined
-  playlist: Named | null | undefined
+interface ListSources {
+  collection: ListLabels | null | undefined
+  playlist: ListLabels | null | undefined
   organization: { player_subtitle: string | null }
 }
 
 /** Title and subtitle of the list that the tracks are played from. */
-export function listOf(scope: PlayScope, { collection, playlist, organization }: Lists): Playback['list'] {
+export function listOf(scope: PlayScope, { collection, playlist, organization }: ListSources): Playback['list'] {
   const list = scope === 'playlist' ? playlist : collection
   if (scope === 'track' || !list) return null
   return { scope, title: list.title, subtitle: list.player_subtitle ?? organization.player_subtitle }

@@ -12,40 +12,40 @@ import { allowsEarly, bestQuality } from './early.ts'
 import { findPlayback, listOf, partsOf, playable, playback } from './playback.ts'
 import { timestamp } from './session.ts'
 
-type Row = typeof playSessions.$inferSelect
+type SessionRow = typeof playSessions.$inferSelect
 
 /** A play session as the API shows it. */
-const toPlaySession = (row: Row): PlaySession => ({
+const toPlaySession = (row: SessionRow): PlaySession => ({
   ...row,
   organization_index: row.organization_index ?? '',
   expires_at: timestamp(row.expires_at),
 })
 
 /** Columns that all tracks of a list inherit. */
-const lettered = { id: 'plain', player_color: 'plain', player_subtitle: 'plain' } as const
+const labelColumns = { id: 'plain', player_color: 'plain', player_subtitle: 'plain' } as const
 const owners = selectOf({
   organization: columnsOf<typeof organizations.$inferSelect>('organizations')({
-    ...lettered,
+    ...labelColumns,
     is_theme_overridable: 'flag',
     uses_tags: 'flag',
   }),
   collection: columnsOf<typeof collections.$inferSelect>('collections')({ title: 'plain', player_subtitle: 'plain' }),
-  playlist: columnsOf<typeof playlists.$inferSelect>('playlists')({ ...lettered, title: 'plain' }),
+  playlist: columnsOf<typeof playlists.$inferSelect>('playlists')({ ...labelColumns, title: 'plain' }),
 })(`from organizations left join collections on collections.id = :resource_id
   left join playlists on playlists.id = :resource_id where organizations.id = :organization_id`)
 
 const toRows = (list: { list: { entry: string } | null }[]) =>
   JSON.parse(`[${list.map((row) => row.list?.entry).join(',')}]`) as ListedRow[]
 
-type Listed = Pick<Row, 'scope' | 'resource_id' | 'organization_id'>
+type SessionScope = Pick<SessionRow, 'scope' | 'resource_id' | 'organization_id'>
 
 /** Returns the tracks that a session lists, up to a limit, each with its effective title, subtitle and color. */
-export async function listedTracks({ db }: Context, { scope, resource_id, organization_id }: Listed, limit: number) {
+export async function listedTracks({ db }: Context, { scope, resource_id, organization_id }: SessionScope, limit: number) {
   const [owner, list] = await batch(db, [
     owners.bind(db, { organization_id, resource_id }),
     sessionList[scope].bind(db, { resource_id, limit }),
   ])
-  return withLetters(toRows(sessionList[scope].decode(list!)), levelsOf(owner!))
+  return withLabels(toRows(sessionList[scope].decode(list!)), levelsOf(owner!))
 }
 
 function levelsOf(rows: Record<string, unknown>[]) {
@@ -54,13 +54,13 @@ function levelsOf(rows: Record<string, unknown>[]) {
   return { ...levels, organization: levels.organization }
 }
 
-const withLetters = (rows: ListedRow[], { organization, playlist }: ReturnType<typeof levelsOf>) =>
+const withLabels = (rows: ListedRow[], { organization, playlist }: ReturnType<typeof levelsOf>) =>
   rows.map((track) => ({ ...track, ...lettering({ track, collection: track.collection, playlist, organization }) }))
 
 /** Returns the number of tracks that a session lists, up to a limit. */
 export async function countTracks(
   { db }: Context,
-  { scope, resource_id }: Pick<Row, 'scope' | 'resource_id'>,
+  { scope, resource_id }: Pick<SessionRow, 'scope' | 'resource_id'>,
   limit: number,
 ) {
   const [list] = await batch(db, [sessionList[scope].bind(db, { resource_id, limit })])
@@ -77,7 +77,7 @@ export function bindView({ db }: Context, { id: session_id, scope, resource_id, 
 }
 
 /** Builds the view from the rows of `bindView`: the session's tracks as listeners see them, and the first one that plays already. */
-export async function toView(context: Context, session: Row, [owner, list, first]: Record<string, unknown>[][]) {
+export async function toView(context: Context, session: SessionRow, [owner, list, first]: Record<string, unknown>[][]) {
   const { scope } = session
   const levels = levelsOf(owner!)
   const rows = toRows(sessionList[scope].decode(list!))
@@ -87,17 +87,17 @@ export async function toView(context: Context, session: Row, [owner, list, first
     play_session_id: session.id,
     play_session: toPlaySession(session),
     list: listOf(scope, levels),
-    tracks: withLetters(rows, levels),
+    tracks: withLabels(rows, levels),
     first_track: track_id === null ? null : await viewOf(context, session, track_id, found),
   }
 }
 
 /** The same for a session that was read separately. */
-export const sessionView = async (context: Context, session: Row) =>
+export const sessionView = async (context: Context, session: SessionRow) =>
   toView(context, session, await batch(context.db, bindView(context, session)))
 
 /** Returns the id of the first track that plays in this session, or null. */
-async function firstPlayable(context: Context, session: Row, rows: ListedRow[]) {
+async function firstPlayable(context: Context, session: SessionRow, rows: ListedRow[]) {
   let best: number | undefined
   for (const { file, id } of rows) {
     if (file === null) continue
@@ -111,7 +111,7 @@ async function firstPlayable(context: Context, session: Row, rows: ListedRow[]) 
 /**
  * Returns the track's play view; null when the track was deleted in the meantime or does not play. An early file's view is read separately.
  */
-async function viewOf(context: Context, session: Row, track_id: string, found: PlayRow | undefined) {
+async function viewOf(context: Context, session: SessionRow, track_id: string, found: PlayRow | undefined) {
   try {
     const isFound = found?.track?.id === track_id
     return await playback(

@@ -30,19 +30,19 @@ import {
   safeFileName,
 } from './upload_handle.ts'
 
-type Row = typeof tracks.$inferSelect
+type TrackTableRow = typeof tracks.$inferSelect
 
 const toTrack = (row: TrackRow) => ({
   ...toListedTrack(row),
   info: { ...row.info, ...(row.progress !== null && { progress: row.progress }) },
 })
 
-const own = ({ principal }: Context, id: string) =>
+const isOwnedByCaller = ({ principal }: Context, id: string) =>
   and(eq(tracks.id, id), eq(tracks.organization_id, principal.organization_id), isInCollection)
 
 /** Returns a track of the caller's organization; throws 404. */
 export async function findTrack(context: Context, id: string): Promise<TrackRow> {
-  const row = await context.db.select(trackColumns).from(tracks).where(own(context, id)).get()
+  const row = await context.db.select(trackColumns).from(tracks).where(isOwnedByCaller(context, id)).get()
   if (!row) throw notFound('track')
   return row
 }
@@ -74,7 +74,7 @@ export const notUploaded = (message = 'This track has no file yet; upload one fi
 /** Returns a track as the API shows it. */
 export const showTrack = async (context: Context, id: string) => toTrack(await findTrack(context, id))
 
-type NewTrack = Pick<Row, 'collection_id' | 'file_name'> &
+type NewTrack = Pick<TrackTableRow, 'collection_id' | 'file_name'> &
   Facts & {
     [
       K in
@@ -86,7 +86,7 @@ type NewTrack = Pick<Row, 'collection_id' | 'file_name'> &
         | 'player_color'
     ]?: string | null | undefined
   } & {
-    metadata?: Row['metadata'] | undefined
+    metadata?: TrackTableRow['metadata'] | undefined
     is_cover_overridable?: boolean | undefined
     is_theme_overridable?: boolean | undefined
   }
@@ -95,7 +95,7 @@ type NewTrack = Pick<Row, 'collection_id' | 'file_name'> &
 export async function insertTrack(context: Context, { file_size, content_type, ...values }: NewTrack) {
   const { db, principal, now } = context
   checkFacts(context.env, { file_size, content_type })
-  const own = {
+  const identity = {
     id: newId(),
     organization_id: principal.organization_id,
     collection_id: values.collection_id,
@@ -107,7 +107,7 @@ export async function insertTrack(context: Context, { file_size, content_type, .
     tracks,
     {
       ...values,
-      ...own,
+      ...identity,
       metadata: values.metadata ?? {},
       index: randomBase62(12),
       file_name,
@@ -116,7 +116,7 @@ export async function insertTrack(context: Context, { file_size, content_type, .
       order: sql`coalesce((select max("order") from tracks where collection_id = collections.id), 0) + 1`,
       cover_colors: [],
       status: 'initializing',
-      ...firstUpload(uploadPath(own), now),
+      ...firstUpload(uploadPath(identity), now),
       created_at: now,
       info: {},
     },
@@ -124,7 +124,7 @@ export async function insertTrack(context: Context, { file_size, content_type, .
   ).returning()
   const [[row]] = await db.batch([
     insert,
-    recordEvents(context, 'track.created', sql`tracks where id = ${own.id}`, { is_restored: false }),
+    recordEvents(context, 'track.created', sql`tracks where id = ${identity.id}`, { is_restored: false }),
   ])
   if (!row) throw notFound('collection')
   return {
@@ -153,7 +153,7 @@ export async function renewUpload(
   const row = await findTrack(context, id)
   const path = nextUploadPath(row, now)
   const handle = { path, expires_at: now + UPLOAD_TTL * 1000, ...namesOf({ file_name }) }
-  const results = await db.batch(handOut(context, row.organization_id, own(context, id)!, handle))
+  const results = await db.batch(handOut(context, row.organization_id, isOwnedByCaller(context, id)!, handle))
   const [updated] = results[3]
   if (!updated) throw notFound('track')
   return { row: updated, track_upload: await audioUpload(context, path, facts) }
@@ -168,10 +168,10 @@ type Deleted = Pick<Row, 'id' | 'organization_id' | 'collection_id' | 'folder_id
  * Returns the batch that deletes the caller's tracks that meet a condition, and its jobs for `startPurge`. The second statement returns the
  * ids of the deleted tracks; the others keep their files and their playlist positions.
  */
-export function deletion(context: Context, rows: Deleted[], condition?: SQL) {
+export function deletion(context: Context, rows: DeletableTrack[], condition?: SQL) {
   const { db, principal } = context
   const ids = among(rows.map(({ id }) => id))
-  const mine = and(sql`id in ${ids} and +organization_id = ${principal.organization_id}`, condition)
+  const isDeletable = and(sql`id in ${ids} and +organization_id = ${principal.organization_id}`, condition)
   const stays = (id: SQL) => (condition ? sql`(${inTrash(id)} or ${id} in (select id from tracks))` : inTrash(id))
   const isUnowned = sql`not exists (select 1 from tracks where id in ${ids} and job_id = jobs.id)`
   const chunks = Array.from({ length: Math.ceil(rows.length / PURGED) }, (_, at) =>
@@ -187,8 +187,8 @@ export function deletion(context: Context, rows: Deleted[], condition?: SQL) {
     ),
   )
   const statements = [
-    recordEvents(context, 'track.deleted', sql`tracks where ${mine}`, { is_trashed: false }),
-    db.delete(tracks).where(mine).returning({ id: tracks.id }),
+    recordEvents(context, 'track.deleted', sql`tracks where ${isDeletable}`, { is_trashed: false }),
+    db.delete(tracks).where(isDeletable).returning({ id: tracks.id }),
     ...purges.flatMap(({ inserts }) => inserts),
     ...removeFromPlaylists(context, sql`(select value from ${ids} where not ${stays(sql`value`)})`),
     // A track that the condition kept still needs its job.
@@ -200,7 +200,7 @@ export function deletion(context: Context, rows: Deleted[], condition?: SQL) {
   return { statements, purges: purges.map(({ purge }) => purge) }
 }
 
-const showing = <T extends { id: string }>(track: T) => ({ track_id: track.id, track })
+const withId = <T extends { id: string }>(track: T) => ({ track_id: track.id, track })
 
 export const trackHandlers: Handlers<typeof trackOperations> = {
   async listTracks({ query: { limit, offset, q, sort = '-created_at', include, ...filters } }, context) {
@@ -216,20 +216,20 @@ export const trackHandlers: Handlers<typeof trackOperations> = {
   },
 
   async getTrack({ params }, context) {
-    return showing(await refreshTrack(context, params.track_id))
+    return withId(await refreshTrack(context, params.track_id))
   },
 
   async updateTrack({ params, body }, context) {
     const values = updated(body, context.now)
-    const mine = own(context, params.track_id)
-    if (!values) return showing(await refreshTrack(context, params.track_id))
+    const isOwned = isOwnedByCaller(context, params.track_id)
+    if (!values) return withId(await refreshTrack(context, params.track_id))
     const set = { ...values, ...refolded('tracks', values) }
     const [, [row]] = await context.db.batch([
-      recordEvents(context, 'track.updated', sql`tracks where ${mine}`, { changed: changedBy(values) }),
-      context.db.update(tracks).set(set).where(mine).returning(trackColumns),
+      recordEvents(context, 'track.updated', sql`tracks where ${isOwned}`, { changed: changedBy(values) }),
+      context.db.update(tracks).set(set).where(isOwned).returning(trackColumns),
     ])
     if (!row) throw notFound('track')
-    return showing(await refresh(context, row, values))
+    return withId(await refresh(context, row, values))
   },
 
   async deleteTrack({ params, query }, context) {
@@ -248,7 +248,7 @@ export const trackHandlers: Handlers<typeof trackOperations> = {
   async completeTrackUpload({ params }, context) {
     const track = await refreshTrack(context, params.track_id)
     const isReplaced = await discardReplaced(context, track)
-    return showing(isReplaced ? await showTrack(context, track.id) : track)
+    return withId(isReplaced ? await showTrack(context, track.id) : track)
   },
 
   async renewTrackUpload({ params, body }, context) {

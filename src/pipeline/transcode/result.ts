@@ -19,8 +19,8 @@ import { filePath, settingsOf } from './variant_spec.ts'
 function filesOf({ job, renditions, own, base }: TranscodeTask, result: JobResult): TrackFile[] {
   const { source_path, source_size } = job.payload
   const made = result.variants.flatMap(({ index, size, bitrate, duration }): TrackFile[] => {
-    const rendition = renditions.find((one) => one.index === index)
-    const variant_id = own.find((one) => one.index === index)?.id ?? null
+    const rendition = renditions.find((candidate) => candidate.index === index)
+    const variant_id = own.find((variant) => variant.index === index)?.id ?? null
     return rendition
       ? [{ index, path: filePath(base, rendition), size, bitrate, duration, variant_id, is_early: 0 }]
       : []
@@ -45,22 +45,22 @@ export async function finishTranscode(system: System, task: TranscodeTask, resul
     ...(result.skipped.length > 0 && { skipped_variants: result.skipped }),
   }
   const settled = new Set([...result.variants, ...result.skipped].map(({ index }) => index))
-  const mine = and(trackOf(job), whenEnded(job, 'done'))
+  const ownsTrack = and(trackOf(job), whenEnded(job, 'done'))
   const other = sql`job_id is not ${job.id} and cover_path is not ${`${base}/cover`}`
-  const lost = and(eq(tracks.id, track.id), other, whenEnded(job, 'done'))
+  const lostTrack = and(eq(tracks.id, track.id), other, whenEnded(job, 'done'))
   // A variant may have been deleted during the transcode.
-  const kept = definedFiles(files)
-  const all = sql`(select json_group_array(json(value)) from (
+  const keptFiles = definedFiles(files)
+  const allFiles = sql`(select json_group_array(json(value)) from (
     select value from json_each(coalesce(tracks.files, '[]')) union all select value from json_each(${files})))`
-  const more = sql`json_insert(${files}, '$[#]', json(${JSON.stringify({ path: earlyPath(base) })}))`
+  const filesAndEarly = sql`json_insert(${files}, '$[#]', json(${JSON.stringify({ path: earlyPath(base) })}))`
   // On reprocess, this job's early file plays until the newer job has one; then it is purged like any other.
-  const used = sql`json_insert(coalesce(tracks.files, '[]'), '$[#]', json_object('path', source_path), '$[#]', json_object('path', upload_path))`
+  const filesInUse = sql`json_insert(coalesce(tracks.files, '[]'), '$[#]', json_object('path', source_path), '$[#]', json_object('path', upload_path))`
   const covers = sql`json_array(${`${base}/cover/`})`
   const coverless = sql`cover_path is null and cover_job_id is null`
   const results = await db.batch([
     end(system, job),
-    purgeLaterFrom(system, organization_id, pathsWithout(all, kept), sql`tracks where ${mine}`),
-    purgeLaterFrom(system, organization_id, pathsWithout(more, used), sql`tracks where ${lost}`, covers),
+    purgeLaterFrom(system, organization_id, pathsWithout(allFiles, keptFiles), sql`tracks where ${ownsTrack}`),
+    purgeLaterFrom(system, organization_id, pathsWithout(filesAndEarly, filesInUse), sql`tracks where ${lostTrack}`, covers),
     db
       .update(tracks)
       .set({
@@ -70,7 +70,7 @@ export async function finishTranscode(system: System, task: TranscodeTask, resul
         levels: JSON.stringify(result.levels),
         made_with: task.renditions.filter(({ index }) => settled.has(index)).map(settingsOf),
         progress: null,
-        files: kept,
+        files: keptFiles,
         ...(result.tags && { tags: result.tags, ...refolded('tracks', { tags: result.tags }, namesOfSource.folded) }),
         ...(result.cover && {
           cover_path: sql`iif(${coverless}, ${`${base}/cover`}, cover_path)`,
@@ -80,7 +80,7 @@ export async function finishTranscode(system: System, task: TranscodeTask, resul
         // A null in the patch adds nothing.
         info: sql`json_patch(${JSON.stringify(info)}, json_object('replaced_uploads', info -> '$.replaced_uploads'))`,
       })
-      .where(mine),
+      .where(ownsTrack),
     db.select({ id: tracks.id }).from(tracks).where(eq(tracks.id, track.id)),
     ...(task.tags.own && result.tags ? orderAlbum(db, job, track, result.tags) : []),
   ])
@@ -91,9 +91,9 @@ export async function finishTranscode(system: System, task: TranscodeTask, resul
 export async function failTranscode(system: System, job: Job<'transcode'>, code: TrackErrorCode, message: string) {
   const { db } = system
   const info = failure(code, message, job.attempt)
-  const mine = and(trackOf(job), whenEnded(job, 'failed'))
+  const ownsTrack = and(trackOf(job), whenEnded(job, 'failed'))
   // The early file of a track without final files is purged: no final file will replace it.
-  const early = sql`tracks where ${mine} and not ${hasFinalFiles}`
+  const early = sql`tracks where ${ownsTrack} and not ${hasFinalFiles}`
   await db.batch([
     end(system, job, 'failed', info.error),
     purgeLaterFrom(system, job.organization_id, pathsWithout(sql`coalesce(files, '[]')`, sql`'[]'`), early),
@@ -107,6 +107,6 @@ export async function failTranscode(system: System, job: Job<'transcode'>, code:
         progress: null,
         info: sql`json_patch(info, ${JSON.stringify(info)})`,
       })
-      .where(mine),
+      .where(ownsTrack),
   ])
 }
