@@ -29,10 +29,10 @@ const runners: { [K in Short]: (system: System, job: Job<K>) => Promise<Outcome>
 const run = (system: System, job: Job<Short>) =>
   (runners[job.payload.kind] as (system: System, job: Job<Short>) => Promise<Outcome>)(system, job)
 
-/** The consumer of every queue: each message is acknowledged or retried by itself. */
+/** The consumer of every queue. Each message is acknowledged or retried separately. */
 export async function consume(system: System, batch: MessageBatch): Promise<void> {
   const isAlike = roleOf(batch.queue) === 'webhook'
-  // All of them say the same: one is enough.
+  // All messages mean the same, so one is enough.
   if (isAlike) for (const message of batch.messages.slice(1)) message.ack()
   for (const message of isAlike ? batch.messages.slice(0, 1) : batch.messages) {
     try {
@@ -73,12 +73,12 @@ const roles = {
     await writeUse(system, message.body)
     return null
   },
-  /** Each says that something may be due; what, the rows tell. */
+  /** Each message means that something may be due; the rows decide what. */
   async webhook(system: System) {
     await sendDue(system)
     return null
   },
-  /** Delivered in vain too often. A purge or a cover has nobody who waits for it: the sweep tries again in an hour. */
+  /** Retries are exhausted. No request waits for a purge or a cover, so the sweep retries it in an hour. */
   async dead(system: System, { body }: Message<Partial<JobMessage>>) {
     console.error(JSON.stringify({ event: 'dead_letter', body }))
     const job = body.job_id ? await claim(system, body.job_id) : null
@@ -87,7 +87,7 @@ const roles = {
   },
 }
 
-/** A second deployment's queues have other names, which end the same. */
+/** The queues of a second deployment have other names with the same ending. */
 function roleOf(queue: string): keyof typeof roles {
   const role = queue.split('-').at(-1)!
   if (!(role in roles)) throw new Error(`the name of the queue ${queue} tells no role`)

@@ -161,7 +161,7 @@ export async function discardReplaced(
   { id, source_path }: Pick<Waiting, 'id' | 'source_path'>,
   only?: string,
 ): Promise<boolean> {
-  // The first handle, whose path has no suffix, has no predecessors.
+  // A path without a suffix belongs to the oldest handle.
   if (!source_path?.includes('.')) return false
   const paths = (await replacedPaths(system, source_path)).filter((path) => only === undefined || path === only)
   const files = await Promise.all(paths.map((path) => findFile(system.env, path)))

@@ -30,8 +30,8 @@ export async function purge(system: System, organization_id: string, prefixes: s
 }
 
 /**
- * Deletes files that were replaced, when nobody can be playing them any more; the sweep starts it. For a batch. SQL computes the paths:
- * a JSON text for each row of the source (`tracks where …`), or null.
+ * Purges replaced files after the last URL to them has expired; the sweep starts the job. For a batch. `paths` is JSON text that SQL computes
+ * for each row of the source (`tracks where …`), or null.
  */
 export function purgeLaterFrom(
   system: System,
@@ -45,15 +45,15 @@ export function purgeLaterFrom(
   return insertJobFrom(system, organization_id, { kind: 'purge', json: payload }, found, AFTER_URLS)
 }
 
-/** Whether something lies in the trash: somebody else put it there meanwhile, and it is not to be deleted for good. */
+/** Whether a resource is in the trash: another request may have moved it there, and then it must not be deleted permanently. */
 export const inTrash = (id: SQL | string) => sql`${id} in (select id from trash)`
 
-/** What is deleted, and the prefixes of its files. */
+/** A deleted resource, and the prefixes of its files. */
 type Deleted = { id: string; prefixes: string[] }
 
 /**
- * The jobs that purge what is deleted, for the batch that deletes it: one now, and one when the last signed URL that could write
- * there has expired. Send the first with `sendJob`. What `stays`, such as what lies in the trash, is left out.
+ * The jobs that purge deleted resources, for the batch that deletes the rows: one runs now, and one after the last signed URL that could
+ * write there has expired. Start the first with `sendJob`. Resources for which `stays` holds, such as those in the trash, are left out.
  */
 export function purgeJobs(
   system: System,
@@ -75,16 +75,16 @@ export function purgeJobs(
   return { purge, inserts }
 }
 
-/** Starts the jobs of a deletion, and ends what runs for what was deleted. */
+/** Starts the jobs of a deletion, and cancels the transcodes of deleted tracks. */
 export async function startPurge(system: System, jobs: ReturnType<typeof purgeJobs>['purge'][]): Promise<void> {
   await Promise.all(jobs.map((job) => sendJob(system, job)))
   await endUnwanted(system)
 }
 
-/** Tracks that are looked at in one statement. */
+/** Tracks read by one statement. */
 const PAGE = 1000
 
-/** Tracks read by one statement. */
+/** Deletes everything that a purge job names. Throws on a fault, and the whole job is retried. */
 export async function runPurge(system: System, job: Job<'purge'>): Promise<Outcome> {
   const { prefixes, paths = [], organization_id, collection_id, folder_id, variant, actor = null } = job.payload
   const { env } = system
@@ -106,7 +106,7 @@ export async function runPurge(system: System, job: Job<'purge'>): Promise<Outco
 async function movedAway({ db }: System, folder_id: string): Promise<Set<string>> {
   const names = new Set<string>()
   const inContent = (name: string) => sql<string>`content ->> ${name}`.as(name)
-  // Before the tracks and after them: one that goes there or comes back meanwhile is seen all the same.
+  // Reads the trash before and after the tracks, so that a track that is trashed or restored in between is not missed.
   const trashed = () =>
     db
       .select({ id: trash.id, index: inContent('index') })
@@ -131,8 +131,8 @@ async function movedAway({ db }: System, folder_id: string): Promise<Set<string>
 }
 
 /**
- * Takes the files of a deleted variant away from all tracks: from then on no play view shows them. The files themselves go when the
- * last URL to them has expired; the job that deletes them is written together with the loss, so that none is forgotten.
+ * Removes the files of a deleted variant from all tracks, so that play views no longer show them. The files are deleted after the last URL to
+ * them has expired; their purge job is inserted in the same batch, so that none is lost.
  */
 async function deleteVariantFiles(
   system: System,
@@ -144,7 +144,7 @@ async function deleteVariantFiles(
   const isGone = sql`value ->> 'variant_id' is ${variant_id}`
   const place = sql`(created_at, tracks.rowid)`
   const of = sql`organization_id = ${organization_id}`
-  // In the order of their creation, which a move to another collection does not change.
+  // In order of creation, which does not change when a track moves to another collection.
   for (let after = sql`(-1, 0)`; ;) {
     const rows = await db
       .select({ at: tracks.created_at, rowid: sql<number>`tracks.rowid`.as('n') })

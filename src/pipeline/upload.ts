@@ -23,7 +23,7 @@ interface Handle {
   file_name_original?: string | undefined
 }
 
-/** Statements that insert the purge jobs of a new handle and of the previous one, if that has none. They precede the track's update. */
+/** Statements that insert the purge jobs of a new handle and, if missing, of the previous one. They precede the track's update. */
 export function keepUploads(system: System, organization_id: string, track: SQL, handle: Handle) {
   const insert = (path: SQL, expires_at: SQL, names: SQL, source: SQL, seconds: number) => {
     const upload = sql`json_object('track_id', id, 'expires_at', ${expires_at}, ${names})`

@@ -14,7 +14,7 @@ const HOUR = 3600_000
 /** Milliseconds after which a session request has either written its session or failed. */
 const LATE = 600_000
 
-/** Uncounted sessions of completed hours: the hour in which they end is over, so no further ones are added. */
+/** Uncounted sessions of completed hours: new sessions cannot end in these hours. */
 const uncounted = (now: number) => sql`hourly_play_sessions
   where id >= coalesce((select at from usage_cursors where name = 'sessions'), '') and id < ${idsBefore(Math.floor((now - LATE) / HOUR))}`
 

@@ -11,7 +11,7 @@ export const waiting = sql`with recursive waiting(id) as (
     union all
     select (select min(endpoint_id) from webhook_deliveries where due_at is not null and endpoint_id > waiting.id)
     from waiting where waiting.id is not null)`
-/** Of these, the active endpoints with due deliveries. */
+/** The active ones among these endpoints that have due deliveries. */
 export const dueIn = (now: number) => sql`waiting cross join webhook_endpoints as endpoint on endpoint.id = waiting.id
   where endpoint.state = 'active' and exists (
     select 1 from webhook_deliveries as due where due.endpoint_id = endpoint.id and due.due_at <= ${now})`

@@ -19,7 +19,7 @@ export interface Sending {
   body: string
 }
 
-/** The outcome of a request, and what the receiver asks for. */
+/** The outcome of a request, with the receiver's `Retry-After`. */
 export interface Outcome extends KeptAttempt {
   /** Seconds, from the response's `Retry-After`. */
   retry_after: number | null

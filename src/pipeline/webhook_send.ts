@@ -142,7 +142,7 @@ const held = ({ endpoint, seq, lease }: Taken) =>
     eq(webhookDeliveries.due_at, lease),
   )
 
-/** Time of the next attempt: as scheduled, or later if the receiver asks for it; null if there is none. */
+/** Time of the next attempt: as scheduled, or later if the receiver asks for it; null after the last attempt. */
 function nextTry(attempt: number, { at, retry_after }: Outcome): number | null {
   const pause = SCHEDULE[attempt]
   if (pause === undefined) return null
@@ -227,7 +227,7 @@ const releaseNext = ({ db }: System, taken: Taken) =>
         where ${held(taken)})`,
     )
 
-/** Sends due deliveries, several at a time, until there are none or its time is over; then the next message sends the remaining ones. */
+/** Sends due deliveries, several at a time, until no delivery is due or its time is over; then a message wakes the next run. */
 export async function sendDue(system: System): Promise<void> {
   const until = Date.now() + LIFE
   const running = new Map<Taken, Promise<void>>()

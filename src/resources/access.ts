@@ -14,17 +14,20 @@ import { findPlaylist } from './playlist.ts'
 import { findTrack } from './track.ts'
 import { checkVariants } from './variant.ts'
 
-/** What a caller may reach within the organization, as the key says. */
+/** Access of a caller within the organization, as its key allows. */
 
-/** 404 for what does not exist, or not in the caller's organization. */
+/** Each throws 404 for a resource that does not exist in the caller's organization. */
 export const FIND = { collection: findCollection, track: findTrack, playlist: findPlaylist }
 
-/** Whether a track (`collection`, `playlist`) lies in both; null is any. */
+/** Whether a track is in both the `collection` and the `playlist`; null matches any. */
 export const within = sql`(${sql.placeholder('collection')} is null or tracks.collection_id = ${sql.placeholder('collection')})
   and (${sql.placeholder('playlist')} is null or exists (
     select 1 from playlist_tracks where track_id = tracks.id and playlist_id = ${sql.placeholder('playlist')}))`
 
-/** What a track must lie in besides, to lie in what the caller's key is bound to; null when nothing of this scope does. */
+/**
+ * Returns the collection or playlist that a track must also be in to match the binding of the caller's key; null when the binding excludes
+ * the resource.
+ */
 export function boundTo(principal: Principal, scope: PlayScope, id: string) {
   const binding = keyOf(principal)?.binding
   const anything = { collection: null, playlist: null }
@@ -40,7 +43,7 @@ const trackWithin = written((db) =>
     .where(and(eq(tracks.id, sql.placeholder('id')), within)),
 )
 
-/** Whether a resource is, or lies in, the one that the caller's key is bound to. */
+/** Whether a resource is, or is part of, the one that the caller's key is bound to. */
 export async function mayReach({ db, principal }: Context, scope: PlayScope, id: string): Promise<boolean> {
   const bound = boundTo(principal, scope, id)
   if (!bound || Object.values(bound).every((owner) => owner === null)) return bound !== null
@@ -48,20 +51,20 @@ export async function mayReach({ db, principal }: Context, scope: PlayScope, id:
   return rows!.length > 0
 }
 
-/** Whether the sessions that are made with a key may be downloadable: a server key's always. */
+/** Whether sessions made with a key may be downloadable: always with a server key. */
 export const mayDownload = (principal: Principal) =>
   principal.kind === 'server' || keyOf(principal)?.is_downloadable === true
 
-/** The default transcodes, AAC first: what a session plays when its creator chose nothing (docs/decisions/0019). */
+/** The default transcodes, AAC first: played by a session whose creator chose no variants (docs/decisions/0019). */
 export const DEFAULT_VARIANTS = CATALOGUE.filter((v) => v.type === 'transcode').map((v) => v.index)
 
-/** What the session plays: known variants, and of those only what a player key allows. */
+/** Variants that the session plays; throws for unknown ones and for those that a player key does not allow. */
 export async function chosenVariants(context: Context, variants: string[] = []): Promise<string[]> {
   const { principal } = context
   const granted = keyOf(principal)?.variants
   await checkVariants(context, variants)
   for (const index of variants) {
-    // The uploaded file itself is played by browsers only where their key names it.
+    // Browsers play the uploaded file only if their key names it.
     const allowed = granted ?? (principal.kind === 'player' && index === 'original' ? [] : null)
     if (allowed && !allowed.includes(index)) {
       throw new ApiError('insufficient_scope', `This API key may not play the variant ${index}`)

@@ -30,7 +30,7 @@ async function findApiKey(context: Context, id: string): Promise<Row> {
   return row
 }
 
-/** True as long as a server key that does not end stays beside this one: without it nobody could open the organization again. */
+/** Whether another server key without an expiry remains: without one the organization would be locked out. */
 const keepsADoor = ({ principal }: Context, { id, type }: Row) =>
   type === 'server'
     ? sql`exists (select 1 from api_keys as another where another.organization_id = ${principal.organization_id}

@@ -4,9 +4,9 @@ import type { Tags } from '../contract/info.ts'
 import { timestamp } from './session.ts'
 
 /**
- * How a track looks to listeners (docs/architecture.md#inheritance): track → collection → organization for color, theme and
- * cover; what lies below an `is_*_overridable: false` is ignored. Subtitle and title are always the nearest, and a file's tags come behind
- * what is set of its track.
+ * How a track looks to listeners (docs/architecture.md#inheritance): track → collection → organization for color, theme and cover; an
+ * `is_*_overridable: false` hides the levels below it. Subtitle and title always come from the nearest level, and a file's tags rank behind
+ * the values set on its track.
  */
 
 interface Settings {
@@ -29,7 +29,7 @@ interface Named extends Settings {
 export interface Lettered {
   organization: Settings & Pick<Level, 'is_theme_overridable'> & { uses_tags: boolean }
   collection: Settings & { is_theme_overridable: boolean | 0 | 1 }
-  /** Of a playlist's session: stands between the collection and the organization. */
+  /** Only in a playlist's session: ranks between the collection and the organization. */
   playlist: Settings | null
   track: Named
 }
@@ -42,7 +42,7 @@ export interface Appearances extends Lettered {
 
 const channels = (hex: string) => [1, 3, 5].map((at) => Number.parseInt(hex.slice(at, at + 2), 16) / 255)
 
-/** A theme's colors in the returned form: equal areas, lightness and saturation of HSL, 0–1. */
+/** A theme's colors in the response format: equal areas, lightness and saturation of HSL, 0–1. */
 export function themeColors(theme: string[]): ImageColor[] {
   return theme.map((hex) => {
     const values = channels(hex)
@@ -71,7 +71,7 @@ export function isDark(hex: string): boolean {
   return 1.05 / (luminance + 0.05) >= (luminance + 0.05) / 0.05
 }
 
-/** An explicit theme wins over the cover's palette. */
+/** An explicit theme takes precedence over the cover's palette. */
 export const imageColors = (owner: { theme: string[]; cover_colors: ImageColor[] }) =>
   owner.theme.length > 0 ? themeColors(owner.theme) : owner.cover_colors
 
@@ -79,15 +79,15 @@ interface Changed {
   created_at: number
   updated_at: number | null
 }
-/** When a row was made and last changed, as the API writes times. */
+/** When a row was created and last changed, in the API's time format. */
 export const times = ({ created_at, updated_at }: Changed) => ({
   created_at: timestamp(created_at),
   updated_at: timestamp(updated_at ?? created_at),
 })
 
 /**
- * A collection or playlist as the API shows it. Color and subtitle are the organization's where it sets none: the specification gives
- * both no null.
+ * A collection or playlist as the API shows it. Color and subtitle default to the organization's, because the specification does not allow
+ * null for either.
  */
 export const shown = <
   T extends Settings & Changed & Parameters<typeof imageColors>[0] & { organization_index: string | null },
@@ -103,7 +103,7 @@ export const shown = <
   player_subtitle: row.player_subtitle ?? organization.player_subtitle ?? '',
 })
 
-/** Title, subtitle and color of a track, with what it inherits: all that lists show. */
+/** A track's effective title, subtitle and color: everything that lists show. */
 export function lettering({ organization, collection, playlist, track }: Lettered) {
   const themed = organization.is_theme_overridable
   const { title, artist, album_artist } = (organization.uses_tags && track.tags) || {}
@@ -128,7 +128,7 @@ export function lettering({ organization, collection, playlist, track }: Lettere
 
 interface Cover {
   cover_path: string | null
-  /** Where it is read. */
+  /** Absent if not selected. */
   cover_size?: number | null
 }
 type Overrides = Pick<Level, 'is_cover_overridable'>
@@ -139,14 +139,14 @@ interface Covers {
   track: Cover
 }
 
-/** The cover of the nearest level that has one, and may. */
+/** The cover of the nearest level that has one and is allowed to show it. */
 export function covered({ organization, collection, playlist, track }: Covers): Cover {
-  // An organization has no cover of its own, so its `false` keeps tracks from having covers but leaves the collection's.
+  // An organization has no cover, so its `false` hides the covers of tracks but not the collection's.
   const mayOverride = organization.is_cover_overridable && collection.is_cover_overridable
   return [mayOverride ? track : null, collection, playlist].find((level) => level?.cover_path) ?? { cover_path: null }
 }
 
-/** What a track looks like, with everything it inherits. */
+/** A track's appearance, with everything that it inherits. */
 export function appearance(levels: Appearances) {
   const { organization, collection, playlist, track } = levels
   const themed = organization.is_theme_overridable

@@ -6,23 +6,23 @@ import { type Kind, matching, ROWID } from '../adapters/search.ts'
 import { searchFills } from '../adapters/work_schema.ts'
 import { ApiError } from '../errors.ts'
 
-/** Where the rows of a list come from that is searched, sorted or filtered: one index, or the search (docs/decisions/0051). */
+/** Selects the source of a list that is searched, sorted or filtered: one index, or the search (docs/decisions/0051). */
 
-/** Candidates that are put in order in memory, and those that are looked at in an order that they have. */
+/** Limits of the rows read: to sort in memory, to match with the search, and to read in an existing order. */
 export const MOST_SORTED = 5000
 const MOST_MATCHES = 10_000
 export const MOST_WALKED = 100_000
 
-/** What a list is asked for. */
+/** The parameters of a list. */
 export interface Search {
   kind: Kind
   organization_id: string
-  /** Of tracks: only those of this one. */
+  /** Only for tracks: limits the list to this collection. */
   collection_id?: string
-  /** The list's name in `list_counts`; null: it is not counted there. */
+  /** The list's name in `list_counts`; null if it is not counted there. */
   counted: string | null
   q?: string | undefined
-  /** Columns that are compared. */
+  /** Columns that must be equal. */
   filters: Record<string, string | undefined>
   /** `title`, `-title`, … */
   sort: string
@@ -31,7 +31,7 @@ export interface Search {
 /** The table of each kind. */
 export const TABLES = { tracks, collections, playlists }
 
-/** What is compared, its index, which rows are in that, and what orders those that are equal, as the index does. */
+/** A sort key: its expression, its index, the rows that the index contains, and the index's tiebreaker. */
 type Keys = Record<string, { by: SQL; index: string; only?: SQL; next?: SQL }>
 const updated_at = sql`coalesce(updated_at, created_at)`
 const listKeys = (kind: Kind): Keys => ({
@@ -39,14 +39,14 @@ const listKeys = (kind: Kind): Keys => ({
   created_at: { by: sql`seq`, index: `${kind}_list` },
   updated_at: { by: updated_at, index: `${kind}_updated` },
 })
-/** What a list is sorted by, as the index has it (drizzle/0012_search.sql). */
+/** Sort keys by name, with the expressions of their indexes (drizzle/0012_search.sql). */
 export const KEYS: Record<Kind, Keys> = {
   tracks: {
     order: { by: sql`"order"`, index: 'tracks_list', next: sql`id` },
     title: { by: sql`coalesce(player_title, tags ->> '$.title', file_name) collate nocase`, index: 'tracks_title' },
     created_at: { by: sql`created_at`, index: 'tracks_created' },
     updated_at: { by: updated_at, index: 'tracks_updated' },
-    // Of others it is not known.
+    // Other tracks have no duration yet.
     duration: { by: sql`duration`, index: 'tracks_duration', only: sql`duration > 0` },
   },
   collections: listKeys('collections'),
@@ -54,24 +54,24 @@ export const KEYS: Record<Kind, Keys> = {
 }
 
 interface Candidates {
-  /** Selects their numbers, as `at`. */
+  /** Selects the row ids, as `at`. */
   from: SQL
-  /** At most so many of them are looked at. */
+  /** Most rows that are read. */
   most: number
-  /** Whether they come in the order that is wanted. */
+  /** Whether they are already in the requested order. */
   ordered: boolean
-  /** Filters that they have passed already; `only` is the key's own. */
+  /** Filters that all candidates already match; `only` is that of the sort key. */
   passed: string[]
 }
 
 interface Sizes {
-  /** Rows of the list, and of each filter, as far as they are counted. */
+  /** Number of rows of the list and of each filter, as far as `list_counts` has them. */
   of: Record<string, number>
-  /** Of the whole question, where it is one of these. */
+  /** The exact number of results, if the list has at most one filter. */
   exact?: number
 }
 
-/** What is known of how many there are. */
+/** Reads the stored counts. */
 export async function sizesOf(db: Database, { counted }: Search, filters: [string, string][]): Promise<Sizes> {
   if (counted === null) return { of: {} }
   const names: Record<string, string> = { list: counted }
@@ -86,14 +86,14 @@ export async function sizesOf(db: Database, { counted }: Search, filters: [strin
 const ownerOf = ({ collection_id, organization_id }: Search) =>
   collection_id ? sql`collection_id = ${collection_id}` : sql`organization_id = ${organization_id}`
 
-/** The rows of an index; `order` and what comes next in it. */
+/** Selects the rows of an index, ordered by `order` and then `next`. */
 function indexed({ kind, sort }: Search, index: string, where: SQL, order?: SQL, next = sql`rowid`): SQL {
   const way = sort.startsWith('-') ? sql`desc` : sql`asc`
   const ordered = order ? sql`order by ${order} ${way}, ${next} ${way}` : sql``
   return sql`select rowid as at from ${TABLES[kind]} indexed by ${sql.raw(index)} where ${where} ${ordered}`
 }
 
-/** All rows, or all of the collection, in the order that is wanted. */
+/** All rows, or all of the collection, in the requested order. */
 function walk(search: Search): Candidates {
   const { kind, organization_id, sort } = search
   const name = sort.replace('-', '')
@@ -108,7 +108,10 @@ function walk(search: Search): Candidates {
   }
 }
 
-/** Where the rows come from: what is searched, else the smallest list that they are in, else an index in the order that is wanted. */
+/**
+ * Chooses the source of the rows: the search if there is a query, otherwise the shortest counted list that contains them, otherwise an index
+ * in the requested order.
+ */
 export async function choose(
   db: Database,
   search: Search,
@@ -123,13 +126,13 @@ export async function choose(
 
   const isCounted = sizes.of.list !== undefined
   const isNamed = has('creator_id') || has('organization_index')
-  // Of both together nobody keeps a count; the search has them as words, in the order of their creation.
+  // No combined count exists; the search has both values as words, in order of creation.
   const isBoth = ordered && has('creator_id') && has('organization_index')
   if (words || (((isNamed && !isCounted) || isBoth) && !(await isFilling(db)))) {
     const scope = { organization_id, collection_id, ...search.filters }
     const from = sql`select ${sql.raw(ROWID)} as at from search where search match ${matching(kind, scope, words ?? [])}`
     const passed = ['creator_id', 'organization_index', 'collection_id']
-    // The newest of too many.
+    // If there are too many, the newest ones.
     const way = sort === 'created_at' ? sql`asc` : sql`desc`
     const found = { from: sql`${from} order by rowid ${way}`, most: MOST_MATCHES, ordered, passed }
     return words || ordered ? found : first(db, search, found)
@@ -160,21 +163,21 @@ export async function choose(
   return walk(search)
 }
 
-/** Whether the search does not know all rows yet. */
+/** Whether the search is still being filled. */
 const isFilling = async (db: Database) =>
   (await db.select({ kind: searchFills.kind }).from(searchFills).limit(1)).length > 0
 
-/** Of more than are looked at, those that come first in the order that is wanted. */
+/** If there are more matches than the limit, walks in the requested order instead. */
 const first = async (db: Database, search: Search, found: Candidates) =>
   (await searching(() => isFull(db, found))) ? walk(search) : found
 
-/** Whether there are more candidates than are looked at. */
+/** Whether there are more candidates than the limit. */
 export async function isFull(db: Database, { from, most }: Candidates): Promise<boolean> {
   const looked = sql`select count(*) as looked from (${from} limit ${most + 1})`
   return (await db.get<{ looked: number }>(looked)).looked > most
 }
 
-/** While the search is made again there is none. */
+/** While the search index is rebuilt, its table does not exist. */
 export async function searching<T>(run: () => Promise<T>): Promise<T> {
   try {
     return await run()

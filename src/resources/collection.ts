@@ -22,13 +22,13 @@ import { coverUpload } from './upload_handle.ts'
 
 type Row = typeof collections.$inferSelect
 
-/** Tracks that are deleted together with their collection in one batch. */
+/** Tracks that are deleted in the same batch as their collection. */
 const AT_ONCE = 1000
 
 const own = ({ principal }: Context, id: string) =>
   and(eq(collections.id, id), eq(collections.organization_id, principal.organization_id))
 
-/** A collection of the caller's organization, or 404. */
+/** Returns a collection of the caller's organization; throws 404. */
 export async function findCollection(context: Context, id: string): Promise<Row> {
   const row = await context.db.select().from(collections).where(own(context, id)).get()
   if (!row) throw notFound('collection')
@@ -106,7 +106,8 @@ export const collectionHandlers: Handlers<typeof collectionOperations> = {
       await discard(context, 'collection', collection.id)
       return { collection_id: collection.id, deleted_collection }
     }
-    // The tracks of a big collection go in the background: one batch has 30 seconds. From now on nobody finds them.
+    // The remaining tracks of a large collection are deleted in the background, because a batch may take 30 seconds. They can no longer be
+    // found.
     const prefixes = collectionPrefixes(principal.organization_id, collection.id)
     const { purge, inserts } = purgeJobs(context, principal.organization_id, [{ id: collection.id, prefixes }], {
       collection_id: collection.id,
@@ -153,7 +154,7 @@ export const collectionHandlers: Handlers<typeof collectionOperations> = {
       if (!ids.has(id)) throw invalid(`track_ids.${at}`, 'is not a track of this collection')
       if (track_ids.indexOf(id) < at) throw invalid(`track_ids.${at}`, 'stands in the list twice')
     }
-    // The n-th of the ids gets the n-th of the places that all of them hold now; one that was deleted meanwhile counts in neither.
+    // The n-th of the ids gets the n-th of the positions that these tracks have now. A track deleted in the meantime counts in neither list.
     const ordered = db
       .update(tracks)
       .set({ order: sql`placed.place` })
@@ -167,7 +168,7 @@ export const collectionHandlers: Handlers<typeof collectionOperations> = {
         ) as held on held.n = wanted.n) as placed`,
       )
       .where(and(sql`${tracks.id} = placed.track_id`, inCollection))
-    // From now on tags move nothing.
+    // From now on tags do not change the order.
     const byHand = and(own(context, collection.id), eq(collections.is_ordered, false))
     const reordered = sql`collections where ${own(context, collection.id)}`
     await db.batch([

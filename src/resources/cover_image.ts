@@ -3,7 +3,7 @@ import type { Sign } from '../adapters/presign.ts'
 import { COVER_SIZES, type CoverSize } from '../contract/facts.ts'
 import type { CoverImage, OwnCover } from '../contract/media.ts'
 
-/** The three squares below a storage prefix, signed, or the neutral picture's when there is none. */
+/** The three squares below a storage prefix, signed, or the neutral picture's when there is no cover. */
 export async function coverImage(base_url: string, cover_path: string | null, sign: Sign): Promise<CoverImage> {
   const square = async <T extends CoverSize>(type: T) => {
     const size = COVER_SIZES[type]
@@ -14,13 +14,13 @@ export async function coverImage(base_url: string, cover_path: string | null, si
   return { icon, small, regular }
 }
 
-/** What is stored of a cover: the prefix of its squares, and the edge of the large one. */
+/** The stored columns of a cover: the prefix of its squares, and the edge length of the large one. */
 export interface StoredCover {
   cover_path: string | null
   cover_size: number | null
 }
 
-/** The large square, which views of listeners leave out: it would be signed each time, and nobody needs it to play. */
+/** The large square. Listeners' views omit it: it would be signed on each request, and playback does not need it. */
 export async function largeCover({ cover_path, cover_size }: StoredCover, sign: Sign): Promise<OwnCover['large']> {
   if (cover_path === null || cover_size === null) return null
   return { type: 'large', width: cover_size, height: cover_size, url: await sign(`${cover_path}/large.jpg`) }

@@ -15,7 +15,7 @@ import { endUnwanted } from '../pipeline/transcode/unwanted.ts'
 
 type Table = (typeof TABLE_OF)[PlayScope]
 
-/** Columns that one function takes: two arguments each, 32 in all (D1, Limits). */
+/** Columns per function call: two arguments each, 32 in all (D1, Limits). */
 const AT_ONCE = 16
 
 /** A row as JSON. */
@@ -28,7 +28,7 @@ function packed(table: Table): SQL {
   return parts.reduce((all, part) => sql`json_patch(${all}, ${part})`)
 }
 
-/** What an item is called: of a track what listeners read first. */
+/** An item's title; for a track the one that listeners see. */
 const TITLES: Record<PlayScope, SQL> = {
   track: sql`coalesce(player_title, (
     select tags ->> '$.title' from organizations where organizations.id = organization_id and uses_tags), file_name)`,
@@ -37,8 +37,8 @@ const TITLES: Record<PlayScope, SQL> = {
 }
 
 /**
- * Moves something into the trash: its row, with its places in playlists. The tracks of a collection stay where they are: without it nobody
- * finds them. What runs for them ends. 404 when it is gone already.
+ * Moves a resource into the trash: its row, and its positions in playlists. A collection's tracks keep their rows, but cannot be found
+ * without it. Cancels their transcodes. Throws 404 when the resource is already gone.
  */
 export async function discard(context: Context, scope: PlayScope, id: string): Promise<void> {
   const { db, principal, now } = context

@@ -16,28 +16,28 @@ import { firstCover } from './first_cover.ts'
 import { trackColumns } from './listed.ts'
 import { checkExpiry, checkSessionId } from './session.ts'
 
-/** What a page that embeds a play session says of it. */
+/** The data of a page that embeds a play session. */
 export interface Embed {
   scope: PlayScope
   resource_id: string
   title: string
   subtitle: string
   cover_image: CoverImage
-  /** The largest square that there is. */
+  /** The largest available square. */
   card_image: { url: string; width: number; height: number }
-  /** Whether that is more than the neutral picture. */
+  /** Whether the image is a cover, not the neutral picture. */
   has_cover: boolean
-  /** Seconds until the session or the cover's links end. */
+  /** Seconds until the session or the cover's links expire. */
   seconds_left: number
 }
 
-/** What a session plays, in one statement. Public: its id is the secret (specification §5). */
+/** The embed data of a session, in one statement. Public: its id is the secret (specification §5). */
 export async function findEmbed(context: Context, play_session_id: string) {
   checkSessionId(play_session_id, context.now)
   return readEmbed(context, play_session_id, playSessions)
 }
 
-/** Shares as if they were sessions that last. */
+/** Shares in the form of long-lived sessions. */
 export const sharesAsSessions = (db: Database) =>
   db
     .select({
@@ -51,7 +51,7 @@ export const sharesAsSessions = (db: Database) =>
     .from(shares)
     .as('hourly_play_sessions') as unknown as typeof playSessions
 
-/** What a row of sessions, or of shares, plays. */
+/** The embed data of a row of sessions or shares. */
 export async function readEmbed(context: Context, id: string, from: typeof playSessions): Promise<Embed> {
   const { env, db, now, base_url } = context
   const { scope, resource_id } = playSessions

@@ -6,10 +6,10 @@ import { type eventOperations, EVENTS, type TonearmEvent } from '../contract/eve
 import { EVENT_WINDOW } from '../contract/facts.ts'
 import { timestamp } from './session.ts'
 
-/** Milliseconds between two looks of who waits. */
+/** Milliseconds between two reads of a waiting request. */
 const PAUSE = 1000
 
-/** An event as the feed tells it, and webhooks. */
+/** An event as the feed and webhooks show it. */
 export const toEvent = ({ created_at, ...row }: EventRow) =>
   ({ ...row, timestamp: timestamp(created_at) }) as unknown as TonearmEvent
 
@@ -25,8 +25,8 @@ const isWanted = ({ type, subject }: Filter): SQL[] => [
 ]
 
 /**
- * The next events after a place and where to go on from, which may be the end of a window without any. Both in one statement: what came
- * between two would be skipped. The end, a row without an id, is looked for only when the page is not full.
+ * The events after a position, and the position to continue from, which may be the end of a window without matches. One statement reads both,
+ * because an event written between two would be skipped. The window's end, a row without an id, counts only when the page is not full.
  */
 async function readPage({ db, principal }: Context, after: number, filter: Filter) {
   const { limit } = filter
@@ -42,7 +42,7 @@ async function readPage({ db, principal }: Context, after: number, filter: Filte
   const page = has_more ? rows.slice(0, limit) : rows
   const last = page.at(-1)
   return {
-    // A version before may find types of a later one.
+    // After a rollback, rows may have event types of a newer version.
     events: page
       .filter(({ type }) => Object.hasOwn(EVENTS, type))
       .map((row) => toEvent({ ...row, data: JSON.parse(row.data) as EventRow['data'] })),
@@ -55,10 +55,10 @@ export const eventHandlers: Handlers<typeof eventOperations> = {
   async listEvents({ query: { after, wait, ...filter } }, context) {
     const until = Date.now() + wait * 1000
     let page = await readPage(context, after, filter)
-    // When the client is gone, workerd ends the request.
+    // When the client disconnects, workerd ends the request.
     while (page.events.length === 0 && !page.has_more && Date.now() < until) {
       await scheduler.wait(Math.min(PAUSE, until - Date.now()))
-      // From where the last look ended, so that each reads only what has come since.
+      // Continues where the previous read ended, so that each reads only newer events.
       page = await readPage(context, page.after, filter)
     }
     return page

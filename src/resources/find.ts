@@ -22,14 +22,14 @@ import {
 } from './candidates.ts'
 
 /**
- * Lists that are searched, sorted, or filtered by several columns (docs/decisions/0051). All are read in the same way: candidates from one
- * index or from the search, of which at most so many are looked at, then what they are filtered by, their order, and the page.
+ * Lists that are searched, sorted, or filtered by several columns (docs/decisions/0051). All are read in the same way: a limited number of
+ * candidates from one index or from the search, then filtered, sorted and paged.
  */
 
-/** Up to here `count` is exact in lists that nobody keeps a count of. */
+/** Up to here `count` is exact in lists without a stored count. */
 export const MOST_COUNTED = 1000
 
-/** The page of a list, its count, and whether that is exact. `columns` are read of the rows of the page alone. */
+/** Returns a page of a list, its count, and whether that is exact. `columns` are read only for the rows of the page. */
 export async function find<C extends SelectedFields>(
   db: Database,
   search: Search,
@@ -41,7 +41,7 @@ export async function find<C extends SelectedFields>(
   const { kind, organization_id, collection_id } = search
   const words = search.q === undefined ? null : wordsOf(search.q)
   if (words && words.length > MAX_WORDS) throw invalid('q', `takes at most ${MAX_WORDS} words`)
-  // Nothing but signs: nothing has them.
+  // Only punctuation: no matches.
   if (words?.length === 0) return { rows: [], count: 0 }
   const filters = Object.entries(search.filters).filter((entry): entry is [string, string] => entry[1] !== undefined)
   const descending = search.sort.startsWith('-')
@@ -50,7 +50,7 @@ export async function find<C extends SelectedFields>(
   const sizes = await sizesOf(db, search, filters)
   const candidates = await choose(db, search, filters, words, sizes, most)
   const table = TABLES[kind]
-  // The tracks of a collection that is deleted, or in the trash, are gone, though their rows are there.
+  // The tracks of a deleted or trashed collection are hidden, although their rows exist.
   const lives = kind === 'tracks' && !collection_id ? isInCollection : undefined
   const left = [
     ...filters
@@ -60,17 +60,17 @@ export async function find<C extends SelectedFields>(
     ...(key.only && !candidates.passed.includes('only') ? [key.only] : []),
   ]
   const asked = lives && (await hasHidden(db, organization_id)) ? [...left, lives] : left
-  // A search that was wrong must not show rows of others. With the `+` SQLite looks at no index.
+  // A wrong search result must not show rows of another organization. The `+` keeps SQLite from using an index.
   const isOwn = sql`+${table.organization_id} = ${search.organization_id}`
   const hits = sql`(${candidates.from} limit ${candidates.most}) as hit`
   const isHit = sql`${table}.rowid = hit.at`
   const page = db
     .select(columns as never)
     .from(hits)
-    // Never the other way round: the candidates come first.
+    // A cross join, because the candidates must come first.
     .crossJoin(table)
     .where(and(isHit, isOwn, ...left, lives))
-    // Candidates in order stay so: a second sorting would read them all.
+    // Sorted candidates keep their order: sorting them again would read all of them.
     .orderBy(...(candidates.ordered ? [] : [sql`${key.by} ${way}, ${table}.rowid ${way}`]))
     .limit(limit)
     .offset(offset)
@@ -78,7 +78,7 @@ export async function find<C extends SelectedFields>(
     const rows = await page
     const count = sizes.exact
     if (!collection_id || rows.length >= Math.min(limit, count - offset)) return { rows, count }
-    // All that is walked was walked, past too many of others: the collection is put in order itself, if that is not too long either.
+    // The scan limit was reached among rows of other collections. Sorts the collection itself, if it is not too long.
     if (most < count && count <= MOST_WALKED) return find(db, search, columns, { limit, offset }, count)
     return { rows, count, is_count_exact: false }
   }
@@ -93,7 +93,7 @@ export async function find<C extends SelectedFields>(
       return { rows, ...upTo(counts[0]!.count) }
     }
     const rows = await page
-    // A page that is not full has come to the end, which need not be walked to a second time.
+    // A page that is not full is the last one, so its rows need not be counted again.
     const isLast = rows.length < limit && (rows.length > 0 || offset === 0)
     const counts = upTo(isLast ? offset + rows.length : (await counted)[0]!.count)
     const inexact = counts.is_count_exact === false || (await isFull(db, candidates))
@@ -101,12 +101,12 @@ export async function find<C extends SelectedFields>(
   })
 }
 
-/** Whether tracks are there whose collection is in the trash: only then are they left out of counts, which costs rows. */
+/** Whether the organization has trashed collections. Only then do counts exclude hidden tracks, which reads more rows. */
 async function hasHidden(db: Database, organization_id: string): Promise<boolean> {
   const hidden = sql`organization_id = ${organization_id} and scope = 'collection'`
   return (await db.select({ id: trash.id }).from(trash).where(hidden).limit(1)).length > 0
 }
 
-/** What an answer says of so many, counted up to one more than the most. */
+/** The count fields of a response, counted up to one above the limit. */
 const upTo = (count: number): { count: number; is_count_exact?: false } =>
   count > MOST_COUNTED ? { count: MOST_COUNTED, is_count_exact: false } : { count }

@@ -7,14 +7,14 @@ import type { Context } from '../context.ts'
 import { ApiError, describeError, invalid } from '../errors.ts'
 import { type Answer, lasting, renewAnswer, type Renewed } from './replay.ts'
 
-/** How long an answer is kept, in milliseconds. */
+/** Milliseconds for which a response is stored. */
 export const KEPT_FOR = 24 * 3600 * 1000
-/** A request that takes longer than this has died, and may be taken over. */
+/** A request that takes longer than this counts as dead, and may be taken over. */
 const ABANDONED_AFTER = 60_000
 
 /**
- * Runs a POST once for one `Idempotency-Key` of one API key (docs/architecture.md#repeated-requests): the same request again gets the
- * first answer, another one is 422, one at the same time is 409. A request that failed may be tried again with the same key.
+ * Runs a POST once per `Idempotency-Key` of an API key (docs/architecture.md#repeated-requests): a repeated request gets the first response,
+ * a different one 422, a concurrent one 409. A failed request may be retried with the same key.
  */
 export async function once(
   context: Context,
@@ -26,8 +26,8 @@ export async function once(
   if (!/^[\x21-\x7e]{1,255}$/.test(key)) throw invalid('idempotency-key', 'must be 1 to 255 printable ASCII characters')
   const { db, env, now, principal } = context
   const id = await sha256(`${principal.kind === 'public' ? '' : principal.api_key_id}\n${key}`)
-  // Under a secret: a body may hold a password, which could be guessed from a plain hash. Where the secret was changed since, the request
-  // is taken for another one: it was done, and is not to be done twice.
+  // Hashed with a secret, because a body may contain a password that could be guessed from a plain hash. After a change of the secret, a
+  // repeated request counts as a different one: it is rejected, so that it does not run twice.
   const request_hash = await sha256(`${env.SIGNING_SECRET}\n${request}`)
   const row = { id, request_hash, answer: null, created_at: now }
   const stale = or(
@@ -57,7 +57,7 @@ export async function once(
     await db.delete(idempotencyKeys).where(and(mine, isNull(idempotencyKeys.answer)))
     throw error
   })
-  // What has been done is answered, even if it cannot be kept.
+  // The request has been executed, so its response is returned even if it cannot be stored.
   await keep(context, id, mine, answer)
   return { answer, replayed: false }
 }

@@ -21,7 +21,7 @@ import { usageHandlers } from './usage.ts'
 import { variantHandlers } from './variant.ts'
 import { webhookHandlers } from './webhook.ts'
 
-/** A handler for every operation; the compiler asks for each. */
+/** Handlers of all operations; the type makes the compiler report a missing one. */
 export const handlers: Handlers<OperationTable> = {
   ...organizationHandlers,
   ...collectionHandlers,

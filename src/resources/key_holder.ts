@@ -9,7 +9,7 @@ import type { KeyHolder } from '../principal.ts'
 
 type Row = typeof apiKeys.$inferSelect & { has_webhooks: boolean }
 
-/** Remembered with the key, so that a change needs no query of its own to know whether to tell somebody. */
+/** Cached with the key, so that a change does not need a query to know whether to wake the webhook consumer. */
 const hasWebhooks = sql`exists (select 1 from webhook_endpoints
   where webhook_endpoints.organization_id = api_keys.organization_id and state = 'active')`
 
@@ -33,7 +33,7 @@ function toKeyHolder(key: Row): KeyHolder {
   }
 }
 
-/** The key with the hash of a secret, remembered for a short while; 401 when there is none. */
+/** Returns the key with the hash of a secret, and caches it for a short time; throws 401 for an unknown or expired secret. */
 export async function readKey(env: Env, keys: KeyCache, hash: string): Promise<KeyHolder> {
   const key = await openDatabase(env.DB)
     .select({ ...getTableColumns(apiKeys), has_webhooks: hasWebhooks.mapWith(Boolean).as('has_webhooks') })

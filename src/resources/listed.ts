@@ -11,18 +11,18 @@ import { coverImage, coverOr } from './cover_image.ts'
 import { firstCover } from './first_cover.ts'
 import { findOrganization } from './organization.ts'
 
-/** What lists show, and besides when they are asked to (`include`), so that a page takes one request. */
+/** The columns and extras (`include`) of lists, so that a page takes one request. */
 
-/** All of a track but the levels, which only play views need, and what only a reprocess or the search reads. */
+/** All columns of a track except the levels, which only play views need, and those that only a reprocess or the search reads. */
 export type TrackRow = Omit<typeof tracks.$inferSelect, 'levels' | 'made_with' | 'folded'>
 const { levels: _levels, made_with: _made_with, folded: _folded, ...withoutLevels } = getTableColumns(tracks)
 export const trackColumns = withoutLevels
 
-/** What lists read: neither the technical facts nor the files. */
+/** The columns that lists read: no technical info and no files. */
 export type ListedRow = Omit<TrackRow, 'info' | 'files' | 'folder_id'>
 const { info: _info, files: _files, folder_id: _folder_id, ...listedColumns } = withoutLevels
 
-/** The title that was set is shown as it is; play views fall back to the file's name. */
+/** Shows the title as it was set; play views fall back to the file name. */
 export const toListedTrack = (row: ListedRow) => ({
   ...row,
   ...times(row),
@@ -34,13 +34,13 @@ export const toListedTrack = (row: ListedRow) => ({
 type Wanted = string | undefined
 const wants = (include: Wanted, name: string) => include?.split(',').includes(name) === true
 
-/** Signs the squares of covers. */
+/** Returns a function that signs the squares of a cover. */
 async function covers({ env, now, base_url }: Context) {
   const sign = await viewSigner(env, now, now + PLAYBACK_TTL * 1000)
   return (cover_path: string | null) => coverImage(base_url, cover_path, sign)
 }
 
-/** Collections with what covers they have: their own, or where it `borrows` one, their first track's. */
+/** The covers of collections: their own, or if `borrows` is set, their first track's. */
 async function coversOf({ db }: Context, ids: string[], borrows = true) {
   const { id, cover_path, is_cover_overridable } = collections
   const rows = await db
@@ -51,7 +51,7 @@ async function coversOf({ db }: Context, ids: string[], borrows = true) {
   return new Map(rows.map(({ own, first }) => [own.id, coverOr(own, borrows ? first : null)]))
 }
 
-/** Collections as `withArtwork` takes them. */
+/** Rows of collections for `withArtwork`, borrowing the cover of the first track where needed. */
 export async function withFirstCovers<T extends { id: string; cover_path: string | null }>(
   context: Context,
   include: Wanted,
@@ -75,7 +75,7 @@ export async function withArtwork<T>(
   return Promise.all(shown.map(async (one, at) => ({ ...one, artwork: await cover(rows[at]!.cover_path) })))
 }
 
-/** The columns of tracks that a list reads. */
+/** The track columns that a list reads. */
 export const columnsFor = (include: Wanted) => ({
   ...listedColumns,
   ...(wants(include, 'levels') && { levels: tracks.levels }),
@@ -85,7 +85,7 @@ export const columnsFor = (include: Wanted) => ({
 })
 type Row = ListedRow & { levels?: string; loudness?: string | null }
 
-/** Tracks as lists show them. In a playlist its cover stands behind the collection's own, and before a borrowed one. */
+/** Tracks as lists show them. A playlist's cover ranks behind the collection's own, and before a borrowed one. */
 export async function toTracks(
   context: Context,
   include: Wanted,

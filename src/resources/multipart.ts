@@ -17,7 +17,7 @@ import { checkFacts, handOut, namesOf } from './upload_handle.ts'
 
 const MIB = 1024 * 1024
 
-/** Equal parts, as R2 wants them: few enough for large files, and no smaller than is worth a request. */
+/** Equal parts, as R2 requires: few for large files, and not smaller than a request is worth. */
 export const partSizeOf = (file_size: number) => Math.max(PART_SIZE, Math.ceil(file_size / MAX_PARTS / MIB) * MIB)
 
 type Row = MultipartRow
@@ -34,7 +34,7 @@ const toPublic = (row: Row): MultipartUpload => ({
   expires_at: timestamp(row.expires_at),
 })
 
-/** The handles of some parts, each for exactly its bytes. */
+/** The upload handles of some parts, each signed for the part's exact size. */
 async function handles({ env, now }: Context, row: Row, numbers: number[]): Promise<PartUpload[]> {
   const ttl = Math.max(1, Math.min(UPLOAD_TTL, Math.floor((row.expires_at - now) / 1000)))
   return Promise.all(
@@ -46,7 +46,7 @@ async function handles({ env, now }: Context, row: Row, numbers: number[]): Prom
   )
 }
 
-/** The first parts that are still to be sent. */
+/** The first parts that have not been uploaded yet. */
 const missingOf = ({ part_count, parts }: Row, most: number) => {
   const missing: number[] = []
   for (let n = 1; n <= part_count && missing.length < most; n++) if (!(n in parts)) missing.push(n)
@@ -65,7 +65,10 @@ interface Start {
   fingerprint?: string | undefined
 }
 
-/** Begins an upload in parts, with a path of its own, and gives up an open one of another file. A complete one counts until this one is complete. */
+/**
+ * Starts a multipart upload with its own path, and abandons an open one of a different file. A complete one remains valid until this one is
+ * complete.
+ */
 async function begin(context: Context, track: Awaited<ReturnType<typeof findTrack>>, body: Start): Promise<Answer> {
   const { db, env, now } = context
   checkFacts(env, body)
@@ -103,7 +106,7 @@ async function begin(context: Context, track: Awaited<ReturnType<typeof findTrac
     ...handOut(context, row.organization_id, isOwn, handle),
   ])
   if (made.length === 0) {
-    // Somebody else began one in this moment.
+    // A concurrent request has started one.
     await abortParts(env, row)
     return begin(context, await findTrack(context, track_id), body)
   }
@@ -115,7 +118,7 @@ const answer = async (context: Context, row: Row, numbers: number[]) => ({
   parts: await handles(context, row, numbers),
 })
 
-/** An upload of a track of the caller's organization; 404 when it has ended, as when there never was one. */
+/** An upload of a track of the caller's organization; throws 404, including after its end. */
 async function find(context: Context, track_id: string, id: string): Promise<Row> {
   const { db, principal, now } = context
   const own = and(
@@ -125,12 +128,12 @@ async function find(context: Context, track_id: string, id: string): Promise<Row
   )
   const row = await db.select().from(multipartUploads).where(own).get()
   if (row?.track_id === track_id && row.expires_at > now) return row
-  // Of a track that is not there, neither is the upload.
+  // If the track does not exist, reports that first.
   await findTrack(context, track_id)
   throw notFound('multipart upload')
 }
 
-/** Keeps what is in storage, beside what others report at the same time. */
+/** Stores reported parts, merged with those that concurrent requests report. */
 async function report(context: Context, row: Row, done: Part[]): Promise<Row> {
   const outside = done.find(({ part_number }) => part_number > row.part_count)
   if (outside) throw noSuchPart(row, 'done', outside.part_number)
@@ -167,7 +170,7 @@ async function complete(context: Context, row: Row, done: Part[]) {
   return { multipart_upload: toPublic({ ...row, state: 'complete' }), track }
 }
 
-/** R2 puts together whatever it is given, also fewer parts than there are: what belongs to the file is for us to check. */
+/** R2 joins whatever parts it gets, even an incomplete set, so the size is checked here. */
 async function join(context: Context, row: Row): Promise<void> {
   const { env, db } = context
   const parts = partsOf(row)
@@ -178,18 +181,18 @@ async function join(context: Context, row: Row): Promise<void> {
   }
   const size = await joinParts(env, row, parts)
   if (size === 'invalid') {
-    // Which of them is wrong is not said: all are sent again.
+    // R2 does not say which part is wrong, so all are sent again.
     await db.update(multipartUploads).set({ parts: {} }).where(eq(multipartUploads.id, row.id))
     throw new ApiError('invalid_part', 'The storage does not have a part with such an ETag; send the parts again')
   }
   if (size === row.file_size && (await isCompleted(context, row))) return
-  // Given up by another call, or here.
+  // Abandoned by another call, or here.
   if (!(await endParts(context, row))) await env.MEDIA.delete(row.path)
   if (size === 'gone' || size === row.file_size) throw notFound('multipart upload')
   throw new ApiError('size_mismatch', `The parts have ${size} bytes together, not ${row.file_size}; begin again`)
 }
 
-/** Whether an upload is complete from now on, or was completed by another call; false when it was given up. */
+/** Marks an upload as complete. Returns true if this or another call completed it; false when it was abandoned. */
 async function isCompleted({ db }: Context, { id, path }: Row): Promise<boolean> {
   const [, givenUp] = await db.batch([
     db.update(multipartUploads).set({ state: 'complete' }).where(eq(multipartUploads.id, id)),
@@ -206,7 +209,7 @@ async function cancel(context: Context, row: Row) {
 
 type Params = { upload_session_id: string; track_id: string; multipart_upload_id: string }
 
-/** The same for an uploader key: of a track that its session made, as long as the upload lives. */
+/** The same for an uploader key: for a track that its session created, while the upload has not expired. */
 async function findInSession(context: Context, params: Params): Promise<Row> {
   await findUploadSession(context, params.upload_session_id, async () => true)
   await findSessionTrack(context, params)
@@ -229,7 +232,7 @@ export const multipartHandlers: Handlers<typeof multipartOperations> = {
   async createSessionMultipart({ params, body }, context) {
     await findUploadSession(context, params.upload_session_id)
     const track = await findSessionTrack(context, params)
-    // An uploader key brings files, and replaces none.
+    // An uploader key adds files, but does not replace any.
     if (track.source_path !== null) throw new ApiError('track_uploaded', 'This track has its file already')
     return begin(context, track, body)
   },

@@ -25,7 +25,7 @@ const toOrganization = (row: Row): Organization => ({
   player_subtitle: row.player_subtitle ?? '',
 })
 
-/** The caller's own organization; any other one does not exist for it. */
+/** The caller's organization; throws 404 for any other id. */
 export async function findOrganization({ db, principal }: Context, id = principal.organization_id): Promise<Row> {
   if (id !== principal.organization_id) throw notFound('organization')
   const row = await db.select().from(organizations).where(eq(organizations.id, id)).get()
@@ -87,7 +87,7 @@ export const organizationHandlers: Handlers<typeof organizationOperations> = {
 
   async deleteOrganization({ params }, { db, memory, ...system }) {
     const id = params.organization_id
-    // What it owns is many rows and files: they go in the background, but from now on no key opens anything.
+    // Its rows and files are deleted in the background; deleting the keys ends all access now.
     const prefixes = [`uploads/${id}/`, `media/${id}/`]
     const { purge, inserts } = purgeJobs({ db, ...system }, id, [{ id, prefixes }], { organization_id: id })
     const found = await db.select().from(organizations).where(eq(organizations.id, id)).get()
@@ -97,9 +97,9 @@ export const organizationHandlers: Handlers<typeof organizationOperations> = {
       db.delete(apiKeys).where(eq(apiKeys.organization_id, id)),
       db.delete(organizations).where(eq(organizations.id, id)).returning(),
       db.delete(shares).where(eq(shares.organization_id, id)),
-      // From now on nothing is counted for it.
+      // Nothing is counted for it after this.
       db.delete(usageDays).where(eq(usageDays.organization_id, id)),
-      // Nor is anything sent; the sweep takes the rows away.
+      // Nothing is sent after this either; the sweep deletes the rows.
       db.update(webhookEndpoints).set(deleted).where(eq(webhookEndpoints.organization_id, id)),
     ])
     memory.keys.forgetOrganization(id)

@@ -13,34 +13,34 @@ import { type Search, TABLES } from './candidates.ts'
 import { find } from './find.ts'
 
 /**
- * Pages whose cost does not grow with the list. `count` is one row of `list_counts`. A deep offset is found by the counts per range
- * of 16,384 and 256 of the ordering number: a million rows have at most 62 + 64 ranges to look at, then at most 256 rows to skip.
+ * Pages whose cost does not grow with the list. `count` is one row of `list_counts`. A deep offset is found by the counts per range of 16,384
+ * and 256 of the ordering number: for a million rows this reads at most 62 + 64 ranges, then skips at most 256 rows.
  */
 
 /** Below this, skipping rows costs no more than looking up ranges. */
 const DEEP = 300
 
 interface List {
-  /** As in `list_counts`, for example `tracks:{collection}`. */
+  /** The name in `list_counts`, for example `tracks:{collection}`. */
   name: string
   table: SQLiteTable
-  /** The ordering number: unique within the list, rising. */
+  /** The ordering number: unique within the list, ascending. */
   key: AnyColumn
   descending: boolean
-  /** What makes a row belong to the list; nothing when all do. */
+  /** Condition for rows of the list; undefined if all rows of the table belong to it. */
   of?: SQL
-  /** Columns that are compared; one of them at most is set. */
+  /** Columns that must be equal; at most one of them is set. */
   filters?: Record<string, string | undefined>
 }
 
 interface PageStart {
-  /** The ordering number to start at (to go down from, when descending); null to start at the list's head. */
+  /** The ordering number to start at (downward if descending); null for the start of the list. */
   from: number | null
   /** Rows to skip from there. */
   skip: number
 }
 
-/** A page of a list, and how long the list is. */
+/** Returns a page of a list, and the list's length. */
 export async function readPage<C extends SelectedFields>(
   db: Database,
   list: List,
@@ -68,14 +68,17 @@ export async function readPage<C extends SelectedFields>(
   return { rows, count: total?.count ?? 0 }
 }
 
-/** Of each kind the ordering number, and what its lists are sorted by when nobody says. */
+/** The ordering number of each kind, and the default sort order of its lists. */
 const USUAL: Record<Kind, { key: AnyColumn; usual: string }> = {
   tracks: { key: tracks.order, usual: 'order' },
   collections: { key: collections.seq, usual: '-created_at' },
   playlists: { key: playlists.seq, usual: '-created_at' },
 }
 
-/** A list that may be searched, filtered and sorted: what it was before it could, or one of those of find.ts. */
+/**
+ * Reads a list that may be searched, filtered and sorted: as a counted list if it is in the default order with at most one filter, otherwise
+ * by find.ts.
+ */
 export async function listRows<C extends SelectedFields>(
   db: Database,
   search: Omit<Search, 'counted'>,
@@ -97,7 +100,7 @@ function filteredStart({ offset }: Page): PageStart {
   return { from: null, skip: offset }
 }
 
-/** Where a page starts; null when it lies past the end. */
+/** Where a page starts; null when it is past the end. */
 async function findStart(db: Database, list: List, { offset }: Page): Promise<PageStart | null> {
   if (offset < DEEP) return { from: null, skip: offset }
   const way = list.descending ? sql`desc` : sql`asc`

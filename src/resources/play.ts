@@ -18,11 +18,11 @@ import { bindView, sessionView, toView } from './session_view.ts'
 import { noShare } from './share_holder.ts'
 import { findZip } from './zip.ts'
 
-/** A key that was remembered opens nothing of a share that has been revoked, moved or given another password since. */
+/** Checks the share again: a cached key must not outlive a revocation, a new slug or a new password. */
 const stillShared = sql`(${sql.placeholder('share_id')} is null or exists (select 1 from shares where id = ${sql.placeholder('share_id')}
   and slug = ${sql.placeholder('slug')} and password_hash is ${sql.placeholder('password_hash')}))`
 
-/** Writes a session if what it plays exists, is the caller's, and lies inside what its key is bound to. */
+/** Inserts a session if its resource exists, belongs to the caller, and matches the binding of its key. */
 const insertSession = (resources: SQL, condition = sql`true`) =>
   written((db) => {
     const values = Object.keys(getTableColumns(playSessions)).map((name) => [name, sql.placeholder(name)])
@@ -36,7 +36,7 @@ const insertSession = (resources: SQL, condition = sql`true`) =>
   })
 const insertOf: Record<PlayScope, ReturnType<typeof written>> = {
   collection: insertSession(sql`collections`),
-  // Those of a deleted collection are gone, though their rows may take a moment.
+  // Tracks of a deleted collection are hidden, although their rows may exist for a moment.
   track: insertSession(
     sql`tracks`,
     sql`exists (select 1 from collections where id = tracks.collection_id) and ${within}`,
@@ -44,14 +44,14 @@ const insertOf: Record<PlayScope, ReturnType<typeof written>> = {
   playlist: insertSession(sql`playlists`),
 }
 
-/** What must still be true of the share whose key this is. */
+/** The values that the share of this key must still have. */
 const sharedBy = (holder: KeyHolder | null) => ({
   share_id: holder?.share ? holder.api_key_id : null,
   slug: holder?.share?.slug ?? null,
   password_hash: holder?.share?.password_hash ?? null,
 })
 
-/** When a session ends that is to live so long. Those of shares are short, so that a share which is revoked ends soon. */
+/** Expiry for the requested lifetime. Sessions of shares are short, so that they end soon after the share is revoked. */
 function endOf(holder: KeyHolder | null, now: number, life: number): number {
   if (!holder?.share) return now + life
   return Math.min(now + life, now + SHARE_SESSION_TTL * 1000, holder.share.ends_at ?? Infinity)
@@ -67,7 +67,7 @@ export const playHandlers: Handlers<typeof playOperations> = {
     if (!bound) throw notFound(scope)
     const { creator_id = null, organization_index = null, metadata = {}, is_downloadable = false } = body
     const holder = keyOf(principal)
-    // In whole seconds, as its URLs end.
+    // In whole seconds, like the expiry of its URLs.
     const expires_at = Math.floor(endOf(holder, now, Math.floor(body.expires_in) * 1000) / 1000) * 1000
     const session = {
       id: newHourlyId(expires_at),
@@ -78,7 +78,7 @@ export const playHandlers: Handlers<typeof playOperations> = {
       organization_index,
       metadata,
       variants,
-      // Both the request and the key must say so; a server key always does.
+      // Both the request and the key must allow it; a server key always does.
       is_downloadable: is_downloadable && mayDownload(principal),
       expires_at,
       created_at: now,
@@ -115,11 +115,11 @@ export const playHandlers: Handlers<typeof playOperations> = {
     if (!isNewId(play_session_id)) throw notFound('play session')
     checkSessionId(play_session_id, context.now)
     const row = await context.db.select().from(playSessions).where(eq(playSessions.id, play_session_id)).get()
-    // The id is the secret: whoever has it reads on behalf of the organization that gave it away.
+    // The id is the secret: it grants read access on behalf of the organization.
     const session = checkExpiry('play session', row, context.now)
     const view = await sessionView(context, session)
     const until = Math.min(session.expires_at, context.now + PLAY_REUSE * 1000)
-    // While nothing plays finally, a player looks again and again.
+    // Before a final file plays, players poll for it.
     if (view.first_track?.track.is_preliminary === false) context.mayReuse(session.organization_id, until)
     return view
   },
@@ -142,7 +142,7 @@ export const playHandlers: Handlers<typeof playOperations> = {
     if (!session.is_downloadable) {
       throw new ApiError('download_not_allowed', 'This play session was created without is_downloadable')
     }
-    // What is not finished is not given out as a file.
+    // An unfinished file is not offered as a download.
     if (is_preliminary) throw notReady(track.status)
     const file = files.find((f) => f.index === params.variant_index)
     if (!file) throw notFound('variant')

@@ -51,10 +51,11 @@ async function findParts(
 ): Promise<PlaybackParts> {
   if (!isNewId(session_id)) return {}
   checkSessionId(session_id, now)
-  const known = memory.sessions.get(session_id, now)
-  if (known && !isNewId(track_id)) return { session: known }
-  const kept = known && memory.tracks.get(keyOf(known, track_id), now)
-  if (known && kept && plays(known, kept)) return { session: known, played: kept }
+  const cachedSession = memory.sessions.get(session_id, now)
+  if (cachedSession && !isNewId(track_id)) return { session: cachedSession }
+  const cachedTrack = cachedSession && memory.tracks.get(cacheKeyOf(cachedSession, track_id), now)
+  if (cachedSession && cachedTrack && plays(cachedSession, cachedTrack))
+    return { session: cachedSession, played: cachedTrack }
   const { changes } = memory
   const row = await playRows.get(db, { session_id, track_id })
   const parts = partsOf(row, now)

@@ -25,7 +25,7 @@ type Row = typeof playlists.$inferSelect
 const own = ({ principal }: Context, id: string) =>
   and(eq(playlists.id, id), eq(playlists.organization_id, principal.organization_id))
 
-/** A playlist of the caller's organization, or 404. */
+/** Returns a playlist of the caller's organization; throws 404. */
 export async function findPlaylist(context: Context, id: string): Promise<Row> {
   const row = await context.db.select().from(playlists).where(own(context, id)).get()
   if (!row) throw notFound('playlist')
@@ -37,7 +37,7 @@ async function showPlaylist(context: Context, id: string) {
   return { playlist_id: playlist.id, playlist }
 }
 
-/** The storage folder of a playlist's cover, in the place that collections have. */
+/** The storage folder of a playlist's cover, at the level of a collection's. */
 const coverOf = (row: Row) => ({ ...row, collection_id: row.id })
 
 export const playlistHandlers: Handlers<typeof playlistOperations> = {

@@ -12,20 +12,20 @@ import { ApiError, invalid, notFound } from '../errors.ts'
 import { columnsFor, toTracks } from './listed.ts'
 
 /**
- * The tracks of a playlist. Positions are 0, 1, 2, … after every change, so a page starts where its offset says, however deep.
+ * The tracks of a playlist. Positions are 0, 1, 2, … after every change, so a page starts directly at its offset, however deep.
  *
- * D1 has no interactive transactions: a change is one batch. Its first statement takes the playlist by version and signs it with the
- * change's id; all others do something only where they find that signature.
+ * D1 has no interactive transactions: a change is one batch. Its first statement checks the version and writes the change's id into the
+ * playlist; all others only act if they find that id.
  */
 
-/** A page, which reads two rows for each track, with count and version of the same moment. */
+/** Returns a page, which reads two rows per track, with the count and version of the same moment. */
 export async function listTracks(
   context: Context,
   playlist_id: string,
   { limit, offset, include }: Page & { include?: string | undefined },
 ) {
   const { db, principal } = context
-  // By a name of its own: of two columns with one name a batch answers one.
+  // Aliased, because a batch returns only one of two columns with the same name.
   const playlist_track_id = sql<string>`${playlistTracks.id}`.as('playlist_track_id')
   const [[playlist], places] = await db.batch([
     db
@@ -55,7 +55,7 @@ export async function listTracks(
 const seenVersion = (if_match: string | undefined) =>
   if_match === undefined || if_match === '*' ? undefined : Number(if_match.replaceAll('"', ''))
 
-/** Runs one change of a playlist's tracks; `change` makes its statements from the signature they must look for. */
+/** Runs one change of a playlist's tracks; `change` builds its statements with the condition that the change applies. */
 async function changeTracks(
   context: Context,
   playlist_id: string,
@@ -92,7 +92,7 @@ async function changeTracks(
   return false
 }
 
-/** All of them must be tracks of the organization; the first that is not is named. */
+/** Checks that all tracks belong to the organization; the error names the first that does not. */
 async function checkTracks({ db, principal }: Context, track_ids: string[]): Promise<void> {
   const known = await db
     .select({ id: tracks.id })
@@ -100,7 +100,7 @@ async function checkTracks({ db, principal }: Context, track_ids: string[]): Pro
     .where(
       and(
         inArray(tracks.id, among([...new Set(track_ids)])),
-        // With the `+` no index serves it: SQLite would take one of all tracks.
+        // The `+` keeps SQLite from using an index of all tracks.
         sql`+${tracks.organization_id} = ${principal.organization_id}`,
         isInCollection,
       ),
@@ -110,7 +110,7 @@ async function checkTracks({ db, principal }: Context, track_ids: string[]): Pro
   if (at >= 0) throw invalid(`track_ids.${at}`, 'is not a track of this organization')
 }
 
-/** Places for tracks from `position` on; a track that was deleted in this moment is left out. */
+/** Inserts tracks from `position` on; omits a track that has just been deleted. */
 function insertPlaces(db: Database, playlist_id: string, track_ids: string[], position: SQL, signed: SQL) {
   const places = track_ids.map((track_id, at) => ({ id: newId(), track_id, at: (at + 1) / (track_ids.length + 1) }))
   return insertFrom(
@@ -127,7 +127,7 @@ function insertPlaces(db: Database, playlist_id: string, track_ids: string[], po
   )
 }
 
-/** Replaces all tracks; of two that do so at once, one wins whole. */
+/** Replaces all tracks; of two concurrent calls, one replaces the other's result completely. */
 export async function replaceTracks(
   context: Context,
   playlist_id: string,
@@ -142,7 +142,7 @@ export async function replaceTracks(
   ])
 }
 
-/** Inserts tracks before the one at `position`; at the end when there is none. */
+/** Inserts tracks before the one at `position`, or at the end of a shorter playlist. */
 export async function insertTracks(
   context: Context,
   playlist_id: string,
@@ -169,7 +169,7 @@ export async function insertTracks(
 const place = (playlist_id: string, id: string) =>
   and(eq(playlistTracks.id, id), eq(playlistTracks.playlist_id, playlist_id))!
 
-/** True in a batch while the playlist has this place. */
+/** True in a batch while the playlist has this entry. */
 const hasPlace = (playlist_id: string, id: string) =>
   sql`exists (select 1 from playlist_tracks where ${place(playlist_id, id)})`
 
@@ -182,7 +182,7 @@ export async function moveTrack(
   position: number,
 ) {
   const { db } = context
-  // Downwards it lands behind the one that is there now, upwards before it.
+  // Moving down, it is placed behind the track that is there now; moving up, before it.
   const target = sql`case when position < ${position} then ${position} + 0.5 else ${position} - 0.5 end`
   const taken = await changeTracks(
     context,
@@ -199,7 +199,7 @@ export async function moveTrack(
   if (!taken) throw notFound('playlist track')
 }
 
-/** Takes one place out; the others close up. */
+/** Removes one entry; the remaining ones are renumbered. */
 export async function removeTrack(context: Context, playlist_id: string, if_match: string | undefined, id: string) {
   const { db } = context
   const taken = await changeTracks(

@@ -6,21 +6,21 @@ import { findPlaylist } from './playlist.ts'
 import { findTrack, renewUpload, trackCoverUpload } from './track.ts'
 import { coverUpload, type Facts } from './upload_handle.ts'
 
-/** An answer as it was given to the first request with an `Idempotency-Key`. */
+/** The response to the first request with an `Idempotency-Key`. */
 export type Answer = Record<string, unknown>
 
-/** The request that is answered again. */
+/** The repeated request. */
 export interface Renewed {
   body?: Facts | undefined
 }
 
-/** What is kept of an answer. A play session's view is made anew when it is asked for again. */
+/** The stored part of a response. A play session's view is rebuilt on replay. */
 export const lasting = (answer: Answer): Answer =>
   answer.play_session_id === undefined
     ? answer
     : { play_session_id: answer.play_session_id, expires_at: answer.expires_at }
 
-/** How each handle of an answer is signed anew. */
+/** How each upload handle in a response is renewed. */
 const RENEW: Record<string, (context: Context, answer: Answer, facts: Facts) => Promise<UploadHandle>> = {
   async track_upload(context, answer, facts) {
     const track = await findTrack(context, answer.track_id as string)
@@ -41,10 +41,7 @@ const RENEW: Record<string, (context: Context, answer: Answer, facts: Facts) => 
   },
 }
 
-/**
- * A first answer, fit to be given again: URLs in it that have expired are signed anew. What it is about may be gone by now; then
- * the caller is told so.
- */
+/** Prepares a stored response for a repeated request: expired URLs are signed again. Throws when the resource is gone. */
 export async function renewAnswer(answer: Answer, input: Renewed, context: Context): Promise<Answer> {
   if (typeof answer.play_session_id === 'string') {
     const params = { play_session_id: answer.play_session_id }

@@ -14,7 +14,7 @@ type Row = typeof reprocesses.$inferSelect
 
 const toReprocess = (row: Row): Reprocess => ({
   ...row,
-  // Tracks may have come since it began.
+  // Tracks may have been added since the start.
   total: Math.max(row.total, row.done + row.failed),
   started_at: timestamp(row.started_at),
   finished_at: row.finished_at === null ? null : timestamp(row.finished_at),
@@ -24,7 +24,7 @@ const find = ({ db }: Context, collection_id: string) =>
   db.select().from(reprocesses).where(eq(reprocesses.collection_id, collection_id)).get()
 
 export const reprocessHandlers: Handlers<typeof reprocessOperations> = {
-  /** One that runs already goes on, unless the variants have changed since, or all tracks are wanted now: then it begins anew. */
+  /** A running reprocess continues, unless the variants have changed or `all` is now set; then it starts again. */
   async reprocessCollection({ params, body: { all } }, context) {
     const { db, principal, now } = context
     const { organization_id } = principal
@@ -46,7 +46,7 @@ export const reprocessHandlers: Handlers<typeof reprocessOperations> = {
       finished_at: null,
     }
     const outdated = sql`state = 'done' or wanted <> ${JSON.stringify(wanted)} or "all" < ${Number(all)}`
-    // No row when the collection was deleted in this moment.
+    // Inserts no row when the collection has just been deleted.
     const source = sql`collections where id = ${collection_id}`
     const [, begun] = await db.batch([
       job.insert,

@@ -3,9 +3,9 @@ import { invalid } from '../errors.ts'
 import { timestamp } from './session.ts'
 import { checkVariants } from './variant.ts'
 
-/** What restricts API keys and shares. */
+/** Restrictions of API keys and shares. */
 
-/** A time as the API writes it, where there is one. */
+/** A time in the API's format, or null. */
 export const optionalTimestamp = (milliseconds: number | null) =>
   milliseconds === null ? null : timestamp(milliseconds)
 
@@ -17,13 +17,13 @@ interface Restrictions {
   is_downloadable?: boolean | undefined
 }
 
-/** The columns of what a request restricts; 400 for what cannot be. */
+/** Converts the restrictions of a request to columns; throws 400 for invalid ones. */
 export async function toColumns<T extends Restrictions>(context: Context, { expires_at, ...rest }: T) {
   await checkVariants(context, rest.variants ?? [])
   if (expires_at === undefined) return rest
   const at = expires_at === null ? null : Date.parse(expires_at)
   if (at !== null && at <= context.now) throw invalid('expires_at', 'must be in the future')
-  // An offset can carry a date over the end of the years that a timestamp can be written in.
+  // An offset can move a date past the last year that a timestamp can represent.
   if (at !== null && at > MAX_TIME) throw invalid('expires_at', 'must be before the year 10000')
   return { ...rest, expires_at: at }
 }

@@ -6,12 +6,12 @@ export function checkSessionId(id: string, now: number): void {
   if (!canBeSession(id, now)) throw notFound('play session')
 }
 
-/** The session if it lives; 410 for a day after its end, then 404 like one that never was. */
+/** Returns the session if it is active; throws 410 for a day after its end, then 404 as for an unknown id. */
 export function checkExpiry<T extends { expires_at: number }>(what: string, session: T | undefined, now: number): T {
   if (!session || session.expires_at + EXPIRED_FOR <= now) throw notFound(what)
   if (session.expires_at <= now) throw sessionExpired(`This ${what}`)
   return session
 }
 
-/** Milliseconds since 1970 as the API writes times. */
+/** Milliseconds since 1970 in the API's time format. */
 export const timestamp = (milliseconds: number) => new Date(milliseconds).toISOString()

@@ -40,7 +40,11 @@ const toRows = (list: { list: { entry: string } | null }[]) =>
 type SessionScope = Pick<SessionRow, 'scope' | 'resource_id' | 'organization_id'>
 
 /** Returns the tracks that a session lists, up to a limit, each with its effective title, subtitle and color. */
-export async function listedTracks({ db }: Context, { scope, resource_id, organization_id }: SessionScope, limit: number) {
+export async function listedTracks(
+  { db }: Context,
+  { scope, resource_id, organization_id }: SessionScope,
+  limit: number,
+) {
   const [owner, list] = await batch(db, [
     owners.bind(db, { organization_id, resource_id }),
     sessionList[scope].bind(db, { resource_id, limit }),

@@ -34,13 +34,13 @@ async function findShare(context: Context, id: string): Promise<ShareRow> {
   return row
 }
 
-/** An address that nobody can guess: more than 110 random bits. */
+/** An unguessable slug: more than 110 random bits. */
 const randomSlug = () => randomBase62(22).toLowerCase()
 
-/** The columns of an address: one that somebody chose, or a new one. */
+/** The columns of a slug: the requested one, or a random one. */
 const slugColumns = (slug: string | null) => ({ slug: slug ?? randomSlug(), is_slug_own: slug !== null })
 
-/** The columns of a slug and a password that a request sets, where it does. */
+/** The columns of a slug and a password, if the request sets them. */
 async function ownColumns({
   slug,
   password,
@@ -56,7 +56,7 @@ async function ownColumns({
 
 const taken = (slug: string) => new ApiError('slug_taken', `/s/${slug} is or was a share; choose another slug`)
 
-/** Whether no other share has had an address before. */
+/** Whether no other share has used a slug before. */
 const isFresh = (slug: string, id: string) =>
   sql`not exists (select 1 from former_slugs where former_slugs.slug = ${slug} and former_slugs.share_id <> ${id})`
 

@@ -8,13 +8,13 @@ import { DEFAULT_VARIANTS } from './access.ts'
 import { hasEnded, shareAt } from './share_view.ts'
 
 /**
- * A share as a key: its page plays with a player key that opens nothing else, `ta_sh_{slug}`. Of a share with a password the slug is not
- * enough: behind it stands a proof that somebody knew the password, `ta_sh_{slug}.{end}.{signature}`, which ends with a change of it.
+ * A share as a key: its page plays with a player key limited to the share, `ta_sh_{slug}`. Password-protected shares also need a signed proof
+ * after the slug, `ta_sh_{slug}.{end}.{signature}`, which becomes invalid when the password changes.
  */
 const PREFIX = 'ta_sh_'
 const SHAPE = new RegExp(`^${PREFIX}(${SLUG})(?:\\.(\\d{1,15})\\.([0-9a-f]{64}))?$`)
 
-/** Milliseconds for which a page plays on after the password was given. */
+/** Milliseconds for which a page can play after the password was entered. */
 const UNLOCKED_FOR = 24 * 3600 * 1000
 
 export const isShareKey = (secret: string) => SHAPE.test(secret)
@@ -37,7 +37,7 @@ type Locked = Pick<ShareRow, 'id' | 'password_hash'>
 
 const proven = ({ id, password_hash }: Locked, ends: string) => encoder.encode(`${id}\n${password_hash}\n${ends}`)
 
-/** The key that the share's page plays with; whoever is given it has proven to know the password. */
+/** Returns the key of the share's page. Only call it after the password was checked. */
 export async function shareKey(env: Env, share: ShareRow, now: number): Promise<string> {
   if (share.password_hash === null) return `${PREFIX}${share.slug}`
   const ends = String(now + UNLOCKED_FOR)
@@ -45,7 +45,7 @@ export async function shareKey(env: Env, share: ShareRow, now: number): Promise<
   return `${PREFIX}${share.slug}.${ends}.${toHex(new Uint8Array(signature))}`
 }
 
-/** Whether a key opens a share: each time, as nobody remembers what stands behind the slug. */
+/** Whether a key opens a share. Checked on every request, because the cache is keyed by the slug alone. */
 async function opens(env: Env, secret: string, share: Locked): Promise<boolean> {
   if (share.password_hash === null) return true
   const [, ends, signature] = partsOf(secret)
@@ -53,18 +53,18 @@ async function opens(env: Env, secret: string, share: Locked): Promise<boolean> 
   return crypto.subtle.verify('HMAC', await keyOf(env, 'verify'), fromHex(signature), proven(share, ends))
 }
 
-/** The name under which a share is remembered: one for all of its keys, as anybody can make up any number of them. */
+/** The cache key of a share: the same for all of its keys, because any number of them can be made up. */
 const nameOf = (secret: string) => PREFIX + partsOf(secret)[0]
 
 export const noShare = () => unauthorized('There is no such share, or not any more')
 
-/** The same as `readShareKey`, of what is remembered. */
+/** The same as `readShareKey`, from the cache. */
 export async function knownShare(env: Env, keys: KeyCache, secret: string): Promise<KeyHolder | undefined> {
   const holder = keys.get(nameOf(secret))
   return holder?.share && (await opens(env, secret, { id: holder.api_key_id, ...holder.share })) ? holder : undefined
 }
 
-/** The share that a key is of, remembered for a short while; 401 when there is none, or it has ended. */
+/** Returns the holder for a share's key, and caches it for a short time; throws 401 when the share does not exist or has ended. */
 export async function readShareKey(env: Env, keys: KeyCache, secret: string, base_url: string): Promise<KeyHolder> {
   const share = await shareAt(env, partsOf(secret)[0])
   if (!share || hasEnded(share, Date.now())) throw noShare()
@@ -76,7 +76,7 @@ export async function readShareKey(env: Env, keys: KeyCache, secret: string, bas
     binding: { scope: share.scope, id: share.resource_id },
     variants: share.variants ?? DEFAULT_VARIANTS,
     is_downloadable: share.is_downloadable,
-    // Its own page and frame are the service's.
+    // The share's own page and frame have the service's origin.
     allowed_origins: share.allowed_origins && [...share.allowed_origins, new URL(base_url).origin],
     share: { slug: share.slug, password_hash: share.password_hash, ends_at: share.expires_at },
   }

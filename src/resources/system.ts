@@ -12,15 +12,15 @@ import { describeError } from '../errors.ts'
 import { startTranscode } from '../pipeline/transcode/start.ts'
 import { timestamp } from './session.ts'
 
-/** Milliseconds after which the database counts as silent, and the sweep, which runs every minute, as standing still. */
+/** Milliseconds until the database counts as unresponsive, and the sweep, which runs every minute, as stalled. */
 const DATABASE_PATIENCE = 2000
 const SWEEP_PATIENCE = 5 * 60_000
 const DAY = 24 * 3600_000
-/** Tracks that one call starts at most, and so many at once. */
+/** Tracks that one call starts at most, and how many concurrently. */
 const MAX_STARTED = 100
 const AT_ONCE = 10
 
-/** What a question to the database gives, and after how many milliseconds; null when it fails or takes too long. */
+/** The result of a database query and its duration in milliseconds; null when it fails or takes too long. */
 async function askDatabase<T>(question: Promise<T>): Promise<{ answer: T; milliseconds: number } | null> {
   const began = Date.now()
   const { promise: late, reject } = Promise.withResolvers<never>()
@@ -39,7 +39,10 @@ type Beats = Awaited<ReturnType<typeof lastBeats>>
 
 const standsStill = ({ sweep, seen }: Beats, now: number) => now - (sweep ?? seen ?? now) > SWEEP_PATIENCE
 
-/** Which of what is kept in the database fails, for one row read. A deployment that never swept counts from when this first looked. */
+/**
+ * Returns which parts that report through the database fail; reads one row. In a deployment that never swept, the sweep's time counts from
+ * the first check.
+ */
 export async function failingRows(db: Database): Promise<SystemPart[]> {
   const beats = (await askDatabase(lastBeats(db)))?.answer
   if (!beats) return ['database']
@@ -52,14 +55,14 @@ const code = sql<string>`coalesce(error ->> 'code', 'unknown')`
 const count = sql<number>`count(*)`.as('count')
 const passing = sql`${code} in ${among(PASSING)}`
 
-/** Those whose track still stands as the job left it, for a reason that may have passed. */
+/** Jobs with a possibly transient error, whose track still has the state that the job left. */
 const retryable = sql`${passing} and exists (select 1 from tracks
   where id = payload ->> 'track_id' and job_id = jobs.id and status in ('failed', 'incomplete'))`
 
-// A partial index serves only where its condition stands in the statement as it is.
+// SQLite uses a partial index only if the statement contains its condition verbatim.
 const failedSince = (since: number) => sql`state = 'failed' and jobs.created_at >= ${since}`
 
-/** Jobs of all organizations: those that are open, those of a day that have ended, and why some failed. */
+/** Jobs of all organizations: open ones, those of one day that have ended, and error codes of the failed ones. */
 function readJobs(db: Database, now: number) {
   const held = sql<number>`sum(slot is not null)`.as('held')
   const oldest = sql<number>`min(created_at)`.as('oldest')
@@ -89,14 +92,14 @@ const retryableSince = (since: number, only: string | undefined) =>
 
 type Failed = { job_id: string; id: string; organization_id: string; source_path: string | null }
 
-/** Has a track processed again, unless somebody was faster, or its file is gone. */
+/** Starts a track's transcode, unless another request did or its source is gone. */
 async function startAgain(context: Context, { job_id, source_path, ...track }: Failed): Promise<boolean> {
   const source = await findFile(context.env, source_path)
   if (source) {
     const condition = sql`job_id = ${job_id} and status in ('failed', 'incomplete')`
     return startTranscode(context, track, source, condition)
   }
-  // So that it is not tried again and again, with others waiting behind it.
+  // Changes the code, so that the job is not retried repeatedly while others wait behind it.
   await context.db
     .update(jobs)
     .set({ error: sql`json_set(error, '$.code', 'track_not_uploaded')` })

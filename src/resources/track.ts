@@ -59,7 +59,7 @@ async function refresh(context: Context, row: TrackRow, set: Partial<TrackRow> =
   return waiting ? { ...track, info: { ...track.info, waiting } } : track
 }
 
-/** Columns that an update changes; undefined when there are none. */
+/** Columns that an update changes; undefined for an empty update. */
 export function updated({ title, ...fields }: TrackUpdate, now: number) {
   const values = { ...(title !== undefined && { player_title: title }), ...fields }
   return Object.keys(values).length > 0 ? { ...values, updated_at: now } : undefined
@@ -162,7 +162,7 @@ export async function renewUpload(
 /** Tracks whose files one job purges. */
 const PURGED = 25
 
-type Deleted = Pick<Row, 'id' | 'organization_id' | 'collection_id' | 'folder_id' | 'index' | 'job_id'>
+type DeletableTrack = Pick<TrackTableRow, 'id' | 'organization_id' | 'collection_id' | 'folder_id' | 'index' | 'job_id'>
 
 /**
  * Returns the batch that deletes the caller's tracks that meet a condition, and its jobs for `startPurge`. The second statement returns the

@@ -15,8 +15,8 @@ import { restart } from '../pipeline/transcode/start.ts'
 import { changedBy, deletion, notUploaded, updated } from './track.ts'
 
 /**
- * Many tracks at once: all that the database is told is one batch, so it happens or it does not. What is refused is known before, or by how
- * the tracks are afterwards.
+ * Changes many tracks at once. All writes are one batch, so either all happen or none. Refusals are determined before it, or from the state
+ * of the tracks afterwards.
  */
 
 type Change<A extends TrackChange['action']> = Extract<TrackChange, { action: A }>
@@ -24,10 +24,10 @@ type Change<A extends TrackChange['action']> = Extract<TrackChange, { action: A 
 const { id, organization_id, collection_id, folder_id, index, cover_path, job_id, source_path, status } = tracks
 const columns = { id, organization_id, collection_id, folder_id, index, cover_path, job_id, source_path, status }
 
-/** With the `+` SQLite looks ids up instead of walking all tracks of the organization. */
+/** The `+` makes SQLite look up the ids instead of walking all tracks of the organization. */
 const isOwn = ({ principal }: Context) => sql`+${organization_id} = ${principal.organization_id}`
 
-/** Those of the caller's organization, by id. */
+/** The tracks of the caller's organization with these ids. */
 const ownTracks = (context: Context, ids: string[]) =>
   context.db
     .select(columns)
@@ -44,14 +44,14 @@ const ownCollections = ({ db, principal }: Context, ids: string[]) =>
     )
 
 /**
- * Moves tracks to the end of other collections, in the order in which they are named. First each gets its place and then its collection,
- * because the counts of either change are kept by triggers of their own. The files stay where they are.
+ * Moves tracks to the end of other collections, in the requested order. First each track gets its position and then its collection, because
+ * separate triggers maintain the counts of the two changes. The files are not moved.
  */
 function moved(context: Context, moves: Change<'move'>[]) {
   const { db, now } = context
   const goal = sql`(select value ->> 'track_id' as moved_id, value ->> 'collection_id' as goal_id, key as n
     from json_each(${JSON.stringify(moves)})) as goal`
-  // The tracks of a collection that is deleted, or in the trash, are gone, though their rows are there.
+  // The tracks of a deleted or trashed collection are hidden, although their rows exist.
   const movable = sql`${isInCollection} and tracks.id = moved_id and ${isOwn(context)} and tracks.collection_id <> goal_id
     and exists (select 1 from collections where collections.id = goal_id)`
   const place = sql`coalesce((select max("order") from tracks as other where other.collection_id = goal_id), 0)
@@ -76,7 +76,7 @@ function moved(context: Context, moves: Change<'move'>[]) {
   ]
 }
 
-/** Files to be made into variants again; the others are named. */
+/** Finds the sources of tracks to reprocess; returns the ids of those without one in `missing`. */
 async function sourcesOf({ env }: Context, rows: Row[]) {
   const found = await Promise.all(
     rows.map(async ({ id, source_path }) => ({ id, source: await findFile(env, source_path) })),
@@ -87,7 +87,7 @@ async function sourcesOf({ env }: Context, rows: Row[]) {
   return { sources, missing: found.filter(({ source }) => !source).map((row) => row.id) }
 }
 
-/** Why changes are refused, by the track. */
+/** The reason of each refused change, by the track's id. */
 type Refusals = Map<string, ApiError>
 
 export const trackBatchHandlers: Handlers<typeof trackBatchOperations> = {
@@ -135,7 +135,7 @@ export const trackBatchHandlers: Handlers<typeof trackBatchOperations> = {
     ])
     await startPurge(context, purges)
 
-    // What somebody else has done meanwhile is known by what there is now.
+    // Concurrent changes are detected from the resulting rows.
     const deleted = new Set((results[1] as { id: string }[]).map((row) => row.id))
     const after = new Map((results.at(-1) as Row[]).map((row) => [row.id, row]))
     const jobs = new Map(sources.map((source) => [source.track_id, source.job_id]))
@@ -143,7 +143,7 @@ export const trackBatchHandlers: Handlers<typeof trackBatchOperations> = {
       const row = after.get(change.track_id)
       if (change.action === 'delete' ? !deleted.has(change.track_id) : !row) return notFound('track')
       if (change.action === 'move' && row!.collection_id !== change.collection_id) return notFound('collection')
-      // One that is being processed anyway needs no job more.
+      // A track that is being processed anyway does not need another job.
       const isBegun = row?.job_id === jobs.get(change.track_id) || row?.status.endsWith('processing')
       return change.action === 'reprocess' && !isBegun ? notUploaded('Another file has come meanwhile') : undefined
     }

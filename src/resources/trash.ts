@@ -34,7 +34,7 @@ const own = ({ principal }: Context, id: string) =>
 
 const itemNotFound = () => notFound('item in the trash')
 
-/** A column as it was, or as it is of a new row where there was none yet. */
+/** Selects the columns from the stored content. A column added since then gets its default. */
 function unpacked(table: (typeof TABLE_OF)[PlayScope]): Record<string, SQL> {
   const columns = Object.entries(getTableColumns(table)).map(([name, column]) => {
     const value = sql.raw(`content ->> '${name}'`)
@@ -44,7 +44,7 @@ function unpacked(table: (typeof TABLE_OF)[PlayScope]): Record<string, SQL> {
   return Object.fromEntries(columns) as Record<string, SQL>
 }
 
-/** The number that orders a row in its list: its own, unless somebody has that now; then the last. */
+/** The number that orders a row in its list: its previous one, or the last if another row has taken it. */
 function placed(table: string, owner: string, key: string): SQL {
   const old = `content ->> '${key}'`
   const others = `"${table}" as others where others."${owner}" = content ->> '${owner}'`
@@ -53,24 +53,24 @@ function placed(table: string, owner: string, key: string): SQL {
 }
 
 const files = sql`content ->> 'files'`
-/** The files of variants that are still defined. A first file goes with the job that made it. */
+/** The files of variants that still exist. An early file was deleted with its job. */
 const keptFiles = sql`iif(${files} is null or (${files}) ->> '$[0].is_early' = 1, null, ${definedFiles(files)})`
 
-/** What is not as it was. */
+/** Columns that differ after a restore. */
 const CHANGED: Record<PlayScope, (now: number) => Record<string, SQL>> = {
   track: (now) => ({
     order: placed('tracks', 'collection_id', 'order'),
     files: keptFiles,
-    // One that was cut meanwhile is gone.
+    // A cover job that has ended in the meantime is dropped.
     cover_job_id: sql`iif(content ->> 'cover_path' is not null or exists (
       select 1 from jobs where id = content ->> 'cover_job_id' and state = 'open'), content ->> 'cover_job_id', null)`,
-    // Its upload may have come meanwhile.
+    // Its upload may have arrived in the meantime.
     next_check_at: sql`${now}`,
   }),
   collection: () => ({ seq: placed('collections', 'organization_id', 'seq') }),
   playlist: () => ({
     seq: placed('playlists', 'organization_id', 'seq'),
-    // As many as come back with it; nobody has seen it like this.
+    // Starts at zero; the restored tracks are counted as they return.
     track_count: sql`0`,
     version: sql`content ->> 'version' + 1`,
   }),
@@ -82,7 +82,10 @@ async function findItem(context: Context, id: string): Promise<Listed> {
   return row
 }
 
-/** The batch that brings an item back: the row, its places, and what was under way. The first statement gives it, the last the jobs that are begun. */
+/**
+ * The batch that restores an item: its row, its playlist positions, and interrupted transcodes. The first statement returns the row, the last
+ * one the started jobs.
+ */
 function restoration(context: Context, { id, scope, organization_id }: Listed) {
   const { db, now } = context
   const table = TABLE_OF[scope]

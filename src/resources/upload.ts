@@ -13,7 +13,7 @@ import { findCollection } from './collection.ts'
 import { checkExpiry, timestamp } from './session.ts'
 import { deletion, findTrack, insertTrack, refreshTrack } from './track.ts'
 
-/** An upload session of the caller's organization that has not expired, unless it `goesOn`. */
+/** An unexpired upload session of the caller's organization; an expired one only if `goesOn` resolves to true. */
 export async function findUploadSession(context: Context, id: string, goesOn?: () => Promise<boolean>) {
   const session = await context.db
     .select()
@@ -25,7 +25,7 @@ export async function findUploadSession(context: Context, id: string, goesOn?: (
   return checkExpiry('upload session', session, context.now)
 }
 
-/** A track that a session made. */
+/** A track that a session created. */
 export async function findSessionTrack(
   context: Context,
   { upload_session_id, track_id }: { upload_session_id: string; track_id: string },
@@ -35,7 +35,7 @@ export async function findSessionTrack(
   return track
 }
 
-/** Whether a track's file came, or comes, in parts: that takes longer than a session. */
+/** Whether a track's file was or is uploaded in parts, which may take longer than a session. */
 async function cameInParts({ db, now }: Context, track_id: string): Promise<boolean> {
   const { id, track_id: track, expires_at } = multipartUploads
   const row = await db
@@ -46,7 +46,7 @@ async function cameInParts({ db, now }: Context, track_id: string): Promise<bool
   return row !== undefined
 }
 
-/** A track whose file was refused is not among them: its error is to be read. */
+/** Excludes a track whose file was rejected, so that its error can be read. */
 const NEVER_UPLOADED = sql`source_path is null and (status = 'initializing' or info ->> '$.error.code' = 'upload_expired')`
 
 export const uploadHandlers: Handlers<typeof uploadOperations> = {
@@ -114,12 +114,12 @@ export const uploadHandlers: Handlers<typeof uploadOperations> = {
     const { upload_session_id, track_id } = params
     await findUploadSession(context, upload_session_id, async () => true)
     const track = await findSessionTrack(context, params)
-    // The file may have arrived unnoticed.
+    // The file may have arrived without an event.
     await refreshTrack(context, track_id)
     const { statements, purges } = deletion(context, [track], NEVER_UPLOADED)
     const [, deleted] = await db.batch([
       ...statements,
-      // The next sweep gives up its upload in parts.
+      // The next sweep abandons its multipart upload.
       db
         .update(multipartUploads)
         .set({ expires_at: now })

@@ -13,13 +13,13 @@ import { oneLine } from '../contract/text.ts'
 import { ApiError } from '../errors.ts'
 import { keepUploads } from '../pipeline/upload.ts'
 
-/** What the client said of its file; signed into the URL, so that R2 refuses anything else. */
+/** Size and type of the file, as the client gave them; signed into the URL, so that R2 refuses anything else. */
 export interface Facts {
   file_size?: number | undefined
   content_type?: string | undefined
 }
 
-/** 413 for a file that would be refused after its upload anyway. */
+/** Throws 413 for a file that would be rejected after its upload. */
 export function checkFacts(env: Env, { file_size = 0 }: Facts): void {
   const limit = Number(env.MAX_UPLOAD_BYTES)
   if (file_size > limit) {
@@ -28,7 +28,7 @@ export function checkFacts(env: Env, { file_size = 0 }: Facts): void {
   }
 }
 
-/** The handle to `PUT` audio with, straight to R2. */
+/** The handle to `PUT` audio to R2 directly. */
 export async function audioUpload({ env, now }: Context, path: string, facts: Facts): Promise<UploadHandle> {
   const headers = {
     ...(facts.content_type && { 'content-type': facts.content_type }),
@@ -43,7 +43,7 @@ interface Owner {
   collection_id: string
 }
 
-/** The handle to `POST` a cover with: R2 has no presigned POST, so it leads to the Worker (docs/architecture.md#covers). */
+/** The handle to `POST` a cover. R2 has no presigned POST, so the URL leads to the Worker (docs/architecture.md#covers). */
 export async function coverUpload(context: Context, owner: CoverOwner, row: Owner): Promise<UploadHandle> {
   const grant = {
     owner,
@@ -55,7 +55,7 @@ export async function coverUpload(context: Context, owner: CoverOwner, row: Owne
   return handle('POST', `${context.base_url}/v1/cover_upload/${token}`, context.now)
 }
 
-/** An upload handle that begins now and stays valid for an hour (specification §8). */
+/** An upload handle that is valid from now on for an hour (specification §8). */
 const handle = (method: 'PUT' | 'POST', upload_url: string, now: number): UploadHandle => ({
   method,
   upload_url,
@@ -74,8 +74,8 @@ export const firstUpload = (upload_path: string, now: number) => ({
 type Handle = Parameters<typeof keepUploads>[3]
 
 /**
- * Statements that add a newer upload handle to the track that meets a condition. A track without a source starts again; another one plays on,
- * under its name, until the new file is ready. The last statement returns the row.
+ * Statements that add a newer upload handle to the track that meets a condition. A track without a source starts over; any other keeps
+ * playing under its current name until the new file is ready. The last statement returns the row.
  */
 export function handOut(context: Context, organization_id: string, condition: SQL, handle: Handle) {
   const { db, now } = context
@@ -102,7 +102,7 @@ export function handOut(context: Context, organization_id: string, condition: SQ
     .returning()
   return [
     ...keepUploads(context, organization_id, track, handle),
-    // A new track's first file is no change of it.
+    // A new track's first file is not an update.
     recordEvents(context, 'track.updated', sql`${track} and source_path is not null`, { changed: ['upload'] }),
     update,
   ] as const
@@ -112,5 +112,5 @@ export function handOut(context: Context, organization_id: string, condition: SQ
 export const namesOf = ({ file_name }: { file_name?: string | undefined }) =>
   file_name === undefined ? {} : { file_name: safeFileName(file_name), file_name_original: file_name }
 
-/** A name on one line without folders, for downloads. What the client sent stays in `file_name_original`. */
+/** A single-line name without folders, for downloads. `file_name_original` keeps the client's name. */
 export const safeFileName = (name: string) => oneLine(name.split(/[/\\]/).at(-1)!) || 'audio'

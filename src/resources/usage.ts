@@ -7,7 +7,7 @@ import { invalid } from '../errors.ts'
 import { firstDay } from '../pipeline/usage.ts'
 
 const DAY = 24 * 3600_000
-/** Days that are told when nobody says which. */
+/** Days in the response if the request sets no start. */
 const USUAL = 30
 
 const dateOf = (time: number) => new Date(time).toISOString().slice(0, 10)
@@ -21,7 +21,7 @@ export const usageHandlers: Handlers<typeof usageOperations> = {
     const { from = usual < first ? first : usual } = query
     if (from < first || from > to) throw invalid('from', `must lie between ${first} and ${to}`)
 
-    // A row a day at most: what changed on it.
+    // At most one row per day, with that day's changes.
     const rows = await db.select().from(usageDays).where(eq(usageDays.organization_id, principal.organization_id))
     const byDate = new Map(rows.map((row) => [row.date, row]))
     const sums = new Map([['original', { variant: 'original', bytes: 0, files: 0 }]])

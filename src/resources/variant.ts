@@ -17,7 +17,7 @@ type Row = typeof variants.$inferSelect
 const own = ({ principal }: Context, id: string) =>
   and(eq(variants.id, id), eq(variants.organization_id, principal.organization_id))
 
-/** A variant of the caller's organization's own, or 404; 409 for one of the catalogue. */
+/** Returns a custom variant of the caller's organization; throws 404, or 409 for one of the catalogue. */
 async function findOwn(context: Context, id: string): Promise<Row> {
   const fixed = CATALOGUE.find((variant) => variant.id === id)
   if (fixed) {
@@ -29,7 +29,7 @@ async function findOwn(context: Context, id: string): Promise<Row> {
   return row
 }
 
-/** 400 `unknown_variant` for a name that is neither in the catalogue nor the organization's. */
+/** Throws 400 `unknown_variant` for a name that is neither in the catalogue nor the organization's. */
 export async function checkVariants({ db, principal }: Context, names: readonly string[]): Promise<void> {
   const known = CATALOGUE.map(({ index }) => index)
   if (names.every((name) => known.includes(name))) return
@@ -40,7 +40,7 @@ export async function checkVariants({ db, principal }: Context, names: readonly 
   }
 }
 
-/** Names that files or play views have already. */
+/** Names that files or play views already use. */
 const TAKEN = new Set([...CATALOGUE.map(({ index }) => index), 'early'])
 
 /** `Voice, mono 48k` becomes `voice-mono-48k`. */
@@ -61,7 +61,7 @@ const exists = (index: string) =>
 
 export const variantHandlers: Handlers<typeof variantOperations> = {
   async listVariants({ query: { limit, offset } }, { db, principal }) {
-    // At most 20 rows: nothing is won by counting or paging in the database.
+    // At most 20 rows, so counting or paging in the database would gain nothing.
     const all = [...(await ownVariants(db, principal.organization_id)).map(toRendition), ...CATALOGUE]
     return { count: all.length, variants: all.slice(offset, offset + limit) }
   },

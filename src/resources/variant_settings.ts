@@ -8,7 +8,7 @@ type Settings = Pick<Row, 'type' | 'codec' | 'bitrate' | 'channels' | 'start' | 
 
 const DEFAULT_LENGTH = 30
 
-/** What is wrong with a bitrate of a codec; null when nothing is. */
+/** Why a bitrate is invalid for a codec; null if it is valid. */
 function bitrateFault(codec: AudioCodec, bitrate: number, channels: number | null): string | null {
   const { bitrates } = codecOf(codec)
   if (!bitrates) return bitrate === 0 ? null : `must be left out for ${codec}, which has none`
@@ -20,7 +20,7 @@ function bitrateFault(codec: AudioCodec, bitrate: number, channels: number | nul
   return bitrate >= least && bitrate <= most ? null : `must be ${least} to ${most} for ${what}`
 }
 
-/** A variant's settings after a change, or those of a new one; 400 for what cannot be together. */
+/** The settings of a new variant, or of a changed one; throws 400 for invalid combinations. */
 export function variantSettings(
   before: Pick<Row, 'type'> & Partial<Settings>,
   changes: Omit<VariantUpdate, 'name'>,
@@ -28,7 +28,7 @@ export function variantSettings(
   const { type } = before
   const codec = changes.codec ?? before.codec
   if (!codec) throw invalid('codec', 'is required')
-  // A lossy bitrate means nothing to FLAC, and FLAC's none means nothing to a lossy codec.
+  // FLAC has no bitrate, so a value is not carried over to or from a lossy codec.
   const bitrate = changes.bitrate ?? (codecOf(codec).bitrates ? before.bitrate || undefined : 0)
   if (bitrate === undefined) throw invalid('bitrate', `is required for ${codec}`)
   const {

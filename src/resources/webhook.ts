@@ -35,7 +35,7 @@ const one = (row: EndpointRow, { now }: Context) => ({
   webhook_endpoint: toEndpoint(row, now),
 })
 
-/** With what they were sent in a day, where that is asked for. */
+/** Endpoints as the API shows them, with the deliveries of one day if `include` asks for it. */
 async function withDay(context: Context, include: string | undefined, rows: EndpointRow[]) {
   const shown = rows.map((row) => toEndpoint(row, context.now))
   if (include === undefined || shown.length === 0) return shown
@@ -49,11 +49,11 @@ function checkUrl({ env, base_url }: Context, url: string): string {
   return new URL(url).href
 }
 
-/** From now on this isolate knows who listens. */
+/** Invalidates the cached keys, which store whether the organization has active endpoints. */
 const changed = ({ memory, principal }: Context) => memory.keys.forgetOrganization(principal.organization_id)
 
 type Change = [type: 'updated' | 'rotated' | 'deleted', facts?: { changed: string[] }, where?: SQL]
-/** Changes an endpoint and tells the others, and in the same batch does what follows from that for its deliveries. */
+/** Changes an endpoint and emits an event; the same batch updates its deliveries with `rest`. */
 async function update(
   context: Context,
   id: string,
@@ -144,7 +144,7 @@ export const webhookHandlers: Handlers<typeof webhookOperations> = {
   async deleteWebhookEndpoint({ params }, context) {
     const row = await findEndpoint(context, params.webhook_endpoint_id)
     await update(context, row.id, ['deleted'], deleted)
-    // Hardly ever there are more: then the sweep goes on.
+    // Usually deletes all of them; otherwise the sweep continues.
     await deleteSomeOf(context, row.id, true)
     return { webhook_endpoint_id: row.id, deleted_webhook_endpoint: toEndpoint(row, context.now) }
   },
@@ -170,7 +170,7 @@ export const webhookHandlers: Handlers<typeof webhookOperations> = {
     const newest = sql`(select max(seq) from events where events.organization_id = ${organization_id})`
     const [, [sent]] = await db.batch([
       recordEvents(context, 'webhook.test', sql`webhook_endpoints where ${there}`),
-      // Nobody else receives it, and it waits for nothing.
+      // Only this endpoint receives the test event, and it is due immediately.
       insertFrom(
         db,
         webhookDeliveries,

@@ -12,8 +12,8 @@ import { timestamp } from './session.ts'
 import { endpointsOf, findEndpoint, inactive } from './webhook_endpoint.ts'
 
 /**
- * A delivery's id: its event's number, which is a time in milliseconds, and what is random of its endpoint's id, so that nothing needs to be
- * stored or found by it.
+ * A delivery's id: its event's number, which is a time in milliseconds, and the random part of its endpoint's id, so that it needs neither a
+ * column nor an index.
  */
 export const deliveryIdOf = (endpoint_id: string, seq: number) => {
   const number = seq.toString(16).padStart(12, '0')
@@ -62,14 +62,14 @@ const eventOf = (organization_id: string) =>
 
 const deliveryNotFound = () => notFound('webhook delivery')
 
-/** What of an endpoint's deliveries was looked at. */
+/** The part of an endpoint's deliveries that was searched. */
 interface Window {
   id: string
   last: number
   count: number
 }
 
-/** A delivery of one of the caller's endpoints, with all that is known of it. */
+/** A delivery of one of the caller's endpoints, with its attempts and its body. */
 export async function findDelivery({ db, principal }: Context, id: string) {
   const { organization_id } = principal
   const owner = sql`(select id from webhook_endpoints where organization_id = ${organization_id} and state <> 'deleted'
@@ -101,11 +101,11 @@ export const webhookDeliveryHandlers: Handlers<DeliveryOperations> = {
         ? await db.select({ id: webhookEndpoints.id }).from(webhookEndpoints).where(endpointsOf(context))
         : [await findEndpoint(context, endpoint_id)]
     if (endpoints.length === 0) return { webhook_deliveries: [], before: null }
-    // All endpoints together: a page with many of them costs no more.
+    // Divided among all endpoints, so that the cost of a page does not depend on their number.
     const looked = state === undefined ? limit + 1 : Math.floor(EVENT_WINDOW / endpoints.length)
     const found = await db.batch(
       endpoints.flatMap(({ id }) => {
-        // Deliveries of one event come in the order of their ids.
+        // Deliveries of one event are ordered by their ids.
         const until = before === undefined ? null : seqOf(before) - (deliveryIdOf(id, seqOf(before)) < before ? 0 : 1)
         const window = sql`(select seq from webhook_deliveries where endpoint_id = ${id}
           and (${until} is null or seq <= ${until}) order by seq desc limit ${looked})`
@@ -131,7 +131,7 @@ export const webhookDeliveryHandlers: Handlers<DeliveryOperations> = {
     )
     const results = found as unknown as [(Row | Window)[]]
     const windows = results.flatMap((rows, at) => (at % 2 === 1 ? (rows as Window[]) : []))
-    // Beyond the window of one, those of others are not looked at either.
+    // Past the end of one endpoint's window, rows of other endpoints are dropped as well: the order there is unknown.
     const end = windows
       .filter(({ count }) => count === looked)
       .map(({ id, last }) => deliveryIdOf(id, last))
@@ -169,7 +169,7 @@ export const webhookDeliveryHandlers: Handlers<DeliveryOperations> = {
     const endpoint = await findEndpoint(context, endpoint_id)
     if (endpoint.state !== 'active') throw inactive(endpoint.state)
     const own = and(eq(webhookDeliveries.endpoint_id, endpoint_id), eq(webhookDeliveries.seq, seq))
-    // What is just being sent, or waits for an earlier one of its subject, is on its way.
+    // A delivery that is in flight, or waits for an earlier one of its subject, is left alone.
     await db
       .update(webhookDeliveries)
       .set({ state: 'pending', attempt: 0, due_at: now })

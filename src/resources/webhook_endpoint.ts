@@ -30,7 +30,7 @@ export async function findEndpoint(context: Context, id: string): Promise<Endpoi
 export const inactive = (state: string) =>
   new ApiError('webhook_endpoint_inactive', `The webhook endpoint is ${state}; resume it first`)
 
-/** What endpoints were sent in the last 24 hours, by the hour in which it happened; they share a window. */
+/** Deliveries of endpoints in the last 24 hours, by hour; the endpoints share one window. */
 export async function hoursOf({ db, now }: Context, endpoints: EndpointRow[]): Promise<WebhookHour[][]> {
   const since = (Math.floor(now / HOUR) - 23) * HOUR
   const looked = Math.floor(EVENT_WINDOW / endpoints.length)
@@ -56,7 +56,10 @@ export async function hoursOf({ db, now }: Context, endpoints: EndpointRow[]): P
   )
 }
 
-/** Whether an endpoint receives an event, as the trigger on `events` asks (drizzle/0019_webhooks.sql). `json_each` has a `type`, too. */
+/**
+ * Whether an endpoint receives an event, by the rule of the trigger on `events` (drizzle/0019_webhooks.sql). The alias is needed because
+ * `json_each` also has a column `type`.
+ */
 const isHeard = ({
   id,
   events: filters,
@@ -64,12 +67,12 @@ const isHeard = ({
   and exists (select 1 from json_each(${JSON.stringify(filters)}) where value in ('*', happened.type)
     or (value like '%.*' and substr(happened.type, 1, length(value) - 1) = substr(value, 1, length(value) - 1)))`
 
-/** The columns of an endpoint that is sent to. What has failed before counts no more. */
+/** The columns of an active endpoint. Earlier failures no longer count. */
 export const ACTIVE = { state: 'active', reason: null, failing_since: null, failures: 0 } as const
 
 /**
- * Has everything sent that has happened since and is neither delivered nor on its way. What is in order stays so: an endpoint that was not
- * active hears of nothing new before all of it is written down.
+ * Schedules all events since a time that were neither delivered nor are being delivered. Order is kept: an inactive endpoint receives new
+ * events only after all of these have been inserted.
  */
 export async function recover(context: Context, endpoint: EndpointRow, since: number) {
   const { db } = context
@@ -97,7 +100,7 @@ export async function recover(context: Context, endpoint: EndpointRow, since: nu
       })
       .returning({ seq: webhookDeliveries.seq }),
     db.update(webhookEndpoints).set(ACTIVE).where(isLast).returning(),
-    // Behind it, as it is one more of the events that are counted.
+    // After the update, because this event would count as well.
     ...(endpoint.state === 'active'
       ? []
       : [

@@ -11,31 +11,31 @@ import { findEmbed } from './embed.ts'
 import { checkExpiry, checkSessionId } from './session.ts'
 import { listedTracks } from './session_view.ts'
 
-/** A file of a ZIP. */
+/** A file in a ZIP. */
 export interface ZipEntry {
   name: string
   path: string
   size: number
 }
 
-/** What is no part of a file's name on one system or another. */
+/** Characters that some system does not allow in file names. */
 // oxlint-disable-next-line no-control-regex -- control characters are
 const FORBIDDEN = /[\u0000-\u001f\u007f\\/:*?"<>|]/g
 
-/** A text as a file's name, without its ending; as long as every file system takes. */
+/** A text as a file name without extension, no longer than every file system allows. */
 function fileName(text: string): string {
   const clean = text.normalize('NFC').toWellFormed().replace(FORBIDDEN, '_').trim()
   const { read } = new TextEncoder().encodeInto(clean, new Uint8Array(180))
   return clean.slice(0, read).replace(/[. ]+$/, '') || '_'
 }
 
-/** The ending of a file: its own, or of the uploaded file that of the name it came with. */
+/** A file's extension: its own, or for the uploaded file that of its original name. */
 const endingOf = (file: TrackFile, file_name: string) =>
   /\.[a-z0-9]{1,8}$/i.exec(file.index === 'original' ? file_name : file.path)?.[0].toLowerCase() ?? ''
 
 /**
- * All that a downloadable session lists as files, each track in the variant that is wanted, or else the first of the session's that it has.
- * Where one is not finished there is no ZIP: what it lacked would be found out years later.
+ * The files of a downloadable session, each track in the `wanted` variant, or else in the session's first one that it has. Throws when a
+ * track is not finished: an incomplete archive might go unnoticed for years.
  */
 export async function findZip(context: Context, play_session_id: string, wanted?: string) {
   const { db, now } = context

@@ -13,7 +13,7 @@ export const definedFiles = (files: SQL) => sql<string>`(
   where value ->> 'variant_id' is null or exists (select 1 from variants where id = value ->> 'variant_id')
 )`
 
-/** Paths that occur in the first list of files and not in the second, as JSON text; null if there are none. */
+/** Paths that occur in the first list of files and not in the second, as JSON text; null if the difference is empty. */
 export const pathsWithout = (files: SQL, others: SQL) => sql<string | null>`(
   select nullif(json_group_array(place), '[]') from (
     select value ->> 'path' as place from json_each(${files})

@@ -60,7 +60,13 @@ export async function finishTranscode(system: System, task: TranscodeTask, resul
   const results = await db.batch([
     end(system, job),
     purgeLaterFrom(system, organization_id, pathsWithout(allFiles, keptFiles), sql`tracks where ${ownsTrack}`),
-    purgeLaterFrom(system, organization_id, pathsWithout(filesAndEarly, filesInUse), sql`tracks where ${lostTrack}`, covers),
+    purgeLaterFrom(
+      system,
+      organization_id,
+      pathsWithout(filesAndEarly, filesInUse),
+      sql`tracks where ${lostTrack}`,
+      covers,
+    ),
     db
       .update(tracks)
       .set({

@@ -260,7 +260,7 @@ const giveUp = async (
   return done
 }
 
-/** Switches to the tolerant pass, which later attempts also use. Progress starts again from the beginning. */
+/** Switches to the tolerant pass, which later attempts also use. Progress restarts at zero. */
 async function fallBack({ db }: System, job: Job<'transcode'>): Promise<void> {
   const strict = sql`exists (select 1 from jobs where ${holds(job)} and pass = 'strict')`
   await db.batch([
