@@ -85,11 +85,11 @@ export async function cutCover(system: System, job: Job<'cover'>): Promise<Outco
   const { owner, owner_id, source_path, source_size, cover_path } = job.payload
   const table = OWNERS[owner]
   /** Purges the image later, in case deleting it now fails. */
-  const leaves = (state: 'done' | 'failed', prefixes = sql`'[]'`) => {
-    const ended = sql`(select 1) where ${whenEnded(job, state)}`
-    return purgeLaterFrom(system, job.organization_id, sql`json_array(${source_path})`, ended, prefixes)
+  const purgeImageLater = (state: 'done' | 'failed', prefixes = sql`'[]'`) => {
+    const jobHasEnded = sql`(select 1) where ${whenEnded(job, state)}`
+    return purgeLaterFrom(system, job.organization_id, sql`json_array(${source_path})`, jobHasEnded, prefixes)
   }
-  const leave = () => env.MEDIA.delete(source_path).catch(() => undefined)
+  const deleteImage = () => env.MEDIA.delete(source_path).catch(() => undefined)
   let answer: CoverAnswer
   try {
     const request = {
@@ -114,9 +114,9 @@ export async function cutCover(system: System, job: Job<'cover'>): Promise<Outco
         .update(table)
         .set({ cover_job_id: null })
         .where(and(eq(table.id, owner_id), eq(table.cover_job_id, job.id), whenEnded(job, 'failed'))),
-      leaves('failed'),
+      purgeImageLater('failed'),
     ])
-    await leave()
+    await deleteImage()
     return { ...done, fault: answer.error }
   }
   const { image_colors, large = null } = answer.result
@@ -127,14 +127,14 @@ export async function cutCover(system: System, job: Job<'cover'>): Promise<Outco
     from ${table} where ${newest}), json_array(${`${cover_path}/`}))`
   const [, , , owners] = await db.batch([
     end(system, job),
-    leaves('done', unused),
+    purgeImageLater('done', unused),
     db
       .update(table)
       .set({ cover_path, cover_colors: image_colors, cover_size: large, updated_at: system.now })
       .where(newest),
     db.select({ cover_job_id: table.cover_job_id }).from(table).where(ofOwner),
   ])
-  await leave()
+  await deleteImage()
   // The new squares were never shown, so they are deleted immediately.
   if (owners[0]?.cover_job_id !== job.id) await purge(system, job.organization_id, [`${cover_path}/`])
   return done

@@ -24,13 +24,13 @@ const ownCollections = (
 export async function deleteOrganizationRows(
   system: System,
   organization_id: string,
-  alive: () => Promise<unknown>,
+  renewLease: () => Promise<unknown>,
 ): Promise<void> {
   const { db } = system
   for (;;) {
     const [collection] = await db.all<{ id: string }>(sql`${ownCollections(organization_id)} limit 1`)
     if (!collection) break
-    await deleteTracks(system, organization_id, collection.id, alive)
+    await deleteTracks(system, organization_id, collection.id, renewLease)
     await db.batch([
       db.delete(uploadSessions).where(eq(uploadSessions.collection_id, collection.id)),
       db.delete(reprocesses).where(eq(reprocesses.collection_id, collection.id)),
@@ -48,11 +48,11 @@ export async function deleteOrganizationRows(
     db.delete(variants).where(eq(variants.organization_id, organization_id)),
     db.delete(trash).where(eq(trash.organization_id, organization_id)),
   ])
-  const own = eq(events.organization_id, organization_id)
+  const ofOrganizationEvents = eq(events.organization_id, organization_id)
   for (;;) {
-    const chunk = sql`(select seq from events where ${own} order by seq limit ${CHUNK})`
-    const { meta } = await db.delete(events).where(sql`${own} and seq in ${chunk}`)
-    await alive()
+    const chunk = sql`(select seq from events where ${ofOrganizationEvents} order by seq limit ${CHUNK})`
+    const { meta } = await db.delete(events).where(sql`${ofOrganizationEvents} and seq in ${chunk}`)
+    await renewLease()
     if (meta.changes < CHUNK) return
   }
 }
@@ -78,7 +78,7 @@ export async function deleteTracks(
   system: System,
   organization_id: string,
   collection_id: string,
-  alive: () => Promise<unknown>,
+  renewLease: () => Promise<unknown>,
 ): Promise<void> {
   const { db } = system
   for (;;) {
@@ -92,13 +92,13 @@ export async function deleteTracks(
         .where(sql`id in ${chunk}`)
         .returning({ id: tracks.id }),
     ])
-    await alive()
+    await renewLease()
     if ((results.at(-1) as unknown[]).length < CHUNK) break
   }
   for (;;) {
-    const some = await db.select().from(trash).where(eq(trash.collection_id, collection_id)).limit(MAX_DELETED)
-    await deleteSome(system, some)
-    await alive()
-    if (some.length < MAX_DELETED) return
+    const items = await db.select().from(trash).where(eq(trash.collection_id, collection_id)).limit(MAX_DELETED)
+    await deleteSome(system, items)
+    await renewLease()
+    if (items.length < MAX_DELETED) return
   }
 }

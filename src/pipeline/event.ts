@@ -21,7 +21,7 @@ export const eventsSwept = (now: number) => sql`heartbeats where name = 'events'
  */
 export async function sweepEvents({ db, now }: System): Promise<void> {
   const day = startOfDay(now)
-  const old = sql`
+  const expiredEvents = sql`
     with recursive organization (id) as (
       select min(organization_id) from events
       union all
@@ -30,7 +30,7 @@ export async function sweepEvents({ db, now }: System): Promise<void> {
     select organization_id, seq from organization cross join events
     where organization_id = organization.id and seq < ${day - EVENT_DAYS * DAY} limit ${CHUNK}`
   for (let round = 0; round < ROUNDS; round++) {
-    const { meta } = await db.delete(events).where(sql`(organization_id, seq) in (${old})`)
+    const { meta } = await db.delete(events).where(sql`(organization_id, seq) in (${expiredEvents})`)
     if (meta.changes === CHUNK) continue
     const swept = { name: 'events' as const, at: day }
     await db.insert(heartbeats).values(swept).onConflictDoUpdate({ target: heartbeats.name, set: swept })

@@ -70,8 +70,8 @@ async function faultOf(env: Env, { path, size }: { path: string; size: number })
     return failure('file_too_large', `The uploaded file has ${size} bytes; at most ${limit} are allowed`)
   }
   const read = (offset: number) => (offset < size ? readObject(env, path, offset, HEAD_BYTES) : new Uint8Array())
-  const found = await sniff(async (offset) => read(offset), size)
-  return 'code' in found ? failure(found.code, found.message) : null
+  const format = await sniff(async (offset) => read(offset), size)
+  return 'code' in format ? failure(format.code, format.message) : null
 }
 
 /** Makes a file the track's source, unless the track has a newer one. Newer handles stay open. */
@@ -101,8 +101,8 @@ async function refuse(system: System, track: Waiting, fault: Fault): Promise<boo
   const { db, env } = system
   const info = sql`json_patch(info, ${JSON.stringify(fault)})`
   const isRefused = and(waitsFor(track), sql`not ${isUnchecked(track.id, track.upload_path)}`)
-  const refused = await db.update(tracks).set({ info }).where(isRefused).returning({ id: tracks.id })
-  if (refused.length === 0) return false
+  const rejected = await db.update(tracks).set({ info }).where(isRefused).returning({ id: tracks.id })
+  if (rejected.length === 0) return false
   await env.MEDIA.delete(track.upload_path)
   return fail(system, track, { info })
 }
@@ -165,9 +165,9 @@ export async function discardReplaced(
   if (!source_path?.includes('.')) return false
   const paths = (await replacedPaths(system, source_path)).filter((path) => only === undefined || path === only)
   const files = await Promise.all(paths.map((path) => findFile(system.env, path)))
-  const found = files.filter((file) => file !== null)
-  for (const file of found) await discardUpload(system, id, file)
-  return found.length > 0
+  const replacedFiles = files.filter((file) => file !== null)
+  for (const file of replacedFiles) await discardUpload(system, id, file)
+  return replacedFiles.length > 0
 }
 
 /** Runs the purge job of an upload handle after its URLs have expired: takes a file that was missed, or deletes it. */
@@ -176,8 +176,8 @@ export async function endUpload(system: System, job: Job<'purge'>): Promise<Outc
   const path = job.id
   const { track_id } = job.payload.upload!
   const find = () => db.select().from(tracks).where(eq(tracks.id, track_id)).get()
-  const found = await find()
-  if (found?.awaiting_upload) await ingest(system, found)
+  const waitingTrack = await find()
+  if (waitingTrack?.awaiting_upload) await ingest(system, waitingTrack)
   const track = await find()
   // A track in the trash may be restored.
   if (!track && (await db.select({ id: trash.id }).from(trash).where(eq(trash.id, track_id)).get())) {
@@ -205,8 +205,8 @@ export async function ingestWaiting(system: System, limit: number): Promise<void
     .orderBy(tracks.next_check_at)
     .limit(limit)
   for (const track of waiting) {
-    const late = track.upload_expires_at <= now && track.status !== 'initializing'
-    if (!(await ingest(system, track)) && late) {
+    const isExpired = track.upload_expires_at <= now && track.status !== 'initializing'
+    if (!(await ingest(system, track)) && isExpired) {
       await db.update(tracks).set({ next_check_at: NEVER }).where(waitsFor(track))
     }
   }

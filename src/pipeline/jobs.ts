@@ -59,7 +59,7 @@ const newRow = ({ now }: System, organization_id: string, payload: JobPayload, d
   return { id: newId(), organization_id, payload, lease_until: from, nudge_at, created_at: now }
 }
 
-type Line = Partial<Pick<SQLiteInsertValue<typeof jobs>, 'turn' | 'size_class' | 'is_background' | 'nudge_at'>>
+type QueueColumns = Partial<Pick<SQLiteInsertValue<typeof jobs>, 'turn' | 'size_class' | 'is_background' | 'nudge_at'>>
 
 /** Returns the statement that inserts a job, for the batch that makes it necessary; afterwards call `sendJob`. */
 export function insertJob(
@@ -67,7 +67,7 @@ export function insertJob(
   organization_id: string,
   payload: JobPayload,
   delaySeconds = 0,
-  line: Line = {},
+  queueColumns: QueueColumns = {},
 ) {
   const row = newRow(system, organization_id, payload, delaySeconds)
   return {
@@ -75,7 +75,7 @@ export function insertJob(
     payload,
     insert: system.db
       .insert(jobs)
-      .values({ ...row, ...line })
+      .values({ ...row, ...queueColumns })
       .onConflictDoNothing(),
   }
 }
@@ -87,10 +87,10 @@ export function insertJobFrom(
   payload: { kind: JobKind; json: SQL },
   source: SQL,
   delaySeconds: number,
-  line: Line & { id?: SQL } = {},
+  queueColumns: QueueColumns & { id?: SQL } = {},
 ) {
   const row = newRow(system, organization_id, { kind: payload.kind } as JobPayload, delaySeconds)
-  return insertFrom(system.db, jobs, { ...row, payload: payload.json, ...line }, source).onConflictDoNothing()
+  return insertFrom(system.db, jobs, { ...row, payload: payload.json, ...queueColumns }, source).onConflictDoNothing()
 }
 
 /** Wakes the consumer. When the queue refuses the message, the sweep does it later. */
@@ -126,27 +126,27 @@ export const claimedBy = (holder: string) => ({
 /** Claims a job that is not a queued transcode. Returns null when it is done, gone or held by another worker. */
 export async function claim({ db }: System, id: string): Promise<Job | null> {
   const holder = newId()
-  const mine = sql`holder is ${holder}`
+  const isHolder = sql`holder is ${holder}`
   const [job] = await db
     .update(jobs)
     .set({ ...claimedBy(holder), ...lease() })
-    .where(and(eq(jobs.id, id), eq(jobs.state, 'open'), isNull(jobs.turn), sql`(${isFree()} or ${mine})`))
+    .where(and(eq(jobs.id, id), eq(jobs.state, 'open'), isNull(jobs.turn), sql`(${isFree()} or ${isHolder})`))
     .returning()
   return (job as Job | undefined) ?? null
 }
 
 /** The fields that identify the holder of a job. */
 export type Held = Pick<Job, 'id' | 'holder'>
-const isOf = ({ id, holder }: Held, state: Job['state']) =>
+const hasHolderAndState = ({ id, holder }: Held, state: Job['state']) =>
   and(eq(jobs.id, id), eq(jobs.state, state), sql`${jobs.holder} is ${holder}`)!
 
 /** Whether the worker still holds the job. */
-export const holds = (job: Held) => isOf(job, 'open')
+export const holds = (job: Held) => hasHolderAndState(job, 'open')
 /** The same for a statement about another table. */
 export const whileHeld = (job: Held) => sql`exists (select 1 from jobs where ${holds(job)})`
 /** True in the batch in which this worker ended the job, including a repetition of it; false when the worker had lost the lease. */
 export const whenEnded = (job: Held, state: 'done' | 'failed') =>
-  sql`exists (select 1 from jobs where ${isOf(job, state)})`
+  sql`exists (select 1 from jobs where ${hasHolderAndState(job, state)})`
 
 /** Reads a job; undefined when this worker no longer holds it. */
 export const load = async ({ db }: System, job: Held): Promise<Job | undefined> =>
@@ -185,13 +185,13 @@ export const end = ({ db }: System, job: Held, state: 'done' | 'failed' = 'done'
 
 /** Returns open jobs without a worker or a message. */
 export async function forgottenJobs({ db, now }: System, limit: number): Promise<Job[]> {
-  const due = sql`state = 'open' and nudge_at <= ${now}`
-  const found = await db.select().from(jobs).where(due).orderBy(jobs.nudge_at).limit(limit)
-  if (found.length > 0) {
+  const isDue = sql`state = 'open' and nudge_at <= ${now}`
+  const forgotten = await db.select().from(jobs).where(isDue).orderBy(jobs.nudge_at).limit(limit)
+  if (forgotten.length > 0) {
     await db
       .update(jobs)
       .set({ nudge_at: now + NUDGE_AGAIN_AFTER })
-      .where(sql`id in ${among(found.map((job) => job.id))} and ${due}`)
+      .where(sql`id in ${among(forgotten.map((job) => job.id))} and ${isDue}`)
   }
-  return found as Job[]
+  return forgotten as Job[]
 }

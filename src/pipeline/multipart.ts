@@ -11,14 +11,14 @@ import { giveUp } from './upload.ts'
  */
 export async function endParts(system: System, row: MultipartRow): Promise<boolean> {
   const { env, db } = system
-  const own = sql`id = ${row.id} and state = ${row.state}`
-  const isThere = sql`exists (select 1 from multipart_uploads where ${own})`
-  const remove = db.delete(multipartUploads).where(own).returning({ id: multipartUploads.id })
+  const isUnchanged = sql`id = ${row.id} and state = ${row.state}`
+  const stillExists = sql`exists (select 1 from multipart_uploads where ${isUnchanged})`
+  const remove = db.delete(multipartUploads).where(isUnchanged).returning({ id: multipartUploads.id })
   if (row.state === 'complete') return (await remove).length > 0
   // Aborts before the batch, so that a retry repeats it. No parts can be joined after this.
   await abortParts(env, row)
-  const [, , gone] = await db.batch([...giveUp(system, row, isThere), remove])
-  if (gone.length === 0) return false
+  const [, , removed] = await db.batch([...giveUp(system, row, stillExists), remove])
+  if (removed.length === 0) return false
   // A request may have joined the parts and died before it updated the row.
   await env.MEDIA.delete(row.path)
   return true
@@ -27,11 +27,11 @@ export async function endParts(system: System, row: MultipartRow): Promise<boole
 /** Ends expired multipart uploads. */
 export async function sweepMultipart(system: System, limit: number): Promise<void> {
   const { db, now } = system
-  const ended = await db
+  const expired = await db
     .select()
     .from(multipartUploads)
     .where(sql`expires_at <= ${now}`)
     .orderBy(multipartUploads.expires_at)
     .limit(limit)
-  for (const row of ended) await endParts(system, row)
+  for (const row of expired) await endParts(system, row)
 }

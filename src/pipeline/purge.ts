@@ -41,15 +41,15 @@ export function purgeLaterFrom(
   prefixes: SQL = sql`'[]'`,
 ) {
   const payload = sql`json_object('kind', 'purge', 'prefixes', json(prefixes), 'paths', json(paths))`
-  const found = sql`(select ${paths} as paths, ${prefixes} as prefixes from ${source}) where paths is not null`
-  return insertJobFrom(system, organization_id, { kind: 'purge', json: payload }, found, AFTER_URLS)
+  const sourceRows = sql`(select ${paths} as paths, ${prefixes} as prefixes from ${source}) where paths is not null`
+  return insertJobFrom(system, organization_id, { kind: 'purge', json: payload }, sourceRows, AFTER_URLS)
 }
 
 /** Whether a resource is in the trash: another request may have moved it there, and then it must not be deleted permanently. */
 export const inTrash = (id: SQL | string) => sql`${id} in (select id from trash)`
 
 /** A deleted resource, and the prefixes of its files. */
-type Deleted = { id: string; prefixes: string[] }
+type DeletedResource = { id: string; prefixes: string[] }
 
 /**
  * The jobs that purge deleted resources, for the batch that deletes the rows: one runs now, and one after the last signed URL that could
@@ -58,20 +58,22 @@ type Deleted = { id: string; prefixes: string[] }
 export function purgeJobs(
   system: System,
   organization_id: string,
-  deleted: Deleted[],
-  { folder_id, ...more }: Omit<Purge, 'kind' | 'prefixes'> = {},
-  stays: (id: SQL) => SQL = inTrash,
+  deleted: DeletedResource[],
+  { folder_id, ...extras }: Omit<Purge, 'kind' | 'prefixes'> = {},
+  isKept: (id: SQL) => SQL = inTrash,
 ) {
   const purge = { id: newId(), payload: { kind: 'purge' as const } }
   const pairs = deleted.flatMap(({ id, prefixes }) => prefixes.map((prefix) => [id, prefix]))
-  const left = sql`(select json_group_array(value ->> '$[1]') as prefixes from json_each(${JSON.stringify(pairs)})
-    where not ${stays(sql`value ->> '$[0]'`)}) where prefixes <> '[]'`
-  const insert = (id: string, beside: object, delaySeconds: number) => {
-    const json = sql`json_patch(json_object('kind', 'purge', 'prefixes', json(prefixes)), ${JSON.stringify(beside)})`
-    return insertJobFrom(system, organization_id, { kind: 'purge', json }, left, delaySeconds, { id: sql`${id}` })
+  const remainingPrefixes = sql`(select json_group_array(value ->> '$[1]') as prefixes from json_each(${JSON.stringify(pairs)})
+    where not ${isKept(sql`value ->> '$[0]'`)}) where prefixes <> '[]'`
+  const insert = (id: string, extraFields: object, delaySeconds: number) => {
+    const json = sql`json_patch(json_object('kind', 'purge', 'prefixes', json(prefixes)), ${JSON.stringify(extraFields)})`
+    return insertJobFrom(system, organization_id, { kind: 'purge', json }, remainingPrefixes, delaySeconds, {
+      id: sql`${id}`,
+    })
   }
   const folder = folder_id && { folder_id }
-  const inserts = [insert(purge.id, { ...more, ...folder }, 0), insert(newId(), { ...folder }, AFTER_WRITES)] as const
+  const inserts = [insert(purge.id, { ...extras, ...folder }, 0), insert(newId(), { ...folder }, AFTER_WRITES)] as const
   return { purge, inserts }
 }
 
@@ -88,13 +90,14 @@ const PAGE = 1000
 export async function runPurge(system: System, job: Job<'purge'>): Promise<Outcome> {
   const { prefixes, paths = [], organization_id, collection_id, folder_id, variant, actor = null } = job.payload
   const { env } = system
-  const alive = () => renew(system, job)
-  if (collection_id) await deleteTracks({ ...system, actor }, job.organization_id, collection_id, alive)
-  if (organization_id) await deleteOrganizationRows(system, organization_id, alive)
-  if (variant) await deleteVariantFiles(system, job.organization_id, variant.id, alive)
+  const renewLease = () => renew(system, job)
+  if (collection_id) await deleteTracks({ ...system, actor }, job.organization_id, collection_id, renewLease)
+  if (organization_id) await deleteOrganizationRows(system, organization_id, renewLease)
+  if (variant) await deleteVariantFiles(system, job.organization_id, variant.id, renewLease)
   if (paths.length > 0) await env.MEDIA.delete(paths)
-  const moved = folder_id ? await movedAway(system, folder_id) : undefined
-  for (const prefix of prefixes) await deletePrefix(env, prefix, alive, moved && ((path) => moved.has(nameIn(path))))
+  const namesInUse = folder_id ? await fileNamesInUse(system, folder_id) : undefined
+  for (const prefix of prefixes)
+    await deletePrefix(env, prefix, renewLease, namesInUse && ((path) => namesInUse.has(nameIn(path))))
   await end(system, job)
   return done
 }
@@ -103,7 +106,7 @@ export async function runPurge(system: System, job: Job<'purge'>): Promise<Outco
  * Returns the ids and indices of the tracks that moved out of a folder: their files stay there, under these names. No track joins them
  * after the folder's collection is deleted.
  */
-async function movedAway({ db }: System, folder_id: string): Promise<Set<string>> {
+async function fileNamesInUse({ db }: System, folder_id: string): Promise<Set<string>> {
   const names = new Set<string>()
   const inContent = (name: string) => sql<string>`content ->> ${name}`.as(name)
   // Reads the trash before and after the tracks, so that a track that is trashed or restored in between is not missed.
@@ -138,34 +141,34 @@ async function deleteVariantFiles(
   system: System,
   organization_id: string,
   variant_id: string,
-  alive: () => Promise<unknown>,
+  renewLease: () => Promise<unknown>,
 ): Promise<void> {
   const { db } = system
-  const isGone = sql`value ->> 'variant_id' is ${variant_id}`
-  const place = sql`(created_at, tracks.rowid)`
-  const of = sql`organization_id = ${organization_id}`
+  const isOfVariant = sql`value ->> 'variant_id' is ${variant_id}`
+  const position = sql`(created_at, tracks.rowid)`
+  const ofOrganization = sql`organization_id = ${organization_id}`
   // In order of creation, which does not change when a track moves to another collection.
   for (let after = sql`(-1, 0)`; ;) {
     const rows = await db
       .select({ at: tracks.created_at, rowid: sql<number>`tracks.rowid`.as('n') })
       .from(tracks)
-      .where(sql`${of} and ${place} > ${after}`)
+      .where(sql`${ofOrganization} and ${position} > ${after}`)
       .orderBy(asc(tracks.created_at), sql`tracks.rowid`)
       .limit(PAGE)
     const last = rows.at(-1)
     if (!last) return
     const until = sql`(${last.at}, ${last.rowid})`
-    const inPage = sql`${of} and ${place} > ${after} and ${place} <= ${until}`
+    const inPage = sql`${ofOrganization} and ${position} > ${after} and ${position} <= ${until}`
     const paths = sql`(select nullif(json_group_array(value ->> 'path'), '[]')
-      from tracks, json_each(coalesce(files, '[]')) where ${inPage} and ${isGone})`
+      from tracks, json_each(coalesce(files, '[]')) where ${inPage} and ${isOfVariant})`
     await db.batch([
       purgeLaterFrom(system, organization_id, paths, sql`(select 1)`),
       db
         .update(tracks)
-        .set({ files: sql`(select json_group_array(json(value)) from json_each(files) where not (${isGone}))` })
-        .where(and(inPage, sql`exists (select 1 from json_each(files) where ${isGone})`)),
+        .set({ files: sql`(select json_group_array(json(value)) from json_each(files) where not (${isOfVariant}))` })
+        .where(and(inPage, sql`exists (select 1 from json_each(files) where ${isOfVariant})`)),
     ])
-    await alive()
+    await renewLease()
     after = until
   }
 }

@@ -31,16 +31,16 @@ const columns = (run: Run) => ({
   tried: sql<number>`exists (
     select 1 from jobs where id = ${tracks.job_id} and payload ->> 'reprocess_id' = ${run.job_id})`.as('tried'),
 })
-const looked = ({ db }: System, run: Run, where: SQL | undefined, limit: number) =>
+const selectTracks = ({ db }: System, run: Run, where: SQL | undefined, limit: number) =>
   db
     .select(columns(run))
     .from(tracks)
     .where(and(eq(tracks.collection_id, run.collection_id), where))
     .orderBy(asc(tracks.id))
     .limit(limit)
-type Looked = Awaited<ReturnType<typeof looked>>[number]
+type WalkedTrack = Awaited<ReturnType<typeof selectTracks>>[number]
 
-function classify(track: Looked, run: Run): 'busy' | 'due' | 'done' | 'failed' {
+function classify(track: WalkedTrack, run: Run): 'busy' | 'due' | 'done' | 'failed' {
   if (track.status === 'processing' || track.status === 'fallback_processing') return 'busy'
   if (track.tried) return track.status === 'ready' ? 'done' : 'failed'
   if (track.source_path === null) return 'done'
@@ -54,9 +54,9 @@ type Step = Pick<Run, 'cursor' | 'waiting' | 'done' | 'failed'> & { slots: numbe
 /** One run of a collection's reprocess: counts the tracks that have ended, starts those that are due, and saves its position. */
 export async function runReprocess(system: System, job: Job<'reprocess'>): Promise<Outcome> {
   const { db } = system
-  const mine = and(eq(reprocesses.collection_id, job.payload.collection_id), eq(reprocesses.job_id, job.id))
+  const isCurrentRun = and(eq(reprocesses.collection_id, job.payload.collection_id), eq(reprocesses.job_id, job.id))
   const [[run], [open]] = await db.batch([
-    db.select().from(reprocesses).where(mine),
+    db.select().from(reprocesses).where(isCurrentRun),
     db.select({ count: openCount.as('count') }).from(sql`(select 1)`),
   ])
   // The collection was deleted, or a newer run has taken over.
@@ -70,20 +70,20 @@ export async function runReprocess(system: System, job: Job<'reprocess'>): Promi
   await scan(system, run, step)
   const { slots: _, ended, ...values } = step
   const finished = ended && step.waiting.length === 0
-  const write = (held: SQL, last: Partial<Run> = {}) =>
+  const write = (jobCondition: SQL, finalValues: Partial<Run> = {}) =>
     db
       .update(reprocesses)
-      .set({ ...values, ...last })
-      .where(and(mine, held))
+      .set({ ...values, ...finalValues })
+      .where(and(isCurrentRun, jobCondition))
   if (finished) {
-    const last = { state: 'done' as const, finished_at: Date.now(), total: step.done + step.failed }
-    await db.batch([end(system, job), write(whenEnded(job, 'done'), last)])
+    const finalValues = { state: 'done' as const, finished_at: Date.now(), total: step.done + step.failed }
+    await db.batch([end(system, job), write(whenEnded(job, 'done'), finalValues)])
   } else {
     await db.batch([write(whileHeld(job))])
   }
   if (finished) return done
-  const moved = step.cursor !== cursor || step.done + step.failed > run.done + run.failed
-  return { end: 'again', delay: moved ? 1 : 5 }
+  const hasAdvanced = step.cursor !== cursor || step.done + step.failed > run.done + run.failed
+  return { end: 'again', delay: hasAdvanced ? 1 : 5 }
 }
 
 const openCount = sql<number>`(select count(*) from jobs where state = 'open' and is_background = 1)`
@@ -91,7 +91,7 @@ const openCount = sql<number>`(select count(*) from jobs where state = 'open' an
 /** Checks the tracks that were being processed. */
 async function reconcile(system: System, run: Run, step: Step): Promise<void> {
   if (run.waiting.length === 0) return
-  const found = await looked(system, run, inArray(tracks.id, run.waiting), run.waiting.length)
+  const found = await selectTracks(system, run, inArray(tracks.id, run.waiting), run.waiting.length)
   step.waiting = []
   for (const track of found) await process(system, run, step, track)
 }
@@ -99,7 +99,7 @@ async function reconcile(system: System, run: Run, step: Step): Promise<void> {
 /** Continues through the collection, up to the first track that is due but has to wait. */
 async function scan(system: System, run: Run, step: Step): Promise<void> {
   for (const limit of PAGES) {
-    const page = await looked(system, run, gt(tracks.id, step.cursor), limit)
+    const page = await selectTracks(system, run, gt(tracks.id, step.cursor), limit)
     for (const track of page) {
       // A newer track was made with the current variants anyway.
       if (track.created_at <= run.started_at) {
@@ -114,14 +114,14 @@ async function scan(system: System, run: Run, step: Step): Promise<void> {
 }
 
 /** Counts a track, starts it, or waits for it. */
-async function process(system: System, run: Run, step: Step, track: Looked): Promise<void> {
-  const verdict = classify(track, run)
-  if (verdict === 'done' || verdict === 'failed') {
-    step[verdict]++
+async function process(system: System, run: Run, step: Step, track: WalkedTrack): Promise<void> {
+  const state = classify(track, run)
+  if (state === 'done' || state === 'failed') {
+    step[state]++
     return
   }
-  if (verdict === 'due' && step.slots > 0) {
-    if (!(await begin(system, run, track))) {
+  if (state === 'due' && step.slots > 0) {
+    if (!(await startTrack(system, run, track))) {
       step.failed++
       return
     }
@@ -131,7 +131,7 @@ async function process(system: System, run: Run, step: Step, track: Looked): Pro
 }
 
 /** Starts a track's transcode if there is a free slot and no other job has started one; false when its source is gone. */
-async function begin(system: System, run: Run, track: Looked): Promise<boolean> {
+async function startTrack(system: System, run: Run, track: WalkedTrack): Promise<boolean> {
   const source = await findFile(system.env, track.source_path)
   if (!source) return false
   const condition = sql`status not in ('processing', 'fallback_processing') and source_path = ${source.path}

@@ -27,8 +27,8 @@ export async function fillSearch({ db, now }: System): Promise<void> {
     const d1 = db.$client
     const statements =
       kind === 'table'
-        ? [...SEARCH_TABLE, ...SEARCH_FILLS, `delete from search_fills where kind = 'table'`].map((one) =>
-            d1.prepare(one),
+        ? [...SEARCH_TABLE, ...SEARCH_FILLS, `delete from search_fills where kind = 'table'`].map((statement) =>
+            d1.prepare(statement),
           )
         : [
             d1.prepare(fillText(kind)).bind(from, cursor),

@@ -28,31 +28,31 @@ const ROUNDS = 200
 /** The cron handler: recovers lost events, messages and jobs, and deletes expired rows. */
 export async function sweep(system: System): Promise<void> {
   for (const job of await forgottenJobs(system, LIMIT)) await sendJob(system, job)
-  const found = await lookAround(system)
+  const due = await findDueTasks(system)
   // Runs first, because later steps can fail.
-  if (found.is_webhook_due) await nudge(system)
-  if (found.is_running) await endUnwanted(system)
-  if (found.is_running || found.is_waiting) await dispatch(system)
+  if (due.is_webhook_due) await nudge(system)
+  if (due.is_running) await endUnwanted(system)
+  if (due.is_running || due.is_waiting) await dispatch(system)
   await ingestWaiting(system, LIMIT)
   await sweepMultipart(system, LIMIT)
-  if (found.is_trash_due) await sweepTrash(system)
-  if (found.is_session_uncounted) await countSessions(system)
-  if (found.is_day_old) await mergeDays(system)
-  await deleteEnded(system, found.ended)
-  if (!found.are_events_swept) await sweepEvents(system)
-  if (found.is_webhook_old) await sweepWebhooks(system)
-  if (found.is_unsearched) await fillSearch(system)
+  if (due.is_trash_due) await sweepTrash(system)
+  if (due.is_session_uncounted) await countSessions(system)
+  if (due.is_day_old) await mergeDays(system)
+  await deleteExpired(system, due.ended)
+  if (!due.are_events_swept) await sweepEvents(system)
+  if (due.is_webhook_old) await sweepWebhooks(system)
+  if (due.is_unsearched) await fillSearch(system)
   await beat(system.db, 'sweep')
 }
 
 /** Checks which infrequent tasks are due. */
-async function lookAround({ db, now }: System) {
+async function findDueTasks({ db, now }: System) {
   const due = usageDue(now)
-  const ended = endedRows(now)
+  const expiredTables = expiredRows(now)
   const exists = (rows: SQL, name: string) => sql<number>`exists (select 1 from ${rows})`.as(name)
-  const areThere = ({ table, condition }: (typeof ended)[number]) =>
+  const hasRows = ({ table, condition }: (typeof expiredTables)[number]) =>
     sql`exists (select 1 from ${table} where ${condition})`
-  const [found] = await db
+  const [flags] = await db
     .select({
       is_running: exists(sql`jobs where slot is not null`, 'is_running'),
       is_waiting: exists(sql`jobs where ${isWaiting}`, 'is_waiting'),
@@ -63,41 +63,45 @@ async function lookAround({ db, now }: System) {
       is_webhook_old: exists(oldWebhooks(now), 'is_webhook_old'),
       is_trash_due: exists(dueTrash(now), 'is_trash_due'),
       are_events_swept: exists(eventsSwept(now), 'are_events_swept'),
-      ended: sql`json_array(${sql.join(ended.map(areThere), sql`, `)})`.mapWith(JSON.parse).as('ended'),
+      ended: sql`json_array(${sql.join(expiredTables.map(hasRows), sql`, `)})`.mapWith(JSON.parse).as('ended'),
     })
     .from(sql`(select 1)`)
-  return { ...found!, ended: ended.filter((_, at) => found!.ended[at]) }
+  return { ...flags!, ended: expiredTables.filter((_, at) => flags!.ended[at]) }
 }
 
-type EndedTable = typeof playSessions | typeof uploadSessions | typeof idempotencyKeys | typeof jobs
+type ExpiringTable = typeof playSessions | typeof uploadSessions | typeof idempotencyKeys | typeof jobs
 
 /**
  * Whether a job has the name of a source from which no files were made: a later reprocess copies it to the track. The track is found by its
  * id. A sweep reads the few old jobs that it keeps again.
  */
-const holdsName = sql`exists (select 1 from tracks where id = jobs.payload ->> '$.upload.track_id' and source_path = jobs.id
+const hasSourceName = sql`exists (select 1 from tracks where id = jobs.payload ->> '$.upload.track_id' and source_path = jobs.id
   and files is not null and not exists (select 1 from json_each(files) where value ->> 'path' = source_path))`
 
 /** Expired rows by table, and the column that finds them. */
-function endedRows(now: number): { table: EndedTable; condition: SQL; by: SQL }[] {
+function expiredRows(now: number): { table: ExpiringTable; condition: SQL; by: SQL }[] {
   const expired = sql`expires_at < ${now - DAY}`
-  const old = (days: number) => sql`created_at < ${now - days * DAY}`
+  const createdBefore = (days: number) => sql`created_at < ${now - days * DAY}`
   return [
     { table: playSessions, condition: purgeablePlaySessions(now), by: sql`id` },
     { table: uploadSessions, condition: expired, by: sql`expires_at` },
-    { table: idempotencyKeys, condition: old(1), by: sql`created_at` },
-    { table: jobs, condition: sql`${old(7)} and state <> 'open' and not ${holdsName}`, by: sql`created_at` },
+    { table: idempotencyKeys, condition: createdBefore(1), by: sql`created_at` },
+    {
+      table: jobs,
+      condition: sql`${createdBefore(7)} and state <> 'open' and not ${hasSourceName}`,
+      by: sql`created_at`,
+    },
   ]
 }
 
 /** Deletes expired rows in chunks, until none remains. */
-async function deleteEnded({ db }: System, ended: ReturnType<typeof endedRows>): Promise<void> {
-  let due = ended.map(({ table, condition, by }) => {
+async function deleteExpired({ db }: System, expiredTables: ReturnType<typeof expiredRows>): Promise<void> {
+  let statements = expiredTables.map(({ table, condition, by }) => {
     const chunk = sql`(select id from ${table} where ${condition} order by ${by} limit ${CHUNK})`
     return db.delete(table).where(sql`id in ${chunk}`)
   })
-  for (let round = 0; due.length > 0 && round < ROUNDS; round++) {
-    const results = await db.batch(due as [(typeof due)[number]])
-    due = due.filter((_, at) => (results as D1Result[])[at]?.meta.changes === CHUNK)
+  for (let round = 0; statements.length > 0 && round < ROUNDS; round++) {
+    const results = await db.batch(statements as [(typeof statements)[number]])
+    statements = statements.filter((_, at) => (results as D1Result[])[at]?.meta.changes === CHUNK)
   }
 }

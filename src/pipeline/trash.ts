@@ -21,21 +21,25 @@ export async function deleteTrashed(system: System, item: Trashed): Promise<bool
   const { db } = system
   const { id, organization_id, scope } = item
   // An item that was restored and trashed again has its own seven days.
-  const mine = and(eq(trash.id, id), eq(trash.organization_id, organization_id), eq(trash.trashed_at, item.trashed_at))
-  const source = sql`trash where ${mine}`
+  const isSameItem = and(
+    eq(trash.id, id),
+    eq(trash.organization_id, organization_id),
+    eq(trash.trashed_at, item.trashed_at),
+  )
+  const source = sql`trash where ${isSameItem}`
   const prefixes =
     scope === 'track'
       ? trackPrefixes(item.content as typeof tracks.$inferSelect)
       : collectionPrefixes(organization_id, id)
-  const purge = (job_id: string, more: object, delaySeconds: number) => {
-    const json = sql`${JSON.stringify({ kind: 'purge', prefixes, ...more })}`
+  const purge = (job_id: string, extraFields: object, delaySeconds: number) => {
+    const json = sql`${JSON.stringify({ kind: 'purge', prefixes, ...extraFields })}`
     return insertJobFrom(system, organization_id, { kind: 'purge', json }, source, delaySeconds, {
       id: sql`${job_id}`,
     })
   }
   const job = { id: newId(), payload: { kind: 'purge' as const } }
   const inContent = (name: string) => sql`content ->> ${name}`
-  const facts = {
+  const eventFields = {
     organization_index: inContent('organization_index'),
     ...(scope === 'track' && { status: inContent('status') }),
     ...(scope === 'playlist' && { version: inContent('version') }),
@@ -45,8 +49,8 @@ export async function deleteTrashed(system: System, item: Trashed): Promise<bool
     purge(newId(), scope === 'collection' ? { folder_id: id } : {}, AFTER_WRITES),
     db.delete(playlistTracks).where(and(eq(playlistTracks.track_id, id), sql`exists (select 1 from ${source})`)),
     forgetPlaces(db, id, sql`exists (select 1 from ${source})`),
-    recordEvents(system, `${scope}.deleted`, source, { ...facts, is_trashed: false }),
-    db.delete(trash).where(mine).returning({ id: trash.id }),
+    recordEvents(system, `${scope}.deleted`, source, { ...eventFields, is_trashed: false }),
+    db.delete(trash).where(isSameItem).returning({ id: trash.id }),
   ])
   await sendJob(system, job)
   return results[5].length > 0
@@ -60,8 +64,8 @@ const AT_ONCE = 10
 export async function deleteSome(system: System, items: Trashed[]): Promise<number> {
   let deleted = 0
   for (let at = 0; at < items.length; at += AT_ONCE) {
-    const some = await Promise.all(items.slice(at, at + AT_ONCE).map((item) => deleteTrashed(system, item)))
-    deleted += some.filter(Boolean).length
+    const results = await Promise.all(items.slice(at, at + AT_ONCE).map((item) => deleteTrashed(system, item)))
+    deleted += results.filter(Boolean).length
   }
   return deleted
 }
@@ -72,6 +76,6 @@ export const dueTrash = (now: number) => sql`trash where expires_at <= ${now}`
 /** Deletes expired items. */
 export async function sweepTrash(system: System): Promise<void> {
   const { db, now } = system
-  const due = sql`id in (select id from ${dueTrash(now)} order by expires_at limit ${MAX_DELETED})`
-  await deleteSome(system, await db.select().from(trash).where(due))
+  const isDue = sql`id in (select id from ${dueTrash(now)} order by expires_at limit ${MAX_DELETED})`
+  await deleteSome(system, await db.select().from(trash).where(isDue))
 }

@@ -33,13 +33,13 @@ export function keepUploads(system: System, organization_id: string, track: SQL,
   const { path, expires_at, file_name = null, file_name_original = null } = handle
   const folded_name = file_name === null ? null : folded(file_name)
   const names = sql`'file_name', ${file_name}, 'file_name_original', ${file_name_original}, 'folded_name', ${folded_name}`
-  const listed = file_name === null ? sql`${names}, 'listed_name', file_name` : names
-  const own = sql`'file_name', file_name, 'file_name_original', file_name_original, 'folded_name', folded ->> '$.file_name'`
-  const former = sql`${track} and coalesce(source_path, '') < upload_path`
+  const namesAndListedName = file_name === null ? sql`${names}, 'listed_name', file_name` : names
+  const namesOfTrack = sql`'file_name', file_name, 'file_name_original', file_name_original, 'folded_name', folded ->> '$.file_name'`
+  const previousHandle = sql`${track} and coalesce(source_path, '') < upload_path`
   const seconds = Math.ceil((expires_at - system.now) / 1000) + UPLOAD_TTL
   return [
-    insert(sql`upload_path`, sql`upload_expires_at`, own, former, AFTER_URLS),
-    insert(sql`${path}`, sql`${expires_at}`, listed, track, seconds),
+    insert(sql`upload_path`, sql`upload_expires_at`, namesOfTrack, previousHandle, AFTER_URLS),
+    insert(sql`${path}`, sql`${expires_at}`, namesAndListedName, track, seconds),
   ] as const
 }
 
@@ -66,18 +66,20 @@ export const mayTake = (track_id: string, path: string) =>
     sql`not exists (select 1 from jobs where ${isGivenUp(path)})`,
   )!
 
-const sent = (field: string, path: SQL) => sql`(select payload ->> ${`$.upload.${field}`} from jobs where id = ${path})`
+const uploadField = (field: string, path: SQL) =>
+  sql`(select payload ->> ${`$.upload.${field}`} from jobs where id = ${path})`
 
 /** The file name of a path's handle, or the track's own. */
 const nameOf = (column: 'file_name' | 'file_name_original', path: SQL) =>
-  sql<string>`coalesce(${sent(column, path)}, tracks.${sql.raw(column)})`
+  sql<string>`coalesce(${uploadField(column, path)}, tracks.${sql.raw(column)})`
 
 /** The name under which a path's file is listed after its replacement. */
-const listedName = (path: SQL) => sql<string>`coalesce(${sent('listed_name', path)}, ${nameOf('file_name', path)})`
+const listedName = (path: SQL) =>
+  sql<string>`coalesce(${uploadField('listed_name', path)}, ${nameOf('file_name', path)})`
 
 /** The column `folded` for these names. */
 const foldedOf = (path: SQL) =>
-  sql<string>`iif(${sent('file_name', path)} is null, folded, ${withFolded(sql`json_object('file_name', ${sent('folded_name', path)})`)})`
+  sql<string>`iif(${uploadField('file_name', path)} is null, folded, ${withFolded(sql`json_object('file_name', ${uploadField('folded_name', path)})`)})`
 
 /** The names of the track's source, and the column `folded` for them. */
 export const namesOfSource = {
@@ -108,10 +110,10 @@ export function takenFrom(path: string) {
 
 /** Adds a replaced upload to `info`; the newest 20 are kept. */
 function withReplaced(info: SQL, file_name: SQL, size: SQL): SQL {
-  const kept = sql`(select json_group_array(json(value)) from (select value from (
+  const newestReplaced = sql`(select json_group_array(json(value)) from (select value from (
     select key, value from json_each(coalesce(info -> '$.replaced_uploads', '[]'))
     union all select 20, json_object('file_name', ${file_name}, 'size', ${size}) order by key desc limit 20) order by key))`
-  return sql`json_set(${info}, '$.replaced_uploads', json(${kept}))`
+  return sql`json_set(${info}, '$.replaced_uploads', json(${newestReplaced}))`
 }
 
 /** Deletes the file of a handle older than that of the track's source, unless the track uses it, and lists it in `info` once. */
@@ -120,18 +122,18 @@ export async function discardUpload(
   track_id: string,
   { path, size }: { path: string; size: number },
 ): Promise<void> {
-  const isUntold = sql`id = ${path} and state = 'open' and payload -> '$.upload' is not null
+  const isUnlisted = sql`id = ${path} and state = 'open' and payload -> '$.upload' is not null
     and payload ->> '$.upload.is_replaced' is null and not ${isUnchecked(track_id, path)}`
   const file_name = listedName(sql`${path}`)
   const [, , used] = await db.batch([
     db
       .update(tracks)
       .set({ info: withReplaced(sql`info`, file_name, sql`${size}`) })
-      .where(sql`id = ${track_id} and source_path > ${path} and exists (select 1 from jobs where ${isUntold})`),
+      .where(sql`id = ${track_id} and source_path > ${path} and exists (select 1 from jobs where ${isUnlisted})`),
     db
       .update(jobs)
       .set({ payload: sql`json_set(payload, '$.upload.is_replaced', 1)` })
-      .where(isUntold),
+      .where(isUnlisted),
     db.select({ id: tracks.id }).from(tracks)
       .where(sql`id = ${track_id} and (source_path = ${path} or ${isUnchecked(track_id, path)} or exists (
         select 1 from json_each(coalesce(files, '[]')) where value ->> 'path' = ${path}))`),
@@ -142,11 +144,11 @@ export async function discardUpload(
 /** Paths of handles older than that of the track's source whose purge jobs have not run. */
 export async function replacedPaths({ db }: System, source_path: string): Promise<string[]> {
   const [first = source_path] = source_path.split('.')
-  const found = await db
+  const rows = await db
     .select({ path: jobs.id })
     .from(jobs)
     .where(sql`id >= ${first} and id < ${source_path} and state = 'open' and payload -> '$.upload' is not null`)
-  return found.map(({ path }) => path)
+  return rows.map(({ path }) => path)
 }
 
 /** Statements that abandon a path: its job becomes a plain purge, and the track waits for the previous handle if that is still open. */
@@ -156,23 +158,23 @@ export function giveUp(
   condition: SQL,
 ) {
   const [first = path] = path.split('.')
-  const former = (
+  const ofPreviousHandle = (
     column: SQL,
   ) => sql`(select ${column} from jobs where id >= ${first} and id < ${path} and state = 'open'
     and id > coalesce(tracks.source_path, '') and payload -> '$.upload' is not null order by id desc limit 1)`
-  const at = now + AFTER_URLS * 1000
+  const purgeAt = now + AFTER_URLS * 1000
   return [
     db
       .update(jobs)
-      .set({ payload: sql`json_remove(payload, '$.upload')`, lease_until: at, nudge_at: at })
+      .set({ payload: sql`json_remove(payload, '$.upload')`, lease_until: purgeAt, nudge_at: purgeAt })
       .where(and(eq(jobs.id, path), condition)),
     db
       .update(tracks)
       .set({
-        upload_path: sql`coalesce(${former(sql`id`)}, ${first})`,
-        upload_expires_at: sql`coalesce(${former(sql`payload ->> '$.upload.expires_at'`)}, ${now})`,
+        upload_path: sql`coalesce(${ofPreviousHandle(sql`id`)}, ${first})`,
+        upload_expires_at: sql`coalesce(${ofPreviousHandle(sql`payload ->> '$.upload.expires_at'`)}, ${now})`,
         next_check_at: now,
-        awaiting_upload: sql`source_path is null or ${former(sql`1`)} is not null`,
+        awaiting_upload: sql`source_path is null or ${ofPreviousHandle(sql`1`)} is not null`,
       })
       .where(sql`id = ${track_id} and upload_path = ${path} and awaiting_upload and ${condition}`),
   ] as const

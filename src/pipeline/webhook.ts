@@ -34,8 +34,8 @@ export async function nudge({ env }: Pick<System, 'env'>, delaySeconds = 0): Pro
  */
 export async function nudgeFor(system: System, organization_id: string): Promise<void> {
   try {
-    const heard = sql`select 1 from webhook_endpoints where organization_id = ${organization_id} and state = 'active' limit 1`
-    if ((await system.db.all(heard)).length > 0) await nudge(system)
+    const activeEndpoint = sql`select 1 from webhook_endpoints where organization_id = ${organization_id} and state = 'active' limit 1`
+    if ((await system.db.all(activeEndpoint)).length > 0) await nudge(system)
   } catch (error) {
     console.error(JSON.stringify({ event: 'nudge_failed', queue: 'webhook', error: describeError(error) }))
   }

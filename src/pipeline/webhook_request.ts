@@ -48,8 +48,8 @@ async function signatureOf(env: Env, { endpoint, event, body }: Sending, at: num
   const text = `${event.id}.${Math.floor(at / 1000)}.${body}`
   const signWith = async (sealed: string) => sign(await open(env.SIGNING_SECRET, purposeOf(endpoint.id), sealed), text)
   // A previous secret that was sealed with an older SIGNING_SECRET cannot be read; the current one signs alone.
-  const former = previous.map((sealed) => signWith(sealed).catch(() => null))
-  const signed = await Promise.all([signWith(endpoint.secret), ...former])
+  const previousSignatures = previous.map((sealed) => signWith(sealed).catch(() => null))
+  const signed = await Promise.all([signWith(endpoint.secret), ...previousSignatures])
   return signed.filter((signature) => signature !== null).join(' ')
 }
 
@@ -63,20 +63,20 @@ export const headersOf = (event_id: string, at: number, signature: string) => ({
 })
 
 /** Milliseconds to wait for the body of a response whose status already decides the outcome. */
-const BODY_PATIENCE = 1000
+const BODY_TIMEOUT = 1000
 
 /** Returns the first bytes of a response as text, without waiting for the remaining ones. */
-async function beginningOf(response: Response, signal: AbortSignal): Promise<string> {
+async function readStart(response: Response, signal: AbortSignal): Promise<string> {
   const reader = response.body?.getReader()
   if (!reader) return ''
-  const ended = Promise.withResolvers<{ done: true; value?: undefined }>()
-  const end = () => ended.resolve({ done: true })
+  const bodyEnd = Promise.withResolvers<{ done: true; value?: undefined }>()
+  const end = () => bodyEnd.resolve({ done: true })
   signal.addEventListener('abort', end)
-  const timer = setTimeout(end, BODY_PATIENCE)
+  const timer = setTimeout(end, BODY_TIMEOUT)
   const bytes: number[] = []
   try {
     while (bytes.length < MAX_WEBHOOK_ANSWER) {
-      const { done, value } = await Promise.race([reader.read(), ended.promise])
+      const { done, value } = await Promise.race([reader.read(), bodyEnd.promise])
       if (done) break
       bytes.push(...value.subarray(0, MAX_WEBHOOK_ANSWER - bytes.length))
     }
@@ -106,10 +106,10 @@ const errorOf = (status: number): AttemptError | null =>
 /** Sends a request once. Never throws, and stops at the receiver's timeout. */
 export async function send(env: Env, sending: Sending): Promise<Outcome> {
   const at = Date.now()
-  const began = performance.now()
-  const ended = (values: Partial<Outcome>): Outcome => ({
+  const startedAt = performance.now()
+  const toOutcome = (values: Partial<Outcome>): Outcome => ({
     at,
-    duration_ms: Math.round(performance.now() - began),
+    duration_ms: Math.round(performance.now() - startedAt),
     status: null,
     error: null,
     answer: null,
@@ -118,18 +118,18 @@ export async function send(env: Env, sending: Sending): Promise<Outcome> {
     ...values,
   })
   const { url } = sending.endpoint
-  if (refusalOf(url, env) !== null) return ended({ error: 'url_refused' })
+  if (refusalOf(url, env) !== null) return toOutcome({ error: 'url_refused' })
   const signature = await signatureOf(env, sending, at).catch(() => null)
-  if (signature === null) return ended({ error: 'secret_unreadable' })
+  if (signature === null) return toOutcome({ error: 'secret_unreadable' })
   const signal = AbortSignal.timeout(Number(env.WEBHOOK_TIMEOUT) * 1000)
   try {
     const headers = headersOf(sending.event.id, at, signature)
     const response = await fetch(url, { method: 'POST', headers, body: sending.body, redirect: 'manual', signal })
     const { status } = response
-    const answer = await beginningOf(response, signal)
+    const answer = await readStart(response, signal)
     const retry_after = retryAfter(response.headers.get('retry-after'), at)
-    return ended({ status, error: errorOf(status), answer, signature, retry_after })
+    return toOutcome({ status, error: errorOf(status), answer, signature, retry_after })
   } catch {
-    return ended({ error: signal.aborted ? 'timed_out' : 'unreachable', signature })
+    return toOutcome({ error: signal.aborted ? 'timed_out' : 'unreachable', signature })
   }
 }

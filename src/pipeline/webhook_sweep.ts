@@ -26,31 +26,31 @@ export const deleted = { state: 'deleted', swept_until: -1, secret: '', previous
 export async function deleteSomeOf(system: System, id: string, isDeleted: boolean): Promise<boolean> {
   const { db, now } = system
   const from = sweptUntil(now)
-  const old = and(eq(webhookDeliveries.endpoint_id, id), isDeleted ? undefined : sql`seq < ${from}`)
-  const chunk = sql`seq in (select seq from webhook_deliveries where ${old} order by seq limit ${CHUNK})`
-  const own = and(eq(webhookEndpoints.id, id), sql`not exists (select 1 from webhook_deliveries where ${old})`)
-  const [, ended] = await db.batch([
+  const isOld = and(eq(webhookDeliveries.endpoint_id, id), isDeleted ? undefined : sql`seq < ${from}`)
+  const chunk = sql`seq in (select seq from webhook_deliveries where ${isOld} order by seq limit ${CHUNK})`
+  const isSwept = and(eq(webhookEndpoints.id, id), sql`not exists (select 1 from webhook_deliveries where ${isOld})`)
+  const [, updated] = await db.batch([
     db.delete(webhookDeliveries).where(and(eq(webhookDeliveries.endpoint_id, id), chunk)),
     isDeleted
-      ? db.delete(webhookEndpoints).where(own).returning({ id: webhookEndpoints.id })
-      : db.update(webhookEndpoints).set({ swept_until: from }).where(own).returning({ id: webhookEndpoints.id }),
+      ? db.delete(webhookEndpoints).where(isSwept).returning({ id: webhookEndpoints.id })
+      : db.update(webhookEndpoints).set({ swept_until: from }).where(isSwept).returning({ id: webhookEndpoints.id }),
     // Deliveries that waited for the deleted ones.
     ...(isDeleted ? [] : [releaseHeads(system, id)]),
   ])
-  return ended.length > 0
+  return updated.length > 0
 }
 
 /** Deletes old deliveries, and those of deleted endpoints. */
 export async function sweepWebhooks(system: System): Promise<void> {
   const { id, state } = webhookEndpoints
-  const found = await system.db
+  const endpoints = await system.db
     .select({ id, state })
     .from(webhookEndpoints)
     .where(sql`swept_until < ${sweptUntil(system.now)}`)
     .orderBy(webhookEndpoints.swept_until)
     .limit(ENDPOINTS)
   let rounds = 0
-  for (const endpoint of found) {
+  for (const endpoint of endpoints) {
     while (rounds++ < ROUNDS && !(await deleteSomeOf(system, endpoint.id, endpoint.state === 'deleted')));
   }
 }

@@ -21,15 +21,17 @@ type Settings = Pick<Env, 'WEBHOOK_LOCAL' | 'PUBLIC_BASE_URL' | 'S3_ENDPOINT'>
 const parse = (text: string) => (URL.canParse(text) ? new URL(text) : null)
 
 /** Returns why a URL is refused; null if it is allowed. `own` is the base URL of this service where none is configured. */
-export function refusalOf(text: string, env: Settings, own = ''): string | null {
+export function refusalOf(text: string, env: Settings, base_url = ''): string | null {
   const url = parse(text)
   if (!url) return 'must be a URL'
   if (url.username || url.password) return 'must not hold a name or a password'
   if (text.includes('#')) return 'must not have a fragment'
-  const ours = [own, env.PUBLIC_BASE_URL].map(parse)
+  const ours = [base_url, env.PUBLIC_BASE_URL].map(parse)
   if (env.WEBHOOK_LOCAL === 'true') {
     if (isLocal(url))
-      return ours.some((one) => one && isLocal(one) && one.port === url.port) ? 'must not be this service' : null
+      return ours.some((service) => service && isLocal(service) && service.port === url.port)
+        ? 'must not be this service'
+        : null
     if (LOOPBACK.includes(url.hostname)) return 'must begin with http://localhost or http://127.0.0.1 on this machine'
     if (url.protocol !== 'https:') return 'must begin with https://, http://localhost or http://127.0.0.1'
   }
@@ -40,6 +42,6 @@ export function refusalOf(text: string, env: Settings, own = ''): string | null 
   if (host.startsWith('[') || /^[\d.]+$/.test(host)) return 'must have the name of a host in place of its address'
   if (host.length > 253 || !NAME.test(host) || PRIVATE.test(host)) return 'must have the name of a public host'
   const bucket = parse(env.S3_ENDPOINT)?.hostname
-  const isOurs = ours.some((one) => one?.hostname === host) || host === bucket || host.endsWith(`.${bucket}`)
+  const isOurs = ours.some((service) => service?.hostname === host) || host === bucket || host.endsWith(`.${bucket}`)
   return isOurs ? 'must not be a host of this service' : null
 }

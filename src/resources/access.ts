@@ -72,8 +72,8 @@ export async function chosenVariants(context: Context, variants: string[] = []):
   }
   if (variants.length > 0) return [...new Set(variants)]
   if (!granted) return DEFAULT_VARIANTS
-  const usual = DEFAULT_VARIANTS.filter((index) => granted.includes(index))
-  return usual.length > 0 ? usual : granted
+  const allowedDefaults = DEFAULT_VARIANTS.filter((index) => granted.includes(index))
+  return allowedDefaults.length > 0 ? allowedDefaults : granted
 }
 
 /** A player key may be bound to one resource, an uploader key to a collection, a server key to none. */

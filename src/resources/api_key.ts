@@ -12,26 +12,26 @@ import { readPage } from './page.ts'
 import { optionalTimestamp, toColumns } from './restrictions.ts'
 import { timestamp } from './session.ts'
 
-type Row = typeof apiKeys.$inferSelect
+type ApiKeyRow = typeof apiKeys.$inferSelect
 
-const toApiKey = (row: Row): ApiKey => ({
+const toApiKey = (row: ApiKeyRow): ApiKey => ({
   ...row,
   expires_at: optionalTimestamp(row.expires_at),
   created_at: timestamp(row.created_at),
   last_used_at: optionalTimestamp(row.last_used_at),
 })
 
-const own = ({ principal }: Context, id: string) =>
+const isOwnedByCaller = ({ principal }: Context, id: string) =>
   and(eq(apiKeys.id, id), eq(apiKeys.organization_id, principal.organization_id))
 
-async function findApiKey(context: Context, id: string): Promise<Row> {
-  const row = await context.db.select().from(apiKeys).where(own(context, id)).get()
+async function findApiKey(context: Context, id: string): Promise<ApiKeyRow> {
+  const row = await context.db.select().from(apiKeys).where(isOwnedByCaller(context, id)).get()
   if (!row) throw notFound('api key')
   return row
 }
 
 /** Whether another server key without an expiry remains: without one the organization would be locked out. */
-const keepsADoor = ({ principal }: Context, { id, type }: Row) =>
+const keepsServerKey = ({ principal }: Context, { id, type }: ApiKeyRow) =>
   type === 'server'
     ? sql`exists (select 1 from api_keys as another where another.organization_id = ${principal.organization_id}
         and another.type = 'server' and another.id <> ${id} and another.expires_at is null)`
@@ -87,8 +87,8 @@ export const apiKeyHandlers: Handlers<typeof apiKeyOperations> = {
     let row = await findApiKey(context, params.api_key_id)
     const values = await toColumns(context, body)
     if (Object.keys(values).length > 0) {
-      const ends = 'expires_at' in values && values.expires_at !== null
-      const where = and(own(context, row.id), ends ? keepsADoor(context, row) : undefined)
+      const setsExpiry = 'expires_at' in values && values.expires_at !== null
+      const where = and(isOwnedByCaller(context, row.id), setsExpiry ? keepsServerKey(context, row) : undefined)
       const [, [updated]] = await context.db.batch([
         recordEvents(context, 'api_key.updated', sql`api_keys where ${where}`, { changed: Object.keys(values) }),
         context.db.update(apiKeys).set(values).where(where).returning(),
@@ -107,9 +107,9 @@ export const apiKeyHandlers: Handlers<typeof apiKeyOperations> = {
     const { type } = await findApiKey(context, params.api_key_id)
     const secret = newSecret(type)
     const hash = await sha256(secret)
-    const mine = own(context, params.api_key_id)
+    const isOwned = isOwnedByCaller(context, params.api_key_id)
     const [, [row]] = await context.db.batch([
-      recordEvents(context, 'api_key.rotated', sql`api_keys where ${mine}`),
+      recordEvents(context, 'api_key.rotated', sql`api_keys where ${isOwned}`),
       context.db
         .update(apiKeys)
         .set({
@@ -118,7 +118,7 @@ export const apiKeyHandlers: Handlers<typeof apiKeyOperations> = {
           hash,
           hint: secretHint(secret),
         })
-        .where(mine)
+        .where(isOwned)
         .returning(),
     ])
     if (!row) throw notFound('api key')
@@ -129,7 +129,7 @@ export const apiKeyHandlers: Handlers<typeof apiKeyOperations> = {
   async revokeApiKey({ params }, context) {
     const { db } = context
     const row = await findApiKey(context, params.api_key_id)
-    const where = and(own(context, row.id), keepsADoor(context, row))
+    const where = and(isOwnedByCaller(context, row.id), keepsServerKey(context, row))
     const [, revoked] = await db.batch([
       recordEvents(context, 'api_key.revoked', sql`api_keys where ${where}`),
       db.delete(apiKeys).where(where).returning({ id: apiKeys.id }),

@@ -156,11 +156,11 @@ export function appearance(levels: Appearances) {
     themed && playlist && imageColors(playlist),
     themeColors(organization.theme),
   ]
-  const letters = lettering(levels)
+  const labels = lettering(levels)
   return {
-    ...letters,
+    ...labels,
     image_colors: palettes.find((colors) => colors && colors.length > 0) || [],
-    is_dark: isDark(letters.player_color),
+    is_dark: isDark(labels.player_color),
     cover_path: covered(levels).cover_path,
   }
 }

@@ -122,7 +122,7 @@ export async function choose(
 ): Promise<Candidates> {
   const { kind, organization_id, collection_id, sort } = search
   const ordered = sort.endsWith('created_at')
-  const has = (filter: string) => filters.some(([one]) => one === filter)
+  const has = (filter: string) => filters.some(([name]) => name === filter)
 
   const isCounted = sizes.of.list !== undefined
   const isNamed = has('creator_id') || has('organization_index')
@@ -131,20 +131,20 @@ export async function choose(
   if (words || (((isNamed && !isCounted) || isBoth) && !(await isFilling(db)))) {
     const scope = { organization_id, collection_id, ...search.filters }
     const from = sql`select ${sql.raw(ROWID)} as at from search where search match ${matching(kind, scope, words ?? [])}`
-    const passed = ['creator_id', 'organization_index', 'collection_id']
+    const passedFilters = ['creator_id', 'organization_index', 'collection_id']
     // If there are too many, the newest ones.
     const way = sort === 'created_at' ? sql`asc` : sql`desc`
-    const found = { from: sql`${from} order by rowid ${way}`, most: MOST_MATCHES, ordered, passed }
-    return words || ordered ? found : first(db, search, found)
+    const matches = { from: sql`${from} order by rowid ${way}`, most: MOST_MATCHES, ordered, passed: passedFilters }
+    return words || ordered ? matches : matchesOrWalk(db, search, matches)
   }
 
   const [smallest, size] = Object.entries(sizes.of).reduce((a, b) => (b[1] < a[1] ? b : a), ['', Infinity])
   const isWhole = filters.length === 0 && !collection_id
   if (size <= most && !isWhole) {
-    const at = filters.find(([one]) => one === smallest)
+    const filter = filters.find(([name]) => name === smallest)
     const suffix = { list: 'list', creator_id: 'creator', organization_index: 'index', status: 'status' }[smallest]!
     const owner = ownerOf(search)
-    const where = at ? sql`${owner} and ${sql.raw(`"${at[0]}"`)} = ${at[1]}` : owner
+    const where = filter ? sql`${owner} and ${sql.raw(`"${filter[0]}"`)} = ${filter[1]}` : owner
     return {
       from: indexed(search, `${kind}_${suffix}`, where),
       most,
@@ -157,8 +157,8 @@ export async function choose(
   if (!collection_id && (status === 'failed' || status === 'incomplete')) {
     const failed = sql`${ownerOf(search)} and status in ('failed', 'incomplete')`
     const from = indexed(search, 'tracks_failed', failed, sql`created_at`)
-    const found = { from, most: MOST_MATCHES, ordered, passed: [] }
-    return ordered ? found : first(db, search, found)
+    const failures = { from, most: MOST_MATCHES, ordered, passed: [] }
+    return ordered ? failures : matchesOrWalk(db, search, failures)
   }
   return walk(search)
 }
@@ -168,13 +168,13 @@ const isFilling = async (db: Database) =>
   (await db.select({ kind: searchFills.kind }).from(searchFills).limit(1)).length > 0
 
 /** If there are more matches than the limit, walks in the requested order instead. */
-const first = async (db: Database, search: Search, found: Candidates) =>
-  (await searching(() => isFull(db, found))) ? walk(search) : found
+const matchesOrWalk = async (db: Database, search: Search, candidates: Candidates) =>
+  (await searching(() => isFull(db, candidates))) ? walk(search) : candidates
 
 /** Whether there are more candidates than the limit. */
 export async function isFull(db: Database, { from, most }: Candidates): Promise<boolean> {
-  const looked = sql`select count(*) as looked from (${from} limit ${most + 1})`
-  return (await db.get<{ looked: number }>(looked)).looked > most
+  const counted = sql`select count(*) as count from (${from} limit ${most + 1})`
+  return (await db.get<{ count: number }>(counted)).count > most
 }
 
 /** While the search index is rebuilt, its table does not exist. */

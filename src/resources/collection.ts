@@ -20,17 +20,17 @@ import { findOrganization } from './organization.ts'
 import { listRows } from './page.ts'
 import { coverUpload } from './upload_handle.ts'
 
-type Row = typeof collections.$inferSelect
+type CollectionRow = typeof collections.$inferSelect
 
 /** Tracks that are deleted in the same batch as their collection. */
 const AT_ONCE = 1000
 
-const own = ({ principal }: Context, id: string) =>
+const isOwnedByCaller = ({ principal }: Context, id: string) =>
   and(eq(collections.id, id), eq(collections.organization_id, principal.organization_id))
 
 /** Returns a collection of the caller's organization; throws 404. */
-export async function findCollection(context: Context, id: string): Promise<Row> {
-  const row = await context.db.select().from(collections).where(own(context, id)).get()
+export async function findCollection(context: Context, id: string): Promise<CollectionRow> {
+  const row = await context.db.select().from(collections).where(isOwnedByCaller(context, id)).get()
   if (!row) throw notFound('collection')
   return row
 }
@@ -45,9 +45,9 @@ export const collectionHandlers: Handlers<typeof collectionOperations> = {
     const list = { kind: 'collections' as const, organization_id: organization.id, q, filters, sort }
     const columns = getTableColumns(collections)
     const { rows, ...counts } = await listRows(context.db, list, columns, { limit, offset })
-    const seen = rows.map((row) => shown(row, organization))
-    const covered = await withFirstCovers(context, include, rows)
-    return { ...counts, collections: await withArtwork(context, include, seen, covered) }
+    const shownRows = rows.map((row) => shown(row, organization))
+    const rowsWithCovers = await withFirstCovers(context, include, rows)
+    return { ...counts, collections: await withArtwork(context, include, shownRows, rowsWithCovers) }
   },
 
   async createCollection({ body }, context) {
@@ -87,10 +87,10 @@ export const collectionHandlers: Handlers<typeof collectionOperations> = {
     let row = await findCollection(context, params.collection_id)
     if (Object.keys(body).length > 0) {
       const values = { ...body, ...refolded('collections', body), updated_at: context.now }
-      const mine = own(context, row.id)
+      const isOwned = isOwnedByCaller(context, row.id)
       const [, [updated]] = await context.db.batch([
-        recordEvents(context, 'collection.updated', sql`collections where ${mine}`, { changed: Object.keys(body) }),
-        context.db.update(collections).set(values).where(mine).returning(),
+        recordEvents(context, 'collection.updated', sql`collections where ${isOwned}`, { changed: Object.keys(body) }),
+        context.db.update(collections).set(values).where(isOwned).returning(),
       ])
       if (!updated) throw notFound('collection')
       row = updated
@@ -114,19 +114,24 @@ export const collectionHandlers: Handlers<typeof collectionOperations> = {
       folder_id: collection.id,
       actor: context.actor,
     })
-    const few = sql`(select id from tracks where collection_id = ${collection.id} and not ${inTrash(collection.id)}
+    const firstTracks = sql`(select id from tracks where collection_id = ${collection.id} and not ${inTrash(collection.id)}
       order by "order" limit ${AT_ONCE})`
     const isTrashed = { is_trashed: false }
     const results = await db.batch([
       ...inserts,
-      recordEvents(context, 'collection.deleted', sql`collections where ${own(context, collection.id)}`, isTrashed),
-      recordEvents(context, 'track.deleted', sql`tracks where id in ${few}`, isTrashed),
-      ...purgeMoved(context, principal.organization_id, few),
-      ...removeFromPlaylists(context, few),
-      db.delete(tracks).where(sql`id in ${few}`),
+      recordEvents(
+        context,
+        'collection.deleted',
+        sql`collections where ${isOwnedByCaller(context, collection.id)}`,
+        isTrashed,
+      ),
+      recordEvents(context, 'track.deleted', sql`tracks where id in ${firstTracks}`, isTrashed),
+      ...purgeMoved(context, principal.organization_id, firstTracks),
+      ...removeFromPlaylists(context, firstTracks),
+      db.delete(tracks).where(sql`id in ${firstTracks}`),
       db.delete(uploadSessions).where(eq(uploadSessions.collection_id, collection.id)),
       db.delete(reprocesses).where(eq(reprocesses.collection_id, collection.id)),
-      db.delete(collections).where(own(context, collection.id)).returning({ id: collections.id }),
+      db.delete(collections).where(isOwnedByCaller(context, collection.id)).returning({ id: collections.id }),
     ])
     await startPurge(context, [purge])
     if ((results.at(-1) as unknown[]).length === 0) throw notFound('collection')
@@ -145,11 +150,11 @@ export const collectionHandlers: Handlers<typeof collectionOperations> = {
     const collection = await showCollection(context, params.collection_id)
     // The `+` keeps SQLite from walking the whole collection instead of looking up these tracks.
     const inCollection = sql`+${tracks.collection_id} = ${collection.id}`
-    const known = await db
+    const inThisCollection = await db
       .select({ id: tracks.id })
       .from(tracks)
       .where(and(inArray(tracks.id, among(track_ids)), inCollection))
-    const ids = new Set(known.map((track) => track.id))
+    const ids = new Set(inThisCollection.map((track) => track.id))
     for (const [at, id] of track_ids.entries()) {
       if (!ids.has(id)) throw invalid(`track_ids.${at}`, 'is not a track of this collection')
       if (track_ids.indexOf(id) < at) throw invalid(`track_ids.${at}`, 'stands in the list twice')
@@ -169,8 +174,8 @@ export const collectionHandlers: Handlers<typeof collectionOperations> = {
       )
       .where(and(sql`${tracks.id} = placed.track_id`, inCollection))
     // From now on tags do not change the order.
-    const byHand = and(own(context, collection.id), eq(collections.is_ordered, false))
-    const reordered = sql`collections where ${own(context, collection.id)}`
+    const byHand = and(isOwnedByCaller(context, collection.id), eq(collections.is_ordered, false))
+    const reordered = sql`collections where ${isOwnedByCaller(context, collection.id)}`
     await db.batch([
       ordered,
       db.update(collections).set({ is_ordered: true }).where(byHand),

@@ -44,14 +44,14 @@ export async function discard(context: Context, scope: PlayScope, id: string): P
   const { db, principal, now } = context
   const { organization_id } = principal
   const table = TABLE_OF[scope]
-  const own = and(eq(table.id, id), eq(table.organization_id, organization_id))
-  const more: Record<PlayScope, BatchItem<'sqlite'>[]> = {
+  const isOwned = and(eq(table.id, id), eq(table.organization_id, organization_id))
+  const extraStatements: Record<PlayScope, BatchItem<'sqlite'>[]> = {
     track: [
       ...hidePlaces(context, sql`track_id = ${id}`, 'alone'),
       db
         .update(jobs)
         .set({ state: 'done' })
-        .where(sql`id = (select job_id from tracks where ${own})`),
+        .where(sql`id = (select job_id from tracks where ${isOwned})`),
     ],
     collection: [
       ...hidePlaces(context, sql`track_id in (select id from tracks where collection_id = ${id})`, 'alone'),
@@ -60,7 +60,7 @@ export async function discard(context: Context, scope: PlayScope, id: string): P
     ],
     playlist: [...hidePlaces(context, sql`playlist_id = ${id}`, 'whole')],
   }
-  const [moved] = await db.batch([
+  const [trashed] = await db.batch([
     insertFrom(
       db,
       trash,
@@ -76,12 +76,12 @@ export async function discard(context: Context, scope: PlayScope, id: string): P
         expires_at: now + TRASH_TTL * 1000,
         content: packed(table),
       },
-      sql`${table} where ${own}`,
+      sql`${table} where ${isOwned}`,
     ).returning({ id: trash.id }),
-    ...more[scope],
-    recordEvents(context, `${scope}.deleted`, sql`${table} where ${own}`, { is_trashed: true }),
-    db.delete(table).where(own),
+    ...extraStatements[scope],
+    recordEvents(context, `${scope}.deleted`, sql`${table} where ${isOwned}`, { is_trashed: true }),
+    db.delete(table).where(isOwned),
   ])
   if (scope !== 'playlist') await endUnwanted(context)
-  if ((moved as unknown[]).length === 0) throw notFound(scope)
+  if ((trashed as unknown[]).length === 0) throw notFound(scope)
 }

@@ -11,10 +11,10 @@ export interface EarlyFile {
   bitrate: number
 }
 type Session = Pick<typeof playSessions.$inferSelect, 'organization_id' | 'variants'>
-type Known = Pick<Variant, 'index' | 'type' | 'codec' | 'channels' | 'bitrate'>
+type VariantQuality = Pick<Variant, 'index' | 'type' | 'codec' | 'channels' | 'bitrate'>
 
 /** The highest bitrate in kbit/s that a variant provides in full length and not mono; unlimited for FLAC and the upload itself. */
-function quality({ type, codec, channels, bitrate }: Known): number {
+function quality({ type, codec, channels, bitrate }: VariantQuality): number {
   if (type === 'original') return Infinity
   if (type !== 'transcode' || channels === 1) return -1
   return codec && CODECS[codec].lossless ? Infinity : bitrate
@@ -22,15 +22,15 @@ function quality({ type, codec, channels, bitrate }: Known): number {
 
 /** The highest bitrate that a session may play, in kbit/s. */
 export async function bestQuality({ db }: Context<Client>, { organization_id, variants }: Session): Promise<number> {
-  const best = (known: readonly Known[]) =>
-    Math.max(-1, ...known.filter(({ index }) => variants.includes(index)).map(quality))
-  const usual = best(CATALOGUE)
+  const best = (variantList: readonly VariantQuality[]) =>
+    Math.max(-1, ...variantList.filter(({ index }) => variants.includes(index)).map(quality))
+  const bestOfCatalogue = best(CATALOGUE)
   // Reads the organization's variants only if a name is not in the catalogue.
-  const all = variants.every((name) => CATALOGUE.some(({ index }) => index === name))
-  if (all || usual === Infinity) return usual
+  const isCatalogueOnly = variants.every((name) => CATALOGUE.some(({ index }) => index === name))
+  if (isCatalogueOnly || bestOfCatalogue === Infinity) return bestOfCatalogue
   const { openDatabase } = await import('../adapters/database.ts')
   const { ownVariants } = await import('../pipeline/transcode/variant_spec.ts')
-  return Math.max(usual, best(await ownVariants(openDatabase(db.$client), organization_id)))
+  return Math.max(bestOfCatalogue, best(await ownVariants(openDatabase(db.$client), organization_id)))
 }
 
 /** Whether a session may play an early file: the source's own stream must not be better than the session's variants. */

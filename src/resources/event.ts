@@ -19,7 +19,7 @@ interface Filter {
   limit: number
 }
 
-const isWanted = ({ type, subject }: Filter): SQL[] => [
+const conditionsOf = ({ type, subject }: Filter): SQL[] => [
   ...(type === undefined || type === '*' ? [] : [sql`type glob ${type}`]),
   ...(subject === undefined ? [] : [sql`subject = ${subject}`]),
 ]
@@ -30,14 +30,16 @@ const isWanted = ({ type, subject }: Filter): SQL[] => [
  */
 async function readPage({ db, principal }: Context, after: number, filter: Filter) {
   const { limit } = filter
-  const where = isWanted(filter)
+  const where = conditionsOf(filter)
   const isFiltered = where.length > 0
   const behind = sql`from ${events} where organization_id = ${principal.organization_id} and seq > ${after} order by seq
     limit ${isFiltered ? EVENT_WINDOW : limit + 1}`
-  const found = sql`select * from (select seq, id, type, subject, sequence, actor, data, created_at from (select * ${behind})
+  const matches = sql`select * from (select seq, id, type, subject, sequence, actor, data, created_at from (select * ${behind})
     where ${sql.join([sql`true`, ...where], sql` and `)} limit ${limit + 1})`
   const end = sql`union all select max(seq), null, null, null, count(*), null, null, null from (select seq ${behind}) limit ${limit + 1}`
-  const rows = await db.all<EventRow & { id: string | null; data: string }>(isFiltered ? sql`${found} ${end}` : found)
+  const rows = await db.all<EventRow & { id: string | null; data: string }>(
+    isFiltered ? sql`${matches} ${end}` : matches,
+  )
   const has_more = rows[limit]?.id != null
   const page = has_more ? rows.slice(0, limit) : rows
   const last = page.at(-1)

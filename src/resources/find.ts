@@ -51,15 +51,16 @@ export async function find<C extends SelectedFields>(
   const candidates = await choose(db, search, filters, words, sizes, most)
   const table = TABLES[kind]
   // The tracks of a deleted or trashed collection are hidden, although their rows exist.
-  const lives = kind === 'tracks' && !collection_id ? isInCollection : undefined
-  const left = [
+  const isVisible = kind === 'tracks' && !collection_id ? isInCollection : undefined
+  const remainingFilters = [
     ...filters
       .filter(([name]) => !candidates.passed.includes(name))
       .map(([name, value]) => sql`${getTableColumns(table)[name as never]} = ${value}`),
     ...(collection_id && !candidates.passed.includes('collection_id') ? [sql`collection_id = ${collection_id}`] : []),
     ...(key.only && !candidates.passed.includes('only') ? [key.only] : []),
   ]
-  const asked = lives && (await hasHidden(db, organization_id)) ? [...left, lives] : left
+  const countFilters =
+    isVisible && (await hasHidden(db, organization_id)) ? [...remainingFilters, isVisible] : remainingFilters
   // A wrong search result must not show rows of another organization. The `+` keeps SQLite from using an index.
   const isOwn = sql`+${table.organization_id} = ${search.organization_id}`
   const hits = sql`(${candidates.from} limit ${candidates.most}) as hit`
@@ -69,7 +70,7 @@ export async function find<C extends SelectedFields>(
     .from(hits)
     // A cross join, because the candidates must come first.
     .crossJoin(table)
-    .where(and(isHit, isOwn, ...left, lives))
+    .where(and(isHit, isOwn, ...remainingFilters, isVisible))
     // Sorted candidates keep their order: sorting them again would read all of them.
     .orderBy(...(candidates.ordered ? [] : [sql`${key.by} ${way}, ${table}.rowid ${way}`]))
     .limit(limit)
@@ -83,12 +84,12 @@ export async function find<C extends SelectedFields>(
     return { rows, count, is_count_exact: false }
   }
   const counting =
-    asked.length === 0
+    countFilters.length === 0
       ? sql`select 1 from ${hits} limit ${MOST_COUNTED + 1}`
-      : sql`select 1 from ${hits} cross join ${table} where ${and(isHit, isOwn, ...asked)} limit ${MOST_COUNTED + 1}`
+      : sql`select 1 from ${hits} cross join ${table} where ${and(isHit, isOwn, ...countFilters)} limit ${MOST_COUNTED + 1}`
   const counted = db.select({ count: sql<number>`count(*)`.as('count') }).from(sql`(${counting})`)
   return searching(async () => {
-    if (asked.length === 0) {
+    if (countFilters.length === 0) {
       const [rows, counts] = await db.batch([page, counted])
       return { rows, ...upTo(counts[0]!.count) }
     }

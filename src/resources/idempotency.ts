@@ -34,12 +34,12 @@ export async function once(
     lt(idempotencyKeys.created_at, now - KEPT_FOR),
     and(isNull(idempotencyKeys.answer), lt(idempotencyKeys.created_at, now - ABANDONED_AFTER)),
   )
-  const [taken] = await db
+  const [reserved] = await db
     .insert(idempotencyKeys)
     .values(row)
     .onConflictDoUpdate({ target: idempotencyKeys.id, set: row, setWhere: stale })
     .returning()
-  if (!taken) {
+  if (!reserved) {
     const first = await db.select().from(idempotencyKeys).where(eq(idempotencyKeys.id, id)).get()
     if (first && first.request_hash !== request_hash) {
       const message = 'This Idempotency-Key was used with another request, or under another SIGNING_SECRET'
@@ -52,20 +52,25 @@ export async function once(
     const answer = JSON.parse(await open(env.SIGNING_SECRET, id, first.answer)) as Answer
     return { answer: await renewAnswer(answer, input, context), replayed: true }
   }
-  const mine = and(eq(idempotencyKeys.id, id), eq(idempotencyKeys.created_at, now))
+  const isReservation = and(eq(idempotencyKeys.id, id), eq(idempotencyKeys.created_at, now))
   const answer = await run().catch(async (error: unknown) => {
-    await db.delete(idempotencyKeys).where(and(mine, isNull(idempotencyKeys.answer)))
+    await db.delete(idempotencyKeys).where(and(isReservation, isNull(idempotencyKeys.answer)))
     throw error
   })
   // The request has been executed, so its response is returned even if it cannot be stored.
-  await keep(context, id, mine, answer)
+  await storeAnswer(context, id, isReservation, answer)
   return { answer, replayed: false }
 }
 
-async function keep({ db, env }: Context, id: string, mine: SQL | undefined, answer: Answer): Promise<void> {
+async function storeAnswer(
+  { db, env }: Context,
+  id: string,
+  isReservation: SQL | undefined,
+  answer: Answer,
+): Promise<void> {
   try {
     const sealed = await seal(env.SIGNING_SECRET, id, JSON.stringify(lasting(answer)))
-    await db.update(idempotencyKeys).set({ answer: sealed }).where(mine)
+    await db.update(idempotencyKeys).set({ answer: sealed }).where(isReservation)
   } catch (error) {
     console.error(JSON.stringify({ event: 'answer_not_kept', error: describeError(error) }))
   }

@@ -7,13 +7,13 @@ import { unauthorized } from '../errors.ts'
 import { noteUse } from '../pipeline/key_use.ts'
 import type { KeyHolder } from '../principal.ts'
 
-type Row = typeof apiKeys.$inferSelect & { has_webhooks: boolean }
+type ApiKeyRow = typeof apiKeys.$inferSelect & { has_webhooks: boolean }
 
 /** Cached with the key, so that a change does not need a query to know whether to wake the webhook consumer. */
 const hasWebhooks = sql`exists (select 1 from webhook_endpoints
   where webhook_endpoints.organization_id = api_keys.organization_id and state = 'active')`
 
-function toKeyHolder(key: Row): KeyHolder {
+function toKeyHolder(key: ApiKeyRow): KeyHolder {
   const { collection_id, track_id, playlist_id } = key
   return {
     kind: key.type,
@@ -41,10 +41,10 @@ export async function readKey(env: Env, keys: KeyCache, hash: string): Promise<K
     .where(or(eq(apiKeys.hash, hash), eq(apiKeys.previous_hash, hash)))
     .get()
   if (!key) throw unauthorized('This API key is not valid')
-  const ends = Math.min(key.expires_at ?? Infinity, key.hash === hash ? Infinity : (key.previous_expires_at ?? 0))
-  if (ends <= Date.now()) throw unauthorized('This API key has expired')
+  const expiresAt = Math.min(key.expires_at ?? Infinity, key.hash === hash ? Infinity : (key.previous_expires_at ?? 0))
+  if (expiresAt <= Date.now()) throw unauthorized('This API key has expired')
   const principal = toKeyHolder(key)
-  keys.set(hash, principal, ends)
+  keys.set(hash, principal, expiresAt)
   await noteUse(env, key)
   return principal
 }

@@ -31,8 +31,8 @@ export const toListedTrack = (row: ListedRow) => ({
   tags: row.tags ?? {},
 })
 
-type Wanted = string | undefined
-const wants = (include: Wanted, name: string) => include?.split(',').includes(name) === true
+type Include = string | undefined
+const isIncluded = (include: Include, name: string) => include?.split(',').includes(name) === true
 
 /** Returns a function that signs the squares of a cover. */
 async function covers({ env, now, base_url }: Context) {
@@ -54,42 +54,42 @@ async function coversOf({ db }: Context, ids: string[], borrows = true) {
 /** Rows of collections for `withArtwork`, borrowing the cover of the first track where needed. */
 export async function withFirstCovers<T extends { id: string; cover_path: string | null }>(
   context: Context,
-  include: Wanted,
+  include: Include,
   rows: T[],
 ) {
-  const bare = rows.filter((row) => row.cover_path === null).map((row) => row.id)
-  if (!wants(include, 'artwork') || bare.length === 0) return rows
-  const found = await coversOf(context, bare)
-  return rows.map((row) => found.get(row.id) ?? row)
+  const idsWithoutCover = rows.filter((row) => row.cover_path === null).map((row) => row.id)
+  if (!isIncluded(include, 'artwork') || idsWithoutCover.length === 0) return rows
+  const borrowedCovers = await coversOf(context, idsWithoutCover)
+  return rows.map((row) => borrowedCovers.get(row.id) ?? row)
 }
 
 /** Collections or playlists with their covers. */
 export async function withArtwork<T>(
   context: Context,
-  include: Wanted,
+  include: Include,
   shown: T[],
   rows: { cover_path: string | null }[],
 ) {
-  if (!wants(include, 'artwork')) return shown
+  if (!isIncluded(include, 'artwork')) return shown
   const cover = await covers(context)
-  return Promise.all(shown.map(async (one, at) => ({ ...one, artwork: await cover(rows[at]!.cover_path) })))
+  return Promise.all(shown.map(async (item, at) => ({ ...item, artwork: await cover(rows[at]!.cover_path) })))
 }
 
 /** The track columns that a list reads. */
-export const columnsFor = (include: Wanted) => ({
+export const columnsFor = (include: Include) => ({
   ...listedColumns,
-  ...(wants(include, 'levels') && { levels: tracks.levels }),
-  ...(wants(include, 'loudness') && {
+  ...(isIncluded(include, 'levels') && { levels: tracks.levels }),
+  ...(isIncluded(include, 'loudness') && {
     loudness: sql`info -> '$.loudness'`.as('loudness') as SQL.Aliased<string | null>,
   }),
 })
-type Row = ListedRow & { levels?: string; loudness?: string | null }
+type TrackListRow = ListedRow & { levels?: string; loudness?: string | null }
 
 /** Tracks as lists show them. A playlist's cover ranks behind the collection's own, and before a borrowed one. */
 export async function toTracks(
   context: Context,
-  include: Wanted,
-  rows: Row[],
+  include: Include,
+  rows: TrackListRow[],
   playlist: { cover_path: string | null } | null = null,
 ) {
   const shown = rows.map((row) => ({
@@ -97,16 +97,16 @@ export async function toTracks(
     levels: row.levels === undefined ? undefined : { levels: JSON.parse(row.levels) as number[] },
     loudness: typeof row.loudness === 'string' ? (JSON.parse(row.loudness) as Loudness) : row.loudness,
   }))
-  if (!wants(include, 'artwork')) return shown
+  if (!isIncluded(include, 'artwork')) return shown
   const [organization, owners, cover] = await Promise.all([
     findOrganization(context),
     coversOf(context, [...new Set(rows.map((row) => row.collection_id))], !playlist?.cover_path),
     covers(context),
   ])
-  const bare = { cover_path: null, is_cover_overridable: true }
+  const noCover = { cover_path: null, is_cover_overridable: true }
   return Promise.all(
     shown.map(async (track) => {
-      const collection = owners.get(track.collection_id) ?? bare
+      const collection = owners.get(track.collection_id) ?? noCover
       return {
         ...track,
         artwork: await cover(covered({ organization, collection, playlist, track }).cover_path),

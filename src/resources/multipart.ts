@@ -20,22 +20,22 @@ const MIB = 1024 * 1024
 /** Equal parts, as R2 requires: few for large files, and not smaller than a request is worth. */
 export const partSizeOf = (file_size: number) => Math.max(PART_SIZE, Math.ceil(file_size / MAX_PARTS / MIB) * MIB)
 
-type Row = MultipartRow
+type UploadRow = MultipartRow
 type Part = { part_number: number; etag: string }
 
-const partsOf = ({ parts }: Row): Part[] =>
+const partsOf = ({ parts }: UploadRow): Part[] =>
   Object.entries(parts)
     .map(([part_number, etag]) => ({ part_number: Number(part_number), etag }))
     .toSorted((a, b) => a.part_number - b.part_number)
 
-const toPublic = (row: Row): MultipartUpload => ({
+const toPublic = (row: UploadRow): MultipartUpload => ({
   ...row,
   parts: partsOf(row),
   expires_at: timestamp(row.expires_at),
 })
 
 /** The upload handles of some parts, each signed for the part's exact size. */
-async function handles({ env, now }: Context, row: Row, numbers: number[]): Promise<PartUpload[]> {
+async function handles({ env, now }: Context, row: UploadRow, numbers: number[]): Promise<PartUpload[]> {
   const ttl = Math.max(1, Math.min(UPLOAD_TTL, Math.floor((row.expires_at - now) / 1000)))
   return Promise.all(
     [...new Set(numbers)].map(async (part_number) => {
@@ -47,18 +47,18 @@ async function handles({ env, now }: Context, row: Row, numbers: number[]): Prom
 }
 
 /** The first parts that have not been uploaded yet. */
-const missingOf = ({ part_count, parts }: Row, most: number) => {
+const missingOf = ({ part_count, parts }: UploadRow, most: number) => {
   const missing: number[] = []
   for (let n = 1; n <= part_count && missing.length < most; n++) if (!(n in parts)) missing.push(n)
   return missing
 }
 
-interface Answer {
+interface MultipartAnswer {
   multipart_upload: MultipartUpload
   parts: PartUpload[]
 }
 
-interface Start {
+interface MultipartRequest {
   file_name?: string | undefined
   file_size: number
   content_type?: string | undefined
@@ -69,22 +69,26 @@ interface Start {
  * Starts a multipart upload with its own path, and abandons an open one of a different file. A complete one remains valid until this one is
  * complete.
  */
-async function begin(context: Context, track: Awaited<ReturnType<typeof findTrack>>, body: Start): Promise<Answer> {
+async function start(
+  context: Context,
+  track: Awaited<ReturnType<typeof findTrack>>,
+  body: MultipartRequest,
+): Promise<MultipartAnswer> {
   const { db, env, now } = context
   checkFacts(env, body)
   const track_id = track.id
-  const before = await db.select().from(multipartUploads).where(eq(multipartUploads.track_id, track_id)).get()
+  const previous = await db.select().from(multipartUploads).where(eq(multipartUploads.track_id, track_id)).get()
   const isSame =
-    before?.state === 'open' &&
-    before.expires_at > now &&
+    previous?.state === 'open' &&
+    previous.expires_at > now &&
     body.fingerprint !== undefined &&
-    before.fingerprint === body.fingerprint &&
-    before.file_size === body.file_size
-  if (isSame) return answer(context, before, missingOf(before, PART_URLS))
-  if (before) await endParts(context, before)
+    previous.fingerprint === body.fingerprint &&
+    previous.file_size === body.file_size
+  if (isSame) return answer(context, previous, missingOf(previous, PART_URLS))
+  if (previous) await endParts(context, previous)
   const path = nextUploadPath(track, now)
   const part_size = partSizeOf(body.file_size)
-  const row: Row = {
+  const row: UploadRow = {
     id: newId(),
     organization_id: track.organization_id,
     track_id,
@@ -99,34 +103,34 @@ async function begin(context: Context, track: Awaited<ReturnType<typeof findTrac
     expires_at: now + MULTIPART_TTL * 1000,
     created_at: now,
   }
-  const isOwn = sql`id = ${track_id} and exists (select 1 from multipart_uploads where id = ${row.id})`
+  const isInserted = sql`id = ${track_id} and exists (select 1 from multipart_uploads where id = ${row.id})`
   const handle = { path, expires_at: row.expires_at, ...namesOf(body) }
-  const [made] = await db.batch([
+  const [inserted] = await db.batch([
     db.insert(multipartUploads).values(row).onConflictDoNothing().returning({ id: multipartUploads.id }),
-    ...handOut(context, row.organization_id, isOwn, handle),
+    ...handOut(context, row.organization_id, isInserted, handle),
   ])
-  if (made.length === 0) {
+  if (inserted.length === 0) {
     // A concurrent request has started one.
     await abortParts(env, row)
-    return begin(context, await findTrack(context, track_id), body)
+    return start(context, await findTrack(context, track_id), body)
   }
   return answer(context, row, missingOf(row, PART_URLS))
 }
 
-const answer = async (context: Context, row: Row, numbers: number[]) => ({
+const answer = async (context: Context, row: UploadRow, numbers: number[]) => ({
   multipart_upload: toPublic(row),
   parts: await handles(context, row, numbers),
 })
 
 /** An upload of a track of the caller's organization; throws 404, including after its end. */
-async function find(context: Context, track_id: string, id: string): Promise<Row> {
+async function find(context: Context, track_id: string, id: string): Promise<UploadRow> {
   const { db, principal, now } = context
-  const own = and(
+  const isOwned = and(
     eq(multipartUploads.id, id),
     eq(multipartUploads.organization_id, principal.organization_id),
     sql`exists (select 1 from tracks, collections where tracks.id = track_id and collections.id = collection_id)`,
   )
-  const row = await db.select().from(multipartUploads).where(own).get()
+  const row = await db.select().from(multipartUploads).where(isOwned).get()
   if (row?.track_id === track_id && row.expires_at > now) return row
   // If the track does not exist, reports that first.
   await findTrack(context, track_id)
@@ -134,36 +138,36 @@ async function find(context: Context, track_id: string, id: string): Promise<Row
 }
 
 /** Stores reported parts, merged with those that concurrent requests report. */
-async function report(context: Context, row: Row, done: Part[]): Promise<Row> {
+async function report(context: Context, row: UploadRow, done: Part[]): Promise<UploadRow> {
   const outside = done.find(({ part_number }) => part_number > row.part_count)
   if (outside) throw noSuchPart(row, 'done', outside.part_number)
   if (done.length === 0) return row
-  const news = Object.fromEntries(done.map(({ part_number, etag }) => [part_number, etag.replaceAll('"', '')]))
-  const kept = await context.db
+  const reportedParts = Object.fromEntries(done.map(({ part_number, etag }) => [part_number, etag.replaceAll('"', '')]))
+  const updated = await context.db
     .update(multipartUploads)
-    .set({ parts: sql`json_patch(parts, ${JSON.stringify(news)})` })
+    .set({ parts: sql`json_patch(parts, ${JSON.stringify(reportedParts)})` })
     .where(eq(multipartUploads.id, row.id))
     .returning()
     .get()
-  if (!kept) throw notFound('multipart upload')
-  return kept
+  if (!updated) throw notFound('multipart upload')
+  return updated
 }
 
-const noSuchPart = ({ part_count }: Row, path: 'done' | 'next', part_number: number) =>
+const noSuchPart = ({ part_count }: UploadRow, path: 'done' | 'next', part_number: number) =>
   invalid(path, `there is no part ${part_number}; the upload has ${part_count}`)
 
-function refuseComplete(row: Row): void {
+function refuseComplete(row: UploadRow): void {
   if (row.state === 'complete') throw new ApiError('multipart_complete', 'This upload is complete already')
 }
 
-async function sign(context: Context, row: Row, { done, next }: { done: Part[]; next: number[] }) {
+async function sign(context: Context, row: UploadRow, { done, next }: { done: Part[]; next: number[] }) {
   refuseComplete(row)
   const outside = next.find((part_number) => part_number > row.part_count)
   if (outside !== undefined) throw noSuchPart(row, 'next', outside)
   return answer(context, await report(context, row, done), next)
 }
 
-async function complete(context: Context, row: Row, done: Part[]) {
+async function complete(context: Context, row: UploadRow, done: Part[]) {
   if (row.state === 'open') await join(context, await report(context, row, done))
   const track = await refreshTrack(context, row.track_id)
   await discardReplaced(context, track)
@@ -171,7 +175,7 @@ async function complete(context: Context, row: Row, done: Part[]) {
 }
 
 /** R2 joins whatever parts it gets, even an incomplete set, so the size is checked here. */
-async function join(context: Context, row: Row): Promise<void> {
+async function join(context: Context, row: UploadRow): Promise<void> {
   const { env, db } = context
   const parts = partsOf(row)
   const missing = missingOf(row, 1)
@@ -193,7 +197,7 @@ async function join(context: Context, row: Row): Promise<void> {
 }
 
 /** Marks an upload as complete. Returns true if this or another call completed it; false when it was abandoned. */
-async function isCompleted({ db }: Context, { id, path }: Row): Promise<boolean> {
+async function isCompleted({ db }: Context, { id, path }: UploadRow): Promise<boolean> {
   const [, givenUp] = await db.batch([
     db.update(multipartUploads).set({ state: 'complete' }).where(eq(multipartUploads.id, id)),
     db.select({ id: jobs.id }).from(jobs).where(isGivenUp(path)),
@@ -201,7 +205,7 @@ async function isCompleted({ db }: Context, { id, path }: Row): Promise<boolean>
   return givenUp.length === 0
 }
 
-async function cancel(context: Context, row: Row) {
+async function cancel(context: Context, row: UploadRow) {
   refuseComplete(row)
   if (!(await endParts(context, row))) refuseComplete(await find(context, row.track_id, row.id))
   return { deleted_multipart_upload: toPublic(row) }
@@ -210,7 +214,7 @@ async function cancel(context: Context, row: Row) {
 type Params = { upload_session_id: string; track_id: string; multipart_upload_id: string }
 
 /** The same for an uploader key: for a track that its session created, while the upload has not expired. */
-async function findInSession(context: Context, params: Params): Promise<Row> {
+async function findInSession(context: Context, params: Params): Promise<UploadRow> {
   await findUploadSession(context, params.upload_session_id, async () => true)
   await findSessionTrack(context, params)
   return find(context, params.track_id, params.multipart_upload_id)
@@ -218,7 +222,7 @@ async function findInSession(context: Context, params: Params): Promise<Row> {
 
 export const multipartHandlers: Handlers<typeof multipartOperations> = {
   createTrackMultipart: async ({ params, body }, context) =>
-    begin(context, await findTrack(context, params.track_id), body),
+    start(context, await findTrack(context, params.track_id), body),
   signTrackParts: async ({ params, body }, context) =>
     sign(context, await find(context, params.track_id, params.multipart_upload_id), body),
   getTrackMultipart: async ({ params }, context) => ({
@@ -234,7 +238,7 @@ export const multipartHandlers: Handlers<typeof multipartOperations> = {
     const track = await findSessionTrack(context, params)
     // An uploader key adds files, but does not replace any.
     if (track.source_path !== null) throw new ApiError('track_uploaded', 'This track has its file already')
-    return begin(context, track, body)
+    return start(context, track, body)
   },
   signSessionParts: async ({ params, body }, context) => sign(context, await findInSession(context, params), body),
   getSessionMultipart: async ({ params }, context) => ({

@@ -16,9 +16,9 @@ import { deleted } from '../pipeline/webhook_sweep.ts'
 import { themeColors } from './appearance.ts'
 import { readPage } from './page.ts'
 
-type Row = typeof organizations.$inferSelect
+type OrganizationRow = typeof organizations.$inferSelect
 
-const toOrganization = (row: Row): Organization => ({
+const toOrganization = (row: OrganizationRow): Organization => ({
   ...row,
   image_colors: themeColors(row.theme),
   player_color: row.player_color ?? DEFAULT_COLOR,
@@ -26,7 +26,10 @@ const toOrganization = (row: Row): Organization => ({
 })
 
 /** The caller's organization; throws 404 for any other id. */
-export async function findOrganization({ db, principal }: Context, id = principal.organization_id): Promise<Row> {
+export async function findOrganization(
+  { db, principal }: Context,
+  id = principal.organization_id,
+): Promise<OrganizationRow> {
   if (id !== principal.organization_id) throw notFound('organization')
   const row = await db.select().from(organizations).where(eq(organizations.id, id)).get()
   if (!row) throw notFound('organization')
@@ -90,8 +93,8 @@ export const organizationHandlers: Handlers<typeof organizationOperations> = {
     // Its rows and files are deleted in the background; deleting the keys ends all access now.
     const prefixes = [`uploads/${id}/`, `media/${id}/`]
     const { purge, inserts } = purgeJobs({ db, ...system }, id, [{ id, prefixes }], { organization_id: id })
-    const found = await db.select().from(organizations).where(eq(organizations.id, id)).get()
-    if (!found) throw notFound('organization')
+    const existing = await db.select().from(organizations).where(eq(organizations.id, id)).get()
+    if (!existing) throw notFound('organization')
     const [, , , [row]] = await db.batch([
       ...inserts,
       db.delete(apiKeys).where(eq(apiKeys.organization_id, id)),

@@ -51,12 +51,12 @@ export async function readPage<C extends SelectedFields>(
   const filter = Object.entries(list.filters ?? {}).find((entry): entry is [string, string] => entry[1] !== undefined)
   const start = filter ? filteredStart(page) : await findStart(db, list, page)
   const bound = start?.from == null ? undefined : (descending ? lte : gte)(key, start.from)
-  const counted = filter ? `${name}?${filter[0]}=${filter[1]}` : name
+  const countedList = filter ? `${name}?${filter[0]}=${filter[1]}` : name
   const [[total], rows] = await db.batch([
     db
       .select({ count: listCounts.count })
       .from(listCounts)
-      .where(and(eq(listCounts.list, counted), eq(listCounts.level, 0), eq(listCounts.bucket, 0))),
+      .where(and(eq(listCounts.list, countedList), eq(listCounts.level, 0), eq(listCounts.bucket, 0))),
     db
       .select(columns as never)
       .from(table)
@@ -69,7 +69,7 @@ export async function readPage<C extends SelectedFields>(
 }
 
 /** The ordering number of each kind, and the default sort order of its lists. */
-const USUAL: Record<Kind, { key: AnyColumn; usual: string }> = {
+const DEFAULT_ORDER: Record<Kind, { key: AnyColumn; usual: string }> = {
   tracks: { key: tracks.order, usual: 'order' },
   collections: { key: collections.seq, usual: '-created_at' },
   playlists: { key: playlists.seq, usual: '-created_at' },
@@ -86,13 +86,14 @@ export async function listRows<C extends SelectedFields>(
   page: Page,
 ): Promise<{ rows: SelectResultFields<C>[]; count: number; is_count_exact?: false }> {
   const { kind, organization_id, collection_id, q, filters, sort } = search
-  const { key, usual } = USUAL[kind]
+  const { key, usual: defaultSort } = DEFAULT_ORDER[kind]
   const name = `${kind}:${collection_id ?? organization_id}`
   const filtered = Object.values(filters).filter((value) => value !== undefined).length
-  if (q !== undefined || filtered > 1 || sort !== usual) return find(db, { ...search, counted: name }, columns, page)
+  if (q !== undefined || filtered > 1 || sort !== defaultSort)
+    return find(db, { ...search, counted: name }, columns, page)
   const table: SQLiteTable = TABLES[kind]
   const of = collection_id ? eq(tracks.collection_id, collection_id) : eq(TABLES[kind].organization_id, organization_id)
-  return readPage(db, { name, table, key, descending: usual.startsWith('-'), of, filters }, page, columns)
+  return readPage(db, { name, table, key, descending: defaultSort.startsWith('-'), of, filters }, page, columns)
 }
 
 function filteredStart({ offset }: Page): PageStart {

@@ -20,14 +20,14 @@ import { listRows } from './page.ts'
 import { insertTracks, listTracks, moveTrack, removeTrack, replaceTracks } from './playlist_track.ts'
 import { coverUpload } from './upload_handle.ts'
 
-type Row = typeof playlists.$inferSelect
+type PlaylistRow = typeof playlists.$inferSelect
 
-const own = ({ principal }: Context, id: string) =>
+const isOwnedByCaller = ({ principal }: Context, id: string) =>
   and(eq(playlists.id, id), eq(playlists.organization_id, principal.organization_id))
 
 /** Returns a playlist of the caller's organization; throws 404. */
-export async function findPlaylist(context: Context, id: string): Promise<Row> {
-  const row = await context.db.select().from(playlists).where(own(context, id)).get()
+export async function findPlaylist(context: Context, id: string): Promise<PlaylistRow> {
+  const row = await context.db.select().from(playlists).where(isOwnedByCaller(context, id)).get()
   if (!row) throw notFound('playlist')
   return row
 }
@@ -38,15 +38,15 @@ async function showPlaylist(context: Context, id: string) {
 }
 
 /** The storage folder of a playlist's cover, at the level of a collection's. */
-const coverOf = (row: Row) => ({ ...row, collection_id: row.id })
+const coverOf = (row: PlaylistRow) => ({ ...row, collection_id: row.id })
 
 export const playlistHandlers: Handlers<typeof playlistOperations> = {
   async listPlaylists({ query: { limit, offset, q, sort = '-created_at', include, ...filters } }, context) {
     const organization = await findOrganization(context)
     const list = { kind: 'playlists' as const, organization_id: organization.id, q, filters, sort }
     const { rows, ...counts } = await listRows(context.db, list, getTableColumns(playlists), { limit, offset })
-    const seen = rows.map((row) => shown(row, organization))
-    return { ...counts, playlists: await withArtwork(context, include, seen, rows) }
+    const shownRows = rows.map((row) => shown(row, organization))
+    return { ...counts, playlists: await withArtwork(context, include, shownRows, rows) }
   },
 
   async createPlaylist({ body }, context) {
@@ -84,10 +84,10 @@ export const playlistHandlers: Handlers<typeof playlistOperations> = {
     let row = await findPlaylist(context, params.playlist_id)
     if (Object.keys(body).length > 0) {
       const values = { ...body, ...refolded('playlists', body), updated_at: context.now }
-      const mine = own(context, row.id)
+      const isOwned = isOwnedByCaller(context, row.id)
       const [, [updated]] = await context.db.batch([
-        recordEvents(context, 'playlist.updated', sql`playlists where ${mine}`, { changed: Object.keys(body) }),
-        context.db.update(playlists).set(values).where(mine).returning(),
+        recordEvents(context, 'playlist.updated', sql`playlists where ${isOwned}`, { changed: Object.keys(body) }),
+        context.db.update(playlists).set(values).where(isOwned).returning(),
       ])
       if (!updated) throw notFound('playlist')
       row = updated
@@ -104,13 +104,13 @@ export const playlistHandlers: Handlers<typeof playlistOperations> = {
     }
     const prefixes = collectionPrefixes(principal.organization_id, playlist.id)
     const { purge, inserts } = purgeJobs(context, principal.organization_id, [{ id: playlist.id, prefixes }])
-    const mine = own(context, playlist.id)
+    const isOwned = isOwnedByCaller(context, playlist.id)
     const [, , , , , deleted] = await db.batch([
       ...inserts,
-      recordEvents(context, 'playlist.deleted', sql`playlists where ${mine}`, { is_trashed: false }),
+      recordEvents(context, 'playlist.deleted', sql`playlists where ${isOwned}`, { is_trashed: false }),
       forgetPlaces(db, playlist.id, sql`not ${inTrash(playlist.id)}`),
       db.delete(playlistTracks).where(eq(playlistTracks.playlist_id, playlist.id)),
-      db.delete(playlists).where(mine).returning({ id: playlists.id }),
+      db.delete(playlists).where(isOwned).returning({ id: playlists.id }),
     ])
     await sendJob(context, purge)
     if (deleted.length === 0) throw notFound('playlist')

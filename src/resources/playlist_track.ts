@@ -27,7 +27,7 @@ export async function listTracks(
   const { db, principal } = context
   // Aliased, because a batch returns only one of two columns with the same name.
   const playlist_track_id = sql<string>`${playlistTracks.id}`.as('playlist_track_id')
-  const [[playlist], places] = await db.batch([
+  const [[playlist], entries] = await db.batch([
     db
       .select({ count: playlists.track_count, version: playlists.version, cover_path: playlists.cover_path })
       .from(playlists)
@@ -46,13 +46,13 @@ export async function listTracks(
       .orderBy(asc(playlistTracks.position)),
   ])
   if (!playlist) throw notFound('playlist')
-  const rows = places.map(({ track }) => track)
+  const rows = entries.map(({ track }) => track)
   const shown = await toTracks(context, include, rows, playlist)
-  return { ...playlist, tracks: shown.map((track, at) => ({ ...track, ...places[at]!.place })) }
+  return { ...playlist, tracks: shown.map((track, at) => ({ ...track, ...entries[at]!.place })) }
 }
 
 /** `If-Match: "7"`, `7` or `*`. */
-const seenVersion = (if_match: string | undefined) =>
+const expectedVersion = (if_match: string | undefined) =>
   if_match === undefined || if_match === '*' ? undefined : Number(if_match.replaceAll('"', ''))
 
 /** Runs one change of a playlist's tracks; `change` builds its statements with the condition that the change applies. */
@@ -65,9 +65,9 @@ async function changeTracks(
 ): Promise<boolean> {
   const { db, principal, now: updated_at } = context
   const change_id = newId()
-  const version = seenVersion(if_match)
+  const version = expectedVersion(if_match)
   const signed = sql`exists (select 1 from playlists where id = ${playlist_id} and change_id = ${change_id})`
-  const [taken] = await db.batch([
+  const [changed] = await db.batch([
     db
       .update(playlists)
       .set({ version: sql`version + 1`, change_id, updated_at })
@@ -83,7 +83,7 @@ async function changeTracks(
     ...change(signed),
     ...renumber(context, change_id),
   ])
-  if ((taken as unknown[]).length > 0) return true
+  if ((changed as unknown[]).length > 0) return true
   const now = await db.select().from(playlists).where(eq(playlists.id, playlist_id)).get()
   if (!now) throw notFound('playlist')
   if (version !== undefined && version !== now.version) {
@@ -94,7 +94,7 @@ async function changeTracks(
 
 /** Checks that all tracks belong to the organization; the error names the first that does not. */
 async function checkTracks({ db, principal }: Context, track_ids: string[]): Promise<void> {
-  const known = await db
+  const ownTracks = await db
     .select({ id: tracks.id })
     .from(tracks)
     .where(
@@ -105,14 +105,14 @@ async function checkTracks({ db, principal }: Context, track_ids: string[]): Pro
         isInCollection,
       ),
     )
-  const ids = new Set(known.map((track) => track.id))
+  const ids = new Set(ownTracks.map((track) => track.id))
   const at = track_ids.findIndex((id) => !ids.has(id))
   if (at >= 0) throw invalid(`track_ids.${at}`, 'is not a track of this organization')
 }
 
 /** Inserts tracks from `position` on; omits a track that has just been deleted. */
-function insertPlaces(db: Database, playlist_id: string, track_ids: string[], position: SQL, signed: SQL) {
-  const places = track_ids.map((track_id, at) => ({ id: newId(), track_id, at: (at + 1) / (track_ids.length + 1) }))
+function insertEntries(db: Database, playlist_id: string, track_ids: string[], position: SQL, signed: SQL) {
+  const entries = track_ids.map((track_id, at) => ({ id: newId(), track_id, at: (at + 1) / (track_ids.length + 1) }))
   return insertFrom(
     db,
     playlistTracks,
@@ -122,7 +122,7 @@ function insertPlaces(db: Database, playlist_id: string, track_ids: string[], po
       track_id: sql`value ->> 'track_id'`,
       position: sql`${position} - 1 + (value ->> 'at')`,
     },
-    sql`json_each(${JSON.stringify(places)}) where ${signed} and exists (
+    sql`json_each(${JSON.stringify(entries)}) where ${signed} and exists (
       select 1 from tracks, collections where tracks.id = value ->> 'track_id' and collections.id = collection_id)`,
   )
 }
@@ -138,7 +138,7 @@ export async function replaceTracks(
   const { db } = context
   await changeTracks(context, playlist_id, if_match, (signed) => [
     db.delete(playlistTracks).where(and(eq(playlistTracks.playlist_id, playlist_id), signed)),
-    insertPlaces(db, playlist_id, track_ids, sql`0`, signed),
+    insertEntries(db, playlist_id, track_ids, sql`0`, signed),
   ])
 }
 
@@ -153,25 +153,25 @@ export async function insertTracks(
   await checkTracks(context, track_ids)
   const { db } = context
   const fits = sql`track_count + ${track_ids.length} <= ${MAX_PLAYLIST_TRACKS}`
-  const taken = await changeTracks(
+  const isChanged = await changeTracks(
     context,
     playlist_id,
     if_match,
-    (signed) => [insertPlaces(db, playlist_id, track_ids, sql`${position}`, signed)],
+    (signed) => [insertEntries(db, playlist_id, track_ids, sql`${position}`, signed)],
     fits,
   )
-  if (!taken) {
+  if (!isChanged) {
     const message = `A playlist holds at most ${MAX_PLAYLIST_TRACKS} tracks`
     throw new ApiError('playlist_full', message)
   }
 }
 
-const place = (playlist_id: string, id: string) =>
+const isEntry = (playlist_id: string, id: string) =>
   and(eq(playlistTracks.id, id), eq(playlistTracks.playlist_id, playlist_id))!
 
 /** True in a batch while the playlist has this entry. */
-const hasPlace = (playlist_id: string, id: string) =>
-  sql`exists (select 1 from playlist_tracks where ${place(playlist_id, id)})`
+const hasEntry = (playlist_id: string, id: string) =>
+  sql`exists (select 1 from playlist_tracks where ${isEntry(playlist_id, id)})`
 
 /** Moves one track so that it ends at `position`, or at the end. */
 export async function moveTrack(
@@ -184,7 +184,7 @@ export async function moveTrack(
   const { db } = context
   // Moving down, it is placed behind the track that is there now; moving up, before it.
   const target = sql`case when position < ${position} then ${position} + 0.5 else ${position} - 0.5 end`
-  const taken = await changeTracks(
+  const isChanged = await changeTracks(
     context,
     playlist_id,
     if_match,
@@ -192,22 +192,22 @@ export async function moveTrack(
       db
         .update(playlistTracks)
         .set({ position: target })
-        .where(and(place(playlist_id, id), signed)),
+        .where(and(isEntry(playlist_id, id), signed)),
     ],
-    hasPlace(playlist_id, id),
+    hasEntry(playlist_id, id),
   )
-  if (!taken) throw notFound('playlist track')
+  if (!isChanged) throw notFound('playlist track')
 }
 
 /** Removes one entry; the remaining ones are renumbered. */
 export async function removeTrack(context: Context, playlist_id: string, if_match: string | undefined, id: string) {
   const { db } = context
-  const taken = await changeTracks(
+  const isChanged = await changeTracks(
     context,
     playlist_id,
     if_match,
-    (signed) => [db.delete(playlistTracks).where(and(place(playlist_id, id), signed))],
-    hasPlace(playlist_id, id),
+    (signed) => [db.delete(playlistTracks).where(and(isEntry(playlist_id, id), signed))],
+    hasEntry(playlist_id, id),
   )
-  if (!taken) throw notFound('playlist track')
+  if (!isChanged) throw notFound('playlist track')
 }

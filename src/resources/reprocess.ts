@@ -10,9 +10,9 @@ import { ownVariants, renditions, settingsOf } from '../pipeline/transcode/varia
 import { findCollection } from './collection.ts'
 import { timestamp } from './session.ts'
 
-type Row = typeof reprocesses.$inferSelect
+type ReprocessRow = typeof reprocesses.$inferSelect
 
-const toReprocess = (row: Row): Reprocess => ({
+const toReprocess = (row: ReprocessRow): Reprocess => ({
   ...row,
   // Tracks may have been added since the start.
   total: Math.max(row.total, row.done + row.failed),
@@ -48,7 +48,7 @@ export const reprocessHandlers: Handlers<typeof reprocessOperations> = {
     const outdated = sql`state = 'done' or wanted <> ${JSON.stringify(wanted)} or "all" < ${Number(all)}`
     // Inserts no row when the collection has just been deleted.
     const source = sql`collections where id = ${collection_id}`
-    const [, begun] = await db.batch([
+    const [, started] = await db.batch([
       job.insert,
       insertFrom(db, reprocesses, { ...row, collection_id, organization_id }, source)
         .onConflictDoUpdate({ target: reprocesses.collection_id, set: row, setWhere: outdated })
@@ -62,8 +62,8 @@ export const reprocessHandlers: Handlers<typeof reprocessOperations> = {
           ),
         ),
     ])
-    if (begun.length > 0) await sendJob(context, job)
-    const current = begun[0] ?? (await find(context, collection_id))
+    if (started.length > 0) await sendJob(context, job)
+    const current = started[0] ?? (await find(context, collection_id))
     if (!current) throw notFound('collection')
     return { collection_id, reprocess: toReprocess(current) }
   },

@@ -18,12 +18,12 @@ interface Restrictions {
 }
 
 /** Converts the restrictions of a request to columns; throws 400 for invalid ones. */
-export async function toColumns<T extends Restrictions>(context: Context, { expires_at, ...rest }: T) {
-  await checkVariants(context, rest.variants ?? [])
-  if (expires_at === undefined) return rest
-  const at = expires_at === null ? null : Date.parse(expires_at)
-  if (at !== null && at <= context.now) throw invalid('expires_at', 'must be in the future')
+export async function toColumns<T extends Restrictions>(context: Context, { expires_at, ...columns }: T) {
+  await checkVariants(context, columns.variants ?? [])
+  if (expires_at === undefined) return columns
+  const expiresAt = expires_at === null ? null : Date.parse(expires_at)
+  if (expiresAt !== null && expiresAt <= context.now) throw invalid('expires_at', 'must be in the future')
   // An offset can move a date past the last year that a timestamp can represent.
-  if (at !== null && at > MAX_TIME) throw invalid('expires_at', 'must be before the year 10000')
-  return { ...rest, expires_at: at }
+  if (expiresAt !== null && expiresAt > MAX_TIME) throw invalid('expires_at', 'must be before the year 10000')
+  return { ...columns, expires_at: expiresAt }
 }

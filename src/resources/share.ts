@@ -23,13 +23,13 @@ const toShare = ({ base_url }: Context, row: ShareRow): Share => ({
   created_at: timestamp(row.created_at),
 })
 
-const one = (context: Context, row: ShareRow) => ({ share_id: row.id, share: toShare(context, row) })
+const withId = (context: Context, row: ShareRow) => ({ share_id: row.id, share: toShare(context, row) })
 
-const own = ({ principal }: Context, id: string) =>
+const isOwnedByCaller = ({ principal }: Context, id: string) =>
   and(eq(shares.id, id), eq(shares.organization_id, principal.organization_id))
 
 async function findShare(context: Context, id: string): Promise<ShareRow> {
-  const row = await context.db.select().from(shares).where(own(context, id)).get()
+  const row = await context.db.select().from(shares).where(isOwnedByCaller(context, id)).get()
   if (!row) throw notFound('share')
   return row
 }
@@ -41,7 +41,7 @@ const randomSlug = () => randomBase62(22).toLowerCase()
 const slugColumns = (slug: string | null) => ({ slug: slug ?? randomSlug(), is_slug_own: slug !== null })
 
 /** The columns of a slug and a password, if the request sets them. */
-async function ownColumns({
+async function slugAndPasswordColumns({
   slug,
   password,
 }: {
@@ -54,10 +54,10 @@ async function ownColumns({
   }
 }
 
-const taken = (slug: string) => new ApiError('slug_taken', `/s/${slug} is or was a share; choose another slug`)
+const slugTaken = (slug: string) => new ApiError('slug_taken', `/s/${slug} is or was a share; choose another slug`)
 
 /** Whether no other share has used a slug before. */
-const isFresh = (slug: string, id: string) =>
+const isUnusedSlug = (slug: string, id: string) =>
   sql`not exists (select 1 from former_slugs where former_slugs.slug = ${slug} and former_slugs.share_id <> ${id})`
 
 export const shareHandlers: Handlers<typeof shareOperations> = {
@@ -75,13 +75,13 @@ export const shareHandlers: Handlers<typeof shareOperations> = {
     return { count, shares: rows.map((row) => toShare(context, row)) }
   },
 
-  async createShare({ body: { scope, id, slug = null, password, ...rest } }, context) {
+  async createShare({ body: { scope, id, slug = null, password, ...restrictions } }, context) {
     const { db, now, principal } = context
     const { organization_id } = principal
     await FIND[scope](context, id)
     const values = {
-      ...(await toColumns(context, rest)),
-      ...(await ownColumns({ password })),
+      ...(await toColumns(context, restrictions)),
+      ...(await slugAndPasswordColumns({ password })),
       ...slugColumns(slug),
       id: newId(),
       organization_id,
@@ -90,45 +90,52 @@ export const shareHandlers: Handlers<typeof shareOperations> = {
       seq: sql`(select coalesce(max(seq), 0) + 1 from shares where organization_id = ${organization_id})`,
       created_at: now,
     }
-    const fresh = isFresh(values.slug, values.id)
-    const isThere = sql`${TABLE_OF[scope]} where id = ${id} and organization_id = ${organization_id} and ${fresh}`
+    const isUnused = isUnusedSlug(values.slug, values.id)
+    const source = sql`${TABLE_OF[scope]} where id = ${id} and organization_id = ${organization_id} and ${isUnused}`
     const [[row]] = await db.batch([
-      insertFrom(db, shares, values, isThere).onConflictDoNothing({ target: shares.slug }).returning(),
+      insertFrom(db, shares, values, source).onConflictDoNothing({ target: shares.slug }).returning(),
       recordEvents(context, 'share.created', sql`shares where id = ${values.id}`),
     ])
-    if (row) return one(context, row)
+    if (row) return withId(context, row)
     await FIND[scope](context, id)
-    throw taken(values.slug)
+    throw slugTaken(values.slug)
   },
 
-  getShare: async ({ params }, context) => one(context, await findShare(context, params.share_id)),
+  getShare: async ({ params }, context) => withId(context, await findShare(context, params.share_id)),
 
   async updateShare({ params, body }, context) {
     const { db } = context
-    const { slug, password, ...rest } = body
+    const { slug, password, ...restrictions } = body
     const row = await findShare(context, params.share_id)
-    const values = { ...(await toColumns(context, rest)), ...(await ownColumns({ slug, password })) }
-    if (Object.keys(values).length === 0) return one(context, row)
-    const others = db
+    const values = {
+      ...(await toColumns(context, restrictions)),
+      ...(await slugAndPasswordColumns({ slug, password })),
+    }
+    if (Object.keys(values).length === 0) return withId(context, row)
+    const otherShares = db
       .select({ id: sql`1` })
       .from(sql`shares as another`)
       .where(and(eq(sql`another.slug`, values.slug ?? ''), ne(sql`another.id`, row.id)))
-    const free = and(own(context, row.id), notExists(others), isFresh(values.slug ?? '', row.id))
+    const isFree = and(
+      isOwnedByCaller(context, row.id),
+      notExists(otherShares),
+      isUnusedSlug(values.slug ?? '', row.id),
+    )
     const [, [updated]] = await db.batch([
-      recordEvents(context, 'share.updated', sql`shares where ${free}`, { changed: Object.keys(body) }),
-      db.update(shares).set(values).where(free).returning(),
+      recordEvents(context, 'share.updated', sql`shares where ${isFree}`, { changed: Object.keys(body) }),
+      db.update(shares).set(values).where(isFree).returning(),
     ])
     context.memory.keys.forget(row.id)
-    if (updated) return one(context, updated)
+    if (updated) return withId(context, updated)
     await findShare(context, row.id)
-    throw taken(values.slug ?? '')
+    throw slugTaken(values.slug ?? '')
   },
 
   async revokeShare({ params }, context) {
     const row = await findShare(context, params.share_id)
     const [, revoked] = await context.db.batch([
-      recordEvents(context, 'share.revoked', sql`shares where ${own(context, row.id)}`),
-      context.db.delete(shares).where(own(context, row.id)).returning({ id: shares.id }),
+      recordEvents(context, 'share.revoked', sql`shares where ${isOwnedByCaller(context, row.id)}`),
+      context.db.delete(shares).where(isOwnedByCaller(context, row.id)).returning({ id: shares.id }),
     ])
     context.memory.keys.forget(row.id)
     if (revoked.length === 0) throw notFound('share')

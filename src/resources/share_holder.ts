@@ -33,24 +33,25 @@ const keyOf = (env: Env, usage: 'sign' | 'verify') =>
     [usage],
   )
 
-type Locked = Pick<ShareRow, 'id' | 'password_hash'>
+type LockedShare = Pick<ShareRow, 'id' | 'password_hash'>
 
-const proven = ({ id, password_hash }: Locked, ends: string) => encoder.encode(`${id}\n${password_hash}\n${ends}`)
+const signedText = ({ id, password_hash }: LockedShare, ends: string) =>
+  encoder.encode(`${id}\n${password_hash}\n${ends}`)
 
 /** Returns the key of the share's page. Only call it after the password was checked. */
 export async function shareKey(env: Env, share: ShareRow, now: number): Promise<string> {
   if (share.password_hash === null) return `${PREFIX}${share.slug}`
   const ends = String(now + UNLOCKED_FOR)
-  const signature = await crypto.subtle.sign('HMAC', await keyOf(env, 'sign'), proven(share, ends))
+  const signature = await crypto.subtle.sign('HMAC', await keyOf(env, 'sign'), signedText(share, ends))
   return `${PREFIX}${share.slug}.${ends}.${toHex(new Uint8Array(signature))}`
 }
 
 /** Whether a key opens a share. Checked on every request, because the cache is keyed by the slug alone. */
-async function opens(env: Env, secret: string, share: Locked): Promise<boolean> {
+async function opens(env: Env, secret: string, share: LockedShare): Promise<boolean> {
   if (share.password_hash === null) return true
   const [, ends, signature] = partsOf(secret)
   if (!ends || !signature || Number(ends) <= Date.now()) return false
-  return crypto.subtle.verify('HMAC', await keyOf(env, 'verify'), fromHex(signature), proven(share, ends))
+  return crypto.subtle.verify('HMAC', await keyOf(env, 'verify'), fromHex(signature), signedText(share, ends))
 }
 
 /** The cache key of a share: the same for all of its keys, because any number of them can be made up. */

@@ -18,8 +18,8 @@ export const hasEnded = ({ expires_at }: ShareRow, now: number) => expires_at !=
 export async function openShare(env: Env, slug: string, now: number): Promise<ShareRow> {
   const share = await shareAt(env, slug)
   if (!share) {
-    const former = await openDatabase(env.DB).get(sql`select 1 from former_slugs where slug = ${slug}`)
-    throw former ? new ApiError('share_revoked', 'This share was revoked') : notFound('share')
+    const wasRevoked = await openDatabase(env.DB).get(sql`select 1 from former_slugs where slug = ${slug}`)
+    throw wasRevoked ? new ApiError('share_revoked', 'This share was revoked') : notFound('share')
   }
   if (hasEnded(share, now)) throw new ApiError('session_expired', 'This share has ended')
   return share

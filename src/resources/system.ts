@@ -13,20 +13,20 @@ import { startTranscode } from '../pipeline/transcode/start.ts'
 import { timestamp } from './session.ts'
 
 /** Milliseconds until the database counts as unresponsive, and the sweep, which runs every minute, as stalled. */
-const DATABASE_PATIENCE = 2000
-const SWEEP_PATIENCE = 5 * 60_000
+const DATABASE_TIMEOUT = 2000
+const SWEEP_TIMEOUT = 5 * 60_000
 const DAY = 24 * 3600_000
 /** Tracks that one call starts at most, and how many concurrently. */
 const MAX_STARTED = 100
 const AT_ONCE = 10
 
 /** The result of a database query and its duration in milliseconds; null when it fails or takes too long. */
-async function askDatabase<T>(question: Promise<T>): Promise<{ answer: T; milliseconds: number } | null> {
-  const began = Date.now()
-  const { promise: late, reject } = Promise.withResolvers<never>()
-  const timer = setTimeout(() => reject(new Error(`no answer after ${DATABASE_PATIENCE} ms`)), DATABASE_PATIENCE)
+async function timeQuery<T>(query: Promise<T>): Promise<{ answer: T; milliseconds: number } | null> {
+  const startedAt = Date.now()
+  const { promise: timeout, reject } = Promise.withResolvers<never>()
+  const timer = setTimeout(() => reject(new Error(`no answer after ${DATABASE_TIMEOUT} ms`)), DATABASE_TIMEOUT)
   try {
-    return { answer: await Promise.race([question, late]), milliseconds: Date.now() - began }
+    return { answer: await Promise.race([query, timeout]), milliseconds: Date.now() - startedAt }
   } catch (error) {
     console.error(JSON.stringify({ event: 'database_silent', error: describeError(error) }))
     return null
@@ -37,26 +37,26 @@ async function askDatabase<T>(question: Promise<T>): Promise<{ answer: T; millis
 
 type Beats = Awaited<ReturnType<typeof lastBeats>>
 
-const standsStill = ({ sweep, seen }: Beats, now: number) => now - (sweep ?? seen ?? now) > SWEEP_PATIENCE
+const isStalled = ({ sweep, seen }: Beats, now: number) => now - (sweep ?? seen ?? now) > SWEEP_TIMEOUT
 
 /**
  * Returns which parts that report through the database fail; reads one row. In a deployment that never swept, the sweep's time counts from
  * the first check.
  */
 export async function failingRows(db: Database): Promise<SystemPart[]> {
-  const beats = (await askDatabase(lastBeats(db)))?.answer
-  if (!beats) return ['database']
-  if (!beats.sweep && !beats.seen) await beat(db, 'seen', Number.MAX_SAFE_INTEGER)
-  return standsStill(beats, Date.now()) ? ['sweep'] : []
+  const heartbeats = (await timeQuery(lastBeats(db)))?.answer
+  if (!heartbeats) return ['database']
+  if (!heartbeats.sweep && !heartbeats.seen) await beat(db, 'seen', Number.MAX_SAFE_INTEGER)
+  return isStalled(heartbeats, Date.now()) ? ['sweep'] : []
 }
 
 const kind = sql<string>`payload ->> 'kind'`
 const code = sql<string>`coalesce(error ->> 'code', 'unknown')`
 const count = sql<number>`count(*)`.as('count')
-const passing = sql`${code} in ${among(PASSING)}`
+const isTransient = sql`${code} in ${among(PASSING)}`
 
 /** Jobs with a possibly transient error, whose track still has the state that the job left. */
-const retryable = sql`${passing} and exists (select 1 from tracks
+const isRetryable = sql`${isTransient} and exists (select 1 from tracks
   where id = payload ->> 'track_id' and job_id = jobs.id and status in ('failed', 'incomplete'))`
 
 // SQLite uses a partial index only if the statement contains its condition verbatim.
@@ -64,11 +64,11 @@ const failedSince = (since: number) => sql`state = 'failed' and jobs.created_at 
 
 /** Jobs of all organizations: open ones, those of one day that have ended, and error codes of the failed ones. */
 function readJobs(db: Database, now: number) {
-  const held = sql<number>`sum(slot is not null)`.as('held')
+  const running = sql<number>`sum(slot is not null)`.as('held')
   const oldest = sql<number>`min(created_at)`.as('oldest')
   return db.batch([
     db
-      .select({ kind: kind.as('kind'), count, oldest, held })
+      .select({ kind: kind.as('kind'), count, oldest, held: running })
       .from(jobs)
       .where(sql`state = 'open'`)
       .groupBy(kind),
@@ -78,7 +78,7 @@ function readJobs(db: Database, now: number) {
       .where(sql`created_at >= ${now - DAY} and state <> 'open'`)
       .groupBy(kind, jobs.state),
     db
-      .select({ code: code.as('code'), count, retryable: sql<number>`sum(${retryable})`.as('retryable') })
+      .select({ code: code.as('code'), count, retryable: sql<number>`sum(${isRetryable})`.as('retryable') })
       .from(jobs)
       .where(failedSince(now - DAY))
       .groupBy(code)
@@ -88,12 +88,12 @@ function readJobs(db: Database, now: number) {
 
 /** Failed jobs whose tracks can be processed again. */
 const retryableSince = (since: number, only: string | undefined) =>
-  and(failedSince(since), retryable, only === undefined ? undefined : sql`${code} = ${only}`)
+  and(failedSince(since), isRetryable, only === undefined ? undefined : sql`${code} = ${only}`)
 
-type Failed = { job_id: string; id: string; organization_id: string; source_path: string | null }
+type FailedTrack = { job_id: string; id: string; organization_id: string; source_path: string | null }
 
 /** Starts a track's transcode, unless another request did or its source is gone. */
-async function startAgain(context: Context, { job_id, source_path, ...track }: Failed): Promise<boolean> {
+async function startAgain(context: Context, { job_id, source_path, ...track }: FailedTrack): Promise<boolean> {
   const source = await findFile(context.env, source_path)
   if (source) {
     const condition = sql`job_id = ${job_id} and status in ('failed', 'incomplete')`
@@ -109,17 +109,17 @@ async function startAgain(context: Context, { job_id, source_path, ...track }: F
 
 export const systemHandlers: Handlers<typeof systemOperations> = {
   async getSystem(_input, { env, db, now }) {
-    const [pulse, slots] = await Promise.all([askDatabase(lastBeats(db)), transcoderSlots(env)])
-    const [open, ended, failures] = pulse ? await readJobs(db, now) : [[], [], []]
-    const beats = pulse?.answer ?? {}
+    const [databaseCheck, slots] = await Promise.all([timeQuery(lastBeats(db)), transcoderSlots(env)])
+    const [open, ended, failures] = databaseCheck ? await readJobs(db, now) : [[], [], []]
+    const heartbeats = databaseCheck?.answer ?? {}
     const failing: SystemPart[] = [
-      ...(pulse ? [] : ['database' as const]),
-      ...(standsStill(beats, now) ? ['sweep' as const] : []),
+      ...(databaseCheck ? [] : ['database' as const]),
+      ...(isStalled(heartbeats, now) ? ['sweep' as const] : []),
       ...(slots > 0 ? [] : ['transcoder' as const]),
     ]
     const system: System = {
       failing,
-      database: { answers: pulse !== null, milliseconds: pulse?.milliseconds ?? null },
+      database: { answers: databaseCheck !== null, milliseconds: databaseCheck?.milliseconds ?? null },
       transcoder: {
         answers: slots > 0,
         slots,
@@ -135,8 +135,8 @@ export const systemHandlers: Handlers<typeof systemOperations> = {
         ...ended.map((row) => ({ ...row, oldest_age: null })),
       ],
       failures,
-      last_sweep_at: beats.sweep === undefined ? null : timestamp(beats.sweep),
-      last_event_at: beats.event === undefined ? null : timestamp(beats.event),
+      last_sweep_at: heartbeats.sweep === undefined ? null : timestamp(heartbeats.sweep),
+      last_event_at: heartbeats.event === undefined ? null : timestamp(heartbeats.event),
     }
     return { system }
   },
@@ -154,11 +154,11 @@ export const systemHandlers: Handlers<typeof systemOperations> = {
       .limit(MAX_STARTED)
     let started = 0
     for (let at = 0; at < found.length; at += AT_ONCE) {
-      const some = await Promise.all(found.slice(at, at + AT_ONCE).map((track) => startAgain(context, track)))
-      started += some.filter(Boolean).length
+      const results = await Promise.all(found.slice(at, at + AT_ONCE).map((track) => startAgain(context, track)))
+      started += results.filter(Boolean).length
     }
     for (const owner of new Set(found.map((track) => track.organization_id))) forget(owner)
-    const [rest] = await db.select({ count }).from(jobs).where(where)
-    return { started, left: rest?.count ?? 0 }
+    const [remaining] = await db.select({ count }).from(jobs).where(where)
+    return { started, left: remaining?.count ?? 0 }
   },
 }

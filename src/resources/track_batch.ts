@@ -25,15 +25,15 @@ const { id, organization_id, collection_id, folder_id, index, cover_path, job_id
 const columns = { id, organization_id, collection_id, folder_id, index, cover_path, job_id, source_path, status }
 
 /** The `+` makes SQLite look up the ids instead of walking all tracks of the organization. */
-const isOwn = ({ principal }: Context) => sql`+${organization_id} = ${principal.organization_id}`
+const isOwnedByCaller = ({ principal }: Context) => sql`+${organization_id} = ${principal.organization_id}`
 
 /** The tracks of the caller's organization with these ids. */
 const ownTracks = (context: Context, ids: string[]) =>
   context.db
     .select(columns)
     .from(tracks)
-    .where(and(inArray(id, among(ids)), isOwn(context), isInCollection))
-type Row = Awaited<ReturnType<typeof ownTracks>>[number]
+    .where(and(inArray(id, among(ids)), isOwnedByCaller(context), isInCollection))
+type OwnTrackRow = Awaited<ReturnType<typeof ownTracks>>[number]
 
 const ownCollections = ({ db, principal }: Context, ids: string[]) =>
   db
@@ -47,22 +47,22 @@ const ownCollections = ({ db, principal }: Context, ids: string[]) =>
  * Moves tracks to the end of other collections, in the requested order. First each track gets its position and then its collection, because
  * separate triggers maintain the counts of the two changes. The files are not moved.
  */
-function moved(context: Context, moves: Change<'move'>[]) {
+function moveStatements(context: Context, moves: Change<'move'>[]) {
   const { db, now } = context
   const goal = sql`(select value ->> 'track_id' as moved_id, value ->> 'collection_id' as goal_id, key as n
     from json_each(${JSON.stringify(moves)})) as goal`
   // The tracks of a deleted or trashed collection are hidden, although their rows exist.
-  const movable = sql`${isInCollection} and tracks.id = moved_id and ${isOwn(context)} and tracks.collection_id <> goal_id
+  const movable = sql`${isInCollection} and tracks.id = moved_id and ${isOwnedByCaller(context)} and tracks.collection_id <> goal_id
     and exists (select 1 from collections where collections.id = goal_id)`
-  const place = sql`coalesce((select max("order") from tracks as other where other.collection_id = goal_id), 0)
+  const position = sql`coalesce((select max("order") from tracks as other where other.collection_id = goal_id), 0)
     + row_number() over (partition by goal_id order by n)`
-  const facts = { collection_id: sql`goal_id`, changed: ['collection_id'] }
+  const eventFields = { collection_id: sql`goal_id`, changed: ['collection_id'] }
   return [
-    recordEvents(context, 'track.updated', sql`${goal} cross join tracks where ${movable}`, facts),
+    recordEvents(context, 'track.updated', sql`${goal} cross join tracks where ${movable}`, eventFields),
     db
       .update(tracks)
       .set({ order: sql`place` })
-      .from(sql`(select moved_id, ${place} as place from ${goal} cross join tracks where ${movable}) as placed`)
+      .from(sql`(select moved_id, ${position} as place from ${goal} cross join tracks where ${movable}) as placed`)
       .where(sql`tracks.id = moved_id`),
     db
       .update(tracks)
@@ -77,14 +77,14 @@ function moved(context: Context, moves: Change<'move'>[]) {
 }
 
 /** Finds the sources of tracks to reprocess; returns the ids of those without one in `missing`. */
-async function sourcesOf({ env }: Context, rows: Row[]) {
-  const found = await Promise.all(
+async function sourcesOf({ env }: Context, rows: OwnTrackRow[]) {
+  const sourceFiles = await Promise.all(
     rows.map(async ({ id, source_path }) => ({ id, source: await findFile(env, source_path) })),
   )
-  const sources = found.flatMap(({ id: track_id, source }) =>
+  const sources = sourceFiles.flatMap(({ id: track_id, source }) =>
     source ? [{ job_id: newId(), track_id, source_path: source.path, source_size: source.size }] : [],
   )
-  return { sources, missing: found.filter(({ source }) => !source).map((row) => row.id) }
+  return { sources, missing: sourceFiles.filter(({ source }) => !source).map((row) => row.id) }
 }
 
 /** The reason of each refused change, by the track's id. */
@@ -97,8 +97,8 @@ export const trackBatchHandlers: Handlers<typeof trackBatchOperations> = {
     const twice = ids.findIndex((track_id, at) => ids.indexOf(track_id) < at)
     if (twice >= 0) throw invalid(`changes.${twice}.track_id`, 'stands in the list twice')
     const refused: Refusals = new Map()
-    const goals = changes.flatMap((change) => (change.action === 'move' ? [change.collection_id] : []))
-    const [found, targets] = await db.batch([ownTracks(context, ids), ownCollections(context, goals)])
+    const goalIds = changes.flatMap((change) => (change.action === 'move' ? [change.collection_id] : []))
+    const [found, targets] = await db.batch([ownTracks(context, ids), ownCollections(context, goalIds)])
     const rows = new Map(found.map((row) => [row.id, row]))
     const reachable = new Set(targets.map((target) => target.id))
     for (const change of changes) {
@@ -106,19 +106,20 @@ export const trackBatchHandlers: Handlers<typeof trackBatchOperations> = {
       else if (change.action === 'move' && !reachable.has(change.collection_id))
         refused.set(change.track_id, notFound('collection'))
     }
-    const to = <A extends TrackChange['action']>(action: A) =>
+    const acceptedChanges = <A extends TrackChange['action']>(action: A) =>
       changes.filter((change): change is Change<A> => change.action === action && !refused.has(change.track_id))
-    const rowsTo = (action: TrackChange['action']) => to(action).map((change) => rows.get(change.track_id)!)
+    const rowsTo = (action: TrackChange['action']) =>
+      acceptedChanges(action).map((change) => rows.get(change.track_id)!)
 
     const { sources, missing } = await sourcesOf(context, rowsTo('reprocess'))
     for (const track_id of missing) refused.set(track_id, notUploaded())
-    const updates = to('update').flatMap(({ action: _action, track_id, ...fields }) => {
+    const updates = acceptedChanges('update').flatMap(({ action: _action, track_id, ...fields }) => {
       const values = updated(fields, now)
       return values ? [{ track_id, values, changed: changedBy(values) }] : []
     })
     const changed = sql`(select value ->> 'track_id' as changed_id, value -> 'changed' as changed
       from json_each(${JSON.stringify(updates.map(({ values: _values, ...update }) => update))})) cross join tracks
-      where tracks.id = changed_id and ${isOwn(context)}`
+      where tracks.id = changed_id and ${isOwnedByCaller(context)}`
     const { statements, purges } = deletion(context, rowsTo('delete'))
     const results = await db.batch([
       ...statements,
@@ -127,9 +128,9 @@ export const trackBatchHandlers: Handlers<typeof trackBatchOperations> = {
         db
           .update(tracks)
           .set({ ...values, ...refolded('tracks', values) })
-          .where(and(eq(id, track_id), isOwn(context))),
+          .where(and(eq(id, track_id), isOwnedByCaller(context))),
       ),
-      ...moved(context, to('move')),
+      ...moveStatements(context, acceptedChanges('move')),
       ...restart(context, principal.organization_id, sources),
       ownTracks(context, ids),
     ])
@@ -137,22 +138,22 @@ export const trackBatchHandlers: Handlers<typeof trackBatchOperations> = {
 
     // Concurrent changes are detected from the resulting rows.
     const deleted = new Set((results[1] as { id: string }[]).map((row) => row.id))
-    const after = new Map((results.at(-1) as Row[]).map((row) => [row.id, row]))
+    const rowsAfter = new Map((results.at(-1) as OwnTrackRow[]).map((row) => [row.id, row]))
     const jobs = new Map(sources.map((source) => [source.track_id, source.job_id]))
-    const lost = (change: TrackChange) => {
-      const row = after.get(change.track_id)
+    const conflictOf = (change: TrackChange) => {
+      const row = rowsAfter.get(change.track_id)
       if (change.action === 'delete' ? !deleted.has(change.track_id) : !row) return notFound('track')
       if (change.action === 'move' && row!.collection_id !== change.collection_id) return notFound('collection')
       // A track that is being processed anyway does not need another job.
-      const isBegun = row?.job_id === jobs.get(change.track_id) || row?.status.endsWith('processing')
-      return change.action === 'reprocess' && !isBegun ? notUploaded('Another file has come meanwhile') : undefined
+      const isStarted = row?.job_id === jobs.get(change.track_id) || row?.status.endsWith('processing')
+      return change.action === 'reprocess' && !isStarted ? notUploaded('Another file has come meanwhile') : undefined
     }
     for (const change of changes) {
-      const error = refused.has(change.track_id) ? undefined : lost(change)
+      const error = refused.has(change.track_id) ? undefined : conflictOf(change)
       if (error) refused.set(change.track_id, error)
     }
-    const begun = sources.find(({ track_id, job_id }) => after.get(track_id)?.job_id === job_id)
-    if (begun) await sendJob(context, { id: begun.job_id, payload: { kind: 'transcode' } })
+    const started = sources.find(({ track_id, job_id }) => rowsAfter.get(track_id)?.job_id === job_id)
+    if (started) await sendJob(context, { id: started.job_id, payload: { kind: 'transcode' } })
     const answers = changes.map(({ track_id, action }) => {
       const error = refused.get(track_id)
       return { track_id, action, ok: !error, ...(error && { code: error.code, message: error.message }) }

@@ -20,22 +20,22 @@ import { deleteSome, deleteTrashed, MAX_DELETED } from '../pipeline/trash.ts'
 import { readPage } from './page.ts'
 import { timestamp } from './session.ts'
 
-const { content: _content, folder_id: _folder_id, ...listed } = getTableColumns(trash)
-type Listed = Omit<typeof trash.$inferSelect, 'content' | 'folder_id'>
+const { content: _content, folder_id: _folder_id, ...itemColumns } = getTableColumns(trash)
+type TrashRow = Omit<typeof trash.$inferSelect, 'content' | 'folder_id'>
 
-const toItem = (row: Listed): TrashedItem => ({
+const toItem = (row: TrashRow): TrashedItem => ({
   ...row,
   trashed_at: timestamp(row.trashed_at),
   expires_at: timestamp(row.expires_at),
 })
 
-const own = ({ principal }: Context, id: string) =>
+const isOwnedByCaller = ({ principal }: Context, id: string) =>
   and(eq(trash.id, id), eq(trash.organization_id, principal.organization_id))
 
 const itemNotFound = () => notFound('item in the trash')
 
 /** Selects the columns from the stored content. A column added since then gets its default. */
-function unpacked(table: (typeof TABLE_OF)[PlayScope]): Record<string, SQL> {
+function columnsFromContent(table: (typeof TABLE_OF)[PlayScope]): Record<string, SQL> {
   const columns = Object.entries(getTableColumns(table)).map(([name, column]) => {
     const value = sql.raw(`content ->> '${name}'`)
     const { notNull, default: initial } = column
@@ -45,11 +45,11 @@ function unpacked(table: (typeof TABLE_OF)[PlayScope]): Record<string, SQL> {
 }
 
 /** The number that orders a row in its list: its previous one, or the last if another row has taken it. */
-function placed(table: string, owner: string, key: string): SQL {
-  const old = `content ->> '${key}'`
-  const others = `"${table}" as others where others."${owner}" = content ->> '${owner}'`
-  return sql.raw(`iif(exists (select 1 from ${others} and others."${key}" = ${old}),
-    (select max(others."${key}") + 1 from ${others}), ${old})`)
+function orderFromContent(table: string, owner: string, key: string): SQL {
+  const previousOrder = `content ->> '${key}'`
+  const otherRows = `"${table}" as others where others."${owner}" = content ->> '${owner}'`
+  return sql.raw(`iif(exists (select 1 from ${otherRows} and others."${key}" = ${previousOrder}),
+    (select max(others."${key}") + 1 from ${otherRows}), ${previousOrder})`)
 }
 
 const files = sql`content ->> 'files'`
@@ -57,9 +57,9 @@ const files = sql`content ->> 'files'`
 const keptFiles = sql`iif(${files} is null or (${files}) ->> '$[0].is_early' = 1, null, ${definedFiles(files)})`
 
 /** Columns that differ after a restore. */
-const CHANGED: Record<PlayScope, (now: number) => Record<string, SQL>> = {
+const CHANGED_COLUMNS: Record<PlayScope, (now: number) => Record<string, SQL>> = {
   track: (now) => ({
-    order: placed('tracks', 'collection_id', 'order'),
+    order: orderFromContent('tracks', 'collection_id', 'order'),
     files: keptFiles,
     // A cover job that has ended in the meantime is dropped.
     cover_job_id: sql`iif(content ->> 'cover_path' is not null or exists (
@@ -67,17 +67,17 @@ const CHANGED: Record<PlayScope, (now: number) => Record<string, SQL>> = {
     // Its upload may have arrived in the meantime.
     next_check_at: sql`${now}`,
   }),
-  collection: () => ({ seq: placed('collections', 'organization_id', 'seq') }),
+  collection: () => ({ seq: orderFromContent('collections', 'organization_id', 'seq') }),
   playlist: () => ({
-    seq: placed('playlists', 'organization_id', 'seq'),
+    seq: orderFromContent('playlists', 'organization_id', 'seq'),
     // Starts at zero; the restored tracks are counted as they return.
     track_count: sql`0`,
     version: sql`content ->> 'version' + 1`,
   }),
 }
 
-async function findItem(context: Context, id: string): Promise<Listed> {
-  const row = await context.db.select(listed).from(trash).where(own(context, id)).get()
+async function findItem(context: Context, id: string): Promise<TrashRow> {
+  const row = await context.db.select(itemColumns).from(trash).where(isOwnedByCaller(context, id)).get()
   if (!row) throw itemNotFound()
   return row
 }
@@ -86,37 +86,37 @@ async function findItem(context: Context, id: string): Promise<Listed> {
  * The batch that restores an item: its row, its playlist positions, and interrupted transcodes. The first statement returns the row, the last
  * one the started jobs.
  */
-function restoration(context: Context, { id, scope, organization_id }: Listed) {
+function restoration(context: Context, { id, scope, organization_id }: TrashRow) {
   const { db, now } = context
   const table = TABLE_OF[scope]
-  const mine = own(context, id)
+  const isItem = isOwnedByCaller(context, id)
   const source =
     scope === 'track'
-      ? sql`trash where ${mine} and exists (select 1 from collections where collections.id = trash.collection_id)`
-      : sql`trash where ${mine}`
-  const places = {
+      ? sql`trash where ${isItem} and exists (select 1 from collections where collections.id = trash.collection_id)`
+      : sql`trash where ${isItem}`
+  const hiddenEntries = {
     track: [sql`track_id = ${id}`],
     collection: [sql`track_id in (select id from tracks where collection_id = ${id})`],
     playlist: waitingFor(id),
   }
-  const found = scope === 'track' ? sql`id = ${id}` : sql`collection_id = ${id}`
+  const isRestored = scope === 'track' ? sql`id = ${id}` : sql`collection_id = ${id}`
   const unused = pathsWithout(sql`coalesce(${files}, '[]')`, sql`coalesce(${keptFiles}, '[]')`)
-  const rest: BatchItem<'sqlite'>[] = [
+  const otherStatements: BatchItem<'sqlite'>[] = [
     ...(scope === 'track' ? [purgeLaterFrom(context, organization_id, unused, source)] : []),
-    ...places[scope].flatMap((some) => [...showPlaces(context, some, scope !== 'playlist')]),
+    ...hiddenEntries[scope].flatMap((condition) => [...showPlaces(context, condition, scope !== 'playlist')]),
     recordEvents(
       context,
       `${scope}.created`,
-      sql`${table} where id = ${id} and exists (select 1 from trash where ${mine})`,
+      sql`${table} where id = ${id} and exists (select 1 from trash where ${isItem})`,
       {
         is_restored: true,
       },
     ),
-    db.delete(trash).where(and(mine, sql`exists (select 1 from ${table} where id = ${id})`)),
-    ...(scope === 'playlist' ? [] : insertTranscodesAgain(context, organization_id, found)),
+    db.delete(trash).where(and(isItem, sql`exists (select 1 from ${table} where id = ${id})`)),
+    ...(scope === 'playlist' ? [] : insertTranscodesAgain(context, organization_id, isRestored)),
   ]
-  const values = { ...unpacked(table), ...CHANGED[scope](now) }
-  return [insertFrom(db, table, values as never, source).returning({ id: table.id }), ...rest] as const
+  const values = { ...columnsFromContent(table), ...CHANGED_COLUMNS[scope](now) }
+  return [insertFrom(db, table, values as never, source).returning({ id: table.id }), ...otherStatements] as const
 }
 
 export const trashHandlers: Handlers<typeof trashOperations> = {
@@ -128,7 +128,7 @@ export const trashHandlers: Handlers<typeof trashOperations> = {
       descending: true,
       of: eq(trash.organization_id, principal.organization_id),
     }
-    const { rows, count } = await readPage(db, list, query, listed)
+    const { rows, count } = await readPage(db, list, query, itemColumns)
     return { count, trash: rows.map(toItem) }
   },
 
@@ -137,7 +137,11 @@ export const trashHandlers: Handlers<typeof trashOperations> = {
     const results = (await context.db.batch(restoration(context, item))) as unknown as { id: string }[][]
     if (results[0]!.length === 0) {
       await findItem(context, trash_id)
-      const parent = await context.db.select(listed).from(trash).where(own(context, item.collection_id!)).get()
+      const parent = await context.db
+        .select(itemColumns)
+        .from(trash)
+        .where(isOwnedByCaller(context, item.collection_id!))
+        .get()
       if (!parent) throw notFound('collection')
       throw new ApiError('collection_in_trash', `${parent.title}, its collection, is in the trash; restore that first`)
     }
@@ -150,18 +154,18 @@ export const trashHandlers: Handlers<typeof trashOperations> = {
   },
 
   async deleteTrash({ params: { trash_id } }, context) {
-    const item = await context.db.select().from(trash).where(own(context, trash_id)).get()
+    const item = await context.db.select().from(trash).where(isOwnedByCaller(context, trash_id)).get()
     if (!item || !(await deleteTrashed(context, item))) throw itemNotFound()
     return { trash_id, deleted_trash: toItem(item) }
   },
 
   async emptyTrash(_input, context) {
     const { db, principal } = context
-    const mine = eq(trash.organization_id, principal.organization_id)
-    const some = await db.select().from(trash).where(mine).orderBy(trash.seq).limit(MAX_DELETED)
-    const deleted = await deleteSome(context, some)
+    const ofOrganization = eq(trash.organization_id, principal.organization_id)
+    const items = await db.select().from(trash).where(ofOrganization).orderBy(trash.seq).limit(MAX_DELETED)
+    const deleted = await deleteSome(context, items)
     const counted = and(eq(listCounts.list, `trash:${principal.organization_id}`), eq(listCounts.level, 0))
-    const left = await db.select({ count: listCounts.count }).from(listCounts).where(counted).get()
-    return { deleted, left: left?.count ?? 0 }
+    const remaining = await db.select({ count: listCounts.count }).from(listCounts).where(counted).get()
+    return { deleted, left: remaining?.count ?? 0 }
   },
 }

@@ -14,14 +14,14 @@ import { checkExpiry, timestamp } from './session.ts'
 import { deletion, findTrack, insertTrack, refreshTrack } from './track.ts'
 
 /** An unexpired upload session of the caller's organization; an expired one only if `goesOn` resolves to true. */
-export async function findUploadSession(context: Context, id: string, goesOn?: () => Promise<boolean>) {
+export async function findUploadSession(context: Context, id: string, mayContinue?: () => Promise<boolean>) {
   const session = await context.db
     .select()
     .from(uploadSessions)
     .where(and(eq(uploadSessions.id, id), eq(uploadSessions.organization_id, context.principal.organization_id)))
     .get()
   if (session && !(await mayReach(context, 'collection', session.collection_id))) throw notFound('upload session')
-  if (session && session.expires_at <= context.now && (await goesOn?.())) return session
+  if (session && session.expires_at <= context.now && (await mayContinue?.())) return session
   return checkExpiry('upload session', session, context.now)
 }
 
@@ -36,7 +36,7 @@ export async function findSessionTrack(
 }
 
 /** Whether a track's file was or is uploaded in parts, which may take longer than a session. */
-async function cameInParts({ db, now }: Context, track_id: string): Promise<boolean> {
+async function isMultipart({ db, now }: Context, track_id: string): Promise<boolean> {
   const { id, track_id: track, expires_at } = multipartUploads
   const row = await db
     .select({ id })
@@ -102,7 +102,7 @@ export const uploadHandlers: Handlers<typeof uploadOperations> = {
 
   async getSessionTrack({ params }, context) {
     const { upload_session_id, track_id } = params
-    const session = await findUploadSession(context, upload_session_id, () => cameInParts(context, track_id))
+    const session = await findUploadSession(context, upload_session_id, () => isMultipart(context, track_id))
     const track = await refreshTrack(context, params.track_id)
     if (track.upload_session_id !== session.id) throw notFound('track')
     const { progress = null, error = null } = track.info

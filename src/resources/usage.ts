@@ -8,7 +8,7 @@ import { firstDay } from '../pipeline/usage.ts'
 
 const DAY = 24 * 3600_000
 /** Days in the response if the request sets no start. */
-const USUAL = 30
+const DEFAULT_DAYS = 30
 
 const dateOf = (time: number) => new Date(time).toISOString().slice(0, 10)
 
@@ -17,8 +17,8 @@ export const usageHandlers: Handlers<typeof usageOperations> = {
     const [first, today] = [firstDay(now), dateOf(now)]
     const { to = today } = query
     if (to < first || to > today) throw invalid('to', `must lie between ${first} and ${today}`)
-    const usual = dateOf(Date.parse(to) - (USUAL - 1) * DAY)
-    const { from = usual < first ? first : usual } = query
+    const defaultFrom = dateOf(Date.parse(to) - (DEFAULT_DAYS - 1) * DAY)
+    const { from = defaultFrom < first ? first : defaultFrom } = query
     if (from < first || from > to) throw invalid('from', `must lie between ${first} and ${to}`)
 
     // At most one row per day, with that day's changes.
@@ -29,8 +29,8 @@ export const usageHandlers: Handlers<typeof usageOperations> = {
       const sum = sums.get(variant)
       sums.set(variant, { variant, bytes: bytes + (sum?.bytes ?? 0), files: files + (sum?.files ?? 0) })
     }
-    const [original, ...made] = sums.values()
-    const variants = made
+    const [original, ...variantSums] = sums.values()
+    const variants = variantSums
       .filter(({ files }) => files > 0)
       .toSorted((a, b) => b.bytes - a.bytes || (a.variant < b.variant ? -1 : 1))
     const days = []

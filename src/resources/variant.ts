@@ -12,31 +12,31 @@ import { insertJob, sendJob } from '../pipeline/jobs.ts'
 import { ownVariants } from '../pipeline/transcode/variant_spec.ts'
 import { variantSettings } from './variant_settings.ts'
 
-type Row = typeof variants.$inferSelect
+type VariantRow = typeof variants.$inferSelect
 
-const own = ({ principal }: Context, id: string) =>
+const isOwnedByCaller = ({ principal }: Context, id: string) =>
   and(eq(variants.id, id), eq(variants.organization_id, principal.organization_id))
 
 /** Returns a custom variant of the caller's organization; throws 404, or 409 for one of the catalogue. */
-async function findOwn(context: Context, id: string): Promise<Row> {
+async function findCustomVariant(context: Context, id: string): Promise<VariantRow> {
   const fixed = CATALOGUE.find((variant) => variant.id === id)
   if (fixed) {
     const message = `${fixed.index} is one of the default variants, which cannot be changed or deleted; define one of your own`
     throw new ApiError('default_variant', message)
   }
-  const row = await context.db.select().from(variants).where(own(context, id)).get()
+  const row = await context.db.select().from(variants).where(isOwnedByCaller(context, id)).get()
   if (!row) throw notFound('variant')
   return row
 }
 
 /** Throws 400 `unknown_variant` for a name that is neither in the catalogue nor the organization's. */
 export async function checkVariants({ db, principal }: Context, names: readonly string[]): Promise<void> {
-  const known = CATALOGUE.map(({ index }) => index)
-  if (names.every((name) => known.includes(name))) return
-  known.push(...(await ownVariants(db, principal.organization_id)).map(({ index }) => index))
+  const knownNames = CATALOGUE.map(({ index }) => index)
+  if (names.every((name) => knownNames.includes(name))) return
+  knownNames.push(...(await ownVariants(db, principal.organization_id)).map(({ index }) => index))
   for (const [at, name] of names.entries()) {
-    if (known.includes(name)) continue
-    throw invalid(`variants.${at}`, `is not a known variant; known are ${known.join(', ')}`, 'unknown_variant')
+    if (knownNames.includes(name)) continue
+    throw invalid(`variants.${at}`, `is not a known variant; known are ${knownNames.join(', ')}`, 'unknown_variant')
   }
 }
 
@@ -90,27 +90,33 @@ export const variantHandlers: Handlers<typeof variantOperations> = {
 
   async getVariant({ params }, context) {
     const variant =
-      CATALOGUE.find(({ id }) => id === params.variant_id) ?? toRendition(await findOwn(context, params.variant_id))
+      CATALOGUE.find(({ id }) => id === params.variant_id) ??
+      toRendition(await findCustomVariant(context, params.variant_id))
     return { variant_id: variant.id, variant }
   },
 
   async updateVariant({ params, body: { name, ...body } }, context) {
-    const found = await findOwn(context, params.variant_id)
+    const found = await findCustomVariant(context, params.variant_id)
     const values = { ...(name !== undefined && { name }), ...variantSettings(found, body) }
-    const row = await context.db.update(variants).set(values).where(own(context, found.id)).returning().get()
+    const row = await context.db
+      .update(variants)
+      .set(values)
+      .where(isOwnedByCaller(context, found.id))
+      .returning()
+      .get()
     if (!row) throw notFound('variant')
     return { variant_id: row.id, variant: toRendition(row) }
   },
 
   async deleteVariant({ params }, context) {
     const { db, principal } = context
-    const found = await findOwn(context, params.variant_id)
+    const found = await findCustomVariant(context, params.variant_id)
     const { id, index } = found
     const payload = { kind: 'purge' as const, prefixes: [], variant: { id, index } }
     const purge = insertJob(context, principal.organization_id, payload)
     const [, [deleted]] = await db.batch([
       purge.insert,
-      db.delete(variants).where(own(context, id)).returning({ id: variants.id }),
+      db.delete(variants).where(isOwnedByCaller(context, id)).returning({ id: variants.id }),
     ])
     await sendJob(context, purge)
     if (!deleted) throw notFound('variant')

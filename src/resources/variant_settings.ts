@@ -3,8 +3,8 @@ import { type AudioCodec, codecOf } from '../contract/facts.ts'
 import type { VariantUpdate } from '../contract/variant.ts'
 import { invalid } from '../errors.ts'
 
-type Row = typeof variants.$inferSelect
-type Settings = Pick<Row, 'type' | 'codec' | 'bitrate' | 'channels' | 'start' | 'length'>
+type VariantRow = typeof variants.$inferSelect
+type Settings = Pick<VariantRow, 'type' | 'codec' | 'bitrate' | 'channels' | 'start' | 'length'>
 
 const DEFAULT_LENGTH = 30
 
@@ -22,19 +22,19 @@ function bitrateFault(codec: AudioCodec, bitrate: number, channels: number | nul
 
 /** The settings of a new variant, or of a changed one; throws 400 for invalid combinations. */
 export function variantSettings(
-  before: Pick<Row, 'type'> & Partial<Settings>,
+  previous: Pick<VariantRow, 'type'> & Partial<Settings>,
   changes: Omit<VariantUpdate, 'name'>,
 ): Settings {
-  const { type } = before
-  const codec = changes.codec ?? before.codec
+  const { type } = previous
+  const codec = changes.codec ?? previous.codec
   if (!codec) throw invalid('codec', 'is required')
   // FLAC has no bitrate, so a value is not carried over to or from a lossy codec.
-  const bitrate = changes.bitrate ?? (codecOf(codec).bitrates ? before.bitrate || undefined : 0)
+  const bitrate = changes.bitrate ?? (codecOf(codec).bitrates ? previous.bitrate || undefined : 0)
   if (bitrate === undefined) throw invalid('bitrate', `is required for ${codec}`)
   const {
-    channels = before.channels ?? null,
-    start = before.start ?? 0,
-    length = before.length ?? DEFAULT_LENGTH,
+    channels = previous.channels ?? null,
+    start = previous.start ?? 0,
+    length = previous.length ?? DEFAULT_LENGTH,
   } = changes
   const fault = bitrateFault(codec, bitrate, channels)
   if (fault) throw invalid('bitrate', fault)

@@ -30,7 +30,7 @@ const toEndpoint = (row: EndpointRow, now: number): WebhookEndpoint => ({
   created_at: timestamp(row.created_at),
 })
 
-const one = (row: EndpointRow, { now }: Context) => ({
+const withId = (row: EndpointRow, { now }: Context) => ({
   webhook_endpoint_id: row.id,
   webhook_endpoint: toEndpoint(row, now),
 })
@@ -50,26 +50,26 @@ function checkUrl({ env, base_url }: Context, url: string): string {
 }
 
 /** Invalidates the cached keys, which store whether the organization has active endpoints. */
-const changed = ({ memory, principal }: Context) => memory.keys.forgetOrganization(principal.organization_id)
+const invalidateKeys = ({ memory, principal }: Context) => memory.keys.forgetOrganization(principal.organization_id)
 
 type Change = [type: 'updated' | 'rotated' | 'deleted', facts?: { changed: string[] }, where?: SQL]
 /** Changes an endpoint and emits an event; the same batch updates its deliveries with `rest`. */
 async function update(
   context: Context,
   id: string,
-  [type, facts, where]: Change,
+  [type, eventFields, where]: Change,
   values: object,
-  rest: BatchItem<'sqlite'>[] = [],
+  otherStatements: BatchItem<'sqlite'>[] = [],
 ) {
   const { db } = context
-  const own = ownEndpoint(context, id)
+  const isOwned = ownEndpoint(context, id)
   const [, [row]] = await db.batch([
-    recordEvents(context, `webhook_endpoint.${type}`, sql`webhook_endpoints where ${and(own, where)}`, facts),
-    db.update(webhookEndpoints).set(values).where(own).returning(),
-    ...rest,
+    recordEvents(context, `webhook_endpoint.${type}`, sql`webhook_endpoints where ${and(isOwned, where)}`, eventFields),
+    db.update(webhookEndpoints).set(values).where(isOwned).returning(),
+    ...otherStatements,
   ])
   if (!row) throw notFound('webhook endpoint')
-  changed(context)
+  invalidateKeys(context)
   return row
 }
 
@@ -104,15 +104,15 @@ export const webhookHandlers: Handlers<typeof webhookOperations> = {
       seq: sql`(select coalesce(max(seq), 0) + 1 from webhook_endpoints where organization_id = ${organization_id})`,
       created_at: now,
     }
-    const isRoom = sql`(select 1) where (select count(*) from webhook_endpoints where ${endpointsOf(context)}) < ${MAX_ENDPOINTS}`
+    const ifRoom = sql`(select 1) where (select count(*) from webhook_endpoints where ${endpointsOf(context)}) < ${MAX_ENDPOINTS}`
     const [[row]] = await db.batch([
-      insertFrom(db, webhookEndpoints, values, isRoom).returning(),
+      insertFrom(db, webhookEndpoints, values, ifRoom).returning(),
       recordEvents(context, 'webhook_endpoint.created', sql`webhook_endpoints where id = ${id}`),
     ])
     if (!row)
       throw new ApiError('webhook_endpoints_full', `An organization may have ${MAX_ENDPOINTS} webhook endpoints`)
-    changed(context)
-    return { ...one(row, context), secret }
+    invalidateKeys(context)
+    return { ...withId(row, context), secret }
   },
 
   async getWebhookEndpoint({ params, query }, context) {
@@ -122,23 +122,23 @@ export const webhookHandlers: Handlers<typeof webhookOperations> = {
   },
 
   async updateWebhookEndpoint({ params, body }, context) {
-    const { url, state, ...rest } = body
+    const { url, state, ...settings } = body
     const row = await findEndpoint(context, params.webhook_endpoint_id)
     const values = {
-      ...rest,
+      ...settings,
       ...(url !== undefined && { url: checkUrl(context, url) }),
       ...(state === 'active' && row.state !== 'active' && ACTIVE),
       ...(state === 'paused' && { state, reason: 'requested' as const }),
     }
-    if (Object.keys(values).length === 0) return one(row, context)
-    const isOrdering = rest.is_ordered && !row.is_ordered
+    if (Object.keys(values).length === 0) return withId(row, context)
+    const isOrdering = settings.is_ordered && !row.is_ordered
     const updated = await update(context, row.id, ['updated', { changed: Object.keys(body) }], values, [
       ...(isOrdering ? [nameSubjects(context, row.id), holdFollowers(context, row.id)] : []),
       ...(state === 'paused' ? [holdAll(context, row.id)] : []),
       ...(state === 'active' ? [releaseHeads(context, row.id)] : []),
     ])
     if (updated.state === 'active' && row.state !== 'active') await nudge(context)
-    return one(updated, context)
+    return withId(updated, context)
   },
 
   async deleteWebhookEndpoint({ params }, context) {
@@ -159,23 +159,23 @@ export const webhookHandlers: Handlers<typeof webhookOperations> = {
       previous_secret_expires_at: now + body.grace_seconds * 1000,
       secret: await seal(env.SIGNING_SECRET, purposeOf(id), secret),
     })
-    return { ...one(row, context), secret }
+    return { ...withId(row, context), secret }
   },
 
   async testWebhookEndpoint({ params }, context) {
     const { db, now } = context
     const { id, organization_id, state } = await findEndpoint(context, params.webhook_endpoint_id)
     if (state !== 'active') throw inactive(state)
-    const there = ownEndpoint(context, id)
+    const isOwned = ownEndpoint(context, id)
     const newest = sql`(select max(seq) from events where events.organization_id = ${organization_id})`
     const [, [sent]] = await db.batch([
-      recordEvents(context, 'webhook.test', sql`webhook_endpoints where ${there}`),
+      recordEvents(context, 'webhook.test', sql`webhook_endpoints where ${isOwned}`),
       // Only this endpoint receives the test event, and it is due immediately.
       insertFrom(
         db,
         webhookDeliveries,
         { endpoint_id: id, seq: newest, due_at: now },
-        sql`webhook_endpoints where ${there}`,
+        sql`webhook_endpoints where ${isOwned}`,
       ).returning({ seq: webhookDeliveries.seq }),
     ])
     if (!sent) throw notFound('webhook endpoint')
@@ -189,14 +189,14 @@ export const webhookHandlers: Handlers<typeof webhookOperations> = {
     const resumed = ['updated', { changed: ['state'] }, sql`state <> 'active'`] satisfies Change
     const row = await update(context, id, resumed, ACTIVE, [releaseHeads(context, id)])
     await nudge(context)
-    return one(row, context)
+    return withId(row, context)
   },
 
   async recoverWebhookEndpoint({ params, body }, context) {
     const endpoint = await findEndpoint(context, params.webhook_endpoint_id)
     const { row, ...recovered } = await recover(context, endpoint, Date.parse(body.since))
-    changed(context)
+    invalidateKeys(context)
     await nudge(context)
-    return { ...one(row, context), ...recovered }
+    return { ...withId(row, context), ...recovered }
   },
 }

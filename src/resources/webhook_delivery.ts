@@ -21,7 +21,7 @@ export const deliveryIdOf = (endpoint_id: string, seq: number) => {
 }
 const seqOf = (id: string) => Number.parseInt(id.slice(0, 8) + id.slice(9, 13), 16)
 
-const last = (name: 'status' | 'error') => sql`attempts ->> ${`$[#-1].${name}`}`
+const ofLastAttempt = (name: 'status' | 'error') => sql`attempts ->> ${`$[#-1].${name}`}`
 const columns = {
   endpoint_id: webhookDeliveries.endpoint_id,
   seq: webhookDeliveries.seq,
@@ -32,11 +32,11 @@ const columns = {
   type: events.type,
   subject: events.subject,
   created_at: events.created_at,
-  status: sql<number | null>`${last('status')}`.as('status'),
-  error: sql<WebhookDelivery['error']>`${last('error')}`.as('error'),
+  status: sql<number | null>`${ofLastAttempt('status')}`.as('status'),
+  error: sql<WebhookDelivery['error']>`${ofLastAttempt('error')}`.as('error'),
 }
 
-interface Row {
+interface DeliveryRow {
   endpoint_id: string
   seq: number
   state: WebhookDeliveryState
@@ -50,7 +50,7 @@ interface Row {
   error: WebhookDelivery['error']
 }
 
-export const toDelivery = ({ due_at, ...row }: Row): WebhookDelivery => ({
+export const toDelivery = ({ due_at, ...row }: DeliveryRow): WebhookDelivery => ({
   ...row,
   id: deliveryIdOf(row.endpoint_id, row.seq),
   next_attempt_at: row.state === 'pending' && due_at !== null ? timestamp(Math.max(due_at, row.created_at)) : null,
@@ -63,7 +63,7 @@ const eventOf = (organization_id: string) =>
 const deliveryNotFound = () => notFound('webhook delivery')
 
 /** The part of an endpoint's deliveries that was searched. */
-interface Window {
+interface SearchedWindow {
   id: string
   last: number
   count: number
@@ -102,13 +102,13 @@ export const webhookDeliveryHandlers: Handlers<DeliveryOperations> = {
         : [await findEndpoint(context, endpoint_id)]
     if (endpoints.length === 0) return { webhook_deliveries: [], before: null }
     // Divided among all endpoints, so that the cost of a page does not depend on their number.
-    const looked = state === undefined ? limit + 1 : Math.floor(EVENT_WINDOW / endpoints.length)
+    const windowSize = state === undefined ? limit + 1 : Math.floor(EVENT_WINDOW / endpoints.length)
     const found = await db.batch(
       endpoints.flatMap(({ id }) => {
         // Deliveries of one event are ordered by their ids.
         const until = before === undefined ? null : seqOf(before) - (deliveryIdOf(id, seqOf(before)) < before ? 0 : 1)
         const window = sql`(select seq from webhook_deliveries where endpoint_id = ${id}
-          and (${until} is null or seq <= ${until}) order by seq desc limit ${looked})`
+          and (${until} is null or seq <= ${until}) order by seq desc limit ${windowSize})`
         return [
           db
             .select(columns)
@@ -129,16 +129,16 @@ export const webhookDeliveryHandlers: Handlers<DeliveryOperations> = {
         ] as const
       }) as never,
     )
-    const results = found as unknown as [(Row | Window)[]]
-    const windows = results.flatMap((rows, at) => (at % 2 === 1 ? (rows as Window[]) : []))
+    const results = found as unknown as [(DeliveryRow | SearchedWindow)[]]
+    const windows = results.flatMap((rows, at) => (at % 2 === 1 ? (rows as SearchedWindow[]) : []))
     // Past the end of one endpoint's window, rows of other endpoints are dropped as well: the order there is unknown.
     const end = windows
-      .filter(({ count }) => count === looked)
+      .filter(({ count }) => count === windowSize)
       .map(({ id, last }) => deliveryIdOf(id, last))
       .toSorted()
       .at(-1)
     const rows = results
-      .flatMap((some, at) => (at % 2 === 0 ? (some as Row[]) : []))
+      .flatMap((some, at) => (at % 2 === 0 ? (some as DeliveryRow[]) : []))
       .map(toDelivery)
       .filter(({ id }) => end === undefined || id >= end)
       .toSorted((a, b) => (a.id < b.id ? 1 : -1))
@@ -168,14 +168,14 @@ export const webhookDeliveryHandlers: Handlers<DeliveryOperations> = {
     const { endpoint_id, seq } = delivery
     const endpoint = await findEndpoint(context, endpoint_id)
     if (endpoint.state !== 'active') throw inactive(endpoint.state)
-    const own = and(eq(webhookDeliveries.endpoint_id, endpoint_id), eq(webhookDeliveries.seq, seq))
+    const isDelivery = and(eq(webhookDeliveries.endpoint_id, endpoint_id), eq(webhookDeliveries.seq, seq))
     // A delivery that is in flight, or waits for an earlier one of its subject, is left alone.
     await db
       .update(webhookDeliveries)
       .set({ state: 'pending', attempt: 0, due_at: now })
-      .where(and(own, ne(webhookDeliveries.state, 'sending'), sql`(state <> 'pending' or due_at is not null)`))
+      .where(and(isDelivery, ne(webhookDeliveries.state, 'sending'), sql`(state <> 'pending' or due_at is not null)`))
     await nudge(context)
-    const again = await findDelivery(context, delivery.id)
-    return { webhook_delivery_id: again.id, webhook_delivery: toDelivery(again) }
+    const replayed = await findDelivery(context, delivery.id)
+    return { webhook_delivery_id: replayed.id, webhook_delivery: toDelivery(replayed) }
   },
 }

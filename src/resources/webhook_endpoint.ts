@@ -33,7 +33,7 @@ export const inactive = (state: string) =>
 /** Deliveries of endpoints in the last 24 hours, by hour; the endpoints share one window. */
 export async function hoursOf({ db, now }: Context, endpoints: EndpointRow[]): Promise<WebhookHour[][]> {
   const since = (Math.floor(now / HOUR) - 23) * HOUR
-  const looked = Math.floor(EVENT_WINDOW / endpoints.length)
+  const windowSize = Math.floor(EVENT_WINDOW / endpoints.length)
   const sum = (state: string) => sql<number>`sum(state = ${state})`
   const counts = endpoints.map(({ id }) =>
     db
@@ -45,7 +45,7 @@ export async function hoursOf({ db, now }: Context, endpoints: EndpointRow[]): P
         pending: sql<number>`count(*) - ${sum('delivered')} - ${sum('failed')}`.as('pending'),
       })
       .from(
-        sql`(select seq, state from webhook_deliveries where endpoint_id = ${id} and seq >= ${since} order by seq desc limit ${looked})`,
+        sql`(select seq, state from webhook_deliveries where endpoint_id = ${id} and seq >= ${since} order by seq desc limit ${windowSize})`,
       )
       .groupBy(sql`1`)
       .orderBy(sql`1`),
@@ -60,7 +60,7 @@ export async function hoursOf({ db, now }: Context, endpoints: EndpointRow[]): P
  * Whether an endpoint receives an event, by the rule of the trigger on `events` (drizzle/0019_webhooks.sql). The alias is needed because
  * `json_each` also has a column `type`.
  */
-const isHeard = ({
+const isSubscribed = ({
   id,
   events: filters,
 }: EndpointRow): SQL => sql`happened.type <> 'webhook.test' and subject <> ${`webhook_endpoint:${id}`}
@@ -77,12 +77,17 @@ export const ACTIVE = { state: 'active', reason: null, failing_since: null, fail
 export async function recover(context: Context, endpoint: EndpointRow, since: number) {
   const { db } = context
   const { id, organization_id, is_ordered } = endpoint
-  const some = sql`(select seq, type, subject from events
+  const recentEvents = sql`(select seq, type, subject from events
     where organization_id = ${organization_id} and seq >= ${Math.max(since, sweptUntil(context.now))} order by seq limit ${RECOVERED})`
-  const again = { state: 'pending' as const, attempt: 0, due_at: sql`excluded.due_at`, subject: sql`excluded.subject` }
-  const isLast = sql`${ownEndpoint(context, id)} and (select count(*) from ${some}) < ${RECOVERED}`
+  const rescheduled = {
+    state: 'pending' as const,
+    attempt: 0,
+    due_at: sql`excluded.due_at`,
+    subject: sql`excluded.subject`,
+  }
+  const isLast = sql`${ownEndpoint(context, id)} and (select count(*) from ${recentEvents}) < ${RECOVERED}`
   const [[found], recovered, [updated]] = await db.batch([
-    db.select({ last: sql<number>`max(seq)`.as('last'), count: sql<number>`count(*)`.as('count') }).from(some),
+    db.select({ last: sql<number>`max(seq)`.as('last'), count: sql<number>`count(*)`.as('count') }).from(recentEvents),
     insertFrom(
       db,
       webhookDeliveries,
@@ -91,11 +96,11 @@ export async function recover(context: Context, endpoint: EndpointRow, since: nu
         seq: sql`seq`,
         subject: is_ordered ? sql`subject` : null,
       },
-      sql`${some} as happened where ${isHeard(endpoint)}`,
+      sql`${recentEvents} as happened where ${isSubscribed(endpoint)}`,
     )
       .onConflictDoUpdate({
         target: [webhookDeliveries.endpoint_id, webhookDeliveries.seq],
-        set: again,
+        set: rescheduled,
         setWhere: eq(webhookDeliveries.state, 'failed'),
       })
       .returning({ seq: webhookDeliveries.seq }),

@@ -47,22 +47,22 @@ export async function findZip(context: Context, play_session_id: string, wanted?
   }
   if (wanted !== undefined && !session.variants.includes(wanted)) throw notFound('variant')
   const order = [...(wanted === undefined ? [] : [wanted]), ...session.variants]
-  const [{ title }, listed] = await Promise.all([
+  const [{ title }, sessionTracks] = await Promise.all([
     findEmbed(context, play_session_id),
     listedTracks(context, session, MAX_ZIP_FILES + 1),
   ])
   const tooLarge = () =>
     new ApiError('zip_too_large', `A ZIP takes at most ${MAX_ZIP_FILES} files and ${MAX_ZIP_BYTES} bytes`)
-  if (listed.length > MAX_ZIP_FILES) throw tooLarge()
+  if (sessionTracks.length > MAX_ZIP_FILES) throw tooLarge()
   const found = await db
     .select({ id: tracks.id, files: tracks.files })
     .from(tracks)
-    .where(inArray(tracks.id, among([...new Set(listed.map(({ id }) => id))])))
+    .where(inArray(tracks.id, among([...new Set(sessionTracks.map(({ id }) => id))])))
   const filesOf = new Map(found.map(({ id, files }) => [id, (files ?? []).filter(({ is_early }) => is_early === 0)]))
-  const digits = String(listed.length).length
-  const entries = listed.flatMap(({ id, file_name, player_title }, at): ZipEntry[] => {
+  const digits = String(sessionTracks.length).length
+  const entries = sessionTracks.flatMap(({ id, file_name, player_title }, at): ZipEntry[] => {
     const files = filesOf.get(id) ?? []
-    const file = order.flatMap((index) => files.filter((one) => one.index === index))[0]
+    const file = order.flatMap((index) => files.filter((candidate) => candidate.index === index))[0]
     if (!file) return []
     const number = String(at + 1).padStart(Math.max(2, digits), '0')
     return [
@@ -71,10 +71,10 @@ export async function findZip(context: Context, play_session_id: string, wanted?
   })
   const size = entries.reduce((sum, entry) => sum + entry.size, 0)
   if (size > MAX_ZIP_BYTES) throw tooLarge()
-  const lacking = listed.length - entries.length
+  const lacking = sessionTracks.length - entries.length
   if (entries.length === 0) throw new ApiError('track_not_ready', 'Nothing of this can be downloaded yet')
   if (lacking > 0) {
-    const message = `${lacking} of ${listed.length} tracks cannot be downloaded yet: none of the session's variants is made of them`
+    const message = `${lacking} of ${sessionTracks.length} tracks cannot be downloaded yet: none of the session's variants is made of them`
     throw new ApiError('track_not_ready', message)
   }
   return { file_name: `${fileName(title)}.zip`, variant: wanted ?? session.variants[0]!, entries, size, session }

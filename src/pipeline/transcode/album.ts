@@ -21,24 +21,24 @@ export function orderAlbum(
   { album, album_artist, track_number }: Tags,
 ) {
   if (album === undefined || track_number === undefined) return []
-  const place = sql`(select "order" from tracks where id = ${id} and job_id = ${job.id})`
+  const position = sql`(select "order" from tracks where id = ${id} and job_id = ${job.id})`
   const tag = (name: string) => sql.raw(`tags ->> '$.${name}'`)
   const number = sql`coalesce(${tag('disc_number')}, 1), ${tag('track_number')}, "order"`
   const placed = sql`(
     with album as materialized (
       select id, "order" as place, row_number() over (order by ${number}) as n from tracks
-      where collection_id = ${collection_id} and "order" between ${place} - ${SPAN} and ${place} + ${SPAN}
+      where collection_id = ${collection_id} and "order" between ${position} - ${SPAN} and ${position} + ${SPAN}
         and ${tag('album')} = ${album} and ${tag('album_artist')} is ${album_artist ?? null}
         and ${tag('track_number')} is not null
     ), held as (select place, row_number() over (order by place) as n from album)
     select album.id as track_id, held.place from album join held on held.n = album.n where held.place <> album.place
   ) as placed`
-  const free = sql`exists (select 1 from collections where id = ${collection_id} and is_ordered = 0)`
+  const isUnordered = sql`exists (select 1 from collections where id = ${collection_id} and is_ordered = 0)`
   return [
     db
       .update(tracks)
       .set({ order: sql`placed.place` })
       .from(placed)
-      .where(sql`${tracks.id} = placed.track_id and ${free} and ${whenEnded(job, 'done')}`),
+      .where(sql`${tracks.id} = placed.track_id and ${isUnordered} and ${whenEnded(job, 'done')}`),
   ]
 }

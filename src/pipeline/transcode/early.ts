@@ -18,24 +18,24 @@ import { filePath } from './variant_spec.ts'
  */
 export async function writeEarly(
   system: System,
-  { job, track, renditions, own, base }: TranscodeTask,
+  { job, track, renditions, customVariants, base }: TranscodeTask,
   { index, size, bitrate, duration }: MadeVariant,
 ) {
   const { db } = system
-  const rendition = renditions.find((one) => one.index === index)
+  const rendition = renditions.find((candidate) => candidate.index === index)
   if (!rendition && index !== 'early') return
   const path = rendition ? filePath(base, rendition) : earlyPath(base)
-  const variant_id = own.find((one) => one.index === index)?.id ?? null
+  const variant_id = customVariants.find((candidate) => candidate.index === index)?.id ?? null
   const files: TrackFile[] = [{ index, path, size, bitrate, duration, variant_id, is_early: 1 }]
-  const free = and(trackOf(job), whileHeld(job), sql`not ${hasFinalFiles}`)
+  const needsFile = and(trackOf(job), whileHeld(job), sql`not ${hasFinalFiles}`)
   // Early files of an upload that was replaced before its transcode ended.
-  const before = pathsWithout(sql`coalesce(files, '[]')`, sql`${JSON.stringify(files)}`)
+  const replacedPaths = pathsWithout(sql`coalesce(files, '[]')`, sql`${JSON.stringify(files)}`)
   await db.batch([
-    purgeLaterFrom(system, track.organization_id, before, sql`tracks where ${free}`),
+    purgeLaterFrom(system, track.organization_id, replacedPaths, sql`tracks where ${needsFile}`),
     db
       .update(tracks)
       .set({ duration: Math.round(duration * 1000) / 1000, files })
-      .where(and(eq(tracks.id, track.id), free)),
+      .where(and(eq(tracks.id, track.id), needsFile)),
   ])
   await nudgeFor(system, track.organization_id)
 }

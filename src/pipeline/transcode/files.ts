@@ -14,8 +14,8 @@ export const definedFiles = (files: SQL) => sql<string>`(
 )`
 
 /** Paths that occur in the first list of files and not in the second, as JSON text; null if the difference is empty. */
-export const pathsWithout = (files: SQL, others: SQL) => sql<string | null>`(
+export const pathsWithout = (files: SQL, excluded: SQL) => sql<string | null>`(
   select nullif(json_group_array(place), '[]') from (
     select value ->> 'path' as place from json_each(${files})
-    except select value ->> 'path' from json_each(${others}))
+    except select value ->> 'path' from json_each(${excluded}))
 )`

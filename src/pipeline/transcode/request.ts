@@ -33,7 +33,7 @@ export interface TranscodeTask {
   /** The furthest progress of any attempt, 0–1. */
   progress: number
   /** The organization's custom variants that the job makes. */
-  own: OwnVariant[]
+  customVariants: OwnVariant[]
   renditions: Rendition[]
   /** Its `basePath`. */
   base: string
@@ -50,7 +50,7 @@ export async function loadTask({ db }: System, job: Job<'transcode'>): Promise<T
   const { id, organization_id, collection_id, folder_id, index, cover_path, cover_job_id, progress } = tracks
   const { player_title, player_subtitle } = tracks
   const file_name = namesOfSource.file_name.as('file_name')
-  const [[found], defined] = await db.batch([
+  const [[row], defined] = await db.batch([
     db
       .select({
         id,
@@ -62,9 +62,9 @@ export async function loadTask({ db }: System, job: Job<'transcode'>): Promise<T
         cover_job_id,
         progress,
         is_playable: sql<number>`${hasFinalFiles}`.as('is_playable'),
-        set: { player_title, player_subtitle, file_name },
+        labels: { player_title, player_subtitle, file_name },
         // Nested objects, because a batch returns one value per column name.
-        around: {
+        inherited: {
           album: sql<string>`${collections.title}`.as('album'),
           subtitle: sql<string | null>`coalesce(${collections.player_subtitle}, ${organizations.player_subtitle})`.as(
             'subtitle',
@@ -85,33 +85,33 @@ export async function loadTask({ db }: System, job: Job<'transcode'>): Promise<T
       .where(trackOf(job)),
     ownVariants(db, job.organization_id),
   ])
-  if (!found) return null
-  const { is_playable, progress: reached, set, around, ...track } = found
-  const own =
+  if (!row) return null
+  const { is_playable, progress: reached, labels, inherited, ...track } = row
+  const customVariants =
     payload.own ?? defined.map(({ organization_id: _organization, seq: _seq, created_at: _at, ...variant }) => variant)
   if (!payload.own) {
-    const pinned = { ...payload, own }
-    const kept = await db.update(jobs).set({ payload: pinned }).where(holds(job)).returning({ id: jobs.id })
-    if (kept.length === 0) return null
+    const pinned = { ...payload, own: customVariants }
+    const pinnedJobs = await db.update(jobs).set({ payload: pinned }).where(holds(job)).returning({ id: jobs.id })
+    if (pinnedJobs.length === 0) return null
   }
   return {
     job,
     track,
-    ...labelsOf(set, around, track),
+    ...labelsOf(labels, inherited, track),
     progress: reached ?? 0,
-    own,
-    renditions: renditions(own),
+    customVariants,
+    renditions: renditions(customVariants),
     base: basePath(track, job.id),
     is_playable: is_playable === 1,
   }
 }
 
-interface Own {
+interface TrackLabels {
   player_title: string | null
   player_subtitle: string | null
   file_name: string
 }
-interface Around {
+interface InheritedLabels {
   album: string
   subtitle: string | null
   cover: string | null
@@ -120,14 +120,18 @@ interface Around {
 }
 
 /** Labels and cover that listeners see of a track (docs/architecture.md#inheritance), as far as they do not come from the source file. */
-function labelsOf(set: Own, around: Around, { cover_path }: Pick<TranscodeTask['track'], 'cover_path'>) {
-  const over = { title: set.player_title, artist: set.player_subtitle }
-  const under = { title: withoutExtension(set.file_name), artist: around.subtitle, album: around.album }
-  const own = around.isOverridable ? cover_path : null
-  const usesTags = around.uses_tags === 1
+function labelsOf(
+  labels: TrackLabels,
+  inherited: InheritedLabels,
+  { cover_path }: Pick<TranscodeTask['track'], 'cover_path'>,
+) {
+  const over = { title: labels.player_title, artist: labels.player_subtitle }
+  const under = { title: withoutExtension(labels.file_name), artist: inherited.subtitle, album: inherited.album }
+  const ownCover = inherited.isOverridable ? cover_path : null
+  const usesTags = inherited.uses_tags === 1
   return {
     tags: { own: usesTags, over: withoutNulls(over), under: withoutNulls(under) },
-    picture: { path: own ?? around.cover, wins: own !== null || !around.isOverridable || !usesTags },
+    picture: { path: ownCover ?? inherited.cover, wins: ownCover !== null || !inherited.isOverridable || !usesTags },
   }
 }
 

@@ -16,11 +16,11 @@ import { failure, trackOf } from './track_job.ts'
 import { filePath, settingsOf } from './variant_spec.ts'
 
 /** The transcoded files, and the uploaded file as the variant `original`. */
-function filesOf({ job, renditions, own, base }: TranscodeTask, result: JobResult): TrackFile[] {
+function filesOf({ job, renditions, customVariants, base }: TranscodeTask, result: JobResult): TrackFile[] {
   const { source_path, source_size } = job.payload
   const made = result.variants.flatMap(({ index, size, bitrate, duration }): TrackFile[] => {
     const rendition = renditions.find((candidate) => candidate.index === index)
-    const variant_id = own.find((variant) => variant.index === index)?.id ?? null
+    const variant_id = customVariants.find((variant) => variant.index === index)?.id ?? null
     return rendition
       ? [{ index, path: filePath(base, rendition), size, bitrate, duration, variant_id, is_early: 0 }]
       : []
@@ -46,8 +46,8 @@ export async function finishTranscode(system: System, task: TranscodeTask, resul
   }
   const settled = new Set([...result.variants, ...result.skipped].map(({ index }) => index))
   const ownsTrack = and(trackOf(job), whenEnded(job, 'done'))
-  const other = sql`job_id is not ${job.id} and cover_path is not ${`${base}/cover`}`
-  const lostTrack = and(eq(tracks.id, track.id), other, whenEnded(job, 'done'))
+  const isUnowned = sql`job_id is not ${job.id} and cover_path is not ${`${base}/cover`}`
+  const lostTrack = and(eq(tracks.id, track.id), isUnowned, whenEnded(job, 'done'))
   // A variant may have been deleted during the transcode.
   const keptFiles = definedFiles(files)
   const allFiles = sql`(select json_group_array(json(value)) from (

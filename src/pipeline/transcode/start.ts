@@ -10,7 +10,7 @@ import { insertTranscode, insertTranscodes, type Listed } from './line.ts'
 import { endUnwanted } from './unwanted.ts'
 
 /** Column values when a job takes over the track's status. */
-const begun = {
+const startedColumns = {
   status: 'processing' as const,
   progress: 0,
   info: sql`json_remove(info, '$.error')`,
@@ -27,14 +27,14 @@ export function restart(system: System, organization_id: string, sources: Listed
     insertTranscodes(system, organization_id, sources, idle),
     system.db
       .update(tracks)
-      .set({ ...begun, job_id: sql`new_job`, source_size: sql`new_size` })
+      .set({ ...startedColumns, job_id: sql`new_job`, source_size: sql`new_size` })
       .from(source)
       .where(sql`tracks.id = source_id and exists (select 1 from jobs where jobs.id = new_job)`),
   ] as const
 }
 
 /** Changes that a new source causes beyond the job: columns of its track, and statements that run after that update. */
-interface Taken {
+interface SourceChange {
   set: Parameters<ReturnType<System['db']['update']>['set']>[0]
   after: BatchItem<'sqlite'>[]
 }
@@ -47,7 +47,7 @@ export async function startTranscode(
   track: { id: string; organization_id: string },
   source: { path: string; size: number },
   condition: SQL,
-  { reprocess_id, taken }: { reprocess_id?: string; taken?: (job: { isOwner: SQL }) => Taken } = {},
+  { reprocess_id, taken }: { reprocess_id?: string; taken?: (job: { isOwner: SQL }) => SourceChange } = {},
 ): Promise<boolean> {
   const { db } = system
   const job = insertTranscode(system, track.organization_id, {
@@ -57,10 +57,10 @@ export async function startTranscode(
     source_size: source.size,
     ...(reprocess_id && { reprocess_id }),
   })
-  const due = and(eq(tracks.id, track.id), condition)
+  const isStartable = and(eq(tracks.id, track.id), condition)
   const isOwner = sql`exists (select 1 from tracks where id = ${track.id} and job_id = ${job.id})`
   // The previous source, if no files were made from it.
-  const unused = sql`tracks where ${due} and source_path <> ${source.path} and not exists (
+  const unused = sql`tracks where ${isStartable} and source_path <> ${source.path} and not exists (
     select 1 from json_each(coalesce(files, '[]')) where value ->> 'path' = source_path)`
   const { set = {}, after = [] } = taken?.({ isOwner }) ?? {}
   const results = await db.batch([
@@ -68,8 +68,8 @@ export async function startTranscode(
     purgeLaterFrom(system, track.organization_id, sql`json_array(source_path)`, unused),
     db
       .update(tracks)
-      .set({ ...begun, job_id: job.id, source_path: source.path, source_size: source.size, ...set })
-      .where(due),
+      .set({ ...startedColumns, job_id: job.id, source_path: source.path, source_size: source.size, ...set })
+      .where(isStartable),
     // Lost the race: keep the other job and drop this one.
     db.delete(jobs).where(and(eq(jobs.id, job.id), sql`not ${isOwner}`)),
     db.select({ id: jobs.id }).from(jobs).where(eq(jobs.id, job.id)),

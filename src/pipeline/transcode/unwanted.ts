@@ -12,7 +12,7 @@ import { dispatch } from './line.ts'
 import { basePath, earlyPath } from './request.ts'
 import { filePath, renditions } from './variant_spec.ts'
 
-const wanted = sql`state = 'open' and exists (select 1 from tracks as track, collections, organizations
+const isWanted = sql`state = 'open' and exists (select 1 from tracks as track, collections, organizations
   where track.id = jobs.payload ->> 'track_id' and track.job_id = jobs.id
     and collections.id = track.collection_id and organizations.id = track.organization_id)`
 
@@ -28,8 +28,8 @@ export async function endUnwanted(system: System): Promise<void> {
     const unwanted = await system.db
       .select({ id: jobs.id, slot: jobs.slot, lease_until: jobs.lease_until, payload: jobs.payload })
       .from(jobs)
-      .where(sql`slot is not null and not (${wanted})`)
-    const ended = await Promise.all(unwanted.map((job) => endOne(system, job as Unwanted)))
+      .where(sql`slot is not null and not (${isWanted})`)
+    const ended = await Promise.all(unwanted.map((job) => cancelOne(system, job as Unwanted)))
     if (ended.includes(true)) await dispatch(system)
   } catch (error) {
     console.error(JSON.stringify({ event: 'end_unwanted_failed', error: describeError(error) }))
@@ -39,17 +39,17 @@ export async function endUnwanted(system: System): Promise<void> {
 type Unwanted = Pick<Job<'transcode'>, 'id' | 'slot' | 'lease_until' | 'payload'>
 
 /** Returns true when the job's slot is free. */
-async function endOne(system: System, { id, slot, lease_until, payload }: Unwanted): Promise<boolean> {
+async function cancelOne(system: System, { id, slot, lease_until, payload }: Unwanted): Promise<boolean> {
   const { db, env } = system
   const cancelled = instanceOf(env, Math.floor(slot! / JOB_SLOTS.length)).cancel(id)
-  const late = scheduler.wait(CANCEL_TIMEOUT).then(() => false)
-  const isEnded = await Promise.race([cancelled.catch(() => false), late])
+  const timeout = scheduler.wait(CANCEL_TIMEOUT).then(() => false)
+  const isEnded = await Promise.race([cancelled.catch(() => false), timeout])
   if (!isEnded && lease_until > Date.now()) return false
-  await deleteMade(system, id, payload)
+  await purgeOutputs(system, id, payload)
   await db
     .update(jobs)
     .set({ state: 'done', slot: null })
-    .where(sql`id = ${id} and slot is not null and not (${wanted})`)
+    .where(sql`id = ${id} and slot is not null and not (${isWanted})`)
   return true
 }
 
@@ -57,24 +57,24 @@ async function endOne(system: System, { id, slot, lease_until, payload }: Unwant
  * Purges a job's files later if its track exists or is in the trash, except an early file that plays. Deleting a track deletes its files as
  * well.
  */
-async function deleteMade(system: System, job_id: string, payload: Extract<JobPayload, { kind: 'transcode' }>) {
+async function purgeOutputs(system: System, job_id: string, payload: Extract<JobPayload, { kind: 'transcode' }>) {
   const { db } = system
   const track =
     (await db.select().from(tracks).where(eq(tracks.id, payload.track_id)).get()) ??
     (await trashedTrack(db, payload.track_id))
   if (!track) return
   const base = basePath(track, job_id)
-  const made = [earlyPath(base), ...renditions(payload.own ?? []).map((rendition) => filePath(base, rendition))]
-  const paths = made.filter((path) => !track.files?.some((file) => file.path === path))
+  const outputs = [earlyPath(base), ...renditions(payload.own ?? []).map((rendition) => filePath(base, rendition))]
+  const paths = outputs.filter((path) => !track.files?.some((file) => file.path === path))
   const purge = { kind: 'purge' as const, prefixes: [`${base}/cover/`], paths }
   await insertJob(system, track.organization_id, purge, AFTER_URLS).insert
 }
 
 /** Returns a track in the trash, with the columns that its paths are built from. */
 async function trashedTrack(db: System['db'], id: string) {
-  const own = and(eq(trash.id, id), eq(trash.scope, 'track'))
-  const found = await db.select({ content: trash.content }).from(trash).where(own).get()
-  if (!found) return undefined
-  const { files, ...track } = found.content as typeof tracks.$inferSelect & { files: never }
+  const isTrashedTrack = and(eq(trash.id, id), eq(trash.scope, 'track'))
+  const item = await db.select({ content: trash.content }).from(trash).where(isTrashedTrack).get()
+  if (!item) return undefined
+  const { files, ...track } = item.content as typeof tracks.$inferSelect & { files: never }
   return { ...track, files: JSON.parse(files ?? 'null') as (typeof tracks.$inferSelect)['files'] }
 }

@@ -10,9 +10,9 @@ export const ownVariants = (db: Database, organization_id: string) =>
   db.select().from(variants).where(eq(variants.organization_id, organization_id)).orderBy(desc(variants.seq))
 
 /** Renditions that a transcode makes: the catalogue without the uploaded file itself, and the organization's own variants. */
-export const renditions = (own: readonly OwnVariant[]): Rendition[] => [
+export const renditions = (customVariants: readonly OwnVariant[]): Rendition[] => [
   ...CATALOGUE.filter(({ type }) => type !== 'original'),
-  ...own.map(toRendition),
+  ...customVariants.map(toRendition),
 ]
 
 /** Every setting that determines a file's content, as one text. Equal texts mean equal files. */
