@@ -20,7 +20,7 @@ import {
   type Outcome,
   release,
   sendJob,
-  whenEnded,
+  ifJustEnded,
 } from './jobs.ts'
 import { purge, purgeLaterFrom } from './purge.ts'
 import { nudgeFor } from './webhook.ts'
@@ -86,7 +86,7 @@ export async function cutCover(system: System, job: Job<'cover'>): Promise<Outco
   const table = OWNERS[owner]
   /** Purges the image later, in case deleting it now fails. */
   const purgeImageLater = (state: 'done' | 'failed', prefixes = sql`'[]'`) => {
-    const jobHasEnded = sql`(select 1) where ${whenEnded(job, state)}`
+    const jobHasEnded = sql`(select 1) where ${ifJustEnded(job, state)}`
     return purgeLaterFrom(system, job.organization_id, sql`json_array(${source_path})`, jobHasEnded, prefixes)
   }
   const deleteImage = () => env.MEDIA.delete(source_path).catch(() => undefined)
@@ -113,7 +113,7 @@ export async function cutCover(system: System, job: Job<'cover'>): Promise<Outco
       db
         .update(table)
         .set({ cover_job_id: null })
-        .where(and(eq(table.id, owner_id), eq(table.cover_job_id, job.id), whenEnded(job, 'failed'))),
+        .where(and(eq(table.id, owner_id), eq(table.cover_job_id, job.id), ifJustEnded(job, 'failed'))),
       purgeImageLater('failed'),
     ])
     await deleteImage()
@@ -121,7 +121,7 @@ export async function cutCover(system: System, job: Job<'cover'>): Promise<Outco
   }
   const { image_colors, large = null } = answer.result
   const ofOwner = eq(table.id, owner_id)
-  const newest = and(ofOwner, eq(table.cover_job_id, job.id), whenEnded(job, 'done'))
+  const newest = and(ofOwner, eq(table.cover_job_id, job.id), ifJustEnded(job, 'done'))
   // Pages may still show the old squares. When the job was overtaken or its owner is deleted, the new ones are unused.
   const unused = sql`coalesce((select iif(cover_path <> ${cover_path}, json_array(cover_path || '/'), '[]')
     from ${table} where ${newest}), json_array(${`${cover_path}/`}))`

@@ -112,11 +112,11 @@ const lease = () => ({ lease_until: Date.now() + LEASE, nudge_at: Date.now() + L
 /**
  * Whether no worker holds the job, or its lease has expired. A lease longer than any valid one was written by a worker with a wrong clock.
  */
-export const isFree = () =>
+export const leaseExpired = () =>
   sql`(lease_until <= ${Date.now()} or (holder is not null and lease_until > ${Date.now() + 2 * LEASE}))`
 
 /** The columns of a claim. A holder that disappeared counts as a try, not as an attempt; repeating the same claim counts as neither. */
-export const claimedBy = (holder: string) => ({
+export const claimColumns = (holder: string) => ({
   lease_until: Date.now() + LEASE,
   holder,
   attempt: sql`attempt + (holder is null)`,
@@ -129,32 +129,32 @@ export async function claim({ db }: System, id: string): Promise<Job | null> {
   const isHolder = sql`holder is ${holder}`
   const [job] = await db
     .update(jobs)
-    .set({ ...claimedBy(holder), ...lease() })
-    .where(and(eq(jobs.id, id), eq(jobs.state, 'open'), isNull(jobs.turn), sql`(${isFree()} or ${isHolder})`))
+    .set({ ...claimColumns(holder), ...lease() })
+    .where(and(eq(jobs.id, id), eq(jobs.state, 'open'), isNull(jobs.turn), sql`(${leaseExpired()} or ${isHolder})`))
     .returning()
   return (job as Job | undefined) ?? null
 }
 
 /** The fields that identify the holder of a job. */
-export type Held = Pick<Job, 'id' | 'holder'>
-const hasHolderAndState = ({ id, holder }: Held, state: Job['state']) =>
+export type LeasedJob = Pick<Job, 'id' | 'holder'>
+const hasHolderAndState = ({ id, holder }: LeasedJob, state: Job['state']) =>
   and(eq(jobs.id, id), eq(jobs.state, state), sql`${jobs.holder} is ${holder}`)!
 
 /** Whether the worker still holds the job. */
-export const holds = (job: Held) => hasHolderAndState(job, 'open')
+export const isLeaseHolder = (job: LeasedJob) => hasHolderAndState(job, 'open')
 /** The same for a statement about another table. */
-export const whileHeld = (job: Held) => sql`exists (select 1 from jobs where ${holds(job)})`
+export const ifLeaseHeld = (job: LeasedJob) => sql`exists (select 1 from jobs where ${isLeaseHolder(job)})`
 /** True in the batch in which this worker ended the job, including a repetition of it; false when the worker had lost the lease. */
-export const whenEnded = (job: Held, state: 'done' | 'failed') =>
+export const ifJustEnded = (job: LeasedJob, state: 'done' | 'failed') =>
   sql`exists (select 1 from jobs where ${hasHolderAndState(job, state)})`
 
 /** Reads a job; undefined when this worker no longer holds it. */
-export const load = async ({ db }: System, job: Held): Promise<Job | undefined> =>
-  (await db.select().from(jobs).where(holds(job)).get()) as Job | undefined
+export const load = async ({ db }: System, job: LeasedJob): Promise<Job | undefined> =>
+  (await db.select().from(jobs).where(isLeaseHolder(job)).get()) as Job | undefined
 
 /** Renews the lease; false when it was lost. */
-export async function renew({ db }: System, job: Held): Promise<boolean> {
-  const renewed = await db.update(jobs).set(lease()).where(holds(job)).returning({ id: jobs.id })
+export async function renew({ db }: System, job: LeasedJob): Promise<boolean> {
+  const renewed = await db.update(jobs).set(lease()).where(isLeaseHolder(job)).returning({ id: jobs.id })
   return renewed.length > 0
 }
 
@@ -173,15 +173,15 @@ export async function release({ db }: System, job: Job, delay: number, counts: b
         : { lease_until: now, nudge_at: after + NUDGE_AFTER }),
       attempt: job.attempt - (counts ? 0 : 1),
     })
-    .where(holds(job))
+    .where(isLeaseHolder(job))
 }
 
 /** Returns the statement that ends a job, for the batch that writes its outcome. */
-export const end = ({ db }: System, job: Held, state: 'done' | 'failed' = 'done', error?: Job['error']) =>
+export const end = ({ db }: System, job: LeasedJob, state: 'done' | 'failed' = 'done', error?: Job['error']) =>
   db
     .update(jobs)
     .set({ state, slot: null, ...(error && { error }) })
-    .where(holds(job))
+    .where(isLeaseHolder(job))
 
 /** Returns open jobs without a worker or a message. */
 export async function forgottenJobs({ db, now }: System, limit: number): Promise<Job[]> {

@@ -4,7 +4,7 @@ import { findFile } from '../adapters/media.ts'
 import { tracks } from '../adapters/schema.ts'
 import { reprocesses } from '../adapters/work_schema.ts'
 import type { System } from '../context.ts'
-import { done, end, type Job, type Outcome, whenEnded, whileHeld } from './jobs.ts'
+import { done, end, type Job, type Outcome, ifJustEnded, ifLeaseHeld } from './jobs.ts'
 import { startTranscode } from './transcode/start.ts'
 import { lacks } from './transcode/variant_spec.ts'
 
@@ -77,9 +77,9 @@ export async function runReprocess(system: System, job: Job<'reprocess'>): Promi
       .where(and(isCurrentRun, jobCondition))
   if (finished) {
     const finalValues = { state: 'done' as const, finished_at: Date.now(), total: step.done + step.failed }
-    await db.batch([end(system, job), write(whenEnded(job, 'done'), finalValues)])
+    await db.batch([end(system, job), write(ifJustEnded(job, 'done'), finalValues)])
   } else {
-    await db.batch([write(whileHeld(job))])
+    await db.batch([write(ifLeaseHeld(job))])
   }
   if (finished) return done
   const hasAdvanced = step.cursor !== cursor || step.done + step.failed > run.done + run.failed

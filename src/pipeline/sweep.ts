@@ -10,7 +10,7 @@ import { ingestWaiting } from './ingest.ts'
 import { forgottenJobs, sendJob } from './jobs.ts'
 import { sweepMultipart } from './multipart.ts'
 import { fillSearch } from './search.ts'
-import { dispatch, isWaiting } from './transcode/line.ts'
+import { dispatch, isQueued } from './transcode/line.ts'
 import { endUnwanted } from './transcode/unwanted.ts'
 import { dueTrash, sweepTrash } from './trash.ts'
 import { countSessions, mergeDays, usageDue } from './usage.ts'
@@ -55,7 +55,7 @@ async function findDueTasks({ db, now }: System) {
   const [flags] = await db
     .select({
       is_running: exists(sql`jobs where slot is not null`, 'is_running'),
-      is_waiting: exists(sql`jobs where ${isWaiting}`, 'is_waiting'),
+      is_waiting: exists(sql`jobs where ${isQueued}`, 'is_waiting'),
       is_unsearched: exists(sql`search_fills`, 'is_unsearched'),
       is_session_uncounted: exists(due.sessions, 'is_session_uncounted'),
       is_day_old: exists(due.days, 'is_day_old'),

@@ -47,7 +47,7 @@ const SOON = MINUTE
 const KEPT_ATTEMPTS = 30
 
 /** A delivery that a sender has claimed until `lease`. */
-interface Taken extends Sending {
+interface LeasedDelivery extends Sending {
   seq: number
   attempt: number
   lease: number
@@ -57,22 +57,22 @@ const endpointSql = sql`(select json_object('id', id, 'url', url, 'secret', secr
     'previous_secret_expires_at', previous_secret_expires_at) from webhook_endpoints where id = endpoint_id)`
 
 /** An endpoint with due deliveries. `leases` counts deliveries leased by any sender, up to `FOR_ONE`. */
-interface Due {
+interface DueEndpoint {
   id: string
   failing: number
   leases: number
 }
 
 /** Returns how many further deliveries each endpoint may have: one at a time in rounds, failing endpoints last, each up to its share. */
-function sharesOf(due: Due[], running: Iterable<Taken>, free: number) {
+function sharesOf(endpoints: DueEndpoint[], running: Iterable<LeasedDelivery>, free: number) {
   const counts = new Map<string, number>()
   for (const { endpoint } of running) counts.set(endpoint.id, (counts.get(endpoint.id) ?? 0) + 1)
-  const isFailing = new Map(due.map(({ id, failing }) => [id, failing === 1]))
+  const isFailing = new Map(endpoints.map(({ id, failing }) => [id, failing === 1]))
   let failing = [...counts].reduce((sum, [id, count]) => sum + (isFailing.get(id) ? count : 0), 0)
   const shares = new Map<string, number>()
-  for (let given = -1; given !== 0 && free > 0;) {
-    given = 0
-    for (const { id, leases } of due) {
+  for (let granted = -1; granted !== 0 && free > 0;) {
+    granted = 0
+    for (const { id, leases } of endpoints) {
       const has = (counts.get(id) ?? 0) + (shares.get(id) ?? 0)
       const fails = isFailing.get(id)
       if (free <= (has + leases > 0 ? FOR_IDLE : 0)) continue
@@ -80,26 +80,26 @@ function sharesOf(due: Due[], running: Iterable<Taken>, free: number) {
       shares.set(id, (shares.get(id) ?? 0) + 1)
       if (fails) failing++
       free--
-      given++
+      granted++
     }
   }
   return [...shares]
 }
 
 /** Claims due deliveries, up to the free capacity. */
-async function take(system: System, running: Iterable<Taken>, free: number): Promise<Taken[]> {
+async function claim(system: System, running: Iterable<LeasedDelivery>, free: number): Promise<LeasedDelivery[]> {
   const { env, db } = system
   const now = Date.now()
-  const leased = Number(env.WEBHOOK_TIMEOUT) * 1000 + SLACK
-  const due = await db.all<Due>(sql`${waiting}
+  const leaseTime = Number(env.WEBHOOK_TIMEOUT) * 1000 + SLACK
+  const endpoints = await db.all<DueEndpoint>(sql`${waiting}
     select endpoint.id as id, endpoint.failing_since is not null as failing, (select count(*) from (
       select 1 from webhook_deliveries as leased where leased.endpoint_id = endpoint.id and leased.due_at > ${now}
-      and leased.due_at <= ${now + leased} and leased.state = 'sending' limit ${FOR_ONE})) as leases
+      and leased.due_at <= ${now + leaseTime} and leased.state = 'sending' limit ${FOR_ONE})) as leases
     from ${dueIn(now)} order by failing, leases, random()`)
-  const shares = sharesOf(due, running, free)
+  const shares = sharesOf(endpoints, running, free)
   if (shares.length === 0) return []
-  const lease = now + leased
-  const each = sql`select endpoint_id, seq from (
+  const lease = now + leaseTime
+  const claimedRows = sql`select endpoint_id, seq from (
     select mine.endpoint_id, mine.seq, share.value ->> '$[1]' as share,
       row_number() over (partition by mine.endpoint_id order by mine.due_at, mine.seq) as place
     from json_each(${JSON.stringify(shares)}) as share
@@ -110,14 +110,14 @@ async function take(system: System, running: Iterable<Taken>, free: number): Pro
   const rows = await db
     .update(webhookDeliveries)
     .set({ state: 'sending', due_at: lease })
-    .where(sql`(endpoint_id, seq) in (${each}) and due_at <= ${now}`)
+    .where(sql`(endpoint_id, seq) in (${claimedRows}) and due_at <= ${now}`)
     .returning({
       seq: webhookDeliveries.seq,
       attempt: webhookDeliveries.attempt,
       endpoint: sql<string>`${endpointSql}`.as('endpoint'),
       body: sql<string | null>`${bodySql}`.as('body'),
     })
-  const taken = rows.map(({ body, endpoint, ...row }) => ({
+  const deliveries = rows.map(({ body, endpoint, ...row }) => ({
     ...row,
     lease,
     endpoint: JSON.parse(endpoint) as Sending['endpoint'],
@@ -125,16 +125,19 @@ async function take(system: System, running: Iterable<Taken>, free: number): Pro
     event: { id: body === null ? '' : (JSON.parse(body) as { id: string }).id },
   }))
   // Its event has been deleted because of its age, so there is nothing to send.
-  const gone = taken.filter(({ body }) => body === '')
-  for (const one of gone) {
-    await db.batch([db.delete(webhookDeliveries).where(held(one)), releaseHeads(system, one.endpoint.id)])
+  const withoutEvent = deliveries.filter(({ body }) => body === '')
+  for (const delivery of withoutEvent) {
+    await db.batch([
+      db.delete(webhookDeliveries).where(isLeaseHolder(delivery)),
+      releaseHeads(system, delivery.endpoint.id),
+    ])
   }
-  if (gone.length > 0) await nudge(system)
-  return taken.filter(({ body }) => body !== '')
+  if (withoutEvent.length > 0) await nudge(system)
+  return deliveries.filter(({ body }) => body !== '')
 }
 
 /** Whether this sender still holds the lease. */
-const held = ({ endpoint, seq, lease }: Taken) =>
+const isLeaseHolder = ({ endpoint, seq, lease }: LeasedDelivery) =>
   and(
     eq(webhookDeliveries.endpoint_id, endpoint.id),
     eq(webhookDeliveries.seq, seq),
@@ -143,7 +146,7 @@ const held = ({ endpoint, seq, lease }: Taken) =>
   )
 
 /** Time of the next attempt: as scheduled, or later if the receiver asks for it; null after the last attempt. */
-function nextTry(attempt: number, { at, retry_after }: Outcome): number | null {
+function nextAttemptAt(attempt: number, { at, retry_after }: Outcome): number | null {
   const pause = SCHEDULE[attempt]
   if (pause === undefined) return null
   const jittered = pause * (1 + JITTER * (2 * Math.random() - 1))
@@ -165,49 +168,49 @@ function stopSending(system: System, id: string, at: number, isGone: boolean) {
 }
 
 /** Writes the outcome of an attempt, but only while this sender holds the lease. Idempotent. */
-async function finish(system: System, taken: Taken, outcome: Outcome): Promise<number | null> {
+async function writeOutcome(system: System, delivery: LeasedDelivery, outcome: Outcome): Promise<number | null> {
   const { db } = system
-  const { endpoint } = taken
+  const { endpoint } = delivery
   const { retry_after: _retry_after, ...attempt } = outcome satisfies KeptAttempt
-  const arrived = outcome.error === null
-  const gone = outcome.status === 410
-  const tried = taken.attempt + 1
-  const due_at = arrived || gone ? null : nextTry(tried, outcome)
-  const state = arrived ? 'delivered' : due_at === null ? 'failed' : 'pending'
+  const isDelivered = outcome.error === null
+  const isGone = outcome.status === 410
+  const attempts = delivery.attempt + 1
+  const due_at = isDelivered || isGone ? null : nextAttemptAt(attempts, outcome)
+  const state = isDelivered ? 'delivered' : due_at === null ? 'failed' : 'pending'
   const { at } = outcome
-  const own = eq(webhookEndpoints.id, endpoint.id)
-  const before = sql`iif(json_array_length(attempts) >= ${KEPT_ATTEMPTS}, json_remove(attempts, '$[0]'), attempts)`
+  const isEndpoint = eq(webhookEndpoints.id, endpoint.id)
+  const keptAttempts = sql`iif(json_array_length(attempts) >= ${KEPT_ATTEMPTS}, json_remove(attempts, '$[0]'), attempts)`
   await db.batch([
     db
       .update(webhookEndpoints)
       .set(
-        arrived
+        isDelivered
           ? { failing_since: null, failures: 0, last_success_at: at }
           : { failing_since: sql`coalesce(failing_since, ${at})`, failures: sql`failures + 1` },
       )
       .where(
         and(
-          own,
-          sql`exists (select 1 from webhook_deliveries where ${held(taken)})`,
+          isEndpoint,
+          sql`exists (select 1 from webhook_deliveries where ${isLeaseHolder(delivery)})`,
           // Saves one row write per delivery that arrives.
-          arrived
+          isDelivered
             ? sql`(failing_since is not null or last_success_at is null or last_success_at < ${at - MINUTE})`
             : undefined,
         ),
       ),
-    ...(due_at === null ? [releaseNext(system, taken)] : []),
+    ...(due_at === null ? [releaseNext(system, delivery)] : []),
     db
       .update(webhookDeliveries)
       .set({
         state,
         // Its endpoint may have been paused, or may deliver in order since then.
         due_at: due_at === null ? null : sql`iif(${isActive(endpoint.id)} and not ${isBehind}, ${due_at}, null)`,
-        attempt: tried,
+        attempt: attempts,
         ...(due_at === null && { subject: null }),
-        attempts: sql`json_insert(${before}, '$[#]', json(${JSON.stringify(attempt)}))`,
+        attempts: sql`json_insert(${keptAttempts}, '$[#]', json(${JSON.stringify(attempt)}))`,
       })
-      .where(held(taken)),
-    ...(arrived ? [] : stopSending(system, endpoint.id, at, gone)),
+      .where(isLeaseHolder(delivery)),
+    ...(isDelivered ? [] : stopSending(system, endpoint.id, at, isGone)),
   ])
   return due_at
 }
@@ -216,48 +219,48 @@ async function finish(system: System, taken: Taken, outcome: Outcome): Promise<n
  * Makes the next delivery of a subject due if the ending one is the only one before it. Read in SQL, because the subject may have been set
  * after the claim.
  */
-const releaseNext = ({ db }: System, taken: Taken) =>
+const releaseNext = ({ db }: System, delivery: LeasedDelivery) =>
   db
     .update(webhookDeliveries)
     .set({ due_at: Date.now() })
     .where(
-      sql`endpoint_id = ${taken.endpoint.id} and due_at is null and state = 'pending' and seq = (
+      sql`endpoint_id = ${delivery.endpoint.id} and due_at is null and state = 'pending' and seq = (
         select min(next.seq) from webhook_deliveries cross join webhook_deliveries as next
-        on next.endpoint_id = ${taken.endpoint.id} and next.subject = webhook_deliveries.subject and next.seq <> ${taken.seq}
-        where ${held(taken)})`,
+        on next.endpoint_id = ${delivery.endpoint.id} and next.subject = webhook_deliveries.subject and next.seq <> ${delivery.seq}
+        where ${isLeaseHolder(delivery)})`,
     )
 
 /** Sends due deliveries, several at a time, until no delivery is due or its time is over; then a message wakes the next run. */
 export async function sendDue(system: System): Promise<void> {
   const until = Date.now() + LIFE
-  const running = new Map<Taken, Promise<void>>()
+  const running = new Map<LeasedDelivery, Promise<void>>()
   let soonest = Infinity
-  const run = async (taken: Taken) => {
+  const run = async (delivery: LeasedDelivery) => {
     try {
-      const due_at = await finish(system, taken, await send(system.env, taken))
+      const due_at = await writeOutcome(system, delivery, await send(system.env, delivery))
       soonest = Math.min(soonest, due_at ?? Infinity)
     } catch (error) {
       // The row stays leased, and the delivery is sent again when the lease ends.
       console.error(JSON.stringify({ event: 'webhook_not_written', error: describeError(error) }))
     } finally {
-      running.delete(taken)
+      running.delete(delivery)
     }
   }
   try {
     for (;;) {
       const isLate = Date.now() >= until
       const free = AT_ONCE - running.size
-      const taken = isLate || free === 0 ? [] : await take(system, running.keys(), free)
-      for (const one of taken) running.set(one, run(one))
+      const claimed = isLate || free === 0 ? [] : await claim(system, running.keys(), free)
+      for (const delivery of claimed) running.set(delivery, run(delivery))
       if (running.size === 0) {
         if (isLate) await nudge(system)
         else if (soonest < Date.now() + SOON) await nudge(system, Math.max(1, Math.ceil((soonest - Date.now()) / 1000)))
         return
       }
-      const passed = new AbortController()
-      const look = scheduler.wait(LOOK, { signal: passed.signal }).catch(() => undefined)
-      await Promise.race([...running.values(), look])
-      passed.abort()
+      const timer = new AbortController()
+      const pause = scheduler.wait(LOOK, { signal: timer.signal }).catch(() => undefined)
+      await Promise.race([...running.values(), pause])
+      timer.abort()
     }
   } finally {
     await Promise.all(running.values())

@@ -14,7 +14,7 @@ import type { trackOperations, TrackUpdate } from '../contract/track.ts'
 import { ApiError, notFound } from '../errors.ts'
 import { discardReplaced, ingest } from '../pipeline/ingest.ts'
 import { inTrash, purgeJobs, startPurge } from '../pipeline/purge.ts'
-import { waitingFor } from '../pipeline/transcode/line.ts'
+import { queuePosition } from '../pipeline/transcode/line.ts'
 import { idle, startTranscode } from '../pipeline/transcode/start.ts'
 import { discard } from './discard.ts'
 import { find } from './find.ts'
@@ -55,7 +55,7 @@ async function refresh(context: Context, row: TrackRow, set: Partial<TrackRow> =
   const isNew = row.awaiting_upload && (await ingest(context, row))
   const track = toTrack(isNew ? { ...(await findTrack(context, row.id)), ...set } : row)
   if (track.progress !== 0 || !track.job_id) return track
-  const waiting = await waitingFor(context, track.job_id)
+  const waiting = await queuePosition(context, track.job_id)
   return waiting ? { ...track, info: { ...track.info, waiting } } : track
 }
 

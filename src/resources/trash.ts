@@ -14,7 +14,7 @@ import { ApiError, notFound } from '../errors.ts'
 import { sendJob } from '../pipeline/jobs.ts'
 import { purgeLaterFrom } from '../pipeline/purge.ts'
 import { definedFiles, pathsWithout } from '../pipeline/transcode/files.ts'
-import { insertTranscodesAgain } from '../pipeline/transcode/line.ts'
+import { insertRestoredTranscodes } from '../pipeline/transcode/line.ts'
 import { endUnwanted } from '../pipeline/transcode/unwanted.ts'
 import { deleteSome, deleteTrashed, MAX_DELETED } from '../pipeline/trash.ts'
 import { readPage } from './page.ts'
@@ -113,7 +113,7 @@ function restoration(context: Context, { id, scope, organization_id }: TrashRow)
       },
     ),
     db.delete(trash).where(and(isItem, sql`exists (select 1 from ${table} where id = ${id})`)),
-    ...(scope === 'playlist' ? [] : insertTranscodesAgain(context, organization_id, isRestored)),
+    ...(scope === 'playlist' ? [] : insertRestoredTranscodes(context, organization_id, isRestored)),
   ]
   const values = { ...columnsFromContent(table), ...CHANGED_COLUMNS[scope](now) }
   return [insertFrom(db, table, values as never, source).returning({ id: table.id }), ...otherStatements] as const

@@ -89,7 +89,7 @@ export function followWith(bindings: Env): void {
 /** Waits until this job is not followed, or none is. */
 export const unfollowed = (job_id?: string) =>
   eventually(() =>
-    runInDurableObject(follower(), ({ following }) => (job_id ? !following.has(job_id) : following.size === 0)),
+    runInDurableObject(follower(), ({ activeJobs }) => (job_id ? !activeJobs.has(job_id) : activeJobs.size === 0)),
   )
 
 /** A track in `processing` whose job nobody was told of yet: the test delivers the message itself. */

@@ -62,8 +62,8 @@ describe('a job that takes longer than its follower lives', () => {
     await eventually(async () => transcodes.length === 1)
     // What a restart leaves: its storage and its alarm.
     await runInDurableObject(follower(), (one) => {
-      one.following.get(work.job_id)!.leave.abort()
-      one.following.clear()
+      one.activeJobs.get(work.job_id)!.leave.abort()
+      one.activeJobs.clear()
     })
     await running
     await eventually(async () => (await work.job()).state === 'done')

@@ -88,7 +88,7 @@ function aTranscoder(world: World): void {
 /** Nothing moves any more: no job is followed, but for those that go on until they are ended. */
 const nothingRuns = ({ held }: World) =>
   eventually(() =>
-    runInDurableObject(follower(), ({ following }) => [...following.keys()].every((job_id) => held.has(job_id))),
+    runInDurableObject(follower(), ({ activeJobs }) => [...activeJobs.keys()].every((job_id) => held.has(job_id))),
   )
 
 /** Lets time pass, three minutes at once, until nothing is left to do for the next half hour. */
@@ -180,7 +180,7 @@ export async function walk(flow: Flow, fails: (place: string) => Moment) {
   } finally {
     vi.useRealTimers()
     await runInDurableObject(follower(), async (one, { storage }) => {
-      for (const { leave } of one.following.values()) leave.abort()
+      for (const { leave } of one.activeJobs.values()) leave.abort()
       await storage.deleteAlarm()
       await storage.deleteAll()
     })

@@ -3,7 +3,7 @@ import { sql } from 'drizzle-orm'
 import type { Database } from '../../adapters/database.ts'
 import { tracks } from '../../adapters/schema.ts'
 import type { Tags } from '../../contract/info.ts'
-import { type Job, whenEnded } from '../jobs.ts'
+import { type Job, ifJustEnded } from '../jobs.ts'
 
 /**
  * Positions before and after a track that are searched for the rest of its album, so that the cost does not depend on the collection's size.
@@ -39,6 +39,6 @@ export function orderAlbum(
       .update(tracks)
       .set({ order: sql`placed.place` })
       .from(placed)
-      .where(sql`${tracks.id} = placed.track_id and ${isUnordered} and ${whenEnded(job, 'done')}`),
+      .where(sql`${tracks.id} = placed.track_id and ${isUnordered} and ${ifJustEnded(job, 'done')}`),
   ]
 }

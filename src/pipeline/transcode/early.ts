@@ -4,7 +4,7 @@ import { tracks } from '../../adapters/schema.ts'
 import type { TrackFile } from '../../adapters/track_files.ts'
 import type { System } from '../../context.ts'
 import type { MadeVariant } from '../../contract/job.ts'
-import { whileHeld } from '../jobs.ts'
+import { ifLeaseHeld } from '../jobs.ts'
 import { purgeLaterFrom } from '../purge.ts'
 import { nudgeFor } from '../webhook.ts'
 import { hasFinalFiles, pathsWithout } from './files.ts'
@@ -27,7 +27,7 @@ export async function writeEarly(
   const path = rendition ? filePath(base, rendition) : earlyPath(base)
   const variant_id = customVariants.find((candidate) => candidate.index === index)?.id ?? null
   const files: TrackFile[] = [{ index, path, size, bitrate, duration, variant_id, is_early: 1 }]
-  const needsFile = and(trackOf(job), whileHeld(job), sql`not ${hasFinalFiles}`)
+  const needsFile = and(trackOf(job), ifLeaseHeld(job), sql`not ${hasFinalFiles}`)
   // Early files of an upload that was replaced before its transcode ended.
   const replacedPaths = pathsWithout(sql`coalesce(files, '[]')`, sql`${JSON.stringify(files)}`)
   await db.batch([

@@ -1,8 +1,8 @@
 import { DurableObject } from 'cloudflare:workers'
 
 import { describeError } from '../../errors.ts'
-import type { Held } from '../jobs.ts'
-import type { Work } from './run.ts'
+import type { LeasedJob } from '../jobs.ts'
+import type { TranscoderPort } from './run.ts'
 
 /**
  * A Durable Object per transcoder that follows the transcoder's jobs to their end, however long they take. An alarm keeps it alive, but runs
@@ -20,7 +20,7 @@ const PAUSE = 5000
 const AWAKE = 15 * 60_000
 const IDLE = 60_000
 
-interface Following {
+interface ActiveJob {
   holder: string | null
   leave: AbortController
   ended: Promise<void>
@@ -28,17 +28,17 @@ interface Following {
 
 export abstract class TranscodeFollower extends DurableObject<Env> {
   /** Jobs that are being followed now. */
-  readonly following = new Map<string, Following>()
+  readonly activeJobs = new Map<string, ActiveJob>()
   /** Milliseconds until an alarm hands over to the next one. */
   life = LIFE
   /** Milliseconds before reconnecting to a job that could not be followed. */
   pause = PAUSE
 
   /** Opens the database and loads the code for following, only when there is a job to follow (docs/decisions/0029). */
-  abstract open(): Promise<Work>
+  abstract open(): Promise<TranscoderPort>
 
   /** Starts to follow a job that was claimed for this transcoder. */
-  async follow(job: Held): Promise<void> {
+  async follow(job: LeasedJob): Promise<void> {
     await this.ctx.storage.put(job.id, job.holder)
     this.#begin(job)
     if ((await this.ctx.storage.getAlarm()) === null) await this.ctx.storage.setAlarm(Date.now())
@@ -47,7 +47,7 @@ export abstract class TranscodeFollower extends DurableObject<Env> {
   /** Cancels a job and its processes; returns false when it is not certain that they ended. */
   async cancel(job_id: string): Promise<boolean> {
     await this.ctx.storage.delete(job_id)
-    this.following.get(job_id)?.leave.abort()
+    this.activeJobs.get(job_id)?.leave.abort()
     const work = await this.open()
     return work.cancel(this.ctx.container, job_id)
   }
@@ -55,22 +55,22 @@ export abstract class TranscodeFollower extends DurableObject<Env> {
   override async alarm(): Promise<void> {
     const until = Date.now() + this.life
     for (const [id, holder] of await this.ctx.storage.list<string | null>()) this.#begin({ id, holder })
-    let pause = this.pause
-    while (this.following.size > 0) {
-      const ended = Array.from(this.following.values(), (one) => one.ended)
-      const left = until - Date.now()
-      if (left > 0) {
-        const passed = new AbortController()
-        await Promise.race([...ended, scheduler.wait(left, { signal: passed.signal }).catch(() => undefined)])
-        passed.abort()
+    let retryPause = this.pause
+    while (this.activeJobs.size > 0) {
+      const ended = Array.from(this.activeJobs.values(), (one) => one.ended)
+      const remaining = until - Date.now()
+      if (remaining > 0) {
+        const timer = new AbortController()
+        await Promise.race([...ended, scheduler.wait(remaining, { signal: timer.signal }).catch(() => undefined)])
+        timer.abort()
         continue
       }
-      for (const { leave } of this.following.values()) leave.abort()
+      for (const { leave } of this.activeJobs.values()) leave.abort()
       await Promise.all(ended)
-      pause = 0
+      retryPause = 0
     }
-    const rest = await this.ctx.storage.list({ limit: 1 })
-    if (rest.size > 0) await this.ctx.storage.setAlarm(Date.now() + pause)
+    const openJobs = await this.ctx.storage.list({ limit: 1 })
+    if (openJobs.size > 0) await this.ctx.storage.setAlarm(Date.now() + retryPause)
   }
 
   /** Forwards direct requests to the transcoder: covers. */
@@ -78,38 +78,38 @@ export abstract class TranscodeFollower extends DurableObject<Env> {
     return this.#call(await this.open(), new URL(request.url).pathname, request)
   }
 
-  #begin(job: Held): void {
-    const before = this.following.get(job.id)
-    if (before?.holder === job.holder) return
+  #begin(job: LeasedJob): void {
+    const previous = this.activeJobs.get(job.id)
+    if (previous?.holder === job.holder) return
     // Its lease ran out, and it was claimed again.
-    before?.leave.abort()
+    previous?.leave.abort()
     const leave = new AbortController()
     const ended = this.#run(job, leave.signal).then(() => {
-      if (this.following.get(job.id)?.leave === leave) this.following.delete(job.id)
+      if (this.activeJobs.get(job.id)?.leave === leave) this.activeJobs.delete(job.id)
       return this.#stayAwake().catch(() => undefined)
     })
-    this.following.set(job.id, { holder: job.holder, leave, ended })
+    this.activeJobs.set(job.id, { holder: job.holder, leave, ended })
   }
 
-  async #run(job: Held, signal: AbortSignal): Promise<void> {
+  async #run(job: LeasedJob, signal: AbortSignal): Promise<void> {
     try {
       const work = await this.open()
-      const at = {
+      const transcoder = {
         call: (path: string, init: RequestInit) => this.#call(work, path, init),
         cancel: () => work.cancel(this.ctx.container, job.id),
       }
-      const left = await work.follow(job, at, signal)
-      if (left === 'held' || signal.aborted) return
+      const outcome = await work.follow(job, transcoder, signal)
+      if (outcome === 'held' || signal.aborted) return
       if ((await this.ctx.storage.get(job.id)) === job.holder) await this.ctx.storage.delete(job.id)
       // If this job could not be started, the next one could not either: the queue's messages retry both.
-      if (left === 'ended') await work.next()
+      if (outcome === 'ended') await work.next()
     } catch (error) {
       // The sweep restarts the queue, and the lease frees the job.
       console.error(JSON.stringify({ event: 'follower_failed', job_id: job.id, error: describeError(error) }))
     }
   }
 
-  async #call(work: Work, path: string, init: RequestInit): Promise<Response> {
+  async #call(work: TranscoderPort, path: string, init: RequestInit): Promise<Response> {
     const answer = await work.call(this.ctx.container, path, init)
     await this.#stayAwake().catch(() => undefined)
     return answer
@@ -117,6 +117,6 @@ export abstract class TranscodeFollower extends DurableObject<Env> {
 
   async #stayAwake(): Promise<void> {
     const { container } = this.ctx
-    if (container?.running) await container.setInactivityTimeout(this.following.size > 0 ? AWAKE : IDLE)
+    if (container?.running) await container.setInactivityTimeout(this.activeJobs.size > 0 ? AWAKE : IDLE)
   }
 }

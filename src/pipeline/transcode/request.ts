@@ -8,7 +8,7 @@ import type { System } from '../../context.ts'
 import { type Rendition, toJobVariant } from '../../contract/catalogue.ts'
 import { withoutExtension } from '../../contract/facts.ts'
 import type { JobPicture, JobTags, TranscodeJob } from '../../contract/job.ts'
-import { holds, type Job } from '../jobs.ts'
+import { isLeaseHolder, type Job } from '../jobs.ts'
 import { namesOfSource } from '../upload.ts'
 import { hasFinalFiles } from './files.ts'
 import { trackOf } from './track_job.ts'
@@ -91,7 +91,11 @@ export async function loadTask({ db }: System, job: Job<'transcode'>): Promise<T
     payload.own ?? defined.map(({ organization_id: _organization, seq: _seq, created_at: _at, ...variant }) => variant)
   if (!payload.own) {
     const pinned = { ...payload, own: customVariants }
-    const pinnedJobs = await db.update(jobs).set({ payload: pinned }).where(holds(job)).returning({ id: jobs.id })
+    const pinnedJobs = await db
+      .update(jobs)
+      .set({ payload: pinned })
+      .where(isLeaseHolder(job))
+      .returning({ id: jobs.id })
     if (pinnedJobs.length === 0) return null
   }
   return {

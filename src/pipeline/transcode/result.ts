@@ -6,7 +6,7 @@ import type { TrackFile } from '../../adapters/track_files.ts'
 import type { System } from '../../context.ts'
 import type { TrackErrorCode } from '../../contract/errors.ts'
 import type { JobResult } from '../../contract/job.ts'
-import { end, type Job, whenEnded } from '../jobs.ts'
+import { end, type Job, ifJustEnded } from '../jobs.ts'
 import { purge, purgeLaterFrom } from '../purge.ts'
 import { namesOfSource } from '../upload.ts'
 import { orderAlbum } from './album.ts'
@@ -45,9 +45,9 @@ export async function finishTranscode(system: System, task: TranscodeTask, resul
     ...(result.skipped.length > 0 && { skipped_variants: result.skipped }),
   }
   const settled = new Set([...result.variants, ...result.skipped].map(({ index }) => index))
-  const ownsTrack = and(trackOf(job), whenEnded(job, 'done'))
+  const ownsTrack = and(trackOf(job), ifJustEnded(job, 'done'))
   const isUnowned = sql`job_id is not ${job.id} and cover_path is not ${`${base}/cover`}`
-  const lostTrack = and(eq(tracks.id, track.id), isUnowned, whenEnded(job, 'done'))
+  const lostTrack = and(eq(tracks.id, track.id), isUnowned, ifJustEnded(job, 'done'))
   // A variant may have been deleted during the transcode.
   const keptFiles = definedFiles(files)
   const allFiles = sql`(select json_group_array(json(value)) from (
@@ -97,7 +97,7 @@ export async function finishTranscode(system: System, task: TranscodeTask, resul
 export async function failTranscode(system: System, job: Job<'transcode'>, code: TrackErrorCode, message: string) {
   const { db } = system
   const info = failure(code, message, job.attempt)
-  const ownsTrack = and(trackOf(job), whenEnded(job, 'failed'))
+  const ownsTrack = and(trackOf(job), ifJustEnded(job, 'failed'))
   // The early file of a track without final files is purged: no final file will replace it.
   const early = sql`tracks where ${ownsTrack} and not ${hasFinalFiles}`
   await db.batch([

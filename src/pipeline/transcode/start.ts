@@ -6,7 +6,7 @@ import { jobs } from '../../adapters/work_schema.ts'
 import type { System } from '../../context.ts'
 import { sendJob } from '../jobs.ts'
 import { purgeLaterFrom } from '../purge.ts'
-import { insertTranscode, insertTranscodes, type Listed } from './line.ts'
+import { insertTranscode, insertTranscodes, type QueuedSource } from './line.ts'
 import { endUnwanted } from './unwanted.ts'
 
 /** Column values when a job takes over the track's status. */
@@ -20,7 +20,7 @@ const startedColumns = {
 export const idle = sql`status not in ('processing', 'fallback_processing')`
 
 /** Returns the statements that reprocess tracks from their sources, except tracks with an active job. Afterwards wake one of the jobs. */
-export function restart(system: System, organization_id: string, sources: Listed[]) {
+export function restart(system: System, organization_id: string, sources: QueuedSource[]) {
   const source = sql`(select value ->> 'track_id' as source_id, value ->> 'job_id' as new_job, value ->> 'source_size' as new_size
     from json_each(${JSON.stringify(sources)})) as source`
   return [
