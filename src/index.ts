@@ -11,7 +11,7 @@ const load = async () => (others ??= (await import('./others.ts')).createOthers(
 /** wrangler.toml names this class and its container. */
 export class TranscoderContainer extends TranscodeFollower {
   override async open() {
-    return (await load()).follow(this.env)
+    return (await load()).transcoderPort(this.env)
   }
 }
 

@@ -4,7 +4,7 @@ import { systemOf } from './context.ts'
 import { createApp } from './http/app.ts'
 import { consume } from './pipeline/consume.ts'
 import { sweep } from './pipeline/sweep.ts'
-import { createTranscoderPort } from './pipeline/transcode/run.ts'
+import { createTranscoderPort } from './pipeline/transcode/port.ts'
 
 /** Everything except play views: the rest of the API, queues and cron. Loaded on first use (docs/decisions/0029). */
 export function createOthers(memory: Memory) {
@@ -14,6 +14,6 @@ export function createOthers(memory: Memory) {
     answer: (request: Request, env: Env, context: ExecutionContext) => app.fetch(request, env, context),
     consume: (env: Env, batch: MessageBatch) => consume(system(env), batch),
     sweep: (env: Env) => sweep(system(env)),
-    follow: (env: Env) => createTranscoderPort(system(env)),
+    transcoderPort: (env: Env) => createTranscoderPort(system(env)),
   }
 }

@@ -8,7 +8,7 @@ import { backoff, claim, type Job, type JobKind, type JobMessage, type Outcome, 
 import { type KeyUse, writeUse } from './key_use.ts'
 import { runPurge } from './purge.ts'
 import { runReprocess } from './reprocess.ts'
-import { dispatch } from './transcode/line.ts'
+import { dispatch } from './transcode/dispatch.ts'
 import { nudgeFor } from './webhook.ts'
 import { sendDue } from './webhook_send.ts'
 

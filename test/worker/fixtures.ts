@@ -13,7 +13,7 @@ import { trackPath, uploadPath } from '../../src/adapters/media.ts'
 import { tracks } from '../../src/adapters/schema.ts'
 import { jobs } from '../../src/adapters/work_schema.ts'
 import worker, { TranscoderContainer } from '../../src/index.ts'
-import { insertTranscode } from '../../src/pipeline/transcode/line.ts'
+import { insertTranscode } from '../../src/pipeline/transcode/queue.ts'
 import { aCollection, anOrganization, aTrack, call, db, noting, nudges, ok, silent } from './support.ts'
 
 type Track = typeof tracks.$inferSelect

@@ -2,7 +2,7 @@ import { DurableObject } from 'cloudflare:workers'
 
 import { describeError } from '../../errors.ts'
 import type { LeasedJob } from '../jobs.ts'
-import type { TranscoderPort } from './run.ts'
+import type { TranscoderPort } from './port.ts'
 
 /**
  * A Durable Object per transcoder that follows the transcoder's jobs to their end, however long they take. An alarm keeps it alive, but runs
@@ -48,8 +48,8 @@ export abstract class TranscodeFollower extends DurableObject<Env> {
   async cancel(job_id: string): Promise<boolean> {
     await this.ctx.storage.delete(job_id)
     this.activeJobs.get(job_id)?.leave.abort()
-    const work = await this.open()
-    return work.cancel(this.ctx.container, job_id)
+    const port = await this.open()
+    return port.cancel(this.ctx.container, job_id)
   }
 
   override async alarm(): Promise<void> {
@@ -93,24 +93,24 @@ export abstract class TranscodeFollower extends DurableObject<Env> {
 
   async #run(job: LeasedJob, signal: AbortSignal): Promise<void> {
     try {
-      const work = await this.open()
+      const port = await this.open()
       const transcoder = {
-        call: (path: string, init: RequestInit) => this.#call(work, path, init),
-        cancel: () => work.cancel(this.ctx.container, job.id),
+        call: (path: string, init: RequestInit) => this.#call(port, path, init),
+        cancel: () => port.cancel(this.ctx.container, job.id),
       }
-      const outcome = await work.follow(job, transcoder, signal)
+      const outcome = await port.run(job, transcoder, signal)
       if (outcome === 'held' || signal.aborted) return
       if ((await this.ctx.storage.get(job.id)) === job.holder) await this.ctx.storage.delete(job.id)
       // If this job could not be started, the next one could not either: the queue's messages retry both.
-      if (outcome === 'ended') await work.next()
+      if (outcome === 'ended') await port.dispatch()
     } catch (error) {
       // The sweep restarts the queue, and the lease frees the job.
       console.error(JSON.stringify({ event: 'follower_failed', job_id: job.id, error: describeError(error) }))
     }
   }
 
-  async #call(work: TranscoderPort, path: string, init: RequestInit): Promise<Response> {
-    const answer = await work.call(this.ctx.container, path, init)
+  async #call(port: TranscoderPort, path: string, init: RequestInit): Promise<Response> {
+    const answer = await port.call(this.ctx.container, path, init)
     await this.#stayAwake().catch(() => undefined)
     return answer
   }

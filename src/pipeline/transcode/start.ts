@@ -6,7 +6,7 @@ import { jobs } from '../../adapters/work_schema.ts'
 import type { System } from '../../context.ts'
 import { sendJob } from '../jobs.ts'
 import { purgeLaterFrom } from '../purge.ts'
-import { insertTranscode, insertTranscodes, type QueuedSource } from './line.ts'
+import { insertTranscode, insertTranscodes, type QueuedSource } from './queue.ts'
 import { endUnwanted } from './unwanted.ts'
 
 /** Column values when a job takes over the track's status. */

@@ -8,7 +8,7 @@ import type { System } from '../../context.ts'
 import { JOB_SLOTS } from '../../contract/facts.ts'
 import { describeError } from '../../errors.ts'
 import { AFTER_URLS, insertJob, type Job } from '../jobs.ts'
-import { dispatch } from './line.ts'
+import { dispatch } from './dispatch.ts'
 import { basePath, earlyPath } from './request.ts'
 import { filePath, renditions } from './variant_spec.ts'
 

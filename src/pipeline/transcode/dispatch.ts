@@ -1,0 +1,100 @@
+import { and, eq, isNotNull, sql } from 'drizzle-orm'
+
+import { newId } from '../../adapters/id.ts'
+import { instanceOf, instances } from '../../adapters/transcoder.ts'
+import { jobs } from '../../adapters/work_schema.ts'
+import type { System } from '../../context.ts'
+import { describeError } from '../../errors.ts'
+import { claimColumns, type Job, leaseExpired, release, sendJob } from '../jobs.ts'
+import { isQueued } from './queue.ts'
+import { fits, SIZE_CLASSES, SLOTS } from './slots.ts'
+
+const { id, slot, turn, tries, state } = jobs
+
+/** Assigns jobs to transcoders while there are free slots and waiting jobs: jobs whose lease ran out first, then by rank. */
+export async function dispatch(system: System): Promise<void> {
+  const broken = new Set<number>()
+  for (;;) {
+    const job = await claimNext(system, broken)
+    if (!job) return
+    const instance = Math.floor(job.slot! / SLOTS)
+    try {
+      await instanceOf(system.env, instance).follow({ id: job.id, holder: job.holder })
+    } catch (error) {
+      console.error(
+        JSON.stringify({ event: 'hand_over_failed', job_id: job.id, instance, error: describeError(error) }),
+      )
+      broken.add(instance)
+      await release(system, job, 5, false, job.tries + 1)
+      await sendJob(system, job, 5)
+    }
+  }
+}
+
+async function claimNext(system: System, broken: Set<number>): Promise<Job<'transcode'> | null> {
+  const { db, env } = system
+  for (;;) {
+    const firstOfClass = (size_class: number) =>
+      db
+        .select({ id, turn, tries, attempt: jobs.attempt, size_class: jobs.size_class })
+        .from(jobs)
+        .where(and(isQueued, eq(jobs.size_class, size_class), leaseExpired()))
+        .orderBy(turn)
+        .limit(1)
+    const [slotJobs, ...heads] = await db.batch([
+      db
+        .select({ id, slot, is_lost: sql<number>`(state = 'open' and ${leaseExpired()})`.as('is_lost') })
+        .from(jobs)
+        .where(isNotNull(slot)),
+      ...SIZE_CLASSES.map((_, size_class) => firstOfClass(size_class)),
+    ])
+    const expiredJob = slotJobs.find((job) => job.is_lost === 1 && !broken.has(Math.floor(job.slot! / SLOTS)))
+    const next =
+      expiredJob ?? chooseSlot(instances(env), broken, new Set(slotJobs.map((job) => job.slot!)), heads.flat())
+    if (!next) return null
+    const job = await claimForSlot(system, next.id, next.slot!)
+    if (job) return job
+  }
+}
+
+type QueueHead = Pick<typeof jobs.$inferSelect, 'id' | 'turn' | 'tries' | 'attempt' | 'size_class'>
+
+/**
+ * Picks the first job by rank that fits a free slot, and the smallest such slot, preferably of a transcoder that is already running; after a
+ * failed attempt a different slot. A job whose transcoder died goes to an idle transcoder if there is one: the job may be the cause, and its
+ * next crash must not stop healthy jobs.
+ */
+function chooseSlot(instanceCount: number, broken: Set<number>, takenSlots: Set<number>, heads: QueueHead[]) {
+  const transcoders = Array.from({ length: instanceCount }, (_, instance) => ({
+    instance,
+    slots: Array.from({ length: SLOTS }, (_, index) => instance * SLOTS + index).toReversed(),
+  }))
+  const isIdle = ({ slots }: { slots: number[] }) => !slots.some((slotNumber) => takenSlots.has(slotNumber))
+  const healthy = transcoders.filter(({ instance }) => !broken.has(instance))
+  const [idle, working] = [healthy.filter(isIdle), healthy.filter((transcoder) => !isIdle(transcoder))]
+  for (const job of heads.toSorted((a, b) => a.turn! - b.turn!)) {
+    const freeSlots = (job.attempt > 0 ? [...idle, ...working] : [...working, ...idle])
+      .flatMap(({ slots }) => slots)
+      .filter((slotNumber) => !takenSlots.has(slotNumber) && fits(slotNumber, job.size_class))
+    if (freeSlots.length > 0) return { id: job.id, slot: freeSlots[job.tries % freeSlots.length]! }
+  }
+  return null
+}
+
+/** Claims a job for a slot; returns null when another worker has claimed either of them. */
+async function claimForSlot({ db }: System, job_id: string, slotNumber: number): Promise<Job<'transcode'> | null> {
+  const holder = newId()
+  const [job] = await db
+    .update(jobs)
+    .set({ ...claimColumns(holder), slot: slotNumber })
+    .where(
+      and(
+        eq(id, job_id),
+        eq(state, 'open'),
+        sql`(holder is ${holder} or (${leaseExpired()} and not exists (
+          select 1 from jobs as other where other.slot = ${slotNumber} and other.id <> ${job_id})))`,
+      ),
+    )
+    .returning()
+  return (job as Job<'transcode'> | undefined) ?? null
+}

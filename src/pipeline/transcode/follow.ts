@@ -1,0 +1,145 @@
+import { isPassing } from '../../adapters/database.ts'
+import { toTranscoder } from '../../adapters/transcoder.ts'
+import type { System } from '../../context.ts'
+import { describeError, isFull } from '../../errors.ts'
+import { backoff, done, end, type Job, LEASE, type LeasedJob, load, type Outcome } from '../jobs.ts'
+import { nudgeFor } from '../webhook.ts'
+import { writeEarly } from './early.ts'
+import { jobEvents } from './job_stream.ts'
+import { renewLease, switchToTolerantPass } from './progress.ts'
+import { jobRequest, loadTask, type TranscodeTask } from './request.ts'
+import { finishTranscode } from './result.ts'
+import { afterCrash, afterError, giveUpIfExhausted, requeue, retryLater } from './retry_policy.ts'
+
+/** Milliseconds between two renewals of the lease, a third of its duration. */
+const RENEW_EVERY = LEASE / 3
+/** Progress is written together with the lease, when both this time has passed and it advanced by `PROGRESS_STEP`: each write costs two rows. */
+const PROGRESS_EVERY = 10_000
+const PROGRESS_STEP = 0.1
+
+/** The state of a job after a run: still leased, ended, or requeued because it could not be started. */
+export type RunOutcome = 'held' | 'ended' | 'not_started'
+
+/** The transcoder of a job's slot. */
+export interface JobTranscoder {
+  /** Sends a request; throws when the transcoder cannot be reached. */
+  call: (path: string, init: RequestInit) => Promise<Response>
+  /** Cancels the job's processes; returns false when it is not certain that they ended. */
+  cancel: () => Promise<boolean>
+}
+
+/** How following a job ended; `held`: the lease continues, and a later run goes on. */
+type FollowOutcome = Outcome | { end: 'held' }
+
+/** Starts a leased job or reconnects to it, follows it until `signal`, and writes the outcome. */
+export async function runTranscode(
+  system: System,
+  leasedJob: LeasedJob,
+  transcoder: JobTranscoder,
+  signal: AbortSignal,
+): Promise<RunOutcome> {
+  let result: RunOutcome = 'ended'
+  let job: Job<'transcode'> | undefined
+  try {
+    job = (await load(system, leasedJob)) as Job<'transcode'> | undefined
+    if (!job) return 'ended'
+    const outcome = await startOrAttach(system, job, transcoder, signal)
+    if (outcome.end === 'held') return 'held'
+    if (outcome.end === 'retry') await requeue(system, job, outcome)
+    if (outcome.end === 'retry' && outcome.tries) result = 'not_started'
+  } catch (error) {
+    const isTransient = isPassing(error)
+    console.error(
+      JSON.stringify({
+        event: 'transcode_failed',
+        job_id: leasedJob.id,
+        passing: isTransient,
+        error: describeError(error),
+      }),
+    )
+    // The transcoder continues and keeps the result, which the next run fetches.
+    if (isTransient || !job) return 'held'
+    // If this fails as well, the lease runs out.
+    const outcome = { end: 'retry' as const, delay: backoff(job.attempt), counts: !isFull(error) }
+    await requeue(system, job, outcome).catch(() => undefined)
+  }
+  system.forget(job.organization_id)
+  await nudgeFor(system, job.organization_id)
+  return result
+}
+
+async function startOrAttach(
+  system: System,
+  job: Job<'transcode'>,
+  transcoder: JobTranscoder,
+  signal: AbortSignal,
+): Promise<FollowOutcome> {
+  const task = await loadTask(system, job)
+  if (!task) {
+    // An earlier run may still be active.
+    await transcoder.cancel()
+    await end(system, job)
+    return done
+  }
+  const exhausted = await giveUpIfExhausted(system, job)
+  if (exhausted) return exhausted
+  let response: Response
+  try {
+    const request = await jobRequest(system.env, task)
+    response = await transcoder.call(`/jobs/${job.id}`, toTranscoder(system.env, 'POST', request, signal))
+  } catch (error) {
+    if (signal.aborted) return { end: 'held' }
+    console.error(JSON.stringify({ event: 'transcoder_unreachable', job_id: job.id, error: describeError(error) }))
+    return retryLater(system, job, 5)
+  }
+  if (response.ok && response.body) return followEvents(system, task, response.body, signal)
+  const refusal = { status: response.status, body: (await response.text()).slice(0, 1000) }
+  console.error(JSON.stringify({ event: 'transcoder_refused', job_id: job.id, ...refusal }))
+  return retryLater(system, job, Number(response.headers.get('retry-after')) || 5)
+}
+
+async function followEvents(
+  system: System,
+  task: TranscodeTask,
+  body: ReadableStream<Uint8Array>,
+  signal: AbortSignal,
+): Promise<FollowOutcome> {
+  const { job } = task
+  let renewedAt = job.lease_until - LEASE
+  let writtenProgress: { at: number; fraction: number } | null = null
+  let reachedFraction = 0
+  for await (const event of jobEvents(job, body, signal)) {
+    if (event.type === 'silence') return retryLater(system, job, 5)
+    if (event.type === 'result') {
+      await finishTranscode(system, task, event.result)
+      return done
+    }
+    if (event.type === 'error') return afterError(system, job, event.error)
+    if (event.type === 'fallback') {
+      await switchToTolerantPass(system, job)
+      writtenProgress = null
+      reachedFraction = 0
+      continue
+    }
+    if (event.type === 'early') {
+      await writeEarly(system, task, event.file)
+      continue
+    }
+    const now = Date.now()
+    const fraction = event.type === 'progress' ? event.fraction : null
+    reachedFraction = Math.max(reachedFraction, fraction ?? 0)
+    const hasAdvanced =
+      fraction !== null &&
+      (!writtenProgress ||
+        (now - writtenProgress.at >= PROGRESS_EVERY && fraction - writtenProgress.fraction >= PROGRESS_STEP))
+    if (hasAdvanced || now - renewedAt >= RENEW_EVERY) {
+      const isRenewed = await renewLease(system, job, hasAdvanced ? fraction : null)
+      if (isRenewed === false) return done
+      if (isRenewed) renewedAt = now
+      if (isRenewed && hasAdvanced) writtenProgress = { at: now, fraction }
+    }
+  }
+  if (signal.aborted) return { end: 'held' }
+  if (reachedFraction > (writtenProgress?.fraction ?? 0)) await renewLease(system, job, reachedFraction)
+  return afterCrash(system, job, reachedFraction >= task.progress + PROGRESS_STEP)
+}

@@ -1,0 +1,57 @@
+import { and, sql } from 'drizzle-orm'
+
+import { isPassing } from '../../adapters/database.ts'
+import { tracks } from '../../adapters/schema.ts'
+import { jobs } from '../../adapters/work_schema.ts'
+import type { System } from '../../context.ts'
+import { describeError } from '../../errors.ts'
+import { ifLeaseHeld, isLeaseHolder, type Job, LEASE } from '../jobs.ts'
+import { trackOf } from './track_job.ts'
+
+/** The least progress of a running job: 0 means that the job is waiting. */
+const STARTED = 0.001
+
+/** Switches to the tolerant pass, which later attempts also use. Progress restarts at zero. */
+export async function switchToTolerantPass({ db }: System, job: Job<'transcode'>): Promise<void> {
+  const strict = sql`exists (select 1 from jobs where ${isLeaseHolder(job)} and pass = 'strict')`
+  await db.batch([
+    db
+      .update(tracks)
+      .set({ status: 'fallback_processing', progress: STARTED })
+      .where(and(trackOf(job), strict)),
+    db.update(jobs).set({ pass: 'tolerant' }).where(isLeaseHolder(job)),
+  ])
+}
+
+/**
+ * Renews the lease and writes progress, which never decreases: after a fault, a restarted transcoder first catches up. Returns false when the
+ * lease was lost; null when the database does not answer, which is harmless because the lease outlasts several renewals.
+ */
+export async function renewLease(
+  system: System,
+  job: Job<'transcode'>,
+  progress: number | null,
+): Promise<boolean | null> {
+  const { db } = system
+  try {
+    const renewal = db
+      .update(jobs)
+      .set({ lease_until: Date.now() + LEASE })
+      .where(isLeaseHolder(job))
+      .returning({ id: jobs.id })
+    if (progress === null) return (await renewal).length > 0
+    const least = Math.max(STARTED, Math.round(progress * 1000) / 1000)
+    const [renewed] = await db.batch([
+      renewal,
+      db
+        .update(tracks)
+        .set({ progress: sql`max(coalesce(progress, 0), ${least})` })
+        .where(and(trackOf(job), ifLeaseHeld(job))),
+    ])
+    return renewed.length > 0
+  } catch (error) {
+    if (!isPassing(error)) throw error
+    console.error(JSON.stringify({ event: 'progress_lost', job_id: job.id, error: describeError(error) }))
+    return null
+  }
+}

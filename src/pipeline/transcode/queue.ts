@@ -1,0 +1,101 @@
+import { and, eq, isNull, type SQL, sql } from 'drizzle-orm'
+
+import { tracks } from '../../adapters/schema.ts'
+import { jobs } from '../../adapters/work_schema.ts'
+import type { System } from '../../context.ts'
+import { insertJob, insertJobFrom, type Job } from '../jobs.ts'
+import { SIZE_CLASSES, sizeClassOf, SLOTS } from './slots.ts'
+
+/** The transcode queue, which is fair between organizations (docs/decisions/0033). */
+
+/** Fair-share rate in bytes per millisecond. It is slower than any transcoder, so the organization that has waited longest comes first. */
+const BYTES_PER_MS = 16
+/** Most milliseconds of fair share that one job costs. Otherwise a large file would delay the organization's next file for days. */
+const MAX_COST = 3600_000
+/** Milliseconds by which jobs of a collection's reprocess are ranked behind every upload. */
+const BACKGROUND_DELAY = 365 * 24 * 3600_000
+
+/** Transcodes are queued, never woken individually. */
+const NEVER = Number.MAX_SAFE_INTEGER
+
+/** Whether a job is waiting for a slot. */
+export const isQueued = sql`state = 'open' and turn is not null and slot is null`
+
+/**
+ * Returns the statement that queues a transcode. Jobs are ranked by fair share: a job's rank is the time at which its organization would have
+ * used up its share, counted from now or from its last queued job. So many files of one organization do not delay another one's file.
+ */
+export function insertTranscode(system: System, organization_id: string, payload: Job<'transcode'>['payload']) {
+  const { source_size, reprocess_id } = payload
+  const { now } = system
+  return insertJob(system, organization_id, payload, 0, {
+    is_background: reprocess_id !== undefined,
+    size_class: sizeClassOf(source_size),
+    nudge_at: NEVER,
+    turn: reprocess_id ? now + BACKGROUND_DELAY : sql`${nextRank(system, organization_id)} + ${costOf(source_size)}`,
+  })
+}
+
+/** Milliseconds of its organization's fair share that a transcode costs. */
+const costOf = (source_size: number) => Math.min(MAX_COST, Math.ceil(source_size / BYTES_PER_MS))
+const nextRank = ({ now }: System, organization_id: string) => sql`max(${now}, coalesce((
+  select max(turn) from jobs where organization_id = ${organization_id}
+    and state = 'open' and turn is not null and is_background = 0), 0))`
+
+/** A source and the id of the job that transcodes it. */
+export interface QueuedSource {
+  job_id: string
+  track_id: string
+  source_path: string
+  source_size: number
+}
+
+/** Queues many sources of one organization, for tracks that match `condition`. */
+export function insertTranscodes(system: System, organization_id: string, sources: QueuedSource[], condition: SQL) {
+  const queued = sources.map((source) => ({
+    ...source,
+    size_class: sizeClassOf(source.source_size),
+    turn: costOf(source.source_size),
+  }))
+  const field = (name: string) => sql.raw(`source.value ->> '${name}'`)
+  const payload = sql`json_object('kind', 'transcode', 'track_id', tracks.id, 'source_path', ${field('source_path')},
+    'source_size', ${field('source_size')})`
+  const source = sql`json_each(${JSON.stringify(queued)}) as source cross join tracks
+    where tracks.id = ${field('track_id')} and +tracks.organization_id = ${organization_id} and tracks.source_path = ${field('source_path')} and ${condition}`
+  return insertJobFrom(system, organization_id, { kind: 'transcode', json: payload }, source, 0, {
+    id: field('job_id'),
+    size_class: field('size_class'),
+    nudge_at: NEVER,
+    turn: sql`${nextRank(system, organization_id)} + sum(${field('turn')}) over (order by source.key)`,
+  })
+}
+
+/** The id format of `newId`, in SQL: a new id for each row. */
+const NEW_ID = `lower('000' || substr(hex(randomblob(3)), 2) || '-' || hex(randomblob(2)) || '-4' || substr(hex(randomblob(2)), 2)
+  || '-8' || substr(hex(randomblob(2)), 2) || '-' || hex(randomblob(6)))`
+
+/**
+ * Statements that restart transcodes interrupted by trashing, for the batch that restores the tracks. The second one returns the jobs; wake
+ * one of them. The ids are new, because the files of the previous jobs are deleted.
+ */
+export function insertRestoredTranscodes(system: System, organization_id: string, isRestored: SQL) {
+  const payload = sql`json_object('kind', 'transcode', 'track_id', id, 'source_path', source_path, 'source_size', source_size)`
+  const restoredTracks = sql`tracks where ${isRestored} and status = 'processing'`
+  return [
+    system.db
+      .update(tracks)
+      .set({ job_id: sql.raw(NEW_ID), status: 'processing', progress: 0 })
+      .where(sql`${isRestored} and status in ('processing', 'fallback_processing')`),
+    insertJobFrom(system, organization_id, { kind: 'transcode', json: payload }, restoredTracks, 0, {
+      id: sql`job_id`,
+      size_class: sql.join(
+        SIZE_CLASSES.slice(0, -1).map((most) => sql`(source_size > ${most})`),
+        sql` + `,
+      ),
+      nudge_at: NEVER,
+      turn: sql`${nextRank(system, organization_id)}
+        + sum(min(${MAX_COST}, (source_size + ${BYTES_PER_MS - 1}) / ${BYTES_PER_MS})) over (order by "order", id)`,
+    }).returning({ id: jobs.id }),
+  ] as const
+}
+

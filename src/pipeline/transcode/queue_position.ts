@@ -1,0 +1,38 @@
+import { and, eq, sql } from 'drizzle-orm'
+
+import { instances } from '../../adapters/transcoder.ts'
+import { jobs } from '../../adapters/work_schema.ts'
+import type { System } from '../../context.ts'
+import { isQueued } from './queue.ts'
+
+/** Bytes that a transcoder processes per second, roughly: songs and speech, compressed and uncompressed. */
+const BYTES_PER_SECOND = 1_000_000
+/** Jobs counted per size class. */
+const MAX_COUNTED = 200
+
+/** Returns how many jobs are ahead of a job and about how many seconds it waits; null when it is not waiting. */
+export async function queuePosition({ db, env }: System, job_id: string) {
+  const [job] = await db
+    .select({ turn: jobs.turn, size_class: jobs.size_class })
+    .from(jobs)
+    .where(and(eq(jobs.id, job_id), isQueued))
+  if (!job) return null
+  const jobsAhead = (
+    size_class: number,
+  ) => sql`select * from (select 1 as is_before, payload ->> 'source_size' as bytes from jobs
+    where ${isQueued} and size_class = ${size_class} and turn < ${job.turn} limit ${MAX_COUNTED})`
+  // Larger jobs do not delay it, because they use other slots.
+  const queuedAhead = sql.join(
+    Array.from({ length: job.size_class + 1 }, (_, size_class) => jobsAhead(size_class)),
+    sql` union all `,
+  )
+  const running = sql`select 0 as is_before, (payload ->> 'source_size') / 2 as bytes from jobs where slot is not null`
+  const [ahead] = await db
+    .select({
+      before: sql<number>`coalesce(sum(is_before), 0)`.as('before'),
+      bytes: sql<number>`total(bytes)`.as('bytes'),
+    })
+    .from(sql`(${queuedAhead} union all ${running})`)
+  if (!ahead) return null
+  return { before: ahead.before, seconds: Math.ceil(ahead.bytes / BYTES_PER_SECOND / instances(env)) }
+}

@@ -1,0 +1,10 @@
+import { JOB_SLOTS } from '../../contract/facts.ts'
+
+/** The slots of a transcoder (docs/decisions/0033): one for jobs of any size, and further ones for shorter jobs only. */
+
+/** A job's class is the index of the first of these sizes that its source does not exceed; slots are numbered in the opposite order. */
+export const SIZE_CLASSES = JOB_SLOTS.toReversed()
+export const SLOTS = JOB_SLOTS.length
+export const sizeClassOf = (size: number) => SIZE_CLASSES.findIndex((most) => size <= most)
+/** Whether a slot accepts jobs of a size class. */
+export const fits = (slotNumber: number, size_class: number) => size_class <= SLOTS - 1 - (slotNumber % SLOTS)
