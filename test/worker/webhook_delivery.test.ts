@@ -5,7 +5,7 @@ import { Webhook as Svix } from 'svix'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 
 import worker from '../../src/index.ts'
-import { SCHEDULE } from '../../src/pipeline/webhook_send.ts'
+import { SCHEDULE } from '../../src/pipeline/webhook_outcome.ts'
 import type { Received } from '../support/receiver.ts'
 import { rowsOf } from './meter.ts'
 import { ok, query } from './support.ts'

@@ -1,0 +1,40 @@
+/** Divides the concurrent requests among endpoints, so that slow and failing receivers do not delay others (docs/decisions/0057). */
+
+/**
+ * Most concurrent requests to one endpoint, so that a slow one does not delay others. A failing endpoint gets one, and all failing endpoints together
+ * half.
+ */
+export const FOR_ONE = 4
+const FOR_FAILING = 3
+/** Requests reserved for endpoints with nothing in flight, so that slow receivers cannot starve them. */
+const FOR_IDLE = 2
+
+/** An endpoint with due deliveries. `leases` counts deliveries leased by any sender, up to `FOR_ONE`. */
+export interface DueEndpoint {
+  id: string
+  failing: number
+  leases: number
+}
+
+/** Returns how many further deliveries each endpoint may have: one at a time in rounds, failing endpoints last, each up to its share. */
+export function sharesOf(endpoints: DueEndpoint[], running: Iterable<{ endpoint: { id: string } }>, free: number) {
+  const counts = new Map<string, number>()
+  for (const { endpoint } of running) counts.set(endpoint.id, (counts.get(endpoint.id) ?? 0) + 1)
+  const isFailing = new Map(endpoints.map(({ id, failing }) => [id, failing === 1]))
+  let failing = [...counts].reduce((sum, [id, count]) => sum + (isFailing.get(id) ? count : 0), 0)
+  const shares = new Map<string, number>()
+  for (let granted = -1; granted !== 0 && free > 0;) {
+    granted = 0
+    for (const { id, leases } of endpoints) {
+      const has = (counts.get(id) ?? 0) + (shares.get(id) ?? 0)
+      const fails = isFailing.get(id)
+      if (free <= (has + leases > 0 ? FOR_IDLE : 0)) continue
+      if (has >= (fails ? 1 : FOR_ONE) || (fails && failing >= FOR_FAILING)) continue
+      shares.set(id, (shares.get(id) ?? 0) + 1)
+      if (fails) failing++
+      free--
+      granted++
+    }
+  }
+  return [...shares]
+}
