@@ -7,7 +7,6 @@ export default defineConfig({
     './src/adapters/share_schema.ts',
     './src/adapters/trash_schema.ts',
     './src/adapters/work_schema.ts',
-    './src/adapters/former_schema.ts',
   ],
   out: './drizzle',
 })

@@ -36,45 +36,18 @@ CREATE TABLE `collections` (
 	`player_subtitle` text,
 	`cover_path` text,
 	`cover_colors` text NOT NULL,
+	`cover_size` integer,
 	`cover_job_id` text,
+	`is_ordered` integer DEFAULT false NOT NULL,
 	`seq` integer NOT NULL,
-	`created_at` integer NOT NULL
+	`created_at` integer NOT NULL,
+	`updated_at` integer,
+	`folded` text
 );
 --> statement-breakpoint
 CREATE INDEX `collections_list` ON `collections` (`organization_id`,`seq`);--> statement-breakpoint
 CREATE INDEX `collections_creator` ON `collections` (`organization_id`,`creator_id`,`seq`) WHERE creator_id is not null;--> statement-breakpoint
 CREATE INDEX `collections_index` ON `collections` (`organization_id`,`organization_index`,`seq`) WHERE organization_index is not null;--> statement-breakpoint
-CREATE TABLE `idempotency_keys` (
-	`id` text PRIMARY KEY NOT NULL,
-	`request_hash` text NOT NULL,
-	`answer` text,
-	`created_at` integer NOT NULL
-);
---> statement-breakpoint
-CREATE INDEX `idempotency_keys_age` ON `idempotency_keys` (`created_at`);--> statement-breakpoint
-CREATE TABLE `jobs` (
-	`id` text PRIMARY KEY NOT NULL,
-	`organization_id` text NOT NULL,
-	`payload` text NOT NULL,
-	`state` text DEFAULT 'open' NOT NULL,
-	`attempt` integer DEFAULT 0 NOT NULL,
-	`pass` text DEFAULT 'strict' NOT NULL,
-	`lease_until` integer NOT NULL,
-	`nudge_at` integer NOT NULL,
-	`created_at` integer NOT NULL,
-	`error` text
-);
---> statement-breakpoint
-CREATE INDEX `jobs_open` ON `jobs` (`nudge_at`) WHERE state = 'open';--> statement-breakpoint
-CREATE INDEX `jobs_age` ON `jobs` (`created_at`);--> statement-breakpoint
-CREATE TABLE `list_counts` (
-	`list` text NOT NULL,
-	`level` integer NOT NULL,
-	`bucket` integer NOT NULL,
-	`count` integer NOT NULL,
-	PRIMARY KEY(`list`, `level`, `bucket`)
-);
---> statement-breakpoint
 CREATE TABLE `organizations` (
 	`id` text PRIMARY KEY NOT NULL,
 	`name` text NOT NULL,
@@ -83,26 +56,12 @@ CREATE TABLE `organizations` (
 	`is_cover_overridable` integer DEFAULT true NOT NULL,
 	`player_color` text,
 	`player_subtitle` text,
+	`uses_tags` integer DEFAULT true NOT NULL,
 	`seq` integer NOT NULL,
 	`created_at` integer NOT NULL
 );
 --> statement-breakpoint
 CREATE INDEX `organizations_list` ON `organizations` (`seq`);--> statement-breakpoint
-CREATE TABLE `play_sessions` (
-	`id` text PRIMARY KEY NOT NULL,
-	`organization_id` text NOT NULL,
-	`scope` text NOT NULL,
-	`resource_id` text NOT NULL,
-	`creator_id` text,
-	`organization_index` text,
-	`metadata` text NOT NULL,
-	`variants` text NOT NULL,
-	`is_downloadable` integer NOT NULL,
-	`expires_at` integer NOT NULL,
-	`created_at` integer NOT NULL
-);
---> statement-breakpoint
-CREATE INDEX `play_sessions_expiry` ON `play_sessions` (`expires_at`);--> statement-breakpoint
 CREATE TABLE `playlist_tracks` (
 	`id` text PRIMARY KEY NOT NULL,
 	`playlist_id` text NOT NULL,
@@ -124,28 +83,21 @@ CREATE TABLE `playlists` (
 	`player_subtitle` text,
 	`cover_path` text,
 	`cover_colors` text NOT NULL,
+	`cover_size` integer,
 	`cover_job_id` text,
 	`track_count` integer DEFAULT 0 NOT NULL,
 	`version` integer DEFAULT 1 NOT NULL,
 	`change_id` text,
 	`seq` integer NOT NULL,
-	`created_at` integer NOT NULL
+	`created_at` integer NOT NULL,
+	`updated_at` integer,
+	`folded` text
 );
 --> statement-breakpoint
 CREATE INDEX `playlists_list` ON `playlists` (`organization_id`,`seq`);--> statement-breakpoint
 CREATE INDEX `playlists_creator` ON `playlists` (`organization_id`,`creator_id`,`seq`) WHERE creator_id is not null;--> statement-breakpoint
 CREATE INDEX `playlists_index` ON `playlists` (`organization_id`,`organization_index`,`seq`) WHERE organization_index is not null;--> statement-breakpoint
 CREATE INDEX `playlists_change` ON `playlists` (`change_id`) WHERE change_id is not null;--> statement-breakpoint
-CREATE TABLE `track_variants` (
-	`track_id` text NOT NULL,
-	`index` text NOT NULL,
-	`path` text NOT NULL,
-	`size` integer NOT NULL,
-	`bitrate` integer NOT NULL,
-	`duration` real NOT NULL,
-	PRIMARY KEY(`track_id`, `index`)
-);
---> statement-breakpoint
 CREATE TABLE `tracks` (
 	`id` text PRIMARY KEY NOT NULL,
 	`organization_id` text NOT NULL,
@@ -162,10 +114,11 @@ CREATE TABLE `tracks` (
 	`is_cover_overridable` integer DEFAULT true NOT NULL,
 	`is_theme_overridable` integer DEFAULT true NOT NULL,
 	`player_title` text,
-	`player_subtitle` text,
 	`player_color` text,
+	`player_subtitle` text,
 	`cover_path` text,
 	`cover_colors` text NOT NULL,
+	`cover_size` integer,
 	`cover_job_id` text,
 	`status` text NOT NULL,
 	`progress` real,
@@ -178,13 +131,24 @@ CREATE TABLE `tracks` (
 	`next_check_at` integer NOT NULL,
 	`created_at` integer NOT NULL,
 	`info` text NOT NULL,
-	`levels` text DEFAULT '[]' NOT NULL
+	`levels` text DEFAULT '[]' NOT NULL,
+	`made_with` text,
+	`files` text,
+	`tags` text,
+	`updated_at` integer,
+	`folder_id` text,
+	`folded` text
 );
 --> statement-breakpoint
 CREATE INDEX `tracks_list` ON `tracks` (`collection_id`,`order`,`id`);--> statement-breakpoint
+CREATE INDEX `tracks_walk` ON `tracks` (`collection_id`,`id`);--> statement-breakpoint
 CREATE INDEX `tracks_status` ON `tracks` (`collection_id`,`status`,`order`);--> statement-breakpoint
 CREATE INDEX `tracks_creator` ON `tracks` (`collection_id`,`creator_id`,`order`) WHERE creator_id is not null;--> statement-breakpoint
 CREATE INDEX `tracks_index` ON `tracks` (`collection_id`,`organization_index`,`order`) WHERE organization_index is not null;--> statement-breakpoint
+CREATE INDEX `tracks_created` ON `tracks` (`organization_id`,`created_at`);--> statement-breakpoint
+CREATE INDEX `tracks_duration` ON `tracks` (`organization_id`,`duration`) WHERE duration > 0;--> statement-breakpoint
+CREATE INDEX `tracks_failed` ON `tracks` (`organization_id`,`created_at`) WHERE status in ('failed', 'incomplete');--> statement-breakpoint
+CREATE INDEX `tracks_folder` ON `tracks` (`folder_id`,`id`) WHERE folder_id is not null;--> statement-breakpoint
 CREATE INDEX `tracks_waiting` ON `tracks` (`next_check_at`) WHERE awaiting_upload = 1;--> statement-breakpoint
 CREATE TABLE `upload_sessions` (
 	`id` text PRIMARY KEY NOT NULL,
@@ -198,4 +162,131 @@ CREATE TABLE `upload_sessions` (
 );
 --> statement-breakpoint
 CREATE INDEX `upload_sessions_expiry` ON `upload_sessions` (`expires_at`);--> statement-breakpoint
-CREATE INDEX `upload_sessions_collection` ON `upload_sessions` (`collection_id`);
+CREATE INDEX `upload_sessions_collection` ON `upload_sessions` (`collection_id`);--> statement-breakpoint
+CREATE TABLE `variants` (
+	`id` text PRIMARY KEY NOT NULL,
+	`organization_id` text NOT NULL,
+	`index` text NOT NULL,
+	`name` text NOT NULL,
+	`type` text NOT NULL,
+	`codec` text NOT NULL,
+	`bitrate` integer NOT NULL,
+	`channels` integer,
+	`start` real,
+	`length` real,
+	`seq` integer NOT NULL,
+	`created_at` integer NOT NULL
+);
+--> statement-breakpoint
+CREATE UNIQUE INDEX `variants_index` ON `variants` (`organization_id`,`index`);--> statement-breakpoint
+CREATE INDEX `variants_list` ON `variants` (`organization_id`,`seq`);--> statement-breakpoint
+CREATE TABLE `shares` (
+	`id` text PRIMARY KEY NOT NULL,
+	`organization_id` text NOT NULL,
+	`slug` text NOT NULL,
+	`is_custom_slug` integer NOT NULL,
+	`scope` text NOT NULL,
+	`resource_id` text NOT NULL,
+	`title` text,
+	`variants` text,
+	`is_downloadable` integer DEFAULT false NOT NULL,
+	`allowed_origins` text,
+	`expires_at` integer,
+	`password_hash` text,
+	`seq` integer NOT NULL,
+	`created_at` integer NOT NULL
+);
+--> statement-breakpoint
+CREATE UNIQUE INDEX `shares_slug` ON `shares` (`slug`);--> statement-breakpoint
+CREATE INDEX `shares_list` ON `shares` (`organization_id`,`seq`);--> statement-breakpoint
+CREATE INDEX `shares_resource` ON `shares` (`resource_id`,`seq`);--> statement-breakpoint
+CREATE TABLE `trash` (
+	`id` text PRIMARY KEY NOT NULL,
+	`organization_id` text NOT NULL,
+	`scope` text NOT NULL,
+	`title` text NOT NULL,
+	`collection_id` text,
+	`folder_id` text,
+	`seq` integer NOT NULL,
+	`trashed_at` integer NOT NULL,
+	`expires_at` integer NOT NULL,
+	`content` text NOT NULL
+);
+--> statement-breakpoint
+CREATE INDEX `trash_list` ON `trash` (`organization_id`,`seq`);--> statement-breakpoint
+CREATE INDEX `trash_expiry` ON `trash` (`expires_at`);--> statement-breakpoint
+CREATE INDEX `trash_collection` ON `trash` (`collection_id`) WHERE collection_id is not null;--> statement-breakpoint
+CREATE INDEX `trash_hidden` ON `trash` (`organization_id`) WHERE scope = 'collection';--> statement-breakpoint
+CREATE INDEX `trash_folder` ON `trash` (`folder_id`) WHERE folder_id is not null;--> statement-breakpoint
+CREATE TABLE `idempotency_keys` (
+	`id` text PRIMARY KEY NOT NULL,
+	`request_hash` text NOT NULL,
+	`response` text,
+	`created_at` integer NOT NULL
+);
+--> statement-breakpoint
+CREATE INDEX `idempotency_keys_age` ON `idempotency_keys` (`created_at`);--> statement-breakpoint
+CREATE TABLE `jobs` (
+	`id` text PRIMARY KEY NOT NULL,
+	`organization_id` text NOT NULL,
+	`payload` text NOT NULL,
+	`state` text DEFAULT 'open' NOT NULL,
+	`attempt` integer DEFAULT 0 NOT NULL,
+	`holder` text,
+	`pass` text DEFAULT 'strict' NOT NULL,
+	`lease_until` integer NOT NULL,
+	`wake_at` integer NOT NULL,
+	`created_at` integer NOT NULL,
+	`error` text,
+	`rank` integer,
+	`size_class` integer DEFAULT 0 NOT NULL,
+	`slot` integer,
+	`tries` integer DEFAULT 0 NOT NULL,
+	`is_background` integer DEFAULT false NOT NULL
+);
+--> statement-breakpoint
+CREATE INDEX `jobs_open` ON `jobs` (`wake_at`) WHERE state = 'open';--> statement-breakpoint
+CREATE INDEX `jobs_queue` ON `jobs` (`size_class`,`rank`) WHERE state = 'open' and rank is not null and slot is null;--> statement-breakpoint
+CREATE INDEX `jobs_organization` ON `jobs` (`organization_id`,`rank`) WHERE state = 'open' and rank is not null and is_background = 0;--> statement-breakpoint
+CREATE INDEX `jobs_slot` ON `jobs` (`slot`) WHERE slot is not null;--> statement-breakpoint
+CREATE INDEX `jobs_age` ON `jobs` (`created_at`);--> statement-breakpoint
+CREATE INDEX `jobs_background` ON `jobs` (`id`) WHERE state = 'open' and is_background = 1;--> statement-breakpoint
+CREATE INDEX `jobs_failed` ON `jobs` (`created_at`) WHERE state = 'failed';--> statement-breakpoint
+CREATE TABLE `multipart_uploads` (
+	`id` text PRIMARY KEY NOT NULL,
+	`organization_id` text NOT NULL,
+	`track_id` text NOT NULL,
+	`path` text NOT NULL,
+	`upload_id` text NOT NULL,
+	`file_size` integer NOT NULL,
+	`part_size` integer NOT NULL,
+	`part_count` integer NOT NULL,
+	`fingerprint` text,
+	`parts` text NOT NULL,
+	`state` text NOT NULL,
+	`expires_at` integer NOT NULL,
+	`created_at` integer NOT NULL
+);
+--> statement-breakpoint
+CREATE UNIQUE INDEX `multipart_uploads_track` ON `multipart_uploads` (`track_id`);--> statement-breakpoint
+CREATE INDEX `multipart_uploads_end` ON `multipart_uploads` (`expires_at`);--> statement-breakpoint
+CREATE TABLE `reprocesses` (
+	`collection_id` text PRIMARY KEY NOT NULL,
+	`organization_id` text NOT NULL,
+	`job_id` text NOT NULL,
+	`state` text NOT NULL,
+	`all` integer NOT NULL,
+	`wanted` text NOT NULL,
+	`cursor` text NOT NULL,
+	`waiting` text NOT NULL,
+	`total` integer NOT NULL,
+	`done` integer NOT NULL,
+	`failed` integer NOT NULL,
+	`started_at` integer NOT NULL,
+	`finished_at` integer
+);
+--> statement-breakpoint
+CREATE TABLE `search_fills` (
+	`kind` text PRIMARY KEY NOT NULL,
+	`cursor` integer NOT NULL
+);

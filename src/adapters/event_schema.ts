@@ -4,7 +4,7 @@ import { integer, primaryKey, sqliteTable, text } from 'drizzle-orm/sqlite-core'
 /**
  * What happened (docs/decisions/0056), written in the batch of the change: by triggers where the service changes something, by
  * `recordEvents` where a call does. The table is WITHOUT ROWID and has no other index, so an event is one row written; it stands with its
- * triggers in a migration by hand (drizzle/0018_events.sql), and apart from schema.ts.
+ * triggers in a migration by hand (drizzle/0001_triggers.sql), and apart from schema.ts.
  */
 /** The table's default makes it. Drizzle leaves nothing else out of an insert than what it takes for generated. */
 const byDefault = sql`default`

@@ -1,7 +1,7 @@
 import { sql } from 'drizzle-orm'
 
+import { heartbeats } from './counter_schema.ts'
 import type { Database } from './database.ts'
-import { heartbeats } from './work_schema.ts'
 
 type HeartbeatName = typeof heartbeats.$inferSelect.name
 

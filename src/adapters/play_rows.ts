@@ -59,7 +59,7 @@ const select = selectOf({
 })
 
 const rowsOf = (track_id: string) =>
-  select(`from hourly_play_sessions as sessions
+  select(`from play_sessions as sessions
     left join tracks on tracks.id = ${track_id} and tracks.organization_id = sessions.organization_id and (
       sessions.scope = 'track' and tracks.id = sessions.resource_id
       or sessions.scope = 'collection' and tracks.collection_id = sessions.resource_id

@@ -9,7 +9,7 @@ import { firstKeptId } from './session_id.ts'
  * and no index, and a session costs one row written and one deleted. The migration is handwritten: drizzle-kit does not support
  * WITHOUT ROWID. A session never changes.
  */
-export const playSessions = sqliteTable('hourly_play_sessions', {
+export const playSessions = sqliteTable('play_sessions', {
   id: text().primaryKey(),
   organization_id: text().notNull(),
   scope: text().$type<PlayScope>().notNull(),

@@ -40,7 +40,7 @@ export function recordEvents(
   const last = sql`coalesce((select max(seq) from events where events.organization_id = row_of.organization_id), 0)`
   const event = {
     organization_id: sql`organization_id`,
-    // As in drizzle/0018_events.sql.
+    // As in drizzle/0001_triggers.sql.
     seq: sql`max(${last} + 1, cast(unixepoch('subsec') * 1000 as integer)) + row_number() over () - 1`,
     type,
     subject: sql`${`${scope}:`} || id`,

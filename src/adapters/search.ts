@@ -5,7 +5,7 @@ import { folded } from './fold.ts'
 import { toHex } from './secret.ts'
 
 /**
- * Full text search: one FTS5 table for tracks, collections and playlists, kept by triggers (drizzle/0021_folded_search.sql). D1
+ * Full text search: one FTS5 table for tracks, collections and playlists, kept by triggers (drizzle/0001_triggers.sql). D1
  * cannot export a database with a virtual table, so an operator may drop it for an export, and the sweep recreates it (docs/decisions/0051).
  *
  * A row also has words for its organization, collection, creator and index. They are matched like other words and cost no more rows.

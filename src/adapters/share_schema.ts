@@ -3,8 +3,8 @@ import { index, integer, sqliteTable, text, uniqueIndex } from 'drizzle-orm/sqli
 import type { PlayScope } from '../contract/play.ts'
 
 /**
- * Links that last. What they share takes them along when it is deleted, by triggers (drizzle/0014_share_triggers.sql), which also keep
- * every slug that was given out in the table `former_slugs`.
+ * Links that last. What they share takes them along when it is deleted, by triggers (drizzle/0001_triggers.sql), which also keep
+ * every slug that was given out in the table `retired_slugs`.
  */
 export const shares = sqliteTable(
   'shares',
@@ -14,7 +14,7 @@ export const shares = sqliteTable(
     /** The address, unique in the whole service. */
     slug: text().notNull(),
     /** Chosen by somebody, so that search engines may know it. */
-    is_slug_own: integer({ mode: 'boolean' }).notNull(),
+    is_custom_slug: integer({ mode: 'boolean' }).notNull(),
     scope: text().$type<PlayScope>().notNull(),
     resource_id: text().notNull(),
     title: text(),

@@ -2,7 +2,7 @@ import { integer, primaryKey, sqliteTable, text } from 'drizzle-orm/sqlite-core'
 
 /**
  * What organizations have and did (docs/decisions/0055). Tables WITHOUT ROWID and the triggers that fill them stand in a migration by hand
- * (drizzle/0015_usage.sql), so these are apart from schema.ts.
+ * (drizzle/0001_triggers.sql), so these are apart from schema.ts.
  */
 
 /** The changes of each day: their sum is what there is now. The days that are too old are one row, without a date. */

@@ -4,7 +4,7 @@ import type { AttemptError, WebhookDeliveryState, WebhookEndpoint, WebhookEndpoi
 
 /**
  * Who receives events, and what was sent (docs/decisions/0057). Both tables are WITHOUT ROWID, and deliveries are written by a trigger on
- * `events`, so they stand in a migration by hand (drizzle/0019_webhooks.sql) and apart from schema.ts.
+ * `events`, so they stand in a migration by hand (drizzle/0001_triggers.sql) and apart from schema.ts.
  */
 
 export const webhookEndpoints = sqliteTable('webhook_endpoints', {

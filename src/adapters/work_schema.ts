@@ -1,5 +1,5 @@
 import { sql } from 'drizzle-orm'
-import { index, integer, primaryKey, sqliteTable, text, uniqueIndex } from 'drizzle-orm/sqlite-core'
+import { index, integer, sqliteTable, text, uniqueIndex } from 'drizzle-orm/sqlite-core'
 
 import type { variants } from './schema.ts'
 import type { Kind } from './search.ts'
@@ -7,17 +7,6 @@ import type { Kind } from './search.ts'
 /** The tables of the service's own bookkeeping; those of the API's nouns, and what holds for both, are in schema.ts. */
 
 const json = <T>() => text({ mode: 'json' }).$type<T>()
-
-/**
- * How many rows a list has, kept by triggers (drizzle/0001_list_counts.sql), so that neither `count` nor a deep `offset` scans.
- * `list` is like `tracks:{collection}` or, of a filter, `tracks:{collection}?status=ready`. Level 0 is the total; levels 1 and 2
- * count by ranges of 256 and 16,384 of the list's ordering number (`order` or `seq`).
- */
-export const listCounts = sqliteTable(
-  'list_counts',
-  { list: text().notNull(), level: integer().notNull(), bucket: integer().notNull(), count: integer().notNull() },
-  (t) => [primaryKey({ columns: [t.list, t.level, t.bucket] })],
-)
 
 /**
  * What the search (search.ts) does not know yet: rows of a table up to `cursor`, by rowid. A row `table` says that it was taken away, and
@@ -83,7 +72,7 @@ export type JobPayload =
 
 /**
  * Background work. The row is the truth, a queue message only a nudge: from `lease_until` on anybody may take the job (again), and
- * at `nudge_at` the sweep sends another message for it.
+ * at `wake_at` the sweep sends another message for it.
  */
 export const jobs = sqliteTable(
   'jobs',
@@ -98,11 +87,11 @@ export const jobs = sqliteTable(
     holder: text(),
     pass: text().$type<'strict' | 'tolerant'>().notNull().default('strict'),
     lease_until: integer().notNull(),
-    nudge_at: integer().notNull(),
+    wake_at: integer().notNull(),
     created_at: integer().notNull(),
     error: json<Record<string, unknown>>(),
-    /** Of a transcode: its turn in line, in milliseconds since 1970 or later (docs/decisions/0033); null: of another kind. */
-    turn: integer(),
+    /** A transcode's rank in the queue, in milliseconds since 1970 or later (docs/decisions/0033); null for other kinds. */
+    rank: integer(),
     /** Of a transcode: 0 for the smallest sources. */
     size_class: integer().notNull().default(0),
     /** The place where a transcode runs, until nothing of it runs there any more. */
@@ -114,14 +103,14 @@ export const jobs = sqliteTable(
   },
   (t) => [
     index('jobs_open')
-      .on(t.nudge_at)
+      .on(t.wake_at)
       .where(sql`state = 'open'`),
-    index('jobs_line')
-      .on(t.size_class, t.turn)
-      .where(sql`state = 'open' and turn is not null and slot is null`),
+    index('jobs_queue')
+      .on(t.size_class, t.rank)
+      .where(sql`state = 'open' and rank is not null and slot is null`),
     index('jobs_organization')
-      .on(t.organization_id, t.turn)
-      .where(sql`state = 'open' and turn is not null and is_background = 0`),
+      .on(t.organization_id, t.rank)
+      .where(sql`state = 'open' and rank is not null and is_background = 0`),
     index('jobs_slot')
       .on(t.slot)
       .where(sql`slot is not null`),
@@ -134,12 +123,6 @@ export const jobs = sqliteTable(
       .where(sql`state = 'failed'`),
   ],
 )
-
-/** When what must not stop last happened (src/adapters/heartbeats.ts); `seen` is when somebody first asked. */
-export const heartbeats = sqliteTable('heartbeats', {
-  name: text().$type<'sweep' | 'event' | 'seen' | 'events'>().primaryKey(),
-  at: integer().notNull(),
-})
 
 /** The last reprocess of a collection: where its walk stands and what came of it so far. */
 export const reprocesses = sqliteTable('reprocesses', {
@@ -194,8 +177,8 @@ export const idempotencyKeys = sqliteTable(
     id: text().primaryKey(),
     /** SHA-256 of path and body. */
     request_hash: text().notNull(),
-    /** The answer, encrypted because it may hold a secret that is shown only once; null while the request runs. */
-    answer: text(),
+    /** The response, encrypted because it may hold a secret that is shown only once; null while the request runs. */
+    response: text(),
     created_at: integer().notNull(),
   },
   (t) => [index('idempotency_keys_age').on(t.created_at)],

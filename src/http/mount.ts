@@ -145,7 +145,7 @@ export function mount(
         const key = c.req.header('idempotency-key')
         const perform = async () => {
           const answer = await handler(input, own)
-          if (tells && keyOf(principal)?.has_webhooks) c.executionCtx.waitUntil(nudge(own))
+          if (tells && keyOf(principal)?.has_subscribers) c.executionCtx.waitUntil(nudge(own))
           return answer
         }
         if (operation.method !== 'post' || key === undefined) return send(await perform())

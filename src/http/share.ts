@@ -85,7 +85,7 @@ async function respond(c: Page, memory: Memory, isFrame: boolean, password?: str
       ...page,
       ancestors: ancestorsOf(share),
       form: "'self'",
-      isPublic: share.password_hash === null && share.is_slug_own && !isFrame,
+      isPublic: share.password_hash === null && share.is_custom_slug && !isFrame,
     })
   } catch (error) {
     return problemPage(c, error, pageStyle, (error) => {

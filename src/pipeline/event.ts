@@ -1,7 +1,7 @@
 import { sql } from 'drizzle-orm'
 
+import { heartbeats } from '../adapters/counter_schema.ts'
 import { events } from '../adapters/event_schema.ts'
-import { heartbeats } from '../adapters/work_schema.ts'
 import type { System } from '../context.ts'
 import { EVENT_DAYS } from '../contract/facts.ts'
 

@@ -55,11 +55,11 @@ export const AFTER_WRITES = 7 * 3600
 
 const newRow = ({ now }: System, organization_id: string, payload: JobPayload, delaySeconds: number) => {
   const from = now + delaySeconds * 1000
-  const nudge_at = delaySeconds > 0 ? from : from + NUDGE_AFTER
-  return { id: newId(), organization_id, payload, lease_until: from, nudge_at, created_at: now }
+  const wake_at = delaySeconds > 0 ? from : from + NUDGE_AFTER
+  return { id: newId(), organization_id, payload, lease_until: from, wake_at, created_at: now }
 }
 
-type QueueColumns = Partial<Pick<SQLiteInsertValue<typeof jobs>, 'turn' | 'size_class' | 'is_background' | 'nudge_at'>>
+type QueueColumns = Partial<Pick<SQLiteInsertValue<typeof jobs>, 'rank' | 'size_class' | 'is_background' | 'wake_at'>>
 
 /** Returns the statement that inserts a job, for the batch that makes it necessary; afterwards call `sendJob`. */
 export function insertJob(
@@ -107,7 +107,7 @@ export async function sendJob(
   }
 }
 
-const lease = () => ({ lease_until: Date.now() + LEASE, nudge_at: Date.now() + LEASE + 1000 })
+const lease = () => ({ lease_until: Date.now() + LEASE, wake_at: Date.now() + LEASE + 1000 })
 
 /**
  * Whether no worker holds the job, or its lease has expired. A lease longer than any valid one was written by a worker with a wrong clock.
@@ -130,7 +130,7 @@ export async function claim({ db }: System, id: string): Promise<Job | null> {
   const [job] = await db
     .update(jobs)
     .set({ ...claimColumns(holder), ...lease() })
-    .where(and(eq(jobs.id, id), eq(jobs.state, 'open'), isNull(jobs.turn), sql`(${leaseExpired()} or ${isHolder})`))
+    .where(and(eq(jobs.id, id), eq(jobs.state, 'open'), isNull(jobs.rank), sql`(${leaseExpired()} or ${isHolder})`))
     .returning()
   return (job as Job | undefined) ?? null
 }
@@ -170,7 +170,7 @@ export async function release({ db }: System, job: Job, delay: number, counts: b
       tries,
       ...(job.payload.kind === 'transcode'
         ? { lease_until: after }
-        : { lease_until: now, nudge_at: after + NUDGE_AFTER }),
+        : { lease_until: now, wake_at: after + NUDGE_AFTER }),
       attempt: job.attempt - (counts ? 0 : 1),
     })
     .where(isLeaseHolder(job))
@@ -185,12 +185,12 @@ export const end = ({ db }: System, job: LeasedJob, state: 'done' | 'failed' = '
 
 /** Returns open jobs without a worker or a message. */
 export async function forgottenJobs({ db, now }: System, limit: number): Promise<Job[]> {
-  const isDue = sql`state = 'open' and nudge_at <= ${now}`
-  const forgotten = await db.select().from(jobs).where(isDue).orderBy(jobs.nudge_at).limit(limit)
+  const isDue = sql`state = 'open' and wake_at <= ${now}`
+  const forgotten = await db.select().from(jobs).where(isDue).orderBy(jobs.wake_at).limit(limit)
   if (forgotten.length > 0) {
     await db
       .update(jobs)
-      .set({ nudge_at: now + NUDGE_AGAIN_AFTER })
+      .set({ wake_at: now + NUDGE_AGAIN_AFTER })
       .where(sql`id in ${among(forgotten.map((job) => job.id))} and ${isDue}`)
   }
   return forgotten as Job[]

@@ -166,7 +166,7 @@ export function giveUp(
   return [
     db
       .update(jobs)
-      .set({ payload: sql`json_remove(payload, '$.upload')`, lease_until: purgeAt, nudge_at: purgeAt })
+      .set({ payload: sql`json_remove(payload, '$.upload')`, lease_until: purgeAt, wake_at: purgeAt })
       .where(and(eq(jobs.id, path), condition)),
     db
       .update(tracks)

@@ -7,7 +7,7 @@ import { USAGE_DAYS } from '../contract/facts.ts'
 
 /**
  * The sweep's part of `GET /v1/usage` (docs/decisions/0055): it moves cursors, and triggers count the rows that a cursor passes
- * (drizzle/0015_usage.sql). Triggers also count the tracks' data when it changes.
+ * (drizzle/0001_triggers.sql). Triggers also count the tracks' data when it changes.
  */
 
 const HOUR = 3600_000
@@ -15,7 +15,7 @@ const HOUR = 3600_000
 const LATE = 600_000
 
 /** Uncounted sessions of completed hours: new sessions cannot end in these hours. */
-const uncounted = (now: number) => sql`hourly_play_sessions
+const uncounted = (now: number) => sql`play_sessions
   where id >= coalesce((select at from usage_cursors where name = 'sessions'), '') and id < ${idsBefore(Math.floor((now - LATE) / HOUR))}`
 
 /** The first day that is reported separately. */

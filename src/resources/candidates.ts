@@ -39,7 +39,7 @@ const listKeys = (kind: Kind): Keys => ({
   created_at: { by: sql`seq`, index: `${kind}_list` },
   updated_at: { by: updated_at, index: `${kind}_updated` },
 })
-/** Sort keys by name, with the expressions of their indexes (drizzle/0012_search.sql). */
+/** Sort keys by name, with the expressions of their indexes (drizzle/0001_triggers.sql). */
 export const KEYS: Record<Kind, Keys> = {
   tracks: {
     order: { by: sql`"order"`, index: 'tracks_list', next: sql`id` },

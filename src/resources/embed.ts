@@ -49,7 +49,7 @@ export const sharesAsSessions = (db: Database) =>
       expires_at: sql`coalesce(expires_at, 9e15)`.as('expires_at'),
     })
     .from(shares)
-    .as('hourly_play_sessions') as unknown as typeof playSessions
+    .as('play_sessions') as unknown as typeof playSessions
 
 /** The embed data of a row of sessions or shares. */
 export async function readEmbed(context: Context, id: string, from: typeof playSessions): Promise<Embed> {

@@ -29,10 +29,10 @@ export async function once(
   // Hashed with a secret, because a body may contain a password that could be guessed from a plain hash. After a change of the secret, a
   // repeated request counts as a different one: it is rejected, so that it does not run twice.
   const request_hash = await sha256(`${env.SIGNING_SECRET}\n${request}`)
-  const row = { id, request_hash, answer: null, created_at: now }
+  const row = { id, request_hash, response: null, created_at: now }
   const stale = or(
     lt(idempotencyKeys.created_at, now - KEPT_FOR),
-    and(isNull(idempotencyKeys.answer), lt(idempotencyKeys.created_at, now - ABANDONED_AFTER)),
+    and(isNull(idempotencyKeys.response), lt(idempotencyKeys.created_at, now - ABANDONED_AFTER)),
   )
   const [reserved] = await db
     .insert(idempotencyKeys)
@@ -45,16 +45,16 @@ export async function once(
       const message = 'This Idempotency-Key was used with another request, or under another SIGNING_SECRET'
       throw new ApiError('idempotency_key_reused', message)
     }
-    if (!first?.answer) {
+    if (!first?.response) {
       const message = 'The first request with this Idempotency-Key is still running'
       throw new ApiError('request_in_flight', message, undefined, { 'retry-after': '1' })
     }
-    const answer = JSON.parse(await open(env.SIGNING_SECRET, id, first.answer)) as Answer
+    const answer = JSON.parse(await open(env.SIGNING_SECRET, id, first.response)) as Answer
     return { answer: await renewAnswer(answer, input, context), replayed: true }
   }
   const isReservation = and(eq(idempotencyKeys.id, id), eq(idempotencyKeys.created_at, now))
   const answer = await run().catch(async (error: unknown) => {
-    await db.delete(idempotencyKeys).where(and(isReservation, isNull(idempotencyKeys.answer)))
+    await db.delete(idempotencyKeys).where(and(isReservation, isNull(idempotencyKeys.response)))
     throw error
   })
   // The request has been executed, so its response is returned even if it cannot be stored.
@@ -70,7 +70,7 @@ async function storeAnswer(
 ): Promise<void> {
   try {
     const sealed = await seal(env.SIGNING_SECRET, id, JSON.stringify(lasting(answer)))
-    await db.update(idempotencyKeys).set({ answer: sealed }).where(isReservation)
+    await db.update(idempotencyKeys).set({ response: sealed }).where(isReservation)
   } catch (error) {
     console.error(JSON.stringify({ event: 'answer_not_kept', error: describeError(error) }))
   }

@@ -7,10 +7,10 @@ import { unauthorized } from '../errors.ts'
 import { noteUse } from '../pipeline/key_use.ts'
 import type { KeyHolder } from '../principal.ts'
 
-type ApiKeyRow = typeof apiKeys.$inferSelect & { has_webhooks: boolean }
+type ApiKeyRow = typeof apiKeys.$inferSelect & { has_subscribers: boolean }
 
 /** Cached with the key, so that a change does not need a query to know whether to wake the webhook consumer. */
-const hasWebhooks = sql`exists (select 1 from webhook_endpoints
+const hasSubscribers = sql`exists (select 1 from webhook_endpoints
   where webhook_endpoints.organization_id = api_keys.organization_id and state = 'active')`
 
 function toKeyHolder(key: ApiKeyRow): KeyHolder {
@@ -29,14 +29,14 @@ function toKeyHolder(key: ApiKeyRow): KeyHolder {
     variants: key.variants,
     is_downloadable: key.is_downloadable,
     allowed_origins: key.allowed_origins,
-    has_webhooks: key.has_webhooks,
+    has_subscribers: key.has_subscribers,
   }
 }
 
 /** Returns the key with the hash of a secret, and caches it for a short time; throws 401 for an unknown or expired secret. */
 export async function readKey(env: Env, keys: KeyCache, hash: string): Promise<KeyHolder> {
   const key = await openDatabase(env.DB)
-    .select({ ...getTableColumns(apiKeys), has_webhooks: hasWebhooks.mapWith(Boolean).as('has_webhooks') })
+    .select({ ...getTableColumns(apiKeys), has_subscribers: hasSubscribers.mapWith(Boolean).as('has_subscribers') })
     .from(apiKeys)
     .where(or(eq(apiKeys.hash, hash), eq(apiKeys.previous_hash, hash)))
     .get()

@@ -2,10 +2,10 @@ import { and, type AnyColumn, asc, desc, eq, getTableColumns, gte, lte, type SQL
 import type { SelectResultFields } from 'drizzle-orm/query-builders/select.types'
 import type { SelectedFields, SQLiteTable } from 'drizzle-orm/sqlite-core'
 
+import { listCounts } from '../adapters/counter_schema.ts'
 import type { Database } from '../adapters/database.ts'
 import { collections, playlists, tracks } from '../adapters/schema.ts'
 import type { Kind } from '../adapters/search.ts'
-import { listCounts } from '../adapters/work_schema.ts'
 import type { Page } from '../contract/common.ts'
 import { MAX_FILTERED_OFFSET } from '../contract/facts.ts'
 import { invalid } from '../errors.ts'

@@ -72,7 +72,7 @@ export async function countTracks(
 }
 
 /** The statements of a session's view, for one batch. */
-export function bindView({ db }: Context, { id: session_id, scope, resource_id, organization_id }: Row) {
+export function bindView({ db }: Context, { id: session_id, scope, resource_id, organization_id }: SessionRow) {
   return [
     owners.bind(db, { organization_id, resource_id }),
     sessionList[scope].bind(db, { resource_id, limit: MAX_SESSION_TRACKS }),

@@ -38,7 +38,7 @@ async function findShare(context: Context, id: string): Promise<ShareRow> {
 const randomSlug = () => randomBase62(22).toLowerCase()
 
 /** The columns of a slug: the requested one, or a random one. */
-const slugColumns = (slug: string | null) => ({ slug: slug ?? randomSlug(), is_slug_own: slug !== null })
+const slugColumns = (slug: string | null) => ({ slug: slug ?? randomSlug(), is_custom_slug: slug !== null })
 
 /** The columns of a slug and a password, if the request sets them. */
 async function slugAndPasswordColumns({
@@ -58,7 +58,7 @@ const slugTaken = (slug: string) => new ApiError('slug_taken', `/s/${slug} is or
 
 /** Whether no other share has used a slug before. */
 const isUnusedSlug = (slug: string, id: string) =>
-  sql`not exists (select 1 from former_slugs where former_slugs.slug = ${slug} and former_slugs.share_id <> ${id})`
+  sql`not exists (select 1 from retired_slugs where retired_slugs.slug = ${slug} and retired_slugs.share_id <> ${id})`
 
 export const shareHandlers: Handlers<typeof shareOperations> = {
   async listShares({ query: { limit, offset, ...filters } }, context) {

@@ -18,7 +18,7 @@ export const hasEnded = ({ expires_at }: ShareRow, now: number) => expires_at !=
 export async function openShare(env: Env, slug: string, now: number): Promise<ShareRow> {
   const share = await shareAt(env, slug)
   if (!share) {
-    const wasRevoked = await openDatabase(env.DB).get(sql`select 1 from former_slugs where slug = ${slug}`)
+    const wasRevoked = await openDatabase(env.DB).get(sql`select 1 from retired_slugs where slug = ${slug}`)
     throw wasRevoked ? new ApiError('share_revoked', 'This share was revoked') : notFound('share')
   }
   if (hasEnded(share, now)) throw new ApiError('session_expired', 'This share has ended')

@@ -1,12 +1,12 @@
 import { and, eq, getTableColumns, sql, type SQL } from 'drizzle-orm'
 import type { BatchItem } from 'drizzle-orm/batch'
 
+import { listCounts } from '../adapters/counter_schema.ts'
 import { insertFrom } from '../adapters/database.ts'
 import { showPlaces, waitingFor } from '../adapters/playlist_order.ts'
 import { recordEvents } from '../adapters/record_event.ts'
 import { TABLE_OF } from '../adapters/schema.ts'
 import { trash } from '../adapters/trash_schema.ts'
-import { listCounts } from '../adapters/work_schema.ts'
 import type { Context, Handlers } from '../context.ts'
 import type { PlayScope } from '../contract/play.ts'
 import type { TrashedItem, trashOperations } from '../contract/trash.ts'

@@ -57,7 +57,7 @@ export async function hoursOf({ db, now }: Context, endpoints: EndpointRow[]): P
 }
 
 /**
- * Whether an endpoint receives an event, by the rule of the trigger on `events` (drizzle/0019_webhooks.sql). The alias is needed because
+ * Whether an endpoint receives an event, by the rule of the trigger on `events` (drizzle/0001_triggers.sql). The alias is needed because
  * `json_each` also has a column `type`.
  */
 const isSubscribed = ({

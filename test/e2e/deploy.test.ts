@@ -113,8 +113,8 @@ describe('a deployment', () => {
   const triggers = (database: string) =>
     names(database, "select name from sqlite_master where type = 'trigger' order by name")
   const applied = (database: string) => names(database, 'select name from d1_migrations order by name')
-  const forget0009 = () =>
-    cloudflare.account.databases.get('tonearm')!.sql.exec("delete from d1_migrations where name like '0009%'")
+  const forgetTriggers = () =>
+    cloudflare.account.databases.get('tonearm')!.sql.exec("delete from d1_migrations where name like '0001%'")
   beforeAll(() => reset(cloudflare.account))
 
   test('whose upload fails keeps the operator’s key, and does not show it', async () => {
@@ -151,17 +151,14 @@ describe('a deployment', () => {
     cloudflare.account.domains.set('audio.example.com', 'tonearm')
     cloudflare.account.hasOrganization = true
     cloudflare.account.workers.get('tonearm')!.vars.TRANSCODER_URL = 'https://transcoder.example.com'
-    forget0009()
     cloudflare.account.databases
       .get('tonearm')!
-      .sql.exec('drop trigger track_variants_written; drop trigger tracks_count_order')
+      .sql.exec('drop trigger events_webhooks; drop trigger tracks_count_order')
     const { code, output, changes } = await deploy(cloudflare, [...IMAGE, '--var', 'TRANSCODER_URL:'], {
       PUBLIC_BASE_URL: '',
       ROOT_KEY: before.ROOT_KEY,
     })
-    expect(output).toMatch(
-      /applied 0009_track_files_whole.sql\n[^]*lacks triggers of 0001_list_counts.sql; it is imported again/,
-    )
+    expect(output).toMatch(/lacks triggers of 0001_triggers.sql; it is imported again/)
     expect(output).not.toMatch(/ta_root_|ta_sk_/)
     expect(output).toContain('--domain audio.example.com')
     expect(code).toBe(0)
@@ -182,7 +179,7 @@ describe('a deployment', () => {
     rules.refusedTriggers = 1
     const { code, output } = await deploy(cloudflare, [...IMAGE, '--config', staging])
     expect(output).toMatch(
-      /D1 does not take 0001_list_counts.sql this way \(incomplete input: SQLITE_ERROR.*\); it is imported/,
+      /D1 does not take 0001_triggers.sql this way \(incomplete input: SQLITE_ERROR.*\); it is imported/,
     )
     expect(code).toBe(0)
     expect(triggers('tonearm-staging')).toEqual(triggersOf(migrations))
@@ -198,11 +195,9 @@ describe('a deployment', () => {
   test('whose migration D1 refuses in both ways leaves the Worker alone, and says so', async () => {
     const before = structuredClone([...cloudflare.account.workers])
     Object.assign(cloudflare.account.rules, { refusedTriggers: 1, refusesImports: true })
-    forget0009()
+    forgetTriggers()
     const { code, output } = await deploy(cloudflare, IMAGE)
-    expect(output).toMatch(
-      /FAILED: D1 refuses 0009_track_files_whole.sql, also as an import; .* The Worker was not changed/,
-    )
+    expect(output).toMatch(/FAILED: D1 refuses 0001_triggers.sql, also as an import; .* The Worker was not changed/)
     expect(code).toBe(1)
     expect([...cloudflare.account.workers]).toEqual(before)
   })

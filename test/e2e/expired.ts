@@ -6,7 +6,7 @@ import type { Shared } from './shared_stack.ts'
 
 const HOUR = 3600_000
 
-type Table = 'upload_sessions' | 'hourly_play_sessions' | 'shares'
+type Table = 'upload_sessions' | 'play_sessions' | 'shares'
 
 /** Ends a session or a share now, or some hours ago. */
 export const expire = (stack: Shared, table: Table, id: string, hours = 0): Promise<void> =>

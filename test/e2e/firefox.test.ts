@@ -168,7 +168,7 @@ test('a session that ends while it plays is renewed with the key, and another UR
   const session = await stage.aSession('track', { track_id: long_id, variants: ['lossless'] })
   const { page, problems, seen, until, close } = await stage.openPlayer({ variants: 'lossless' })
   await page.waitForFunction(() => customElements.get('tonearm-player'))
-  await expireAt(stack, 'hourly_play_sessions', session, Date.now() + 8000)
+  await expireAt(stack, 'play_sessions', session, Date.now() + 8000)
   await page.$eval(
     'tonearm-player',
     (element, attributes) => {

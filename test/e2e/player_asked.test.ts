@@ -85,7 +85,7 @@ test('a seek before the file has come counts for that track only', async () => {
 
 test('play in a session that had expired before it began: another one begins by itself', async () => {
   const old = await stage.aSession(album)
-  await expire(stage.stack, 'hourly_play_sessions', old, 1)
+  await expire(stage.stack, 'play_sessions', old, 1)
   const opened = await stage.open({ 'play-session-id': old, track: '2' })
   await opened.until('sessionexpired')
   await opened.call('play')

@@ -195,7 +195,7 @@ test.concurrent('a session that is long gone is renewed with the key, and the fo
   const plain = await stage.open({ 'play-session-id': session })
   for (const each of [opened, plain]) await each.until('ready')
   // After a day it is not even known to have ended.
-  await expire(stage.stack, 'hourly_play_sessions', session, 25)
+  await expire(stage.stack, 'play_sessions', session, 25)
   for (const { page } of [opened, plain]) {
     await page.evaluate(() => {
       const now = Date.now.bind(Date)

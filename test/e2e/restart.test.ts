@@ -24,13 +24,13 @@ const ask = <T>(state_dir: string, run: (database: DatabaseSync) => T): T => {
   using database = new DatabaseSync(databaseFile(state_dir)!)
   return run(database)
 }
-const forget0017 = (state_dir: string) =>
+const forgetTriggers = (state_dir: string) =>
   ask(state_dir, (database) =>
-    database.exec(`delete from d1_migrations where name like '0017%'; drop trigger trash_count_insert`),
+    database.exec(`delete from d1_migrations where name like '0001%'; drop trigger trash_count_insert`),
   )
-const has0017 = (state_dir: string) =>
+const hasTriggers = (state_dir: string) =>
   ask(state_dir, (database) =>
-    [`d1_migrations where name like '0017%'`, `sqlite_master where name = 'trash_count_insert'`].map(
+    [`d1_migrations where name like '0001%'`, `sqlite_master where name = 'trash_count_insert'`].map(
       (rows) => database.prepare(`select count(*) as count from ${rows}`).get()!.count,
     ),
   )
@@ -63,11 +63,11 @@ test('after everything was killed in the middle of a job, the next start, of a n
   await vi.waitFor(async () => expect(await processesOf(stack.state_dir)).toEqual([]), { timeout: 20_000 })
 
   // As the version before left it.
-  forget0017(stack.state_dir)
+  forgetTriggers(stack.state_dir)
   const { api_key, organization_id } = stack
   stack = await startStack({ state_dir: stack.state_dir })
   expect(stack).toMatchObject({ api_key, organization_id })
-  expect(has0017(stack.state_dir)).toEqual([1, 1])
+  expect(hasTriggers(stack.state_dir)).toEqual([1, 1])
   client = connect()
   expect(await settle(client, track_id)).toMatchObject({ status: 'ready' })
   done.push(track_id)

@@ -79,7 +79,7 @@ describe('Idempotency-Key', () => {
     const { key } = await anOrganization()
     const send = () => call('POST', '/v1/collection', { key, body: { title: 'Slow' }, headers: once('a') })
     await send()
-    await query('update idempotency_keys set answer = null')
+    await query('update idempotency_keys set response = null')
     const { status, body, headers } = await send()
     expect([status, body.code, headers.get('retry-after')]).toEqual([409, 'request_in_flight', '1'])
     await query('update idempotency_keys set created_at = created_at - 61000')

@@ -203,9 +203,9 @@ describe('the sweep', () => {
     const at = (days: number) => Date.now() - week + days * 24 * 3600_000
     const later = Date.now() + week
     await db.insert(jobs).values([
-      { ...old, id: 'ended', state: 'done', created_at: at(-1), nudge_at: later },
-      { ...old, id: 'open', state: 'open', created_at: at(-1), nudge_at: later },
-      { ...old, id: 'young', state: 'failed', created_at: at(1), nudge_at: later },
+      { ...old, id: 'ended', state: 'done', created_at: at(-1), wake_at: later },
+      { ...old, id: 'open', state: 'open', created_at: at(-1), wake_at: later },
+      { ...old, id: 'young', state: 'failed', created_at: at(1), wake_at: later },
     ])
     await runSweep()
     expect((await allJobs()).map(({ id }) => id).toSorted()).toEqual(['open', 'young'])

@@ -52,7 +52,7 @@ describe('organizations', () => {
   it('have new files processed before the tracks of a reprocess', async () => {
     const shop = await aShop()
     const background = await aTrackWithJob({ shop, size: 30 * MB })
-    await query(`update jobs set is_background = 1, turn = turn + 86400000 where id = ?`, background.job_id)
+    await query(`update jobs set is_background = 1, rank = rank + 86400000 where id = ?`, background.job_id)
     const fresh = await aTrackWithJob({ shop, size: 30 * MB })
     const jobs = { background, fresh }
     const slow = aSlowTranscoder()

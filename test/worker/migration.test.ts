@@ -69,7 +69,7 @@ it('restores a track that went into the trash before a column was added', async 
 it('has play sessions as the code describes them: drizzle-kit does not compare this table', async () => {
   const found = await query(
     'select name, lower(type) as type, "notnull", pk from pragma_table_info(?)',
-    'hourly_play_sessions',
+    'play_sessions',
   )
   const described = Object.values(getTableColumns(playSessions)).map((column) => ({
     name: column.name,

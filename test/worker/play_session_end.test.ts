@@ -117,7 +117,7 @@ it('is swept as thoroughly as old answers and ended jobs, however many there are
     query(`insert into ${table} (${columns}) with recursive n(i) as (select 1 union all select i + 1 from n where i < 12000)
       select ${values} from n`)
   await many('idempotency_keys', 'id, request_hash, created_at', `'key' || i, '', ${NOW - DAY - 1}`)
-  const job = 'id, organization_id, payload, state, lease_until, nudge_at, created_at'
+  const job = 'id, organization_id, payload, state, lease_until, wake_at, created_at'
   await many('jobs', job, `'job' || i, '', '{}', iif(i % 2, 'done', 'failed'), 0, 0, ${NOW - 7 * DAY - 1}`)
   await query(`insert into idempotency_keys (id, request_hash, created_at) values ('kept', '', ${NOW - DAY})`)
   await query(`insert into jobs (${job}) values ('kept', '', '{}', 'done', 0, 0, ${NOW - 7 * DAY})`)

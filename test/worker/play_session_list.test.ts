@@ -23,7 +23,7 @@ const aPlaylist = async (track_ids: string[]) => {
 }
 const aBoundKey = async (field: string, id: string) =>
   (await ok('POST', '/v1/api_key', { key: shop.key, body: { title: 'Bound', type: 'player', [field]: id } })).secret
-const sessions = async () => (await query('select id from hourly_play_sessions')).length
+const sessions = async () => (await query('select id from play_sessions')).length
 
 const HOSTILE = '\u0001"\\\u{1f3b5}</script>é'
 const fill = (text: string) => text.repeat(255).slice(0, 254)

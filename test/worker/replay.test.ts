@@ -69,7 +69,7 @@ describe('a replayed answer', () => {
     const { key } = await anOrganization()
     const send = () => ok('POST', '/v1/api_key', { key, body: { title: 'Page', type: 'player' }, headers: once })
     const first = await send()
-    const [row] = await query<{ answer: string }>('select * from idempotency_keys')
+    const [row] = await query('select * from idempotency_keys')
     expect(JSON.stringify(row)).not.toContain(first.secret.slice(6, 30))
     expect(JSON.stringify(row)).not.toContain(first.api_key_id)
     expect((await send()).secret).toBe(first.secret)
@@ -97,7 +97,7 @@ describe('a replayed answer', () => {
     expect(signed(second)).not.toBe(signed(first))
     laterBy(1)
     expect((await send()).body.code).toBe('session_expired')
-    expect(await query('select id from hourly_play_sessions')).toHaveLength(1)
+    expect(await query('select id from play_sessions')).toHaveLength(1)
   })
 
   it('belongs to the key that sent the first request', async () => {

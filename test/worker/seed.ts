@@ -8,7 +8,7 @@ import { query } from './support.ts'
 type Column = string | number
 export type Table = 'organizations' | 'api_keys' | 'collections' | 'playlists' | 'tracks' | 'shares' | 'trash'
 
-/** The list that a row of a table is counted in, and the number that orders it (drizzle/0001_list_counts.sql). */
+/** The list that a row of a table is counted in, and the number that orders it (drizzle/0001_triggers.sql). */
 const LISTS: Record<Table, { name: string; key: string; filters: string[] }> = {
   organizations: { name: `'organizations'`, key: 'seq', filters: [] },
   api_keys: { name: `'api_keys:' || organization_id`, key: 'seq', filters: [] },
@@ -159,7 +159,7 @@ export function seed(
       ...common,
       organization_id: owner,
       slug: `'seeded-' || i`,
-      is_slug_own: 1,
+      is_custom_slug: 1,
       scope: `'collection'`,
       resource_id: `iif(i % 2, '${collection_id}', ${id('collections')})`,
       seq: 'i + 100',
@@ -179,7 +179,7 @@ export function seed(
 export function seedSessions(count: number, ends: number, { organization_id = '', created_at = 0 } = {}) {
   const id = newHourlyId(ends)
   return query(
-    `insert into hourly_play_sessions
+    `insert into play_sessions
       (id, organization_id, scope, resource_id, metadata, variants, is_downloadable, expires_at, created_at)
       with recursive n(i) as (select 1 union all select i + 1 from n where i < ${count})
       select printf('${id.slice(0, 13)}-8000-8000-%012x', i), ?, 'track', '', '{}', '[]', 0, ${ends}, ${created_at} from n`,

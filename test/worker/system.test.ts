@@ -172,7 +172,7 @@ describe('failed tracks', () => {
       work.track_id,
     )
     await query(
-      `insert into jobs (id, organization_id, payload, state, lease_until, nudge_at, created_at, error)
+      `insert into jobs (id, organization_id, payload, state, lease_until, wake_at, created_at, error)
         select tracks.job_id, jobs.organization_id, json_set(payload, '$.track_id', tracks.id), 'failed', 0, 0,
           jobs.created_at + 1, error from jobs, tracks where tracks.id <> ?`,
       work.track_id,

@@ -25,7 +25,7 @@ export function serveSources(isBusy = () => false) {
 /** What waited for the transcoder is handed to it now. */
 export async function serveWaiting() {
   serveSources()
-  await query('update jobs set lease_until = 0 where turn is not null')
+  await query('update jobs set lease_until = 0 where rank is not null')
   await runSweep()
 }
 

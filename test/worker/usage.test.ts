@@ -130,7 +130,7 @@ it('counts a play session on the day it was made, when the hour of its end is ov
   expect(await sessions()).toEqual([301, 21])
   vi.setSystemTime(midnight + 60 * HOUR)
   await runSweep()
-  expect(await query('select id from hourly_play_sessions')).toEqual([])
+  expect(await query('select id from play_sessions')).toEqual([])
   expect(
     (await usageOf(key, `?from=${dateOf(midnight - DAY)}&to=${dateOf(midnight)}`)).days.map((day) => day.sessions),
   ).toEqual([301, 21])

@@ -102,7 +102,7 @@ export async function settle(world: World, isOver = () => false): Promise<void> 
     await nothingRuns(world)
     if (isOver()) return
     const open = await query(
-      `select 1 from jobs where state = 'open' and min(nudge_at, lease_until) < ?1
+      `select 1 from jobs where state = 'open' and min(wake_at, lease_until) < ?1
         union all select 1 from tracks where id = ?2 and status in ('initializing', 'processing')`,
       Date.now() + 1800_000,
       track_id,

@@ -9,7 +9,7 @@ import { claimColumns, type Job, leaseExpired, release, sendJob } from '../jobs.
 import { isQueued } from './queue.ts'
 import { fits, SIZE_CLASSES, SLOTS } from './slots.ts'
 
-const { id, slot, turn, tries, state } = jobs
+const { id, slot, rank, tries, state } = jobs
 
 /** Assigns jobs to transcoders while there are free slots and waiting jobs: jobs whose lease ran out first, then by rank. */
 export async function dispatch(system: System): Promise<void> {
@@ -36,10 +36,10 @@ async function claimNext(system: System, broken: Set<number>): Promise<Job<'tran
   for (;;) {
     const firstOfClass = (size_class: number) =>
       db
-        .select({ id, turn, tries, attempt: jobs.attempt, size_class: jobs.size_class })
+        .select({ id, rank, tries, attempt: jobs.attempt, size_class: jobs.size_class })
         .from(jobs)
         .where(and(isQueued, eq(jobs.size_class, size_class), leaseExpired()))
-        .orderBy(turn)
+        .orderBy(rank)
         .limit(1)
     const [slotJobs, ...heads] = await db.batch([
       db
@@ -57,7 +57,7 @@ async function claimNext(system: System, broken: Set<number>): Promise<Job<'tran
   }
 }
 
-type QueueHead = Pick<typeof jobs.$inferSelect, 'id' | 'turn' | 'tries' | 'attempt' | 'size_class'>
+type QueueHead = Pick<typeof jobs.$inferSelect, 'id' | 'rank' | 'tries' | 'attempt' | 'size_class'>
 
 /**
  * Picks the first job by rank that fits a free slot, and the smallest such slot, preferably of a transcoder that is already running; after a
@@ -72,7 +72,7 @@ function chooseSlot(instanceCount: number, broken: Set<number>, takenSlots: Set<
   const isIdle = ({ slots }: { slots: number[] }) => !slots.some((slotNumber) => takenSlots.has(slotNumber))
   const healthy = transcoders.filter(({ instance }) => !broken.has(instance))
   const [idle, working] = [healthy.filter(isIdle), healthy.filter((transcoder) => !isIdle(transcoder))]
-  for (const job of heads.toSorted((a, b) => a.turn! - b.turn!)) {
+  for (const job of heads.toSorted((a, b) => a.rank! - b.rank!)) {
     const freeSlots = (job.attempt > 0 ? [...idle, ...working] : [...working, ...idle])
       .flatMap(({ slots }) => slots)
       .filter((slotNumber) => !takenSlots.has(slotNumber) && fits(slotNumber, job.size_class))

@@ -1,10 +1,10 @@
-import { and, eq, isNull, type SQL, sql } from 'drizzle-orm'
+import { type SQL, sql } from 'drizzle-orm'
 
 import { tracks } from '../../adapters/schema.ts'
 import { jobs } from '../../adapters/work_schema.ts'
 import type { System } from '../../context.ts'
 import { insertJob, insertJobFrom, type Job } from '../jobs.ts'
-import { SIZE_CLASSES, sizeClassOf, SLOTS } from './slots.ts'
+import { SIZE_CLASSES, sizeClassOf } from './slots.ts'
 
 /** The transcode queue, which is fair between organizations (docs/decisions/0033). */
 
@@ -19,7 +19,7 @@ const BACKGROUND_DELAY = 365 * 24 * 3600_000
 const NEVER = Number.MAX_SAFE_INTEGER
 
 /** Whether a job is waiting for a slot. */
-export const isQueued = sql`state = 'open' and turn is not null and slot is null`
+export const isQueued = sql`state = 'open' and rank is not null and slot is null`
 
 /**
  * Returns the statement that queues a transcode. Jobs are ranked by fair share: a job's rank is the time at which its organization would have
@@ -31,16 +31,16 @@ export function insertTranscode(system: System, organization_id: string, payload
   return insertJob(system, organization_id, payload, 0, {
     is_background: reprocess_id !== undefined,
     size_class: sizeClassOf(source_size),
-    nudge_at: NEVER,
-    turn: reprocess_id ? now + BACKGROUND_DELAY : sql`${nextRank(system, organization_id)} + ${costOf(source_size)}`,
+    wake_at: NEVER,
+    rank: reprocess_id ? now + BACKGROUND_DELAY : sql`${nextRank(system, organization_id)} + ${costOf(source_size)}`,
   })
 }
 
 /** Milliseconds of its organization's fair share that a transcode costs. */
 const costOf = (source_size: number) => Math.min(MAX_COST, Math.ceil(source_size / BYTES_PER_MS))
 const nextRank = ({ now }: System, organization_id: string) => sql`max(${now}, coalesce((
-  select max(turn) from jobs where organization_id = ${organization_id}
-    and state = 'open' and turn is not null and is_background = 0), 0))`
+  select max(rank) from jobs where organization_id = ${organization_id}
+    and state = 'open' and rank is not null and is_background = 0), 0))`
 
 /** A source and the id of the job that transcodes it. */
 export interface QueuedSource {
@@ -55,7 +55,7 @@ export function insertTranscodes(system: System, organization_id: string, source
   const queued = sources.map((source) => ({
     ...source,
     size_class: sizeClassOf(source.source_size),
-    turn: costOf(source.source_size),
+    rank: costOf(source.source_size),
   }))
   const field = (name: string) => sql.raw(`source.value ->> '${name}'`)
   const payload = sql`json_object('kind', 'transcode', 'track_id', tracks.id, 'source_path', ${field('source_path')},
@@ -65,8 +65,8 @@ export function insertTranscodes(system: System, organization_id: string, source
   return insertJobFrom(system, organization_id, { kind: 'transcode', json: payload }, source, 0, {
     id: field('job_id'),
     size_class: field('size_class'),
-    nudge_at: NEVER,
-    turn: sql`${nextRank(system, organization_id)} + sum(${field('turn')}) over (order by source.key)`,
+    wake_at: NEVER,
+    rank: sql`${nextRank(system, organization_id)} + sum(${field('rank')}) over (order by source.key)`,
   })
 }
 
@@ -92,8 +92,8 @@ export function insertRestoredTranscodes(system: System, organization_id: string
         SIZE_CLASSES.slice(0, -1).map((most) => sql`(source_size > ${most})`),
         sql` + `,
       ),
-      nudge_at: NEVER,
-      turn: sql`${nextRank(system, organization_id)}
+      wake_at: NEVER,
+      rank: sql`${nextRank(system, organization_id)}
         + sum(min(${MAX_COST}, (source_size + ${BYTES_PER_MS - 1}) / ${BYTES_PER_MS})) over (order by "order", id)`,
     }).returning({ id: jobs.id }),
   ] as const

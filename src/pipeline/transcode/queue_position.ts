@@ -13,14 +13,14 @@ const MAX_COUNTED = 200
 /** Returns how many jobs are ahead of a job and about how many seconds it waits; null when it is not waiting. */
 export async function queuePosition({ db, env }: System, job_id: string) {
   const [job] = await db
-    .select({ turn: jobs.turn, size_class: jobs.size_class })
+    .select({ rank: jobs.rank, size_class: jobs.size_class })
     .from(jobs)
     .where(and(eq(jobs.id, job_id), isQueued))
   if (!job) return null
   const jobsAhead = (
     size_class: number,
   ) => sql`select * from (select 1 as is_before, payload ->> 'source_size' as bytes from jobs
-    where ${isQueued} and size_class = ${size_class} and turn < ${job.turn} limit ${MAX_COUNTED})`
+    where ${isQueued} and size_class = ${size_class} and rank < ${job.rank} limit ${MAX_COUNTED})`
   // Larger jobs do not delay it, because they use other slots.
   const queuedAhead = sql.join(
     Array.from({ length: job.size_class + 1 }, (_, size_class) => jobsAhead(size_class)),
