@@ -1,0 +1,81 @@
+import { execFileSync, spawnSync } from 'node:child_process'
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
+
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+
+let directory: string
+beforeEach(() => {
+  directory = mkdtempSync(join(tmpdir(), 'prose-'))
+  execFileSync('git', ['init', '-q', directory])
+})
+afterEach(() => rmSync(directory, { recursive: true }))
+
+function faultsOf(path: string, ...lines: string[]): string[] {
+  mkdirSync(dirname(join(directory, path)), { recursive: true })
+  writeFileSync(join(directory, path), lines.join('\n'))
+  const script = join(import.meta.dirname, '../../scripts/prose.ts')
+  const { status, stderr } = spawnSync(process.execPath, [script, directory], { encoding: 'utf8' })
+  const faults = stderr.trim().split('\n').filter(Boolean)
+  expect(status).toBe(faults.length > 0 ? 1 : 0)
+  return faults.map((fault) => fault.replace(/": .*/, '"')).toSorted()
+}
+
+const BAD = [
+  ['Who asks too often waits.', 'Who'],
+  ['Deletes old rows: what nobody reads.', 'nobody', 'what'],
+  ['A copy of what was read.', 'of what'],
+  ['The upload is told, and begins anew.', 'anew', 'told', 'begins'],
+  ['The file lies beside the index.', 'beside', 'lies'],
+  ['A row that is to be deleted.', 'is to'],
+  ['An event that is none.', 'is none'],
+  ['Of a share, the slug is not enough.', 'Of a'],
+  ['The player has a clock of its own, also when it is paused, and a timer, too.', 'of its own', 'also when', ', too'],
+]
+const GOOD = [
+  'Rejects a request with no body. What if the caller retries?',
+  'The caller, who owns the track, receives 404.',
+  'This is to support tokens of version 1. The goal is to keep it small.',
+  '`told` and `what` are names of columns: "who asks" is a quotation.',
+]
+
+describe('the prose rule', () => {
+  it.each(BAD)('rejects %j in a comment', (sentence, ...found) => {
+    expect(faultsOf('a.ts', `// ${sentence}`)).toEqual(found.map((words) => `a.ts:1: "${words}"`).toSorted())
+  })
+
+  it.each(GOOD)('accepts %j', (sentence) => {
+    expect(faultsOf('a.ts', `// ${sentence}`)).toEqual([])
+  })
+
+  it('names the line in a comment of several lines', () => {
+    expect(faultsOf('a.ts', 'const a = 1', '/**', ' * The lease is', ' * told to the worker.', ' */')).toEqual([
+      'a.ts:4: "told"',
+    ])
+  })
+
+  it('joins the lines of a sentence', () => {
+    expect(faultsOf('a.css', '/* a copy of', '   what was read */')).toEqual(['a.css:1: "of what"'])
+  })
+
+  it('reads comments after code, and those of SQL and shell', () => {
+    expect(faultsOf('a.ts', 'const a = 1 // nobody reads it')).toEqual(['a.ts:1: "nobody"'])
+    expect(faultsOf('b.sql', 'select 1;', '-- nobody reads it')).toContain('b.sql:2: "nobody"')
+    expect(faultsOf('c.sh', '# nobody reads it')).toContain('c.sh:1: "nobody"')
+  })
+
+  it('reads the titles of tests and nothing else of the code', () => {
+    const lines = ["it('tells the worker', () => {", "  call('nobody')", '})', "it.each([1])('stands at %i', () => {})"]
+    expect(faultsOf('a.test.ts', ...lines)).toEqual(['a.test.ts:1: "tells"', 'a.test.ts:4: "stands"'])
+  })
+
+  it('reads pages without code, tags, and targets of links', () => {
+    const page = ['# Nobody', '', 'Text with `nobody`, [a link](nobody.md), and', '**nobody**.', '```', 'nobody', '```']
+    expect(faultsOf('a.md', ...page)).toEqual(['a.md:4: "nobody"'])
+  })
+
+  it('skips the studio', () => {
+    expect(faultsOf('src/studio/a.ts', '// nobody reads it')).toEqual([])
+  })
+})
