@@ -81,7 +81,7 @@ const steps: Record<string, () => boolean> = {
   lint: run('oxlint', '--type-aware', '--deny-warnings'),
   'SQL in the code': sqlIsSafe,
   citations: run('node', 'scripts/citations.ts'),
-  "structure of the browser's code": run('node', 'scripts/structure.ts'),
+  structure: run('node', 'scripts/structure.ts'),
   ...Object.fromEntries(projects.map((project) => [`types of ${project}`, run('tsc', '-p', project)])),
   'generated docs': run('node', 'scripts/docs.ts', '--check'),
   'binding types': run('wrangler', 'types', '--check', '--include-runtime=false', '--strict-vars=false'),

@@ -1,0 +1,77 @@
+import { execFileSync, spawnSync } from 'node:child_process'
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
+
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+
+let directory: string
+beforeEach(() => {
+  directory = mkdtempSync(join(tmpdir(), 'structure-'))
+  execFileSync('git', ['init', '-q', directory])
+})
+afterEach(() => rmSync(directory, { recursive: true }))
+
+function put(path: string, ...imports: string[]): void {
+  mkdirSync(dirname(join(directory, path)), { recursive: true })
+  writeFileSync(join(directory, path), imports.map((from) => `import type { A } from '${from}'\n`).join(''))
+}
+
+/** The rules that failed, with their counts. */
+function failures(): string[] {
+  const script = join(import.meta.dirname, '../../scripts/structure.ts')
+  const { status, stdout } = spawnSync(process.execPath, [script, directory], { encoding: 'utf8' })
+  const failed = [...stdout.matchAll(/^FAILED (.*)$/gm)].map(([, rule]) => rule!)
+  expect(status).toBe(failed.length > 0 ? 1 : 0)
+  return failed
+}
+
+describe('the structure rules', () => {
+  it('accept imports in one direction, and both ways between a folder and its parent', () => {
+    put('src/http/a.ts', '../pipeline/b.ts', './api/c.ts')
+    put('src/http/api/c.ts', '../d.ts')
+    put('src/http/d.ts')
+    put('src/pipeline/b.ts')
+    expect(failures()).toEqual([])
+  })
+
+  it('reject a cycle', () => {
+    put('container/a.ts', './b.ts')
+    put('container/b.ts', './audio/c.ts')
+    put('container/audio/c.ts', '../a.ts')
+    expect(failures()).toEqual(['import cycles: 1'])
+  })
+
+  it('reject sibling folders that import each other, at any depth', () => {
+    put('src/pipeline/cleanup/a.ts', '../transcode/deep/b.ts')
+    put('src/pipeline/transcode/deep/b.ts')
+    put('src/pipeline/transcode/c.ts', '../cleanup/d.ts')
+    put('src/pipeline/cleanup/d.ts')
+    expect(failures()).toEqual(['sibling folders that import each other: 1'])
+  })
+
+  it('reject a 26th file, except in tests, the studio, and the contract', () => {
+    for (const folder of ['test/worker', 'src/studio/pages', 'src/contract', 'bench'])
+      for (let i = 0; i < 26; i++) put(`${folder}/f${i}.ts`)
+    expect(failures()).toEqual(['folders with more than 25 files: 1'])
+  })
+
+  it('reject a table outside the schema folder', () => {
+    for (const path of ['src/adapters/db/schema/library.ts', 'src/resources/track.ts']) {
+      put(path)
+      writeFileSync(join(directory, path), "export const tracks = sqliteTable('tracks', {})")
+    }
+    expect(failures()).toEqual(['tables outside the schema folder: 1'])
+  })
+
+  it('reject an internal file of an element in the studio', () => {
+    put('src/elements/player/state.ts')
+    put('src/studio/app.ts', '../elements/player/state.ts')
+    expect(failures()).toEqual(['internals of an element that the studio imports: 1'])
+  })
+
+  it('reject a 46th file of browser code', () => {
+    for (let i = 0; i < 46; i++) put(`src/client/part${i % 2}/f${i}.ts`)
+    expect(failures()).toEqual(['46 of 45 files of player, uploader and client'])
+  })
+})
