@@ -20,7 +20,12 @@ const directory = process.argv[2] ?? '.'
 const SPECIFICATION = 'docs/specification.md'
 const TEXT = /\.(ts|tsx|css|html|md|sql|toml|sh|yml)$|Dockerfile$|^\.ci\//
 /** Generated, and full of citations that lead nowhere on purpose. */
-const SKIPPED = ['worker-configuration.d.ts', 'test/contract/citations.test.ts']
+const SKIPPED = [
+  'worker-configuration.d.ts',
+  'test/contract/citations.test.ts',
+  'test/contract/prose.test.ts',
+  'test/contract/structure.test.ts',
+]
 const ROOT = '(?:src|scripts|docs|container|test|bench|drizzle|examples)'
 const PATH = new RegExp(`\`(${ROOT}/[\\w./-]+)\`|(?<![\\w./-])(${ROOT}/[\\w./-]+\\.(?:tsx?|css|sql|sh))\\b`, 'g')
 const PAGE = /(?<![\w./:-])([\w./-]*\w\.md(?:#[\w-]+)?)\b/g
