@@ -1,4 +1,4 @@
--- Takes the search away, with which D1 exports no database. The sweep makes it again ten minutes later (docs/operate.md#backup).
+-- Deletes the search index, because D1 exports no database that has one. The sweep rebuilds it ten minutes later (docs/operate.md#backup).
 INSERT OR REPLACE INTO search_fills (kind, cursor) VALUES ('table', (unixepoch() + 600) * 1000);
 DROP TRIGGER IF EXISTS tracks_search_insert;
 DROP TRIGGER IF EXISTS tracks_search_update;

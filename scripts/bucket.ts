@@ -1,10 +1,10 @@
 import { check, expect } from './verdict.ts'
 
-/** The doctor's checks of signed URLs, from the point of view of a browser on a page of `origin`. */
+/** The doctor's checks of signed URLs, sent as a browser on a page of `origin` sends them. */
 
 export const ask = (url: string, init: RequestInit = {}) => fetch(url, { ...init, signal: AbortSignal.timeout(60_000) })
 
-/** Asks as a browser does, then sends a WAV file. False when the bucket did not take it. */
+/** Sends a CORS preflight, then uploads a WAV file. Returns false when the bucket rejects the upload. */
 export async function checkUpload(url: string, file: Uint8Array<ArrayBuffer>, origin: string): Promise<boolean> {
   const rules = 'run npm run deploy, which sets the rules of the bucket; they take effect within 30 s'
   await check('CORS of the bucket', rules, async () => {
@@ -26,7 +26,7 @@ export async function checkUpload(url: string, file: Uint8Array<ArrayBuffer>, or
   return sent !== null
 }
 
-/** Reads a part of the audio, and tries to with a wrong signature. */
+/** Requests a byte range of the audio, with the right and with a wrong signature. */
 export async function checkPlayback(url: string, origin: string): Promise<void> {
   await check('a part of the audio (Range)', 'run npm run deploy, which sets the rules of the bucket', async () => {
     const response = await ask(url, { headers: { range: 'bytes=0-99', origin } })

@@ -7,8 +7,9 @@ import sharp from 'sharp'
 import { COVER_SIZES } from '../src/contract/facts.ts'
 
 /**
- * Makes `dist/public`, the Worker's static assets, from the browser code: modules with hashed names, which are kept for a year,
- * `index.html` and `/elements/{name}.js` leading to them, the neutral cover pictures and `_headers`. Only what changed is written: `wrangler dev` watches that directory.
+ * Builds `dist/public`, the Worker's static assets, from the browser code: modules with hashed names, which are cached for a year,
+ * `index.html` and `/elements/{name}.js`, which import them, the default covers, and `_headers`. Writes changed files only, because
+ * `wrangler dev` watches the directory.
  */
 
 const root = join(import.meta.dirname, '..')
@@ -40,7 +41,7 @@ const HEADERS = `/*
 
 type Files = Map<string, Uint8Array | string>
 
-/** Builds everything; answers the number of files that changed. */
+/** Builds everything and returns the number of changed files. */
 export async function buildPublic(): Promise<number> {
   const files: Files = new Map([
     ...(await bundlePage('studio', ['app.ts', 'style.css'], 'index.html')),
@@ -52,7 +53,7 @@ export async function buildPublic(): Promise<number> {
   return await writeChanges(files)
 }
 
-/** What all bundles have in common: modules with hashed names, kept in memory. */
+/** Options of all bundles: modules with hashed names, kept in memory. */
 const BUNDLE = {
   absWorkingDir: root,
   outdir: 'dist/public',
@@ -67,7 +68,7 @@ const BUNDLE = {
   logLevel: 'error',
 } as const
 
-/** Bundles a page of `src/{folder}`: its modules and styles get hashed names, and its `index.html` leads to them. */
+/** Bundles a page of `src/{folder}`, and writes the hashed names of its modules and styles into its `index.html`. */
 async function bundlePage(folder: string, entries: string[], page: string): Promise<Files> {
   const { outputFiles, metafile } = await bundle({
     entryPoints: entries.map((entry) => `src/${folder}/${entry}`),
@@ -83,12 +84,15 @@ async function bundlePage(folder: string, entries: string[], page: string): Prom
   return new Map<string, Uint8Array | string>([...bundled, [page, html]])
 }
 
-/** The elements that pages of other origins load, each with all it needs in one file. */
+/** The elements that pages of other origins load. */
 export const ELEMENTS = ['player', 'uploader', 'waveform', 'embed', 'frame'] as const
-/** In their addresses, as in `/v1` of the API: another one when attributes, events or methods are no longer as they were (docs/decisions/0044). */
+/**
+ * The version in their URLs, like `/v1` of the API. It changes when attributes, events or methods change incompatibly
+ * (docs/decisions/0044).
+ */
 const ELEMENTS_VERSION = 1
 
-/** Style sheets become text: the elements make constructed sheets of them, as a strict Content-Security-Policy demands. */
+/** Imports style sheets as text, from which the elements make constructable style sheets: a strict Content-Security-Policy requires it. */
 export const styleText: Plugin = {
   name: 'style-text',
   setup(build) {
@@ -100,8 +104,8 @@ export const styleText: Plugin = {
 }
 
 /**
- * The elements, and for each a small module under a name that never changes. What they import only when it is needed, as languages, is a
- * module of its own; apart from that each is one file.
+ * Bundles each element as one file, plus a small module under a name that never changes. Dynamic imports, such as languages, become
+ * separate modules.
  */
 async function bundleElements(): Promise<Files> {
   const all = await Promise.all(ELEMENTS.map(bundleElement))
@@ -130,7 +134,7 @@ async function bundleElement(name: (typeof ELEMENTS)[number]): Promise<Files> {
 
 const nameOf = (path: string) => path.slice(target.length + 1)
 
-/** What a play view shows while there is no cover: the same squares as of a real one. */
+/** The covers that a play view shows for a track without one, in the same sizes. */
 async function drawCovers(): Promise<Files> {
   const drawing = await readFile(join(studio, 'cover.svg'))
   const squares = Object.entries(COVER_SIZES).map(async ([name, size]): Promise<[string, Uint8Array]> => {
@@ -140,7 +144,7 @@ async function drawCovers(): Promise<Files> {
   return new Map(await Promise.all(squares))
 }
 
-/** New and changed files are moved into place whole, then those that nothing leads to any more are deleted. */
+/** Moves new and changed files into place atomically, then deletes files that are no longer part of the build. */
 async function writeChanges(files: Files): Promise<number> {
   const before = await readdir(target, { recursive: true, withFileTypes: true }).catch(() => [])
   let changes = 0

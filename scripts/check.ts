@@ -3,7 +3,7 @@ import { readdirSync, readFileSync } from 'node:fs'
 
 import { faultsOf, readMigrations } from './migrations.ts'
 
-/** `npm run check`: everything that can be judged without running the service. Runs all steps, then fails if one did. */
+/** `npm run check`: every check that needs no running service. Runs all steps, then fails if a step failed. */
 
 const env = { ...process.env, WRANGLER_SEND_METRICS: 'false', CLOUDFLARE_CF_FETCH_ENABLED: 'false' }
 const run =
@@ -12,8 +12,8 @@ const run =
     spawnSync(command, args, { stdio: 'inherit', env }).status === 0
 
 /**
- * drizzle-kit rebuilds a table by dropping it; D1 ignores the pragma that makes this safe (docs/architecture.md#d1). Such a migration
- * must be thought about by a person.
+ * drizzle-kit rebuilds a table by dropping it, and D1 ignores the pragma that makes this safe (docs/architecture.md#d1). A person must
+ * write such a migration.
  */
 function migrationsAreSafe(): boolean {
   const unsafe = readdirSync('drizzle')
@@ -23,14 +23,14 @@ function migrationsAreSafe(): boolean {
   return unsafe.length === 0
 }
 
-/** D1 takes them as they are written. */
+/** Whether D1 accepts all migrations as they are written. */
 function migrationsAreTaken(): boolean {
   const faults = readMigrations('drizzle').flatMap(faultsOf)
   for (const fault of faults) console.error(fault)
   return faults.length === 0
 }
 
-/** The migrations say what the schema says: generating one more must give none. */
+/** Whether the migrations match the schema: generating another one must yield no change. */
 function schemaIsMigrated(): boolean {
   const before = readdirSync('drizzle').length
   const { status, stdout } = spawnSync('drizzle-kit', ['generate'], { encoding: 'utf8', env })
@@ -39,7 +39,7 @@ function schemaIsMigrated(): boolean {
   return same
 }
 
-/** What SQL must not be written like, and what instead. The linter has no rule for calls. */
+/** Forbidden SQL, with the alternative. The linter has no rule for calls. */
 const BANNED_SQL = [
   { pattern: /\.insert\([^()]*\)\s*\.select\(/, instead: 'insertFrom, which names the columns' },
   { pattern: /constraint failed/i, instead: 'a guard in the statement: the words of SQLite are no interface' },
@@ -57,7 +57,7 @@ function sqlIsSafe(): boolean {
   for (const fault of faults) console.error(fault)
   return faults.length === 0
 }
-/** The one place that may: `insertFrom`. */
+/** `insertFrom` itself, the only exception. */
 const INSERT_FROM = 'adapters/database.ts'
 
 const projects = [

@@ -4,17 +4,17 @@ import { createInterface } from 'node:readline'
 import { setTimeout as sleep } from 'node:timers/promises'
 
 /**
- * Child processes that never outlive us. Each leads a process group of its own, so that what it starts itself (workerd, ffmpeg)
- * ends with it, and so that Ctrl-C reaches only us, who then end them in an orderly way.
+ * Child processes that never outlive this process. Each leads a separate process group, so that its own children (workerd, ffmpeg) end with
+ * it. Ctrl-C therefore reaches only this process, which stops the children in order.
  */
 export interface Child {
   pid: number
-  /** The last lines it wrote, for when it fails. */
+  /** The last lines of its output, for the error message when it fails. */
   tail: string[]
   exited: Promise<number | string>
-  /** After its end, when all it wrote has been read. */
+  /** Resolves after its exit, when all its output has been read. */
   closed: Promise<unknown>
-  /** Ends it and its whole group: SIGINT, and SIGKILL for what is left after a few seconds. */
+  /** Stops it and its whole group: SIGINT, then SIGKILL after a few seconds. */
   stop: () => Promise<void>
 }
 
@@ -53,7 +53,7 @@ function exitOf(child: ChildProcess): Promise<number | string> {
   })
 }
 
-/** Sends a signal to every process of a group; false when there is none left. */
+/** Sends a signal to every process of a group. Returns false when the group is empty. */
 export function signalGroup(pid: number, signal: NodeJS.Signals | 0): boolean {
   try {
     process.kill(-pid, signal)
@@ -63,12 +63,12 @@ export function signalGroup(pid: number, signal: NodeJS.Signals | 0): boolean {
   }
 }
 
-/** What Ctrl-C does to a group, then SIGKILL to what is left of it after a grace period; returns when it is empty. */
+/** Sends SIGINT to a group, as Ctrl-C does, then SIGKILL after a grace period. Resolves when the group is empty. */
 export async function stopGroup(pid: number, grace = GRACE): Promise<void> {
   const deadline = Date.now() + grace
   for (let alive = signalGroup(pid, 'SIGINT'); alive; alive = signalGroup(pid, 0)) {
     if (Date.now() > deadline) signalGroup(pid, 'SIGKILL')
-    // A killed process that nobody has waited for still counts as alive; init takes care of it.
+    // A killed process counts as alive until it is reaped; init reaps it.
     if (Date.now() > deadline + grace) return
     await sleep(50)
   }

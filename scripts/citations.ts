@@ -6,20 +6,20 @@ import GithubSlugger from 'github-slugger'
 import { lexer, type Token, type Tokens, walkTokens } from 'marked'
 
 /**
- * `node scripts/citations.ts [directory]`: follows every citation in the files that git knows to the file and heading that it names, and
- * fails for each that is not there. Pages elsewhere are not asked for. A citation is:
+ * `node scripts/citations.ts [directory]`: checks that every citation in the tracked and new files names an existing file and heading.
+ * It requests no external pages. A citation is:
  *
  * - in Markdown, a link or picture with a relative address;
- * - anywhere, a page by its name, with or without a heading as GitHub names it: `docs/architecture.md#inheritance`;
- * - anywhere, `specification §2`, or with a heading below it `specification §2, Track`;
- * - anywhere, a decision: `docs/decisions/0017`, and in those pages `(0017)`;
- * - in backticks, or ending in `.ts` and the like, a path from the root: `src/contract`.
+ * - anywhere, the name of a page, optionally with the id that GitHub gives a heading: `docs/architecture.md#inheritance`;
+ * - anywhere, `specification §2`, or `specification §2, Track` for a heading below it;
+ * - anywhere, a decision: `docs/decisions/0017`, and in decisions `(0017)`;
+ * - a path from the root, in backticks or with an extension such as `.ts`: `src/contract`.
  */
 
 const directory = process.argv[2] ?? '.'
 const SPECIFICATION = 'docs/specification.md'
 const TEXT = /\.(ts|tsx|css|html|md|sql|toml|sh|yml)$|Dockerfile$|^\.ci\//
-/** Generated, and full of citations that lead nowhere on purpose. */
+/** Generated, or full of invalid citations on purpose. */
 const SKIPPED = [
   'worker-configuration.d.ts',
   'test/contract/citations.test.ts',
@@ -30,7 +30,7 @@ const ROOT = '(?:src|scripts|docs|container|test|bench|drizzle|examples)'
 const PATH = new RegExp(`\`(${ROOT}/[\\w./-]+)\`|(?<![\\w./-])(${ROOT}/[\\w./-]+\\.(?:tsx?|css|sql|sh))\\b`, 'g')
 const PAGE = /(?<![\w./:-])([\w./-]*\w\.md(?:#[\w-]+)?)\b/g
 const SECTION = /§(\d+(?:\.\d+)*)(?:, ([A-Z]\w+(?: \w+)*))?/g
-/** Names after which a § is that of another document. */
+/** After one of these names, a § belongs to that document. */
 const OTHERS = /\b(RFC|ISO|WCAG|ITU|EBU|HTML|oEmbed|ID3v2)\b/gi
 
 const tracked = execFileSync('git', ['-C', directory, 'ls-files', '-co', '--exclude-standard', '-z'], {
@@ -76,7 +76,7 @@ function textOf(token: Token): string {
   return 'text' in token ? String(token.text) : ''
 }
 
-/** Counts a citation; `missing` says what it names that is not there. */
+/** Counts a citation. `missing` describes its target if that does not exist. */
 function cite(where: string, missing: string | null): void {
   citations++
   if (missing) faults.push(`${where}: ${missing}`)
@@ -86,7 +86,7 @@ function exists(path: string): boolean {
   return paths.has(path) || folders.has(path)
 }
 
-/** What is missing of a page, or of a heading in it; the path is seen from the first of the folders that has it. */
+/** Describes a missing page, or a missing heading in it. The path is relative to the first of the folders that has it. */
 function missingPage(from: string, address: string, ...folders: string[]): string | null {
   const [path = '', anchor] = address.split('#')
   const found = path === '' ? from : folders.map((folder) => join(folder, path).replace(/\/$/, '')).find(exists)
@@ -96,14 +96,14 @@ function missingPage(from: string, address: string, ...folders: string[]): strin
   return `${found} has no heading #${anchor}`
 }
 
-/** Whether a § belongs to the document that is named last before it on the line: ours, another's, or none's. */
+/** Returns the owner of a §: the document that its line names last before it. */
 function ownerOf(from: string, before: string): 'ours' | 'other' | 'none' {
   const ours = from === SPECIFICATION ? 0 : before.toLowerCase().lastIndexOf('specification')
   const other = [...before.matchAll(OTHERS)].at(-1)?.index ?? -1
   return other > ours ? 'other' : ours < 0 ? 'none' : 'ours'
 }
 
-/** What is missing of a section, or of a heading in it. */
+/** Describes a missing section, or a missing heading in it. */
 function missingSection(section: string, name: string | undefined): string | null {
   const all = headings.get(SPECIFICATION) ?? []
   const start = all.findIndex(({ depth, text }) => depth === 2 && text.startsWith(`${section}. `))
@@ -114,7 +114,7 @@ function missingSection(section: string, name: string | undefined): string | nul
   return `${SPECIFICATION} §${section} has no heading ${name}`
 }
 
-/** Citations in a line of a comment, of code or of prose. */
+/** Checks the citations in a line of a comment, of code, or of prose. */
 function readLine(from: string, line: string, where: string): void {
   for (const [, quoted, bare] of line.matchAll(PATH)) {
     const path = (quoted ?? bare!).replace(/\/$/, '')
@@ -132,7 +132,7 @@ function readLine(from: string, line: string, where: string): void {
     cite(where, decisions.has(number) ? null : `there is no decision ${number}`)
 }
 
-/** The addresses that a page leads to: of links and pictures, also where they are written as HTML. */
+/** The targets of the links and pictures of a page, including HTML. */
 function addressesOf(tokens: Token[]): string[] {
   const found: string[] = []
   void walkTokens(tokens, (token) => {
@@ -155,7 +155,7 @@ function readPage(path: string, text: string, tokens: Token[]): void {
 for (const [path, text] of texts) {
   const tokens = pages.get(path)
   if (tokens) readPage(path, text, tokens)
-  // Links have been followed, and blocks of code cite nothing.
+  // Links are already checked, and code blocks contain no citations.
   const prose = tokens ? text.replace(/^ *```[^]*?^ *```|\[[^\]]*\]\([^)\s]*\)/gm, blank) : text
   for (const [i, line] of prose.split('\n').entries()) readLine(path, line, `${path}:${i + 1}`)
 }

@@ -4,7 +4,7 @@ import { basename, delimiter, join } from 'node:path'
 
 import { root } from './settings.ts'
 
-/** What the tests must pass under; `npm run matrix` joins them with `+`. */
+/** The conditions under which the tests must pass. `npm run matrix` joins them with `+`. */
 export const CONDITIONS: Record<string, string> = {
   docker: "root with Docker's default capabilities and no namespaces",
   shm: '64 MB of /dev/shm',
@@ -25,7 +25,7 @@ export const CONDITIONS: Record<string, string> = {
   chromium: "CHROMIUM_PATH names Debian's Chromium of this release",
 }
 
-/** Every condition once, in as few runs as do not hide each other's faults. */
+/** Every condition once, in as few runs as possible without one hiding the faults of another. */
 export const ROWS = [
   'docker+shm+ipv4',
   'user+home+path+tmpdir+locale+east',
@@ -34,14 +34,14 @@ export const ROWS = [
   'ffmpeg-7.1',
 ]
 
-/** What a row needs besides its conditions: an empty directory of its own. */
+/** The conditions of a row, and an empty directory for it. */
 export type Place = { conditions: string[]; directory: string }
 
-/** Where a row's clone lies. */
+/** Path of a row's clone. */
 export const cloneOf = ({ conditions, directory }: Place): string =>
   join(directory, conditions.includes('path') ? 'mit Größe und 音/tonearm' : 'tonearm')
 
-/** The environment of a row's commands: this one without what npm put into it. */
+/** The environment of a row's commands: this one without npm's variables. */
 export function environmentOf({ conditions, directory }: Place): NodeJS.ProcessEnv {
   const has = (condition: string) => conditions.includes(condition)
   const ours = Object.entries(process.env).filter(([name]) => !/^(npm_(?!config_registry)|INIT_CWD$|NODE$)/.test(name))
@@ -53,7 +53,7 @@ export function environmentOf({ conditions, directory }: Place): NodeJS.ProcessE
   const env: NodeJS.ProcessEnv = { ...Object.fromEntries(ours), PATH: [...tools, ...path].join(delimiter) }
   if (has('chromium')) env.CHROMIUM_PATH = join(toolDirectory('chromium'), 'chromium')
   if (has('user')) Object.assign(env, { HOME: join(directory, 'home'), npm_config_cache: join(directory, 'npm') })
-  // There and readable, but not even root makes a file in it.
+  // Exists and is readable, but not even root can create a file in it.
   if (has('home')) env.HOME = '/sys'
   if (has('tmpdir')) env.TMPDIR = join(directory, 'elsewhere')
   if (has('locale')) Object.assign(env, { LANG: 'ar_EG.UTF-8', LC_ALL: 'ar_EG.UTF-8', LANGUAGE: 'ar' })
@@ -70,7 +70,7 @@ export const TOOLS: Record<string, string[]> = {
   chromium: ['-', 'chromium', 'usr/lib/chromium/chromium'],
 }
 
-/** A directory for the PATH, unpacked from Debian's packages at its first use. */
+/** Returns a directory for the PATH. The first use unpacks it from Debian packages. */
 export function toolDirectory(condition: string): string {
   const directory = join(root, '.cache/tools', condition)
   const [suite = '', name = '', ...programs] = TOOLS[condition] ?? []

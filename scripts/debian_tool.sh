@@ -1,6 +1,6 @@
 #!/bin/sh
-# Unpacks a Debian package and all that it needs into a directory, and makes its programs start from there: for versions that this
-# machine does not have. Nothing is installed and nobody has to be root; it takes apt-get, Debian's keys and the network.
+# Unpacks a Debian package and its dependencies into a directory, with launchers for its programs: for versions that this machine
+# does not have. It installs nothing and needs no root, but apt-get, Debian's keys and the network.
 #   scripts/debian_tool.sh SUITE PACKAGE DIRECTORY PROGRAM…     (SUITE - is this machine's)
 #   scripts/debian_tool.sh trixie ffmpeg /opt/ffmpeg-7.1 usr/bin/ffmpeg usr/bin/ffprobe
 set -eu
@@ -14,7 +14,7 @@ state=$(mktemp -d)
 trap 'rm -rf "$state"' EXIT
 mkdir -p "$state/lists/partial" "$state/archives/partial" "$state/parts"
 : >"$state/status"
-# The mirror that this machine uses, whatever its release.
+# The mirror of this machine, for any release.
 mirror=${DEBIAN_MIRROR:-$(apt-get indextargets --format "\$(SITE)" | head -1)}
 keys=/usr/share/keyrings/debian-archive-keyring.gpg
 echo "deb [signed-by=$keys] $mirror $suite main" >"$state/sources.list"
@@ -29,8 +29,8 @@ for archive in "$state"/archives/*.deb; do dpkg-deb -x "$archive" "$to/root"; do
 
 libraries=$(find "$to/root/lib" "$to/root/usr/lib" -name '*.so*' -printf '%h\n' 2>/dev/null | sort -u | paste -sd:)
 loader=$(find "$to/root" -name 'ld-linux-*' | head -1)
-# Under the loader of its own Debian a program may be newer than this machine. Chromium, which starts itself again by
-# /proc/self/exe, is content with the machine's own loader only: with a package of this machine's release.
+# With the loader of the package, a program can be newer than this machine. Chromium restarts itself through /proc/self/exe,
+# which requires the loader of the machine: use a package of this machine's release.
 case $own in
   "$suite") start="LD_LIBRARY_PATH='$libraries' exec" ;;
   *) start="exec '$loader' --library-path '$libraries'" ;;

@@ -5,14 +5,14 @@ import { createClient } from '../src/client/client.ts'
 import { say } from './log.ts'
 import type { Settings } from './settings.ts'
 
-/** An organization to try things with, and its server key. */
+/** An organization for experiments, and its server key. */
 export interface Demo {
   organization_id: string
   api_key_id: string
   secret: string
 }
 
-/** Finds the demo organization of an earlier start, or creates one: also when the database was wiped since. */
+/** Returns the demo organization of a previous start. Creates one if there is none, or if the database was wiped. */
 export async function findOrCreateDemo({ base_url, stateDir, secrets }: Settings): Promise<Demo> {
   const known = readDemo(stateDir)
   if (known) {
@@ -36,7 +36,7 @@ a copy of ${stateDir}/v3/d1, and start again. The files of earlier uploads are s
 
 const placeOf = (stateDir: string) => join(stateDir, 'demo.json')
 
-/** The demo organization of an earlier start. */
+/** Reads the demo organization of a previous start. */
 export function readDemo(stateDir: string): Demo | undefined {
   try {
     return JSON.parse(readFileSync(placeOf(stateDir), 'utf8')) as Demo

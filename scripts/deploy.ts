@@ -12,8 +12,8 @@ import { waitUntilServed, welcome } from './deploy/welcome.ts'
 import { runNode, runProgram, runWrangler } from './deploy/wrangler.ts'
 
 /**
- * `npm run deploy`: everything a Cloudflare account needs for this service (docs/deploy.md, docs/decisions/0034). It looks first and
- * changes nothing until all is there; what exists stays, so it may be repeated.
+ * `npm run deploy`: creates everything that the service needs in a Cloudflare account (docs/deploy.md, docs/decisions/0034). It checks all
+ * requirements before it changes anything. Existing resources stay, so it is safe to repeat.
  */
 
 const title = (text: string) => console.log(`\n== ${text}`)
@@ -27,7 +27,7 @@ async function deploy(plan: Plan): Promise<void> {
 
   title('browser code and transcoder')
   if (!(await runNode('scripts/build.ts'))) throw new Refusal('The build failed. Nothing was changed.')
-  // Wrangler builds it again, from Docker's cache, after the Worker; what fails is to fail here.
+  // Wrangler builds it again after the Worker, from Docker's cache. Building it now reports a failure before the deployment.
   if (!plan.leavesContainer && !plan.vars.TRANSCODER_URL && isBuiltHere(plan)) await buildImage(plan)
 
   title('bucket, queues, database')

@@ -12,9 +12,9 @@ import { limitsOf } from '../src/contract/limit.ts'
 import { root, SETTINGS } from './settings.ts'
 
 /**
- * `npm run docs`: writes the tables of docs/errors.md, docs/events.md, docs/limits.md, docs/settings.md and docs/variants.md from
- * the code that they describe.
- * With `--check` nothing is written: it fails when a table is stale, or when README.md has grown too long to be read at once.
+ * `npm run docs`: generates the tables of docs/errors.md, docs/events.md, docs/limits.md, docs/settings.md and docs/variants.md from the
+ * code.
+ * With `--check` it writes nothing, and fails when a table is stale or when README.md is too long to read in one go.
  */
 
 const README_LINES = 150
@@ -23,7 +23,7 @@ const read = (path: string) => readFileSync(join(root, path), 'utf8')
 const code = (text: string) => (text ? `\`${text}\`` : '')
 const number = (value: number) => value.toLocaleString('en')
 
-/** A table as oxfmt lays it out, so that writing and formatting agree. */
+/** A table in the layout of oxfmt, so that `npm run docs` and `npm run format` agree. */
 function table(head: string[], rows: string[][]): string {
   const cells = [head, ...rows].map((row) => row.map((cell) => cell.replaceAll('|', '\\|')))
   const widths = head.map((_, at) => Math.max(3, ...cells.map((row) => row[at]!.length)))
@@ -38,7 +38,7 @@ const meanings = (codes: Record<string, string>) =>
     Object.entries(codes).map(([name, meaning]) => [code(name), meaning]),
   )
 
-/** `NAME = "value" # meaning` in a part of wrangler.toml; the meaning is the comment behind the line. */
+/** Parses `NAME = "value" # meaning` in a part of wrangler.toml. The meaning is the comment after the value. */
 function wranglerLines(from: string, to: string, line: RegExp): Record<string, string>[] {
   const part = read('wrangler.toml').split(from)[1]!.split(to)[0]!
   const lines = part.trim().split('\n')
@@ -76,7 +76,7 @@ const UNITS: [string, number, string][] = [
   ['seconds', 60, 'min'],
 ]
 
-/** A number with its unit, and where there is one, in a unit that people think in. */
+/** A number with its unit, followed by a larger unit if that divides it evenly. */
 function amount(value: number, unit: string): string {
   const better = UNITS.find(([of, size]) => of === unit && value % size === 0)
   return `${number(value)} ${unit}${better ? ` (${value / better[1]} ${better[2]})` : ''}`

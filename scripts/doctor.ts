@@ -9,12 +9,12 @@ import { SETTINGS } from './settings.ts'
 import { check, countFaults, expect, need } from './verdict.ts'
 
 /**
- * `TONEARM_KEY=… npm run doctor -- --url …`: walks a deployment's main path with a second of sound, says what is wrong and what to do, and
- * deletes what it made. Without arguments it looks at what `npm start` runs. The key must be a server key; with ROOT_KEY it also looks at
- * the system as the operator sees it.
+ * `TONEARM_KEY=… npm run doctor -- --url …`: runs the main path of a deployment with one second of audio, reports each fault with its
+ * remedy, and deletes its test data. Without arguments it checks the system that `npm start` runs. The key must be a server key. With
+ * ROOT_KEY it also checks the operator's view.
  */
 
-/** Milliseconds: a container has to start first. */
+/** Milliseconds, including the start of a container. */
 const PATIENCE = 300_000
 const CLOCK_SKEW = 60_000
 const ELSEWHERE = 'give the PORT and STATE_DIR that npm start has: PORT=9000 STATE_DIR=.wrangler/other npm run doctor'
@@ -46,7 +46,7 @@ function localKey(): string {
   }
 }
 
-/** Whether the track moves on although nobody reads it: the list does not look for uploads, only R2's event does so soon. */
+/** Whether the track progresses without being read. Lists do not poll for uploads, so only R2's event can start it this soon. */
 async function eventArrives(collection_id: string): Promise<[string, true]> {
   for (let seconds = 0; seconds < 30; seconds++) {
     const { tracks } = await need(client.get('/v1/collection/{collection_id}/track', { params: { collection_id } }))
@@ -103,7 +103,7 @@ async function tryEverything(collection_id: string, cover_url: string): Promise<
   if (ready) await play(track.value.track_id)
 }
 
-/** What the operator's key shows; failures of single files are no fault of the service. */
+/** Checks the operator's view. Failures of single files are not faults of the service. */
 const checkSystem = (root_key: string) =>
   check('system', 'docs/operate.md#watch', async () => {
     const { system } = await need(createClient({ base_url, api_key: root_key }).get('/v1/system'))

@@ -1,14 +1,14 @@
 #!/bin/sh
-# The service inside the image that image_test.sh mounted at SERVICE_ROOT. Not by chroot(2), under which the kernel refuses user
-# namespaces (unshare(2), EPERM) that a container may have.
+# Runs the service inside the image that image_test.sh mounted at SERVICE_ROOT. It does not use chroot(2), under which the kernel refuses
+# user namespaces (unshare(2), EPERM) that a container may have.
 set -eu
-# Some tests take the PATH away.
+# Some tests clear the PATH.
 export SERVICE_PATH="$PATH" PATH=/usr/sbin:/usr/bin:/sbin:/bin
 exec unshare --mount sh -euc '
   cd "$SERVICE_ROOT"
   pivot_root . .
   umount --lazy .
   cd /app
-  # Unquoted: the words of CMD.
+  # Unquoted, to split CMD into words.
   exec setpriv --reuid="$SERVICE_USER" --regid="$(id -g "$SERVICE_USER")" --init-groups --inh-caps=-all \
     env PATH="$SERVICE_PATH" /usr/local/bin/$SERVICE_CMD'

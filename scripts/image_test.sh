@@ -1,6 +1,6 @@
 #!/bin/sh
-# Runs the transcoder's tests against the service inside its image, with the image's own ffmpeg, its own user, and a root that is
-# read-only but for /tmp. Needs root, buildah, and the image.
+# Runs the transcoder's tests against the service inside its image, with the image's ffmpeg and user, and a root file system that
+# is read-only except for /tmp. Needs root, buildah, and the image.
 #   npm run test:image [-- NAMES OF TESTS]      IMAGE=localhost/tonearm-transcoder
 set -eu
 cd "$(dirname "$0")/.."
@@ -26,13 +26,13 @@ SERVICE_CMD=$(buildah inspect --format '{{range .OCIv1.Config.Cmd}}{{.}} {{end}}
 [ "${SERVICE_CMD%% *}" = node ] || fail "the image's CMD does not start node: $SERVICE_CMD"
 export SERVICE_ROOT SERVICE_USER SERVICE_CMD SERVICE_COMMAND="$PWD/scripts/image_service.sh"
 
-# The fixtures come from an ffmpeg outside: the image's has few encoders.
+# The fixtures come from another ffmpeg: the image's has few encoders.
 packaged() { node --print "require('@$1-installer/$1').path"; }
 export FIXTURE_FFMPEG_PATH="${FIXTURE_FFMPEG_PATH:-$(packaged ffmpeg)}"
 export FIXTURE_FFPROBE_PATH="${FIXTURE_FFPROBE_PATH:-$(packaged ffprobe)}"
 export FFMPEG_PATH=/usr/local/bin/ffmpeg FFPROBE_PATH=/usr/local/bin/ffprobe NODE_ENV=production
 
-# These mounts are seen by nobody else and go with the tests, so that no `buildah rm` ever meets /tmp inside the image.
+# Only these tests see the mounts, which end with them, so that `buildah rm` never finds /tmp inside the image.
 unshare --mount sh -euc '
   mount --bind "$SERVICE_ROOT" "$SERVICE_ROOT"
   for directory in tmp proc dev; do mount --rbind "/$directory" "$SERVICE_ROOT/$directory"; done

@@ -3,11 +3,11 @@ import { createInterface } from 'node:readline'
 import { stopGroup } from './child.ts'
 
 /**
- * Ends the children when `start.ts` cannot: it was killed with SIGKILL, or crashed. It reads `+pid` and `-pid` lines from its
- * standard input, which the system closes when `start.ts` is gone, however that happened.
+ * Stops the children when `start.ts` cannot, because it crashed or was killed with SIGKILL. It reads `+pid` and `-pid` lines from its
+ * standard input, which the system closes whenever `start.ts` ends.
  */
 const groups = new Set<number>()
-// Ctrl-C and closing terminals are the business of start.ts.
+// start.ts handles Ctrl-C and closing terminals.
 for (const signal of ['SIGINT', 'SIGHUP', 'SIGTERM'] as const) process.on(signal, () => {})
 
 for await (const line of createInterface({ input: process.stdin })) {

@@ -1,9 +1,9 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 
 /**
- * `npm run lock`, after every `npm install`: a registry mirror may lack the packages of other platforms, and npm then leaves them out
- * of package-lock.json, which `npm ci` refuses. This writes them down by name, version and platform; where they are needed npm fetches
- * them.
+ * `npm run lock`, after every `npm install`: a registry mirror may lack the packages of other platforms. npm then omits them from
+ * package-lock.json, and `npm ci` rejects the file. This adds their names, versions and platforms; npm fetches them on the machines that
+ * need them.
  */
 
 interface Entry {

@@ -4,19 +4,19 @@ import { DatabaseSync } from 'node:sqlite'
 
 import { makeDirectories } from '../container/disk.ts'
 
-/** Two stacks on one database would take each other's jobs. */
+/** Two stacks on one database would claim each other's jobs. */
 
 interface Owner {
   pid: number
   base_url: string
 }
 
-/** Referred to as long as the process lives: it holds the lock. */
+/** Referenced until the process ends, because it holds the lock. */
 let held: DatabaseSync | undefined
 
 /**
- * Makes the directory, and takes it for this process until it ends, however it ends: the lock is the system's own, on a file of SQLite.
- * Throws what to do when another process has it, or when nothing can be written there.
+ * Creates the directory and locks it until this process ends. The system releases the lock, which is on a SQLite file, even after a crash.
+ * Throws an error with the remedy when another process holds the lock, or when the directory is not writable.
  */
 export function lockState(directory: string, base_url: string): void {
   const running = join(directory, 'running.json')
@@ -35,7 +35,7 @@ export function lockState(directory: string, base_url: string): void {
   }
 }
 
-/** SQLite's code. */
+/** SQLITE_BUSY. */
 const BUSY = 5
 
 const taken = (directory: string, owner: Owner | undefined) =>

@@ -1,6 +1,6 @@
 import { stripVTControlCharacters } from 'node:util'
 
-/** What the terminal shows: our own lines plainly, those of the children behind their name. */
+/** Terminal output: lines of this process as they are, lines of child processes with their name. */
 
 const verbose = Boolean(process.env.VERBOSE)
 const color = (code: number, text: string) => (process.stdout.isTTY ? `\u001b[${code}m${text}\u001b[0m` : text)
@@ -11,12 +11,12 @@ export function say(text: string): void {
   console.log(text)
 }
 
-/** Ends the sentence of a fault that the person at the terminal can do something about. */
+/** Prints an error that the person at the terminal can fix. */
 export function complain(text: string): void {
   console.error(`\n${color(31, '✘')} ${text}\n`)
 }
 
-/** Prints a child's lines; of the many that it writes only those that `select` keeps (VERBOSE=1: all). */
+/** Returns a printer for the output of a child. It prints the lines that `select` returns, or all of them with VERBOSE=1. */
 export function printer(name: string, select: (line: string) => string | undefined): (line: string) => void {
   return (line) => {
     const shown = verbose ? line : select(line)
@@ -24,7 +24,7 @@ export function printer(name: string, select: (line: string) => string | undefin
   }
 }
 
-// What is so on every laptop, the requests that we make ourselves, and wrangler's own talk.
+// Messages that appear on every machine, requests of this process, and wrangler's own messages.
 const NOISE = [
   /^(GET|HEAD|OPTIONS) \S+ [23]\d\d |\/cdn-cgi\/\S+ [23]\d\d |^GET \/health |^QUEUE \S+ (\d+)\/\2 /,
   /^(⛅|─|✨|⎔|\[wrangler|Using secrets|Your Worker has access|Ready on|Starting local|Reloading local|The following containers|- tonearm-|Binding\s+Resource|env\.)|update available/,
@@ -32,20 +32,19 @@ const NOISE = [
 ]
 
 /**
- * Requests that change something or fail, errors, warnings and what the Worker logs. A dropped line takes its indented ones
- * along.
+ * Keeps requests that change something or fail, errors, warnings, and the Worker's logs. A dropped line drops the indented lines below it.
  */
 export function workerLineSelector(): (line: string) => string | undefined {
   let dropping = false
   return (line) => {
     const plain = stripVTControlCharacters(line).replace(/^\[wrangler:\w+\] /, '')
     if (/^\S/.test(plain)) dropping = NOISE.some((pattern) => pattern.test(plain))
-    // The token of an upload URL is a permission.
+    // The token in an upload URL grants access.
     return dropping || !plain.trim() ? undefined : plain.replace(/(\/v1\/cover_upload\/)\S+/, '$1…')
   }
 }
 
-/** `job_done` and whatever failed, as words instead of JSON. */
+/** Formats `job_done` and failures as words instead of JSON. */
 export function selectTranscoderLine(line: string): string | undefined {
   if (!line.startsWith('{')) return line
   try {

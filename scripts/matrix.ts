@@ -10,11 +10,11 @@ import { root } from './settings.ts'
 import { spin } from './spin.ts'
 
 /**
- * `npm run matrix`: the tests on machines that are not like this one. Each row is a clean clone of what is committed, in which `npm ci`
- * and `npm test` run under the row's conditions, 8 minutes of two cores each.
+ * `npm run matrix`: runs the tests on simulated machines. Each row is a clean clone of the last commit, in which `npm ci` and `npm test`
+ * run under the conditions of the row. A row takes 8 minutes on two cores.
  *   npm run matrix                                          all rows
  *   npm run matrix -- user+path west                        these two
- *   npm run matrix -- docker --tests "confine disk"         with only the test files that vitest finds under these names
+ *   npm run matrix -- docker --tests "confine disk"         only the test files that match one of these names
  *   npm run matrix -- --list
  */
 
@@ -59,7 +59,7 @@ async function runRow(name: string): Promise<Row> {
   }
   const spinners = place.conditions.includes('busy') ? [1, 2, 3, 4].map(spin) : []
   try {
-    // The registry is out of reach there.
+    // The registry is unreachable under `ipv4`.
     const installed = await step(
       place.conditions.filter((one) => one !== 'ipv4'),
       'npm',
@@ -88,7 +88,7 @@ function countOf(file: string, code: number | string): Pick<Row, 'passed' | 'fai
     const { numPassedTests, testResults } = JSON.parse(readFileSync(file, 'utf8')) as Report
     const tests = testResults.flatMap((one) => one.assertionResults)
     const failed = tests.filter(({ status }) => status === 'failed').map(({ fullName }) => fullName)
-    // A file that cannot be read, or an error between tests.
+    // An unreadable file, or an error between tests, fails no test.
     return {
       passed: numPassedTests,
       failed: code !== 0 && failed.length === 0 ? [`npm test ended with ${code}`] : failed,
@@ -116,7 +116,7 @@ if (values.list) {
   for (const [name, what] of Object.entries(CONDITIONS)) console.log(`${name.padEnd(10)}  ${what}`)
   console.log(`\nRows:\n${ROWS.join('\n')}`)
 } else {
-  // What a row lacks is said before the first one has run.
+  // Checks the requirements of all rows before the first one runs.
   for (const name of wanted) {
     run('sh', join(root, 'scripts/machine.sh'), name, 'true')
     for (const condition of name.split('+')) if (condition in TOOLS) toolDirectory(condition)

@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 
-/** The migrations in `drizzle`, and the form that D1's own splitter of statements takes (docs/architecture.md#d1). */
+/** The migrations in `drizzle`, and the form that D1's statement splitter accepts (docs/architecture.md#d1). */
 export interface Migration {
   name: string
   sql: string
@@ -13,18 +13,18 @@ export const readMigrations = (directory: string): Migration[] =>
     .toSorted()
     .map((name) => ({ name, sql: readFileSync(join(directory, name), 'utf8') }))
 
-/** Holds the names of those that a database has, as wrangler makes it, so that its `d1 migrations list` knows them too. */
+/** The applied migrations, in a table that wrangler's `d1 migrations list` can read. */
 export const MIGRATIONS_TABLE = `CREATE TABLE IF NOT EXISTS d1_migrations (
   id INTEGER PRIMARY KEY AUTOINCREMENT, name TEXT UNIQUE, applied_at TIMESTAMP DEFAULT CURRENT_TIMESTAMP NOT NULL
 );`
 
-/** A migration and its entry in one text: D1 does both or neither. */
+/** A migration and its entry in one text, which D1 applies atomically. */
 export const textOf = ({ name, sql }: Migration) =>
   `${sql.trim()}\nINSERT OR IGNORE INTO d1_migrations (name) VALUES ('${name}');\n`
 
 const TRIGGER = /\b(create|drop)\s+trigger\s+(?:if\s+(?:not\s+)?exists\s+)?["'`[]?(\w+)/gi
 
-/** The names of the triggers that a database has after these. */
+/** Names of the triggers that a database has after these migrations. */
 export function triggersOf(migrations: Migration[]): string[] {
   const names = new Set<string>()
   for (const { sql } of migrations)
@@ -38,8 +38,8 @@ export function triggersOf(migrations: Migration[]): string[] {
 const withoutComments = (sql: string) => sql.replace(/^\s*--.*$/gm, '')
 
 /**
- * What keeps D1 from taking a migration, or from taking it again. It splits a file into statements by itself, and has torn triggers
- * apart that stood on several lines, had a lower-case `begin`, a CASE, or a semicolon in a comment beside them.
+ * Reasons for D1 to reject a migration, or a repetition of it. D1 splits a file into statements itself. It has split triggers that span
+ * several lines, or that contain a lower-case `begin`, a CASE, or a semicolon in a comment next to them.
  */
 export function faultsOf({ name, sql }: Migration): string[] {
   const hasTrigger = /\bcreate\s+trigger\b/i.test(withoutComments(sql))

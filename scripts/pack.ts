@@ -10,21 +10,21 @@ import { contractTypes } from './pack/calls.ts'
 import { customElements, withMeanings } from './pack/manifest.ts'
 
 /**
- * `npm run pack`: makes `@tonearm/client` and `@tonearm/elements` in `dist/packages`, as folders and as tarballs, and has them judged by
+ * `npm run pack`: builds `@tonearm/client` and `@tonearm/elements` in `dist/packages`, as folders and as tarballs, and checks them with
  * tsc, publint and attw (docs/decisions/0044).
  */
 
 const root = join(import.meta.dirname, '..')
 const target = join(root, 'dist/packages')
-/** Declarations as tsc writes them, before each package takes its own. */
+/** Declarations as tsc writes them, for all packages. */
 const declared = join(target, 'declared')
 const bin = (name: string) => join(root, 'node_modules/.bin', name)
 
 interface Package {
   name: 'client' | 'elements'
-  /** Modules by their names in the package. */
+  /** Source modules by their names in the package. */
   entries: Record<string, string>
-  /** Where types are looked for that no module leads to. */
+  /** Modules of types that no entry imports. */
   types: string[]
 }
 
@@ -44,12 +44,12 @@ const PACKAGES: Package[] = [
   },
 ]
 
-/** Where there is no DOM, as on a server that renders pages, the modules can be imported and define nothing. */
+/** Without a DOM, as on a server that renders pages, the modules can be imported and define nothing. */
 const WITHOUT_DOM = `const HTMLElement = globalThis.HTMLElement ?? class {}
 const CSSStyleSheet = globalThis.CSSStyleSheet ?? class { replaceSync() {} }
 const customElements = globalThis.customElements ?? { get: () => true }`
 
-/** Runs a command; fails with what it said. */
+/** Runs a command. Throws its output when it fails. */
 async function run(command: string, ...args: string[]): Promise<string> {
   const { stdout } = await promisify(execFile)(command, args, { cwd: root }).catch(
     (error: Error & { stdout: string; stderr: string }) => {
@@ -84,7 +84,7 @@ async function makePackage({ name, entries, types }: Package, version: string): 
   )
 }
 
-/** Copies the declarations of some modules and of all that they import; in place of `src/contract` comes what it says without zod. */
+/** Copies the declarations of modules and of their imports. A `contract` without zod replaces `src/contract`. */
 async function takeTypes(folder: string, modules: string[]): Promise<void> {
   const taken = new Set(modules)
   for (const module of taken) {
@@ -101,7 +101,7 @@ async function takeTypes(folder: string, modules: string[]): Promise<void> {
   await write(join(folder, 'types/contract.d.ts'), contractTypes())
 }
 
-/** Where a module's declarations lie in a package. */
+/** Path of a module's declarations in a package. */
 const placeOf = (module: string) => module.replace(/^src\/|^packages\/\w+\//, '').replace(/\.ts$/, '.js')
 
 async function write(path: string, text: string): Promise<void> {
@@ -109,7 +109,7 @@ async function write(path: string, text: string): Promise<void> {
   await writeFile(path, text)
 }
 
-/** Compiles what was packed, and compares the types that were written out with those that zod derives. */
+/** Compiles the packages, and compares their contract types with the types that zod derives. */
 async function checkTypes(): Promise<void> {
   const same = `
 import type { Calls as Table } from '../../src/contract/index.ts'
@@ -137,16 +137,16 @@ async function packAndJudge({ name }: Package): Promise<void> {
   const path = join(target, filename)
   await Promise.all([
     run(bin('publint'), path, '--strict'),
-    // Of JSON there are no types.
+    // JSON has no types.
     run(bin('attw'), path, '--profile', 'esm-only', '--exclude-entrypoints', './custom-elements.json'),
   ])
   console.log(`dist/packages/${filename}: ${size} bytes`)
 }
 
-/** What is made for one of them alone. */
+/** Adds the files that only one of the packages has. */
 async function finish(): Promise<void> {
   const [index, attributes] = [join(target, 'client/types/index.d.ts'), join(target, 'elements/types/attributes.d.ts')]
-  // For who keeps or hands on what the client has read.
+  // For code that stores or passes on responses.
   await appendFile(index, "export type * from './contract.js'\n")
   await writeFile(attributes, withMeanings(await readFile(attributes, 'utf8')))
   await writeFile(join(target, 'elements/custom-elements.json'), `${JSON.stringify(customElements(), null, 2)}\n`)

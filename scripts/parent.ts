@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs'
 
 /**
- * Calls back once when who started us is gone: the shell, npm (which need not pass signals on), or the process that `PARENT_PID`
- * names. A terminal that closes sends SIGHUP beside.
+ * Calls back once when the process that started this one ends: the shell, npm (which may not pass signals on), or the process in
+ * `PARENT_PID`. A closing terminal also sends SIGHUP.
  */
 export function watchParents(onGone: () => void): void {
   const parent = process.ppid
@@ -12,11 +12,14 @@ export function watchParents(onGone: () => void): void {
     clearInterval(timer)
     onGone()
   }, 500)
-  // The channel of child_process.fork closes at once.
+  // The channel of child_process.fork closes immediately.
   if (process.channel) process.once('disconnect', onGone)
 }
 
-/** `npm start` runs a shell that runs us; that shell does not notice that npm is gone. Known on Linux only. */
+/**
+ * Returns the pid of npm, 0 if there is none. `npm start` runs a shell that runs this process, and the shell does not notice when npm ends.
+ * Works on Linux only.
+ */
 function npmAbove(shell: number): number {
   if (!process.env.npm_lifecycle_event) return 0
   try {

@@ -1,13 +1,13 @@
 import { createServer } from 'node:net'
 
-/** A number from the environment that can be a port; ends the program with a sentence when it cannot. */
+/** Reads a port number from the environment. Throws an error for the terminal if it is invalid. */
 export function readPort(name: string, fallback: string): number {
   const port = Number(process.env[name] || fallback)
   if (Number.isInteger(port) && port > 0 && port < 65536) return port
   throw new Error(`${name}=${process.env[name]} is not a port number (1 to 65535)`)
 }
 
-/** Throws when something listens on a port already, with what to do about it. */
+/** Throws an error with the remedy when another process listens on the port. */
 export async function requireFreePort(name: string, port: number): Promise<void> {
   for (const host of ['127.0.0.1', '::1']) {
     const fault = await tryToListen(port, host)
@@ -20,7 +20,7 @@ export async function requireFreePort(name: string, port: number): Promise<void>
   }
 }
 
-/** What this start was given besides, for the next one. */
+/** The other settings of this start, which the suggested command repeats. */
 const othersThan = (name: string) =>
   ['PORT', 'TRANSCODER_PORT', 'STATE_DIR']
     .filter((other) => other !== name && process.env[other])

@@ -7,8 +7,8 @@ import { parseArgs } from 'node:util'
 import { spin } from './spin.ts'
 
 /**
- * `npm run repeat -- worker 20 [--busy] [FILES…]`: runs the tests of a project many times, names each test that did not end the same way
- * every time, and lists the slowest. With `--busy`, something else keeps every core busy in every other run.
+ * `npm run repeat -- worker 20 [--busy] [FILES…]`: runs the tests of a project many times, reports the tests with varying outcomes, and
+ * lists the slowest. With `--busy`, a load keeps every core busy in every other run.
  */
 
 interface Report {
@@ -26,7 +26,7 @@ interface Report {
 }
 interface Seen {
   outcomes: string[]
-  /** The longest, in milliseconds. */
+  /** The longest run, in milliseconds. */
   duration: number
 }
 
@@ -66,7 +66,7 @@ for (const message of broken) console.log(message)
 console.log(`\n${times} runs, ${unequal.length} tests that differ, ${failing.length} that always fail`)
 process.exitCode = unequal.length + failing.length + broken.length > 0 ? 1 : 0
 
-/** Runs the project and answers vitest's report; null when there is none. */
+/** Runs the project and returns vitest's report; null if there is none. */
 async function runOnce(isBusy: boolean): Promise<Report | null> {
   const directory = await mkdtemp(join(tmpdir(), 'tonearm-repeat-'))
   const file = join(directory, 'report.json')
@@ -85,12 +85,12 @@ async function runOnce(isBusy: boolean): Promise<Report | null> {
   }
 }
 
-/** Adds a run to what was seen; answers how many tests failed in it. */
+/** Records the outcomes of a run. Returns the number of failed tests. */
 function take({ testResults }: Report): number {
   let failed = 0
   for (const { name, status, message = '', assertionResults } of testResults) {
     const path = relative(join(root, 'test'), name)
-    // A file whose set-up fails has no failed test of its own.
+    // A file whose setup fails reports no failed test.
     const isBroken = assertionResults.length === 0 && status === 'failed'
     const whole = {
       fullName: '(the file)',

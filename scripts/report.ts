@@ -2,7 +2,7 @@ import type { Demo } from './demo.ts'
 import { bold, dim, say } from './log.ts'
 import type { Settings } from './settings.ts'
 
-/** What a person needs to know to begin. */
+/** Prints the URLs and keys to start with. */
 export function report({ base_url, stateDir }: Settings, demo: Demo): void {
   say(`
   ${bold('Tonearm is ready.')}

@@ -1,11 +1,11 @@
-/** A second of sound and a picture, made here so that no binaries lie in git. */
+/** A second of audio and a picture, generated here so that git contains no binaries. */
 
 /** One second of 440 Hz as WAV: 16 kHz, 16 bit, mono. */
 export function makeWav(rate = 16_000): Uint8Array<ArrayBuffer> {
   const wav = Buffer.alloc(44 + rate * 2)
   wav.write('RIFF\0\0\0\0WAVEfmt ', 'latin1')
   wav.writeUInt32LE(36 + rate * 2, 4)
-  // Length of the format, PCM and one channel, samples and bytes a second, bytes and bits a sample.
+  // Length of the format, PCM and one channel, samples and bytes per second, bytes and bits per sample.
   const fields = [16, 1 | (1 << 16), rate, rate * 2, 2 | (16 << 16)]
   for (const [i, field] of fields.entries()) wav.writeUInt32LE(field, 16 + i * 4)
   wav.write('data', 36, 'latin1')

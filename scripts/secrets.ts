@@ -4,7 +4,7 @@ import { parseEnv } from 'node:util'
 
 const random = () => randomBytes(32).toString('hex')
 
-/** The secrets of wrangler.toml. The R2 pair is that of the local S3 endpoint, which wrangler.toml names too. */
+/** The secrets of wrangler.toml. The R2 pair belongs to the local S3 endpoint; wrangler.toml names it as well. */
 const MAKE: Record<string, () => string> = {
   ROOT_KEY: random,
   SIGNING_SECRET: random,
@@ -13,7 +13,7 @@ const MAKE: Record<string, () => string> = {
   R2_SECRET_ACCESS_KEY: () => 'tonearm-local-secret',
 }
 
-/** Reads `.dev.vars`, after making it, or adding to it, with random values for what it lacks. */
+/** Reads `.dev.vars`. Before that, creates it or appends random values for missing secrets. */
 export function readSecrets(path: string): Record<string, string> {
   const lines = missingLines(parse(path))
   if (lines) (parse(path) ? appendFileSync : create)(path, lines)
@@ -25,7 +25,7 @@ function missingLines(present: Record<string, string> | undefined): string {
   return missing.map(([name, make]) => `\n${name}=${make()}`).join('')
 }
 
-/** Of two that start at once only one makes the file, and whole; the other reads that one's. */
+/** Creates the file atomically. If two processes start at once, the second one reads the file of the first. */
 function create(path: string, lines: string): void {
   const draft = `${path}.${process.pid}`
   writeFileSync(draft, `# Made by \`npm start\`. Only for this machine, not in git.${lines}\n`, { mode: 0o600 })

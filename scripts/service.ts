@@ -8,29 +8,32 @@ import { printer, selectTranscoderLine, workerLineSelector } from './log.ts'
 import { MIGRATIONS_TABLE, readMigrations, textOf } from './migrations.ts'
 import { root, type Settings } from './settings.ts'
 
-/** How the children are started: wrangler for the database and the Worker, and the transcoder. */
+/** Starts the children: wrangler for the database and the Worker, and the transcoder. */
 
 const wrangler = [process.execPath, join(root, 'node_modules/wrangler/bin/wrangler.js')]
 
-// Wrangler takes the secrets that wrangler.toml declares from here when it is told not to read `.dev.vars`.
+// If wrangler does not read `.dev.vars`, it reads the secrets that wrangler.toml declares from its environment.
 const wranglerEnv = ({ stateDir, secrets }: Settings): NodeJS.ProcessEnv => ({
   ...process.env,
   ...secrets,
   WRANGLER_SEND_METRICS: 'false',
   WRANGLER_HIDE_BANNER: 'true',
   CLOUDFLARE_CF_FETCH_ENABLED: 'false',
-  // A trace of each request, which nobody reads, costs a third more than the request.
+  // Request traces, which nothing reads, cost a third more than the request.
   X_LOCAL_OBSERVABILITY: 'false',
-  // Any other `wrangler dev` on the machine would make ours reload.
+  // Otherwise any other `wrangler dev` on the machine makes this one reload.
   WRANGLER_REGISTRY_PATH: join(stateDir, 'registry'),
   WRANGLER_LOG_PATH: join(stateDir, 'logs'),
-  // Wrangler does not start where it cannot make a directory below HOME.
+  // Wrangler fails to start if it cannot create a directory below HOME.
   XDG_CONFIG_HOME: join(stateDir, 'config'),
   NO_COLOR: '1',
   FORCE_COLOR: '0',
 })
 
-/** Brings the local database up to date; undefined where it is. All at once: `d1 migrations apply` takes four times as long. */
+/**
+ * Migrates the local database; returns undefined if it is up to date. Applies all migrations at once: `d1 migrations apply` takes four
+ * times as long.
+ */
 export function startMigration(settings: Settings): Child | undefined {
   const { stateDir } = settings
   const applied = appliedTo(stateDir)
@@ -44,7 +47,7 @@ export function startMigration(settings: Settings): Child | undefined {
   return startChild({ command: [...wrangler, ...migrate], env: wranglerEnv(settings), onLine })
 }
 
-/** The migrations that a local database has; undefined where it cannot be read and written, of which wrangler says why. */
+/** The applied migrations of a local database. Undefined if it cannot be read and written; wrangler then prints the reason. */
 function appliedTo(stateDir: string): string[] | undefined {
   const path = databaseFile(stateDir)
   if (!path) return []
@@ -60,14 +63,14 @@ function appliedTo(stateDir: string): string[] | undefined {
   }
 }
 
-/** The file of D1 in a state directory, if there is one; wrangler names it by a hash. */
+/** Path of D1's file in a state directory, if it exists. Wrangler names it by a hash. */
 export function databaseFile(stateDir: string): string | undefined {
   const d1 = join(stateDir, 'v3/d1/miniflare-D1DatabaseObject')
   const name = existsSync(d1) && readdirSync(d1).find((name) => /^[0-9a-f]{64}\.sqlite$/.test(name))
   return name ? join(d1, name) : undefined
 }
 
-/** The Worker with its local D1, R2 and queues. Links lead to `localhost`, because the host is part of a signature. */
+/** Starts the Worker with local D1, R2 and queues. Links use `localhost`, because the host is part of a signature. */
 export function startWorker(settings: Settings): Child {
   const { port, transcoderPort, stateDir, base_url } = settings
   const vars = {
@@ -75,7 +78,7 @@ export function startWorker(settings: Settings): Child {
     S3_ENDPOINT: `${base_url}/cdn-cgi/local/r2/s3`,
     TRANSCODER_URL: `http://127.0.0.1:${transcoderPort}`,
     WEBHOOK_LOCAL: 'true',
-    // Wrangler prints a line for each request itself.
+    // Wrangler already prints a line for each request.
     REQUEST_LOG: process.env.REQUEST_LOG || 'false',
     ...(process.env.CHECK_ANSWERS && { CHECK_ANSWERS: process.env.CHECK_ANSWERS }),
     ...(process.env.REUSE_ANSWERS && { REUSE_ANSWERS: process.env.REUSE_ANSWERS }),

@@ -5,7 +5,7 @@ import { readSecrets } from './secrets.ts'
 
 export const root = join(import.meta.dirname, '..')
 
-/** What may be set in the environment of `npm start`; docs/settings.md is made from this table. */
+/** Environment variables of `npm start`. docs/settings.md is generated from this table. */
 export const SETTINGS = {
   PORT: { standard: '8787', meaning: 'where API and studio listen' },
   TRANSCODER_PORT: { standard: '8788', meaning: 'where the transcoder listens' },
@@ -18,11 +18,11 @@ export const SETTINGS = {
   VERBOSE: { standard: '', meaning: '`1` shows every line of wrangler and transcoder' },
 } as const
 
-/** What one run needs to know, from the environment and `.dev.vars`. */
+/** Settings of one run, from the environment and `.dev.vars`. */
 export interface Settings {
   port: number
   transcoderPort: number
-  /** Where the database, the files and our own notes lie. */
+  /** Directory of the database, the files, and the state of these scripts. */
   stateDir: string
   secrets: Record<string, string>
   base_url: string

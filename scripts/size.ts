@@ -7,18 +7,18 @@ import { build } from 'esbuild'
 import type { ELEMENTS } from './build.ts'
 
 /**
- * What the elements weigh on the wire, after `npm run build`: gzip at its default level, as most servers and CDNs send it, of the entry
- * and of every module that it imports at once: a language other than English comes when it is spoken. And the Worker's bundle, gzipped, which
- * an isolate that starts reads, and the minified code in it that runs at once (docs/decisions/0029). Fails above a budget.
+ * Checks the size of the elements on the wire, after `npm run build`: gzip at its default level, as most servers and CDNs send it, of the
+ * entry and of every static import. Languages other than English load on demand and do not count. Also checks the Worker's bundle, gzipped,
+ * which an isolate reads when it starts, and the minified code in it that runs at start-up (docs/decisions/0029). Fails above a budget.
  */
 
 /** Bytes of dist/worker/index.js, which a dry run of `wrangler deploy` writes. */
 const WORKER_BUDGET = 170_500
-/** Bytes of what runs when an isolate starts, none of which may come from a package. */
+/** Bytes of the code that runs when an isolate starts. None of it may come from a package. */
 const START_BUDGET = 28_500
-/** Bytes of `@tonearm/client` as a page's own bundler leaves it. */
+/** Bytes of `@tonearm/client` in the bundle of a page. */
 const CLIENT_BUDGET = 4_000
-/** Bytes. */
+/** Bytes of each element. */
 const BUDGETS: Record<(typeof ELEMENTS)[number], number> = {
   player: 26_000,
   uploader: 22_000,
@@ -36,7 +36,7 @@ const BUNDLED = {
   format: 'esm',
 } as const
 
-/** A module and all that it imports, as paths below dist/public. */
+/** A module and its static imports, as paths below dist/public. */
 function modulesOf(path: string, found = new Set<string>()): Set<string> {
   if (found.has(path)) return found
   found.add(path)
@@ -72,7 +72,7 @@ const { metafile } = await build({
   metafile: true,
 })
 
-/** The sources, with their bytes, of an output and of all that it imports at once. */
+/** Sources of an output and of its static imports, with their bytes. */
 function sourcesOf(path: string, found = new Map<string, number>()): Map<string, number> {
   const { inputs, imports } = metafile.outputs[path]!
   for (const [source, { bytesInOutput }] of Object.entries(inputs)) found.set(source, bytesInOutput)

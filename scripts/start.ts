@@ -14,15 +14,12 @@ import { startMigration, startTranscoder, startWorker } from './service.ts'
 import { readSettings, type Settings } from './settings.ts'
 import { explainDatabase } from './state_faults.ts'
 
-/**
- * `npm start`: the whole system on this machine, until Ctrl-C (docs/architecture.md#commands).
- * What may be set is in settings.ts.
- */
+/** `npm start`: runs the whole system on this machine until Ctrl-C (docs/architecture.md#commands). settings.ts lists its settings. */
 
 const READY_TIMEOUT = 90_000
 const SWEEP_INTERVAL = 10_000
 const RESTART_DELAY = 1000
-/** So many looks in a row that nobody answers within so many milliseconds: the Worker hangs. */
+/** The Worker hangs if this many probes in a row get no answer within the timeout in milliseconds. */
 const LOOKS = 6
 const LOOK_TIMEOUT = 5000
 
@@ -31,7 +28,7 @@ let stopping = false
 let stoppingSince = 0
 const isStopping = () => stopping
 
-// Should we be killed with SIGKILL, the keeper ends our children.
+// The keeper stops the children if this process is killed with SIGKILL.
 const keeper = spawn(process.execPath, [join(import.meta.dirname, 'keeper.ts')], {
   detached: true,
   stdio: ['pipe', 'ignore', 'inherit'],
@@ -47,7 +44,7 @@ function keep(child: Child): Child {
 
 async function forget(child: Child): Promise<void> {
   await child.exited
-  // What it started itself may be left.
+  // Its own children may still run.
   await child.stop()
   children.delete(child)
   keeper.stdin.write(`-${child.pid}\n`)
@@ -55,7 +52,7 @@ async function forget(child: Child): Promise<void> {
 
 async function stop(code: number): Promise<void> {
   if (stopping) {
-    // A second Ctrl-C: leave the rest to the keeper. (One Ctrl-C can arrive twice at once: npm passes it on, too.)
+    // A second Ctrl-C leaves the children to the keeper. (npm passes Ctrl-C on, so one can arrive twice.)
     if (Date.now() - stoppingSince > 1000) process.exit(1)
     return
   }
@@ -83,7 +80,7 @@ async function migrate(settings: Settings): Promise<void> {
 
 let isReady = false
 
-/** Starts a child, and starts it again whenever it dies; but what does not even come up the first time never will. */
+/** Starts a child and restarts it whenever it ends. Throws if it ends before the system is ready. */
 async function keepRunning(name: 'transcoder' | 'worker', startIt: () => Child): Promise<void> {
   for (let delay = RESTART_DELAY; !isStopping(); delay = Math.min(delay * 2, 15_000)) {
     const began = Date.now()
@@ -92,7 +89,7 @@ async function keepRunning(name: 'transcoder' | 'worker', startIt: () => Child):
     const ending = name === 'worker' ? await Promise.race([child.exited, untilItHangs(child)]) : await child.exited
     if (stopping) return
     await Promise.all([child.stop(), child.closed])
-    // Another start would fail as well (container/service/server.ts).
+    // Exit code 2: a restart would fail as well (container/service/server.ts).
     if (name === 'transcoder' && ending === 2) {
       const { message } = JSON.parse(child.tail.at(-1) ?? '{}') as { message?: string }
       throw new Error(`The ${name} cannot run: ${message}`)
@@ -106,7 +103,7 @@ async function keepRunning(name: 'transcoder' | 'worker', startIt: () => Child):
 
 let health = ''
 
-/** Ends when nobody answers any more although it did: wrangler's own proxy may die, and then every request waits for ever. */
+/** Resolves when the Worker stops answering. Wrangler's own proxy can die, and then every request waits forever. */
 async function untilItHangs(child: Child): Promise<string> {
   let [hasAnswered, silent] = [false, 0]
   const patience = Date.now() + READY_TIMEOUT
@@ -128,7 +125,7 @@ async function waitUntilReady({ base_url }: Settings): Promise<void> {
       const response = await fetch(`${base_url}/health`, { signal: AbortSignal.timeout(5000) })
       last = `${response.status} ${await response.text()}`
       if (response.ok) return
-      // While this machine was off, nobody swept.
+      // The sweep does not run while this machine is off.
       if (last.includes('"sweep"')) await sweep(base_url)
     } catch {
       // Not listening yet.
@@ -155,7 +152,7 @@ async function start(): Promise<void> {
   await requireFreePort('PORT', settings.port)
   await requireFreePort('TRANSCODER_PORT', settings.transcoderPort)
   say('Starting …')
-  // First, because it says within a second when it cannot run.
+  // Starts first, because it reports within a second that it cannot run.
   keepRunning('transcoder', () => startTranscoder(settings)).catch(fail)
   await Promise.all([buildPublic(), migrate(settings)])
   if (stopping) return

@@ -1,4 +1,4 @@
-/** What may be wrong with the database of a STATE_DIR, in words of what to do. */
+/** Faults of the database in a STATE_DIR, each with its remedy. */
 
 const FAULTS: [says: RegExp, cure: (directory: string) => string][] = [
   [
@@ -24,7 +24,7 @@ End what has it open (a shell of sqlite3, a backup, a wrangler): lsof +D ${direc
   ],
 ]
 
-/** Names the fault of a database that could not be brought up to date, from what wrangler printed. */
+/** Explains from wrangler's output why the database could not be migrated. */
 export function explainDatabase(directory: string, tail: string[]): string {
   const text = tail.join('\n')
   const cure = FAULTS.find(([says]) => says.test(text))?.[1]

@@ -1,11 +1,11 @@
-/** How the doctor checks one thing after the other and says what it found. */
+/** Runs the checks of the doctor and prints their results. */
 
 let faults = 0
 
-/** How many checks failed so far. */
+/** The number of failed checks so far. */
 export const countFaults = () => faults
 
-/** Runs one check and prints its line; `advice` says what to do about a failure. Null when it failed. */
+/** Runs one check and prints its line. `advice` is the remedy for a failure. Returns null when it failed. */
 export async function check<T>(name: string, advice: string, run: () => Promise<[note: string, value: T]>) {
   try {
     const [note, value] = await run()
@@ -24,7 +24,7 @@ export function expect(condition: unknown, message: string): asserts condition {
   if (!condition) throw new Error(message)
 }
 
-/** The API's answer, or its reason thrown. */
+/** Returns a successful result of the API; throws the message of any other. */
 export async function need<T extends { ok: true } | { ok: false; status: number; code: string; message: string }>(
   answer: Promise<T>,
 ): Promise<Extract<T, { ok: true }>> {

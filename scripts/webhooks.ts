@@ -12,8 +12,8 @@ import { watchParents } from './parent.ts'
 import { readSettings } from './settings.ts'
 
 /**
- * `npm run webhooks`: hears of all events of what `npm start` runs, judges them as any receiver would, and prints a line for each; until
- * Ctrl-C. `PORT` and `STATE_DIR` are those of `npm start`, `TONEARM_KEY` is a server key in place of the demo's.
+ * `npm run webhooks`: subscribes to all events of the system that `npm start` runs, verifies them as any receiver would, and prints a line
+ * for each until Ctrl-C. `PORT` and `STATE_DIR` are those of `npm start`; `TONEARM_KEY` is a server key that replaces the demo's.
  */
 
 const { base_url, stateDir } = readSettings()
@@ -33,7 +33,7 @@ const server = createServer((request, response) => {
   )
 })
 
-/** Judges and prints what has come; answers the status. */
+/** Verifies and prints a request. Returns the status of the response. */
 function take(body: string, headers: Record<string, string>): number {
   if (!webhook) return 503
   try {
@@ -47,7 +47,7 @@ function take(body: string, headers: Record<string, string>): number {
   }
 }
 
-/** What has happened, to what, what is known of it, and who has done it. */
+/** Formats the time, type, subject, data and actor of an event. */
 function lineOf({ timestamp, type, subject, data, actor }: TonearmEvent): string {
   const facts = Object.entries(data).filter(([name, value]) => !name.endsWith('_id') && value !== null)
   const known = facts.map(([name, value]) => `${name}=${String(value)}`).join(' ')
@@ -66,7 +66,7 @@ const listen = () => new Promise<void>((resolve) => server.listen(0, '127.0.0.1'
 const urlOf = () => `http://127.0.0.1:${(server.address() as AddressInfo).port}/`
 const make = () => client.post('/v1/webhook_endpoint', { body: { url: urlOf(), title: TITLE } })
 
-/** Deletes an endpoint; answers whether it is gone. */
+/** Deletes an endpoint. Returns whether it is gone. */
 async function remove(webhook_endpoint_id: string): Promise<boolean> {
   const deleted = await client.delete('/v1/webhook_endpoint/{webhook_endpoint_id}', { params: { webhook_endpoint_id } })
   if (deleted.ok || deleted.status === 404) return true
@@ -74,7 +74,7 @@ async function remove(webhook_endpoint_id: string): Promise<boolean> {
   return false
 }
 
-/** Of runs that were killed: nobody listens there any more. */
+/** Deletes the endpoints of runs that were killed. Nothing listens on their ports. */
 async function removeAbandoned(): Promise<void> {
   const listed = await client.get('/v1/webhook_endpoint')
   if (!listed.ok) return
@@ -94,7 +94,7 @@ const isRefused = (port: number) =>
 
 let making: ReturnType<typeof make> | undefined
 let ending = false
-/** It may be asked for twice: npm passes a Ctrl-C on. What is being made is waited for, and then deleted. */
+/** Can be called twice, because npm passes Ctrl-C on. Waits for an endpoint that is being created, then deletes it. */
 async function end(code: number): Promise<void> {
   if (ending) return
   ending = true
@@ -116,7 +116,7 @@ webhook = new Webhook(made.secret)
 say(
   `\n  ${bold('Waiting for events.')} Everything that happens at ${base_url} is sent to ${urlOf()}\n  Ctrl-C ends this.\n`,
 )
-// Sent by this service alone, so that something is seen at once.
+// A test event for this endpoint only, so that a line appears immediately.
 const tested = await client.post('/v1/webhook_endpoint/{webhook_endpoint_id}/test', {
   params: { webhook_endpoint_id: made.webhook_endpoint_id },
 })

@@ -1,17 +1,17 @@
 import { listenToWrangler } from './wrangler.ts'
 
-/** The Cloudflare account that is deployed to, through its API. */
+/** The Cloudflare account of the deployment, for calls of its API. */
 export interface Account {
   id: string
   token: string
-  /** Whether the token is CLOUDFLARE_API_TOKEN, and not that of a login, which ends within hours. */
+  /** Whether the token is CLOUDFLARE_API_TOKEN. The token of a login expires within hours. */
   hasApiToken: boolean
 }
 
-/** Something that the person at the terminal must do first; `deploy.ts` prints it. */
+/** A requirement that the person at the terminal must meet first; `deploy.ts` prints it. */
 export class Refusal extends Error {}
 
-/** What Cloudflare answered instead of a result. */
+/** An error response of Cloudflare's API. */
 export class ApiFault extends Error {
   readonly status: number
   readonly code: number
@@ -24,20 +24,20 @@ export class ApiFault extends Error {
 
 const base = () => process.env.CLOUDFLARE_API_BASE_URL || 'https://api.cloudflare.com/client/v4'
 
-/** What is there before a deployment. */
+/** The state of the account before the deployment. */
 export interface Found {
   bucket: boolean
-  /** Id of each queue that exists, by its name. */
+  /** Id of each existing queue, by its name. */
   queues: Record<string, string>
-  /** Id of the database. */
+  /** Id of the database; null if there is none. */
   database: string | null
-  /** What the Worker is bound to; null when there is none. */
+  /** Bindings of the Worker; null if there is no Worker. */
   bindings: Binding[] | null
-  /** Where the service answers. */
+  /** Base URL of the service. */
   url: string
-  /** The own domain, given now or earlier. */
+  /** The custom domain, of this deployment or an earlier one. */
   domain: string | undefined
-  /** R2's pair, where the Worker lacks it or a new one is given. */
+  /** R2's key pair, if the Worker lacks it or the environment has a new one. */
   pair: { R2_ACCESS_KEY_ID?: string; R2_SECRET_ACCESS_KEY?: string }
 }
 
@@ -53,7 +53,7 @@ interface Envelope<T> {
   errors?: { code: number; message: string }[]
 }
 
-/** One call of the API. `jurisdiction` is that of the bucket. */
+/** Calls the API. `jurisdiction` is the jurisdiction of the bucket. */
 export async function call<T>(
   token: string,
   method: string,
@@ -74,7 +74,7 @@ export async function call<T>(
   throw new ApiFault(response.status, error?.code ?? 0, error?.message ?? `${method} ${path} failed`)
 }
 
-/** What a path holds, or null when there is nothing. */
+/** Returns the resource at a path; null if it does not exist. */
 export async function find<T>(token: string, path: string, jurisdiction?: string): Promise<T | null> {
   return call<T>(token, 'GET', path, undefined, jurisdiction).catch((error: unknown) => {
     if (error instanceof ApiFault && error.status === 404) return null

@@ -7,7 +7,7 @@ import { type Account, ApiFault, call, Refusal } from './account.ts'
 import type { Plan } from './plan.ts'
 import { runWrangler } from './wrangler.ts'
 
-/** Brings the database up to date, and looks whether it is (docs/architecture.md#d1). */
+/** Migrates the database, and checks its triggers afterward (docs/architecture.md#d1). */
 export async function migrate(plan: Plan, account: Account, database: string): Promise<void> {
   const { id, token } = account
   const files = readMigrations(plan.migrations)
@@ -40,7 +40,7 @@ async function restoreTriggers(plan: Plan, account: Account, database: string, f
   console.log(`the database has all ${triggersOf(files).length} triggers`)
 }
 
-/** Sends a migration to D1's import, which reads SQL by another program; all of it counts, or nothing. */
+/** Sends a migration to D1's import, which parses SQL with another program. The import is atomic. */
 async function importFile(plan: Plan, account: Account, migration: Migration): Promise<void> {
   const folder = mkdtempSync(join(tmpdir(), 'tonearm-import-'))
   const { name } = migration
@@ -71,7 +71,7 @@ async function query<T>(token: string, account: string, database: string, sql: s
   return first?.results ?? []
 }
 
-/** The names of the migrations that a database has; of a strange database, the names of its tables. */
+/** Names of the applied migrations. For a database of another program, names of its tables. */
 export async function appliedIn(token: string, account: string, database: string): Promise<string[]> {
   const of = (sql: string) => query<{ name: string }>(token, account, database, sql)
   const tables = await of(

@@ -7,9 +7,9 @@ import { unstable_readConfig as readConfig } from 'wrangler'
 import { root } from '../settings.ts'
 import { Refusal } from './account.ts'
 
-/** What is to be deployed, from the arguments, the environment and wrangler.toml. */
+/** The deployment, from the arguments, the environment and wrangler.toml. */
 export interface Plan {
-  /** Path of the file that wrangler reads. */
+  /** Path of wrangler's configuration. */
   config: string
   account_id: string | undefined
   name: string
@@ -18,14 +18,14 @@ export interface Plan {
   database: string
   /** Directory of the migrations. */
   migrations: string
-  /** Names of the queues; the first one is R2's. */
+  /** Names of the queues; the first one receives R2's events. */
   queues: string[]
   /** Path of a Dockerfile, or an image in a registry. */
   image: string
   secrets: string[]
-  /** Of `[vars]`: those that say nothing keep what the last deployment set. */
+  /** `[vars]`. An empty value keeps the value of the last deployment. */
   vars: Record<string, string>
-  /** Names of [vars] that the command line sets to nothing, whatever the Worker has. */
+  /** Names of `[vars]` that the command line clears, even if the Worker has a value. */
   cleared: string[]
   domain: string | undefined
   leavesContainer: boolean
@@ -49,7 +49,7 @@ const USAGE = `npm run deploy [-- OPTIONS]      docs/deploy.md
   --var NAME:VALUE             one of [vars]
   --containers-rollout none    leaves the container as it is`
 
-/** A queue's part is the last word of its name (src/pipeline/consume.ts). */
+/** The role of a queue is the last word of its name (src/pipeline/consume.ts). */
 const PARTS = ['ingest', 'transcode', 'task', 'webhook', 'dead']
 
 export function readPlan(): Plan {
@@ -103,10 +103,10 @@ function readArguments() {
   }
 }
 
-/** Whether wrangler builds the image here, with Docker. */
+/** Whether wrangler builds the image on this machine, with Docker. */
 export const isBuiltHere = ({ image }: Plan) => !/^[\w.-]+\.[a-z]+\//.test(image)
 
-/** Runs something with a copy of the configuration beside it that names the image; wrangler has no option for it. */
+/** Runs a function with a temporary copy of the configuration that names the image: wrangler has no option for it. */
 export async function withImage<T>(plan: Plan, run: (config: string) => Promise<T>): Promise<T> {
   if (isBuiltHere(plan)) return run(plan.config)
   const path = join(dirname(plan.config), `.deploy-${process.pid}.toml`)

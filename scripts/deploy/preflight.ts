@@ -8,7 +8,7 @@ import { isBuiltHere, type Plan } from './plan.ts'
 import { readPair } from './secrets.ts'
 import { listenTo } from './wrangler.ts'
 
-/** Looks at everything that a deployment needs, and changes nothing. Ends the deployment when something is missing. */
+/** Checks all requirements of a deployment and changes nothing. Throws when one is missing. */
 export async function preflight(plan: Plan, account: Account): Promise<Found> {
   const found: Found = {
     bucket: false,
@@ -40,7 +40,7 @@ const RIGHTS: [name: string, permission: string, path: () => string][] = [
   ['Containers', 'Containers: Edit', () => `/containers/applications/${randomUUID()}`],
 ]
 
-/** Whether the token may edit: it deletes what cannot be there, and is refused only where it may not. */
+/** Checks the permissions of the token by deleting resources with random names: Cloudflare refuses only a token without permission. */
 async function checkRights(plan: Plan, { id, token }: Account): Promise<void> {
   const plans = `https://dash.cloudflare.com/${id}/workers/plans`
   const needed = RIGHTS.filter(([name]) => name !== 'Containers' || !(plan.leavesContainer || plan.vars.TRANSCODER_URL))
@@ -121,7 +121,7 @@ async function checkImage(plan: Plan): Promise<void> {
     'publish it first (docs/deploy.md#without-docker), or correct its name',
     async () => {
       const [, name, tag] = /^docker\.io\/([\w./-]+):([\w.-]+)$/.exec(plan.image) ?? []
-      // Other registries ask for keys that only Cloudflare has.
+      // Other registries require credentials that only Cloudflare has.
       if (!name) return ['is taken as it is', true]
       const hub = process.env.DOCKER_HUB_URL || 'https://hub.docker.com'
       const response = await fetch(`${hub}/v2/repositories/${name}/tags/${tag}`, {
@@ -134,7 +134,7 @@ async function checkImage(plan: Plan): Promise<void> {
   )
 }
 
-/** Where the service will answer: the own domain, what the last deployment set, or workers.dev. */
+/** Finds the address of the service: the custom domain, the address of the last deployment, or workers.dev. */
 async function checkAddress(plan: Plan, { id, token }: Account, found: Found): Promise<void> {
   const cure = plan.domain
     ? 'add the domain to this account (dashboard, Add a site), and give the token "Zone: Read" and "Workers Routes: Edit"'
@@ -157,14 +157,14 @@ async function checkAddress(plan: Plan, { id, token }: Account, found: Found): P
   })
 }
 
-/** An own domain lies in a zone of the account, and nothing else uses it: wrangler would replace its records unasked. */
+/** Requires that a custom domain is in a zone of the account and has no DNS record, which wrangler would replace without asking. */
 async function requireZone(token: string, id: string, domain: string): Promise<void> {
   const labels = domain.split('.')
   for (const name of labels.slice(0, -1).map((_, at) => labels.slice(at).join('.'))) {
     const zones = await call<{ id: string; name: string }[]>(token, 'GET', `/zones?name=${name}&account.id=${id}`)
     const zone = zones.find((one) => one.name === name)
     if (!zone) continue
-    // A token need not be allowed to read these.
+    // A token may lack the permission to read these.
     const records = await call<unknown[]>(token, 'GET', `/zones/${zone.id}/dns_records?name=${domain}`).catch(() => [])
     return expect(records.length === 0, `${domain} has a DNS record already: delete it, or take another name`)
   }

@@ -6,14 +6,14 @@ import { root } from '../settings.ts'
 import { type Account, call, find, type Found } from './account.ts'
 import type { Plan } from './plan.ts'
 
-/** Makes the queues, the bucket and the database that are not there yet; answers the database's id. */
+/** Creates missing queues, bucket and database. Returns the id of the database. */
 export async function makeResources(plan: Plan, { id, token }: Account, found: Found): Promise<string> {
   const make = async <T>(what: string, path: string, body: object): Promise<T> => {
     const made = await call<T>(token, 'POST', `/accounts/${id}${path}`, body, plan.jurisdiction)
     console.log(`made    ${what}`)
     return made
   }
-  // The queues first: an account on the free plan is refused here, while nothing is made yet.
+  // Queues first: an account on the free plan is refused here, before anything is created.
   for (const queue of plan.queues.filter((name) => !found.queues[name]))
     found.queues[queue] = (
       await make<{ queue_id: string }>(`queue ${queue}`, '/queues', { queue_name: queue })
@@ -33,9 +33,9 @@ interface Rule {
 
 const ACTIONS = ['PutObject', 'CompleteMultipartUpload', 'CopyObject']
 
-/** Lets browsers use the bucket, and has it tell the ingest queue of uploads. */
+/** Lets browsers use the bucket, and sends its upload events to the ingest queue. */
 export async function joinBucket(plan: Plan, { id, token }: Account, found: Found): Promise<void> {
-  // Everything to everybody: the signature in the URL is the permission.
+  // Allows every origin: the signature in the URL is the permission.
   const cors = JSON.parse(readFileSync(join(root, 'scripts/cors.json'), 'utf8')) as { rules: unknown[] }
   const path = `/accounts/${id}/r2/buckets/${plan.bucket}/cors`
   const present = await find<{ rules: unknown[] }>(token, path, plan.jurisdiction)

@@ -9,7 +9,7 @@ import { root } from '../settings.ts'
 import { type Account, call, Refusal, type Found } from './account.ts'
 import type { Plan } from './plan.ts'
 
-/** The secrets of the deployed Worker: which are there, which are made here, and the bucket's pair of keys. */
+/** The secrets of the deployed Worker: existing ones, generated ones, and R2's key pair. */
 
 export const endpointOf = (plan: Plan, account_id: string) =>
   plan.vars.S3_ENDPOINT ||
@@ -20,7 +20,9 @@ const holds = (found: Found, secret: string) =>
 
 type Pair = { R2_ACCESS_KEY_ID: string; R2_SECRET_ACCESS_KEY: string }
 
-/** R2's keys where they are to be set: from the environment, from the API token, or from whoever sits at the terminal. */
+/**
+ * Returns R2's keys from the environment, from the API token, or from the terminal. Returns an empty object if the Worker keeps its keys.
+ */
 export async function readPair(plan: Plan, account: Account, found: Found): Promise<Partial<Pair>> {
   const given = {
     R2_ACCESS_KEY_ID: process.env.R2_ACCESS_KEY_ID ?? '',
@@ -34,7 +36,7 @@ export async function readPair(plan: Plan, account: Account, found: Found): Prom
   return pair
 }
 
-/** A token's id and the SHA-256 of its value are a pair of keys for R2 with its rights. */
+/** The id of a token and the SHA-256 of its value are a key pair for R2 with the token's permissions. */
 async function derive({ id, token }: Account): Promise<Pair> {
   const verified = await call<{ id: string }>(token, 'GET', '/user/tokens/verify').catch(() =>
     call<{ id: string }>(token, 'GET', `/accounts/${id}/tokens/verify`),
@@ -60,7 +62,7 @@ async function askForPair({ bucket }: Plan): Promise<Pair> {
   }
 }
 
-/** Asks until the answer has the right form; what is typed or pasted is not shown. */
+/** Asks until the answer has the right form. The terminal does not show the input. */
 async function ask(question: string, form: RegExp, hint: string): Promise<string> {
   for (;;) {
     process.stdout.write(question)
@@ -77,7 +79,7 @@ async function ask(question: string, form: RegExp, hint: string): Promise<string
   }
 }
 
-/** Throws when R2 does not know the pair. A bucket that is not there yet, or not allowed, proves that it does. */
+/** Throws when R2 rejects the pair. A missing or forbidden bucket still proves that the pair is valid. */
 export async function tryPair(plan: Plan, account_id: string, pair: Partial<Pair>, isThere = false): Promise<void> {
   const keys = { accessKeyId: pair.R2_ACCESS_KEY_ID ?? '', secretAccessKey: pair.R2_SECRET_ACCESS_KEY ?? '' }
   const client = new AwsClient({ ...keys, service: 's3', region: 'auto', retries: 2 })
@@ -90,7 +92,7 @@ export async function tryPair(plan: Plan, account_id: string, pair: Partial<Pair
 
 const random = () => randomBytes(32).toString('hex')
 
-/** A ROOT_KEY that was made here stays in this file until it was shown, so that no failure loses it. */
+/** Path of a generated ROOT_KEY. The file exists until the key has been shown, so that no failure loses the key. */
 const pathOfKey = (plan: Plan, account_id: string) =>
   join(root, '.wrangler/deploy', `${account_id}-${plan.name}.root_key`)
 
@@ -104,7 +106,7 @@ export function keptRootKey(plan: Plan, account_id: string): string | undefined 
 
 export const forgetRootKey = (plan: Plan, account_id: string) => rmSync(pathOfKey(plan, account_id), { force: true })
 
-/** In CI a key that is made would be seen by whoever reads the log, or be lost with the machine. */
+/** Refuses to generate a key in CI: it would appear in the log, or be lost with the machine. */
 export function requireRootKey(found: Found): void {
   if (!process.env.CI || process.env.ROOT_KEY || holds(found, 'ROOT_KEY')) return
   throw new Refusal(

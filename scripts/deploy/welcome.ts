@@ -6,7 +6,7 @@ import { Refusal } from './account.ts'
 /** Milliseconds: a new address takes a minute or two, a new certificate longer. */
 const PATIENCE = 300_000
 
-/** Waits until the service takes the operator's key (without one: until it answers). */
+/** Waits until the service accepts the operator's key, or until it answers if there is no key. */
 export async function waitUntilServed(url: string, root_key: string | undefined): Promise<void> {
   let last = 'no answer'
   for (const deadline = Date.now() + PATIENCE; Date.now() < deadline; await sleep(1000)) {
@@ -22,7 +22,7 @@ export async function waitUntilServed(url: string, root_key: string | undefined)
   throw new Refusal(`Deployed, but ${url} does not serve yet: ${last}\n${again}`)
 }
 
-/** Makes the first organization, and says where its studio is. */
+/** Creates the first organization, and prints its studio link and server key. */
 export async function welcome(url: string, root_key: string): Promise<void> {
   const operator = createClient({ base_url: url, api_key: root_key })
   const list = await operator.get('/v1/organization', { query: { limit: 1 } })

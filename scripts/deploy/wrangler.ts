@@ -4,12 +4,12 @@ import { join } from 'node:path'
 
 import { root } from '../settings.ts'
 
-/** How the deployment runs programs. Wrangler never asks: it has no terminal to read from. */
+/** Runs programs for the deployment. Wrangler never asks questions, because it has no terminal. */
 
 const program = join(root, 'node_modules/wrangler/bin/wrangler.js')
 
 async function run(command: string, args: string[], output: 'inherit' | 'pipe') {
-  // Wrangler does not start where it cannot write below HOME, which somebody with a token need not have.
+  // Wrangler fails to start if it cannot write below HOME. With an API token, HOME need not be writable.
   const config = process.env.CLOUDFLARE_API_TOKEN ? { XDG_CONFIG_HOME: join(root, '.wrangler/deploy/config') } : {}
   const env = { ...config, ...process.env, WRANGLER_SEND_METRICS: 'false', WRANGLER_HIDE_BANNER: 'true' }
   const child = spawn(command, args, { cwd: root, env, stdio: ['ignore', output, output] })
@@ -20,17 +20,17 @@ async function run(command: string, args: string[], output: 'inherit' | 'pipe') 
   return { ok: ended[0] === 0, output: typeof ended[0] === 'string' ? ended[0] : text.trim() }
 }
 
-/** Runs a program; what it prints is for the person at the terminal. */
+/** Runs a program and shows its output. Returns whether it succeeded. */
 export const runProgram = async (command: string, ...args: string[]) => (await run(command, args, 'inherit')).ok
 
 export const runNode = (script: string, ...args: string[]) => runProgram(process.execPath, script, ...args)
 
-/** Runs a program without showing it. */
+/** Runs a program and captures its output. */
 export const listenTo = (command: string, ...args: string[]) => run(command, args, 'pipe')
 
 export const listenToWrangler = (...args: string[]) => listenTo(process.execPath, program, ...args)
 
-/** Shows a wrangler command and runs it. */
+/** Prints a wrangler command and runs it. */
 export function runWrangler(account: string, ...args: string[]): Promise<boolean> {
   console.log(`$ npx wrangler ${args.join(' ')}`)
   process.env.CLOUDFLARE_ACCOUNT_ID = account

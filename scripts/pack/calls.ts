@@ -7,16 +7,16 @@ import type { Operation } from '../../src/contract/operation.ts'
 import { TrackStatus } from '../../src/contract/track.ts'
 
 /**
- * The operation table as TypeScript without zod: what `src/contract` is to a package. Schemas that have a name become interfaces. What is
- * written here is compared with the types that zod derives (scripts/pack.ts).
+ * The operation table as TypeScript without zod, which replaces `src/contract` in the packages. Named schemas become interfaces.
+ * scripts/pack.ts compares the result with the types that zod derives.
  */
 
 type Json = Record<string, unknown>
 
-/** Schemas that have no name in OpenAPI, which the engines or their users speak of. */
+/** Schemas without a name in OpenAPI that the engines or their users need. */
 const MORE = { Analysis, Loudness, TrackStatus }
 
-/** The declarations that packages have in place of `src/contract`. */
+/** The declarations that replace `src/contract` in the packages. */
 export function contractTypes(): string {
   const settings = { io: 'output', uri: (id: string) => id, unrepresentable: 'any' } as const
   const { schemas } = z.toJSONSchema(z.globalRegistry, settings)
@@ -33,7 +33,7 @@ export function contractTypes(): string {
   ].join('\n\n')
 }
 
-/** `Error` is a type already. */
+/** `Error` is already a global type. */
 const typeName = (id: string) => (id === 'Error' ? 'ErrorBody' : id)
 
 function toSchema(schema: z.ZodType, io: 'input' | 'output'): Json {
@@ -63,7 +63,7 @@ function call(name: string, operation: Operation): string {
   ].join('\n')
 }
 
-/** A schema as TypeScript; `depth` is that of the line where it begins. */
+/** Converts a schema to TypeScript. `depth` is the indentation of its first line. */
 function typeOf(schema: Json, depth = 0): string {
   const { $ref, enum: values, anyOf, oneOf, allOf, type } = schema
   if (typeof $ref === 'string') return typeName($ref.split('/').at(-1)!)
@@ -84,7 +84,7 @@ function arrayOf(items: Json, depth: number): string {
   return / [|&] /.test(withoutObjects(type)) ? `(${type})[]` : `${type}[]`
 }
 
-/** A type without what stands in braces, which may be nested. */
+/** Removes objects in braces from a type, including nested ones. */
 function withoutObjects(type: string): string {
   const less = type.replace(/\{[^{}]*\}/g, '')
   return less === type ? type : withoutObjects(less)
@@ -98,7 +98,7 @@ function objectOf({ properties, required = [], additionalProperties }: Json, dep
     const key = /^\w+$/.test(name) ? name : `'${name}'`
     return (required as string[]).includes(name) ? `${key}: ${type}` : `${key}?: ${type} | undefined`
   })
-  // Objects that may gain fields.
+  // Later versions may add fields to these objects.
   if (additionalProperties) fields.push('[name: string]: unknown')
   return `{\n${fields.map((field) => `${indent}${field}\n`).join('')}${'  '.repeat(depth)}}`
 }

@@ -4,8 +4,8 @@ import { join } from 'node:path'
 import { lexer, type Tokens } from 'marked'
 
 /**
- * What is known of the elements, from where it stands already: names and meanings from the tables of docs, types of attributes from
- * packages/elements/attributes.ts. It fails when one has what the other lacks.
+ * Descriptions of the elements, from existing sources: names and meanings from the tables of docs, types of attributes from
+ * packages/elements/attributes.ts. Throws if one of the two lacks a name of the other.
  */
 
 const root = join(import.meta.dirname, '../..')
@@ -20,7 +20,7 @@ interface Attribute extends Described {
 }
 export interface Element {
   tag: string
-  /** Of its class, and of its attributes and events in packages/elements/attributes.ts. */
+  /** Name of the class, and of the attributes and events in packages/elements/attributes.ts. */
   name: string
   attributes: Attribute[]
   members: Described[]
@@ -29,7 +29,7 @@ export interface Element {
   properties: Described[]
 }
 
-/** The elements, and where a page describes each. */
+/** The elements, and the part of a page that describes each. */
 const PLACES = [
   { tag: 'tonearm-player', page: 'docs/player.md', from: '## Attributes', to: '## `<tonearm-waveform>`' },
   { tag: 'tonearm-uploader', page: 'docs/uploader.md', from: '## Attributes', to: 'Next: ' },
@@ -55,14 +55,14 @@ export const ELEMENTS: Element[] = PLACES.map(({ tag, page, from, to }) => {
   }
 })
 
-/** What the first column of a table names, one or several in a row, with what the second says. */
+/** Each name in the first column of a table, with the text of the second column. A cell may contain several names. */
 function describedIn({ rows }: Tokens.Table): Described[] {
   return rows.flatMap(([first, second]) =>
     [...first!.text.matchAll(/`([^`]+)`/g)].map(([, name]) => ({ name: name!, description: plain(second!.text) })),
   )
 }
 
-/** The names in the paragraph that begins with a word. */
+/** The names in the paragraph that starts with a given word. */
 function listed(text: string, start: string): Described[] {
   const paragraph = text.split(start)[1]?.split(/\n\n|\. /)[0] ?? ''
   const names = [...paragraph.matchAll(/`([\w-]+)`/g)].map(([, name]) => name!)
@@ -74,7 +74,7 @@ function plain(text: string): string {
   return text.replace(/\[([^\]]+)\]\([^)]+\)/g, '$1')
 }
 
-/** Attributes with their types; a name that only one of page and interface has is an error. */
+/** Adds the types of attributes. Throws if only the page or only the interface has a name. */
 function typed(described: Described[], interfaceName: string, page: string): Attribute[] {
   const types = new Map(fieldsOf(interfaceName))
   const missing = described.filter(({ name }) => !types.has(name)).map(({ name }) => name)
@@ -92,7 +92,7 @@ function fieldsOf(interfaceName: string): [string, string][] {
   return [...lines].map(([, name, type]) => [name!, type!.replace('Flag', 'boolean')])
 }
 
-/** custom-elements.json, as editors and Storybook read it (custom-elements-manifest 2.1.0). */
+/** custom-elements.json for editors and Storybook (custom-elements-manifest 2.1.0). */
 export function customElements(): object {
   const modules = ELEMENTS.map(({ tag, name, attributes, members, events, parts, properties }) => {
     const file = `${tag.replace('tonearm-', '')}.js`
@@ -126,7 +126,7 @@ export function customElements(): object {
   return { schemaVersion: '2.1.0', readme: 'README.md', modules }
 }
 
-/** The declarations of attributes with what each means above it, as editors show it. */
+/** Adds the meaning of each attribute above its declaration, where editors show it. */
 export function withMeanings(declarations: string): string {
   return ELEMENTS.reduce((text, { name, attributes }) => {
     const start = `export interface ${name.replace('Tonearm', '')}Attributes`
