@@ -1,4 +1,5 @@
 import { fillPlaceholders, getTableColumns, is, SQL, sql } from 'drizzle-orm'
+import type { BatchItem } from 'drizzle-orm/batch'
 import { drizzle } from 'drizzle-orm/d1'
 import type { SQLiteInsertValue, SQLiteTable } from 'drizzle-orm/sqlite-core'
 
@@ -55,6 +56,21 @@ function withRetries(d1: D1Database): D1Database {
       return d1[name].bind(d1)
     },
   })
+}
+
+type Statement = BatchItem<'sqlite'>
+
+/**
+ * Runs statements as one transaction. Resolves to a function that returns the result of one of the statements, so that its position does not
+ * matter.
+ */
+export async function runBatch(db: Database, statements: readonly Statement[]) {
+  const results: unknown[] = await db.batch(statements as [Statement])
+  return <S extends Statement>(statement: S): S['_']['result'] => {
+    const index = statements.indexOf(statement)
+    if (index < 0) throw new Error('the statement is not part of this batch')
+    return results[index]
+  }
 }
 
 /** A list of any length for the right side of `in`, passed as JSON because a statement takes at most a hundred parameters (D1, Limits). */

@@ -1,5 +1,6 @@
 import { and, eq, sql } from 'drizzle-orm'
 
+import { runBatch } from '../adapters/database.ts'
 import { newId } from '../adapters/id.ts'
 import { signCoverOutputs, signUrl } from '../adapters/media.ts'
 import { collections, playlists, tracks } from '../adapters/schema.ts'
@@ -125,17 +126,18 @@ export async function cutCover(system: System, job: Job<'cover'>): Promise<Outco
   // Pages may still show the old squares. When the job was overtaken or its owner is deleted, the new ones are unused.
   const unused = sql`coalesce((select iif(cover_path <> ${cover_path}, json_array(cover_path || '/'), '[]')
     from ${table} where ${newest}), json_array(${`${cover_path}/`}))`
-  const [, , , owners] = await db.batch([
+  const ownerRow = db.select({ cover_job_id: table.cover_job_id }).from(table).where(ofOwner)
+  const resultOf = await runBatch(db, [
     end(system, job),
     purgeImageLater('done', unused),
     db
       .update(table)
       .set({ cover_path, cover_colors: image_colors, cover_size: large, updated_at: system.now })
       .where(newest),
-    db.select({ cover_job_id: table.cover_job_id }).from(table).where(ofOwner),
+    ownerRow,
   ])
   await deleteImage()
   // The new squares were never shown, so they are deleted immediately.
-  if (owners[0]?.cover_job_id !== job.id) await purge(system, job.organization_id, [`${cover_path}/`])
+  if (resultOf(ownerRow)[0]?.cover_job_id !== job.id) await purge(system, job.organization_id, [`${cover_path}/`])
   return done
 }

@@ -1,5 +1,6 @@
 import { eq, inArray, type SQL, sql } from 'drizzle-orm'
 
+import { runBatch } from '../adapters/database.ts'
 import { events } from '../adapters/event_schema.ts'
 import { newId } from '../adapters/id.ts'
 import { removeFromPlaylists } from '../adapters/playlist_order.ts'
@@ -83,17 +84,18 @@ export async function deleteTracks(
   const { db } = system
   for (;;) {
     const chunk = sql`(select id from tracks where collection_id = ${collection_id} order by "order" limit ${CHUNK})`
-    const results = await db.batch([
+    const deletedTracks = db
+      .delete(tracks)
+      .where(sql`id in ${chunk}`)
+      .returning({ id: tracks.id })
+    const resultOf = await runBatch(db, [
       recordEvents(system, 'track.deleted', sql`tracks where id in ${chunk}`, { is_trashed: false }),
       ...purgeMoved(system, organization_id, chunk),
       ...removeFromPlaylists(system, chunk),
-      db
-        .delete(tracks)
-        .where(sql`id in ${chunk}`)
-        .returning({ id: tracks.id }),
+      deletedTracks,
     ])
     await renewLease()
-    if ((results.at(-1) as unknown[]).length < CHUNK) break
+    if (resultOf(deletedTracks).length < CHUNK) break
   }
   for (;;) {
     const items = await db.select().from(trash).where(eq(trash.collection_id, collection_id)).limit(MAX_DELETED)

@@ -35,7 +35,7 @@ const waitsFor = (track: Waiting) =>
   and(eq(tracks.id, track.id), eq(tracks.awaiting_upload, true), eq(tracks.upload_path, track.upload_path))!
 
 /**
- * Takes the file of the newest upload handle that has a valid one, or fails the track when none can arrive any more. Returns true when the
+ * Takes the file of the newest upload handle that has a valid one, or fails the track when none can arrive anymore. Returns true when the
  * row changed.
  */
 export async function ingest(system: System, track: Waiting): Promise<boolean> {
@@ -78,7 +78,7 @@ async function faultOf(env: Env, { path, size }: { path: string; size: number })
 async function take(system: System, track: Waiting, source: { path: string; size: number }): Promise<boolean> {
   const { db } = system
   return startTranscode(system, track, source, mayTake(track.id, source.path), {
-    taken: ({ isOwner }) => ({
+    sourceChange: ({ isOwner }) => ({
       set: takenFrom(source.path),
       after: [
         // In a separate statement, because the trigger writes `track.uploaded` when the flag falls.

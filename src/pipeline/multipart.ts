@@ -1,5 +1,6 @@
 import { sql } from 'drizzle-orm'
 
+import { runBatch } from '../adapters/database.ts'
 import { abortParts } from '../adapters/media.ts'
 import { multipartUploads, type MultipartRow } from '../adapters/work_schema.ts'
 import type { System } from '../context.ts'
@@ -17,8 +18,8 @@ export async function endParts(system: System, row: MultipartRow): Promise<boole
   if (row.state === 'complete') return (await remove).length > 0
   // Aborts before the batch, so that a retry repeats it. No parts can be joined after this.
   await abortParts(env, row)
-  const [, , removed] = await db.batch([...giveUp(system, row, stillExists), remove])
-  if (removed.length === 0) return false
+  const resultOf = await runBatch(db, [...giveUp(system, row, stillExists), remove])
+  if (resultOf(remove).length === 0) return false
   // A request may have joined the parts and died before it updated the row.
   await env.MEDIA.delete(row.path)
   return true

@@ -53,7 +53,7 @@ type DeletedResource = { id: string; prefixes: string[] }
 
 /**
  * The jobs that purge deleted resources, for the batch that deletes the rows: one runs now, and one after the last signed URL that could
- * write there has expired. Start the first with `sendJob`. Resources for which `stays` holds, such as those in the trash, are left out.
+ * write there has expired. Start the first with `sendJob`. Resources for which `isKept` holds, such as those in the trash, are left out.
  */
 export function purgeJobs(
   system: System,

@@ -74,7 +74,7 @@ type ExpiringTable = typeof playSessions | typeof uploadSessions | typeof idempo
 
 /**
  * Whether a job has the name of a source from which no files were made: a later reprocess copies it to the track. The track is found by its
- * id. A sweep reads the few old jobs that it keeps again.
+ * id. Each sweep rereads the few old jobs that are kept for this.
  */
 const hasSourceName = sql`exists (select 1 from tracks where id = jobs.payload ->> '$.upload.track_id' and source_path = jobs.id
   and files is not null and not exists (select 1 from json_each(files) where value ->> 'path' = source_path))`

@@ -1,5 +1,6 @@
 import { and, eq, sql } from 'drizzle-orm'
 
+import { runBatch } from '../adapters/database.ts'
 import { newId } from '../adapters/id.ts'
 import { collectionPrefixes, trackPrefixes } from '../adapters/media.ts'
 import { forgetPlaces } from '../adapters/playlist_order.ts'
@@ -44,16 +45,17 @@ export async function deleteTrashed(system: System, item: Trashed): Promise<bool
     ...(scope === 'track' && { status: inContent('status') }),
     ...(scope === 'playlist' && { version: inContent('version') }),
   }
-  const results = await db.batch([
+  const deletedRow = db.delete(trash).where(isSameItem).returning({ id: trash.id })
+  const resultOf = await runBatch(db, [
     purge(job.id, scope === 'collection' ? { collection_id: id, folder_id: id, actor: system.actor } : {}, 0),
     purge(newId(), scope === 'collection' ? { folder_id: id } : {}, AFTER_WRITES),
     db.delete(playlistTracks).where(and(eq(playlistTracks.track_id, id), sql`exists (select 1 from ${source})`)),
     forgetPlaces(db, id, sql`exists (select 1 from ${source})`),
     recordEvents(system, `${scope}.deleted`, source, { ...eventFields, is_trashed: false }),
-    db.delete(trash).where(isSameItem).returning({ id: trash.id }),
+    deletedRow,
   ])
   await sendJob(system, job)
-  return results[5].length > 0
+  return resultOf(deletedRow).length > 0
 }
 
 /** Items that one call deletes at most, and how many concurrently. */

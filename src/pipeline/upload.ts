@@ -1,5 +1,6 @@
 import { and, eq, type SQL, sql } from 'drizzle-orm'
 
+import { runBatch } from '../adapters/database.ts'
 import { folded } from '../adapters/fold.ts'
 import { tracks } from '../adapters/schema.ts'
 import { withFolded } from '../adapters/search.ts'
@@ -125,7 +126,14 @@ export async function discardUpload(
   const isUnlisted = sql`id = ${path} and state = 'open' and payload -> '$.upload' is not null
     and payload ->> '$.upload.is_replaced' is null and not ${isUnchecked(track_id, path)}`
   const file_name = listedName(sql`${path}`)
-  const [, , used] = await db.batch([
+  const usingTrack = db
+    .select({ id: tracks.id })
+    .from(tracks)
+    .where(
+      sql`id = ${track_id} and (source_path = ${path} or ${isUnchecked(track_id, path)} or exists (
+        select 1 from json_each(coalesce(files, '[]')) where value ->> 'path' = ${path}))`,
+    )
+  const resultOf = await runBatch(db, [
     db
       .update(tracks)
       .set({ info: withReplaced(sql`info`, file_name, sql`${size}`) })
@@ -134,11 +142,9 @@ export async function discardUpload(
       .update(jobs)
       .set({ payload: sql`json_set(payload, '$.upload.is_replaced', 1)` })
       .where(isUnlisted),
-    db.select({ id: tracks.id }).from(tracks)
-      .where(sql`id = ${track_id} and (source_path = ${path} or ${isUnchecked(track_id, path)} or exists (
-        select 1 from json_each(coalesce(files, '[]')) where value ->> 'path' = ${path}))`),
+    usingTrack,
   ])
-  if (used.length === 0) await env.MEDIA.delete(path)
+  if (resultOf(usingTrack).length === 0) await env.MEDIA.delete(path)
 }
 
 /** Paths of handles older than that of the track's source whose purge jobs have not run. */

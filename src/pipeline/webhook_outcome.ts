@@ -29,7 +29,7 @@ function nextAttemptAt(attempt: number, { at, retry_after }: Outcome): number | 
   return Math.round(at + Math.max(jittered, (retry_after ?? 0) * 1000))
 }
 
-/** Pauses or disables an endpoint and emits an event, in the batch of the attempt that shows that it should. */
+/** Pauses or disables an endpoint and emits an event, in the batch of the attempt that causes it. */
 function stopSending(system: System, id: string, at: number, isGone: boolean) {
   const { db } = system
   const state = isGone ? ('disabled' as const) : ('paused' as const)

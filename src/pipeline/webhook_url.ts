@@ -20,7 +20,7 @@ type Settings = Pick<Env, 'WEBHOOK_LOCAL' | 'PUBLIC_BASE_URL' | 'S3_ENDPOINT'>
 
 const parse = (text: string) => (URL.canParse(text) ? new URL(text) : null)
 
-/** Returns why a URL is refused; null if it is allowed. `own` is the base URL of this service where none is configured. */
+/** Returns why a URL is refused; null if it is allowed. `base_url` is that of the request, for a service without a configured one. */
 export function refusalOf(text: string, env: Settings, base_url = ''): string | null {
   const url = parse(text)
   if (!url) return 'must be a URL'

@@ -183,7 +183,7 @@ export async function searching<T>(run: () => Promise<T>): Promise<T> {
     return await run()
   } catch (error) {
     if (!/no such table: search\b/.test(String((error as Error).cause ?? error))) throw error
-    throw new ApiError('unavailable', 'The search is being made; try again in a minute', undefined, {
+    throw new ApiError('unavailable', 'The search index is being rebuilt; try again in a minute', undefined, {
       'retry-after': '60',
     })
   }

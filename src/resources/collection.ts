@@ -1,6 +1,6 @@
 import { and, eq, getTableColumns, inArray, sql } from 'drizzle-orm'
 
-import { among } from '../adapters/database.ts'
+import { among, runBatch } from '../adapters/database.ts'
 import { newId } from '../adapters/id.ts'
 import { collectionPrefixes } from '../adapters/media.ts'
 import { removeFromPlaylists } from '../adapters/playlist_order.ts'
@@ -28,7 +28,7 @@ const AT_ONCE = 1000
 const isOwnedByCaller = ({ principal }: Context, id: string) =>
   and(eq(collections.id, id), eq(collections.organization_id, principal.organization_id))
 
-/** Returns a collection of the caller's organization; throws 404. */
+/** Returns a collection of the caller's organization, or throws 404. */
 export async function findCollection(context: Context, id: string): Promise<CollectionRow> {
   const row = await context.db.select().from(collections).where(isOwnedByCaller(context, id)).get()
   if (!row) throw notFound('collection')
@@ -117,7 +117,11 @@ export const collectionHandlers: Handlers<typeof collectionOperations> = {
     const firstTracks = sql`(select id from tracks where collection_id = ${collection.id} and not ${inTrash(collection.id)}
       order by "order" limit ${AT_ONCE})`
     const isTrashed = { is_trashed: false }
-    const results = await db.batch([
+    const deletedRow = db
+      .delete(collections)
+      .where(isOwnedByCaller(context, collection.id))
+      .returning({ id: collections.id })
+    const resultOf = await runBatch(db, [
       ...inserts,
       recordEvents(
         context,
@@ -131,10 +135,10 @@ export const collectionHandlers: Handlers<typeof collectionOperations> = {
       db.delete(tracks).where(sql`id in ${firstTracks}`),
       db.delete(uploadSessions).where(eq(uploadSessions.collection_id, collection.id)),
       db.delete(reprocesses).where(eq(reprocesses.collection_id, collection.id)),
-      db.delete(collections).where(isOwnedByCaller(context, collection.id)).returning({ id: collections.id }),
+      deletedRow,
     ])
     await startPurge(context, [purge])
-    if ((results.at(-1) as unknown[]).length === 0) throw notFound('collection')
+    if (resultOf(deletedRow).length === 0) throw notFound('collection')
     return { collection_id: collection.id, deleted_collection }
   },
 

@@ -1,7 +1,7 @@
 import { and, eq, getTableColumns, type SQL, sql } from 'drizzle-orm'
 import type { BatchItem } from 'drizzle-orm/batch'
 
-import { insertFrom } from '../adapters/database.ts'
+import { insertFrom, runBatch } from '../adapters/database.ts'
 import { hidePlaces } from '../adapters/playlist_order.ts'
 import { recordEvents } from '../adapters/record_event.ts'
 import { TABLE_OF, uploadSessions } from '../adapters/schema.ts'
@@ -60,28 +60,29 @@ export async function discard(context: Context, scope: PlayScope, id: string): P
     ],
     playlist: [...hidePlaces(context, sql`playlist_id = ${id}`, 'whole')],
   }
-  const [trashed] = await db.batch([
-    insertFrom(
-      db,
-      trash,
-      {
-        id,
-        organization_id,
-        scope,
-        title: TITLES[scope],
-        collection_id: scope === 'track' ? sql`collection_id` : null,
-        folder_id: scope === 'track' ? sql`folder_id` : null,
-        seq: sql`(select coalesce(max(seq), 0) + 1 from trash where organization_id = ${organization_id})`,
-        trashed_at: now,
-        expires_at: now + TRASH_TTL * 1000,
-        content: packed(table),
-      },
-      sql`${table} where ${isOwned}`,
-    ).returning({ id: trash.id }),
+  const insert = insertFrom(
+    db,
+    trash,
+    {
+      id,
+      organization_id,
+      scope,
+      title: TITLES[scope],
+      collection_id: scope === 'track' ? sql`collection_id` : null,
+      folder_id: scope === 'track' ? sql`folder_id` : null,
+      seq: sql`(select coalesce(max(seq), 0) + 1 from trash where organization_id = ${organization_id})`,
+      trashed_at: now,
+      expires_at: now + TRASH_TTL * 1000,
+      content: packed(table),
+    },
+    sql`${table} where ${isOwned}`,
+  ).returning({ id: trash.id })
+  const resultOf = await runBatch(db, [
+    insert,
     ...extraStatements[scope],
     recordEvents(context, `${scope}.deleted`, sql`${table} where ${isOwned}`, { is_trashed: true }),
     db.delete(table).where(isOwned),
   ])
   if (scope !== 'playlist') await endUnwanted(context)
-  if ((trashed as unknown[]).length === 0) throw notFound(scope)
+  if (resultOf(insert).length === 0) throw notFound(scope)
 }

@@ -48,7 +48,7 @@ async function coversOf({ db }: Context, ids: string[], borrows = true) {
     .from(collections)
     .innerJoin(organizations, eq(organizations.id, collections.organization_id))
     .where(inArray(id, among(ids)))
-  return new Map(rows.map(({ own, first }) => [own.id, coverOr(own, borrows ? first : null)]))
+  return new Map(rows.map(({ own: ownCover, first }) => [ownCover.id, coverOr(ownCover, borrows ? first : null)]))
 }
 
 /** Rows of collections for `withArtwork`, borrowing the cover of the first track where needed. */

@@ -1,5 +1,6 @@
 import { and, eq, sql } from 'drizzle-orm'
 
+import { runBatch } from '../adapters/database.ts'
 import { newId } from '../adapters/id.ts'
 import { abortParts, createParts, joinParts, nextUploadPath, partUrl } from '../adapters/media.ts'
 import { jobs, multipartUploads, type MultipartRow } from '../adapters/work_schema.ts'
@@ -105,11 +106,10 @@ async function start(
   }
   const isInserted = sql`id = ${track_id} and exists (select 1 from multipart_uploads where id = ${row.id})`
   const handle = { path, expires_at: row.expires_at, ...namesOf(body) }
-  const [inserted] = await db.batch([
-    db.insert(multipartUploads).values(row).onConflictDoNothing().returning({ id: multipartUploads.id }),
-    ...handOut(context, row.organization_id, isInserted, handle),
-  ])
-  if (inserted.length === 0) {
+  const insert = db.insert(multipartUploads).values(row).onConflictDoNothing().returning({ id: multipartUploads.id })
+  const { statements } = handOut(context, row.organization_id, isInserted, handle)
+  const resultOf = await runBatch(db, [insert, ...statements])
+  if (resultOf(insert).length === 0) {
     // A concurrent request has started one.
     await abortParts(env, row)
     return start(context, await findTrack(context, track_id), body)
@@ -122,7 +122,7 @@ const answer = async (context: Context, row: UploadRow, numbers: number[]) => ({
   parts: await handles(context, row, numbers),
 })
 
-/** An upload of a track of the caller's organization; throws 404, including after its end. */
+/** Returns an upload of a track of the caller's organization, or throws 404, including after its end. */
 async function find(context: Context, track_id: string, id: string): Promise<UploadRow> {
   const { db, principal, now } = context
   const isOwned = and(

@@ -1,5 +1,6 @@
 import { eq, getTableColumns, sql } from 'drizzle-orm'
 
+import { runBatch } from '../adapters/database.ts'
 import { newId } from '../adapters/id.ts'
 import { recordEvents } from '../adapters/record_event.ts'
 import { apiKeys, organizations } from '../adapters/schema.ts'
@@ -95,16 +96,18 @@ export const organizationHandlers: Handlers<typeof organizationOperations> = {
     const { purge, inserts } = purgeJobs({ db, ...system }, id, [{ id, prefixes }], { organization_id: id })
     const existing = await db.select().from(organizations).where(eq(organizations.id, id)).get()
     if (!existing) throw notFound('organization')
-    const [, , , [row]] = await db.batch([
+    const deletedRow = db.delete(organizations).where(eq(organizations.id, id)).returning()
+    const resultOf = await runBatch(db, [
       ...inserts,
       db.delete(apiKeys).where(eq(apiKeys.organization_id, id)),
-      db.delete(organizations).where(eq(organizations.id, id)).returning(),
+      deletedRow,
       db.delete(shares).where(eq(shares.organization_id, id)),
       // Nothing is counted for it after this.
       db.delete(usageDays).where(eq(usageDays.organization_id, id)),
       // Nothing is sent after this either; the sweep deletes the rows.
       db.update(webhookEndpoints).set(deleted).where(eq(webhookEndpoints.organization_id, id)),
     ])
+    const [row] = resultOf(deletedRow)
     memory.keys.forgetOrganization(id)
     memory.forget(id)
     await startPurge({ db, ...system }, [purge])

@@ -19,8 +19,7 @@ interface PlaybackParts {
 }
 
 /**
- * Cache key of a track. A playlist has its own appearance and includes a track by choice; in other scopes the track alone determines its
- * context.
+ * Cache key of a track. In a playlist, a track's appearance depends on the playlist; in other scopes the track's id is enough.
  */
 const cacheKeyOf = ({ scope, resource_id }: PlayedSession, track_id: string) =>
   scope === 'playlist' ? `${resource_id}/${track_id}` : track_id

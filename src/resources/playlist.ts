@@ -1,5 +1,6 @@
 import { and, eq, getTableColumns, sql } from 'drizzle-orm'
 
+import { runBatch } from '../adapters/database.ts'
 import { newId } from '../adapters/id.ts'
 import { collectionPrefixes } from '../adapters/media.ts'
 import { forgetPlaces } from '../adapters/playlist_order.ts'
@@ -25,7 +26,7 @@ type PlaylistRow = typeof playlists.$inferSelect
 const isOwnedByCaller = ({ principal }: Context, id: string) =>
   and(eq(playlists.id, id), eq(playlists.organization_id, principal.organization_id))
 
-/** Returns a playlist of the caller's organization; throws 404. */
+/** Returns a playlist of the caller's organization, or throws 404. */
 export async function findPlaylist(context: Context, id: string): Promise<PlaylistRow> {
   const row = await context.db.select().from(playlists).where(isOwnedByCaller(context, id)).get()
   if (!row) throw notFound('playlist')
@@ -105,15 +106,16 @@ export const playlistHandlers: Handlers<typeof playlistOperations> = {
     const prefixes = collectionPrefixes(principal.organization_id, playlist.id)
     const { purge, inserts } = purgeJobs(context, principal.organization_id, [{ id: playlist.id, prefixes }])
     const isOwned = isOwnedByCaller(context, playlist.id)
-    const [, , , , , deleted] = await db.batch([
+    const deletedRow = db.delete(playlists).where(isOwned).returning({ id: playlists.id })
+    const resultOf = await runBatch(db, [
       ...inserts,
       recordEvents(context, 'playlist.deleted', sql`playlists where ${isOwned}`, { is_trashed: false }),
       forgetPlaces(db, playlist.id, sql`not ${inTrash(playlist.id)}`),
       db.delete(playlistTracks).where(eq(playlistTracks.playlist_id, playlist.id)),
-      db.delete(playlists).where(isOwned).returning({ id: playlists.id }),
+      deletedRow,
     ])
     await sendJob(context, purge)
-    if (deleted.length === 0) throw notFound('playlist')
+    if (resultOf(deletedRow).length === 0) throw notFound('playlist')
     return { playlist_id: playlist.id, deleted_playlist: playlist }
   },
 

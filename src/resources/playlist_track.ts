@@ -1,7 +1,7 @@
 import { and, asc, eq, gte, inArray, lt, type SQL, sql } from 'drizzle-orm'
 import type { BatchItem } from 'drizzle-orm/batch'
 
-import { among, type Database, insertFrom } from '../adapters/database.ts'
+import { among, type Database, insertFrom, runBatch } from '../adapters/database.ts'
 import { newId } from '../adapters/id.ts'
 import { renumber } from '../adapters/playlist_order.ts'
 import { isInCollection, playlists, playlistTracks, tracks } from '../adapters/schema.ts'
@@ -67,23 +67,20 @@ async function changeTracks(
   const change_id = newId()
   const version = expectedVersion(if_match)
   const signed = sql`exists (select 1 from playlists where id = ${playlist_id} and change_id = ${change_id})`
-  const [changed] = await db.batch([
-    db
-      .update(playlists)
-      .set({ version: sql`version + 1`, change_id, updated_at })
-      .where(
-        and(
-          eq(playlists.id, playlist_id),
-          eq(playlists.organization_id, principal.organization_id),
-          version === undefined ? undefined : eq(playlists.version, version),
-          condition,
-        ),
-      )
-      .returning({ id: playlists.id }),
-    ...change(signed),
-    ...renumber(context, change_id),
-  ])
-  if ((changed as unknown[]).length > 0) return true
+  const update = db
+    .update(playlists)
+    .set({ version: sql`version + 1`, change_id, updated_at })
+    .where(
+      and(
+        eq(playlists.id, playlist_id),
+        eq(playlists.organization_id, principal.organization_id),
+        version === undefined ? undefined : eq(playlists.version, version),
+        condition,
+      ),
+    )
+    .returning({ id: playlists.id })
+  const resultOf = await runBatch(db, [update, ...change(signed), ...renumber(context, change_id)])
+  if (resultOf(update).length > 0) return true
   const now = await db.select().from(playlists).where(eq(playlists.id, playlist_id)).get()
   if (!now) throw notFound('playlist')
   if (version !== undefined && version !== now.version) {

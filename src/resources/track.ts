@@ -1,6 +1,6 @@
 import { and, eq, type SQL, sql } from 'drizzle-orm'
 
-import { among, insertFrom } from '../adapters/database.ts'
+import { among, insertFrom, runBatch } from '../adapters/database.ts'
 import { newId, randomBase62 } from '../adapters/id.ts'
 import { findFile, folderOf, nextUploadPath, trackPath, trackPrefixes, uploadPath } from '../adapters/media.ts'
 import { removeFromPlaylists } from '../adapters/playlist_order.ts'
@@ -40,7 +40,7 @@ const toTrack = (row: TrackRow) => ({
 const isOwnedByCaller = ({ principal }: Context, id: string) =>
   and(eq(tracks.id, id), eq(tracks.organization_id, principal.organization_id), isInCollection)
 
-/** Returns a track of the caller's organization; throws 404. */
+/** Returns a track of the caller's organization, or throws 404. */
 export async function findTrack(context: Context, id: string): Promise<TrackRow> {
   const row = await context.db.select(trackColumns).from(tracks).where(isOwnedByCaller(context, id)).get()
   if (!row) throw notFound('track')
@@ -153,8 +153,9 @@ export async function renewUpload(
   const row = await findTrack(context, id)
   const path = nextUploadPath(row, now)
   const handle = { path, expires_at: now + UPLOAD_TTL * 1000, ...namesOf({ file_name }) }
-  const results = await db.batch(handOut(context, row.organization_id, isOwnedByCaller(context, id)!, handle))
-  const [updated] = results[3]
+  const { statements, update } = handOut(context, row.organization_id, isOwnedByCaller(context, id)!, handle)
+  const resultOf = await runBatch(db, statements)
+  const [updated] = resultOf(update)
   if (!updated) throw notFound('track')
   return { row: updated, track_upload: await audioUpload(context, path, facts) }
 }
@@ -165,8 +166,8 @@ const PURGED = 25
 type DeletableTrack = Pick<TrackTableRow, 'id' | 'organization_id' | 'collection_id' | 'folder_id' | 'index' | 'job_id'>
 
 /**
- * Returns the batch that deletes the caller's tracks that meet a condition, and its jobs for `startPurge`. The second statement returns the
- * ids of the deleted tracks; the others keep their files and their playlist positions.
+ * Returns the batch that deletes the caller's tracks that meet a condition, and its jobs for `startPurge`. `deletedTracks` returns the ids
+ * of the deleted tracks; the others keep their files and their playlist positions.
  */
 export function deletion(context: Context, rows: DeletableTrack[], condition?: SQL) {
   const { db, principal } = context
@@ -186,9 +187,10 @@ export function deletion(context: Context, rows: DeletableTrack[], condition?: S
       stays,
     ),
   )
+  const deletedTracks = db.delete(tracks).where(isDeletable).returning({ id: tracks.id })
   const statements = [
     recordEvents(context, 'track.deleted', sql`tracks where ${isDeletable}`, { is_trashed: false }),
-    db.delete(tracks).where(isDeletable).returning({ id: tracks.id }),
+    deletedTracks,
     ...purges.flatMap(({ inserts }) => inserts),
     ...removeFromPlaylists(context, sql`(select value from ${ids} where not ${stays(sql`value`)})`),
     // A track that the condition kept still needs its job.
@@ -196,8 +198,8 @@ export function deletion(context: Context, rows: DeletableTrack[], condition?: S
       .update(jobs)
       .set({ state: 'done' })
       .where(and(sql`id in ${among(rows.map((row) => row.job_id))}`, condition && isUnowned)),
-  ] as const
-  return { statements, purges: purges.map(({ purge }) => purge) }
+  ]
+  return { statements, deletedTracks, purges: purges.map(({ purge }) => purge) }
 }
 
 const withId = <T extends { id: string }>(track: T) => ({ track_id: track.id, track })
@@ -238,10 +240,10 @@ export const trackHandlers: Handlers<typeof trackOperations> = {
       await discard(context, 'track', row.id)
       return { track_id: row.id, deleted_track: toTrack(row) }
     }
-    const { statements, purges } = deletion(context, [row])
-    const [, deleted] = await context.db.batch(statements)
+    const { statements, deletedTracks, purges } = deletion(context, [row])
+    const resultOf = await runBatch(context.db, statements)
     await startPurge(context, purges)
-    if ((deleted as unknown[]).length === 0) throw notFound('track')
+    if (resultOf(deletedTracks).length === 0) throw notFound('track')
     return { track_id: row.id, deleted_track: toTrack(row) }
   },
 

@@ -1,6 +1,6 @@
 import { and, eq, inArray, sql } from 'drizzle-orm'
 
-import { among } from '../adapters/database.ts'
+import { among, runBatch } from '../adapters/database.ts'
 import { newId } from '../adapters/id.ts'
 import { findFile } from '../adapters/media.ts'
 import { recordEvents } from '../adapters/record_event.ts'
@@ -120,8 +120,9 @@ export const trackBatchHandlers: Handlers<typeof trackBatchOperations> = {
     const changed = sql`(select value ->> 'track_id' as changed_id, value -> 'changed' as changed
       from json_each(${JSON.stringify(updates.map(({ values: _values, ...update }) => update))})) cross join tracks
       where tracks.id = changed_id and ${isOwnedByCaller(context)}`
-    const { statements, purges } = deletion(context, rowsTo('delete'))
-    const results = await db.batch([
+    const { statements, deletedTracks, purges } = deletion(context, rowsTo('delete'))
+    const remainingTracks = ownTracks(context, ids)
+    const resultOf = await runBatch(db, [
       ...statements,
       recordEvents(context, 'track.updated', changed, { changed: sql`json(changed)` }),
       ...updates.map(({ track_id, values }) =>
@@ -132,13 +133,13 @@ export const trackBatchHandlers: Handlers<typeof trackBatchOperations> = {
       ),
       ...moveStatements(context, acceptedChanges('move')),
       ...restart(context, principal.organization_id, sources),
-      ownTracks(context, ids),
+      remainingTracks,
     ])
     await startPurge(context, purges)
 
     // Concurrent changes are detected from the resulting rows.
-    const deleted = new Set((results[1] as { id: string }[]).map((row) => row.id))
-    const rowsAfter = new Map((results.at(-1) as OwnTrackRow[]).map((row) => [row.id, row]))
+    const deleted = new Set(resultOf(deletedTracks).map((row) => row.id))
+    const rowsAfter = new Map(resultOf(remainingTracks).map((row) => [row.id, row]))
     const jobs = new Map(sources.map((source) => [source.track_id, source.job_id]))
     const conflictOf = (change: TrackChange) => {
       const row = rowsAfter.get(change.track_id)

@@ -2,7 +2,7 @@ import { and, eq, getTableColumns, sql, type SQL } from 'drizzle-orm'
 import type { BatchItem } from 'drizzle-orm/batch'
 
 import { listCounts } from '../adapters/counter_schema.ts'
-import { insertFrom } from '../adapters/database.ts'
+import { insertFrom, runBatch } from '../adapters/database.ts'
 import { showPlaces, waitingFor } from '../adapters/playlist_order.ts'
 import { recordEvents } from '../adapters/record_event.ts'
 import { TABLE_OF } from '../adapters/schema.ts'
@@ -83,8 +83,8 @@ async function findItem(context: Context, id: string): Promise<TrashRow> {
 }
 
 /**
- * The batch that restores an item: its row, its playlist positions, and interrupted transcodes. The first statement returns the row, the last
- * one the started jobs.
+ * The batch that restores an item: its row, its playlist positions, and interrupted transcodes. `insert` returns the row, `startedJobs` the
+ * jobs.
  */
 function restoration(context: Context, { id, scope, organization_id }: TrashRow) {
   const { db, now } = context
@@ -101,6 +101,7 @@ function restoration(context: Context, { id, scope, organization_id }: TrashRow)
   }
   const isRestored = scope === 'track' ? sql`id = ${id}` : sql`collection_id = ${id}`
   const unused = pathsWithout(sql`coalesce(${files}, '[]')`, sql`coalesce(${keptFiles}, '[]')`)
+  const transcodes = scope === 'playlist' ? null : insertRestoredTranscodes(context, organization_id, isRestored)
   const otherStatements: BatchItem<'sqlite'>[] = [
     ...(scope === 'track' ? [purgeLaterFrom(context, organization_id, unused, source)] : []),
     ...hiddenEntries[scope].flatMap((condition) => [...showPlaces(context, condition, scope !== 'playlist')]),
@@ -113,10 +114,11 @@ function restoration(context: Context, { id, scope, organization_id }: TrashRow)
       },
     ),
     db.delete(trash).where(and(isItem, sql`exists (select 1 from ${table} where id = ${id})`)),
-    ...(scope === 'playlist' ? [] : insertRestoredTranscodes(context, organization_id, isRestored)),
+    ...(transcodes ?? []),
   ]
   const values = { ...columnsFromContent(table), ...CHANGED_COLUMNS[scope](now) }
-  return [insertFrom(db, table, values as never, source).returning({ id: table.id }), ...otherStatements] as const
+  const insert = insertFrom(db, table, values as never, source).returning({ id: table.id })
+  return { statements: [insert, ...otherStatements], insert, startedJobs: transcodes?.[1] }
 }
 
 export const trashHandlers: Handlers<typeof trashOperations> = {
@@ -134,8 +136,9 @@ export const trashHandlers: Handlers<typeof trashOperations> = {
 
   async restoreTrash({ params: { trash_id } }, context) {
     const item = await findItem(context, trash_id)
-    const results = (await context.db.batch(restoration(context, item))) as unknown as { id: string }[][]
-    if (results[0]!.length === 0) {
+    const { statements, insert, startedJobs } = restoration(context, item)
+    const resultOf = await runBatch(context.db, statements)
+    if (resultOf(insert).length === 0) {
       await findItem(context, trash_id)
       const parent = await context.db
         .select(itemColumns)
@@ -145,8 +148,8 @@ export const trashHandlers: Handlers<typeof trashOperations> = {
       if (!parent) throw notFound('collection')
       throw new ApiError('collection_in_trash', `${parent.title}, its collection, is in the trash; restore that first`)
     }
-    if (item.scope !== 'playlist') {
-      const [job] = results.at(-1)!
+    if (startedJobs) {
+      const [job] = resultOf(startedJobs)
       if (job) await sendJob(context, { id: job.id, payload: { kind: 'transcode' } })
       await endUnwanted(context)
     }

@@ -1,5 +1,6 @@
 import { and, eq, gt, sql } from 'drizzle-orm'
 
+import { runBatch } from '../adapters/database.ts'
 import { newId } from '../adapters/id.ts'
 import { uploadSessions } from '../adapters/schema.ts'
 import { multipartUploads } from '../adapters/work_schema.ts'
@@ -13,7 +14,7 @@ import { findCollection } from './collection.ts'
 import { checkExpiry, timestamp } from './session.ts'
 import { deletion, findTrack, insertTrack, refreshTrack } from './track.ts'
 
-/** An unexpired upload session of the caller's organization; an expired one only if `goesOn` resolves to true. */
+/** An unexpired upload session of the caller's organization; an expired one only if `mayContinue` resolves to true. */
 export async function findUploadSession(context: Context, id: string, mayContinue?: () => Promise<boolean>) {
   const session = await context.db
     .select()
@@ -116,8 +117,8 @@ export const uploadHandlers: Handlers<typeof uploadOperations> = {
     const track = await findSessionTrack(context, params)
     // The file may have arrived without an event.
     await refreshTrack(context, track_id)
-    const { statements, purges } = deletion(context, [track], NEVER_UPLOADED)
-    const [, deleted] = await db.batch([
+    const { statements, deletedTracks, purges } = deletion(context, [track], NEVER_UPLOADED)
+    const resultOf = await runBatch(db, [
       ...statements,
       // The next sweep abandons its multipart upload.
       db
@@ -125,7 +126,7 @@ export const uploadHandlers: Handlers<typeof uploadOperations> = {
         .set({ expires_at: now })
         .where(sql`track_id = ${track_id} and track_id not in (select id from tracks)`),
     ])
-    if ((deleted as unknown[]).length === 0) throw new ApiError('track_uploaded', 'This track has its file already')
+    if (resultOf(deletedTracks).length === 0) throw new ApiError('track_uploaded', 'This track has its file already')
     await startPurge(context, purges)
     return { upload_session_id, track_id, deleted_track: track }
   },

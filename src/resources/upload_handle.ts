@@ -75,7 +75,7 @@ type Handle = Parameters<typeof keepUploads>[3]
 
 /**
  * Statements that add a newer upload handle to the track that meets a condition. A track without a source starts over; any other keeps
- * playing under its current name until the new file is ready. The last statement returns the row.
+ * playing under its current name until the new file is ready. `update` returns the row.
  */
 export function handOut(context: Context, organization_id: string, condition: SQL, handle: Handle) {
   const { db, now } = context
@@ -100,12 +100,13 @@ export function handOut(context: Context, organization_id: string, condition: SQ
     })
     .where(condition)
     .returning()
-  return [
+  const statements = [
     ...keepUploads(context, organization_id, track, handle),
     // A new track's first file is not an update.
     recordEvents(context, 'track.updated', sql`${track} and source_path is not null`, { changed: ['upload'] }),
     update,
-  ] as const
+  ]
+  return { statements, update }
 }
 
 /** A file's name columns; empty without a name. */

@@ -17,7 +17,7 @@ type VariantRow = typeof variants.$inferSelect
 const isOwnedByCaller = ({ principal }: Context, id: string) =>
   and(eq(variants.id, id), eq(variants.organization_id, principal.organization_id))
 
-/** Returns a custom variant of the caller's organization; throws 404, or 409 for one of the catalogue. */
+/** Returns a custom variant of the caller's organization; throws 404 if it does not exist, 409 for one of the catalogue. */
 async function findCustomVariant(context: Context, id: string): Promise<VariantRow> {
   const fixed = CATALOGUE.find((variant) => variant.id === id)
   if (fixed) {

@@ -53,7 +53,7 @@ function checkUrl({ env, base_url }: Context, url: string): string {
 const invalidateKeys = ({ memory, principal }: Context) => memory.keys.forgetOrganization(principal.organization_id)
 
 type Change = [type: 'updated' | 'rotated' | 'deleted', facts?: { changed: string[] }, where?: SQL]
-/** Changes an endpoint and emits an event; the same batch updates its deliveries with `rest`. */
+/** Changes an endpoint and emits an event; the same batch updates its deliveries with `otherStatements`. */
 async function update(
   context: Context,
   id: string,

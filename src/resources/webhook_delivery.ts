@@ -1,5 +1,6 @@
 import { and, eq, ne, sql } from 'drizzle-orm'
 
+import { runBatch } from '../adapters/database.ts'
 import { events } from '../adapters/event_schema.ts'
 import { type KeptAttempt, webhookDeliveries, webhookEndpoints } from '../adapters/webhook_schema.ts'
 import type { Context, Handlers } from '../context.ts'
@@ -62,13 +63,6 @@ const eventOf = (organization_id: string) =>
 
 const deliveryNotFound = () => notFound('webhook delivery')
 
-/** The part of an endpoint's deliveries that was searched. */
-interface SearchedWindow {
-  id: string
-  last: number
-  count: number
-}
-
 /** A delivery of one of the caller's endpoints, with its attempts and its body. */
 export async function findDelivery({ db, principal }: Context, id: string) {
   const { organization_id } = principal
@@ -103,42 +97,42 @@ export const webhookDeliveryHandlers: Handlers<DeliveryOperations> = {
     if (endpoints.length === 0) return { webhook_deliveries: [], before: null }
     // Divided among all endpoints, so that the cost of a page does not depend on their number.
     const windowSize = state === undefined ? limit + 1 : Math.floor(EVENT_WINDOW / endpoints.length)
-    const found = await db.batch(
-      endpoints.flatMap(({ id }) => {
-        // Deliveries of one event are ordered by their ids.
-        const until = before === undefined ? null : seqOf(before) - (deliveryIdOf(id, seqOf(before)) < before ? 0 : 1)
-        const window = sql`(select seq from webhook_deliveries where endpoint_id = ${id}
-          and (${until} is null or seq <= ${until}) order by seq desc limit ${windowSize})`
-        return [
-          db
-            .select(columns)
-            .from(webhookDeliveries)
-            .innerJoin(events, eventOf(principal.organization_id))
-            .where(
-              and(
-                eq(webhookDeliveries.endpoint_id, id),
-                sql`${webhookDeliveries.seq} in ${window}`,
-                state && eq(webhookDeliveries.state, state),
-              ),
-            )
-            .orderBy(sql`${webhookDeliveries.seq} desc`)
-            .limit(limit + 1),
-          db
-            .select({ id: sql`${id}`.as('id'), last: sql`min(seq)`.as('last'), count: sql`count(*)`.as('count') })
-            .from(window),
-        ] as const
-      }) as never,
-    )
-    const results = found as unknown as [(DeliveryRow | SearchedWindow)[]]
-    const windows = results.flatMap((rows, at) => (at % 2 === 1 ? (rows as SearchedWindow[]) : []))
+    const queries = endpoints.map(({ id }) => {
+      // Deliveries of one event are ordered by their ids.
+      const until = before === undefined ? null : seqOf(before) - (deliveryIdOf(id, seqOf(before)) < before ? 0 : 1)
+      const window = sql`(select seq from webhook_deliveries where endpoint_id = ${id}
+        and (${until} is null or seq <= ${until}) order by seq desc limit ${windowSize})`
+      return {
+        id,
+        deliveries: db
+          .select(columns)
+          .from(webhookDeliveries)
+          .innerJoin(events, eventOf(principal.organization_id))
+          .where(
+            and(
+              eq(webhookDeliveries.endpoint_id, id),
+              sql`${webhookDeliveries.seq} in ${window}`,
+              state && eq(webhookDeliveries.state, state),
+            ),
+          )
+          .orderBy(sql`${webhookDeliveries.seq} desc`)
+          .limit(limit + 1),
+        searched: db
+          .select({ last: sql<number>`min(seq)`.as('last'), count: sql<number>`count(*)`.as('count') })
+          .from(window),
+      }
+    })
+    const statements = queries.flatMap(({ deliveries, searched }) => [deliveries, searched])
+    const resultOf = await runBatch(db, statements)
     // Past the end of one endpoint's window, rows of other endpoints are dropped as well: the order there is unknown.
-    const end = windows
-      .filter(({ count }) => count === windowSize)
-      .map(({ id, last }) => deliveryIdOf(id, last))
+    const end = queries
+      .flatMap(({ id, searched }) =>
+        resultOf(searched).flatMap(({ last, count }) => (count === windowSize ? [deliveryIdOf(id, last)] : [])),
+      )
       .toSorted()
       .at(-1)
-    const rows = results
-      .flatMap((some, at) => (at % 2 === 0 ? (some as DeliveryRow[]) : []))
+    const rows = queries
+      .flatMap(({ deliveries }) => resultOf(deliveries))
       .map(toDelivery)
       .filter(({ id }) => end === undefined || id >= end)
       .toSorted((a, b) => (a.id < b.id ? 1 : -1))

@@ -28,7 +28,7 @@ export interface JobTranscoder {
   cancel: () => Promise<boolean>
 }
 
-/** How following a job ended; `held`: the lease continues, and a later run goes on. */
+/** The result of following a job. `held`: the lease continues, and a later run reconnects. */
 type FollowOutcome = Outcome | { end: 'held' }
 
 /** Starts a leased job or reconnects to it, follows it until `signal`, and writes the outcome. */

@@ -57,7 +57,7 @@ export abstract class TranscodeFollower extends DurableObject<Env> {
     for (const [id, holder] of await this.ctx.storage.list<string | null>()) this.#begin({ id, holder })
     let retryPause = this.pause
     while (this.activeJobs.size > 0) {
-      const ended = Array.from(this.activeJobs.values(), (one) => one.ended)
+      const ended = Array.from(this.activeJobs.values(), (job) => job.ended)
       const remaining = until - Date.now()
       if (remaining > 0) {
         const timer = new AbortController()

@@ -1,5 +1,6 @@
 import { and, eq, sql } from 'drizzle-orm'
 
+import { runBatch } from '../../adapters/database.ts'
 import { tracks } from '../../adapters/schema.ts'
 import { refolded } from '../../adapters/search.ts'
 import type { TrackFile } from '../../adapters/track_files.ts'
@@ -57,7 +58,8 @@ export async function finishTranscode(system: System, task: TranscodeTask, resul
   const filesInUse = sql`json_insert(coalesce(tracks.files, '[]'), '$[#]', json_object('path', source_path), '$[#]', json_object('path', upload_path))`
   const covers = sql`json_array(${`${base}/cover/`})`
   const coverless = sql`cover_path is null and cover_job_id is null`
-  const results = await db.batch([
+  const remainingTrack = db.select({ id: tracks.id }).from(tracks).where(eq(tracks.id, track.id))
+  const resultOf = await runBatch(db, [
     end(system, job),
     purgeLaterFrom(system, organization_id, pathsWithout(allFiles, keptFiles), sql`tracks where ${ownsTrack}`),
     purgeLaterFrom(
@@ -87,10 +89,10 @@ export async function finishTranscode(system: System, task: TranscodeTask, resul
         info: sql`json_patch(${JSON.stringify(info)}, json_object('replaced_uploads', info -> '$.replaced_uploads'))`,
       })
       .where(ownsTrack),
-    db.select({ id: tracks.id }).from(tracks).where(eq(tracks.id, track.id)),
+    remainingTrack,
     ...(task.tags.own && result.tags ? orderAlbum(db, job, track, result.tags) : []),
   ])
-  if (results[4].length === 0) await purge(system, organization_id, [`${base}/`])
+  if (resultOf(remainingTrack).length === 0) await purge(system, organization_id, [`${base}/`])
 }
 
 /** Ends a job as failed, and writes the reason to the track. */

@@ -1,6 +1,7 @@
 import { and, eq, type SQL, sql } from 'drizzle-orm'
 import type { BatchItem } from 'drizzle-orm/batch'
 
+import { runBatch } from '../../adapters/database.ts'
 import { tracks } from '../../adapters/schema.ts'
 import { jobs } from '../../adapters/work_schema.ts'
 import type { System } from '../../context.ts'
@@ -47,7 +48,10 @@ export async function startTranscode(
   track: { id: string; organization_id: string },
   source: { path: string; size: number },
   condition: SQL,
-  { reprocess_id, taken }: { reprocess_id?: string; taken?: (job: { isOwner: SQL }) => SourceChange } = {},
+  {
+    reprocess_id,
+    sourceChange,
+  }: { reprocess_id?: string; sourceChange?: (job: { isOwner: SQL }) => SourceChange } = {},
 ): Promise<boolean> {
   const { db } = system
   const job = insertTranscode(system, track.organization_id, {
@@ -62,8 +66,9 @@ export async function startTranscode(
   // The previous source, if no files were made from it.
   const unused = sql`tracks where ${isStartable} and source_path <> ${source.path} and not exists (
     select 1 from json_each(coalesce(files, '[]')) where value ->> 'path' = source_path)`
-  const { set = {}, after = [] } = taken?.({ isOwner }) ?? {}
-  const results = await db.batch([
+  const { set = {}, after = [] } = sourceChange?.({ isOwner }) ?? {}
+  const ownJob = db.select({ id: jobs.id }).from(jobs).where(eq(jobs.id, job.id))
+  const resultOf = await runBatch(db, [
     job.insert,
     purgeLaterFrom(system, track.organization_id, sql`json_array(source_path)`, unused),
     db
@@ -72,10 +77,10 @@ export async function startTranscode(
       .where(isStartable),
     // Lost the race: keep the other job and drop this one.
     db.delete(jobs).where(and(eq(jobs.id, job.id), sql`not ${isOwner}`)),
-    db.select({ id: jobs.id }).from(jobs).where(eq(jobs.id, job.id)),
+    ownJob,
     ...after,
   ])
-  if (results[4].length === 0) return false
+  if (resultOf(ownJob).length === 0) return false
   await sendJob(system, job)
   await endUnwanted(system)
   return true
