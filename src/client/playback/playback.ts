@@ -79,7 +79,7 @@ export class Playback {
   get audio(): HTMLAudioElement {
     return this.#core.audio.audio
   }
-  /** Whether nothing plays and nothing will start by itself; true after the end of the session. */
+  /** Whether playback is stopped and will not start by itself; true after the end of the session. */
   get paused(): boolean {
     return !isSounding(this.state)
   }

@@ -40,7 +40,7 @@ export function problemOfFile(file: File, { accept = DEFAULT_ACCEPT, maxSize }: 
 /** File names that music players treat as the cover of a folder. */
 const COVER_NAME = /^(cover|folder|front|album|artwork)\.\w+$/i
 
-/** Returns the folder of a file; empty in Node, whose files have no `webkitRelativePath`. */
+/** Returns the folder of a file; empty in Node, where files lack `webkitRelativePath`. */
 function folderOf(file: { webkitRelativePath?: string }): string {
   const { webkitRelativePath: path = '' } = file
   return path.slice(0, path.lastIndexOf('/') + 1)

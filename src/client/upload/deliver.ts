@@ -43,7 +43,7 @@ export function leaveTrack(item: UploadItem, context: UploadContext): void {
 export async function abandon(item: UploadItem, context: UploadContext): Promise<void> {
   if (item.status !== null || !(await context.ledger.claim(item))) return
   leaveTrack(item, context)
-  await context.ledger.forget(item)
+  await context.ledger.remove(item)
 }
 
 /**

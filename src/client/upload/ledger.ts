@@ -21,12 +21,12 @@ export interface Ledger {
   /** Returns the stored uploads for this destination; with `idle`, only those that no other tab is sending. */
   read: (idle?: 'idle') => Promise<Entry[]>
   /**
-   * Locks a large file for this tab until `forget` (Web Locks, which need https). Resolves to false while another tab sends the file. With
+   * Locks a large file for this tab until `remove` (Web Locks, which need https). Resolves to false while another tab sends the file. With
    * a signal, waits until that tab releases it, and resolves to false if the signal aborts.
    */
   claim: (item: UploadItem, signal?: AbortSignal) => Promise<boolean>
-  remember: (item: UploadItem) => Promise<void>
-  forget: (item: UploadItem) => Promise<void>
+  save: (item: UploadItem) => Promise<void>
+  remove: (item: UploadItem) => Promise<void>
 }
 
 /** The largest prime below 2⁴⁴: its products with 257 stay exact integers. */
@@ -45,7 +45,7 @@ async function fingerprintOf(file: File): Promise<string> {
 }
 
 /** Stores nothing; for Node and other places without IndexedDB. */
-const NONE: Ledger = { read: async () => [], claim: async () => true, remember: async () => {}, forget: async () => {} }
+const NONE: Ledger = { read: async () => [], claim: async () => true, save: async () => {}, remove: async () => {} }
 
 const STORE = 'uploads'
 /** Milliseconds until a request to the database fails. */
@@ -118,7 +118,7 @@ export function openLedger(place: () => string): Ledger {
       return true
     },
 
-    async forget(item) {
+    async remove(item) {
       const { key } = item
       if (key === null) return
       item.key = null
@@ -129,7 +129,7 @@ export function openLedger(place: () => string): Ledger {
       held.delete(key)
     },
 
-    async remember({ target, parts, fingerprint, key, name, size }) {
+    async save({ target, parts, fingerprint, key, name, size }) {
       if (!target || !parts || !fingerprint || !key) return
       const { client: _, ...storable } = target
       const entry: Entry = { key, name, size, fingerprint, target: storable, parts }

@@ -94,7 +94,7 @@ export class PartSender {
     for (const { part_number } of stored) this.#reported.add(part_number)
     this.#item.parts = { id, part_size, part_count, endsAt: Date.parse(expires_at) - MARGIN, etags }
     this.#keepUrls(opened.parts)
-    this.#remember()
+    this.#save()
     return null
   }
 
@@ -168,7 +168,7 @@ export class PartSender {
     if (!etag)
       return { ok: false, verdict: 'fail', problem: { code: 'etag_hidden', message: 'The storage hides ETags' } }
     this.#parts.etags[part_number] = etag
-    this.#remember()
+    this.#save()
     return { ok: true }
   }
 
@@ -255,8 +255,8 @@ export class PartSender {
     return this.#item.parts ?? { id: '', part_size: 1, part_count: 0, endsAt: 0, etags: {} }
   }
 
-  #remember(): void {
-    void this.#context.ledger.remember(this.#item)
+  #save(): void {
+    void this.#context.ledger.save(this.#item)
   }
 }
 

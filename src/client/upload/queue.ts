@@ -109,7 +109,7 @@ export class UploadQueue {
     const isAlike = file.name === item.name && file.size === item.size
     if (!isAlike || item.parts) {
       leaveTrack(item, this.#context)
-      void this.#context.ledger.forget(item)
+      void this.#context.ledger.remove(item)
     }
     const { name, size } = file
     Object.assign(item, { file, name, size, state: 'queued', problem: null, sent: 0, checked: false })
@@ -254,7 +254,7 @@ export class UploadQueue {
   #end(item: UploadItem, delivery: Delivery): void {
     if (delivery.end === 'done') {
       Object.assign(item, { state: 'processing', sent: item.size, status: 'initializing', progress: null })
-      void this.#context.ledger.forget(item)
+      void this.#context.ledger.remove(item)
       this.#context.emit('upload-complete', item, {})
       void follow(item, this.#context).then(() => this.#completeIfSettled())
     } else if (delivery.end === 'failed') {
@@ -282,7 +282,7 @@ export class UploadQueue {
     if ((await this.#context.ledger.claim(item, item.controller.signal)) && item.state === 'interrupted') {
       // If there is no track to continue with, the user must choose the file again.
       Object.assign(item, { problem: null }, item.target ? { state: 'paused' } : { file: null })
-      if (!item.file) void this.#context.ledger.forget(item)
+      if (!item.file) void this.#context.ledger.remove(item)
       this.resume(item)
     }
     // The item may have been removed, or wait for the user.

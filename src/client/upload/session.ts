@@ -43,7 +43,7 @@ export class UploadSession {
   }
 
   /** Drops an ended session; the next file opens another. */
-  forget(upload_session_id: string): void {
+  drop(upload_session_id: string): void {
     if (this.#current?.id === upload_session_id) this.#current = null
   }
 
@@ -118,7 +118,7 @@ async function createTrack(item: UploadItem, session: UploadSession, context: Up
     idempotency_key: idempotencyKey,
   })
   if (!created.ok) {
-    if (created.status === 404 || created.status === 410) session.forget(upload_session_id)
+    if (created.status === 404 || created.status === 410) session.drop(upload_session_id)
     // The service refused, so no track exists and the next request may differ.
     if (!isPassing(created)) item.request = null
     return created
@@ -233,5 +233,5 @@ export const DELAYS: Backoff = { first: 1000, factor: 2, longest: 30_000, jitter
 
 /** Milliseconds between attempts while offline: some machines report that wrongly, so attempts continue, but rarely. */
 export const OFFLINE_DELAY = 30_000
-/** False in Node, whose `navigator` has no `onLine`. */
+/** False in Node, where `navigator` lacks `onLine`. */
 export const isOffline = () => (globalThis.navigator as { onLine?: boolean } | undefined)?.onLine === false

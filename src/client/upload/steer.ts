@@ -25,7 +25,7 @@ export function cancelItem(item: UploadItem, context: UploadContext): void {
   // A listener of an event may have canceled it already.
   if (!item.isUnsent) return
   Object.assign(item, { state: 'cancelled', problem: null, sent: 0 })
-  void context.ledger.forget(item)
+  void context.ledger.remove(item)
   item.controller.abort()
   if (item.cover?.state === 'uploading') recallCover(item)
   context.emit('upload-cancel', item, {})

@@ -1,11 +1,11 @@
 import { type Command, type FrameEvent, type FrameEvents, isMarked, marked } from './protocol.ts'
 
-/** The module `/elements/embed.js`: moves the player in a frame of another origin, and hears of it. */
+/** The module `/elements/embed.js`: controls a player in a frame of another origin and receives its events. */
 
 type Listener<N extends keyof FrameEvents> = (detail: FrameEvents[N]) => void
 
 /**
- * The player in an `<iframe>` with an embed page. What it is told before it has loaded counts as soon as it has.
+ * The player in an `<iframe>` with an embed page. Commands before it has loaded are sent once it has.
  *
  * @example
  * const player = new EmbeddedPlayer(document.querySelector('iframe'), { autoHeight: true })
@@ -17,20 +17,20 @@ export class EmbeddedPlayer {
   readonly #origin: string
   readonly #listeners = new Map<string, Set<(detail: never) => void>>()
   readonly #ended = new AbortController()
-  #isHeard = false
+  #isConnected = false
   #waiting: Command[] = []
 
   constructor(frame: HTMLIFrameElement, { autoHeight = false }: { autoHeight?: boolean } = {}) {
     this.#frame = frame
     this.#origin = new URL(frame.src).origin
     const { signal } = this.#ended
-    window.addEventListener('message', (event) => this.#hear(event), { signal })
+    window.addEventListener('message', (event) => this.#onMessage(event), { signal })
     if (autoHeight) this.on('resize', ({ height }) => (frame.height = String(height)))
-    // One that has loaded before answers; one that has not says so itself.
+    // A loaded frame answers this. One that is still loading sends an event of its own once it is ready.
     this.#post({ command: 'hello' })
   }
 
-  /** Starts, where the browser lets a page start sound in its frame (`allow="autoplay"`). */
+  /** Starts playback, if the browser lets the page start sound in its frame (`allow="autoplay"`). */
   play(): void {
     this.#send({ command: 'play' })
   }
@@ -46,7 +46,7 @@ export class EmbeddedPlayer {
   previous(): void {
     this.#send({ command: 'previous' })
   }
-  /** Plays a track by its id, or its number from 1. */
+  /** Plays a track by its id or its number, counted from 1. */
   select(track: string | number): void {
     this.#send({ command: 'select', value: String(track) })
   }
@@ -59,21 +59,21 @@ export class EmbeddedPlayer {
     this.#send({ command: 'rate', value: rate })
   }
 
-  /** Calls back at each event, until what is answered is called. */
+  /** Calls back on each event. Returns a function that stops this. */
   on<N extends keyof FrameEvents>(name: N, listener: Listener<N>): () => void {
     const all = this.#listeners.get(name) ?? new Set()
     this.#listeners.set(name, all.add(listener))
     return () => void all.delete(listener)
   }
 
-  /** Hears of nothing any more. */
+  /** Removes all listeners. */
   close(): void {
     this.#ended.abort()
     this.#listeners.clear()
   }
 
   #send(command: Command): void {
-    if (this.#isHeard) this.#post(command)
+    if (this.#isConnected) this.#post(command)
     else this.#waiting.push(command)
   }
 
@@ -81,10 +81,10 @@ export class EmbeddedPlayer {
     this.#frame.contentWindow?.postMessage(marked(command), this.#origin)
   }
 
-  #hear({ source, origin, data }: MessageEvent<unknown>): void {
+  #onMessage({ source, origin, data }: MessageEvent<unknown>): void {
     if (source !== this.#frame.contentWindow || origin !== this.#origin || !isMarked(data)) return
-    if (!this.#isHeard) {
-      this.#isHeard = true
+    if (!this.#isConnected) {
+      this.#isConnected = true
       for (const command of this.#waiting.splice(0)) this.#post(command)
     }
     const { event, detail } = data as unknown as FrameEvent

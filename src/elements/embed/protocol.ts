@@ -1,8 +1,8 @@
 import type { PlaybackEvents } from '../../client/playback/state.ts'
 
-/** The messages between a page and the player in its frame, sent with `postMessage`. */
+/** The messages between a page and the player in its frame, over `postMessage`. */
 
-/** Names our messages among those of others, with the version of what they say. */
+/** Marks our messages, with the version of their format. */
 export const PROTOCOL = 'tonearm-1'
 
 export type Command =
@@ -11,8 +11,8 @@ export type Command =
   | { command: 'select'; value: string }
 
 /**
- * The player's events without `tonearm-`, and `resize`: the height in pixels that fits the list. The frame of a share sends titles and ids
- * only to pages of the share's `allowed_origins`; to others `track` and `playSessionId` are null and `tracks` is empty.
+ * The player's events without `tonearm-`, and `resize`, the height in pixels that fits the list. The frame of a share sends titles and
+ * ids only to pages of the share's `allowed_origins`; for others, `track` and `playSessionId` are null and `tracks` is empty.
  */
 export type FrameEvents = Omit<PlaybackEvents, 'sessionrefresh'> & {
   sessionrefresh: Omit<PlaybackEvents['sessionrefresh'], 'playSessionId'> & { playSessionId: string | null }
@@ -28,11 +28,11 @@ export const marked = <T extends object>(message: T): Marked<T> => ({ protocol: 
 export const isMarked = (data: unknown): data is Marked<Record<string, unknown>> =>
   typeof data === 'object' && data !== null && (data as { protocol?: unknown }).protocol === PROTOCOL
 
-/** Whether a message says that a player in a frame of the service plays. `service` is the address of the service. */
+/** Whether a message reports that a player in a frame of the service has started. `service` is the URL of the service. */
 export const isPlay = ({ data, origin }: MessageEvent<unknown>, service = '') =>
   isMarked(data) && data.event === 'play' && service.startsWith(`${origin}/`)
 
-/** Pauses the players in frames of the service on this page. Any origin may read this: a frame that has not loaded yet has none. */
+/** Pauses the players in frames of the service on this page. The target origin is `*`, because a loading frame has no origin yet. */
 export function pauseFrames(service: string): void {
   for (const frame of document.querySelectorAll<HTMLIFrameElement>(`iframe[src^="${service}"]`))
     frame.contentWindow?.postMessage(marked({ command: 'pause' }), '*')

@@ -2,7 +2,7 @@ import { EMBED_LEAST_WIDTH, embedHeight } from '../../contract/embed.ts'
 import { type Command, type FrameEvent, isMarked, marked } from '../embed/protocol.ts'
 import type { TonearmPlayer } from '../player/element.ts'
 
-/** The module `/elements/frame.js` of the embed page: the page around it controls the player, and receives its events. */
+/** The module `/elements/frame.js` of the embed page: lets the embedding page control the player and receive its events. */
 
 const EVENTS = [
   'ready',
@@ -15,55 +15,55 @@ const EVENTS = [
   'sessionrefresh',
   'sessionexpired',
 ] as const
-/** Rows that a frame shows which may grow. */
+/** Maximum number of rows that a growing frame shows. */
 const ROWS = 12
 
-/** The fields of an event that every page receives from the frame of a share: no title, no id, no text of the service. */
-const OPEN = ['index', 'last', 'currentTime', 'duration', 'code', 'expiresAt', 'renewed', 'height']
+/** The fields of an event that the frame of a share sends to every page: no titles, ids or texts of the service. */
+const PUBLIC_FIELDS = ['index', 'last', 'currentTime', 'duration', 'code', 'expiresAt', 'renewed', 'height']
 
-/** The same event without titles and ids. */
+/** Returns the event without titles and ids. */
 function redact({ event, detail }: FrameEvent): FrameEvent {
   const fields = Object.entries(detail).map(([name, value]) => [
     name,
-    OPEN.includes(name) ? value : Array.isArray(value) ? [] : null,
+    PUBLIC_FIELDS.includes(name) ? value : Array.isArray(value) ? [] : null,
   ])
   return { event, detail: Object.fromEntries(fields) }
 }
 
 /**
- * Connects the player of this page with the page around it. Returns what ends that. `origins` are those that receive titles and ids; null
- * where all do, as the address of the frame contains the id of its session.
+ * Connects the player of this page with the embedding page. Returns a function that ends this. `origins` receive titles and ids; null for
+ * all origins, if the URL of the frame contains the id of its session anyway.
  */
-export function join(player: TonearmPlayer, origins: readonly string[] | null, own: Window = window): () => void {
+export function join(player: TonearmPlayer, origins: readonly string[] | null, frame: Window = window): () => void {
   const ended = new AbortController()
   const { signal } = ended
-  // A page may hide its origin from its frames (`referrerpolicy`); its messages always carry it.
-  let around: string | undefined = own.location.ancestorOrigins?.[0]
-  const tell = (event: FrameEvent) => {
-    if (around && origins?.includes(around)) own.parent.postMessage(marked(event), around)
-    else own.parent.postMessage(marked(origins ? redact(event) : event), '*')
+  // A page can hide its origin from its frames (`referrerpolicy`), but its messages always contain it.
+  let parentOrigin: string | undefined = frame.location.ancestorOrigins?.[0]
+  const send = (event: FrameEvent) => {
+    if (parentOrigin && origins?.includes(parentOrigin)) frame.parent.postMessage(marked(event), parentOrigin)
+    else frame.parent.postMessage(marked(origins ? redact(event) : event), '*')
   }
   for (const name of EVENTS) {
-    const listen = (event: CustomEvent) => tell({ event: name, detail: event.detail })
+    const listen = (event: CustomEvent) => send({ event: name, detail: event.detail })
     player.addEventListener(`tonearm-${name}`, listen, { signal })
   }
   const resize = () => {
     const { length } = player.tracks
-    // Narrow and alone it needs the height that a list does.
-    const isNarrow = own.innerWidth < EMBED_LEAST_WIDTH
+    // In a narrow frame, a single track needs the height of a list as well.
+    const isNarrow = frame.innerWidth < EMBED_LEAST_WIDTH
     if (length > 0)
-      tell({ event: 'resize', detail: { height: embedHeight('collection', isNarrow ? length + 1 : length, ROWS) } })
+      send({ event: 'resize', detail: { height: embedHeight('collection', isNarrow ? length + 1 : length, ROWS) } })
   }
   player.addEventListener('tonearm-ready', resize, { signal })
-  own.addEventListener('resize', resize, { signal })
-  own.addEventListener(
+  frame.addEventListener('resize', resize, { signal })
+  frame.addEventListener(
     'message',
     ({ source, origin, data }: MessageEvent<unknown>) => {
-      if (source !== own.parent || !isMarked(data)) return
-      around = origin
+      if (source !== frame.parent || !isMarked(data)) return
+      parentOrigin = origin
       const command = data as unknown as Command
-      if (command.command !== 'hello') return obey(player, command)
-      tell({
+      if (command.command !== 'hello') return execute(player, command)
+      send({
         event: 'trackchange',
         detail: { track: player.track, index: player.track ? player.tracks.indexOf(player.track) : 0 },
       })
@@ -71,29 +71,29 @@ export function join(player: TonearmPlayer, origins: readonly string[] | null, o
     },
     { signal },
   )
-  joinOthers(player, own, signal)
+  pauseOthers(player, frame, signal)
   return () => ended.abort()
 }
 
 /**
- * Frames of one service pause each other: browsers share a channel between those below pages of one site. The last one to start plays. Two that
- * start at once hear of each other, so each start has its own number.
+ * Lets the frames of a service pause each other: browsers share a channel between all frames below pages of one site. The last player to
+ * start wins. Each start has a number, so that of two at the same time exactly one keeps playing.
  */
-function joinOthers(player: TonearmPlayer, own: Window, signal: AbortSignal): void {
-  // A sandboxed frame without an origin has no channel (Chromium throws).
-  if (own.origin === 'null') return
+function pauseOthers(player: TonearmPlayer, frame: Window, signal: AbortSignal): void {
+  // A sandboxed frame without an origin has no channel; Chromium throws.
+  if (frame.origin === 'null') return
   const channel = new BroadcastChannel('tonearm-play')
   let started = 0
   // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a channel has none
   const start = () => channel.postMessage((started = Date.now() + Math.random()))
   player.addEventListener('tonearm-play', start, { signal })
-  // A player that has not been started keeps its autoplay. One whose session has ended is paused as well: it still goes on in another session.
+  // A player that has not started keeps its autoplay. One whose session has ended is paused, because it would continue in another session.
   channel.onmessage = ({ data }: MessageEvent<number>) =>
     data > started && (started > 0 || !player.paused) && player.pause()
   signal.addEventListener('abort', () => channel.close())
 }
 
-function obey(player: TonearmPlayer, command: Command): void {
+function execute(player: TonearmPlayer, command: Command): void {
   if (command.command === 'play') void player.play()
   else if (command.command === 'pause') player.pause()
   else if (command.command === 'next') void player.next()

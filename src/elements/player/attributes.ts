@@ -1,10 +1,10 @@
 import type { Loop, PlaybackOptions, Source, StartOptions } from '../../client/playback/state.ts'
 
-/** What the element's attributes say. */
+/** Reads the attributes of `<tonearm-player>`. */
 
-/** Attributes that say what is played: when one changes, another session is opened. */
+/** Attributes of the source. A change opens another session. */
 export const SOURCE = ['base-url', 'play-session-id', 'api-key', 'scope', 'resource-id', 'expires-in']
-/** Attributes that say how: they take effect at once. */
+/** Attributes of the playback. A change takes effect at once. */
 export const OPTIONS = ['variants', 'loop', 'shuffle', 'rate', 'volume', 'muted', 'normalize'] as const
 export const isOption = (name: string): name is (typeof OPTIONS)[number] =>
   (OPTIONS as readonly string[]).includes(name)
@@ -17,14 +17,14 @@ function number(text: string | null, low: number, high: number, otherwise: numbe
   return Number.isFinite(value) ? Math.min(high, Math.max(low, value)) : otherwise
 }
 
-/** `90`, `1:30` or `1:02:03` in seconds; 0 for anything else. */
+/** Parses `90`, `1:30` or `1:02:03` into seconds; returns 0 for anything else. */
 export function seconds(text: string | null): number {
   const parts = (text ?? '').split(':').map(Number)
   const value = parts.reduce((sum, part) => sum * 60 + part, 0)
   return Number.isFinite(value) && value > 0 ? value : 0
 }
 
-/** `loop` as people write it: an empty attribute or `all` repeats everything, `one` the track. */
+/** Parses `loop`: `none`, `one` for the track, or an empty attribute or `all` for the whole list. */
 export const loopOf = (value: string | null): Loop =>
   value === null || value === 'none' ? 'none' : value === 'one' ? 'one' : 'all'
 
@@ -51,25 +51,25 @@ export const isComplete = ({ playSessionId, apiKey, scope, resourceId }: Source)
 
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i
 
-/** What is wrong with a source, as far as it can be seen. */
+/** Returns what is visibly wrong with a source, or null. */
 export function faultOf({ playSessionId, apiKey, scope, resourceId }: Source): 'id' | 'scope' | 'missing' | null {
   if (playSessionId !== null && !UUID.test(playSessionId)) return 'id'
   if (scope !== null && !/^(track|collection|playlist)$/.test(scope)) return 'scope'
-  const given = [apiKey, scope, resourceId].filter((value) => value !== null).length
-  return given % 3 === 0 ? null : 'missing'
+  const count = [apiKey, scope, resourceId].filter((value) => value !== null).length
+  return count % 3 === 0 ? null : 'missing'
 }
 
-/** `before` are the options of now, which stay where no attribute says otherwise. */
-export function readOptions(host: Host, before?: PlaybackOptions): PlaybackOptions {
+/** Reads the playback options. Volume and rate keep their current values if there is no attribute. */
+export function readOptions(host: Host, current?: PlaybackOptions): PlaybackOptions {
   const get = (name: string) => host.getAttribute(name)
   return {
     variants: words(get('variants')),
     loop: loopOf(get('loop')),
     shuffle: host.hasAttribute('shuffle'),
     normalize: host.hasAttribute('normalize'),
-    volume: number(get('volume'), 0, 1, before?.volume ?? 1),
+    volume: number(get('volume'), 0, 1, current?.volume ?? 1),
     muted: host.hasAttribute('muted'),
-    rate: number(get('rate'), 0.5, 2, before?.rate ?? 1),
+    rate: number(get('rate'), 0.5, 2, current?.rate ?? 1),
   }
 }
 
@@ -79,29 +79,29 @@ export const readStart = (host: Host): StartOptions => ({
   play: host.hasAttribute('autoplay'),
 })
 
-/** Where an address says to begin: `#t=90`, `#t=1:30&track=2`; nothing where it does not. */
+/** Reads the start from a URL's hash, such as `#t=90` or `#t=1:30&track=2`. */
 export function readHash(hash: string): Partial<StartOptions> {
-  const given = new URLSearchParams(hash.replace(/^#/, ''))
-  const [track, t] = [given.get('track'), given.get('t')]
+  const params = new URLSearchParams(hash.replace(/^#/, ''))
+  const [track, t] = [params.get('track'), params.get('t')]
   return { ...(track && { track }), ...(t && { position: seconds(t) }) }
 }
 
-/** Seconds that the skip buttons go back and forward. */
+/** Returns the seconds that the skip buttons go back and forward. */
 export function readSkip(value: string | null): readonly [number, number] {
   const [back, forward] = words(value).map(Number)
   return back && forward ? [back, forward] : [15, 30]
 }
 
-/** The link that the page shares: the attribute's, or its own address, in both cases with the track. */
+/** Returns the link to share: the attribute's, or else the URL of the page, in both cases with the track. Null without the attribute. */
 export function shareLink(value: string | null, page: string, track: number | null): string | null {
   if (value === null) return null
   const url = new URL(value || page, page)
-  const given = new URLSearchParams(track === null ? {} : { track: String(track) })
-  url.hash = given.toString()
+  const params = new URLSearchParams(track === null ? {} : { track: String(track) })
+  url.hash = params.toString()
   return url.href
 }
 
-/** What attributes of a few values may be; anything else counts as if it were not there, and the console says so. */
+/** The valid values of some attributes. Other values are ignored with a warning in the console. */
 const VALUES: Record<string, RegExp> = {
   theme: /^(auto|light|dark)$/,
   layout: /^(full|compact)$/,

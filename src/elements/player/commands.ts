@@ -1,6 +1,6 @@
 import { keyTarget } from '../waveform/keys.ts'
 
-/** What of the element the controls, the keys and the lock screen use. */
+/** The part of the element that the controls, the keys and the lock screen use. */
 export interface Player {
   play: () => Promise<void>
   pause: () => void
@@ -15,23 +15,24 @@ export interface Player {
   toggleAttribute: (name: string) => boolean
 }
 
-interface Own {
+/** Commands that the element implements itself. */
+interface ElementCommands {
   toggle: () => void
   select: (index: number) => void
   retry: () => void
   download: () => void
-  /** Goes back or forward by what the skip buttons say. */
+  /** Goes back or forward by the seconds of the skip buttons. */
   skip: (step: 1 | -1) => void
   stepChapter: (step: 1 | -1) => void
   showKeys: () => void
   sleep: (minutes: number | 'track' | null) => void
   pickRemote: () => void
-  /** The listener has chosen a volume or a speed. */
+  /** Stores the volume or speed that the listener has chosen. */
   remember: (chosen: { volume?: number; rate?: number }) => void
 }
 
-/** What the controls and the keys do. */
-export interface Commands extends Own {
+/** The commands of the controls and the keys. */
+export interface Commands extends ElementCommands {
   previous: () => void
   next: () => void
   seek: (seconds: number) => void
@@ -42,25 +43,25 @@ export interface Commands extends Own {
   toggleRepeat: () => void
 }
 
-/** The commands, by the player's public interface and what only itself can do. */
-export const commandsOf = (player: Player, own: Own): Commands => ({
-  ...own,
+/** Creates the commands from the public interface of the player and its private commands. */
+export const commandsOf = (player: Player, elementCommands: ElementCommands): Commands => ({
+  ...elementCommands,
   previous: () => void player.previous(),
   next: () => void player.next(),
   seek: (seconds) => void player.seek(seconds),
   mute() {
-    // What is at zero is not heard either way.
+    // At zero volume, unmuting alone would not be audible.
     if (player.volume === 0) player.volume = 1
     else player.muted = !player.muted
   },
   setVolume(volume) {
     player.volume = volume
     player.muted = false
-    own.remember({ volume: player.volume })
+    elementCommands.remember({ volume: player.volume })
   },
   setRate(rate) {
     player.rate = rate
-    own.remember({ rate })
+    elementCommands.remember({ rate })
   },
   toggleShuffle: () => void player.toggleAttribute('shuffle'),
   toggleRepeat: () => void player.toggleAttribute('loop'),
@@ -68,7 +69,7 @@ export const commandsOf = (player: Player, own: Own): Commands => ({
 
 const VOLUME_STEP = 0.05
 
-/** What each key does; those that a control has a use for of its own are left to it. */
+/** Returns the command of a key, or undefined. `isOwnKey` excludes the keys that a focused control uses itself. */
 export function keyCommand(key: string, player: Player, commands: Commands): (() => void) | undefined {
   const louder = (step: number) => () => commands.setVolume(Math.round((player.volume + step) * 100) / 100)
   const keys: Record<string, () => void> = {
@@ -85,13 +86,13 @@ export function keyCommand(key: string, player: Player, commands: Commands): (()
     arrowup: louder(VOLUME_STEP),
     arrowdown: louder(-VOLUME_STEP),
   }
-  const known = keys[key.toLowerCase()]
-  if (known) return known
-  const to = key.startsWith('Page') ? undefined : keyTarget(key, player.currentTime, player.duration)
-  return to === undefined ? undefined : () => commands.seek(to)
+  const command = keys[key.toLowerCase()]
+  if (command) return command
+  const target = key.startsWith('Page') ? undefined : keyTarget(key, player.currentTime, player.duration)
+  return target === undefined ? undefined : () => commands.seek(target)
 }
 
-/** Whether a control, which has the focus, uses a key itself: a button its space, a slider its arrows, a list its letters. */
+/** Whether the focused control uses a key itself: a button its space, a slider its arrows, a select its letters. */
 function isOwnKey(target: HTMLElement, key: string): boolean {
   if (target.matches('select')) return true
   if (target.matches('input[type=range], input[type=checkbox]'))
@@ -101,8 +102,8 @@ function isOwnKey(target: HTMLElement, key: string): boolean {
 }
 
 /**
- * Keys that work wherever the focus is in the player (docs/player.md#keyboard). They need the focus (WCAG 2.2, 2.1.4), so several
- * players do not mind.
+ * Handles keys wherever the focus is within the player (docs/player.md#keyboard). They work only with the focus (WCAG 2.2, 2.1.4), so
+ * several players on a page do not conflict.
  */
 export function listenToKeys(root: HTMLElement, player: Player, commands: Commands): void {
   root.addEventListener('keydown', (event) => {

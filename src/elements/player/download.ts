@@ -7,23 +7,23 @@ interface Problem {
 }
 type Answer = { ok: true; download: { url: string } } | ({ ok: false } & Problem)
 
-/** Milliseconds after which a tab that is still empty has given its file to the downloads. */
+/** Milliseconds after which a tab that is still empty is closed: its file has become a download. */
 const SETTLED = 5000
 
 /**
- * Asks for a file's URL and lets the browser load it, without holding it in memory; answers why not.
+ * Requests the URL of a file and lets the browser download it, without loading it into memory. Resolves to the problem, or null.
  *
- * In a tab of its own: whatever the storage answers, an error or sound that is shown, the page with the player stays. A frame within
- * the page would need its `frame-src` and would play such sound.
+ * Uses a separate tab, so that the page with the player stays even if the storage answers with an error or with audio that the browser
+ * plays. A frame would play such audio in the page and would have to be allowed by `frame-src`.
  */
-export async function download(ask: () => Promise<Answer>): Promise<Problem | null> {
-  // WebKit opens none once something was waited for. Elsewhere one that opens with its file closes by itself when it is `attachment`.
+export async function download(requestUrl: () => Promise<Answer>): Promise<Problem | null> {
+  // WebKit blocks new tabs after an `await`. In other browsers, a tab opened with the URL closes by itself if the file is an `attachment`.
   const tab = navigator.vendor.startsWith('Apple') ? open('', '_blank') : null
-  const answer = await ask()
+  const answer = await requestUrl()
   const problem = answer.ok ? await refusal(answer.download.url) : answer
   if (problem || !answer.ok) tab?.close()
   else if (tab) fill(tab, answer.download.url)
-  // On the service's own pages the local storage is of the same origin: there `download` saves what has no `attachment`.
+  // The local storage has the same origin as the service's pages, so the `download` attribute works there without `attachment`.
   else element('a', { href: answer.download.url, target: '_blank', rel: 'noopener', download: true }).click()
   return problem
 }
@@ -38,12 +38,12 @@ function isEmpty(tab: Window): boolean {
   try {
     return tab.location.href === 'about:blank'
   } catch {
-    // It shows something of the storage's origin.
+    // The tab shows a document of the storage's origin.
     return false
   }
 }
 
-/** A page whose policy forbids to ask the storage finds out in the tab. */
+/** Returns why the storage refuses the file. Null if the page's policy blocks the request; the tab then shows the refusal. */
 async function refusal(url: string): Promise<Problem | null> {
   const fault = await storageFault(url)
   return fault?.status ? { code: 'download_failed', message: `The storage answered ${fault.status}` } : null

@@ -26,19 +26,19 @@ import { type Model, PlayerView } from './view.ts'
 import css from './player.css'
 
 const styles = sheet(css)
-/** The service that this module came from. */
+/** Origin of this module: the default service. */
 const HOME = new URL(import.meta.url).origin
 const NOTHING = initialState('empty')
-/** Seconds between two notes of where a long track stands. */
-const KEEP_EVERY = 5
+/** Seconds between two writes of the position in a long track. */
+const STORE_INTERVAL = 5
 
-/** Tells the developer of a page what is wrong. Listeners on pages that are right never load this. */
-async function warn(of: (from: typeof advice) => string | null): Promise<void> {
-  const text = of(await import('./advice.ts'))
+/** Warns the developer of a page in the console. The module with the messages is loaded only if there is a problem. */
+async function warn(messageOf: (module: typeof advice) => string | null): Promise<void> {
+  const text = messageOf(await import('./advice.ts'))
   if (text !== null) console.warn(`<tonearm-player>: ${text}`)
 }
 
-/** The player's events, each a `CustomEvent` that bubbles and leaves shadow trees. */
+/** The player's events. Each is a `CustomEvent` that bubbles and is composed. */
 export type PlayerEventMap = { [N in keyof PlaybackEvents as `tonearm-${N}`]: CustomEvent<PlaybackEvents[N]> }
 
 /**
@@ -48,22 +48,22 @@ export class TonearmPlayer extends MediaElement {
   static observedAttributes = [...attributes.SOURCE, ...attributes.OPTIONS, ...attributes.APPEARANCE]
 
   #source: Source | null = null
-  /** What the page's `track` and `start` said when something was opened last. */
+  /** The attributes `track` and `start` when a source was last opened. */
   #openedAt = ''
   #isOpening = false
   #view: PlayerView
   #theme = new Theme()
   #lockScreen = new LockScreen(this)
   #memory = new Memory(() => !this.hasAttribute('no-memory'))
-  /** Where the playback that was closed last goes on. */
-  #left: StartOptions | undefined
+  /** Where the last closed playback would resume. */
+  #resumePoint: StartOptions | undefined
   #frame = 0
   #connected = new AbortController()
   #ownEvents = new WeakSet<Event>()
-  /** The code of what went wrong beside playing. */
+  /** Code of a problem that does not affect playback, such as a failed download. */
   #problem: string | null = null
   #hasRemote = false
-  #keptAt = 0
+  #storedAt = 0
 
   constructor() {
     super()
@@ -90,13 +90,13 @@ export class TonearmPlayer extends MediaElement {
     this.#connected = new AbortController()
     const { signal } = this.#connected
     matchMedia('(prefers-color-scheme: dark)').addEventListener('change', () => this.update(), { signal })
-    // The last player to start plays, and pauses the others: those of this document by their event, which has the host of a shadow tree as its
-    // target, and those in frames by messages. A player that has nothing to play yet is not paused, and keeps its autoplay.
+    // The player that starts last pauses the others: those in this document by its event, which is retargeted at the host of a shadow tree, and
+    // those in frames by messages. A player without a playback is not paused and keeps its autoplay.
     const pause = (event: Event) => this.#ownEvents.has(event) || this.playback?.pause()
     document.addEventListener('tonearm-play', pause, { signal })
     addEventListener('message', (event) => isPlay(event, this.#source?.baseUrl) && this.playback?.pause(), { signal })
     addEventListener('hashchange', () => this.#followHash(), { signal })
-    this.#recall()
+    this.#restoreSettings()
     upgradeProperties(this)
     if (!this.playback) this.#openSoon()
     this.update()
@@ -105,7 +105,7 @@ export class TonearmPlayer extends MediaElement {
   disconnectedCallback(): void {
     this.#connected.abort()
     cancelAnimationFrame(this.#frame)
-    // A player that is only moved plays on.
+    // A player that is only moved within the page keeps playing.
     queueMicrotask(() => {
       if (this.isConnected) return
       this.playback?.pause()
@@ -121,7 +121,7 @@ export class TonearmPlayer extends MediaElement {
     else this.update()
   }
 
-  /** Opens the source when all attributes that were set together are there. */
+  /** Opens the source in a microtask, after all attributes that the page sets together. */
   #openSoon(): void {
     if (this.#isOpening) return
     this.#isOpening = true
@@ -133,8 +133,8 @@ export class TonearmPlayer extends MediaElement {
 
   #open(): void {
     this.#close()
-    const before = this.#left
-    const hash = this.hasAttribute('share') && !before ? attributes.readHash(location.hash) : {}
+    const previous = this.#resumePoint
+    const hash = this.hasAttribute('share') && !previous ? attributes.readHash(location.hash) : {}
     const start = { ...attributes.readStart(this), ...hash }
     const openedAt = [this.getAttribute('track'), this.getAttribute('start')].join()
     this.#problem = null
@@ -143,9 +143,9 @@ export class TonearmPlayer extends MediaElement {
     const fault = attributes.faultOf(source)
     if (fault) void warn(({ setupAdvice }) => setupAdvice(fault, source))
     if (!attributes.isComplete(source)) return this.update()
-    // Another session with the same track goes on where the one before was. What plays, plays on in every case.
-    const next = { ...start, play: start.play || before?.play === true }
-    const starts = before && openedAt === this.#openedAt ? [before, next] : [next]
+    // Another session with the same track continues at the same position. If the previous one was playing, the new one always plays.
+    const next = { ...start, play: start.play || previous?.play === true }
+    const starts = previous && openedAt === this.#openedAt ? [previous, next] : [next]
     this.#openedAt = openedAt
     const playback = new Playback(source, this.options, starts, {
       onChange: () => this.update(),
@@ -168,7 +168,7 @@ export class TonearmPlayer extends MediaElement {
   #close(): void {
     const { playback } = this
     if (!playback) return
-    this.#left = playback.resumePoint
+    this.#resumePoint = playback.resumePoint
     this.#lockScreen.leave()
     unwatchRemote(playback.audio)
     playback.close()
@@ -178,7 +178,7 @@ export class TonearmPlayer extends MediaElement {
 
   #emit<N extends keyof PlaybackEvents>(name: N, detail: PlaybackEvents[N]): void {
     if (name === 'trackchange') this.#problem = null
-    if (name === 'pause' || name === 'ended') this.#keepPosition()
+    if (name === 'pause' || name === 'ended') this.#storePosition()
     if (name === 'play') pauseFrames(this.#source!.baseUrl)
     if (name === 'error') this.#advise((detail as PlaybackEvents['error']).code)
     const event = new CustomEvent(`tonearm-${name}`, { detail, bubbles: true, composed: true })
@@ -205,8 +205,8 @@ export class TonearmPlayer extends MediaElement {
   #model(): Model {
     const { playback, duration } = this
     const state = playback?.state ?? NOTHING
-    const around = this.closest('[lang]')?.getAttribute('lang')
-    const locale = pickLocale(this.getAttribute('locale'), around, navigator.language)
+    const inherited = this.closest('[lang]')?.getAttribute('lang')
+    const locale = pickLocale(this.getAttribute('locale'), inherited, navigator.language)
     const skip = this.getAttribute('skip')
     const number = this.tracks.length > 1 ? state.index + 1 : null
     return {
@@ -220,7 +220,7 @@ export class TonearmPlayer extends MediaElement {
       duration,
       hasNext: playback?.hasNext ?? false,
       skip: this.#skip,
-      // Long tracks have them by themselves.
+      // On by default for long tracks.
       hasSkip: skip === null ? duration >= LONG : skip !== 'none',
       link: attributes.shareLink(this.getAttribute('share'), location.href, number),
       hasRemote: this.#hasRemote,
@@ -231,7 +231,7 @@ export class TonearmPlayer extends MediaElement {
     return attributes.readSkip(this.getAttribute('skip'))
   }
 
-  /** Moves the waveform on every frame; where motion is not wanted, four times a second is enough. */
+  /** Moves the waveform on every frame. With reduced motion, only `timeupdate` moves it, four times a second. */
   #animate(): void {
     if (matchMedia('(prefers-reduced-motion: reduce)').matches) return
     this.#frame = requestAnimationFrame(() => {
@@ -242,33 +242,33 @@ export class TonearmPlayer extends MediaElement {
   }
 
   #showTime(): void {
-    if (Math.abs(this.currentTime - this.#keptAt) > KEEP_EVERY) this.#keepPosition()
+    if (Math.abs(this.currentTime - this.#storedAt) > STORE_INTERVAL) this.#storePosition()
     this.#view.showTime(this.currentTime, this.duration)
     this.#lockScreen.showPosition()
   }
 
   #stepChapter(step: 1 | -1): void {
-    const to = chapterStep(this.playback?.state.view?.chapters ?? [], this.currentTime, step)
-    if (to !== undefined) void this.seek(to)
+    const target = chapterStep(this.playback?.state.view?.chapters ?? [], this.currentTime, step)
+    if (target !== undefined) void this.seek(target)
   }
 
-  /** Goes to where the address says, when it changes. */
+  /** Goes to the position in the URL's hash after a change. */
   #followHash(): void {
     const { track = null, position } = attributes.readHash(location.hash)
     if (!this.hasAttribute('share') || (track === null && position === undefined)) return
     void this.playback?.goTo({ track, position: position ?? 0 })
   }
 
-  /** What the listener has chosen before, where the page says nothing. */
-  #recall(): void {
+  /** Restores the volume and speed that the listener has chosen, unless the page sets them. */
+  #restoreSettings(): void {
     const { volume, rate } = this.#memory.kept
     if (typeof volume === 'number' && !this.hasAttribute('volume')) this.volume = volume
     if (typeof rate === 'number' && !this.hasAttribute('rate')) this.rate = rate
   }
 
-  #keepPosition(): void {
+  #storePosition(): void {
     const { track, currentTime, duration } = this
-    this.#keptAt = currentTime
+    this.#storedAt = currentTime
     if (track && this.playback?.state.status === 'ready') this.#memory.keepPosition(track, currentTime, duration)
   }
 
@@ -282,14 +282,14 @@ export class TonearmPlayer extends MediaElement {
 
   async #download(): Promise<void> {
     this.#problem = null
-    // What was said before is said anew.
+    // Clears the previous message, so that screen readers announce the next one even if it is the same.
     this.update()
     const { playback, track } = this
     if (!playback) return
     const failure = await download(() => playback.download(this.getAttribute('download') ?? ''))
     if (playback !== this.playback || track?.id !== this.track?.id) return
     if (failure) this.#emit('error', { code: failure.code, message: failure.message })
-    // Whatever the reason, it is the download that failed.
+    // The view shows `download_failed` for every cause.
     this.#problem = failure && 'download_failed'
     this.update()
   }

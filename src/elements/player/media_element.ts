@@ -4,15 +4,15 @@ import { setAttributes } from '../shared/dom.ts'
 import type { Overrides, PlayerTexts } from '../texts/texts.ts'
 import { readOptions } from './attributes.ts'
 
-/** The methods of a player, much like those of an audio element. Calls before there is anything to play take effect later. */
+/** The methods of a player, similar to those of an audio element. Calls before a playback exists are queued for it. */
 export abstract class MediaElement extends HTMLElement {
   protected playback: Playback | null = null
   protected options: PlaybackOptions = readOptions(this)
-  /** Calls before there was a playback, in order. */
+  /** Queued calls from before the playback existed, in order. */
   protected early: ((playback: Playback) => unknown)[] = []
   #texts: Overrides<PlayerTexts> = {}
 
-  /** Something that is shown has changed. */
+  /** Renders a change. */
   protected abstract update(): void
 
   protected setOptions(change: Partial<PlaybackOptions>): void {
@@ -21,35 +21,35 @@ export abstract class MediaElement extends HTMLElement {
     this.update()
   }
 
-  /** Calls the playback, or the next one where there is none yet. */
-  async #ask(call: (playback: Playback) => unknown): Promise<void> {
+  /** Calls the playback, or queues the call for the next one. */
+  async #call(call: (playback: Playback) => unknown): Promise<void> {
     if (this.playback) await call(this.playback)
     else this.early.push(call)
   }
 
   play(): Promise<void> {
-    return this.#ask((playback) => playback.play())
+    return this.#call((playback) => playback.play())
   }
   pause(): void {
-    void this.#ask((playback) => playback.pause())
+    void this.#call((playback) => playback.pause())
   }
   seek(seconds: number): Promise<void> {
-    return this.#ask((playback) => playback.seek(seconds))
+    return this.#call((playback) => playback.seek(seconds))
   }
   next(): Promise<void> {
-    return this.#ask((playback) => playback.next())
+    return this.#call((playback) => playback.next())
   }
   previous(): Promise<void> {
-    return this.#ask((playback) => playback.previous())
+    return this.#call((playback) => playback.previous())
   }
-  /** Plays a track by its id, or its number from 1. */
+  /** Plays a track by its id or its number, counted from 1. */
   select(track: string | number): void {
-    void this.#ask((playback) => playback.selectTrack(String(track)))
+    void this.#call((playback) => playback.selectTrack(String(track)))
   }
-  /** Pauses after some minutes, or at the end of the track; null cancels it. */
+  /** Sets the sleep timer: pauses after some minutes or at the end of the track. Null cancels it. */
   sleep(minutes: number | 'track' | null): void {
     const at = typeof minutes === 'number' ? Date.now() + minutes * 60_000 : minutes
-    void this.#ask((playback) => playback.sleepAt(at))
+    void this.#call((playback) => playback.sleepAt(at))
   }
 
   get paused(): boolean {
@@ -82,23 +82,23 @@ export abstract class MediaElement extends HTMLElement {
   set rate(rate: number) {
     this.setOptions({ rate: Math.min(2, Math.max(0.5, rate ?? 1)) })
   }
-  /** The track that is shown. */
+  /** The current track. */
   get track(): SessionTrack | null {
     const { state } = this.playback ?? {}
     return state?.session?.tracks[state.index] ?? null
   }
-  /** As the attribute: frameworks set a property where there is one. */
+  /** Sets the attribute. Frameworks prefer the property if there is one. */
   set track(track: string | number | null) {
     setAttributes(this, { track })
   }
   get tracks(): readonly SessionTrack[] {
     return this.playback?.state.session?.tracks ?? []
   }
-  /** The index of the variant that plays. */
+  /** The index of the variant that is loaded. */
   get variant(): string | null {
     return this.playback?.state.loaded?.variant ?? null
   }
-  /** Texts that replace the player's own; see docs/player.md for their names. */
+  /** Texts that override the player's own; see docs/player.md for their names. */
   get texts(): Overrides<PlayerTexts> {
     return this.#texts
   }

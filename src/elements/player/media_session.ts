@@ -15,14 +15,14 @@ const ACTIONS = [
 ] as const
 type Handlers = Partial<Record<(typeof ACTIONS)[number], MediaSessionActionHandler | null>>
 
-/** The player that has the lock screen: a page has one, and whoever played last keeps it until it leaves. */
+/** The player that controls the lock screen. A page has one lock screen; the last player to start keeps it until `leave`. */
 let owner: Player | null = null
 
-/** The lock screen, media keys and headphones of a player (Media Session). */
+/** Connects a player to the lock screen, media keys and headphones (Media Session). */
 export class LockScreen {
   readonly #player: Player
   readonly #session = navigator.mediaSession as MediaSession | undefined
-  /** The play view or the track whose names are shown. */
+  /** The play view or track in the current metadata. */
   #shown: unknown = null
   #hasNext: boolean | null = null
 
@@ -42,7 +42,7 @@ export class LockScreen {
   update(state: State, hasNext: boolean): void {
     const [session, player] = [this.#session, this.#player]
     const isPlaying = isSounding(state)
-    // A silent player leaves the lock screen to others.
+    // A player that is not playing does not take over the lock screen.
     if (!session || (!isPlaying && owner !== player)) return
     if (owner !== player) this.#shown = this.#hasNext = null
     owner = player
@@ -68,7 +68,7 @@ export class LockScreen {
   }
 }
 
-/** What the lock screen shows of a track. */
+/** Returns the lock screen's metadata of the current track. */
 function metadataOf(state: State): MediaMetadataInit {
   const { title, subtitle, album } = namesOf(state)
   const covers = Object.values(state.view?.cover_image ?? {})
@@ -100,7 +100,7 @@ function setHandlers(session: MediaSession, handlers: Handlers): void {
     try {
       session.setActionHandler(name, handlers[name] ?? null)
     } catch {
-      // This browser does not know the action.
+      // The browser does not support the action.
     }
   }
 }

@@ -1,18 +1,18 @@
-/** What a listener finds again after a reload: volume, speed, and the place in long tracks. It stays on their machine. */
+/** Restores volume, speed, and the position in long tracks after a reload. The data stays in the listener's browser. */
 
 export interface Kept {
   volume?: number
   rate?: number
-  /** By the track's id: seconds, and when that was. */
+  /** By track id: the position in seconds, and when it was stored. */
   positions?: Record<string, [position: number, at: number]>
 }
 
 const KEY = 'tonearm.player'
-/** Seconds from which on a track is long: a mix, an episode, a chapter. */
+/** Seconds from which a track counts as long: a mix, an episode, a chapter. */
 export const LONG = 600
-/** So close to either end nobody wants to go on. */
+/** A position this close to either end of a track is not restored, in seconds. */
 const EDGE = 30
-const MOST = 50
+const MAX_POSITIONS = 50
 
 export class Memory {
   readonly #isOn: () => boolean
@@ -29,7 +29,7 @@ export class Memory {
       const kept: unknown = JSON.parse(this.#storage().getItem(KEY) ?? '{}')
       return typeof kept === 'object' && kept !== null ? kept : {}
     } catch {
-      // Frames of other origins may have no storage.
+      // Cross-origin frames may have no storage.
       return {}
     }
   }
@@ -39,11 +39,11 @@ export class Memory {
     try {
       this.#storage().setItem(KEY, JSON.stringify({ ...this.kept, ...change }))
     } catch {
-      // As above, or it is full.
+      // As above, or the storage is full.
     }
   }
 
-  /** Seconds at which a track was left; 0 for one that is short or was heard to its end. */
+  /** Returns the stored position of a track in seconds; 0 for a short track or one that was played to its end. */
   positionOf({ id, duration }: { id: string; duration: number }): number {
     const position = this.kept.positions?.[id]?.[0] ?? 0
     return duration >= LONG && position > EDGE && position < duration - EDGE ? position : 0
@@ -55,7 +55,7 @@ export class Memory {
     const isWithin = position > EDGE && position < duration - EDGE
     const newest = Object.entries(others)
       .toSorted(([, a], [, b]) => b[1] - a[1])
-      .slice(0, MOST - 1)
+      .slice(0, MAX_POSITIONS - 1)
     this.keep({ positions: { ...Object.fromEntries(newest), ...(isWithin && { [track.id]: [position, now] }) } })
   }
 }

@@ -4,8 +4,8 @@ import type { PlayerTexts } from '../texts/texts.ts'
 import css from './menu.css'
 
 /**
- * The menu behind one button: a link to share, the sleep timer, other devices, the list of keys. It is loaded when it is first opened, and
- * imports no code of the player, so that the player stays one file: the player passes what both use.
+ * The menu: a link to share, the sleep timer, other devices, the list of keys. It is loaded when it is first opened. It imports no code of
+ * the player, which would split the player's bundle; the player passes the shared functions as `Kit`.
  */
 
 export { css }
@@ -20,7 +20,7 @@ interface Kit {
 
 export interface MenuModel {
   texts: PlayerTexts
-  /** The link to share without a time; null when nothing is shared. */
+  /** The link to share, without a time; null if sharing is off. */
   link: string | null
   sleep: number | 'track' | null
   hasRemote: boolean
@@ -50,7 +50,8 @@ export class Menu {
   readonly #keyList: HTMLElement
   readonly #keys: HTMLDetailsElement
   #model: MenuModel | null = null
-  #written = ''
+  /** Key of the rendered texts. */
+  #rendered = ''
 
   constructor(kit: Kit, commands: Commands, opener: HTMLButtonElement) {
     const { element, button } = kit
@@ -86,11 +87,11 @@ export class Menu {
     this.root.addEventListener('toggle', () =>
       this.root.querySelector<HTMLElement>(':is(input, select):not([hidden] *)')?.focus(),
     )
-    // From now on the browser opens and closes it; a press while it is open would otherwise do both.
+    // The browser opens and closes it from now on. With a click handler, a press on the open menu would close and reopen it.
     opener.popoverTargetElement = this.root
   }
 
-  /** Opens or closes it; `keys` opens the list of keys. */
+  /** Opens or closes the menu; `keys` expands the list of keys. */
   toggle(keys: boolean): void {
     if (keys) this.#keys.open = true
     this.root.togglePopover()
@@ -102,15 +103,15 @@ export class Menu {
     this.#kit.setAttributes(this.root, { 'aria-label': texts.more })
     this.#share.hidden = link === null
     this.#remote.hidden = !hasRemote
-    this.#write(texts, model.skip)
+    this.#render(texts, model.skip)
     const value = sleep === null ? 'off' : sleep === 'track' ? 'track' : this.#sleep.value
     if (this.#sleep.value !== value) this.#sleep.value = value
   }
 
-  #write(texts: PlayerTexts, skip: readonly [number, number]): void {
+  #render(texts: PlayerTexts, skip: readonly [number, number]): void {
     const key = JSON.stringify([texts, skip])
-    if (key === this.#written) return
-    this.#written = key
+    if (key === this.#rendered) return
+    this.#rendered = key
     this.#kit.setAttributes(this.#link, { 'aria-label': texts.link })
     this.#copy.textContent = texts.copy
     this.#sleepLabel.textContent = texts.sleepTimer
@@ -150,7 +151,7 @@ export class Menu {
     try {
       await navigator.clipboard.writeText(this.#link.value)
     } catch {
-      // Frames may not; what is selected can be copied by hand.
+      // Frames may not be allowed to. The text is selected, so the listener can copy it.
       return
     }
     this.#copy.textContent = this.#model?.texts.copied ?? ''
@@ -159,18 +160,18 @@ export class Menu {
 
 const sleepOf = (value: string) => (value === 'off' ? null : value === 'track' ? value : Number(value))
 
-/** A link to a time; tracks are numbered from 1. */
+/** Adds a time to the hash of a link. */
 export function withTime(link: string, seconds: number): string {
   const url = new URL(link)
-  const given = new URLSearchParams(url.hash.slice(1))
-  given.set('t', String(Math.floor(seconds)))
-  url.hash = given.toString()
+  const params = new URLSearchParams(url.hash.slice(1))
+  params.set('t', String(Math.floor(seconds)))
+  url.hash = params.toString()
   return url.href
 }
 
 const EDGE = 8
 
-/** Puts a popover below or above its button, or over everything in a small frame. */
+/** Positions a popover below or above its button, or over everything in a small frame. */
 function place({ style }: HTMLElement, anchor: HTMLElement): void {
   const { top, bottom, right } = anchor.getBoundingClientRect()
   const [above, below] = [top, innerHeight - bottom].map((room) => room - 2 * EDGE) as [number, number]
@@ -182,7 +183,7 @@ function place({ style }: HTMLElement, anchor: HTMLElement): void {
   style.maxHeight = `${isTight ? innerHeight - 2 * EDGE : isBelow ? below : above}px`
 }
 
-/** The keys, and what they do in the words of the buttons. */
+/** Returns the keys with their descriptions, which reuse the labels of the buttons. */
 function keysOf(
   texts: PlayerTexts,
   [back, forward]: readonly [number, number],

@@ -4,11 +4,11 @@ import { button, element, setAttributes } from '../shared/dom.ts'
 /** A row of a list. */
 export interface Row {
   title: string | null
-  /** Seconds, shown at its end. */
+  /** Seconds, shown at the end of the row. */
   time: number | null
 }
 
-/** The row of a track. */
+/** Returns the row of a track. */
 export const rowOf = ({ player_title: title, duration }: { player_title: string | null; duration: number }): Row => ({
   title,
   time: duration > 0 ? duration : null,
@@ -19,14 +19,15 @@ interface Names {
   row: string
 }
 
-/** Tracks or chapters as a list of buttons; the arrow keys go up and down in it. */
+/** Tracks or chapters as a list of buttons. The arrow keys move the focus. */
 export class TrackList {
   readonly root: HTMLElement
   readonly #names: Names
   readonly #onSelect: (index: number) => void
-  /** What the rows say, and the one that is marked. */
-  #shown = ''
-  #marked = -1
+  /** The rendered rows as JSON. */
+  #rendered = ''
+  /** Index of the row that is marked as current. */
+  #current = -1
   #rows: HTMLButtonElement[] = []
 
   constructor(names: Names, onSelect: (index: number) => void) {
@@ -42,13 +43,13 @@ export class TrackList {
     })
   }
 
-  /** Shows which row plays; the rows are made anew only when there are others, so that the focus stays in rows that stay. */
+  /** Renders the rows and marks the current one. Unchanged rows are not rebuilt, so they keep the focus. */
   update(rows: readonly Row[], current: number, label: string): void {
     setAttributes(this.root, { 'aria-label': label })
-    const texts = JSON.stringify(rows)
-    if (texts !== this.#shown) this.#show(rows, texts)
-    if (this.#marked === current) return
-    this.#marked = current
+    const json = JSON.stringify(rows)
+    if (json !== this.#rendered) this.#render(rows, json)
+    if (this.#current === current) return
+    this.#current = current
     const { row } = this.#names
     for (const [i, each] of this.#rows.entries()) {
       const isCurrent = i === current
@@ -58,9 +59,9 @@ export class TrackList {
     }
   }
 
-  #show(rows: readonly Row[], texts: string): void {
-    this.#shown = texts
-    this.#marked = -1
+  #render(rows: readonly Row[], json: string): void {
+    this.#rendered = json
+    this.#current = -1
     this.root.hidden = rows.length < 2
     this.#rows = rows.map((row, index) => this.#row(row, index))
     this.root.replaceChildren(...this.#rows.map((row) => element('li', {}, row)))
@@ -74,7 +75,7 @@ export class TrackList {
     return button('track', () => this.#onSelect(index), number, mark, name, length)
   }
 
-  /** Scrolls the list, and nothing but the list, until a row is seen. */
+  /** Scrolls a row into view. Unlike `scrollIntoView`, scrolls only the list. */
   #reveal(row: HTMLElement): void {
     const list = this.root
     const top = row.offsetTop - list.offsetTop

@@ -19,7 +19,7 @@ const RATES = [0.5, 0.75, 1, 1.25, 1.5, 1.75, 2]
 const NO_LEVELS: readonly number[] = []
 const NO_CHAPTERS: readonly Chapter[] = []
 
-/** Everything that the view shows. */
+/** The input of the view. */
 export interface Model {
   state: State
   options: PlaybackOptions
@@ -27,20 +27,20 @@ export interface Model {
   locale: string
   isWaiting: boolean
   isDownloadable: boolean
-  /** The code of what went wrong beside playing. */
+  /** Code of a problem that does not affect playback, such as a failed download. */
   problem: string | null
   duration: number
   hasNext: boolean
   /** Seconds that the skip buttons go back and forward. */
   skip: readonly [number, number]
   hasSkip: boolean
-  /** The link to share, if the page shares one. */
+  /** The link to share; null if sharing is off. */
   link: string | null
-  /** Whether there are other devices to play on. */
+  /** Whether other devices to play on are available. */
   hasRemote: boolean
 }
 
-/** The player's shadow tree, and how it is brought up to date. */
+/** Builds and updates the shadow tree of the player. */
 export class PlayerView {
   readonly root: HTMLElement
   readonly waveform: TonearmWaveform = element('tonearm-waveform', { part: 'waveform', class: 'waveform' })
@@ -72,7 +72,7 @@ export class PlayerView {
   readonly #subtitle = element('p', { part: 'subtitle', class: 'subtitle', dir: 'auto' })
   readonly #chapter = element('span', { part: 'chapter-title', class: 'chapter' })
   readonly #now = element('span', { part: 'current-time', class: 'now' })
-  readonly #whole = element('span', { part: 'duration', class: 'whole' })
+  readonly #duration = element('span', { part: 'duration', class: 'whole' })
   readonly #message = element('span', {})
   readonly #retry = button('retry', () => this.#commands.retry())
   readonly #status = element('div', { part: 'status', class: 'status', role: 'status' }, this.#message, this.#retry)
@@ -86,7 +86,7 @@ export class PlayerView {
 
   constructor(commands: Commands) {
     this.#commands = commands
-    // There is no menu without popovers.
+    // The menu needs popovers.
     this.#more.hidden = !('popover' in HTMLElement.prototype)
     this.root = this.#build()
     this.#cover.addEventListener('error', () => (this.#cover.hidden = true))
@@ -110,7 +110,7 @@ export class PlayerView {
       { part: 'base', class: 'base', tabindex: -1 },
       row('art', this.#cover),
       row('titles', this.#album, this.#title, this.#subtitle),
-      row('timeline', this.waveform, row('times', this.#now, this.#chapter, this.#whole)),
+      row('timeline', this.waveform, row('times', this.#now, this.#chapter, this.#duration)),
       row(
         'controls',
         row(
@@ -149,7 +149,7 @@ export class PlayerView {
     this.#menu?.update({ ...model, sleep: state.sleep, time })
   }
 
-  /** Opens the menu, or closes it. */
+  /** Opens or closes the menu. */
   async openMenu(keys = false): Promise<void> {
     if (this.#more.hidden || !this.#model) return
     if (!this.#menu) {
@@ -167,11 +167,11 @@ export class PlayerView {
   showTime(time: number, duration: number): void {
     this.waveform.currentTime = time
     setText(this.#now, clock(time))
-    setText(this.#whole, clock(duration))
+    setText(this.#duration, clock(duration))
     this.#showChapter(time)
   }
 
-  /** Which chapter plays. */
+  /** Shows the current chapter. */
   #showChapter(time: number): void {
     const at = chapterAt(this.#chapters, time)
     setTitle(this.#chapter, this.#chapters[at]?.title ?? '')
@@ -243,7 +243,7 @@ export class PlayerView {
 
   #showStatus({ state, texts, problem }: Model): void {
     const text = messageOf(state, texts) || (problem ? (texts.errors[problem] ?? texts.status.failed) : '')
-    // Screen readers say again what is written again.
+    // Only when it changes, because screen readers repeat text that is written again.
     setText(this.#message, text)
     setAttributes(this.#status, { hidden: text === '' })
     setText(this.#retry, texts.retry)
@@ -251,13 +251,13 @@ export class PlayerView {
   }
 }
 
-/** What is said in place of sound: of the failure itself, where there is a sentence for its code. */
+/** Returns the message of the status, or the text for the error code if there is one. Empty while the player works. */
 function messageOf({ status, code }: State, texts: PlayerTexts): string {
   if (status === 'ready' || status === 'loading') return ''
   return (status === 'failed' && code && texts.errors[code]) || texts.status[status]
 }
 
-/** Another address of the same picture, as every play view brings one, must not make it load again. */
+/** Shows a cover. Every play view has another signed URL for the same picture, so only a change of the path reloads it. */
 function showCover(cover: HTMLImageElement, url: string | undefined): void {
   const path = url?.split('?')[0] ?? ''
   if (cover.dataset.path === path) return

@@ -2,15 +2,15 @@ import { clock } from '../../contract/facts.ts'
 
 export { clock }
 
-/** `75.4` → `1 minute 15 seconds` in a language, for screen readers: many read `1:15` as a time of day. */
+/** Formats `75.4` as `1 minute 15 seconds` in a language. For screen readers, because many read `1:15` as a time of day. */
 export function spoken(seconds: number, locale: string): string {
   const parts = clock(seconds).split(':').map(Number)
-  const said = ['hour', 'minute', 'second']
+  const words = ['hour', 'minute', 'second']
     .slice(-parts.length)
     .flatMap((unit, i) =>
       parts[i] || (unit === 'second' && seconds < 60) ? formatOf(locale, unit).format(parts[i]!) : [],
     )
-  return said.join(' ')
+  return words.join(' ')
 }
 
 function formatOf(locale: string, unit: string): Intl.NumberFormat {
@@ -18,7 +18,7 @@ function formatOf(locale: string, unit: string): Intl.NumberFormat {
   try {
     return new Intl.NumberFormat(locale, options)
   } catch {
-    // Not a language tag, as `en_US`.
+    // Not a valid language tag, such as `en_US`.
     return new Intl.NumberFormat('en', options)
   }
 }

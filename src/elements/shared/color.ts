@@ -19,22 +19,22 @@ export function contrast(a: string, b: string): number {
   return (light! + 0.05) / (dark! + 0.05)
 }
 
-/** A mixture: `amount` 0 gives the first color, 1 the second. */
+/** Mixes two colors: `amount` 0 returns the first, 1 the second. */
 export function mix(from: string, to: string, amount: number): string {
   const target = channels(to)
   const mixed = channels(from).map((value, i) => Math.round(value + (target[i]! - value) * amount))
   return `#${mixed.map((value) => value.toString(16).padStart(2, '0')).join('')}`
 }
 
-/** Black or white, whichever reads better on a color: always at least 4.58:1. */
+/** Returns black or white, whichever has more contrast with a color: always at least 4.58:1. */
 export const inkOn = (background: string) =>
   contrast('#ffffff', background) >= contrast('#000000', background) ? '#ffffff' : '#000000'
 
 const STEPS = 64
 
 /**
- * The color nearest to a wanted one that has a contrast of at least `ratio` with every background: it is darkened or lightened, away
- * from the first background, no further than needed. Up to 4.5 there always is one when the backgrounds are alike.
+ * Returns the nearest color with a contrast of at least `ratio` to every background. Darkens or lightens it, away from the first
+ * background, only as far as necessary. For similar backgrounds and a ratio up to 4.5, such a color always exists.
  */
 export function readable(color: string, ratio: number, ...backgrounds: [string, ...string[]]): string {
   const end = inkOn(backgrounds[0])

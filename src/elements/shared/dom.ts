@@ -3,18 +3,18 @@ const isChild = (child: Child): child is Node | string => Boolean(child)
 type Attributes = Record<string, string | number | boolean | null | undefined>
 
 /**
- * Makes an element; `true` sets an empty attribute, and nothing, `null` or `false` sets none. Text goes in as text nodes only, so
- * nothing that a user typed can become markup, and no `style` attribute is set, which a strict Content-Security-Policy would refuse.
+ * Creates an element. The value `true` sets an empty attribute; `undefined`, `null` and `false` set none. Text becomes text nodes, so user
+ * input can never become markup. Do not pass `style`: a strict Content-Security-Policy blocks it.
  */
 export function element<K extends keyof HTMLElementTagNameMap>(
   tag: K,
   attributes: Attributes = {},
   ...children: Child[]
 ): HTMLElementTagNameMap[K] {
-  const made = document.createElement(tag)
-  setAttributes(made, attributes)
-  made.append(...children.filter(isChild))
-  return made
+  const created = document.createElement(tag)
+  setAttributes(created, attributes)
+  created.append(...children.filter(isChild))
+  return created
 }
 
 /** Sets and removes attributes by the same rule as `element`. */
@@ -22,21 +22,21 @@ export function setAttributes(target: Element, attributes: Attributes): void {
   for (const [name, value] of Object.entries(attributes)) {
     const text = value === true ? '' : String(value)
     if ((value ?? false) === false) target.removeAttribute(name)
-    // Writing the same value again would wake mutation observers.
+    // Writing the same value would trigger mutation observers.
     else if (target.getAttribute(name) !== text) target.setAttribute(name, text)
   }
 }
 
-/** A button with a label for screen readers and an icon or a text inside. */
+/** Creates a button around an icon or a text. The last word of `part` is also its class. */
 export function button(part: string, onclick: () => void, ...children: Child[]): HTMLButtonElement {
-  const made = element('button', { type: 'button', part, class: part.split(' ').at(-1) ?? '' }, ...children)
-  made.addEventListener('click', onclick)
-  return made
+  const created = element('button', { type: 'button', part, class: part.split(' ').at(-1) ?? '' }, ...children)
+  created.addEventListener('click', onclick)
+  return created
 }
 
 const SVG = 'http://www.w3.org/2000/svg'
 
-/** A 24 × 24 icon from the data of one path; screen readers skip it. */
+/** Creates a 24 × 24 icon from the data of one path. Hidden from screen readers. */
 export function icon(path: string): SVGSVGElement {
   const svg = document.createElementNS(SVG, 'svg')
   setAttributes(svg, { viewBox: '0 0 24 24', 'aria-hidden': 'true', focusable: 'false' })
@@ -46,35 +46,35 @@ export function icon(path: string): SVGSVGElement {
   return svg
 }
 
-/** Writes text where it is another one. */
+/** Sets the text if it differs. */
 export function setText(target: HTMLElement, text: string): void {
   if (target.textContent !== text) target.textContent = text
 }
 
-/** Writes text of any direction; its alignment is the element's. */
+/** Sets text of any direction. It is isolated in a `<bdi>`, so the element keeps its alignment. */
 export function setTitle(target: HTMLElement, text: string): void {
   if (target.textContent !== text) target.replaceChildren(...(text ? [element('bdi', {}, text)] : []))
 }
 
-/** Sets the name that screen readers say and a mouse shows, and another icon. */
+/** Sets the accessible name and the tooltip of a button, and optionally its icon. */
 export function setLabel(target: HTMLButtonElement, text: string, path?: string): void {
   setAttributes(target, { 'aria-label': text, title: text })
   if (path) setAttributes(target.querySelector('path')!, { d: path })
 }
 
-/** A style sheet for a shadow root. A Content-Security-Policy without 'unsafe-inline' blocks `<style>`, but not constructed sheets. */
+/** Creates a style sheet for a shadow root. A Content-Security-Policy without 'unsafe-inline' blocks `<style>`, but not constructed sheets. */
 export function sheet(css: string): CSSStyleSheet {
-  const made = new CSSStyleSheet()
-  made.replaceSync(css)
-  return made
+  const created = new CSSStyleSheet()
+  created.replaceSync(css)
+  return created
 }
 
-/** Registers an element unless the page knows it already: two bundles may both contain it. */
+/** Registers an element unless it is already defined: two bundles may both contain it. */
 export function define(tag: string, element: CustomElementConstructor): void {
   if (!customElements.get(tag)) customElements.define(tag, element)
 }
 
-/** Sets again what a page has set before the element was defined: until then such properties hide the accessors of its class. */
+/** Reapplies properties that a page set before the element was defined, because they hide the accessors of its class. */
 export function upgradeProperties(host: HTMLElement): void {
   for (const name of Object.keys(host)) {
     if (!(name in Object.getPrototypeOf(host))) continue

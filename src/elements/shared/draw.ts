@@ -1,15 +1,15 @@
-/** Levels in, pixels out, no state. All measures are device pixels. */
+/** Draws waveforms. Stateless; all measures are in device pixels. */
 
 export interface Picture {
   width: number
   height: number
-  /** Heights of the bars, 0–1, as `barHeights` gives them. */
+  /** Heights of the bars from `barHeights`, 0–1. */
   heights: readonly number[]
   bar: number
   gap: number
-  /** What has been played, 0–1. */
+  /** Played fraction, 0–1. */
   progress: number
-  /** Colors of the bars that were played, of the others, and of the line between them. */
+  /** Colors of the played bars, the unplayed bars, and the line between them. */
   played: string
   rest: string
   head: string
@@ -22,11 +22,11 @@ type Context = Pick<
   'save' | 'restore' | 'beginPath' | 'rect' | 'clip' | 'clearRect' | 'roundRect' | 'fill' | 'fillRect' | 'fillStyle'
 >
 
-/** How many bars fit into a width. */
+/** Returns how many bars fit into a width. */
 export const barCount = (width: number, bar: number, gap: number) =>
   Math.max(1, Math.floor((width + gap) / (bar + gap)))
 
-/** The heights of `count` bars: each the loudest of the levels it stands for; silence when nothing is known yet. */
+/** Returns the heights of `count` bars. Each is the loudest of its levels; 0 without levels. */
 export function barHeights(levels: readonly number[], count: number): number[] {
   return Array.from({ length: count }, (_, i) => {
     const from = Math.floor((i / count) * levels.length)
@@ -37,10 +37,10 @@ export function barHeights(levels: readonly number[], count: number): number[] {
   })
 }
 
-/** The column that a progress from 0 to 1 has reached: a whole one, so that parts drawn apart meet exactly. */
+/** Returns the column that a progress from 0 to 1 has reached; an integer, so that separately drawn parts meet exactly. */
 export const column = (progress: number, width: number) => Math.round(Math.min(1, Math.max(0, progress)) * width)
 
-/** Draws what lies between two columns, the whole picture without them; what lies beside stays untouched. */
+/** Draws the columns between `from` and `to`, by default the whole picture. Other columns are not touched. */
 export function drawWaveform(context: Context, picture: Picture, from = 0, to = picture.width): void {
   const { width, height, progress, played, rest, head, line } = picture
   const at = column(progress, width)
@@ -52,8 +52,8 @@ export function drawWaveform(context: Context, picture: Picture, from = 0, to = 
 }
 
 /**
- * The columns that change when progress goes from one value to another. Only whole bars: where a clip cuts through a round end, its
- * smoothed pixels come out differently.
+ * Returns the range of columns that a change of progress affects. The range contains only whole bars, because clipping through a rounded
+ * end changes its antialiased pixels.
  */
 export function changedColumns(before: number, after: number, picture: Picture): [number, number] {
   const { width, line, bar, gap } = picture
@@ -64,7 +64,7 @@ export function changedColumns(before: number, after: number, picture: Picture):
   return [Math.max(0, first), Math.min(width, last)]
 }
 
-/** Where the first bar begins: the bars stand in the middle of the width. */
+/** Returns the column of the first bar. The bars are centered. */
 const startOf = ({ width, heights, bar, gap }: Picture) =>
   Math.floor((width - (heights.length * (bar + gap) - gap)) / 2)
 
@@ -82,10 +82,10 @@ function drawPart(context: Context, picture: Picture, color: string, from: numbe
   const first = Math.max(0, Math.floor((from - start - bar) / pitch) + 1)
   const end = Math.min(heights.length, Math.ceil((to - start) / pitch))
   for (let i = first; i < end; i++) {
-    const tall = Math.max(bar, Math.round(heights[i]! * height))
-    // A path for each, so that its edges are the same pixels whatever is drawn beside it.
+    const barHeight = Math.max(bar, Math.round(heights[i]! * height))
+    // One path per bar, so that its edge pixels do not depend on the other bars.
     context.beginPath()
-    context.roundRect(start + i * pitch, Math.round((height - tall) / 2), bar, tall, bar / 2)
+    context.roundRect(start + i * pitch, Math.round((height - barHeight) / 2), bar, barHeight, bar / 2)
     context.fill()
   }
   context.restore()

@@ -1,4 +1,4 @@
-/** Shapes on a field of 24 × 24. */
+/** Path data of 24 × 24 icons. */
 export const ICONS = {
   play: 'M8 4.8v14.4L19.5 12z',
   pause: 'M6.5 5h4v14h-4zM13.5 5h4v14h-4z',

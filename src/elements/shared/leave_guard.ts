@@ -1,8 +1,8 @@
 const warn = (event: BeforeUnloadEvent) => event.preventDefault()
 
 /**
- * The browser asks before the page is left while something would be lost. The listener is there only then: with one, pages cannot be
- * kept for a quick way back (bfcache).
+ * Makes the browser ask before the page is left, while it is needed. The listener is removed otherwise, because it excludes the page from
+ * the back/forward cache.
  */
 export function createLeaveGuard() {
   let on = false

@@ -2,9 +2,9 @@ import type { Problem, UploadItem } from '../../client/upload/item.ts'
 import { fill, type UploaderTexts } from '../texts/texts.ts'
 import { clock } from './clock.ts'
 
-/** The sentences that go with what the upload engine says by codes: for the uploader, and for the studio. */
+/** Texts for the states and error codes of uploads, for the uploader and the studio. */
 
-/** What is said, and how numbers are written in it. */
+/** Texts, and the locale for their numbers. */
 export interface Language {
   locale: string
   texts: UploaderTexts
@@ -12,7 +12,7 @@ export interface Language {
 
 const UNITS = ['byte', 'kilobyte', 'megabyte', 'gigabyte']
 
-/** `12400000` → `12.4 MB`, in a language. */
+/** Formats `12400000` as `12.4 MB`, in a language. */
 export function formatSize(bytes: number, locale: string): string {
   const power = Math.min(UNITS.length - 1, Math.floor(Math.log10(Math.max(1, bytes)) / 3))
   const value = bytes / 1000 ** power
@@ -21,28 +21,28 @@ export function formatSize(bytes: number, locale: string): string {
   return new Intl.NumberFormat(locale, unit).format(value)
 }
 
-/** `0.456` → `45 %`, in a language; 100 % only when it is all. */
+/** Formats `0.456` as `45 %`, in a language. Rounds down, so that 100 % means complete. */
 export const formatPercent = (fraction: number, locale: string) =>
   new Intl.NumberFormat(locale, { style: 'percent' }).format(Math.floor(fraction * 100) / 100)
 
-/** Codes that mean the same to people as another. */
-const ALIKE: Record<string, string> = { storage_429: 'rate_limited', storage_503: 'rate_limited' }
+/** Codes with the same text as another code. */
+const ALIASES: Record<string, string> = { storage_429: 'rate_limited', storage_503: 'rate_limited' }
 
-/** A problem in the reader's language; what the service alone can explain stays as it says it. */
+/** Returns the text of a problem in the user's language, or else the service's message. */
 export function sentenceOf({ code, message, limit }: Problem, { texts, locale }: Language, item?: UploadItem): string {
   const { errors } = texts
-  // Of a file that was looked at, the service says what is wrong with it.
-  const isJudged = item?.status === 'failed' && message !== ''
+  // If the service examined the file, its message says what is wrong.
+  const isExamined = item?.status === 'failed' && message !== ''
   const isImage = code === 'not_accepted' && item?.file?.type.startsWith('image/')
-  const key = item?.state === 'uploaded' ? 'unfollowed' : isImage ? 'image_alone' : (ALIKE[code] ?? code)
-  const text = isJudged || !Object.hasOwn(errors, key) ? message || errors.failed || code : errors[key]!
+  const key = item?.state === 'uploaded' ? 'unfollowed' : isImage ? 'image_alone' : (ALIASES[code] ?? code)
+  const text = isExamined || !Object.hasOwn(errors, key) ? message || errors.failed || code : errors[key]!
   return fill(text, { size: formatSize(limit ?? 0, locale), origin: location.origin, name: item?.name ?? '' })
 }
 
-/** What is to be said of a file. */
+/** The displayed status of a file. */
 export interface UploadStatus {
   text: string
-  /** Of the progress bar; null when it is not known, undefined without a bar. */
+  /** Fraction of the progress bar: null if it is unknown, undefined for no bar. */
   fraction?: number | null
   isProblem?: boolean
 }
@@ -100,7 +100,7 @@ function waiting({ retryAt }: UploadItem, reason: string, texts: UploaderTexts):
 
 function processing({ status, progress }: UploadItem, problem: string, { texts, locale }: Language): UploadStatus {
   if (problem) return { text: problem, fraction: null, isProblem: true }
-  // 0 while other files are worked on.
+  // The progress is 0 while the track is queued.
   if (status === 'initializing' || !progress) return { text: texts.received, fraction: null }
   const text = status === 'fallback_processing' ? texts.processingAgain : texts.processing
   return { text: fill(text, { percent: formatPercent(progress, locale) }), fraction: progress }

@@ -3,7 +3,7 @@ import type * as english from './en.ts'
 /** A language: the texts of each element. */
 export type Language = typeof english
 
-/** All but English, each loaded when somebody speaks it. */
+/** The languages other than English, each loaded on demand. */
 const LOADERS: Record<string, () => Promise<Language>> = {
   ar: () => import('./ar.ts'),
   de: () => import('./de.ts'),
@@ -14,7 +14,10 @@ const LOADERS: Record<string, () => Promise<Language>> = {
 export const LOCALES = ['en', ...Object.keys(LOADERS)]
 const loaded = new Map<string, Language | null>()
 
-/** A language if it is here; else undefined, and `onLoad` tells when it has come. English is always here, and stands in for what is not. */
+/**
+ * Returns a language if it is loaded; otherwise returns undefined, loads it, and calls `onLoad`. English is bundled, so callers use it
+ * until then, and for unknown languages.
+ */
 export function languageOf(locale: string, onLoad: () => void): Language | undefined {
   const name = locale.split('-')[0]!
   if (!loaded.has(name) && LOADERS[name]) void load(name, LOADERS[name]).then(onLoad)
@@ -23,13 +26,13 @@ export function languageOf(locale: string, onLoad: () => void): Language | undef
 
 const loading = new Map<string, Promise<void>>()
 function load(name: string, loader: () => Promise<Language>): Promise<void> {
-  const before = loading.get(name)
-  if (before) return before
-  // One that cannot be loaded is not asked for again.
-  const now = loader().then(
+  const pending = loading.get(name)
+  if (pending) return pending
+  // A language that fails to load is not requested again.
+  const request = loader().then(
     (language) => void loaded.set(name, language),
     () => void loaded.set(name, null),
   )
-  loading.set(name, now)
-  return now
+  loading.set(name, request)
+  return request
 }

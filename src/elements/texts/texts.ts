@@ -1,6 +1,6 @@
-/** What the elements say. `{…}` are filled in. */
+/** The texts of the elements. `{…}` are placeholders. */
 
-/** Of the player. */
+/** Texts of the player. */
 export interface PlayerTexts {
   player: string
   /** The player's name for screen readers while it shows a track. */
@@ -36,16 +36,16 @@ export interface PlayerTexts {
   chapters: string
   nextChapter: string
   previousChapter: string
-  /** What stands in place of sound. */
+  /** Shown when the player cannot play, by its status. */
   status: Record<'processing' | 'offline' | 'expired' | 'empty' | 'failed', string>
-  /** What else may be said of a failure, by its code. */
+  /** Shown for some failures, by error code. */
   errors: Record<string, string>
 }
 
-/** Sentences about a number, `{n}`, by its plural category in the language. */
+/** Forms of a text with a number `{n}`, by its plural category in the language. */
 export type Plural = { other: string } & Partial<Record<Intl.LDMLPluralRule, string>>
 
-/** Of the uploader. */
+/** Texts of the uploader. */
 export interface UploaderTexts {
   uploader: string
   drop: string
@@ -55,7 +55,7 @@ export interface UploaderTexts {
   addMore: string
   limit: string
   list: string
-  // What a file is doing.
+  // Status of a file.
   waiting: string
   starting: string
   uploading: string
@@ -71,7 +71,7 @@ export interface UploaderTexts {
   processingAgain: string
   ready: string
   cancelled: string
-  // What can be done.
+  // Actions.
   pause: string
   pauseHint: string
   resume: string
@@ -84,14 +84,14 @@ export interface UploaderTexts {
   retryAll: string
   clear: string
   start: Plural
-  /** A button's label with the file it belongs to. */
+  /** Label of a button, with the file that it affects. */
   actionOn: string
   addCover: string
   changeCover: string
   coverSending: string
   coverReady: string
   coverFailed: string
-  // The whole list.
+  // All files.
   held: string
   stillSending: Plural
   total: Plural
@@ -101,27 +101,27 @@ export interface UploaderTexts {
   percentDone: string
   titleOf: string
   progressOf: string
-  /** What went wrong, by its code; of a code that is not here, what the service says. */
+  /** Errors by code. For other codes, the service's message is shown. */
   errors: Record<string, string>
 }
 
-/** Texts that a page gives in place of an element's own. */
+/** Texts of a page that override the element's own. */
 export type Overrides<T> = { [K in keyof T]?: T[K] extends string ? string : Partial<T[K]> }
 
-/** The language to speak: the first of the wanted ones that is a language tag. */
-export function pickLocale(...wanted: (string | null | undefined)[]): string {
-  for (const each of wanted) {
+/** Returns the first valid language tag, by default `en`. */
+export function pickLocale(...candidates: (string | null | undefined)[]): string {
+  for (const candidate of candidates) {
     try {
-      const [tag] = each ? Intl.getCanonicalLocales(each) : []
+      const [tag] = candidate ? Intl.getCanonicalLocales(candidate) : []
       if (tag) return tag
     } catch {
-      // Not a language tag, as `en_US`.
+      // Not a valid language tag, such as `en_US`.
     }
   }
   return 'en'
 }
 
-/** Texts with what the page gives in place of them. */
+/** Merges the texts with a page's overrides. */
 export function withOverrides<T extends object>(texts: T, overrides: Overrides<T>): T {
   const merged = Object.entries(overrides).map(([key, text]) => [
     key,
@@ -130,10 +130,10 @@ export function withOverrides<T extends object>(texts: T, overrides: Overrides<T
   return { ...texts, ...(Object.fromEntries(merged) as Partial<T>) }
 }
 
-/** Fills `{…}` in. */
+/** Fills the placeholders `{…}` of a text. Unknown ones stay. */
 export const fill = (text: string, values: Record<string, string | number>) =>
-  text.replace(/\{(\w+)\}/g, (whole, name: string) => String(values[name] ?? whole))
+  text.replace(/\{(\w+)\}/g, (placeholder, name: string) => String(values[name] ?? placeholder))
 
-/** A sentence about a number. */
+/** Fills a text with a number, in the plural form of the language. */
 export const fillNumber = (forms: Plural, n: number, locale: string, values: Record<string, string | number> = {}) =>
   fill(forms[new Intl.PluralRules(locale).select(n)] ?? forms.other, { n: n.toLocaleString(locale), ...values })

@@ -13,7 +13,7 @@ export const icons = {
   alert: 'M12 3 1.5 21h21L12 3zm1 14.5h-2v-2h2v2zm0-3.5h-2V9.5h2V14z',
 }
 
-/** A progress bar. Without a fraction it says that something goes on, but not how far it is. */
+/** Creates a progress bar. Without a fraction it is indeterminate. */
 export function createBar(part: string) {
   const fill = element('div', { class: 'fill', part: `${part}-fill` })
   const root = element(
@@ -32,11 +32,11 @@ export function createBar(part: string) {
   return { root, show }
 }
 
-/** Makes a change inside of an element; should the focused control go by it, the focus goes on to `next`, and not back to the page. */
+/** Applies a change within an element. If it hides or removes the focused control, `next` moves the focus, which would otherwise be lost. */
 export function keepFocus(within: HTMLElement, change: () => void, next: () => void): void {
   const root = within.getRootNode()
   const focused = () => (root instanceof ShadowRoot ? root.activeElement : null)
-  const concerned = within.contains(focused())
+  const hadFocus = within.contains(focused())
   change()
-  if (concerned && !focused()?.checkVisibility()) next()
+  if (hadFocus && !focused()?.checkVisibility()) next()
 }

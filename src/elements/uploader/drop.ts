@@ -1,13 +1,13 @@
-interface Takers {
+interface DropHandlers {
   onFiles: (files: File[]) => void
-  /** A picture on a row of the list is that file's cover. */
+  /** Called when an image is dropped on a row of the list. */
   onCover: (row: Element, file: File) => void
   canTakeCover: (row: Element) => boolean
   onDrag: (on: boolean) => void
 }
 
-/** Takes files that are dropped on an element. */
-export function acceptDrops(root: HTMLElement, { onFiles, onCover, canTakeCover, onDrag }: Takers): void {
+/** Accepts files that are dropped on an element. */
+export function acceptDrops(root: HTMLElement, { onFiles, onCover, canTakeCover, onDrag }: DropHandlers): void {
   let row: Element | null = null
   const mark = (next: Element | null) => {
     if (next === row) return
@@ -35,16 +35,16 @@ export function acceptDrops(root: HTMLElement, { onFiles, onCover, canTakeCover,
   root.addEventListener('drop', (event) => {
     if (!hasFiles(event.dataTransfer)) return
     event.preventDefault()
-    const on = rowBelow(event)
+    const target = rowBelow(event)
     mark(null)
     onDrag(false)
     const [picture] = event.dataTransfer.files
-    if (on && picture) onCover(on, picture)
+    if (target && picture) onCover(target, picture)
     else void gatherFiles(event.dataTransfer).then(onFiles)
   })
 }
 
-/** Whether a paste belongs to the page: somebody is writing there. */
+/** Whether the user pastes into an editable field of the page. */
 const isWriting = (event: ClipboardEvent) => {
   const [target] = event.composedPath()
   return (
@@ -52,7 +52,7 @@ const isWriting = (event: ClipboardEvent) => {
   )
 }
 
-/** Takes files that are pasted anywhere on the page, unless somebody else does. */
+/** Accepts files that are pasted anywhere on the page, unless another handler does. */
 export function acceptPastes(onFiles: (files: File[]) => void, signal: AbortSignal): void {
   const paste = (event: ClipboardEvent) => {
     if (event.defaultPrevented || isWriting(event) || !hasFiles(event.clipboardData)) return
@@ -62,9 +62,9 @@ export function acceptPastes(onFiles: (files: File[]) => void, signal: AbortSign
   document.addEventListener('paste', paste, { signal })
 }
 
-/** The files of a drop or a paste, those in dropped folders included, in the order of their names. */
+/** Returns the files of a drop or a paste, including those in dropped folders, sorted by name. */
 async function gatherFiles(data: DataTransfer): Promise<File[]> {
-  // Only while the event is handled may the items be read.
+  // The items can be read only while the event is handled.
   const sources = [...data.items].map((item) => ({ entry: item.webkitGetAsEntry?.() ?? null, file: item.getAsFile() }))
   const nested = await Promise.all(
     sources.map(async ({ entry, file }) => (entry?.isDirectory ? filesOf(entry as FileSystemDirectoryEntry) : file)),
@@ -76,10 +76,10 @@ async function filesOf(folder: FileSystemDirectoryEntry): Promise<File[]> {
   const reader = folder.createReader()
   const entries: FileSystemEntry[] = []
   for (;;) {
-    // A folder is read in portions, until one is empty.
-    const portion = await new Promise<FileSystemEntry[]>((resolve) => reader.readEntries(resolve, () => resolve([])))
-    if (portion.length === 0) break
-    entries.push(...portion)
+    // `readEntries` returns batches, and an empty one at the end.
+    const batch = await new Promise<FileSystemEntry[]>((resolve) => reader.readEntries(resolve, () => resolve([])))
+    if (batch.length === 0) break
+    entries.push(...batch)
   }
   const visible = entries
     .filter(({ name }) => !name.startsWith('.'))
@@ -96,7 +96,7 @@ const fileOf = (entry: FileSystemFileEntry) =>
   new Promise<File | null>((resolve) =>
     entry.file(
       (file) => {
-        // Where it lies, as files say that were chosen with their folder: its cover lies beside it.
+        // The path, as files have it that were chosen with their folder. It is needed to find the cover in the same folder.
         Object.defineProperty(file, 'webkitRelativePath', { value: entry.fullPath.slice(1) })
         resolve(file)
       },
@@ -104,9 +104,9 @@ const fileOf = (entry: FileSystemFileEntry) =>
     ),
   )
 
-/** Whether something that is dragged brings files. */
+/** Whether a drag or a paste contains files. */
 const hasFiles = (data: DataTransfer | null): data is DataTransfer => data?.types.includes('Files') ?? false
 
-/** Whether it is one picture; its name and bytes are hidden until it is dropped. */
+/** Whether a drag is a single image. Its name and bytes are hidden until it is dropped. */
 const isOnePicture = ({ items }: DataTransfer) =>
   items.length === 1 && items[0]!.kind === 'file' && items[0]!.type.startsWith('image/')

@@ -16,21 +16,21 @@ import css from './uploader.css'
 const styles = sheet(css)
 const CONCURRENCY = 3
 const MAX_CONCURRENCY = 6
-/** Seconds until the next attempt are counted down. */
+/** Milliseconds between updates of the countdown to the next attempt. */
 const TICK = 1000
 
 /**
- * `<tonearm-uploader>`: takes audio files and brings them into a collection, each as a track.
+ * `<tonearm-uploader>`: uploads audio files into a collection, each as a track.
  *
  * @attr api-key - an uploader key, with `collection-id` or `upload-session-id`
- * @attr base-url - where the service is; without it, where this script came from
- * @attr accept, max-size - what is taken, as `<input accept>`; a size such as `500MB`
- * @attr concurrency - files at the same time, 1–6; 3 without it
+ * @attr base-url - URL of the service; by default the origin of this script
+ * @attr accept, max-size - accepted files, as `<input accept>`; a size such as `500MB`
+ * @attr concurrency - files at the same time, 1–6; 3 by default
  * @attr manual - files wait for the button, or for `start()`
- * @attr edit-titles - a field for the title of each file, until it is sent
+ * @attr edit-titles - shows a field for the title of each file, until it is sent
  * @attr theme - `auto`, `light` or `dark`
  * @attr accent - `#RRGGBB`
- * @attr locale - BCP 47; without it the page's language
+ * @attr locale - BCP 47; by default the page's language
  * @fires tonearm-file-*, tonearm-upload-*, tonearm-track-*, tonearm-cover-*, tonearm-queue-complete - see events.ts
  */
 export class TonearmUploader extends HTMLElement {
@@ -41,15 +41,15 @@ export class TonearmUploader extends HTMLElement {
 
   #texts: Overrides<UploaderTexts> = {}
   #describe: (file: File) => Description = () => ({})
-  /** Null: to be read again. */
-  #known: Appearance | null = null
+  /** Cached result of `#appearance`. */
+  #cached: Appearance | null = null
   #guard = createLeaveGuard()
   #tick: ReturnType<typeof setInterval> | undefined
   #connected = new AbortController()
   #queue = new UploadQueue(this.#options(), {
     onEvent: (type, item, detail) => this.#onEvent(type, item, detail),
     onQueueEvent: (type, detail) => {
-      this.#view.announcer.tell(type, this.#queue.items, this.#appearance)
+      this.#view.announcer.report(type, this.#queue.items, this.#appearance)
       this.#dispatch(type, 'code' in detail ? inWords(detail, this.#appearance) : detail)
     },
     onChange: (item) => this.#onChange(item),
@@ -89,7 +89,7 @@ export class TonearmUploader extends HTMLElement {
     if (this.isConnected && /^(base-url|collection-id|upload-session-id)$/.test(name)) void this.#queue.restore()
   }
 
-  /** Replaces texts, also for languages that are not here. */
+  /** Texts that override the element's own, for example in another language. */
   get texts(): Overrides<UploaderTexts> {
     return this.#texts
   }
@@ -98,7 +98,7 @@ export class TonearmUploader extends HTMLElement {
     this.refresh()
   }
 
-  /** What is kept with the track of a file. */
+  /** Returns the fields that are stored with the track of a file. */
   get describe(): (file: File) => Description {
     return this.#describe
   }
@@ -106,32 +106,32 @@ export class TonearmUploader extends HTMLElement {
     this.#describe = describe
   }
 
-  /** Reads the attributes and texts again, after a change within `texts` or of the page's language. */
+  /** Rereads the attributes and texts. Call it after a change within `texts` or of the page's language. */
   refresh(): void {
-    this.#known = null
+    this.#cached = null
     this.#view.update()
   }
 
-  /** The files of the list, as they are now. */
+  /** Snapshots of the files in the list. */
   get files(): FileView[] {
     return this.#queue.items.map((item) => viewOf(item, this.#appearance))
   }
 
-  /** Adds files to the list; answers their ids. */
+  /** Adds files to the list and returns their ids. */
   addFiles(files: Iterable<File>): string[] {
     const added = this.#queue.add(files)
-    const taken = added.filter(({ state }) => state !== 'rejected').length
+    const accepted = added.filter(({ state }) => state !== 'rejected').length
     const { texts, locale } = this.#appearance
-    if (taken > 0) this.#view.announcer.say(fillNumber(texts.added, taken, locale))
+    if (accepted > 0) this.#view.announcer.say(fillNumber(texts.added, accepted, locale))
     return added.map(({ id }) => id)
   }
 
-  /** Begins, after `manual` or after an error that stopped everything. */
+  /** Starts the uploads: those that `manual` holds back, and again after an error that stopped all files. */
   start(): void {
     this.#queue.start()
   }
 
-  /** Pauses one file, or holds back all that have not begun. */
+  /** Pauses one file, or holds back all files that have not started. */
   pause(id?: string): void {
     if (id === undefined) this.#queue.pauseAll()
     else this.#find(id).forEach((item) => this.#queue.pause(item))
@@ -142,33 +142,33 @@ export class TonearmUploader extends HTMLElement {
     else this.#queue.resume(...this.#find(id))
   }
 
-  /** Cancels one file, or all that have not arrived yet. */
+  /** Cancels one file, or all incomplete uploads. */
   cancel(id?: string): void {
     this.#queue.cancel(...(id === undefined ? this.#queue.items : this.#find(id)))
   }
 
-  /** Tries one file again, or all that failed. */
+  /** Retries one file, or all failed files. */
   retry(id?: string): void {
     if (id === undefined) this.#queue.retryFailed()
     else this.#find(id).forEach((item) => this.#queue.retry(item))
   }
 
-  /** Uses a picture as the cover of a file's track. */
+  /** Sets the cover of a file's track. */
   addCover(id: string, picture: File): void {
     this.#find(id).forEach((item) => this.#queue.addCover(item, picture))
   }
 
-  /** Gives a file of the list again: one that was interrupted, or has changed since it was chosen. */
+  /** Provides the file of an item again, after an interruption or a change on disk. */
   chooseFile(id: string, file: File): void {
     this.#find(id).forEach((item) => this.#queue.choose(item, file))
   }
 
-  /** Takes a file from the list; what is on its way is cancelled. */
+  /** Removes a file from the list and cancels its upload. */
   removeFile(id: string): void {
     this.#queue.remove(...this.#find(id))
   }
 
-  /** Empties the list; what is on its way is cancelled. */
+  /** Empties the list and cancels all uploads. */
   clear(): void {
     this.#queue.remove(...this.#queue.items)
   }
@@ -193,20 +193,20 @@ export class TonearmUploader extends HTMLElement {
     }
   }
 
-  /** How the attributes and properties read now. */
+  /** The settings from the attributes and properties. */
   get #appearance(): Appearance {
-    if (this.#known) return this.#known
+    if (this.#cached) return this.#cached
     const { accept = DEFAULT_ACCEPT, maxSize = null } = this.#options()
     const inherited = this.closest('[lang]')?.getAttribute('lang')
     const locale = pickLocale(this.getAttribute('locale'), inherited, navigator.language)
-    // English until the language has come.
-    const own = languageOf(locale, () => this.refresh())?.uploader ?? english
+    // English until the language has loaded.
+    const texts = withOverrides(languageOf(locale, () => this.refresh())?.uploader ?? english, this.texts)
     const editsTitles = this.hasAttribute('edit-titles')
-    return (this.#known = { accept, maxSize, editsTitles, locale, texts: withOverrides(own, this.texts) })
+    return (this.#cached = { accept, maxSize, editsTitles, locale, texts })
   }
 
   #onEvent<K extends keyof UploadEvents>(type: K, item: UploadItem, detail: UploadEvents[K]): void {
-    this.#view.announcer.tell(type, this.#queue.items, this.#appearance, item)
+    this.#view.announcer.report(type, this.#queue.items, this.#appearance, item)
     this.#dispatch(type, detailOf(detail, item, this.#appearance))
   }
 
@@ -218,9 +218,9 @@ export class TonearmUploader extends HTMLElement {
     if (item) this.#view.updateItem(item)
     else this.#view.update()
     const { items } = this.#queue
-    // Taken out of the page, it can only lose what is under way.
+    // Outside of the document, only active uploads can be lost.
     const unsent = this.isConnected ? 'isUnsent' : 'isActive'
-    this.#guard(items.some((one) => one[unsent] || one.cover?.state === 'uploading'))
+    this.#guard(items.some((item) => item[unsent] || item.cover?.state === 'uploading'))
     const counting = items.some(({ state, retryAt }) => state === 'waiting' && retryAt !== null)
     if (counting) this.#tick ??= setInterval(() => this.#view.update(), TICK)
     else {
@@ -230,19 +230,19 @@ export class TonearmUploader extends HTMLElement {
   }
 }
 
-/** The service's own color. */
+/** The default accent. */
 const ACCENT = '#B5541A'
 const TEXT_CONTRAST = 4.5
-/** The grounds that the accent meets, as in uploader.css: cards and fields. */
-const GROUNDS: Record<string, [string, string]> = { light: ['#f3f3f5', '#ffffff'], dark: ['#24272e', '#17191e'] }
+/** Backgrounds of the accent, as in uploader.css: cards and fields. */
+const BACKGROUNDS: Record<string, [string, string]> = { light: ['#f3f3f5', '#ffffff'], dark: ['#24272e', '#17191e'] }
 
 /**
- * Sets the accent on an element as custom properties, for light and dark: moved towards black or white until text in it reads well
- * (WCAG 2.2, 1.4.3). Set through the CSSOM, which a strict Content-Security-Policy allows.
+ * Sets the accent as custom properties of an element, for light and dark. It is darkened or lightened until it has enough contrast for
+ * text (WCAG 2.2, 1.4.3). Uses the CSSOM, which a strict Content-Security-Policy allows.
  */
-function setAccent(target: HTMLElement, wanted: string | null): void {
-  for (const [name, grounds] of Object.entries(GROUNDS)) {
-    const color = readable(isHex(wanted) ? wanted : ACCENT, TEXT_CONTRAST, ...grounds)
+function setAccent(target: HTMLElement, accent: string | null): void {
+  for (const [name, backgrounds] of Object.entries(BACKGROUNDS)) {
+    const color = readable(isHex(accent) ? accent : ACCENT, TEXT_CONTRAST, ...backgrounds)
     target.style.setProperty(`--_accent-${name}`, color)
     target.style.setProperty(`--_ink-${name}`, inkOn(color))
   }

@@ -2,26 +2,26 @@ import type { Problem, QueueEvents, UploadEvents, UploadItem, UploadState } from
 import type { TrackStatus } from '../../contract/track.ts'
 import { type Language, sentenceOf } from '../shared/upload_status.ts'
 
-/** What pages are told of a file; a snapshot. Sentences are in the language of the element. */
+/** A snapshot of a file for the page. Texts are in the language of the element. */
 export interface FileView {
   id: string
-  /** Null of an interrupted one, until it is chosen again. */
+  /** Null while the upload is interrupted, until the user chooses the file again. */
   file: File | null
   name: string
   /** Bytes. */
   size: number
   state: UploadState
-  /** Of the bytes, 0–1. */
+  /** Fraction of the bytes that are sent, 0–1. */
   fraction: number
   trackId: string | null
   uploadSessionId: string | null
   status: TrackStatus | null
-  /** Of the processing, 0–1. */
+  /** Progress of the processing, 0–1. */
   progress: number | null
   problem: { code: string; message: string } | null
 }
 
-/** What the `detail` of each event holds, by its name without `tonearm-`. */
+/** The `detail` of each event, by its name without `tonearm-`. */
 export type EventDetails = { [K in keyof UploadEvents]: FileView & UploadEvents[K] } & QueueEvents
 
 /** For typed listeners: `UploaderEventMap['tonearm-track-ready']` is a `CustomEvent` with that detail. */
@@ -41,7 +41,7 @@ export const viewOf = (item: UploadItem, language: Language): FileView => ({
   problem: item.problem && inWords(item.problem, language, item),
 })
 
-/** The detail of an event about a file. */
+/** Returns the detail of an event about a file. */
 export function detailOf<K extends keyof UploadEvents>(
   detail: UploadEvents[K],
   item: UploadItem,

@@ -6,7 +6,7 @@ import { fill, type UploaderTexts } from '../texts/texts.ts'
 import { createBar, icons, keepFocus } from './controls.ts'
 
 export type RowAction = 'pause' | 'resume' | 'retry' | 'cancel' | 'remove' | 'pickCover' | 'pickFile'
-/** Does what a row's button says. */
+/** Handles the buttons of a row. */
 type OnAction = (action: RowAction, item: UploadItem) => void
 
 interface Choice {
@@ -25,7 +25,7 @@ const RETRY_NOW: Choice = { action: 'retry', icon: icons.retry, label: (t) => t.
 const CANCEL: Choice = { action: 'cancel', icon: icons.close, label: (t) => t.cancel }
 const REMOVE: Choice = { action: 'remove', icon: icons.close, label: (t) => t.remove }
 
-/** What the first button of a row does now. */
+/** Returns the current action of a row's first button, or null. */
 function mainChoice({ state, retriable, problem, parts }: UploadItem): Choice | null {
   if (state === 'uploading') return parts ? PAUSE_PARTS : PAUSE
   if (state === 'interrupted' || problem?.code === 'file_changed') return CHOOSE
@@ -34,14 +34,14 @@ function mainChoice({ state, retriable, problem, parts }: UploadItem): Choice | 
   return state === 'cancelled' || (state === 'failed' && retriable) ? RETRY : null
 }
 
-/** What its second button does. The service goes on with what it has, so there is none while it works. */
+/** Returns the current action of a row's second button. Null during processing, which cannot be canceled. */
 function endChoice(item: UploadItem): Choice | null {
   if (item.state === 'queued') return REMOVE
   if (item.state === 'processing') return null
   return item.isUnsent ? CANCEL : REMOVE
 }
 
-/** One file of the list: its cover, its name, what happens to it, and what can be done. */
+/** One file of the list: its cover, name, status and actions. */
 export class Row {
   readonly item: UploadItem
   #thumb = createThumb(() => this.#onAction('pickCover', this.item))
@@ -64,7 +64,7 @@ export class Row {
     this.#title.addEventListener('input', () => (item.title = this.#title.value.trim()))
   }
 
-  /** With a field for the title, if that can be edited, until it is sent. */
+  /** Updates the row. With `isEditable`, it has a field for the title until that is sent. */
   update(language: Language, isEditable: boolean): void {
     keepFocus(
       this.root,
@@ -80,7 +80,7 @@ export class Row {
     this.root.dataset.state = item.state
     const name = item.title || item.name
     if (this.#name.textContent !== name) this.#name.textContent = this.#name.title = name
-    // In line again after a pause or a failure, its track may have been made or asked for: with the title that there was.
+    // A file that is queued again after a pause or a failure may already have a track, or a request for one, with its title.
     this.#name.hidden = isEditable && item.state === 'queued' && !item.target && !item.request
     this.#title.hidden = !this.#name.hidden
     this.#title.placeholder = item.name
@@ -141,7 +141,7 @@ class ActionButton {
 
 const THUMB_SIZE = 104
 
-/** The square at the beginning of a row: shows a picture, and takes one. */
+/** Creates the thumbnail of a row. It shows the cover, and a click chooses one. */
 function createThumb(onPick: () => void) {
   const canvas = document.createElement('canvas')
   canvas.width = canvas.height = THUMB_SIZE
@@ -157,7 +157,7 @@ function createThumb(onPick: () => void) {
     if (shown) void draw(shown)
   }
 
-  // Drawn, not shown by a blob: URL, which a strict Content-Security-Policy refuses.
+  // Drawn on a canvas, because a strict Content-Security-Policy blocks blob: URLs.
   async function draw(file: File): Promise<void> {
     const picture = await createImageBitmap(file).catch(() => null)
     if (!picture || file !== shown) return

@@ -5,11 +5,11 @@ import { formatPercent, type Language, sentenceOf } from '../shared/upload_statu
 import { fill, fillNumber } from '../texts/texts.ts'
 import { createBar, keepFocus } from './controls.ts'
 
-/** Nothing is left to do with it. */
-const isOver = (item: UploadItem) => item.isSettled && item.state !== 'interrupted'
-const isLost = ({ state, retriable }: UploadItem) => state === 'failed' && retriable
+/** Whether the user has nothing left to do for a file. */
+const isDone = (item: UploadItem) => item.isSettled && item.state !== 'interrupted'
+const canRetry = ({ state, retriable }: UploadItem) => state === 'failed' && retriable
 
-/** The line above the list: how far the whole is, and what can be done with all of it. */
+/** The summary above the list: total progress, and actions on all files. */
 export class Summary {
   #text = element('p', { class: 'total', part: 'summary', tabindex: -1 })
   #bar = createBar('total-progress')
@@ -17,14 +17,14 @@ export class Summary {
   #hold = button('button hold', () => (this.#queue.isHeld ? this.#queue.resumeAll() : this.#queue.pauseAll()))
   #retry = button('button retry', () => this.#queue.retryFailed())
   #cancel = button('button cancel', () => this.#queue.cancel(...this.#queue.items))
-  #clear = button('button clear', () => this.#queue.remove(...this.#queue.items.filter(isOver)))
+  #clear = button('button clear', () => this.#queue.remove(...this.#queue.items.filter(isDone)))
   #actions = element('div', { class: 'actions' }, this.#start, this.#hold, this.#retry, this.#cancel, this.#clear)
   #queue: UploadQueue
   readonly root = element('div', { class: 'summary' }, this.#text, this.#actions, this.#bar.root)
 
   constructor(queue: UploadQueue) {
     this.#queue = queue
-    for (const one of this.#actions.children) one.classList.add('button')
+    for (const action of this.#actions.children) action.classList.add('button')
   }
 
   update(language: Language): void {
@@ -47,11 +47,11 @@ export class Summary {
     const { items, isHeld, isIdle } = this.#queue
     const unsent = items.filter((item) => item.isUnsent).length
     label(this.#start, isIdle && unsent > 0, fillNumber(texts.start, unsent, locale))
-    // A line of one has nothing to hold back.
+    // With a single file, there is nothing to hold back.
     label(this.#hold, isSending && (isHeld || unsent > 1), isHeld ? texts.resume : texts.pause)
     label(this.#cancel, unsent > 1 && !isIdle, texts.cancelAll)
-    label(this.#retry, unsent === 0 && items.some(isLost), texts.retryAll)
-    label(this.#clear, unsent === 0 && items.some(isOver) && items.every((item) => item.isSettled), texts.clear)
+    label(this.#retry, unsent === 0 && items.some(canRetry), texts.retryAll)
+    label(this.#clear, unsent === 0 && items.some(isDone) && items.every((item) => item.isSettled), texts.clear)
   }
 
   #sentence(language: Language): string {
@@ -77,7 +77,7 @@ function label(target: HTMLButtonElement, shown: boolean, text: string): void {
   target.textContent = text
 }
 
-/** How many are through, and how many came to nothing, as a sentence. */
+/** Returns a text with the numbers of ready and failed files. */
 function outcomeOf(items: readonly UploadItem[], { texts, locale }: Language): string {
   const count = (...states: string[]) => items.filter(({ state }) => states.includes(state)).length
   const [ready, failed] = [count('ready', 'uploaded'), count('failed', 'rejected')]
@@ -87,17 +87,17 @@ function outcomeOf(items: readonly UploadItem[], { texts, locale }: Language): s
   ])
 }
 
-/** Not every language has our comma. */
+/** Joins parts with the separator of the language. */
 const joined = (locale: string, parts: string[]) => new Intl.ListFormat(locale, { type: 'unit' }).format(parts)
 
-/** Sentences are gathered for so long, so that three files that end together are one announcement, in milliseconds. */
-const GATHER = 500
-/** Progress is not spoken more often, in milliseconds. */
-const BETWEEN = 10_000
-/** … nor in smaller steps, in parts of the whole. */
+/** Milliseconds for which sentences are collected, so that three files that finish together cause one announcement. */
+const COLLECT = 500
+/** Minimum milliseconds between two announcements of progress. */
+const PROGRESS_INTERVAL = 10_000
+/** Minimum step between two announcements of progress, as a fraction. */
 const STEP = 0.1
 
-/** A live region for screen readers: what happens, without reading every percent aloud. */
+/** A live region for screen readers. Announces events, but not every percent of progress. */
 export class Announcer {
   readonly root = element('p', { class: 'visually-hidden', role: 'status' })
   #sentences: string[] = []
@@ -111,37 +111,37 @@ export class Announcer {
       this.root.textContent = this.#sentences.slice(-5).join(' ')
       this.#sentences = []
       this.#timer = undefined
-    }, GATHER)
+    }, COLLECT)
   }
 
-  /** Tells of an event. What the alert says, and what the reader did himself, is left out. */
-  tell(
+  /** Announces an event, except for alerts, which are live regions themselves, and the user's own actions. */
+  report(
     type: keyof (UploadEvents & QueueEvents),
     items: readonly UploadItem[],
     language: Language,
     item?: UploadItem,
   ): void {
     const { texts } = language
-    const of = (text: string) => this.say(`${item?.name ?? ''}: ${text}`)
+    const sayOfItem = (text: string) => this.say(`${item?.name ?? ''}: ${text}`)
     switch (type) {
       case 'upload-progress':
-        return this.#tellProgress(totalFraction(items), language)
+        return this.#announceProgress(totalFraction(items), language)
       case 'file-rejected':
       case 'file-failed':
       case 'upload-retry':
       case 'track-unfollowed':
       case 'upload-pause':
-        return item?.problem ? of(sentenceOf(item.problem, language, item)) : undefined
+        return item?.problem ? sayOfItem(sentenceOf(item.problem, language, item)) : undefined
       case 'cover-failed': {
         const reason = item?.cover?.problem ? sentenceOf(item.cover.problem, language) : ''
-        return of(fill(texts.coverFailed, { reason }))
+        return sayOfItem(fill(texts.coverFailed, { reason }))
       }
       case 'cover-complete':
-        return of(texts.coverReady)
+        return sayOfItem(texts.coverReady)
       case 'upload-complete':
-        return of(texts.received)
+        return sayOfItem(texts.received)
       case 'track-ready':
-        return of(texts.ready)
+        return sayOfItem(texts.ready)
       case 'queue-complete':
         return this.say(outcomeOf(items, language))
       default:
@@ -149,10 +149,10 @@ export class Announcer {
     }
   }
 
-  #tellProgress(fraction: number, { texts, locale }: Language): void {
-    // From the beginning, or again from there.
+  #announceProgress(fraction: number, { texts, locale }: Language): void {
+    // The first progress, or one that has started over.
     if (fraction < this.#spoken.fraction) this.#spoken = { at: Date.now(), fraction }
-    if (fraction - this.#spoken.fraction < STEP || Date.now() - this.#spoken.at < BETWEEN) return
+    if (fraction - this.#spoken.fraction < STEP || Date.now() - this.#spoken.at < PROGRESS_INTERVAL) return
     this.#spoken = { at: Date.now(), fraction }
     this.say(fill(texts.percentDone, { percent: formatPercent(fraction, locale) }))
   }

@@ -9,15 +9,15 @@ import { acceptDrops } from './drop.ts'
 import { Row, type RowAction } from './row.ts'
 import { Announcer, Summary } from './summary.ts'
 
-/** What the page shows of its own choice. */
+/** Settings from the element's attributes and texts. */
 export interface Appearance extends Language {
   accept: string
-  /** Bytes of a file; null without a limit. */
+  /** Maximum size of a file in bytes; null for no limit. */
   maxSize: number | null
   editsTitles: boolean
 }
 
-/** Everything that is to be seen: it reads the queue and asks it to do things. */
+/** The user interface. Reads the state of the queue and calls its methods. */
 export class View {
   readonly announcer = new Announcer()
   #queue: UploadQueue
@@ -31,7 +31,7 @@ export class View {
   #alert = element('div', { class: 'alert', part: 'error', role: 'alert' }, this.#message, this.#again)
   #covers = element('input', { type: 'file', accept: COVER_ACCEPT, hidden: true, tabindex: -1 })
   #files = element('input', { type: 'file', hidden: true, tabindex: -1 })
-  /** What a file or a cover is being chosen for. */
+  /** The item whose file or cover is being chosen. */
   #choosingFor: UploadItem | null = null
   #isDragging = false
   readonly root = element('div', { class: 'base', part: 'base', role: 'group' })
@@ -59,7 +59,7 @@ export class View {
     })
   }
 
-  /** The list as a whole: rows come and go. */
+  /** Updates everything, including the set of rows. */
   update(): void {
     keepFocus(
       this.root,
@@ -86,7 +86,7 @@ export class View {
     }
     for (const item of this.#queue.items) {
       if (this.#rows.has(item)) continue
-      const row = new Row(item, (action, of) => this.#act(action, of))
+      const row = new Row(item, (action) => this.#act(action, item))
       this.#rows.set(item, row)
       this.#list.append(row.root)
     }
@@ -106,7 +106,7 @@ export class View {
     const { problem } = this.#queue
     const appearance = this.#appearance()
     this.#alert.hidden = problem === null
-    // Written only when it is new: a live region is read again at each change.
+    // Only when it changes, because screen readers repeat a live region after each write.
     const text = problem ? sentenceOf(problem, appearance) : ''
     if (this.#message.textContent !== text) this.#message.textContent = text
     this.#again.textContent = appearance.texts.retry
@@ -124,17 +124,17 @@ export class View {
     input.addEventListener('change', () => {
       const [file] = input.files ?? []
       if (file && this.#choosingFor) use(this.#choosingFor, file)
-      // The same file may be chosen again.
+      // Otherwise choosing the same file again would not fire `change`.
       input.value = ''
     })
   }
 
-  /** The focus goes to the neighbour of a row that is taken away, so that the keyboard keeps its place. */
+  /** Removes a row and moves the focus to its neighbor, so that keyboard users keep their place. */
   #remove(item: UploadItem): void {
     const at = this.#queue.items.indexOf(item)
-    const neighbour = this.#queue.items[at + 1] ?? this.#queue.items[at - 1]
+    const neighbor = this.#queue.items[at + 1] ?? this.#queue.items[at - 1]
     this.#queue.remove(item)
-    const row = neighbour && this.#rows.get(neighbour)
+    const row = neighbor && this.#rows.get(neighbor)
     if (row) row.root.focus()
     else this.#zone.focus()
   }
@@ -144,7 +144,7 @@ export class View {
   }
 }
 
-/** Where files are dropped, and the button to choose them. */
+/** The drop zone with the button to choose files. */
 class Zone {
   #input = element('input', { type: 'file', multiple: true, hidden: true, tabindex: -1, 'aria-hidden': 'true' })
   #title = element('p', { class: 'title', part: 'prompt' })
@@ -160,7 +160,7 @@ class Zone {
     this.root.append(emblem, prompt, this.#browse, this.#limit, this.#input)
     this.#input.addEventListener('change', () => {
       onFiles([...(this.#input.files ?? [])])
-      // The same file may be chosen again.
+      // Otherwise choosing the same file again would not fire `change`.
       this.#input.value = ''
     })
   }

@@ -20,14 +20,14 @@ const GAP = 1.5
 const LINE = 2
 
 /**
- * `<tonearm-waveform>`: levels as a slider of time. It works alone; `<tonearm-player>` is made with it.
+ * `<tonearm-waveform>`: levels as a slider of time. Works alone, and is part of `<tonearm-player>`.
  *
  * @attr levels - JSON array of numbers 0–1, as a play view's `levels.levels`
  * @attr duration, current-time - seconds
  * @attr for - the id of an `<audio>` or `<video>` in the same document to follow and to seek
- * @attr label, value-text, locale - what screen readers say; `value-text` is `{time} of {duration}` in another language
- * @attr disabled - shows, but does not seek
- * @fires tonearm-seek - `{time}` in seconds, when somebody has chosen a position
+ * @attr label, value-text, locale - text for screen readers; `value-text` is `{time} of {duration}` in another language
+ * @attr disabled - shows the position, but does not seek
+ * @fires tonearm-seek - `{time}` in seconds, when the user has chosen a position
  */
 export class TonearmWaveform extends HTMLElement {
   static observedAttributes = ['levels', 'duration', 'current-time', 'for', 'label', 'value-text', 'locale', 'disabled']
@@ -36,11 +36,12 @@ export class TonearmWaveform extends HTMLElement {
   #chapters: readonly Chapter[] = []
   #duration = 0
   #time = 0
-  /** Where a finger is dragging to, until it lets go. */
+  /** Position of a drag in progress, in seconds. */
   #dragged: number | null = null
   #media: HTMLMediaElement | null = null
   #picture: Picture | null = null
-  #said = ''
+  /** Key of the current `aria-valuetext`. */
+  #described = ''
   #canvas = element('canvas', { part: 'canvas', 'aria-hidden': 'true' })
   #marks = element('div', { class: 'marks', part: 'chapters', 'aria-hidden': 'true' })
   #label = element('span', { class: 'time', part: 'time' })
@@ -67,7 +68,7 @@ export class TonearmWaveform extends HTMLElement {
     this.#redraw()
   }
 
-  /** Where parts of it begin, as ticks; the one under the pointer is named. */
+  /** Chapters, drawn as ticks. The title of the one under the pointer is shown. */
   get chapters(): readonly Chapter[] {
     return this.#chapters
   }
@@ -117,7 +118,7 @@ export class TonearmWaveform extends HTMLElement {
     else this.#describe()
   }
 
-  /** Draws everything again, after a change of the colors that the page makes. */
+  /** Redraws everything. Call it after a change of the colors. */
   refresh(): void {
     this.#redraw()
   }
@@ -141,14 +142,14 @@ export class TonearmWaveform extends HTMLElement {
     this.#show()
   }
 
-  /** The position as everybody gets it: on the canvas, and in words. */
+  /** Shows the position on the canvas and describes it for screen readers. */
   #show(): void {
     const time = this.#dragged ?? this.#time
     const locale = this.getAttribute('locale') || document.documentElement.lang || 'en'
     const template = this.getAttribute('value-text') ?? '{time} of {duration}'
-    const said = [Math.round(time), Math.round(this.#duration), locale, template].join('|')
-    if (this.#said !== said) {
-      this.#said = said
+    const key = [Math.round(time), Math.round(this.#duration), locale, template].join('|')
+    if (this.#described !== key) {
+      this.#described = key
       const text = template
         .replace('{time}', spoken(time, locale))
         .replace('{duration}', spoken(this.#duration, locale))
@@ -161,7 +162,7 @@ export class TonearmWaveform extends HTMLElement {
     this.#advance(this.#duration > 0 ? time / this.#duration : 0)
   }
 
-  /** Draws the columns that a new progress changes, and nothing when it changes none: this happens on every frame. */
+  /** Draws only the columns that a new progress changes, because this runs on every frame. */
   #advance(progress: number): void {
     const picture = this.#picture
     const context = this.#canvas.getContext('2d')
@@ -179,7 +180,7 @@ export class TonearmWaveform extends HTMLElement {
     const ratio = devicePixelRatio || 1
     const width = Math.round(clientWidth * ratio)
     const height = Math.round(clientHeight * ratio)
-    // Setting the size clears the canvas, so only when it changes.
+    // Setting the size clears the canvas, so it is set only when it changes.
     if (this.#canvas.width !== width) this.#canvas.width = width
     if (this.#canvas.height !== height) this.#canvas.height = height
     const bar = Math.max(1, Math.round(BAR * ratio))
@@ -219,7 +220,7 @@ export class TonearmWaveform extends HTMLElement {
   #seek(time: number): void {
     if (this.hasAttribute('disabled') || this.#duration === 0) return
     this.currentTime = time
-    // A little before the end, so that a click at the right edge does not end the track.
+    // Stops short of the end, so that a click at the right edge does not end the track.
     if (this.#media) this.#media.currentTime = Math.min(time, Math.max(0, this.#duration - 0.05))
     this.dispatchEvent(new CustomEvent('tonearm-seek', { detail: { time }, bubbles: true, composed: true }))
   }

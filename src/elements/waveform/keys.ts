@@ -1,7 +1,7 @@
 /** Seconds per arrow key. */
 export const STEP = 5
 
-/** Where a key on a slider of time leads, in seconds (ARIA Authoring Practices, slider), or undefined for another key. */
+/** Returns the position in seconds for a key on a slider of time (ARIA Authoring Practices, slider), or undefined for other keys. */
 export function keyTarget(key: string, position: number, duration: number): number | undefined {
   const targets: Record<string, number> = {
     ArrowRight: position + STEP,
