@@ -4,7 +4,7 @@ import '@tonearm/elements/react'
 import { useRef, useState } from 'react'
 import { createRoot } from 'react-dom/client'
 
-/** Where your Tonearm is, and a play session that your server made: in .env, VITE_TONEARM_URL and VITE_PLAY_SESSION_ID. */
+/** Set in .env: VITE_TONEARM_URL, the URL of your Tonearm, and VITE_PLAY_SESSION_ID, a play session that your server created. */
 const { VITE_TONEARM_URL: service, VITE_PLAY_SESSION_ID: session } = import.meta.env as Record<string, string>
 
 function Record() {

@@ -1,8 +1,8 @@
 import { createClient, verifyWebhook } from '@tonearm/client'
 
 /**
- * The back end of a site. It keeps the server key to itself; a listener gets a play session, and who may upload an uploader key that fits this
- * collection and this site only, and ends after an hour. `/webhook` hears of what happens to tracks.
+ * The back end of a site. The server key never leaves it: listeners get a play session, and users who may upload get an uploader key that is
+ * bound to one collection and this site, and expires after an hour. `/webhook` receives events about tracks.
  */
 
 interface Env {
@@ -41,8 +41,8 @@ export default {
           expires_at,
         }
         const key = await client.post('/v1/api_key', { body })
-        const handed = key.ok ? { ok: true, api_key: key.secret, collection_id } : key
-        return answer(handed)
+        const result = key.ok ? { ok: true, api_key: key.secret, collection_id } : key
+        return answer(result)
       }
       case 'POST /webhook': {
         const secret = env.TONEARM_WEBHOOK_SECRET
@@ -57,10 +57,10 @@ export default {
   },
 } satisfies ExportedHandler<Env>
 
-/** Your own rule: who is signed in, say. Other sites cannot read the answer; this one sends `Origin` with every POST. */
+/** Replace this with your own rule, such as a sign-in. Other sites cannot read the response; this site sends `Origin` with every POST. */
 const mayUpload = (request: Request) => request.headers.get('origin') === new URL(request.url).origin
 
-/** What the service has answered, or that it could not. */
+/** Returns the result of a call as JSON, with status 502 if it failed. */
 const answer = (result: { ok: boolean }) => Response.json(result, { status: result.ok ? 200 : 502 })
 
 const page = (service: string) => `<!doctype html>
@@ -82,18 +82,18 @@ const page = (service: string) => `<!doctype html>
 </html>`
 
 const SCRIPT = `
-const ask = async (path) => (await fetch(path, { method: 'POST' })).json()
+const post = async (path) => (await fetch(path, { method: 'POST' })).json()
 
-const { play_session_id } = await ask('/play-session')
+const { play_session_id } = await post('/play-session')
 document.querySelector('tonearm-player').setAttribute('play-session-id', play_session_id)
 
-const { api_key, collection_id } = await ask('/upload-key')
+const { api_key, collection_id } = await post('/upload-key')
 const uploader = document.querySelector('tonearm-uploader')
 uploader.setAttribute('collection-id', collection_id)
 uploader.setAttribute('api-key', api_key)
 `
 
-/** Files come from the bucket and go there: in production name its address in place of `https:`. */
+/** Files are loaded from the bucket and uploaded to it: in production, replace `https:` with the URL of the bucket. */
 const policy = (service: string) => ({
   'content-security-policy': [
     `default-src 'none'; script-src 'self' ${service}; connect-src 'self' ${service} https:`,

@@ -4,8 +4,8 @@ import type { UploaderEventMap } from '../../src/elements/uploader/index.ts'
 import type { TonearmWaveform } from '../../src/elements/waveform/index.ts'
 
 /**
- * What may be written on the elements in JSX and templates. `Flag` is what a framework takes for an attribute that is there or not.
- * What each means stands in the tables of docs/player.md and docs/uploader.md, and comes from there (scripts/pack/manifest.ts).
+ * The attributes of the elements in JSX and templates. `Flag` is the framework's type for a boolean attribute. scripts/pack/manifest.ts
+ * adds the descriptions from the tables of docs/player.md and docs/uploader.md.
  */
 
 export interface PlayerAttributes<Flag = boolean> {
@@ -65,10 +65,10 @@ export interface WaveformEventMap {
   'tonearm-seek': CustomEvent<{ time: number }>
 }
 
-/** Properties that frameworks set as they set attributes. */
+/** Properties that can be set like attributes. */
 type Properties<E, K extends keyof E> = { [P in K]?: E[P] | undefined }
 
-/** What each element takes beside what every element takes, and which events it has. */
+/** The attributes, properties and events that each element adds to those of all elements. */
 export interface Elements<Flag = boolean> {
   'tonearm-player': {
     element: TonearmPlayer
@@ -87,5 +87,5 @@ export interface Elements<Flag = boolean> {
   }
 }
 
-/** Listeners as JSX names them: `ontonearm-ready`. */
+/** Listeners with their names in JSX: `ontonearm-ready`. */
 export type Listeners<Events> = { [N in keyof Events & string as `on${N}`]?: ((event: Events[N]) => void) | undefined }

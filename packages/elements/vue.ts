@@ -2,11 +2,11 @@ import type { HTMLAttributes, PublicProps } from 'vue'
 
 import type { Elements } from './attributes.ts'
 
-/** The elements in the templates of Vue 3: `import '@tonearm/elements/vue'`. */
+/** Types of the elements in the templates of Vue 3: `import '@tonearm/elements/vue'`. */
 
-/** Vue writes `false` as text: leave the attribute out, or give it `undefined`. */
+/** Vue writes `false` as text, so `false` is excluded: omit the attribute, or pass `undefined`. */
 type Flag = '' | true
-/** Templates are checked in these names, whichever of the two are written. */
+/** Vue checks templates by camel-case names, even if they use kebab case. */
 type Camel<S> = S extends `${infer A}-${infer B}` ? `${A}${Capitalize<Camel<B>>}` : S
 type Props<T> = { [K in keyof T as Camel<K>]: T[K] }
 type Listeners<T> = {

@@ -1,6 +1,6 @@
 import SwaggerUI from 'swagger-ui-dist/swagger-ui-es-bundle.js'
 
-/** The API reference at `/docs`: Swagger UI over the document that the operation table gives. Nothing comes from another host. */
+/** The API reference at `/docs`: Swagger UI with the OpenAPI document of the operation table. Loads nothing from other hosts. */
 SwaggerUI({
   url: '/openapi.json',
   dom_id: '#reference',

@@ -1,5 +1,5 @@
 declare module 'swagger-ui-dist/swagger-ui-es-bundle.js' {
-  /** The options that we set; the package ships no types of its own. */
+  /** The options that we set. The package ships without types. */
   interface Options {
     url: string
     dom_id: string

@@ -2,10 +2,10 @@ import { createClient } from '@tonearm/client'
 
 import { Player } from './player'
 
-/** Each visitor gets a session of their own, so the page is rendered for each. */
+/** The page is rendered for each visitor, because each gets a separate session. */
 export const dynamic = 'force-dynamic'
 
-/** Runs on the server only: the key never reaches a browser. */
+/** Runs only on the server, so the key never reaches a browser. */
 export default async function Page() {
   const { TONEARM_URL: service = '', TONEARM_KEY: api_key = '', COLLECTION_ID: collection_id = '' } = process.env
   const client = createClient({ base_url: service, api_key })
@@ -16,7 +16,7 @@ export default async function Page() {
   return (
     <main>
       <h1>Our new record</h1>
-      {session.ok ? <Player service={service} session={session.play_session_id} /> : <p>Not to be heard right now.</p>}
+      {session.ok ? <Player service={service} session={session.play_session_id} /> : <p>Not available right now.</p>}
     </main>
   )
 }

@@ -1,7 +1,7 @@
 import { verifyWebhook } from '@tonearm/client'
 
 const { TONEARM_WEBHOOK_SECRET: secret = '' } = process.env
-// Else every webhook would be refused, and given up after days. `next build` needs it too.
+// Without the secret, every webhook would be rejected, and the service would give up after days of retries. `next build` needs it as well.
 if (!secret) throw new Error('TONEARM_WEBHOOK_SECRET is missing: the secret of the webhook endpoint, whsec_…')
 
 /** Receives webhooks. */
