@@ -183,7 +183,7 @@ export async function* pages<P extends ListPath>(
   }
 }
 
-/** Whether a page is the last one. When `count` is not exact, the first page that is not full is. */
+/** Whether a page is the last one. When `count` is not exact, the first page that is not full is the last. */
 function isLast(page: object, offset: number, limit: number): boolean {
   const { count, is_count_exact } = page as { count: number; is_count_exact?: boolean }
   if (is_count_exact !== false) return offset + limit >= count

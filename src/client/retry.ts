@@ -127,14 +127,14 @@ const PACE: Backoff = { first: 500, factor: 1.3, longest: 4000 }
 
 /** Polls until `isLast` accepts a response or a call fails; a transient failure ends it only after too many in a row. */
 export async function poll<T extends { ok: true }>(
-  ask: () => Promise<T | Failure>,
+  request: () => Promise<T | Failure>,
   isLast: (answer: T) => boolean,
   { signal, pace = PACE, recovery = pace, least = () => 0, maxFailures = 10 }: PollOptions = {},
 ): Promise<T | Failure> {
   let failures = 0
   let isOver = false
   const last = await retry(
-    ask,
+    request,
     (answer, attempt) => {
       if (answer.ok) {
         failures = 0
@@ -169,8 +169,8 @@ export class Timers {
     void this.#act(name, act, sleep(milliseconds, ended.signal, { online }))
   }
 
-  async #act(name: string, act: () => void, slept: Promise<boolean>): Promise<void> {
-    if (!(await slept)) return
+  async #act(name: string, act: () => void, delay: Promise<boolean>): Promise<void> {
+    if (!(await delay)) return
     this.#running.delete(name)
     act()
   }

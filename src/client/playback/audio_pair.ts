@@ -221,12 +221,12 @@ export class AudioPair {
   }
 
   #swap(): void {
-    const before = this.#active
+    const previous = this.#active
     this.#latest.next()
     this.#active = this.#other
-    this.#other = before
+    this.#other = previous
     this.#drop()
-    this.#callbacks.onSwap(this.#active, before)
+    this.#callbacks.onSwap(this.#active, previous)
   }
 }
 
@@ -261,9 +261,9 @@ async function takeOver(
   if (at > now.duration) return false
   next.currentTime = at
   if (!(await until(next, 'canplaythrough')) || !isWanted()) return false
-  const left = (at - START - now.currentTime) / now.playbackRate
-  if (left < 0) return false
-  await sleep(left * 1000)
+  const remaining = (at - START - now.currentTime) / now.playbackRate
+  if (remaining < 0) return false
+  await sleep(remaining * 1000)
   if (!isWanted() || now.paused) return false
   // `now` may have stalled during the sleep.
   if (Math.abs(now.currentTime - at) > 0.25) next.currentTime = now.currentTime

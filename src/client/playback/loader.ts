@@ -227,7 +227,7 @@ export class Loader {
     return this.#core.latest.next()
   }
 
-  /** Resets the timers and attempts of the track that is left. */
+  /** Stops the timers and resets the attempts of the current track, before a change of track. */
   #leave(): IsCurrent {
     for (const name of ['refresh', 'better', 'stall']) this.#core.timers.stop(name)
     this.#core.store.set({ attempts: NO_ATTEMPTS })

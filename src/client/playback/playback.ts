@@ -279,9 +279,9 @@ export class Playback {
     const isStalled = () => audio.isWaiting && this.state.status === 'ready'
     if (!isStalled()) return timers.stop('stall')
     if (timers.isRunning('stall')) return
-    const before = audio.loadedUntil
+    const loadedBefore = audio.loadedUntil
     timers.after('stall', STALL, () => {
-      if (audio.loadedUntil > before) this.#watchForStall()
+      if (audio.loadedUntil > loadedBefore) this.#watchForStall()
       else if (isStalled() && this.state.playing) void this.#loader.recover(true)
     })
   }

@@ -93,7 +93,7 @@ export function afterEnded(state: Pick<State, 'index' | 'order' | 'sleep'>, opti
 /** Milliseconds without sound and without new data after which the connection counts as dead. */
 export const STALL = 15_000
 
-/** Fraction of a signed URL's lifetime that is certainly left: it may be a cached one (docs/decisions/0028). */
+/** Fraction of a signed URL's lifetime that is certainly left on arrival: the service may have cached it (docs/decisions/0028). */
 const REMAINING = 0.6
 
 interface Signed {
@@ -152,7 +152,7 @@ export function afterRefresh(
 }
 
 /** Milliseconds until the next check for a better file. */
-export const lookDelay = (looks: number) => backoff(looks, { first: 10_000, factor: 1.5, longest: 30_000 })
+export const lookDelay = (checks: number) => backoff(checks, { first: 10_000, factor: 1.5, longest: 30_000 })
 
 /** Whether to check for a better file. A single element switches to the final file when it next loads one. */
 export const mayGetBetter = (isPreliminary: boolean, { variant }: LoadedFile, isSingle: boolean) =>
@@ -195,23 +195,23 @@ export const ANALYSIS = 'analysis'
 const typeOf = (path: string): string | undefined => PLAY_TYPES[path.split('.').at(-1) as keyof typeof PLAY_TYPES]
 
 /**
- * Returns the files to try, best first: those named by `wanted` in its order, then the others in the service's order, `early` last.
+ * Returns the files to try, best first: those named by `preferred` in its order, then the others in the service's order, `early` last.
  * Files without audio, and those that the browser says it cannot play, are excluded. The uploaded file has no extension that shows its
- * type, so it is included only if `wanted` names it.
+ * type, so it is included only if `preferred` names it.
  */
 export function candidates<T extends Entry>(
   entries: readonly T[],
-  wanted: readonly string[],
+  preferred: readonly string[],
   canPlay: (type: string) => boolean,
 ): T[] {
   const usable = entries.filter(({ path, variant: { index } }) => {
     const type = typeOf(path)
-    return type ? canPlay(type) : index === EARLY || (index === 'original' && wanted.includes(index))
+    return type ? canPlay(type) : index === EARLY || (index === 'original' && preferred.includes(index))
   })
   const rank = ({ variant: { index } }: T) => {
-    if (index === EARLY) return wanted.length + 1
-    const at = wanted.indexOf(index)
-    return at < 0 ? wanted.length : at
+    if (index === EARLY) return preferred.length + 1
+    const at = preferred.indexOf(index)
+    return at < 0 ? preferred.length : at
   }
   // The sort is stable, so equal ranks keep the service's order.
   return usable.toSorted((a, b) => rank(a) - rank(b))
@@ -219,7 +219,7 @@ export function candidates<T extends Entry>(
 
 /** LUFS, as ReplayGain 2.0. Nearly all published music is louder, and volume can only lower it. */
 const TARGET = -18
-/** dBTP, the maximum of EBU R 128. */
+/** dBTP, the maximum true peak of EBU R 128. */
 const PEAK_LIMIT = -1
 
 /** Returns the linear gain that brings a track to -18 LUFS with a true peak of at most -1 dBTP; 1 if the loudness is unknown. */

@@ -12,7 +12,7 @@ const AHEAD = 20
 export class Refresher {
   readonly #core: Core
   readonly #loader: Loader
-  #looks = 0
+  #checks = 0
   /** The loaded URL and the next track at the last prefetch. */
   #prefetched = ''
 
@@ -32,8 +32,8 @@ export class Refresher {
     if (!loaded) return
     timers.after('refresh', refreshDelay(loaded), () => void this.#refresh(loaded))
     if (mayGetBetter(view?.track.is_preliminary === true, loaded, audio.isSingle))
-      timers.after('better', lookDelay(this.#looks), () => void this.#lookForBetter(loaded))
-    else this.#looks = 0
+      timers.after('better', lookDelay(this.#checks), () => void this.#checkForBetter(loaded))
+    else this.#checks = 0
   }
 
   /** Preloads the next track near the end of this one, so that albums play without gaps. `remaining` is in seconds. */
@@ -87,11 +87,11 @@ export class Refresher {
     timers.after('refresh', delay, () => void this.#refresh(loaded))
   }
 
-  async #lookForBetter(loaded: LoadedFile): Promise<void> {
+  async #checkForBetter(loaded: LoadedFile): Promise<void> {
     const { store, session } = this.#core
     const answer = await session.refresh(loaded.trackId)
     if (this.#state.loaded !== loaded) return
-    this.#looks++
+    this.#checks++
     const best = answer.ok ? this.#loader.filesOf(answer.view)[0] : undefined
     const after = afterLook(loaded, answer, best, this.#state.playing)
     if (after.next === 'expire') return this.#loader.expire()

@@ -119,10 +119,10 @@ async function attemptOnce(item: UploadItem, context: UploadContext, signal: Abo
   if (file.size > PARTS_FROM) return new PartSender(item, file, target, context, signal).send()
   // All bytes may have arrived if only the response was lost.
   if (isRepeated && (await hasArrived(target, context, signal))) return { ok: true }
-  return sendWhole(item, file, target, context, signal)
+  return sendFile(item, file, target, context, signal)
 }
 
-async function sendWhole(
+async function sendFile(
   item: UploadItem,
   file: File,
   target: Target,

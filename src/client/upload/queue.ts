@@ -55,10 +55,10 @@ export class UploadQueue {
 
   /** Changes some options. Existing tracks are kept, and so is the key that created them, until it is refused. */
   configure(options: Partial<UploadOptions>): void {
-    const before = this.#options
-    this.#options = { ...before, ...options }
+    const previous = this.#options
+    this.#options = { ...previous, ...options }
     const place = ['baseUrl', 'apiKey', 'collectionId', 'uploadSessionId'] as const
-    if (place.every((name) => before[name] === this.#options[name])) return this.#pump()
+    if (place.every((name) => previous[name] === this.#options[name])) return this.#pump()
     this.#session = new UploadSession(this.#options)
     // Attributes that are set one after the other take effect together.
     queueMicrotask(() => this.reconsider())

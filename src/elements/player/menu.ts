@@ -151,7 +151,7 @@ export class Menu {
     try {
       await navigator.clipboard.writeText(this.#link.value)
     } catch {
-      // Frames may not be allowed to. The text is selected, so the listener can copy it.
+      // A frame may lack the permission. The text is selected, so the listener can copy it.
       return
     }
     this.#copy.textContent = this.#model?.texts.copied ?? ''

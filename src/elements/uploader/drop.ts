@@ -96,7 +96,7 @@ const fileOf = (entry: FileSystemFileEntry) =>
   new Promise<File | null>((resolve) =>
     entry.file(
       (file) => {
-        // The path, as files have it that were chosen with their folder. It is needed to find the cover in the same folder.
+        // The same path as of files chosen by folder. `findCovers` needs it to find the cover in the same folder.
         Object.defineProperty(file, 'webkitRelativePath', { value: entry.fullPath.slice(1) })
         resolve(file)
       },
