@@ -5,8 +5,8 @@ import type { createOthers } from './others.ts'
 import { TranscodeFollower } from './pipeline/transcode/follower.ts'
 
 const memory = createMemory()
-let others: ReturnType<typeof createOthers> | undefined
-const load = async () => (others ??= (await import('./others.ts')).createOthers(memory))
+let service: ReturnType<typeof createOthers> | undefined
+const load = async () => (service ??= (await import('./others.ts')).createOthers(memory))
 
 /** wrangler.toml names this class and its container. */
 export class TranscoderContainer extends TranscodeFollower {

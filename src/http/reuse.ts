@@ -27,21 +27,21 @@ export function keep(
   memory.answers.set(keyOf(request, env), { suffix, secret }, { organization_id, bytes, until })
 }
 
-/** Responds from the cache, or with `others` on a miss. */
+/** Responds from the cache, or with `next` on a miss. */
 export function answerAgain(
   memory: Memory,
   request: Request,
   env: Env,
-  others: () => Response | Promise<Response>,
+  next: () => Response | Promise<Response>,
 ): Response | Promise<Response> {
   const { method } = request
-  if (env.REUSE_ANSWERS !== 'true' || (method !== 'GET' && method !== 'HEAD')) return others()
+  if (env.REUSE_ANSWERS !== 'true' || (method !== 'GET' && method !== 'HEAD')) return next()
   const cached = memory.answers.get(keyOf(request, env), Date.now())
-  if (!cached) return others()
+  if (!cached) return next()
   // A client above the rate limit falls through to the app, which answers 429.
   return mayRead(env, cached.secret, clientOf(request.headers)).then((isAllowed) => {
-    if (!isAllowed) return others()
+    if (!isAllowed) return next()
     const text = method === 'HEAD' ? null : PREFIX + crypto.randomUUID() + cached.suffix
     return new Response(text, { headers: JSON_HEADERS })
-  }, others)
+  }, next)
 }
