@@ -19,7 +19,7 @@ export function threadSeconds(pid: number): number {
   const threads = readdirSync(`/proc/${pid}/task`)
   // A thread may end between the two calls.
   const nanoseconds = threads.map((thread) => Number(read(`/proc/${pid}/task/${thread}/schedstat`).split(' ', 1)[0]))
-  return nanoseconds.reduce((sum, one) => sum + one, 0) / 1e9
+  return nanoseconds.reduce((sum, value) => sum + value, 0) / 1e9
 }
 
 /** CPU seconds that the machine has worked, including time stolen by its host. */
@@ -38,14 +38,14 @@ export function machineSeconds(): number {
  */
 export function watchOthers(children: () => number[]): () => number {
   const clocks = () => ({
-    own: [process.pid, ...children()].reduce((sum, pid) => sum + cpuSeconds(pid), 0),
+    ours: [process.pid, ...children()].reduce((sum, pid) => sum + cpuSeconds(pid), 0),
     machine: machineSeconds(),
     at: performance.now() / 1000,
   })
   const before = clocks()
   return () => {
     const now = clocks()
-    const others = now.machine - before.machine - (now.own - before.own)
+    const others = now.machine - before.machine - (now.ours - before.ours)
     return Math.max(0, others) / ((now.at - before.at) * availableParallelism())
   }
 }
@@ -62,16 +62,16 @@ export type Peaks = {
 /** Watches a process, its descendants and its directory until `stop`, which returns the peaks. */
 export function watchPeaks(pid: number, directory: string) {
   const peaks: Peaks = { memory: 0, childMemory: 0, disk: 0 }
-  const look = () => {
+  const sample = () => {
     peaks.memory = Math.max(peaks.memory, residentPeak(pid))
     for (const child of descendants(pid)) peaks.childMemory = Math.max(peaks.childMemory, residentPeak(child))
     peaks.disk = Math.max(peaks.disk, bytesIn(directory))
   }
-  const timer = setInterval(look, 100)
+  const timer = setInterval(sample, 100)
   return {
     stop(): Peaks {
       clearInterval(timer)
-      look()
+      sample()
       return peaks
     },
   }

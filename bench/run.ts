@@ -27,8 +27,8 @@ if (bench) {
   })
 } else {
   const isUnknown = name !== undefined && name !== '--help'
-  if (isUnknown) console.error(`There is no bench ${name}.\n`)
+  if (isUnknown) console.error(`Unknown bench ${name}.\n`)
   console.log('npm run bench -- <name> [--help]\n')
-  for (const [known, { about }] of Object.entries(benches)) console.log(`  ${known.padEnd(9)}   ${about}`)
+  for (const [benchName, { about }] of Object.entries(benches)) console.log(`  ${benchName.padEnd(9)}   ${about}`)
   process.exitCode = isUnknown ? 1 : 0
 }

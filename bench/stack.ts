@@ -29,7 +29,7 @@ export type Part = 'runtime' | 'proxy' | 'transcoder' | 'ffmpeg'
 interface Process {
   pid: number
   parent: number
-  began: number
+  startedAt: number
   command: string
 }
 
@@ -47,7 +47,7 @@ export function processesOf(state_dir: string): Process[] {
       // proc(5): the process name before these fields can contain spaces.
       const fields = read('stat').split(') ').at(-1)?.split(' ') ?? []
       if (fields[0] === 'Z') return []
-      return [{ pid: Number(pid), parent: Number(fields[1]), began: Number(fields[19]), command, isNamed }]
+      return [{ pid: Number(pid), parent: Number(fields[1]), startedAt: Number(fields[19]), command, isNamed }]
     } catch {
       return []
     }
@@ -61,12 +61,12 @@ export async function call<T>(
   { base_url, api_key }: Caller,
   path: string,
   body?: object,
-  ticket?: string,
+  idempotencyKey?: string,
 ): Promise<T | null> {
   const headers = {
     authorization: `Bearer ${api_key}`,
     'content-type': 'application/json',
-    ...(ticket && { 'idempotency-key': ticket }),
+    ...(idempotencyKey && { 'idempotency-key': idempotencyKey }),
   }
   const init = { method: body ? 'POST' : 'GET', headers, ...(body && { body: JSON.stringify(body) }) }
   const response = await fetch(`${base_url}/v1${path}`, { ...init, signal: AbortSignal.timeout(30_000) })
@@ -133,22 +133,22 @@ export async function prepareStack(state_dir: string, say: (text: string) => voi
       })
     },
     kill(part) {
-      const all = processesOf(state_dir).toSorted((a, b) => a.began - b.began)
+      const all = processesOf(state_dir).toSorted((a, b) => a.startedAt - b.startedAt)
       const named = (name: string) => all.filter(({ command }) => command.includes(name))
       // Wrangler's first workerd is the proxy; the last one runs the Worker.
-      const found = {
+      const target = {
         proxy: () => named('workerd serve')[0],
         runtime: () => named('workerd serve').at(-1),
         transcoder: () => all.find(({ pid }) => pid === groups.transcoder),
         ffmpeg: () => named('ffmpeg ').findLast(({ command }) => /^\S*ffmpeg /.test(command)),
       }[part]()
-      if (!found || (part === 'runtime' && named('workerd serve').length < 2)) return false
-      return killed(found.pid)
+      if (!target || (part === 'runtime' && named('workerd serve').length < 2)) return false
+      return tryKill(target.pid)
     },
     async killAll() {
       const ended = child ? once(child, 'exit') : undefined
-      killed(child?.pid ?? 0)
-      for (const pid of [groups.worker, groups.transcoder]) killed(-pid)
+      tryKill(child?.pid ?? 0)
+      for (const pid of [groups.worker, groups.transcoder]) tryKill(-pid)
       await ended
       await untilGone(state_dir)
     },
@@ -163,7 +163,7 @@ export async function prepareStack(state_dir: string, say: (text: string) => voi
   return stack
 }
 
-function killed(pid: number): boolean {
+function tryKill(pid: number): boolean {
   if (Math.abs(pid) < 2) return false
   try {
     process.kill(pid, 'SIGKILL')

@@ -16,15 +16,15 @@ import { judge } from './judge.ts'
  */
 
 const USAGE = `npm run chaos [-- OPTIONS]      Linux only
-  --uploads 200      how many tracks
-  --pace 3           seconds from one upload to the next
-  --every 15         seconds from one kill to the next
-  --kills 1000       at most so many
+  --uploads 200      number of tracks
+  --pace 3           seconds between uploads
+  --every 15         seconds between kills
+  --kills 1000       maximum number of kills
   --parts runtime,proxy,transcoder,ffmpeg,all
-  --seed 1           the same kills again
-  --patience 300     seconds without any progress after which it gives up
-  --limit 90         the p99 of a file's wait, in seconds, that it still accepts
-  --verbose          all that the stack prints`
+  --seed 1           repeats the same kills
+  --patience 300     seconds without progress before it gives up
+  --limit 90         maximum p99 of a file's wait, in seconds
+  --verbose          prints the output of the stack`
 
 const { values } = readArguments()
 const number = (name: 'uploads' | 'pace' | 'every' | 'kills' | 'seed' | 'patience' | 'limit') => Number(values[name])
@@ -52,7 +52,7 @@ function readArguments() {
 }
 
 /** A pseudorandom generator (mulberry32): the same seed gives the same numbers. */
-function dice(seed: number): () => number {
+function createRandom(seed: number): () => number {
   let state = seed
   return () => {
     state = (state + 0x6d2b79f5) | 0
@@ -66,7 +66,7 @@ interface Song {
   track_id: string
   action: string
   /** The file that the track should end up with. */
-  wins: Sound
+  winner: Sound
   /** Times in milliseconds: when the bucket accepted the file, and when the track was first seen as ready. */
   sent_at: number
   ready_at: number
@@ -74,56 +74,56 @@ interface Song {
   duration: number
 }
 
-const say = (line: string) => console.log(`${((Date.now() - began) / 1000).toFixed(0).padStart(5)} s  ${line}`)
-const began = Date.now()
+const say = (line: string) => console.log(`${((Date.now() - startedAt) / 1000).toFixed(0).padStart(5)} s  ${line}`)
+const startedAt = Date.now()
 
-const names = Object.keys(ACTIONS)
+const actionNames = Object.keys(ACTIONS)
 
 /** Every other track is uploaded once; the others cycle through all actions. */
-const actionOf = (at: number) => names[at % 2 === 0 ? 0 : 1 + (((at - 1) / 2) % (names.length - 1))]!
+const actionOf = (at: number) => actionNames[at % 2 === 0 ? 0 : 1 + (((at - 1) / 2) % (actionNames.length - 1))]!
 
-async function uploadOne(stack: Stack, collection_id: string, at: number, roll: () => number): Promise<Song> {
+async function uploadOne(stack: Stack, collection_id: string, at: number, random: () => number): Promise<Song> {
   const action = actionOf(at)
-  const sent = await act(stack, collection_id, action, at, roll)
-  return { ...sent, action, sent_at: Date.now(), ready_at: 0, status: '', duration: 0 }
+  const { track_id, winner } = await act(stack, collection_id, action, at, random)
+  return { track_id, winner, action, sent_at: Date.now(), ready_at: 0, status: '', duration: 0 }
 }
 
 /** Polls the unsettled songs; returns whether any of them changed. */
-async function look(stack: Stack, songs: Song[]): Promise<boolean> {
-  let moved = false
+async function pollSongs(stack: Stack, songs: Song[]): Promise<boolean> {
+  let hasChanged = false
   for (const song of songs.filter(({ ready_at }) => ready_at === 0)) {
     const answer = await call<{ track: { status: string; duration: number | null } }>(stack, `/track/${song.track_id}`)
-    if (!answer) return moved
+    if (!answer) return hasChanged
     const { status, duration } = answer.track
-    moved ||= status !== song.status || duration !== song.duration
+    hasChanged ||= status !== song.status || duration !== song.duration
     Object.assign(song, { status, duration: duration ?? 0 })
     // A ready track with a different file may still be waiting for the service to notice its last upload.
     if (status === 'failed' || (status === 'ready' && isSettled(song))) song.ready_at = Date.now()
   }
-  return moved
+  return hasChanged
 }
 
-const isSettled = ({ wins, duration }: Song) => Math.abs(wins.seconds - duration) < 0.06
+const isSettled = ({ winner, duration }: Song) => Math.abs(winner.seconds - duration) < 0.06
 
-async function killForever(
+async function killRepeatedly(
   stack: Stack,
-  roll: () => number,
+  random: () => number,
   kills: Record<string, number>,
   isOver: () => boolean,
 ): Promise<void> {
   for (let done = 0; done < number('kills'); done++) {
     await sleep(number('every') * 1000)
     if (isOver()) return
-    const part = parts[Math.floor(roll() * parts.length)] ?? 'all'
+    const part = parts[Math.floor(random() * parts.length)] ?? 'all'
     if (part === 'all') {
       await stack.killAll()
-      say('killed all')
+      say('killed all processes')
       // On a busy machine, a start may exceed its own timeout.
       for (let tries = 1; ; tries++) {
-        const fault = await stack.start().catch((error: Error) => error)
-        if (!fault) break
-        if (tries === 3) throw fault
-        say(`the start failed, once more: ${fault.message.split('\n').find((line) => line.includes('✘')) ?? ''}`)
+        const startError = await stack.start().catch((error: Error) => error)
+        if (!startError) break
+        if (tries === 3) throw startError
+        say(`the start failed, retrying: ${startError.message.split('\n').find((line) => line.includes('✘')) ?? ''}`)
       }
       say('started again')
     } else if (stack.kill(part)) say(`killed the ${part}`)
@@ -139,18 +139,18 @@ async function run(state_dir: string): Promise<boolean> {
   watchParents(stop)
   await stack.start()
   try {
-    const made = await persist(() => call<{ collection_id: string }>(stack, '/collection', { title: 'Chaos' }))
-    const roll = dice(number('seed'))
+    const collection = await persist(() => call<{ collection_id: string }>(stack, '/collection', { title: 'Chaos' }))
+    const random = createRandom(number('seed'))
     const songs: Song[] = []
     const kills: Record<string, number> = {}
     let isOver = false
-    const killing = killForever(stack, dice(number('seed') + 1), kills, () => isOver)
+    const killer = killRepeatedly(stack, createRandom(number('seed') + 1), kills, () => isOver)
     // Four clients, so that work does not pile up while the stack is down.
     let next = 0
     const client = async () => {
       for (let at = next++; at < number('uploads'); at = next++) {
         await sleep(Math.max(0, from + at * number('pace') * 1000 - Date.now()))
-        songs.push(await uploadOne(stack, made.collection_id, at, roll))
+        songs.push(await uploadOne(stack, collection.collection_id, at, random))
       }
     }
     const from = Date.now()
@@ -158,44 +158,46 @@ async function run(state_dir: string): Promise<boolean> {
     let moved_at = Date.now()
     while (songs.length < number('uploads') || songs.some(({ ready_at }) => ready_at === 0)) {
       const before = songs.length
-      if ((await look(stack, songs).catch(() => false)) || songs.length > before) moved_at = Date.now()
+      if ((await pollSongs(stack, songs).catch(() => false)) || songs.length > before) moved_at = Date.now()
       if (Date.now() - moved_at > number('patience') * 1000) break
       await sleep(500)
     }
     isOver = true
     await Promise.race([uploading, sleep(10_000)])
-    await killing
+    await killer
     await stack.stop()
-    return tell(state_dir, songs, kills)
+    return report(state_dir, songs, kills)
   } finally {
     await stack.stop()
     process.off('SIGINT', stop)
   }
 }
 
-function tell(state_dir: string, songs: Song[], kills: Record<string, number>): boolean {
+function report(state_dir: string, songs: Song[], kills: Record<string, number>): boolean {
   const ready = songs.filter(({ status }) => status === 'ready')
   const settled = ready.filter(isSettled)
   const waits = settled.map(({ sent_at, ready_at }) => (ready_at - sent_at) / 1000).toSorted((a, b) => a - b)
-  const p = (part: number) => waits[Math.min(waits.length - 1, Math.floor(waits.length * part))] ?? Infinity
+  const percentile = (part: number) => waits[Math.min(waits.length - 1, Math.floor(waits.length * part))] ?? Infinity
   const { stuck, orphans, missing, strangers, wrong } = judge(
     state_dir,
-    new Map(songs.map(({ track_id, wins }) => [track_id, wins])),
+    new Map(songs.map(({ track_id, winner }) => [track_id, winner])),
   )
   const lost = number('uploads') - ready.length
-  for (const song of songs.filter((one) => one.status !== 'ready' || !isSettled(one)))
-    console.log(`${song.track_id} (${song.action}): ${song.status}, ${song.duration} of ${song.wins.seconds} s`)
-  const counted = (values: string[]) =>
-    [...new Set(values)].map((value) => `${value} ${values.filter((one) => one === value).length}`).join(', ')
-  const told = Object.entries(kills).map(([part, times]) => `${part} ${times}`)
-  console.log(`\nactions: ${counted(songs.map(({ action }) => action))}`)
+  for (const song of songs.filter((candidate) => candidate.status !== 'ready' || !isSettled(candidate)))
+    console.log(`${song.track_id} (${song.action}): ${song.status}, ${song.duration} of ${song.winner.seconds} s`)
+  const summarize = (values: string[]) =>
+    [...new Set(values)]
+      .map((value) => `${value} ${values.filter((candidate) => candidate === value).length}`)
+      .join(', ')
+  const killCounts = Object.entries(kills).map(([part, times]) => `${part} ${times}`)
+  console.log(`\nactions: ${summarize(songs.map(({ action }) => action))}`)
   console.log(
-    `kills: ${told.join(', ') || 'none'}; waits of a track: p50 ${p(0.5).toFixed(1)} s, p90 ${p(0.9).toFixed(1)} s, longest ${p(1).toFixed(1)} s`,
+    `kills: ${killCounts.join(', ') || 'none'}; waits of a track: p50 ${percentile(0.5).toFixed(1)} s, p90 ${percentile(0.9).toFixed(1)} s, longest ${percentile(1).toFixed(1)} s`,
   )
   console.log(
-    `${ready.length} of ${values.uploads} ready, ${lost} lost, ${stuck} stuck, ${orphans} orphans, ${missing} missing, ${strangers} twice, ${wrong} under the wrong name, p99 ${p(0.99).toFixed(1)} s`,
+    `${ready.length} of ${values.uploads} ready, ${lost} lost, ${stuck} stuck, ${orphans} orphans, ${missing} missing, ${strangers} twice, ${wrong} under the wrong name, p99 ${percentile(0.99).toFixed(1)} s`,
   )
-  return lost + stuck + orphans + missing + strangers + wrong === 0 && p(0.99) <= number('limit')
+  return lost + stuck + orphans + missing + strangers + wrong === 0 && percentile(0.99) <= number('limit')
 }
 
 const state_dir = mkdtempSync(join(tmpdir(), 'tonearm-chaos-'))
@@ -203,6 +205,6 @@ try {
   process.exitCode = (await run(state_dir)) ? 0 : 1
 } finally {
   if (process.exitCode === 0) rmSync(state_dir, { recursive: true, force: true })
-  else console.error(`The data are kept in ${state_dir}`)
+  else console.error(`The data is kept in ${state_dir}`)
 }
 process.exit()

@@ -22,7 +22,7 @@ interface Handle {
 type File = Sound & { data: Uint8Array<ArrayBuffer> }
 
 /** A tone sampled at a multiple of 16 kHz and declared as 16 kHz, so that it lasts `seconds`. */
-function aFile(file_name: string, seconds: number): File {
+function makeFile(file_name: string, seconds: number): File {
   const data = makeWav(16_000 * seconds)
   const header = new DataView(data.buffer)
   header.setUint32(24, 16_000, true)
@@ -42,35 +42,35 @@ export async function persist<T>(attempt: () => Promise<T | null>): Promise<T> {
 const pathOf = (url: string) => new URL(url).pathname
 
 /** Creates a track and returns functions that issue upload handles. `ticket` is the prefix of this client's idempotency keys. */
-async function aTrack(stack: Stack, collection_id: string, ticket: string, first: File) {
+async function createTrack(stack: Stack, collection_id: string, clientId: string, first: File) {
   const body = { collection_id, file_name: first.file_name }
-  const created = await persist(() => call<Created>(stack, '/track', body, ticket))
+  const created = await persist(() => call<Created>(stack, '/track', body, clientId))
   const { track_id } = created
-  const at = `/track/${track_id}`
+  const trackPath = `/track/${track_id}`
   let calls = 0
-  const ask = <T>(path: string, sent: object) => {
-    const own = `${ticket}-${++calls}`
-    return persist(() => call<T>(stack, `${at}${path}`, sent, own))
+  const callOnce = <T>(path: string, sent: object) => {
+    const key = `${clientId}-${++calls}`
+    return persist(() => call<T>(stack, `${trackPath}${path}`, sent, key))
   }
   // Not retried: the service detects the upload without this call.
-  const tell = () => call(stack, `${at}/upload_complete`, {}).catch(() => null)
+  const reportUpload = () => call(stack, `${trackPath}/upload_complete`, {}).catch(() => null)
   const single = (url: string, file: File): Handle => ({
     path: pathOf(url),
     send: async () => {
       await persist(() => put(url, file.data))
-      await tell()
+      await reportUpload()
     },
   })
   return {
     track_id,
     first: single(created.track_upload.upload_url, first),
     async renew(file: File): Promise<Handle> {
-      const { track_upload } = await ask<Created>('/upload', { file_name: file.file_name })
+      const { track_upload } = await callOnce<Created>('/upload', { file_name: file.file_name })
       return single(track_upload.upload_url, file)
     },
-    async begin(file: File): Promise<Handle> {
-      const facts = { file_name: file.file_name, file_size: file.bytes }
-      const { multipart_upload, parts } = await ask<Begun>('/multipart', facts)
+    async startMultipart(file: File): Promise<Handle> {
+      const fileInfo = { file_name: file.file_name, file_size: file.bytes }
+      const { multipart_upload, parts } = await callOnce<StartedMultipart>('/multipart', fileInfo)
       const { upload_url } = parts[0]!
       return {
         path: pathOf(upload_url),
@@ -78,17 +78,17 @@ async function aTrack(stack: Stack, collection_id: string, ticket: string, first
           const etag = await persist(() => put(upload_url, file.data))
           const done = [{ part_number: 1, etag }]
           // Retried without an idempotency key, which this call does not need.
-          await persist(() => call(stack, `${at}/multipart/${multipart_upload.id}/complete`, { done }))
+          await persist(() => call(stack, `${trackPath}/multipart/${multipart_upload.id}/complete`, { done }))
         },
       }
     },
   }
 }
-interface Begun {
+interface StartedMultipart {
   multipart_upload: { id: string }
   parts: { upload_url: string }[]
 }
-type Track = Awaited<ReturnType<typeof aTrack>>
+type Track = Awaited<ReturnType<typeof createTrack>>
 
 /** One action on a created track. Returns the handles that were sent, with their files. `a` is the first handle's file. */
 type Action = (track: Track, a: File, b: File, c: File) => Promise<[Handle, File][]>
@@ -108,7 +108,7 @@ export const ACTIONS: Record<string, Action> = {
       [renewed, b],
     ]
   },
-  async 'renew and not send'(track, a, b) {
+  async 'renew without sending'(track, a, b) {
     await track.renew(b)
     await track.first.send()
     return [[track.first, a]]
@@ -133,7 +133,7 @@ export const ACTIONS: Record<string, Action> = {
   },
   async 'replace in parts'(track, a, b) {
     await track.first.send()
-    const parts = await track.begin(b)
+    const parts = await track.startMultipart(b)
     await parts.send()
     return [
       [track.first, a],
@@ -141,7 +141,7 @@ export const ACTIONS: Record<string, Action> = {
     ]
   },
   async 'parts and a newer file'(track, _a, b, c) {
-    const parts = await track.begin(b)
+    const parts = await track.startMultipart(b)
     const renewed = await track.renew(c)
     await Promise.all([renewed.send(), parts.send()])
     return [
@@ -149,9 +149,9 @@ export const ACTIONS: Record<string, Action> = {
       [renewed, c],
     ]
   },
-  async 'parts that are given up'(track, a, b, c) {
-    await track.begin(b)
-    const [parts] = await Promise.all([track.begin(c), track.first.send()])
+  async 'abandoned parts'(track, a, b, c) {
+    await track.startMultipart(b)
+    const [parts] = await Promise.all([track.startMultipart(c), track.first.send()])
     await parts.send()
     return [
       [track.first, a],
@@ -161,10 +161,16 @@ export const ACTIONS: Record<string, Action> = {
 }
 
 /** Creates a track and runs one action on it; returns the file that the track should end up with. */
-export async function act(stack: Stack, collection_id: string, action: string, at: number, roll: () => number) {
-  const [a, b, c] = [1, 2, 3].map((n) => aFile(`${at}-${n}.wav`, n * 3 + Math.floor(roll() * 3))) as [File, File, File]
-  const track = await aTrack(stack, collection_id, `chaos-${at}`, a)
+export async function act(stack: Stack, collection_id: string, action: string, at: number, random: () => number) {
+  const [a, b, c] = [1, 2, 3].map((n) => makeFile(`${at}-${n}.wav`, n * 3 + Math.floor(random() * 3))) as [
+    File,
+    File,
+    File,
+  ]
+  const track = await createTrack(stack, collection_id, `chaos-${at}`, a)
   const sent = await ACTIONS[action]!(track, a, b, c)
-  const [, { data: _data, ...wins }] = sent.reduce((one, other) => (other[0].path > one[0].path ? other : one))
-  return { track_id: track.track_id, wins }
+  const [, { data: _data, ...winner }] = sent.reduce((newest, other) =>
+    other[0].path > newest[0].path ? other : newest,
+  )
+  return { track_id: track.track_id, winner }
 }

@@ -18,13 +18,13 @@ export interface Verdict {
   wrong: number
 }
 
-type Row = Record<string, string>
+type SqlRow = Record<string, string>
 
-function read(state_dir: string, kind: string, sql: string): Row[] {
+function read(state_dir: string, kind: string, sql: string): SqlRow[] {
   const directory = join(state_dir, 'v3', kind)
   const [name = ''] = readdirSync(directory).filter((file) => /^[0-9a-f]{64}\.sqlite$/.test(file))
   const database = new DatabaseSync(join(directory, name), { readOnly: true })
-  const rows = database.prepare(sql).all() as Row[]
+  const rows = database.prepare(sql).all() as SqlRow[]
   database.close()
   return rows
 }
@@ -33,13 +33,13 @@ function read(state_dir: string, kind: string, sql: string): Row[] {
 const TOLERANCE = 0.07
 
 /** `wanted` maps track ids to the expected files. */
-export function judge(state_dir: string, wanted: Map<string, Sound>): Verdict {
+export function judge(state_dir: string, expected: Map<string, Sound>): Verdict {
   const d1 = (sql: string) => read(state_dir, 'd1/miniflare-D1DatabaseObject', sql)
   const r2 = (sql: string) => read(state_dir, 'r2/miniflare-R2BucketObject', sql)
   const sizes = new Map(r2('select key, size from _mf_objects').map(({ key = '', size = '' }) => [key, Number(size)]))
   const objects = [...sizes.keys()]
-  const begun = r2('select upload_id from _mf_multipart_uploads where state = 0').map((row) => row.upload_id)
-  const kept = d1('select upload_id from multipart_uploads').map((row) => row.upload_id)
+  const openUploads = r2('select upload_id from _mf_multipart_uploads where state = 0').map((row) => row.upload_id)
+  const knownUploads = d1('select upload_id from multipart_uploads').map((row) => row.upload_id)
   const tracks = d1(
     "select id, status, source_path, upload_path, file_name, duration, info ->> '$.size' as size, files from tracks",
   )
@@ -48,41 +48,41 @@ export function judge(state_dir: string, wanted: Map<string, Sound>): Verdict {
   )
   const jobs = d1("select payload from jobs where state = 'open'").map(({ payload = '' }) => JSON.parse(payload) as Job)
   const purges = jobs.filter(({ kind }) => kind === 'purge')
-  const named = new Set([
+  const referenced = new Set([
     ...files,
     ...tracks.flatMap(({ source_path = '', upload_path = '' }) => [source_path, upload_path]),
   ])
-  const isLeaving = (key: string) =>
+  const willBePurged = (key: string) =>
     purges.some(
       ({ prefixes = [], paths = [] }) => paths.includes(key) || prefixes.some((prefix) => key.startsWith(prefix)),
     )
-  const isRight = ({ id = '', file_name, duration, size, files }: Row) => {
-    const { seconds, bytes, ...own } = wanted.get(id)!
-    const isLong = (value: number) => Math.abs(value - seconds) <= TOLERANCE
-    const made = JSON.parse(files ?? '[]') as Made[]
+  const isRight = ({ id = '', file_name, duration, size, files }: SqlRow) => {
+    const { seconds, bytes, ...winner } = expected.get(id)!
+    const hasLength = (value: number) => Math.abs(value - seconds) <= TOLERANCE
+    const made = JSON.parse(files ?? '[]') as VariantFile[]
     const original = made.find(({ index }) => index === 'original')
-    const facts = [Number(size), original?.size, sizes.get(original?.path ?? '')]
-    const sounds = made.filter(({ index }) => !['preview', 'waveform', 'analysis'].includes(index))
+    const sizesSeen = [Number(size), original?.size, sizes.get(original?.path ?? '')]
+    const audioFiles = made.filter(({ index }) => !['preview', 'waveform', 'analysis'].includes(index))
     return (
-      file_name === own.file_name &&
-      isLong(Number(duration)) &&
-      facts.every((value) => value === bytes) &&
-      sounds.every((file) => isLong(file.duration))
+      file_name === winner.file_name &&
+      hasLength(Number(duration)) &&
+      sizesSeen.every((value) => value === bytes) &&
+      audioFiles.every((file) => hasLength(file.duration))
     )
   }
   const unsettled = tracks.filter(({ status }) => status !== 'ready' && status !== 'failed')
   return {
     stuck: jobs.length - purges.length + unsettled.length,
     orphans:
-      objects.filter((key) => !named.has(key) && !isLeaving(key)).length +
-      begun.filter((upload_id) => !kept.includes(upload_id)).length,
+      objects.filter((key) => !referenced.has(key) && !willBePurged(key)).length +
+      openUploads.filter((upload_id) => !knownUploads.includes(upload_id)).length,
     missing: files.filter((path) => !objects.includes(path)).length,
-    strangers: tracks.filter(({ id = '' }) => !wanted.has(id)).length,
-    wrong: tracks.filter((track) => track.status === 'ready' && wanted.has(track.id ?? '') && !isRight(track)).length,
+    strangers: tracks.filter(({ id = '' }) => !expected.has(id)).length,
+    wrong: tracks.filter((track) => track.status === 'ready' && expected.has(track.id ?? '') && !isRight(track)).length,
   }
 }
 
-interface Made {
+interface VariantFile {
   index: string
   path: string
   size: number

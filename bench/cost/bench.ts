@@ -11,8 +11,8 @@ import { type Item, OPERATIONS_PER_MESSAGE, PRICES, type Use } from './prices.ts
 
 const HELP = `npm run bench -- cost [--json]
 
-What 1,000,000 plays and 1,000 uploads cost: rows, requests and operations of one of each are counted, and multiplied with list
-prices. Then the rows that lists read and changes write. Linux only. CPU is this machine's.`
+Computes the cost of 1,000,000 plays and 1,000 uploads: counts rows, requests and operations of one of each, and multiplies them by list
+prices. Then counts the rows that lists read and changes write. Linux only. CPU times are this machine's.`
 
 /** Assumptions for values that this bench cannot count. */
 const ASSUMED = {
@@ -68,8 +68,8 @@ const use = ({ read, written, a, b, messages, cpu }: Counted, requests: number):
   'Queue operations': messages * OPERATIONS_PER_MESSAGE,
 })
 
-const assumed = `Assumed: ${ASSUMED.sessions_per_play} sessions of 100 tracks and ${ASSUMED.files_per_play} files from R2 a play, every view of a session and track that
-no isolate knows; ${ASSUMED.work} s of work an upload, ${ASSUMED.status_per_upload} questions for its status, and a container that sleeps after ${ASSUMED.idle} s.`
+const assumed = `Assumed per play: ${ASSUMED.sessions_per_play} sessions of 100 tracks and ${ASSUMED.files_per_play} files from R2, with every session and track uncached.
+Per upload: ${ASSUMED.work} s of work, ${ASSUMED.status_per_upload} status requests, and a container that sleeps after ${ASSUMED.idle} s.`
 
 /** Adds up several uses, each multiplied by its factor. */
 function sum(...parts: [times: number, use: Use][]): Use {
@@ -84,11 +84,11 @@ function sum(...parts: [times: number, use: Use][]): Use {
 
 /** Views with cold caches for session and track: the most expensive case. */
 async function plays(system: System) {
-  const shop = await aShop(system)
-  const collection_id = await aCollection(system, shop)
-  const track_id = await aReadyTrack(system, shop, collection_id, 1)
+  const tenant = await aShop(system)
+  const collection_id = await aCollection(system, tenant)
+  const track_id = await aReadyTrack(system, tenant, collection_id, 1)
   const [first, ...tracks] = await copies(system, track_id, 99)
-  const session = () => aSession(system, shop, 'collection', collection_id)
+  const session = () => aSession(system, tenant, 'collection', collection_id)
   const warm = await session()
   await system.call('GET', view(warm, first!))
   await system.sweep(2 * DAY)
@@ -111,16 +111,16 @@ async function plays(system: System) {
 }
 
 /** Counts an upload of four minutes of music, its cleanup a week later, and the requests to a webhook receiver. */
-async function anUpload(system: System, shop: Awaited<ReturnType<typeof aShop>>, receiver = { requests: 0 }) {
-  const collection_id = await aCollection(system, shop)
-  await aReadyTrack(system, shop, collection_id, 1)
+async function countUpload(system: System, tenant: Awaited<ReturnType<typeof aShop>>, receiver = { requests: 0 }) {
+  const collection_id = await aCollection(system, tenant)
+  await aReadyTrack(system, tenant, collection_id, 1)
   await system.sweep(8 * DAY)
   const before = { ...system.transcoder.made, ...receiver }
   let id = ''
   const counted = await count(system, async () => {
-    id = await aReadyTrack(system, shop, collection_id, ASSUMED.work)
+    id = await aReadyTrack(system, tenant, collection_id, ASSUMED.work)
   })
-  const status = await count(system, () => system.call('GET', `/v1/track/${id}`, shop.key))
+  const status = await count(system, () => system.call('GET', `/v1/track/${id}`, tenant.key))
   const swept = await count(system, () => system.sweep(8 * DAY))
   return sum(
     // Two requests are billed: `POST /v1/track` and the last status request. The bench itself sends R2's event, so that adds one message.
@@ -134,15 +134,15 @@ async function anUpload(system: System, shop: Awaited<ReturnType<typeof aShop>>,
 }
 
 async function uploads(system: System) {
-  const shop = await aShop(system)
-  const upload = await anUpload(system, shop)
+  const tenant = await aShop(system)
+  const upload = await countUpload(system, tenant)
   const receiver = { requests: 0 }
   const url = await listen(async (_request, _body, response) => {
     receiver.requests++
     response.end()
   })
-  await system.call('POST', '/v1/webhook_endpoint', shop.key, { url })
-  const told = await anUpload(system, shop, receiver)
+  await system.call('POST', '/v1/webhook_endpoint', tenant.key, { url })
+  const withWebhook = await countUpload(system, tenant, receiver)
   const { memory_mib, disk_mb } = config.containers[0]!.instance_type
   const container = (seconds: number): Use => ({
     'Container CPU, vCPU s': ASSUMED.work,
@@ -151,7 +151,10 @@ async function uploads(system: System) {
   })
   return {
     '1,000 uploads, one after the other': sum([1000, upload], [1000, container(ASSUMED.work)]),
-    '1,000 uploads, all events of which go to a webhook endpoint': sum([1000, told], [1000, container(ASSUMED.work)]),
+    '1,000 uploads, with all events sent to a webhook endpoint': sum(
+      [1000, withWebhook],
+      [1000, container(ASSUMED.work)],
+    ),
     '1,000 uploads, each alone': sum([1000, upload], [1000, container(ASSUMED.work + ASSUMED.idle)]),
   }
 }

@@ -7,13 +7,13 @@ export const SIZES = [1000, 100_000]
 const RARE = 'Flamenco'
 
 /** The list queries to measure. */
-const questions = (collection_id: string): string[] => {
-  const of = `/v1/collection/${collection_id}/track`
+const listQueries = (collection_id: string): string[] => {
+  const tracksPath = `/v1/collection/${collection_id}/track`
   const common = ['', '?sort=title', '?sort=-duration', '?sort=updated_at', '?status=ready&organization_index=a']
   return common
     .concat('?q=so+what', `?q=${RARE}`, '?q=so&sort=title', '?status=failed')
-    .flatMap((query) => [`/v1/track${query}`, `${of}${query}`])
-    .concat(`${of}?include=levels,loudness,artwork`)
+    .flatMap((query) => [`/v1/track${query}`, `${tracksPath}${query}`])
+    .concat(`${tracksPath}?include=levels,loudness,artwork`)
 }
 
 /** Counts rows read by lists and rows written by changes, per organization size and operation. */
@@ -21,20 +21,20 @@ export async function lists(system: System) {
   const read: Record<string, number[]> = {}
   const written: Record<string, number[]> = {}
   for (const size of SIZES) {
-    const shop = await aShop(system)
-    const collection_id = await aCollection(system, shop)
-    const goal = await aCollection(system, shop)
-    const first = await aReadyTrack(system, shop, collection_id, 1)
+    const tenant = await aShop(system)
+    const collection_id = await aCollection(system, tenant)
+    const targetCollection = await aCollection(system, tenant)
+    const first = await aReadyTrack(system, tenant, collection_id, 1)
     const [second, ...ids] = await copies(system, first, size - 1)
     const call = async (method: string, path: string, body?: object) => {
       let answer: Record<string, unknown> = {}
       const counts = await system.meter.during(async () => {
-        answer = await system.call(method, path, shop.key, body)
+        answer = await system.call(method, path, tenant.key, body)
       })
       return { ...counts, answer }
     }
     await call('PUT', `/v1/track/${second}`, { title: RARE })
-    for (const path of questions(collection_id)) {
+    for (const path of listQueries(collection_id)) {
       const name = path.replace(collection_id, '{id}')
       read[name] = [...(read[name] ?? []), (await call('GET', path)).read]
     }
@@ -43,13 +43,13 @@ export async function lists(system: System) {
       written[name] = [...(written[name] ?? []), rows]
       return answer
     }
-    const one = `/v1/track/${second}`
+    const trackPath = `/v1/track/${second}`
     await write('create a track', 'POST', '/v1/track', { collection_id, file_name: 'a.flac' })
-    await write('a new title', 'PUT', one, { title: 'Blue in Green' })
-    await write('new metadata', 'PUT', one, { metadata: { a: 1 } })
+    await write('a new title', 'PUT', trackPath, { title: 'Blue in Green' })
+    await write('new metadata', 'PUT', trackPath, { metadata: { a: 1 } })
     const batch = (change: object) => ({ changes: ids.slice(0, 200).map((track_id) => ({ ...change, track_id })) })
     await write('200 new titles', 'POST', '/v1/track/batch', batch({ action: 'update', title: 'New' }))
-    await write('200 moves', 'POST', '/v1/track/batch', batch({ action: 'move', collection_id: goal }))
+    await write('200 moves', 'POST', '/v1/track/batch', batch({ action: 'move', collection_id: targetCollection }))
     await write('200 deletions', 'POST', '/v1/track/batch', batch({ action: 'delete' }))
   }
   return { read, written }

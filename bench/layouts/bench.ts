@@ -15,12 +15,12 @@ import { burst, BURSTS, type LayoutSource, SECONDS, SOURCES } from './sources.ts
 
 const HELP = `npm run bench -- layouts [options]
 
-Makes the default variants of a source of every channel layout, with this machine's ffmpeg (FFMPEG_PATH), and prints of each its loudness
-and true peak, and what the pinned Chromium and Debian's make of it: frames too many, and frames by which bursts are late. It fails when
-the loudness of the variants of a source differs by more than 0.5 LU, a peak is above full scale, or a frame is off.
+Makes the default variants of sources in every channel layout with this machine's ffmpeg (FFMPEG_PATH). Prints loudness and true peak of
+each, and how the pinned Chromium and Debian's decode it: added frames, and the delay of bursts in frames. Fails if the loudness of a
+source's variants differs by more than 0.5 LU, a peak exceeds full scale, or a frame is off.
 
-  --only 5.1                    sources whose names have this in them
-  --chromium /usr/bin/chromium  the second browser, if it is there`
+  --only 5.1                    sources whose names contain this
+  --chromium /usr/bin/chromium  the second browser, if installed`
 
 const options = {
   only: { type: 'string', default: '' },
@@ -29,7 +29,7 @@ const options = {
 } as const
 
 const VARIANTS = ['aac-160', 'mp3-128', 'opus-96', 'preview', 'lossless']
-const MOST_SPREAD = 0.5
+const MAX_SPREAD = 0.5
 /** LU by which a mono signal is louder when two speakers play it. */
 const TWO_SPEAKERS = 3.01
 const ORIGIN = 'http://localhost'
@@ -44,8 +44,8 @@ export const layouts = {
   },
 }
 
-type Off = { added: number; late: number }
-type Row = { source: string; variant: string; lufs: number | null; peak: number; heard: Off[] }
+type Deviation = { added: number; late: number }
+type VariantResult = { source: string; variant: string; lufs: number | null; peak: number; deviations: Deviation[] }
 
 async function measureAll(only: string, secondPath: string): Promise<void> {
   const measuring = await startMeasuring()
@@ -56,49 +56,61 @@ async function measureAll(only: string, secondPath: string): Promise<void> {
   ]
   const names = browsers.map((browser) => `Chromium ${browser.version()}`)
   console.log(`decoded by ${names.join(', ')}; added and late in frames\n`)
-  console.log(line(['source', 'variant', 'LUFS', 'dBTP', ...names.flatMap(() => ['added', 'late'])]))
-  const broken: string[] = []
+  console.log(formatLine(['source', 'variant', 'LUFS', 'dBTP', ...names.flatMap(() => ['added', 'late'])]))
+  const violations: string[] = []
   for (const source of SOURCES.filter(({ name }) => name.includes(only))) {
     const { result, file } = await measuring.make(await source.make(), VARIANTS)
-    for (const { code } of result.warnings) broken.push(`${source.name}: warning ${code}`)
-    const rows: Row[] = []
-    for (const variant of VARIANTS) rows.push(await rowOf(source, variant, file, browsers))
-    for (const row of rows) console.log(line(cells(row)))
-    broken.push(
-      ...judge(source.name, rows, result.info.loudness!.integrated_lufs! + (source.channels === 1 ? TWO_SPEAKERS : 0)),
+    for (const { code } of result.warnings) violations.push(`${source.name}: warning ${code}`)
+    const rows: VariantResult[] = []
+    for (const variant of VARIANTS) rows.push(await measureVariant(source, variant, file, browsers))
+    for (const row of rows) console.log(formatLine(cells(row)))
+    violations.push(
+      ...findViolations(
+        source.name,
+        rows,
+        result.info.loudness!.integrated_lufs! + (source.channels === 1 ? TWO_SPEAKERS : 0),
+      ),
     )
   }
   console.log(
-    broken.length === 0 ? '\nEvery bound holds.' : `\n${broken.length} bounds are broken:\n${broken.join('\n')}`,
+    violations.length === 0
+      ? '\nAll bounds hold.'
+      : `\n${violations.length} bounds are violated:\n${violations.join('\n')}`,
   )
-  if (broken.length > 0) process.exitCode = 1
+  if (violations.length > 0) process.exitCode = 1
 }
 
-async function rowOf(
+async function measureVariant(
   source: LayoutSource,
   variant: string,
   file: (index: string) => Buffer,
   browsers: Browser[],
-): Promise<Row> {
+): Promise<VariantResult> {
   const bytes = file(variant)
   const { lufs, peak } = await levelOf(bytes)
   const { rate } = await probeAudio(bytes)
-  const heard: Off[] = []
-  for (const browser of browsers) heard.push(await hear(browser, bytes, rate))
+  const deviations: Deviation[] = []
+  for (const browser of browsers) deviations.push(await measureDeviation(browser, bytes, rate))
   // A lossless variant keeps more than two channels, and each player mixes them itself.
-  const isWhole = variant === 'lossless' && source.channels > 2
-  return { source: source.name, variant, lufs: isWhole ? null : await fadeless(variant, file, lufs), peak, heard }
+  const keepsChannels = variant === 'lossless' && source.channels > 2
+  return {
+    source: source.name,
+    variant,
+    lufs: keepsChannels ? null : await loudnessWithoutFades(variant, file, lufs),
+    peak,
+    deviations,
+  }
 }
 
 /** Estimates the loudness of a preview without its fades: compares its middle with the same part of an MP3 of known loudness. */
-async function fadeless(variant: string, file: (index: string) => Buffer, lufs: number): Promise<number> {
+async function loudnessWithoutFades(variant: string, file: (index: string) => Buffer, lufs: number): Promise<number> {
   if (variant !== 'preview') return lufs
   const part = async (index: string) =>
     (await levelOf(await ffmpeg(['-i', 'in', '-ss', '0.5', '-t', '1.5', '-f', 'wav'], { in: file(index) }))).lufs
   return (await levelOf(file('mp3-128'))).lufs + (await part('preview')) - (await part('mp3-128'))
 }
 
-async function hear(browser: Browser, bytes: Buffer, rate: number): Promise<Off> {
+async function measureDeviation(browser: Browser, bytes: Buffer, rate: number): Promise<Deviation> {
   const page: Page = await browser.newPage()
   try {
     await openListeningPage(page, ORIGIN)
@@ -113,31 +125,31 @@ async function hear(browser: Browser, bytes: Buffer, rate: number): Promise<Off>
   }
 }
 
-function judge(source: string, rows: Row[], measured: number): string[] {
+function findViolations(source: string, rows: VariantResult[], measured: number): string[] {
   const levels = rows.flatMap(({ lufs }) => lufs ?? [])
   const spread = Math.max(...levels, measured) - Math.min(...levels, measured)
-  const off = rows.filter(({ heard }) => heard.some(({ added, late }) => added !== 0 || late !== 0))
+  const off = rows.filter(({ deviations }) => deviations.some(({ added, late }) => added !== 0 || late !== 0))
   return [
-    ...(spread <= MOST_SPREAD + 0.001
+    ...(spread <= MAX_SPREAD + 0.001
       ? []
       : [`${source}: ${spread.toFixed(1)} LU between ${levels.join(', ')} and ${measured}`]),
     ...rows
       .filter(({ lufs, peak }) => lufs !== null && !(peak <= 0))
       .map(({ variant, peak }) => `${source}, ${variant}: ${peak} dBTP`),
     ...off.map(
-      ({ variant, heard }) =>
-        `${source}, ${variant}: ${heard.map((one) => `${one.added} added, ${one.late} late`).join('; ')}`,
+      ({ variant, deviations }) =>
+        `${source}, ${variant}: ${deviations.map((deviation) => `${deviation.added} added, ${deviation.late} late`).join('; ')}`,
     ),
   ]
 }
 
-function cells({ source, variant, lufs, peak, heard }: Row): string[] {
-  const offs = heard.flatMap(({ added, late }) => [String(added), String(late)])
-  return [source, variant, lufs?.toFixed(1) ?? '', peak.toFixed(1), ...offs]
+function cells({ source, variant, lufs, peak, deviations }: VariantResult): string[] {
+  const deviationCells = deviations.flatMap(({ added, late }) => [String(added), String(late)])
+  return [source, variant, lufs?.toFixed(1) ?? '', peak.toFixed(1), ...deviationCells]
 }
 
 const WIDTHS = [28, 10, 7, 7]
-const line = (texts: string[]) =>
+const formatLine = (texts: string[]) =>
   texts.map((text, i) => (i < 2 ? text.padEnd(WIDTHS[i]!) : text.padStart(WIDTHS[i] ?? 8))).join('')
 
 async function launch({ path, env }: { path: string; env?: Record<string, string> }): Promise<Browser> {

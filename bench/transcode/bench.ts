@@ -15,12 +15,12 @@ const HELP = `npm run bench -- transcode [options]
 
   --minutes 1,10,60   durations of the source
   --source flac       format of the source: ${sourceFormats.join(' or ')}
-  --rounds N          rounds per duration; each runs the service and the sequence once. Without it 15 up to 2 minutes, 5 up
-                      to 20, then 3, because short runs differ more
+  --rounds N          rounds per duration; each runs the service and the sequence once. The default is 15 up to 2 minutes, 5
+                      up to 20, then 3, because short runs vary more
   --json              all figures as JSON
 
-FFMPEG_PATH and FFPROBE_PATH name the binaries, as for the service. A minute of audio takes about 8 s a round on two
-cores, so all durations take half an hour. Anything else that runs makes the ratios wrong.`
+FFMPEG_PATH and FFPROBE_PATH name the binaries, as for the service. A minute of audio takes about 8 s per round on
+two cores, so all durations take half an hour. Other running programs distort the ratios.`
 
 const options = {
   minutes: { type: 'string', default: '1,10,60' },
@@ -32,12 +32,12 @@ const options = {
 
 /** Compares the transcoder with one process per variant in sequence, and with the theoretical limit of the machine. */
 export const transcode = {
-  about: 'the transcoder beside one ffmpeg process per variant, and beside the limit of the machine',
+  about: 'the transcoder compared with one ffmpeg process per variant, and with the limit of the machine',
   async run(args: string[]): Promise<void> {
     const { values } = parseArgs({ args, options })
     if (values.help) return console.log(HELP)
     const minutes = values.minutes.split(',').map((text) => positive(text, 'minutes'))
-    const wanted = values.rounds === undefined ? null : positive(values.rounds, 'rounds')
+    const fixedRounds = values.rounds === undefined ? null : positive(values.rounds, 'rounds')
     const source = sourceFormats.find((format) => format === values.source)
     if (!source) throw new Error(`--source must be ${sourceFormats.join(' or ')}`)
     const tools = await findTools(readSettings(process.env))
@@ -45,29 +45,29 @@ export const transcode = {
 
     const results = []
     for (const duration of minutes) {
-      const rounds = wanted ?? defaultRounds(duration)
-      const found = await measure({ minutes: duration, rounds, source }, signal)
-      results.push(summarise(duration, found, availableParallelism()))
+      const rounds = fixedRounds ?? defaultRounds(duration)
+      const measured = await measure({ minutes: duration, rounds, source }, signal)
+      results.push(summarise(duration, measured, availableParallelism()))
     }
     const setting = { ffmpeg: tools.version, node: process.version, cores: availableParallelism(), source }
     console.log(values.json ? JSON.stringify({ ...setting, results }, null, 2) : table(setting, results))
   },
 }
 
-type Wanted = { minutes: number; rounds: number; source: SourceFormat }
+type Measurement = { minutes: number; rounds: number; source: SourceFormat }
 
-async function measure({ minutes, rounds, source }: Wanted, signal: AbortSignal): Promise<Round[]> {
+async function measure({ minutes, rounds, source }: Measurement, signal: AbortSignal): Promise<Round[]> {
   const { FIXTURE_FFMPEG_PATH, FFMPEG_PATH } = process.env
   const maker = await findTools({ ffmpegPath: FIXTURE_FFMPEG_PATH || FFMPEG_PATH || undefined })
   const storage = await startStorage(await sourceFile(minutes, source, maker.ffmpeg))
   try {
-    const found: Round[] = []
+    const results: Round[] = []
     for (let round = 0; round < rounds; round++) {
       // Alternates the order, so that a machine that slows down affects both equally.
-      found.push(await runRound(storage, round % 2 === 0, signal))
-      console.error(`${minutes} min, round ${round + 1} of ${rounds}: ${describe(found[round]!)}`)
+      results.push(await runRound(storage, round % 2 === 0, signal))
+      console.error(`${minutes} min, round ${round + 1} of ${rounds}: ${describe(results[round]!)}`)
     }
-    return found
+    return results
   } finally {
     storage.close()
   }
@@ -75,9 +75,9 @@ async function measure({ minutes, rounds, source }: Wanted, signal: AbortSignal)
 
 async function runRound(storage: Storage, serviceFirst: boolean, signal: AbortSignal): Promise<Round> {
   const jobs = { service: newJob(storage), sequence: newJob(storage) }
-  const early = serviceFirst ? await runService(jobs.service, signal) : null
+  const firstRun = serviceFirst ? await runService(jobs.service, signal) : null
   const sequence = await runSequence(jobs.sequence, signal)
-  const service = early ?? (await runService(jobs.service, signal))
+  const service = firstRun ?? (await runService(jobs.service, signal))
   const sizes = storage.uploaded(jobs.service.job_id)
   requireSame(sizes, storage.uploaded(jobs.sequence.job_id))
   return { service, sequence: sequence.run, costs: sequence.costs, sizes }

@@ -67,15 +67,15 @@ async function measure(pid: number, directory: string, work: () => Promise<void>
   try {
     const before = {
       cpu: cpuSeconds(pid),
-      own: cpuSeconds(process.pid),
+      ours: cpuSeconds(process.pid),
       machine: machineSeconds(),
       at: performance.now(),
     }
     await work()
     const wall = (performance.now() - before.at) / 1000
     const cpu = cpuSeconds(pid) - before.cpu
-    const own = cpuSeconds(process.pid) - before.own
-    const others = Math.max(0, machineSeconds() - before.machine - cpu - own)
+    const ours = cpuSeconds(process.pid) - before.ours
+    const others = Math.max(0, machineSeconds() - before.machine - cpu - ours)
     return { wall, cpu, others, ...peaks.stop() }
   } finally {
     peaks.stop()

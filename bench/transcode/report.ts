@@ -10,7 +10,7 @@ export function table(setting: Setting, results: Result[]): string {
     '',
     columns([
       ['', ...results.map(({ minutes }) => `${minutes} min`)],
-      row('rounds, whose medians follow', (r) => String(r.rounds.length)),
+      row('rounds (medians follow)', (r) => String(r.rounds.length)),
       row('service, s', (r) => r.service.wall.toFixed(2)),
       row('sequence, s', (r) => r.sequence.wall.toFixed(2)),
       row('limit, s', (r) => r.limit.toFixed(2)),

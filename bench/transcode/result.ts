@@ -9,10 +9,10 @@ export type Result = ReturnType<typeof summarise>
 
 /** Computes the medians of all rounds; ratios are computed within a round, under the same load. */
 export function summarise(minutes: number, rounds: Round[], cores: number) {
-  const of = (figure: (round: Round) => number) => median(rounds.map(figure))
+  const medianOf = (figure: (round: Round) => number) => median(rounds.map(figure))
   const run = (pick: (round: Round) => Run) => ({
-    wall: of((round) => pick(round).wall),
-    cpu: of((round) => pick(round).cpu),
+    wall: medianOf((round) => pick(round).wall),
+    cpu: medianOf((round) => pick(round).cpu),
     memory: Math.max(...rounds.map((round) => pick(round).memory)),
     ffmpeg_memory: Math.max(...rounds.map((round) => pick(round).childMemory)),
     disk: Math.max(...rounds.map((round) => pick(round).disk)),
@@ -22,17 +22,17 @@ export function summarise(minutes: number, rounds: Round[], cores: number) {
     minutes,
     service: run((round) => round.service),
     sequence: run((round) => round.sequence),
-    limit: of(({ costs }) => limit(costs, cores)),
+    limit: medianOf(({ costs }) => limit(costs, cores)),
     /** Speed relative to the sequence. */
-    speedup: of(({ service, sequence }) => sequence.wall / service.wall),
+    speedup: medianOf(({ service, sequence }) => sequence.wall / service.wall),
     /** Time relative to the limit. */
-    over_limit: of(({ service, costs }) => service.wall / limit(costs, cores)),
+    over_limit: medianOf(({ service, costs }) => service.wall / limit(costs, cores)),
     /** Fraction of the machine that other programs used while the service ran, 0–1. */
-    noise: of(({ service }) => service.others / (service.wall * cores)),
+    noise: medianOf(({ service }) => service.others / (service.wall * cores)),
     /** CPU seconds of each process when it runs alone. */
     costs: {
-      variants: Object.fromEntries(variants.map((index) => [index, of(({ costs }) => costs.variants[index]!)])),
-      decoding: of(({ costs }) => costs.decoding),
+      variants: Object.fromEntries(variants.map((index) => [index, medianOf(({ costs }) => costs.variants[index]!)])),
+      decoding: medianOf(({ costs }) => costs.decoding),
     },
     sizes: rounds[0]!.sizes,
     rounds,

@@ -56,8 +56,8 @@ async function work(job: TranscodeJob): Promise<void> {
   }
   // Each measurement runs in a separate process that skips the other one.
   const meter = createPcmMeter(source.channels)
-  const measure = (what: Measure) =>
-    ffmpeg(ffmpegArguments({ ...command, encodes: [], measures: [what] }), (chunk) => meter.add(chunk))
+  const measure = (kind: Measure) =>
+    ffmpeg(ffmpegArguments({ ...command, encodes: [], measures: [kind] }), (chunk) => meter.add(chunk))
   costs.variants.waveform = await costOf(async () => {
     await measure('pcm')
     const json = JSON.stringify(waveform(meter.summary(), source.sampleRate))

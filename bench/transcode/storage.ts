@@ -38,8 +38,8 @@ export async function startStorage(path: string) {
     url: (name: string) => `http://127.0.0.1:${port}/${name}`,
     /** Bytes of each upload under a prefix, by the name after the prefix. */
     uploaded(prefix: string): Record<string, number> {
-      const found = [...uploads].filter(([name]) => name.startsWith(`${prefix}/`))
-      return Object.fromEntries(found.map(([name, bytes]) => [name.slice(prefix.length + 1), bytes]))
+      const matching = [...uploads].filter(([name]) => name.startsWith(`${prefix}/`))
+      return Object.fromEntries(matching.map(([name, bytes]) => [name.slice(prefix.length + 1), bytes]))
     },
     close() {
       server.closeAllConnections()

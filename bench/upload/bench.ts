@@ -14,13 +14,14 @@ import { atEnd, withEnding } from '../worker/ending.ts'
 import { launch } from './browser.ts'
 
 const HELP = `npm run bench -- upload [OPTIONS]      Linux only; loopback only
-  --size 1000      megabytes of the file
-  --cut 20         megabytes after which the proxy ends each connection
-  --kills 5        how often the browser is killed, at random moments
-  --seed 1         the same moments again
+  --size 1000      size of the file in MB
+  --cut 20         MB after which the proxy ends each connection
+  --kills 5        number of browser kills, at random moments
+  --seed 1         repeats the same moments
 
-Uploads a WAV with the real element in Chromium, and goes on after each kill as people do: by choosing the file again. Its last line
-says whether what is stored is the file, and how many parts were sent again; it fails when these are more than connections broke.`
+Uploads a WAV with the real element in Chromium, and resumes after each kill as a user would: by choosing the file again. The last line
+says whether the stored file is identical, and how many parts were resent; the bench fails if there are more of them than broken
+connections.`
 
 const MB = 1e6
 /** Timeout of every wait, in milliseconds. */
@@ -28,34 +29,34 @@ const LIMIT = 30 * 60_000
 
 /** Uploads a large file over a connection that is cut repeatedly, from a browser that is killed. */
 export const upload = {
-  about: 'a large file over a line that is cut, from a browser that is killed: is it whole, and what was sent again',
+  about: 'a large upload over cut connections from a killed browser: integrity, and parts that were resent',
   async run(args: string[]): Promise<void> {
     const text = (standard: string) => ({ type: 'string', default: standard }) as const
     const options = { size: text('1000'), cut: text('20'), kills: text('5'), seed: text('1') }
     const { values } = parseArgs({ args, options: { ...options, help: { type: 'boolean', default: false } } })
     if (values.help) return console.log(HELP)
     const size = Number(values.size) * MB
-    const lives = livesOf(Number(values.kills), size, Number(values.seed))
-    await withEnding(() => uploadOne({ size, cut: Number(values.cut) * MB, lives }))
+    const killAfter = killPoints(Number(values.kills), size, Number(values.seed))
+    await withEnding(() => uploadOne({ size, cut: Number(values.cut) * MB, killAfter }))
   },
 }
 
 /** The bytes after which each browser is killed; the same for the same seed. Their sum is less than the file. */
-function livesOf(kills: number, size: number, seed: number): number[] {
+function killPoints(kills: number, size: number, seed: number): number[] {
   const roll = (at: number) => createHash('sha256').update(`${seed} ${at}`).digest().readUInt32LE() / 2 ** 32
   return Array.from({ length: kills }, (_, at) => ((0.2 + 0.9 * roll(at)) * size) / (kills + 1))
 }
 
-const began = Date.now()
-const say = (line: string) => console.log(`${((Date.now() - began) / 1000).toFixed(0).padStart(5)} s  ${line}`)
+const startedAt = Date.now()
+const say = (line: string) => console.log(`${((Date.now() - startedAt) / 1000).toFixed(0).padStart(5)} s  ${line}`)
 
 interface Plan {
   size: number
   cut: number
-  lives: number[]
+  killAfter: number[]
 }
 
-async function uploadOne({ size, cut, lives }: Plan): Promise<void> {
+async function uploadOne({ size, cut, killAfter }: Plan): Promise<void> {
   const directory = await mkdtemp(join(tmpdir(), 'tonearm-upload-'))
   atEnd(() => rm(directory, { recursive: true, force: true }))
   const path = join(directory, 'album.wav')
@@ -66,19 +67,19 @@ async function uploadOne({ size, cut, lives }: Plan): Promise<void> {
   const line = await openLine()
   atEnd(line.close)
   line.cutEach(cut)
-  const shop = await startHostPage()
-  atEnd(shop.close)
+  const hostPage = await startHostPage()
+  atEnd(hostPage.close)
   const { collection_id } = await call<{ collection_id: string }>(stack, '/collection', { title: 'Cut' })
-  const key = { title: 'Cut', type: 'uploader', collection_id, allowed_origins: [shop.origin] }
+  const key = { title: 'Cut', type: 'uploader', collection_id, allowed_origins: [hostPage.origin] }
   const { secret } = await call<{ secret: string }>(stack, '/api_key', key)
-  shop.show(`<!doctype html><title>Cut</title><script type="module" src="${stack.base_url}/elements/uploader.js"></script>
+  hostPage.show(`<!doctype html><title>Cut</title><script type="module" src="${stack.base_url}/elements/uploader.js"></script>
     <tonearm-uploader api-key="${secret}" collection-id="${collection_id}"></tonearm-uploader>`)
 
   const profile = join(directory, 'profile')
-  for (const bytes of [...lives, Infinity]) {
+  for (const bytes of [...killAfter, Infinity]) {
     const browser = await launch(profile, line.server)
     atEnd(browser.kill)
-    await browser.page.goto(shop.origin)
+    await browser.page.goto(hostPage.origin)
     const before = line.passed()
     await choose(browser.page, path, before === 0)
     if (bytes === Infinity) await untilReady(browser.page)
@@ -86,7 +87,7 @@ async function uploadOne({ size, cut, lives }: Plan): Promise<void> {
     await browser.kill()
     if (bytes < Infinity) say(`killed the browser after ${(bytes / MB).toFixed(0)} MB; ${line.cuts()} cuts so far`)
   }
-  await tell(stack, collection_id, { hash, line, kills: lives.length })
+  await report(stack, collection_id, { hash, line, kills: killAfter.length })
 }
 
 /** Writes a second of sound after a chunk of noise that decoders skip, so that transcoding is quick; returns its SHA-256. */
@@ -131,7 +132,7 @@ async function untilReady(page: Page): Promise<void> {
   const item = page.locator('tonearm-uploader li')
   const timeout = { timeout: LIMIT }
   await item.and(page.locator('[data-state=processing], [data-state=ready], [data-state=failed]')).waitFor(timeout)
-  say('all bytes are there')
+  say('all bytes have arrived')
   await item.and(page.locator('[data-state=ready], [data-state=failed]')).waitFor(timeout)
 }
 
@@ -160,17 +161,17 @@ interface Outcome {
   kills: number
 }
 
-async function tell(stack: Stack, collection_id: string, { hash, line, kills }: Outcome): Promise<void> {
+async function report(stack: Stack, collection_id: string, { hash, line, kills }: Outcome): Promise<void> {
   const { tracks } = await call<{ tracks: { id: string }[] }>(stack, `/collection/${collection_id}/track`)
   const isEqual = tracks[0] !== undefined && (await hashOf(stack, tracks[0].id)) === hash
   const parts = new Set(line.parts.map(({ number }) => number)).size
-  const again = line.parts.length - parts
+  const resent = line.parts.length - parts
   // Requests in flight when the browser was killed count as cut.
   const broken = line.parts.filter(({ isAnswered }) => !isAnswered).length
-  const isWell = isEqual && tracks.length === 1 && again <= broken
+  const isCorrect = isEqual && tracks.length === 1 && resent <= broken
   console.log(
-    `${isWell ? 'ok' : 'WRONG'}: SHA-256 ${isEqual ? 'equal' : 'DIFFERENT'}, ${tracks.length} track, ${parts} parts, ${again} sent again; ` +
+    `${isCorrect ? 'ok' : 'WRONG'}: SHA-256 ${isEqual ? 'equal' : 'DIFFERENT'}, ${tracks.length} track, ${parts} parts, ${resent} sent again; ` +
       `${line.cuts()} cuts by the proxy and ${broken - line.cuts()} by ${kills} kills`,
   )
-  if (!isWell) process.exitCode = 1
+  if (!isCorrect) process.exitCode = 1
 }

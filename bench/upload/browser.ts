@@ -16,14 +16,14 @@ export interface Launched {
 export async function launch(profile: string, proxy: string): Promise<Launched> {
   const { path, env } = await findChromium()
   // The last flag sends requests to loopback addresses through the proxy as well.
-  const own = [
+  const flags = [
     `--user-data-dir=${profile}`,
     '--remote-debugging-port=0',
     `--proxy-server=${proxy}`,
     '--proxy-bypass-list=<-loopback>',
   ]
   // A separate process group, so that all its children are killed with it.
-  const child = spawn(path, [...FLAGS, ...own], {
+  const child = spawn(path, [...FLAGS, ...flags], {
     detached: true,
     stdio: ['ignore', 'ignore', 'pipe'],
     env: { ...definedEnvironment(), ...env },
@@ -31,8 +31,8 @@ export async function launch(profile: string, proxy: string): Promise<Launched> 
   const exited = once(child, 'exit')
   const address = await new Promise<string>((resolve, reject) => {
     createInterface(child.stderr).on('line', (line) => {
-      const [, found] = /DevTools listening on (ws:\S+)/.exec(line) ?? []
-      if (found) resolve(found)
+      const [, url] = /DevTools listening on (ws:\S+)/.exec(line) ?? []
+      if (url) resolve(url)
     })
     child.once('exit', (code) => reject(new Error(`Chromium ended (${code})`)))
   })

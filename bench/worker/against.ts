@@ -14,31 +14,34 @@ import type { System } from './system.ts'
 const times = (ratios: number[]) => `${show(median(ratios))}× [${interval(ratios).map(show).join('–')}]`
 
 /** Returns one line per figure. The other Worker must be able to serve plays from this one's database. */
-export async function compare(system: System, that: Bundle, plan: Plan, say: (text: string) => void) {
-  const { asked } = await viewsOf(system, plan, say)
-  const shop = await aShop(system)
-  const track_id = await aReadyTrack(system, shop, await aCollection(system, shop), 1)
-  const all = {
-    'play view, warm': asked.warm,
-    'play view, session and track known': asked.known,
-    'play view, cold': asked.cold,
-    'POST play_session, 1 track': creation(shop.key, 'track', track_id),
+export async function compare(system: System, otherBundle: Bundle, plan: Plan, say: (text: string) => void) {
+  const views = await viewsOf(system, plan, say)
+  const tenant = await aShop(system)
+  const track_id = await aReadyTrack(system, tenant, await aCollection(system, tenant), 1)
+  const requests = {
+    'play view, warm': views.requests.warm,
+    'play view, session and track known': views.requests.cached,
+    'play view, cold': views.requests.cold,
+    'POST play_session, 1 track': creation(tenant.key, 'track', track_id),
   }
-  const lines: string[] = ["CPU of this one divided by that one's: the median of rounds, with its 95 % interval", '']
-  const line = (name: string, value: string) => lines.push(`${name.padEnd(38)}${value}`)
-  for (const [name, one] of Object.entries(all)) {
-    const targets = [await target(system, 'that', one, that), await target(system, 'this', one)]
-    const { value, interval: around } = (await runRounds(targets, plan.rounds, plan.seconds, say))('this').cpu
-    line(name, `${show(value)}× [${around.map(show).join('–')}]`)
+  const lines: string[] = [
+    "CPU of this Worker divided by the other's: the median of all rounds, with its 95 % interval",
+    '',
+  ]
+  const addLine = (name: string, value: string) => lines.push(`${name.padEnd(38)}${value}`)
+  for (const [name, request] of Object.entries(requests)) {
+    const targets = [await target(system, 'that', request, otherBundle), await target(system, 'this', request)]
+    const { value, interval: bounds } = (await runRounds(targets, plan.rounds, plan.seconds, say))('this').cpu
+    addLine(name, `${show(value)}× [${bounds.map(show).join('–')}]`)
   }
-  const path = asked.warm.path
+  const path = views.requests.warm.path
   const starts = {
     this: { start: [] as number[], view: [] as number[] },
     that: { start: [] as number[], view: [] as number[] },
   }
   for (let round = 0; round < plan.starts; round++) {
     for (const [name, bundle] of [
-      ['that', that],
+      ['that', otherBundle],
       ['this', system.bundle],
     ] as const) {
       const { start, view } = await startUp(bundle, system.addresses, path, 1)
@@ -52,8 +55,8 @@ export async function compare(system: System, that: Bundle, plan: Plan, say: (te
     ['view', 'its first play view'],
   ] as const) {
     const ratios = starts.this[figure].map((value, round) => value / starts.that[figure][round]!)
-    line(name, `${times(ratios)}, ${show(median(starts.this[figure]))} and ${show(median(starts.that[figure]))} ms`)
+    addLine(name, `${times(ratios)}, ${show(median(starts.this[figure]))} and ${show(median(starts.that[figure]))} ms`)
   }
-  line('bundle, gzipped', `${show(gzippedSize(system.bundle))} and ${show(gzippedSize(that))} KB`)
+  addLine('bundle, gzipped', `${show(gzippedSize(system.bundle))} and ${show(gzippedSize(otherBundle))} KB`)
   return lines
 }

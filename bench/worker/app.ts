@@ -117,7 +117,7 @@ export function startCounted(bundle: Bundle, driver: Bundle, addresses: Addresse
     services: [
       { name: '0', worker: worker(bundle, addresses) },
       ...peers(addresses),
-      service('own-r2', r2),
+      service('unmetered-r2', r2),
       {
         name: 'driver',
         worker: {
@@ -126,7 +126,7 @@ export function startCounted(bundle: Bundle, driver: Bundle, addresses: Addresse
           compatibilityFlags: ['service_binding_extra_handlers', 'experimental'],
           bindings: [
             { name: 'APP', service: '0' },
-            { name: 'MEDIA', r2Bucket: 'own-r2' },
+            { name: 'MEDIA', r2Bucket: 'unmetered-r2' },
           ],
         },
       },

@@ -14,13 +14,13 @@ import { runningPids } from './workerd.ts'
 const HELP = `npm run bench -- worker [options]
 
   --quick       fewer rounds and rows: two minutes instead of six
-  --only NAMES  some of its parts: ${Object.keys(parts).join(', ')}
+  --only NAMES  selected parts: ${Object.keys(parts).join(', ')}
   --json        all figures as JSON
-  --against DIR beside the Worker of another checkout, after its \`npm ci\`: CPU of this one divided by that one's, in the same rounds and
-                on the same database, which has this checkout's migrations
+  --against DIR compares with the Worker of another checkout, after its \`npm ci\`: CPU of this one divided by the other's, in the same
+                rounds and on the same database, which has this checkout's migrations
 
-It wants Linux and a quiet machine: ratios stand up to other programs far better than times, but not well. Counts are exact.
-The exit code is 0 when every goal is met, 1 when not.`
+Needs Linux and a quiet machine: other programs distort ratios far less than times, but still do. Counts are exact.
+The exit code is 0 if every goal is met, otherwise 1.`
 
 const options = {
   quick: { type: 'boolean', default: false },
@@ -35,19 +35,21 @@ const QUICK: Plan = { rounds: 4, seconds: 0.5, starts: 3, cold: 1600, tracks: 20
 
 /** Compares the deployed Worker on bare workerd with plain Hono, and counts its database operations. */
 export const worker = {
-  about: 'the API Worker beside plain Hono: CPU, throughput, D1 trips and rows, start-up',
+  about: 'the API Worker compared with plain Hono: CPU, throughput, D1 trips and rows, start-up',
   async run(args: string[]): Promise<void> {
     const { values } = parseArgs({ args, options })
     if (values.help) return console.log(HELP)
-    const wanted = values.only?.split(',') ?? Object.keys(parts)
-    const unknown = wanted.find((name) => !parts[name])
-    if (unknown) throw new Error(`There is no part ${unknown}; there are ${Object.keys(parts).join(', ')}`)
+    const selected = values.only?.split(',') ?? Object.keys(parts)
+    const unknown = selected.find((name) => !parts[name])
+    if (unknown) throw new Error(`Unknown part ${unknown}; the parts are ${Object.keys(parts).join(', ')}`)
     if (process.platform !== 'linux')
       throw new Error('This bench reads CPU times from /proc, so it runs on Linux only.')
     const say = (text: string) => console.error(text)
     const othersNow = watchOthers(() => [])
     await sleep(1000)
-    say(`Wants a quiet machine: other programs use ${percent(othersNow())} of this one now. Building and starting …`)
+    say(
+      `Needs a quiet machine: other programs currently use ${percent(othersNow())} of this one. Building and starting …`,
+    )
     await withEnding(async () => {
       const system = await startSystem()
       const figures = []
@@ -58,7 +60,7 @@ export const worker = {
         return console.log([...lines, '', othersLine(shareOfOthers())].join('\n'))
       }
       for (const [name, part] of Object.entries(parts)) {
-        if (wanted.includes(name)) figures.push(...(await part(system, plan, say)))
+        if (selected.includes(name)) figures.push(...(await part(system, plan, say)))
       }
       const others = shareOfOthers()
       console.log(values.json ? JSON.stringify({ others, figures }, null, 2) : table(figures, others))

@@ -9,10 +9,10 @@ import worker from './index.js'
 export * from './index.js'
 
 const Real = Date
-let began = Real.now()
-let from = began
+let setAt = Real.now()
+let base = setAt
 let speed = 1
-const now = () => Math.floor(from + (Real.now() - began) * speed)
+const now = () => Math.floor(base + (Real.now() - setAt) * speed)
 
 globalThis.Date = class extends Real {
   constructor(...values: []) {
@@ -24,12 +24,12 @@ globalThis.Date = class extends Real {
 
 export default {
   ...worker,
-  fetch(request: Request, ...rest: unknown[]) {
+  fetch(request: Request, ...context: unknown[]) {
     const setting = request.headers.get('bench-clock')
-    if (setting === null) return worker.fetch(request, ...rest)
+    if (setting === null) return worker.fetch(request, ...context)
     const { ahead, times } = JSON.parse(setting) as { ahead: number; times: number }
-    began = Real.now()
-    from = began + ahead
+    setAt = Real.now()
+    base = setAt + ahead
     speed = times
     return new Response('set')
   },

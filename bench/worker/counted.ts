@@ -8,17 +8,17 @@ const HOUR = 3600_000
 const DAY = 24 * HOUR
 
 /** The maximum of each count over several requests. */
-async function most(system: System, requests: (() => Promise<unknown>)[]): Promise<Counts> {
+async function maxCounts(system: System, requests: (() => Promise<unknown>)[]): Promise<Counts> {
   const counts: Counts[] = []
   for (const request of requests) counts.push(await system.meter.during(request))
   const names = Object.keys(counts[0]!) as (keyof Counts)[]
-  return Object.fromEntries(names.map((name) => [name, Math.max(...counts.map((one) => one[name]))])) as Counts
+  return Object.fromEntries(names.map((name) => [name, Math.max(...counts.map((count) => count[name]))])) as Counts
 }
 
 /** Counts of a repeated play view. */
 export async function countWarm(system: System, path: string): Promise<Counts> {
   await system.call('GET', path)
-  return most(
+  return maxCounts(
     system,
     Array.from({ length: 10 }, () => () => system.call('GET', path)),
   )
@@ -27,7 +27,7 @@ export async function countWarm(system: System, path: string): Promise<Counts> {
 /** Maximum counts of play views that are requested for the first time; `first` are requested before the count. */
 export async function countViews(system: System, paths: string[], first: string[] = []): Promise<Counts> {
   for (const path of first) await system.call('GET', path)
-  return most(
+  return maxCounts(
     system,
     paths.map((path) => () => system.call('GET', path)),
   )
@@ -36,29 +36,34 @@ export async function countViews(system: System, paths: string[], first: string[
 /** Counts of `POST /v1/play_session` with a cached key. */
 export async function countCreate(
   system: System,
-  shop: Shop,
+  tenant: Shop,
   scope: 'track' | 'collection',
   id: string,
 ): Promise<Counts> {
-  const create = () => aSession(system, shop, scope, id)
+  const create = () => aSession(system, tenant, scope, id)
   await create()
-  return most(system, [create, create, create])
+  return maxCounts(system, [create, create, create])
 }
 
 /** Counts of a track from its `POST` until it is ready, after `seconds` of work. */
-export async function countReady(system: System, shop: Shop, collection_id: string, seconds: number): Promise<Counts> {
-  return system.meter.during(() => aReadyTrack(system, shop, collection_id, seconds))
+export async function countReady(
+  system: System,
+  tenant: Shop,
+  collection_id: string,
+  seconds: number,
+): Promise<Counts> {
+  return system.meter.during(() => aReadyTrack(system, tenant, collection_id, seconds))
 }
 
 /**
  * Rows written per session from its `POST` until it is swept. Computed from the difference between two numbers of sessions, because some
  * rows are written only once an hour.
  */
-export async function countLife(system: System, shop: Shop, track_id: string): Promise<number> {
+export async function countLife(system: System, tenant: Shop, track_id: string): Promise<number> {
   const [few, many] = [20, 60]
   const life = async (sessions: number) => {
     const made = await system.meter.during(async () => {
-      for (let at = 0; at < sessions; at++) await aSession(system, shop, 'track', track_id)
+      for (let at = 0; at < sessions; at++) await aSession(system, tenant, 'track', track_id)
     })
     const swept = await system.sweep(2 * DAY)
     return made.written + swept.written
@@ -74,35 +79,35 @@ const ENDED = 1_000_000
 const MOST_TICKS = 20
 
 /** Minutes until a million sessions that ended over a day are deleted, with one cron tick per minute. */
-export async function countSweep(system: System, shop: Shop, track_id: string) {
+export async function countSweep(system: System, tenant: Shop, track_id: string) {
   const hours = 24
   let table = ''
   for (let hour = 0; hour < hours; hour++) {
-    const id = await system.ago((hour + 28) * HOUR, () => aSession(system, shop, 'track', track_id))
+    const id = await system.ago((hour + 28) * HOUR, () => aSession(system, tenant, 'track', track_id))
     table = await tableOf(system, id)
     await copies(system, id, Math.ceil(ENDED / hours) - 1)
   }
-  const left = async () => {
+  const countRemaining = async () => {
     const [row] = await system.simulator.query(`select count(*) as sessions from "${table}"`)
     return Number(row!.sessions)
   }
   system.meter.slowest.duration = 0
-  const before = await left()
+  const before = await countRemaining()
   let ticks = 0
-  let rest = before
+  let remaining = before
   const counts = await system.meter.during(async () => {
-    for (; rest > before - ENDED && ticks < MOST_TICKS; ticks++) {
+    for (; remaining > before - ENDED && ticks < MOST_TICKS; ticks++) {
       await system.tick()
-      rest = await left()
+      remaining = await countRemaining()
     }
   })
-  const gone = before - rest
+  const deleted = before - remaining
   // Keeps these rows out of the other parts' measurements.
   await system.simulator.query(`delete from "${table}"`)
   return {
-    minutes: (ticks * ENDED) / gone,
-    read: counts.read / gone,
-    written: counts.written / gone,
+    minutes: (ticks * ENDED) / deleted,
+    read: counts.read / deleted,
+    written: counts.written / deleted,
     slowest: system.meter.slowest.duration,
   }
 }
@@ -112,28 +117,28 @@ const OFFSETS = [0, 250, 299, 300, 1000, 0.1, 0.25, 0.4, 0.5, 0.77, 0.99]
 /** Rows read by pages of 50 in a collection with `tracks` tracks: by the first page, and by the worst. */
 export async function countLists(
   system: System,
-  shop: Shop,
+  tenant: Shop,
   tracks: number,
 ): Promise<{ first: number; worst: number }> {
-  const collection_id = await aCollection(system, shop)
-  const { id } = await aWaitingTrack(system, shop, collection_id)
+  const collection_id = await aCollection(system, tenant)
+  const { id } = await aWaitingTrack(system, tenant, collection_id)
   await copies(system, id, tracks - 1)
   const path = `/v1/collection/${collection_id}/track?limit=50`
   const pages = OFFSETS.map((offset) => Math.floor(offset < 1 ? offset * tracks : offset))
-  await system.call('GET', path, shop.key)
+  await system.call('GET', path, tenant.key)
   const read: number[] = []
   for (const offset of pages) {
-    const counts = await system.meter.during(() => system.call('GET', `${path}&offset=${offset}`, shop.key))
+    const counts = await system.meter.during(() => system.call('GET', `${path}&offset=${offset}`, tenant.key))
     read.push(counts.read)
   }
   return { first: read[0]!, worst: Math.max(...read) }
 }
 
 /** Pairs each session with one track, so that all are cached after these views, and lists the remaining combinations. */
-export function pairs(sessions: string[], tracks: string[]): { known: string[]; unasked: string[] } {
+export function pairs(sessions: string[], tracks: string[]): { cached: string[]; uncached: string[] } {
   const pair = (session: string, at: number) => view(session, tracks[at % tracks.length]!)
   return {
-    known: sessions.map((session, at) => pair(session, at)),
-    unasked: tracks.slice(1).flatMap((_, away) => sessions.map((session, at) => pair(session, at + away + 1))),
+    cached: sessions.map((session, at) => pair(session, at)),
+    uncached: tracks.slice(1).flatMap((_, away) => sessions.map((session, at) => pair(session, at + away + 1))),
   }
 }

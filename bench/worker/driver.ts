@@ -1,6 +1,6 @@
 /** A helper Worker in the same process as the counted one: delivers messages and cron ticks, and puts objects into its bucket. */
 
-type Driven = {
+type Bindings = {
   APP: {
     queue: (queue: string, messages: object[]) => Promise<unknown>
     scheduled: (event: { cron: string }) => Promise<unknown>
@@ -9,10 +9,10 @@ type Driven = {
 }
 
 export default {
-  async fetch(request: Request, { APP, MEDIA }: Driven): Promise<Response> {
+  async fetch(request: Request, { APP, MEDIA }: Bindings): Promise<Response> {
     const { pathname } = new URL(request.url)
-    const [, kind = '', ...rest] = decodeURIComponent(pathname).split('/')
-    const name = rest.join('/')
+    const [, kind = '', ...nameParts] = decodeURIComponent(pathname).split('/')
+    const name = nameParts.join('/')
     if (kind === 'object') {
       await MEDIA.put(name, (await request.json()) as string)
       return Response.json({})

@@ -1,14 +1,14 @@
 /** Processes, servers and directories that must not outlive a bench. The last one to start ends first. */
 
-const endings: (() => unknown)[] = []
+const cleanups: (() => unknown)[] = []
 
-export const atEnd = (end: () => unknown) => void endings.push(end)
+export const atEnd = (end: () => unknown) => void cleanups.push(end)
 
 let ending: Promise<void> | undefined
 const endAll = () => (ending ??= endEach())
 
 async function endEach(): Promise<void> {
-  for (let end = endings.pop(); end; end = endings.pop()) await end()
+  for (let end = cleanups.pop(); end; end = cleanups.pop()) await end()
 }
 
 /** Runs a function and then all cleanups, even if it fails or is interrupted by Ctrl-C. */

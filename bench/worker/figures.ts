@@ -29,11 +29,11 @@ export function show(value: number): string {
   return value.toFixed(value >= 10 ? 1 : 2)
 }
 
-function most(name: string, value: number, goal: number, unit = ''): Figure {
+function atMost(name: string, value: number, goal: number, unit = ''): Figure {
   return { name, value: `${show(value)}${unit}`, goal: `≤ ${goal.toLocaleString('en')}${unit}`, met: value <= goal }
 }
 
-function times(name: string, { value, interval }: Ratio, goal: number, direction: '≤' | '≥' = '≤'): Figure {
+function ratioFigure(name: string, { value, interval }: Ratio, goal: number, direction: '≤' | '≥' = '≤'): Figure {
   const shown = `${show(value)}× [${interval.map(show).join('–')}]`
   return { name, value: shown, goal: `${direction} ${goal}×`, met: direction === '≤' ? value <= goal : value >= goal }
 }
@@ -43,66 +43,66 @@ async function plainHono(): Promise<Target> {
   return { name: 'Hono', workerd: plain, path: '/' }
 }
 
-type Asked = Omit<Target, 'name' | 'workerd'>
+type RequestSpec = Omit<Target, 'name' | 'workerd'>
 
 /** Starts one process per target, so that none benefits from another's cache. */
-export async function target(system: System, name: string, asked: Asked, bundle = system.bundle): Promise<Target> {
+export async function target(system: System, name: string, spec: RequestSpec, bundle = system.bundle): Promise<Target> {
   const workerd = await startApp(bundle, system.addresses)
-  return { name, workerd, ...asked, prepare: () => asked.prepare?.(workerd) }
+  return { name, workerd, ...spec, prepare: () => spec.prepare?.(workerd) }
 }
 
 /** Numbers of sessions and tracks; each pair is requested once. */
-const KNOWN = { sessions: 200, tracks: 100 }
+const PAIRED = { sessions: 200, tracks: 100 }
 const COUNTED = 20
 
 /** Sets up three kinds of play views: repeated, with a cached session and track, and uncached. */
 export async function viewsOf(system: System, { cold: amount }: Plan, say: (text: string) => void) {
-  const shop = await aShop(system)
-  const collection_id = await aCollection(system, shop)
-  const known_id = await aReadyTrack(system, shop, collection_id, 1)
-  const cold_id = await aReadyTrack(system, shop, collection_id, 1)
-  const known_session = await aSession(system, shop, 'collection', collection_id)
-  const cold_session = await aSession(system, shop, 'collection', collection_id)
+  const tenant = await aShop(system)
+  const collection_id = await aCollection(system, tenant)
+  const warm_id = await aReadyTrack(system, tenant, collection_id, 1)
+  const cold_id = await aReadyTrack(system, tenant, collection_id, 1)
+  const warm_session = await aSession(system, tenant, 'collection', collection_id)
+  const cold_session = await aSession(system, tenant, 'collection', collection_id)
   say(`copying ${amount} sessions and tracks …`)
-  const known = pairs(await copies(system, known_session, KNOWN.sessions), await copies(system, known_id, KNOWN.tracks))
+  const views = pairs(await copies(system, warm_session, PAIRED.sessions), await copies(system, warm_id, PAIRED.tracks))
   const cold_tracks = await copies(system, cold_id, amount)
   const cold = (await copies(system, cold_session, amount)).map((session, at) => view(session, cold_tracks[at]!))
-  const warm = view(known_session, known_id)
+  const warm = view(warm_session, warm_id)
   await requireView(system, warm)
   await requireView(system, cold[0]!)
-  const remember = async (workerd: Workerd) => {
-    for (const path of known.known) await (await fetch(`${workerd.url('0')}${path}`)).arrayBuffer()
+  const warmCache = async (workerd: Workerd) => {
+    for (const path of views.cached) await (await fetch(`${workerd.url('0')}${path}`)).arrayBuffer()
   }
   return {
-    known,
-    asked: { warm: { path: warm }, known: { path: known.unasked, prepare: remember }, cold: { path: cold } },
+    views,
+    requests: { warm: { path: warm }, cached: { path: views.uncached, prepare: warmCache }, cold: { path: cold } },
   }
 }
 
 const play: Part = async (system, plan, say) => {
-  const { known, asked } = await viewsOf(system, plan, say)
+  const { views, requests } = await viewsOf(system, plan, say)
   const counts = {
-    warm: await countWarm(system, asked.warm.path),
-    known: await countViews(system, known.unasked.slice(0, COUNTED), known.known),
-    cold: await countViews(system, asked.cold.path.slice(-COUNTED)),
+    warm: await countWarm(system, requests.warm.path),
+    cached: await countViews(system, views.uncached.slice(0, COUNTED), views.cached),
+    cold: await countViews(system, requests.cold.path.slice(-COUNTED)),
   }
   const targets = [await plainHono()]
-  for (const [name, one] of Object.entries(asked)) targets.push(await target(system, name, one))
+  for (const [name, spec] of Object.entries(requests)) targets.push(await target(system, name, spec))
   const ratios = await runRounds(targets, plan.rounds, plan.seconds, say)
   return [
-    times('play view, warm: CPU', ratios('warm').cpu, 1.2),
-    times('play view, warm: throughput', ratios('warm').rate, 0.85, '≥'),
-    most('play view, warm: D1 trips', counts.warm.trips, 0),
-    times('play view, session and track known: CPU', ratios('known').cpu, 5),
-    most('play view, session and track known: D1 trips', counts.known.trips, 0),
-    times('play view, cold: CPU', ratios('cold').cpu, 10),
-    most('play view, cold: D1 trips', counts.cold.trips, 1),
-    most('play view, cold: rows read', counts.cold.read, 4),
+    ratioFigure('play view, warm: CPU', ratios('warm').cpu, 1.2),
+    ratioFigure('play view, warm: throughput', ratios('warm').rate, 0.85, '≥'),
+    atMost('play view, warm: D1 trips', counts.warm.trips, 0),
+    ratioFigure('play view, session and track known: CPU', ratios('cached').cpu, 5),
+    atMost('play view, session and track known: D1 trips', counts.cached.trips, 0),
+    ratioFigure('play view, cold: CPU', ratios('cold').cpu, 10),
+    atMost('play view, cold: D1 trips', counts.cold.trips, 1),
+    atMost('play view, cold: rows read', counts.cold.read, 4),
   ]
 }
 
 /** A request to `POST play_session`. */
-export const creation = (key: string, scope: 'track' | 'collection', id: string): Asked => ({
+export const creation = (key: string, scope: 'track' | 'collection', id: string): RequestSpec => ({
   path: `/v1/play_session/${scope}`,
   method: 'POST',
   headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
@@ -110,63 +110,63 @@ export const creation = (key: string, scope: 'track' | 'collection', id: string)
 })
 
 const create: Part = async (system, plan, say) => {
-  const shop = await aShop(system)
-  const [small, large] = [await aCollection(system, shop), await aCollection(system, shop)]
-  const track_id = await aReadyTrack(system, shop, small, 1)
-  await copies(system, await aReadyTrack(system, shop, large, 1), 999)
-  const track = await countCreate(system, shop, 'track', track_id)
-  const collection = await countCreate(system, shop, 'collection', large)
+  const tenant = await aShop(system)
+  const [small, large] = [await aCollection(system, tenant), await aCollection(system, tenant)]
+  const track_id = await aReadyTrack(system, tenant, small, 1)
+  await copies(system, await aReadyTrack(system, tenant, large, 1), 999)
+  const track = await countCreate(system, tenant, 'track', track_id)
+  const collection = await countCreate(system, tenant, 'collection', large)
   const targets = [
     await plainHono(),
-    await target(system, '1 track', creation(shop.key, 'track', track_id)),
-    await target(system, '1,000 tracks', creation(shop.key, 'collection', large)),
+    await target(system, '1 track', creation(tenant.key, 'track', track_id)),
+    await target(system, '1,000 tracks', creation(tenant.key, 'collection', large)),
   ]
   const ratios = await runRounds(targets, plan.rounds, plan.seconds, say)
   return [
-    times('POST play_session, 1 track: CPU', ratios('1 track').cpu, 25),
-    most('POST play_session, 1 track: D1 trips', track.trips, 1),
-    times('POST play_session, 1,000 tracks: CPU', ratios('1,000 tracks').cpu, 100),
-    most('POST play_session, 1,000 tracks: D1 trips', collection.trips, 1),
+    ratioFigure('POST play_session, 1 track: CPU', ratios('1 track').cpu, 25),
+    atMost('POST play_session, 1 track: D1 trips', track.trips, 1),
+    ratioFigure('POST play_session, 1,000 tracks: CPU', ratios('1,000 tracks').cpu, 100),
+    atMost('POST play_session, 1,000 tracks: D1 trips', collection.trips, 1),
   ]
 }
 
 const sessions: Part = async (system, _plan, say) => {
-  const shop = await aShop(system)
-  const track_id = await aReadyTrack(system, shop, await aCollection(system, shop), 1)
-  const life = await countLife(system, shop, track_id)
+  const tenant = await aShop(system)
+  const track_id = await aReadyTrack(system, tenant, await aCollection(system, tenant), 1)
+  const life = await countLife(system, tenant, track_id)
   say('copying 1,000,000 sessions that have ended …')
-  const sweep = await countSweep(system, shop, track_id)
+  const sweep = await countSweep(system, tenant, track_id)
   const costs = `${show(sweep.read)} rows read, ${show(sweep.written)} written each; slowest statement ${show(sweep.slowest)} ms`
   return [
-    most('rows written per session, made and swept', life, 2),
-    most(`1,000,000 ended sessions gone (${costs})`, sweep.minutes, 10, ' min'),
+    atMost('rows written per session, made and swept', life, 2),
+    atMost(`1,000,000 ended sessions gone (${costs})`, sweep.minutes, 10, ' min'),
   ]
 }
 
 const ready: Part = async (system, _plan, say) => {
-  const shop = await aShop(system)
-  const collection_id = await aCollection(system, shop)
+  const tenant = await aShop(system)
+  const collection_id = await aCollection(system, tenant)
   // The first track of a collection creates the counts for its lists.
-  await aReadyTrack(system, shop, collection_id, 1)
+  await aReadyTrack(system, tenant, collection_id, 1)
   say('following jobs of 10 s and of 3 min …')
-  const [short, long] = [10, 180].map((seconds) => () => countReady(system, shop, collection_id, seconds))
+  const [short, long] = [10, 180].map((seconds) => () => countReady(system, tenant, collection_id, seconds))
   return [
-    most('rows written until a track is ready, 10 s of work', (await short!()).written, 45),
-    most('rows written until a track is ready, 3 min of work', (await long!()).written, 70),
+    atMost('rows written until a track is ready, 10 s of work', (await short!()).written, 45),
+    atMost('rows written until a track is ready, 3 min of work', (await long!()).written, 70),
   ]
 }
 
 const start: Part = async (system, plan, say) => {
-  const shop = await aShop(system)
-  const collection_id = await aCollection(system, shop)
-  const track_id = await aReadyTrack(system, shop, collection_id, 1)
-  const path = view(await aSession(system, shop, 'track', track_id), track_id)
+  const tenant = await aShop(system)
+  const collection_id = await aCollection(system, tenant)
+  const track_id = await aReadyTrack(system, tenant, collection_id, 1)
+  const path = view(await aSession(system, tenant, 'track', track_id), track_id)
   say(`starting ${plan.starts} times 20 isolates …`)
-  const found = await startUp(system.bundle, system.addresses, path, plan.starts)
+  const startup = await startUp(system.bundle, system.addresses, path, plan.starts)
   return [
-    most('start-up of an isolate: CPU', found.start, 15, ' ms'),
-    most('bundle, gzipped', gzippedSize(system.bundle), 100, ' KB'),
-    most('first play view of a fresh isolate: CPU', found.view, 8, ' ms'),
+    atMost('start-up of an isolate: CPU', startup.start, 15, ' ms'),
+    atMost('bundle, gzipped', gzippedSize(system.bundle), 100, ' KB'),
+    atMost('first play view of a fresh isolate: CPU', startup.view, 8, ' ms'),
   ]
 }
 
@@ -174,8 +174,8 @@ const lists: Part = async (system, plan, say) => {
   say(`copying ${plan.tracks.toLocaleString('en')} tracks …`)
   const pages = await countLists(system, await aShop(system), plan.tracks)
   return [
-    most('list of tracks, first page of 50: rows read', pages.first, 52),
-    most('list of tracks, worst page: rows read', pages.worst, 854),
+    atMost('list of tracks, first page of 50: rows read', pages.first, 52),
+    atMost('list of tracks, worst page: rows read', pages.worst, 854),
   ]
 }
 

@@ -37,12 +37,12 @@ export async function runRounds(targets: Target[], rounds: number, seconds: numb
   }
   await Promise.all(targets.map(({ workerd }) => workerd.stop()))
   return (name: string) => {
-    const own = runners.find((runner) => runner.name === name)!.turns
+    const ownTurns = runners.find((runner) => runner.name === name)!.turns
     const ratio = (figure: keyof Turn) => {
-      const ratios = own.map((turn, round) => turn[figure] / runners[0]!.turns[round]![figure])
+      const ratios = ownTurns.map((turn, round) => turn[figure] / runners[0]!.turns[round]![figure])
       return { value: median(ratios), interval: interval(ratios) }
     }
-    return { cpu: ratio('cpu'), rate: ratio('rate'), milliseconds: median(own.map(({ cpu }) => cpu * 1000)) }
+    return { cpu: ratio('cpu'), rate: ratio('rate'), milliseconds: median(ownTurns.map(({ cpu }) => cpu * 1000)) }
   }
 }
 
@@ -54,16 +54,16 @@ const WARM_UP = 400
 /** Warms up a target and measures how many requests it answers in a turn. */
 async function warmUp(target: Target, rounds: number, seconds: number) {
   const { path } = target
-  let asked = 0
-  const next = Array.isArray(path) ? () => path[asked++]! : undefined
-  const most = Array.isArray(path) ? Math.floor((path.length - 2 * WARM_UP) / rounds) : Infinity
+  let requested = 0
+  const next = Array.isArray(path) ? () => path[requested++]! : undefined
+  const maxRequests = Array.isArray(path) ? Math.floor((path.length - 2 * WARM_UP) / rounds) : Infinity
   const cold = await turn(target, WARM_UP / 2, next)
   const warm = await turn(
     target,
     Array.isArray(path) ? WARM_UP : Math.max(WARM_UP, Math.ceil(cold.rate * seconds)),
     next,
   )
-  const amount = Math.max(CONNECTIONS, Math.ceil(Math.min(most, warm.rate * seconds)))
+  const amount = Math.max(CONNECTIONS, Math.ceil(Math.min(maxRequests, warm.rate * seconds)))
   const turns: Turn[] = []
   const take = async () => turns.push(await turn(target, amount, next))
   return { name: target.name, turns, take }
@@ -92,7 +92,7 @@ async function turn(target: Target, amount: number, next: (() => string) | undef
       last = performance.now()
     })
   })
-  if (non2xx + errors > 0) throw new Error(`${name}: ${non2xx} answers without success, ${errors} errors`)
+  if (non2xx + errors > 0) throw new Error(`${name}: ${non2xx} failed responses, ${errors} errors`)
   const cpu = threadSeconds(pid) - before.cpu
   return { cpu: cpu / answers, rate: answers / ((last - before.at) / 1000) }
 }

@@ -18,21 +18,21 @@ export type Counts = {
   messages: number
 }
 
-const none: Counts = { trips: 0, statements: 0, read: 0, written: 0, a: 0, b: 0, messages: 0 }
+const ZERO_COUNTS: Counts = { trips: 0, statements: 0, read: 0, written: 0, a: 0, b: 0, messages: 0 }
 const CLASS_A = ['put', 'list', 'createMultipartUpload', 'uploadPart', 'completeMultipartUpload']
 const CLASS_B = ['head', 'get']
 
 export type Message = { queue: string; body: unknown }
 
 export async function startMeter(d1: string, r2: string) {
-  const counts = { ...none }
+  const counts = { ...ZERO_COUNTS }
   /** Messages that are not delivered yet. */
   const messages: Message[] = []
   /** Milliseconds of the slowest statement since the last reset to 0. */
   const slowest = { duration: 0 }
 
   const database = await listen(async (request, body, response) => {
-    const answer = await pass(d1, request, body, response)
+    const answer = await forward(d1, request, body, response)
     const results = JSON.parse(answer.toString()) as { meta: Meta }[] | { error: string }
     counts.trips++
     for (const { meta } of Array.isArray(results) ? results : []) {
@@ -46,11 +46,11 @@ export async function startMeter(d1: string, r2: string) {
     const method = bucketMethod(request.headers, body)
     if (CLASS_A.includes(method)) counts.a++
     if (CLASS_B.includes(method)) counts.b++
-    await pass(r2, request, body, response)
+    await forward(r2, request, body, response)
   })
   const queues = await listen(async (request, body, response) => {
     const queue = String(request.headers.queue)
-    if (request.url !== '/message') throw new Error(`the bench knows no ${request.url} of a queue`)
+    if (request.url !== '/message') throw new Error(`unexpected request to a queue: ${request.url}`)
     counts.messages++
     messages.push({ queue, body: JSON.parse(body.toString()) })
     response.end('{}')
@@ -65,8 +65,8 @@ export async function startMeter(d1: string, r2: string) {
     async during(run: () => Promise<unknown>): Promise<Counts> {
       const before = { ...counts }
       await run()
-      const passed = Object.entries(before).map(([name, count]) => [name, counts[name as keyof Counts] - count])
-      return Object.fromEntries(passed) as Counts
+      const differences = Object.entries(before).map(([name, count]) => [name, counts[name as keyof Counts] - count])
+      return Object.fromEntries(differences) as Counts
     },
   }
 }
@@ -80,16 +80,16 @@ function bucketMethod(headers: IncomingHttpHeaders, body: Buffer): string {
   return (JSON.parse(String(text)) as { method: string }).method
 }
 
-const OWN_HEADERS = ['host', 'connection', 'content-length', 'transfer-encoding']
+const HOP_HEADERS = ['host', 'connection', 'content-length', 'transfer-encoding']
 
-async function pass(url: string, request: IncomingMessage, body: Buffer, response: ServerResponse): Promise<Buffer> {
-  const headers = Object.entries(request.headers).filter(([name]) => !OWN_HEADERS.includes(name)) as [string, string][]
+async function forward(url: string, request: IncomingMessage, body: Buffer, response: ServerResponse): Promise<Buffer> {
+  const headers = Object.entries(request.headers).filter(([name]) => !HOP_HEADERS.includes(name)) as [string, string][]
   const { method = 'GET' } = request
   const init = { method, headers, ...(body.length > 0 && { body: new Uint8Array(body) }) }
   const answer = await fetch(`${url}${request.url}`, init)
   const bytes = Buffer.from(await answer.arrayBuffer())
-  const passed = [...answer.headers].filter(([name]) => !OWN_HEADERS.includes(name))
-  response.writeHead(answer.status, Object.fromEntries(passed)).end(bytes)
+  const responseHeaders = [...answer.headers].filter(([name]) => !HOP_HEADERS.includes(name))
+  response.writeHead(answer.status, Object.fromEntries(responseHeaders)).end(bytes)
   return bytes
 }
 

@@ -63,10 +63,10 @@ const copyId = (id: string, i: number) => `${id.slice(0, 24)}${i.toString(16).pa
 
 /** Copies a row and its dependent rows in other tables; returns the ids of the copies. */
 export async function copies(system: System, id: string, count: number): Promise<string[]> {
-  const own = await tableOf(system, id)
-  const foreign = `${own.replace(/s$/, '')}_id`
+  const ownTable = await tableOf(system, id)
+  const foreignKey = `${ownTable.replace(/s$/, '')}_id`
   for (const [table, columns] of await tables(system)) {
-    const key = table === own ? 'id' : foreign
+    const key = table === ownTable ? 'id' : foreignKey
     if (columns.includes(key)) await copyRow(system, table, columns, key, id, count)
   }
   return Array.from({ length: count }, (_, at) => copyId(id, at + 1))
@@ -83,10 +83,10 @@ export async function tableOf(system: System, id: string): Promise<string> {
 
 /** Names of all tables and their columns. */
 async function tables({ simulator: { query } }: System): Promise<[string, string[]][]> {
-  const found = await query(
+  const tableRows = await query(
     `select name from sqlite_master where type = 'table' and name not like '\\_cf%' escape '\\'`,
   )
-  const names = found.map(({ name }) => String(name))
+  const names = tableRows.map(({ name }) => String(name))
   return Promise.all(
     names.map(async (name): Promise<[string, string[]]> => {
       const columns = await query(`pragma table_info("${name}")`)
@@ -96,7 +96,7 @@ async function tables({ simulator: { query } }: System): Promise<[string, string
 }
 
 /** Rows per statement: D1 aborts statements after 30 s. */
-const AT_ONCE = 50_000
+const ROWS_PER_STATEMENT = 50_000
 
 async function copyRow(
   { simulator: { query } }: System,
@@ -114,8 +114,8 @@ async function copyRow(
   }
   const values = columns.map((column) => changed[column] ?? `"${column}"`)
   const names = columns.map((column) => `"${column}"`)
-  for (let from = 1; from <= count; from += AT_ONCE) {
-    const to = Math.min(count, from + AT_ONCE - 1)
+  for (let from = 1; from <= count; from += ROWS_PER_STATEMENT) {
+    const to = Math.min(count, from + ROWS_PER_STATEMENT - 1)
     await query(`with recursive n(i) as (select ${from} union all select i + 1 from n where i < ${to})
       insert into "${table}" (${names.join(', ')}) select ${values.join(', ')} from "${table}", n where "${key}" = '${id}'`)
   }
@@ -126,12 +126,12 @@ export const view = (play_session_id: string, track_id: string) => `/v1/play/${p
 
 /** Verifies that a view is complete: 4 files, 3 squares, 320 levels. */
 export async function requireView({ call }: System, path: string): Promise<void> {
-  const found = await call<{ variants: unknown[]; cover_image: object | null; levels: { levels: unknown[] } }>(
+  const playView = await call<{ variants: unknown[]; cover_image: object | null; levels: { levels: unknown[] } }>(
     'GET',
     path,
   )
-  const urls = JSON.stringify([found.variants, found.cover_image]).match(/X-Amz-Signature=/g)?.length
-  if (urls !== 7 || found.levels.levels.length !== 320) {
-    throw new Error(`the play view has ${urls} signed URLs and ${found.levels.levels.length} levels, not 7 and 320`)
+  const urls = JSON.stringify([playView.variants, playView.cover_image]).match(/X-Amz-Signature=/g)?.length
+  if (urls !== 7 || playView.levels.levels.length !== 320) {
+    throw new Error(`the play view has ${urls} signed URLs and ${playView.levels.levels.length} levels, not 7 and 320`)
   }
 }

@@ -53,11 +53,11 @@ export async function startSimulator() {
 export type Simulator = Awaited<ReturnType<typeof startSimulator>>
 
 export type Meta = { rows_read: number; rows_written: number; duration: number }
-type Row = Record<string, string | number | null>
+type SqlRow = Record<string, string | number | null>
 
-async function query(url: string, sql: string, params: (string | number)[]): Promise<Row[]> {
+async function query(url: string, sql: string, params: (string | number)[]): Promise<SqlRow[]> {
   const response = await fetch(`${url}/query`, { method: 'POST', body: JSON.stringify({ sql, params }) })
-  const answer = (await response.json()) as { results: Row[] }[] | { error: string }
+  const answer = (await response.json()) as { results: SqlRow[] }[] | { error: string }
   if (!Array.isArray(answer)) throw new Error(`${answer.error}: ${sql.slice(0, 200)}`)
   return answer[0]!.results
 }
@@ -82,12 +82,12 @@ async function simulators(state: string) {
   await miniflare.ready
   await miniflare.dispose()
   delete process.env.MINIFLARE_WORKERD_CONFIG_DEBUG
-  const written = JSON.parse(await readFile(path, 'utf8')) as {
+  const config = JSON.parse(await readFile(path, 'utf8')) as {
     services: Service[]
     extensions: { modules: (Module & { internal?: boolean })[] }[]
   }
   return {
-    services: written.services.filter(({ name }) => /^(d1:|r2:(bucket|storage))/.test(name)),
-    extensions: written.extensions.filter(({ modules }) => modules.every(({ name }) => name.startsWith('miniflare:'))),
+    services: config.services.filter(({ name }) => /^(d1:|r2:(bucket|storage))/.test(name)),
+    extensions: config.extensions.filter(({ modules }) => modules.every(({ name }) => name.startsWith('miniflare:'))),
   }
 }

@@ -27,13 +27,13 @@ export async function startUp(bundle: Bundle, addresses: Addresses, path: string
 async function measure(start: () => Promise<Workerd>, path: string): Promise<{ start: number; first: number }> {
   const workerd = await start()
   try {
-    const started = await idle(workerd.pid)
+    const started = await cpuWhenIdle(workerd.pid)
     for (let at = 0; at < ISOLATES; at++) {
       const response = await fetch(`${workerd.url(String(at))}${path}`)
       if (!response.ok) throw new Error(`${path} answered ${response.status} ${await response.text()}`)
       await response.arrayBuffer()
     }
-    const answered = await idle(workerd.pid)
+    const answered = await cpuWhenIdle(workerd.pid)
     return { start: (started * 1000) / ISOLATES, first: ((answered - started) * 1000) / ISOLATES }
   } finally {
     await workerd.stop()
@@ -41,7 +41,7 @@ async function measure(start: () => Promise<Workerd>, path: string): Promise<{ s
 }
 
 /** Waits until a process is idle; returns its CPU seconds. */
-async function idle(pid: number): Promise<number> {
+async function cpuWhenIdle(pid: number): Promise<number> {
   for (let before = -1; ;) {
     const now = threadSeconds(pid)
     if (now - before < 0.0005) return now

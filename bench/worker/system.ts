@@ -29,13 +29,18 @@ export async function startSystem() {
   await migrate(simulator)
   const meter = await startMeter(simulator.url('d1'), simulator.url('r2'))
   const transcoder = await startTranscoder(HURRY)
-  const straight: Addresses = {
+  const directAddresses: Addresses = {
     d1: simulator.url('d1'),
     r2: simulator.url('r2'),
     queue: meter.queue,
     transcoder: transcoder.url,
   }
-  const counted = await startCounted({ ...clock, ...bundle }, driver, { ...straight, ...meter }, simulator.url('r2'))
+  const counted = await startCounted(
+    { ...clock, ...bundle },
+    driver,
+    { ...directAddresses, ...meter },
+    simulator.url('r2'),
+  )
 
   const drive = async (path: string, body: unknown) => {
     const response = await fetch(`${counted.url('driver')}${path}`, { method: 'POST', body: JSON.stringify(body) })
@@ -61,7 +66,7 @@ export async function startSystem() {
     return JSON.parse(text) as T
   }
 
-  async function at<T>(setting: { ahead: number; times: number }, run: () => Promise<T>): Promise<T> {
+  async function withClock<T>(setting: { ahead: number; times: number }, run: () => Promise<T>): Promise<T> {
     await setClock(setting)
     const result = await run()
     await setClock({ ahead: 0, times: 1 })
@@ -74,7 +79,7 @@ export async function startSystem() {
     simulator,
     meter,
     transcoder,
-    addresses: straight,
+    addresses: directAddresses,
     call,
     root: ROOT_KEY,
     /** Process id of the counted Worker. */
@@ -91,7 +96,7 @@ export async function startSystem() {
     tick,
     /** Runs cron ticks, `ahead` milliseconds in the future, until one finds no work. */
     sweep: (ahead: number) =>
-      at({ ahead, times: 1 }, async () => {
+      withClock({ ahead, times: 1 }, async () => {
         let ticks = 1
         const counts = await meter.during(async () => {
           for (; (await meter.during(tick)).written > HEARTBEAT; ticks++) {
@@ -103,9 +108,9 @@ export async function startSystem() {
         return { ...counts, written: counts.written - ticks * HEARTBEAT }
       }),
     /** Runs a function with the clock set back by some milliseconds. */
-    ago: <T>(milliseconds: number, run: () => Promise<T>) => at({ ahead: -milliseconds, times: 1 }, run),
+    ago: <T>(milliseconds: number, run: () => Promise<T>) => withClock({ ahead: -milliseconds, times: 1 }, run),
     /** Runs a function with the Worker's clock as fast as the fake transcoder's. */
-    hurrying: <T>(run: () => Promise<T>) => at({ ahead: 0, times: HURRY }, run),
+    hurrying: <T>(run: () => Promise<T>) => withClock({ ahead: 0, times: HURRY }, run),
   }
 }
 

@@ -6,7 +6,7 @@ const NOISE = 0.03
 export const percent = (part: number) => `${(part * 100).toFixed(0)} %`
 
 export const othersLine = (others: number) =>
-  `machine used by others: ${percent(others)}${others > NOISE ? '\nOther programs ran: do not quote what is timed. Counts are exact.' : ''}`
+  `machine used by others: ${percent(others)}${others > NOISE ? '\nOther programs ran: do not quote the times. Counts are exact.' : ''}`
 
 /** Formats the figures as text that fits a terminal. */
 export function table(figures: Figure[], others: number): string {

@@ -16,17 +16,17 @@ export async function startTranscoder(times: number) {
   const made = { files: 0, sources: 0 }
   const url = await listen(async (_request, body, response) => {
     const job = JSON.parse(body.toString()) as TranscodeJob
-    const say = (event: JobEvent) => response.write(`${JSON.stringify(event)}\n`)
-    const began = performance.now()
-    const passed = () => (performance.now() - began) * times
+    const send = (event: JobEvent) => response.write(`${JSON.stringify(event)}\n`)
+    const startedAt = performance.now()
+    const elapsed = () => (performance.now() - startedAt) * times
     response.writeHead(200, { 'content-type': 'application/x-ndjson' })
     for (let at = 0; at < work.seconds * 1000; at += PROGRESS_EVERY) {
-      say({ type: 'progress', fraction: at / (work.seconds * 1000) })
-      await sleep(Math.max(0, (at + PROGRESS_EVERY - passed()) / times))
+      send({ type: 'progress', fraction: at / (work.seconds * 1000) })
+      await sleep(Math.max(0, (at + PROGRESS_EVERY - elapsed()) / times))
     }
     made.sources++
     made.files += job.variants.length + Object.keys(job.cover ?? {}).length
-    say(result(job))
+    send(result(job))
     response.end()
   })
   return { url, work, made }

@@ -61,11 +61,11 @@ export async function startWorkerd(config: Config, files: Record<string, Uint8Ar
   }
   const flags = ['serve', '--experimental', '--control-fd=3', 'config.capnp', 'config']
   const child = spawn(WORKERD, flags, { cwd: directory, stdio: ['ignore', 'pipe', 'pipe', 'pipe'] })
-  const said: string[] = []
+  const output: string[] = []
   for (const stream of [child.stdout!, child.stderr!])
     createInterface({ input: stream }).on('line', (line) => {
-      said.push(line)
-      if (said.length > TAIL) said.shift()
+      output.push(line)
+      if (output.length > TAIL) output.shift()
     })
   const exited = once(child, 'exit')
   const ports = new Map<string, number>()
@@ -81,16 +81,16 @@ export async function startWorkerd(config: Config, files: Record<string, Uint8Ar
   }
   running.add(workerd)
   atEnd(workerd.stop)
-  await listening(child, ports, config.sockets.length)
+  await waitForPorts(child, ports, config.sockets.length)
   if (ports.size < config.sockets.length) {
     await workerd.stop()
-    throw new Error(`workerd did not start:\n${said.join('\n')}`)
+    throw new Error(`workerd did not start:\n${output.join('\n')}`)
   }
   return workerd
 }
 
 /** Reads port numbers until all sockets listen or workerd has exited. */
-async function listening(child: ChildProcess, ports: Map<string, number>, sockets: number): Promise<void> {
+async function waitForPorts(child: ChildProcess, ports: Map<string, number>, sockets: number): Promise<void> {
   for await (const line of createInterface({ input: child.stdio[3] as Readable })) {
     const { event, socket, port } = JSON.parse(line) as { event: string; socket: string; port: number }
     if (event === 'listen') ports.set(socket, port)
