@@ -7,40 +7,40 @@ import { DOWNLOAD_LIMITS } from '../transfer/download.ts'
 
 /** docs/settings.md is generated from these descriptions. */
 export const Environment = z.object({
-  PORT: z.coerce.number().int().min(0).max(65535).default(8080).describe('where it listens'),
-  HOST: z.string().min(1).default('127.0.0.1').describe('the address it listens on; the image sets `0.0.0.0`'),
+  PORT: z.coerce.number().int().min(0).max(65535).default(8080).describe('port to listen on'),
+  HOST: z.string().min(1).default('127.0.0.1').describe('address to listen on; the image sets `0.0.0.0`'),
   TRANSCODER_SECRET: z
     .string()
     .optional()
-    .describe('the same as the secret of the Worker; needed wherever others than this machine reach it'),
+    .describe("equals the Worker's secret; required if other machines can reach the transcoder"),
   WORK_DIR: z
     .string()
     .min(1)
     .optional()
-    .describe("where jobs keep their files; else a folder in the system's temporary directory"),
-  FFMPEG_PATH: z.string().optional().describe("which ffmpeg to use; else the PATH's, else npm's"),
-  FFPROBE_PATH: z.string().optional().describe('which ffprobe to use; else likewise'),
+    .describe("directory for the jobs' files; default: a folder in the system's temporary directory"),
+  FFMPEG_PATH: z.string().optional().describe('path of ffmpeg; default: on the PATH, or from npm'),
+  FFPROBE_PATH: z.string().optional().describe('path of ffprobe; default: next to ffmpeg, on the PATH, or from npm'),
   PARENT_PID: z.coerce
     .number()
     .int()
     .positive()
     .optional()
-    .describe('a process id: the transcoder ends when that process does'),
+    .describe('process id; the transcoder exits when this process does'),
   FFMPEG_TIMEOUT: z.coerce
     .number()
     .positive()
     .optional()
-    .describe('seconds that one ffmpeg process may take; else 120 and twice the audio decoded so far'),
+    .describe('seconds allowed per ffmpeg process; default: 120 plus twice the audio decoded so far'),
   GRACE_SECONDS: z.coerce
     .number()
     .min(0)
     .default(10)
-    .describe('seconds that a running job gets to finish after SIGTERM; a Cloudflare Container may take 15 minutes'),
+    .describe('seconds for a running job to finish after SIGTERM; a Cloudflare Container may take 15 minutes'),
   LINGER_SECONDS: z.coerce
     .number()
     .min(0)
     .default(60)
-    .describe('seconds after its last job that a stopping transcoder keeps what nobody has fetched'),
+    .describe('seconds that a stopping transcoder keeps unfetched results after its last job'),
   SOURCE_STALL_SECONDS: z.coerce
     .number()
     .positive()
@@ -50,12 +50,12 @@ export const Environment = z.object({
     .number()
     .min(0)
     .default(DOWNLOAD_LIMITS.leastRate)
-    .describe('bytes per second that a source must bring on average …'),
+    .describe('minimum average bytes per second from a source …'),
   SOURCE_RATE_SECONDS: z.coerce
     .number()
     .positive()
     .default(DOWNLOAD_LIMITS.rateSeconds)
-    .describe('… in every stretch of so many seconds'),
+    .describe('… measured over this many seconds'),
 })
 
 const LOOPBACK = /^(localhost|::1|127\.\d+\.\d+\.\d+)$/
