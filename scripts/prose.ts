@@ -19,11 +19,11 @@ const RULES: Record<string, RegExp> = {
   'name the thing: the request, the result':
     /\b(and|of|for|by|while|than|from|to|as|with|in|but) what\b(?! (if|about|kind))/gi,
   'write again, next to, or in addition to': /\b(anew|besides?|half-way)\b/gi,
-  'write notify, report, return, or specify': /\b(told|tells?|hears? of|heard of|says? of itself)\b/gi,
+  'write notify, report, return, or specify':
+    /\b(told|tells?)\b(?![^.;]* apart\b)|\b(hears? of|heard of|says? of itself)\b/gi,
   'write is, is stored, or is at': /\b(lies?|stands?|stood)\b(?! (in for|for|out|alone))/gi,
   'write must, should, or will': /(?<!\b(this|aim|goal|idea|job|point|purpose|way) )\b(is|are|was|were) to (?=[a-z])/gi,
-  'negate the verb: is not a …, has no …':
-    /(?<!\bthere )\b(is|are|was|were|has|have|knows?|takes?|needs?|answers?|as) none\b/gi,
+  'negate the verb: is not a …, has no …': /(?<!\bthere )\b(is|are|was|were|knows?|takes?|needs?|answers?|as) none\b/gi,
   'state the limit or the condition':
     /\b(so many|so long|as good as|all the same|for good|in vain|long ago|up to now|ever (more|less)|(each|no) further)\b/gi,
   'write a separate …, or its …': /\bof (its|their|his) own\b/gi,
