@@ -124,10 +124,10 @@ async function bundleElement(name: (typeof ELEMENTS)[number]): Promise<Files> {
   })
   const [path] = Object.entries(metafile.outputs).find(([, { entryPoint }]) => entryPoint === entry)!
   const modules = outputFiles.map(({ path, contents }): [string, Uint8Array] => [nameOf(path), contents])
-  const led = (up: string) => `export * from '${path.replace('dist/public', up)}'\n`
+  const reexport = (up: string) => `export * from '${path.replace('dist/public', up)}'\n`
   return new Map<string, Uint8Array | string>([
-    [`elements/${name}.js`, led('..')],
-    [`elements/${ELEMENTS_VERSION}/${name}.js`, led('../..')],
+    [`elements/${name}.js`, reexport('..')],
+    [`elements/${ELEMENTS_VERSION}/${name}.js`, reexport('../..')],
     ...modules,
   ])
 }
@@ -146,7 +146,7 @@ async function drawCovers(): Promise<Files> {
 
 /** Moves new and changed files into place atomically, then deletes files that are no longer part of the build. */
 async function writeChanges(files: Files): Promise<number> {
-  const before = await readdir(target, { recursive: true, withFileTypes: true }).catch(() => [])
+  const existing = await readdir(target, { recursive: true, withFileTypes: true }).catch(() => [])
   let changes = 0
   for (const [name, contents] of files) {
     const path = join(target, name)
@@ -158,7 +158,7 @@ async function writeChanges(files: Files): Promise<number> {
     await rename(draft, path)
     changes++
   }
-  for (const entry of before) {
+  for (const entry of existing) {
     const path = join(entry.parentPath, entry.name)
     if (!entry.isFile() || files.has(path.slice(target.length + 1))) continue
     await rm(path, { force: true })

@@ -24,7 +24,7 @@ function migrationsAreSafe(): boolean {
 }
 
 /** Whether D1 accepts all migrations as they are written. */
-function migrationsAreTaken(): boolean {
+function migrationsAreAccepted(): boolean {
   const faults = readMigrations('drizzle').flatMap(faultsOf)
   for (const fault of faults) console.error(fault)
   return faults.length === 0
@@ -34,15 +34,15 @@ function migrationsAreTaken(): boolean {
 function schemaIsMigrated(): boolean {
   const before = readdirSync('drizzle').length
   const { status, stdout } = spawnSync('drizzle-kit', ['generate'], { encoding: 'utf8', env })
-  const same = status === 0 && stdout.includes('No schema changes') && readdirSync('drizzle').length === before
-  if (!same) console.error(`${stdout}\nThe schema changed: run npm run migration and commit what it writes`)
-  return same
+  const isCurrent = status === 0 && stdout.includes('No schema changes') && readdirSync('drizzle').length === before
+  if (!isCurrent) console.error(`${stdout}\nThe schema changed: run npm run migration and commit the result`)
+  return isCurrent
 }
 
 /** Forbidden SQL, with the alternative. The linter has no rule for calls. */
 const BANNED_SQL = [
   { pattern: /\.insert\([^()]*\)\s*\.select\(/, instead: 'insertFrom, which names the columns' },
-  { pattern: /constraint failed/i, instead: 'a guard in the statement: the words of SQLite are no interface' },
+  { pattern: /constraint failed/i, instead: 'a guard in the statement: the messages of SQLite are not an API' },
 ]
 
 function sqlIsSafe(): boolean {
@@ -85,7 +85,7 @@ const steps: Record<string, () => boolean> = {
   ...Object.fromEntries(projects.map((project) => [`types of ${project}`, run('tsc', '-p', project)])),
   'generated docs': run('node', 'scripts/docs.ts', '--check'),
   'binding types': run('wrangler', 'types', '--check', '--include-runtime=false', '--strict-vars=false'),
-  migrations: () => migrationsAreSafe() && migrationsAreTaken() && schemaIsMigrated(),
+  migrations: () => migrationsAreSafe() && migrationsAreAccepted() && schemaIsMigrated(),
   build: run('node', 'scripts/build.ts'),
   'deploy dry run': run('wrangler', 'deploy', '--dry-run', '--containers-rollout=none', '--outdir', 'dist/worker'),
   sizes: run('node', 'scripts/size.ts'),
@@ -93,9 +93,9 @@ const steps: Record<string, () => boolean> = {
 
 const failed: string[] = []
 for (const [name, step] of Object.entries(steps)) {
-  const began = Date.now()
+  const started = Date.now()
   const ok = step()
-  console.log(`${ok ? 'ok    ' : 'FAILED'} ${name} (${((Date.now() - began) / 1000).toFixed(1)} s)`)
+  console.log(`${ok ? 'ok    ' : 'FAILED'} ${name} (${((Date.now() - started) / 1000).toFixed(1)} s)`)
   if (!ok) failed.push(name)
 }
 console.log(failed.length === 0 ? 'check: all good' : `check: ${failed.join(', ')} failed`)

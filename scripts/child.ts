@@ -29,8 +29,8 @@ const GRACE = 4000
 const TAIL = 30
 
 export function startChild({ command, env, onLine }: ChildOptions): Child {
-  const [program = '', ...rest] = command
-  const child = spawn(program, rest, { cwd: root, env, detached: true, stdio: ['ignore', 'pipe', 'pipe'] })
+  const [program = '', ...args] = command
+  const child = spawn(program, args, { cwd: root, env, detached: true, stdio: ['ignore', 'pipe', 'pipe'] })
   const tail: string[] = []
   for (const stream of [child.stdout, child.stderr]) {
     createInterface({ input: stream }).on('line', (line) => {

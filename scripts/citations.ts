@@ -31,7 +31,7 @@ const PATH = new RegExp(`\`(${ROOT}/[\\w./-]+)\`|(?<![\\w./-])(${ROOT}/[\\w./-]+
 const PAGE = /(?<![\w./:-])([\w./-]*\w\.md(?:#[\w-]+)?)\b/g
 const SECTION = /§(\d+(?:\.\d+)*)(?:, ([A-Z]\w+(?: \w+)*))?/g
 /** After one of these names, a § belongs to that document. */
-const OTHERS = /\b(RFC|ISO|WCAG|ITU|EBU|HTML|oEmbed|ID3v2)\b/gi
+const OTHER_DOCUMENTS = /\b(RFC|ISO|WCAG|ITU|EBU|HTML|oEmbed|ID3v2)\b/gi
 
 const tracked = execFileSync('git', ['-C', directory, 'ls-files', '-co', '--exclude-standard', '-z'], {
   encoding: 'utf8',
@@ -91,15 +91,15 @@ function missingPage(from: string, address: string, ...folders: string[]): strin
   const [path = '', anchor] = address.split('#')
   const found = path === '' ? from : folders.map((folder) => join(folder, path).replace(/\/$/, '')).find(exists)
   if (!found) return `there is no ${path}`
-  const known = headings.get(found)
-  if (!anchor || !known || known.some(({ slug }) => slug === anchor)) return null
+  const pageHeadings = headings.get(found)
+  if (!anchor || !pageHeadings || pageHeadings.some(({ slug }) => slug === anchor)) return null
   return `${found} has no heading #${anchor}`
 }
 
 /** Returns the owner of a §: the document that its line names last before it. */
 function ownerOf(from: string, before: string): 'ours' | 'other' | 'none' {
   const ours = from === SPECIFICATION ? 0 : before.toLowerCase().lastIndexOf('specification')
-  const other = [...before.matchAll(OTHERS)].at(-1)?.index ?? -1
+  const other = [...before.matchAll(OTHER_DOCUMENTS)].at(-1)?.index ?? -1
   return other > ours ? 'other' : ours < 0 ? 'none' : 'ours'
 }
 

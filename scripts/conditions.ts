@@ -8,7 +8,7 @@ import { root } from './settings.ts'
 export const CONDITIONS: Record<string, string> = {
   docker: "root with Docker's default capabilities and no namespaces",
   shm: '64 MB of /dev/shm',
-  ipv4: 'no IPv6, and nobody in the network',
+  ipv4: 'no IPv6, and a network without hosts',
   user: 'an ordinary user',
   home: 'HOME is not writable',
   path: 'a path with spaces and letters beyond ASCII',
@@ -17,9 +17,8 @@ export const CONDITIONS: Record<string, string> = {
   east: 'a clock 14 hours ahead of UTC',
   west: 'a clock 9½ hours behind UTC',
   core: 'one core',
-  busy: 'a load of 4 beside',
-  'ffmpeg-4.1':
-    "npm's ffmpeg, built in the month of 4.1, on the PATH; other rows without an ffmpeg find it in node_modules",
+  busy: 'a background load of 4',
+  'ffmpeg-4.1': "npm's ffmpeg, built in the month of 4.1, on the PATH; rows without an ffmpeg find it in node_modules",
   'ffmpeg-5.1': "ffmpeg 5.1 on the PATH, Debian 12's",
   'ffmpeg-7.1': "ffmpeg 7.1 on the PATH, Debian 13's",
   chromium: "CHROMIUM_PATH names Debian's Chromium of this release",
@@ -44,13 +43,15 @@ export const cloneOf = ({ conditions, directory }: Place): string =>
 /** The environment of a row's commands: this one without npm's variables. */
 export function environmentOf({ conditions, directory }: Place): NodeJS.ProcessEnv {
   const has = (condition: string) => conditions.includes(condition)
-  const ours = Object.entries(process.env).filter(([name]) => !/^(npm_(?!config_registry)|INIT_CWD$|NODE$)/.test(name))
+  const inherited = Object.entries(process.env).filter(
+    ([name]) => !/^(npm_(?!config_registry)|INIT_CWD$|NODE$)/.test(name),
+  )
   const tools = conditions.filter((condition) => condition in TOOLS).map(toolDirectory)
   const packages = join(cloneOf({ conditions, directory }), 'node_modules')
-  const npms = ['ffmpeg', 'ffprobe'].map((name) => join(packages, `@${name}-installer/linux-${process.arch}`))
-  if (has('ffmpeg-4.1')) tools.push(...npms)
-  const path = (process.env.PATH ?? '').split(delimiter).filter((one) => !one.includes('node_modules'))
-  const env: NodeJS.ProcessEnv = { ...Object.fromEntries(ours), PATH: [...tools, ...path].join(delimiter) }
+  const npmTools = ['ffmpeg', 'ffprobe'].map((name) => join(packages, `@${name}-installer/linux-${process.arch}`))
+  if (has('ffmpeg-4.1')) tools.push(...npmTools)
+  const path = (process.env.PATH ?? '').split(delimiter).filter((entry) => !entry.includes('node_modules'))
+  const env: NodeJS.ProcessEnv = { ...Object.fromEntries(inherited), PATH: [...tools, ...path].join(delimiter) }
   if (has('chromium')) env.CHROMIUM_PATH = join(toolDirectory('chromium'), 'chromium')
   if (has('user')) Object.assign(env, { HOME: join(directory, 'home'), npm_config_cache: join(directory, 'npm') })
   // Exists and is readable, but not even root can create a file in it.

@@ -14,13 +14,13 @@ export interface Demo {
 
 /** Returns the demo organization of a previous start. Creates one if there is none, or if the database was wiped. */
 export async function findOrCreateDemo({ base_url, stateDir, secrets }: Settings): Promise<Demo> {
-  const known = readDemo(stateDir)
-  if (known) {
-    const client = createClient({ base_url, api_key: known.secret })
+  const previous = readDemo(stateDir)
+  if (previous) {
+    const client = createClient({ base_url, api_key: previous.secret })
     const result = await client.get('/v1/organization/{organization_id}', {
-      params: { organization_id: known.organization_id },
+      params: { organization_id: previous.organization_id },
     })
-    if (result.ok) return known
+    if (result.ok) return previous
     if (result.status !== 401 && result.status !== 404) throw new Error(`The demo organization: ${result.message}`)
     say(`\nThe database does not know the organization of earlier starts: it is a new one. If its data should be there, stop this, put back
 a copy of ${stateDir}/v3/d1, and start again. The files of earlier uploads are still in ${stateDir}/v3/r2.`)
@@ -30,16 +30,16 @@ a copy of ${stateDir}/v3/d1, and start again. The files of earlier uploads are s
   if (!created.ok) throw new Error(`The demo organization cannot be created: ${created.message}`)
   const { organization_id, api_key_id, secret } = created
   const demo = { organization_id, api_key_id, secret }
-  writeFileSync(placeOf(stateDir), `${JSON.stringify(demo, null, 2)}\n`, { mode: 0o600 })
+  writeFileSync(pathOf(stateDir), `${JSON.stringify(demo, null, 2)}\n`, { mode: 0o600 })
   return demo
 }
 
-const placeOf = (stateDir: string) => join(stateDir, 'demo.json')
+const pathOf = (stateDir: string) => join(stateDir, 'demo.json')
 
 /** Reads the demo organization of a previous start. */
 export function readDemo(stateDir: string): Demo | undefined {
   try {
-    return JSON.parse(readFileSync(placeOf(stateDir), 'utf8')) as Demo
+    return JSON.parse(readFileSync(pathOf(stateDir), 'utf8')) as Demo
   } catch {
     return undefined
   }

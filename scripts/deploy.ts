@@ -19,7 +19,7 @@ import { runNode, runProgram, runWrangler } from './deploy/wrangler.ts'
 const title = (text: string) => console.log(`\n== ${text}`)
 
 async function deploy(plan: Plan): Promise<void> {
-  title('what is needed')
+  title('requirements')
   const account = await openAccount(plan.account_id)
   const found = await preflight(plan, account)
   requireRootKey(found)
@@ -47,8 +47,8 @@ async function deploy(plan: Plan): Promise<void> {
   await waitUntilServed(found.url, root_key)
   console.log(`${found.url} serves.`)
   if (process.env.CI) return
-  const made = keptRootKey(plan, account.id)
-  if (made) console.log(`\nROOT_KEY, shown this once; it creates organizations. Keep it:\n\n  ${made}`)
+  const newKey = keptRootKey(plan, account.id)
+  if (newKey) console.log(`\nROOT_KEY, shown this once; it creates organizations. Keep it:\n\n  ${newKey}`)
   if (root_key) await welcome(found.url, root_key)
   forgetRootKey(plan, account.id)
 }
@@ -57,15 +57,16 @@ async function buildImage(plan: Plan): Promise<void> {
   const docker = process.env.WRANGLER_DOCKER_BIN || 'docker'
   const context = dirname(plan.config)
   if (!(await runProgram(docker, 'build', '--platform', 'linux/amd64', '-f', resolve(context, plan.image), context)))
-    throw new Refusal('The image cannot be built; what Docker says is above. Nothing was changed.')
+    throw new Refusal('The image cannot be built; see the output of Docker above. Nothing was changed.')
 }
 
 async function upload(plan: Plan, account: Account, found: Found, secrets: Record<string, string>): Promise<void> {
-  const kept = (name: string) => found.bindings?.find((one) => one.type === 'plain_text' && one.name === name)?.text
+  const deployedValue = (name: string) =>
+    found.bindings?.find((binding) => binding.type === 'plain_text' && binding.name === name)?.text
   const vars = { ...plan.vars, S3_ENDPOINT: endpointOf(plan, account.id) }
-  const set = Object.entries(vars).flatMap(([name, value]) => [
+  const varArguments = Object.entries(vars).flatMap(([name, value]) => [
     '--var',
-    `${name}:${value || plan.cleared.includes(name) ? value : (kept(name) ?? '')}`,
+    `${name}:${value || plan.cleared.includes(name) ? value : (deployedValue(name) ?? '')}`,
   ])
   const domain = found.domain ? ['--domain', found.domain] : []
   const rollout = plan.leavesContainer ? ['--containers-rollout=none'] : []
@@ -73,15 +74,15 @@ async function upload(plan: Plan, account: Account, found: Found, secrets: Recor
   try {
     const file = join(folder, 'secrets.json')
     writeFileSync(file, JSON.stringify(secrets), { mode: 0o600 })
-    const with_secrets = Object.keys(secrets).length > 0 ? ['--secrets-file', file] : []
-    const rest = [...set, ...domain, ...rollout, ...with_secrets]
-    const done = await withImage(plan, (config) => runWrangler(account.id, 'deploy', '--config', config, ...rest))
-    if (done) return
+    const secretArguments = Object.keys(secrets).length > 0 ? ['--secrets-file', file] : []
+    const args = [...varArguments, ...domain, ...rollout, ...secretArguments]
+    const isDeployed = await withImage(plan, (config) => runWrangler(account.id, 'deploy', '--config', config, ...args))
+    if (isDeployed) return
   } finally {
     rmSync(folder, { recursive: true, force: true })
   }
   const key = keptRootKey(plan, account.id) ? ' The new ROOT_KEY is kept in .wrangler/deploy until then.' : ''
-  throw new Refusal(`wrangler deploy failed; what it says is above. Mend that and run this again.${key}`)
+  throw new Refusal(`wrangler deploy failed; see its output above. Fix that and run this again.${key}`)
 }
 
 try {

@@ -28,8 +28,8 @@ function table(head: string[], rows: string[][]): string {
   const cells = [head, ...rows].map((row) => row.map((cell) => cell.replaceAll('|', '\\|')))
   const widths = head.map((_, at) => Math.max(3, ...cells.map((row) => row[at]!.length)))
   const line = (row: string[]) => `| ${row.map((cell, at) => cell.padEnd(widths[at]!)).join(' | ')} |`
-  const [first, ...rest] = cells
-  return [line(first!), line(widths.map((width) => '-'.repeat(width))), ...rest.map(line)].join('\n')
+  const [first, ...body] = cells
+  return [line(first!), line(widths.map((width) => '-'.repeat(width))), ...body.map(line)].join('\n')
 }
 
 const meanings = (codes: Record<string, string>) =>
@@ -44,7 +44,7 @@ function wranglerLines(from: string, to: string, line: RegExp): Record<string, s
   const lines = part.trim().split('\n')
   return lines.map((text) => {
     const { groups } = line.exec(text.trim()) ?? {}
-    if (!groups) throw new Error(`wrangler.toml: say behind it with a comment what this is: ${text}`)
+    if (!groups) throw new Error(`wrangler.toml: add a comment that describes this line: ${text}`)
     return groups
   })
 }
@@ -60,7 +60,7 @@ function transcoderSettings(): string[][] {
   const { properties = {} } = z.toJSONSchema(Environment, { io: 'output' })
   return Object.entries(properties).map(([name, property]) => {
     const { default: standard, description } = property as { default?: string | number; description?: string }
-    if (!description) throw new Error(`container/service/settings.ts does not say what ${name} is`)
+    if (!description) throw new Error(`container/service/settings.ts does not describe ${name}`)
     return setting({ name, standard: String(standard ?? ''), meaning: description })
   })
 }
@@ -78,8 +78,8 @@ const UNITS: [string, number, string][] = [
 
 /** A number with its unit, followed by a larger unit if that divides it evenly. */
 function amount(value: number, unit: string): string {
-  const better = UNITS.find(([of, size]) => of === unit && value % size === 0)
-  return `${number(value)} ${unit}${better ? ` (${value / better[1]} ${better[2]})` : ''}`
+  const larger = UNITS.find(([of, size]) => of === unit && value % size === 0)
+  return `${number(value)} ${unit}${larger ? ` (${value / larger[1]} ${larger[2]})` : ''}`
 }
 
 const VARIANTS: Record<string, string> = {
@@ -95,13 +95,13 @@ const VARIANTS: Record<string, string> = {
 
 function catalogue(): string {
   const rows = CATALOGUE.map(({ index, codec, bitrate, extension }) => {
-    const made = VARIANTS[index]
-    if (!made) throw new Error(`scripts/docs.ts does not say what the variant ${index} is made of`)
+    const content = VARIANTS[index]
+    if (!content) throw new Error(`scripts/docs.ts does not describe the variant ${index}`)
     return [
       code(index),
       codec ? CODECS[codec].label : extension.toUpperCase(),
       bitrate ? `${bitrate} kbit/s` : '',
-      made,
+      content,
     ]
   })
   return table(['`index`', 'Format', 'Bitrate', 'Made of'], rows)
@@ -147,7 +147,7 @@ const TABLES: Record<string, Record<string, string>> = {
   'docs/settings.md': {
     'npm start': table(
       ['Variable', 'Default', 'Meaning'],
-      Object.entries(SETTINGS).map(([name, rest]) => setting({ name, ...rest })),
+      Object.entries(SETTINGS).map(([name, entry]) => setting({ name, ...entry })),
     ),
     worker: table(['Variable', 'Default', 'Meaning'], vars.map(setting)),
     secrets: table(
@@ -160,28 +160,28 @@ const TABLES: Record<string, Record<string, string>> = {
 }
 
 function fill(page: string, text: string, name: string, content: string): string {
-  const [begin, end] = [`<!-- npm run docs: ${name} -->`, '<!-- end -->']
-  const from = text.indexOf(begin)
+  const [start, end] = [`<!-- npm run docs: ${name} -->`, '<!-- end -->']
+  const from = text.indexOf(start)
   const to = text.indexOf(end, from)
-  if (from < 0 || to < 0) throw new Error(`${page} has no place for a table: ${begin} … ${end}`)
-  return `${text.slice(0, from + begin.length)}\n\n${content}\n\n${text.slice(to)}`
+  if (from < 0 || to < 0) throw new Error(`${page} has no place for a table: ${start} … ${end}`)
+  return `${text.slice(0, from + start.length)}\n\n${content}\n\n${text.slice(to)}`
 }
 
-const checks = process.argv.includes('--check')
+const isCheck = process.argv.includes('--check')
 for (const [page, tables] of Object.entries(TABLES)) {
   const before = read(page)
   const after = Object.entries(tables).reduce((text, [name, content]) => fill(page, text, name, content), before)
   if (after === before) continue
-  if (!checks) {
+  if (!isCheck) {
     writeFileSync(join(root, page), after)
-    console.log(`${page} is written`)
+    console.log(`${page} written`)
     continue
   }
-  console.error(`${page} says something else than the code: run npm run docs`)
+  console.error(`${page} differs from the code: run npm run docs`)
   process.exitCode = 1
 }
 const lines = read('README.md').trimEnd().split('\n').length
-if (checks && lines > README_LINES) {
-  console.error(`README.md has ${lines} lines; at most ${README_LINES}: what goes deeper belongs in docs/`)
+if (isCheck && lines > README_LINES) {
+  console.error(`README.md has ${lines} lines; at most ${README_LINES}: move details to docs/`)
   process.exitCode = 1
 }

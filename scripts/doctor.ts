@@ -15,9 +15,10 @@ import { check, countFaults, expect, need } from './verdict.ts'
  */
 
 /** Milliseconds, including the start of a container. */
-const PATIENCE = 300_000
+const TRANSCODE_TIMEOUT = 300_000
 const CLOCK_SKEW = 60_000
-const ELSEWHERE = 'give the PORT and STATE_DIR that npm start has: PORT=9000 STATE_DIR=.wrangler/other npm run doctor'
+const OTHER_STATE_HINT =
+  'give the PORT and STATE_DIR that npm start has: PORT=9000 STATE_DIR=.wrangler/other npm run doctor'
 
 const { values } = readArguments()
 const base_url = (values.url ?? `http://localhost:${process.env.PORT || SETTINGS.PORT.standard}`).replace(/\/+$/, '')
@@ -70,7 +71,7 @@ async function play(track_id: string): Promise<void> {
   if (view) await checkPlayback(view.value, origin)
 }
 
-async function tryEverything(collection_id: string, cover_url: string): Promise<void> {
+async function checkUploadAndPlayback(collection_id: string, cover_url: string): Promise<void> {
   await check('cover', 'SIGNING_SECRET must be set and the transcoder reachable: npx wrangler tail', async () => {
     const response = await ask(cover_url, { method: 'POST', body: makePng(), headers: { 'content-type': 'image/png' } })
     expect(response.status === 200, `${response.status} ${await response.text()}`)
@@ -83,7 +84,7 @@ async function tryEverything(collection_id: string, cover_url: string): Promise<
     await need(client.post('/v1/track', { body })),
   ])
   if (!track || !(await checkUpload(track.value.track_upload.upload_url, file, origin))) return
-  if (isLocal) console.log('-       R2 event: there are none on a laptop; reading the track starts it')
+  if (isLocal) console.log('-       R2 event: npm start has none; reading the track starts the processing')
   else
     await check('R2 event', 'npm run deploy sets the rule; until then processing starts late', () =>
       eventArrives(collection_id),
@@ -92,12 +93,12 @@ async function tryEverything(collection_id: string, cover_url: string): Promise<
     'transcode',
     'npx wrangler tail; Containers in the dashboard; TRANSCODER_SECRET',
     async () => {
-      const began = Date.now()
-      const signal = AbortSignal.timeout(PATIENCE)
+      const startedAt = Date.now()
+      const signal = AbortSignal.timeout(TRANSCODE_TIMEOUT)
       const result = await need(waitForTrack(client, track.value.track_id, { signal }))
       const { status, info, duration } = result.track
       expect(status === 'ready', `${status} ${JSON.stringify(info.error ?? info.failed_variants)}`)
-      return [`${duration} s of audio in ${((Date.now() - began) / 1000).toFixed(1)} s`, true]
+      return [`${duration} s of audio in ${((Date.now() - startedAt) / 1000).toFixed(1)} s`, true]
     },
   )
   if (ready) await play(track.value.track_id)
@@ -109,14 +110,16 @@ const checkSystem = (root_key: string) =>
     const { system } = await need(createClient({ base_url, api_key: root_key }).get('/v1/system'))
     expect(system.failing.length === 0, `${system.failing.join(' and ')} failing`)
     const count = (rows: { count: number }[]) => rows.reduce((sum, row) => sum + row.count, 0)
-    const open = count(system.jobs.filter(({ state }) => state === 'open'))
-    return [`${open} open jobs; ${count(system.failures)} failed in 24 hours`, true]
+    const openJobs = count(system.jobs.filter(({ state }) => state === 'open'))
+    return [`${openJobs} open jobs; ${count(system.failures)} failed in 24 hours`, true]
   })
 
-async function examine(): Promise<void> {
+async function runChecks(): Promise<void> {
   const health = await check(
     'health',
-    isLocal ? `run npm start; if it is not at ${base_url}, ${ELSEWHERE}` : 'run npm run deploy; npx wrangler tail',
+    isLocal
+      ? `run npm start; if it is not at ${base_url}, ${OTHER_STATE_HINT}`
+      : 'run npm run deploy; npx wrangler tail',
     async () => {
       const response = await ask(`${base_url}/health`)
       expect(response.ok, `${response.status} ${await response.text()}`)
@@ -125,7 +128,7 @@ async function examine(): Promise<void> {
   )
   if (!health) return
   const time = health.value
-  if (time === null) console.log('-       clock: the service tells no time to compare with')
+  if (time === null) console.log('-       clock: the service sends no date to compare with')
   else
     await check('clock', 'set the clock of this machine: signed URLs depend on the time', async () => {
       const skew = Math.abs(Date.now() - Date.parse(time))
@@ -134,7 +137,7 @@ async function examine(): Promise<void> {
     })
   if (process.env.ROOT_KEY) await checkSystem(process.env.ROOT_KEY)
   const advice = isLocal
-    ? ELSEWHERE
+    ? OTHER_STATE_HINT
     : 'give a server key in TONEARM_KEY; POST /v1/organization with the root key answers one (docs/deploy.md)'
   const created = await check('key and database', advice, async () => {
     expect(api_key, 'there is no key')
@@ -143,7 +146,7 @@ async function examine(): Promise<void> {
   if (!created) return
   const { collection_id, collection_cover_upload } = created.value
   try {
-    await tryEverything(collection_id, collection_cover_upload.upload_url)
+    await checkUploadAndPlayback(collection_id, collection_cover_upload.upload_url)
   } finally {
     await check('clean up', `DELETE /v1/collection/${collection_id}`, async () => [
       '',
@@ -153,6 +156,6 @@ async function examine(): Promise<void> {
 }
 
 console.log(`${base_url}\n`)
-await examine()
+await runChecks()
 console.log(countFaults() === 0 ? '\nAll is well.' : `\n${countFaults()} failed.`)
 process.exitCode = countFaults() === 0 ? 0 : 1

@@ -20,7 +20,7 @@ function platformOf(name: string) {
   const words = name.split(/[/-]/).map((word) => ({ windows: 'win32', 64: 'x64', eabi: 'arm' })[word] ?? word)
   const os = OS.find((value) => words.includes(value))
   const cpu = CPU.find((value) => words.includes(value))
-  if (!os || !cpu) throw new Error(`package-lock.json lacks ${name}, whose platform cannot be told from its name`)
+  if (!os || !cpu) throw new Error(`package-lock.json lacks ${name}, whose platform cannot be derived from its name`)
   const libc = words.includes('musl')
     ? 'musl'
     : words.includes('gnu') || words.includes('gnueabihf')
@@ -34,8 +34,8 @@ const { packages } = lock
 const added: string[] = []
 for (const [path, entry] of Object.entries(packages)) {
   for (const [name, version] of Object.entries(path === '' ? {} : (entry.optionalDependencies ?? {}))) {
-    const places = [`${path}/node_modules/${name}`, `node_modules/${name}`]
-    if (places.some((place) => packages[place])) continue
+    const paths = [`${path}/node_modules/${name}`, `node_modules/${name}`]
+    if (paths.some((key) => packages[key])) continue
     packages[`node_modules/${name}`] = { version, ...platformOf(name), dev: true, optional: true }
     added.push(name)
   }

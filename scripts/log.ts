@@ -48,9 +48,9 @@ export function workerLineSelector(): (line: string) => string | undefined {
 export function selectTranscoderLine(line: string): string | undefined {
   if (!line.startsWith('{')) return line
   try {
-    const { time: _time, event, ...facts } = JSON.parse(line) as Record<string, unknown>
+    const { time: _time, event, ...fields } = JSON.parse(line) as Record<string, unknown>
     if (event === 'started' || event === 'stopped' || event === 'job_started') return undefined
-    const words = Object.entries(facts).map(
+    const words = Object.entries(fields).map(
       ([name, value]) => `${name}=${typeof value === 'string' ? value : JSON.stringify(value)}`,
     )
     return [String(event), ...words].join(' ')

@@ -18,7 +18,7 @@ import { spin } from './spin.ts'
  *   npm run matrix -- --list
  */
 
-type Row = { name: string; passed: number; failed: string[]; skipped: string[]; minutes: number }
+type RowResult = { name: string; passed: number; failed: string[]; skipped: string[]; minutes: number }
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,
@@ -31,20 +31,20 @@ process.on('exit', () => rmSync(base, { recursive: true, force: true }))
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const)
   process.on(signal, () => void Promise.resolve(running?.stop()).then(() => process.exit(130)))
 
-async function runRow(name: string): Promise<Row> {
-  const place: Place = { conditions: name.split('+'), directory: mkdtempSync(join(base, 'row-')) }
-  const clone = cloneOf(place)
-  const results = join(place.directory, 'results.json')
-  const env = environmentOf(place)
+async function runRow(name: string): Promise<RowResult> {
+  const row: Place = { conditions: name.split('+'), directory: mkdtempSync(join(base, 'row-')) }
+  const clone = cloneOf(row)
+  const results = join(row.directory, 'results.json')
+  const env = environmentOf(row)
   run('git', 'clone', '--quiet', '--no-hardlinks', root, clone)
-  if (place.conditions.includes('user') && process.getuid?.() === 0) run('chown', '-R', '12345:12345', place.directory)
-  chmodSync(place.directory, 0o755)
+  if (row.conditions.includes('user') && process.getuid?.() === 0) run('chown', '-R', '12345:12345', row.directory)
+  chmodSync(row.directory, 0o755)
 
   mkdirSync(join(root, '.cache/matrix'), { recursive: true })
   const log = createWriteStream(join(root, `.cache/matrix/${name}.log`))
   console.log(`${name}: ${String(log.path)}`)
   const skipped: string[] = []
-  const began = Date.now()
+  const startedAt = Date.now()
   const onLine = (line: string) => {
     log.write(`${line}\n`)
     if (line.startsWith('skipped: ')) skipped.push(line.slice(9))
@@ -57,22 +57,22 @@ async function runRow(name: string): Promise<Row> {
     await running.closed
     return code
   }
-  const spinners = place.conditions.includes('busy') ? [1, 2, 3, 4].map(spin) : []
+  const spinners = row.conditions.includes('busy') ? [1, 2, 3, 4].map(spin) : []
   try {
     // The registry is unreachable under `ipv4`.
     const installed = await step(
-      place.conditions.filter((one) => one !== 'ipv4'),
+      row.conditions.filter((condition) => condition !== 'ipv4'),
       'npm',
       'ci',
     )
     const reporters = ['--reporter=default', '--reporter=json', `--outputFile.json=${results}`]
     const tests = values.tests.split(' ').filter(Boolean)
-    const code = installed === 0 ? await step(place.conditions, 'npm', 'test', '--', ...reporters, ...tests) : installed
-    return { name, skipped, minutes: (Date.now() - began) / 60_000, ...countOf(results, code) }
+    const code = installed === 0 ? await step(row.conditions, 'npm', 'test', '--', ...reporters, ...tests) : installed
+    return { name, skipped, minutes: (Date.now() - startedAt) / 60_000, ...countOf(results, code) }
   } finally {
     for (const spinner of spinners) spinner.kill()
     log.end()
-    rmSync(place.directory, { recursive: true, force: true })
+    rmSync(row.directory, { recursive: true, force: true })
   }
 }
 
@@ -83,10 +83,10 @@ function run(program: string, ...args: string[]): void {
 
 type Report = { numPassedTests: number; testResults: { assertionResults: { status: string; fullName: string }[] }[] }
 
-function countOf(file: string, code: number | string): Pick<Row, 'passed' | 'failed'> {
+function countOf(file: string, code: number | string): Pick<RowResult, 'passed' | 'failed'> {
   try {
     const { numPassedTests, testResults } = JSON.parse(readFileSync(file, 'utf8')) as Report
-    const tests = testResults.flatMap((one) => one.assertionResults)
+    const tests = testResults.flatMap(({ assertionResults }) => assertionResults)
     const failed = tests.filter(({ status }) => status === 'failed').map(({ fullName }) => fullName)
     // An unreadable file, or an error between tests, fails no test.
     return {
@@ -98,31 +98,31 @@ function countOf(file: string, code: number | string): Pick<Row, 'passed' | 'fai
   }
 }
 
-function print(rows: Row[]): void {
+function print(rows: RowResult[]): void {
   const width = Math.max(...rows.map(({ name }) => name.length))
   console.log(`\n${'row'.padEnd(width)}  passed  failed  skipped  minutes`)
   for (const { name, passed, failed, skipped, minutes } of rows) {
     const numbers = [`${passed}`.padStart(6), `${failed.length}`.padStart(6), `${skipped.length}`.padStart(7)]
     console.log(`${name.padEnd(width)}  ${numbers.join('  ')}  ${minutes.toFixed(1).padStart(7)}`)
-    for (const one of failed) console.log(`  failed: ${one}`)
-    for (const one of skipped) console.log(`  skipped: ${one}`)
+    for (const test of failed) console.log(`  failed: ${test}`)
+    for (const test of skipped) console.log(`  skipped: ${test}`)
   }
 }
 
-const wanted = positionals.length > 0 ? positionals : ROWS
-const unknown = wanted.flatMap((name) => name.split('+')).filter((condition) => !(condition in CONDITIONS))
+const rowNames = positionals.length > 0 ? positionals : ROWS
+const unknown = rowNames.flatMap((name) => name.split('+')).filter((condition) => !(condition in CONDITIONS))
 if (unknown.length > 0) throw new Error(`No such condition: ${unknown.join(', ')}. npm run matrix -- --list`)
 if (values.list) {
-  for (const [name, what] of Object.entries(CONDITIONS)) console.log(`${name.padEnd(10)}  ${what}`)
+  for (const [name, description] of Object.entries(CONDITIONS)) console.log(`${name.padEnd(10)}  ${description}`)
   console.log(`\nRows:\n${ROWS.join('\n')}`)
 } else {
   // Checks the requirements of all rows before the first one runs.
-  for (const name of wanted) {
+  for (const name of rowNames) {
     run('sh', join(root, 'scripts/machine.sh'), name, 'true')
     for (const condition of name.split('+')) if (condition in TOOLS) toolDirectory(condition)
   }
-  const rows: Row[] = []
-  for (const name of wanted) rows.push(await runRow(name))
+  const rows: RowResult[] = []
+  for (const name of rowNames) rows.push(await runRow(name))
   print(rows)
   process.exitCode = rows.every(({ failed }) => failed.length === 0) ? 0 : 1
 }

@@ -44,19 +44,20 @@ const withoutComments = (sql: string) => sql.replace(/^\s*--.*$/gm, '')
 export function faultsOf({ name, sql }: Migration): string[] {
   const hasTrigger = /\bcreate\s+trigger\b/i.test(withoutComments(sql))
   const faults = sql.split('\n').flatMap((line, at) => {
-    const say = (wrong: boolean, what: string) => (wrong ? [`drizzle/${name}:${at + 1}: ${what}`] : [])
+    const faultIf = (isWrong: boolean, rule: string) => (isWrong ? [`drizzle/${name}:${at + 1}: ${rule}`] : [])
     if (line.trimStart().startsWith('--'))
-      return say(line.replace(/^--> /, '').includes(';'), 'a comment without semicolons, please')
+      return faultIf(line.replace(/^--> /, '').includes(';'), 'a comment has no semicolons')
     const isTrigger = /\bcreate\s+trigger\b/i.test(line)
-    const isWhole = /^CREATE TRIGGER IF NOT EXISTS \w+ .* BEGIN .*; END;$/.test(line)
-    const isOnce = hasTrigger && /^\s*(alter table|drop (?!.*\bif exists\b)|create (?!.*\bif not exists\b))/i.test(line)
+    const isOneLine = /^CREATE TRIGGER IF NOT EXISTS \w+ .* BEGIN .*; END;$/.test(line)
+    const isNotRepeatable =
+      hasTrigger && /^\s*(alter table|drop (?!.*\bif exists\b)|create (?!.*\bif not exists\b))/i.test(line)
     return [
-      ...say(line.endsWith('\r'), 'lines end with LF only'),
-      ...say(isTrigger && !isWhole, 'a trigger is one line: CREATE TRIGGER IF NOT EXISTS … BEGIN …; END;'),
-      ...say(isTrigger && /\bcase\b/i.test(line), 'no CASE in a trigger: two statements, each with its WHERE'),
-      ...say(
-        !isTrigger && isOnce,
-        'beside triggers only what may run twice: an import repeats a file that was cut off',
+      ...faultIf(line.endsWith('\r'), 'lines end with LF only'),
+      ...faultIf(isTrigger && !isOneLine, 'a trigger is one line: CREATE TRIGGER IF NOT EXISTS … BEGIN …; END;'),
+      ...faultIf(isTrigger && /\bcase\b/i.test(line), 'no CASE in a trigger: two statements, each with its WHERE'),
+      ...faultIf(
+        !isTrigger && isNotRepeatable,
+        'next to triggers, only statements that may run twice: an import repeats a file that was cut off',
       ),
     ]
   })

@@ -74,7 +74,7 @@ async function makePackage({ name, entries, types }: Package, version: string): 
     logLevel: 'error',
     ...(name === 'elements' && { banner: { js: WITHOUT_DOM } }),
   })
-  await takeTypes(folder, [...Object.values(entries), ...types])
+  await copyTypes(folder, [...Object.values(entries), ...types])
   const manifest = JSON.parse(await readFile(join(root, 'packages', name, 'package.json'), 'utf8')) as object
   await writeFile(join(folder, 'package.json'), `${JSON.stringify({ ...manifest, version }, null, 2)}\n`)
   await Promise.all(
@@ -85,24 +85,24 @@ async function makePackage({ name, entries, types }: Package, version: string): 
 }
 
 /** Copies the declarations of modules and of their imports. A `contract` without zod replaces `src/contract`. */
-async function takeTypes(folder: string, modules: string[]): Promise<void> {
-  const taken = new Set(modules)
-  for (const module of taken) {
+async function copyTypes(folder: string, modules: string[]): Promise<void> {
+  const copied = new Set(modules)
+  for (const module of copied) {
     const text = await readFile(join(declared, module.replace(/\.ts$/, '.d.ts')), 'utf8')
     const rewritten = text.replace(/(?<=from '|import\(")(\.[^'"]+)(?=['"])/g, (specifier) => {
-      const found = relative(root, join(root, dirname(module), specifier)).replace(/\.js$/, '.ts')
-      const isContract = found.startsWith('src/contract/')
-      if (!isContract) taken.add(found)
-      const path = relative(dirname(placeOf(module)), isContract ? 'contract.js' : placeOf(found))
+      const imported = relative(root, join(root, dirname(module), specifier)).replace(/\.js$/, '.ts')
+      const isContract = imported.startsWith('src/contract/')
+      if (!isContract) copied.add(imported)
+      const path = relative(dirname(declarationPath(module)), isContract ? 'contract.js' : declarationPath(imported))
       return path.startsWith('.') ? path : `./${path}`
     })
-    await write(join(folder, 'types', placeOf(module).replace(/\.js$/, '.d.ts')), rewritten)
+    await write(join(folder, 'types', declarationPath(module).replace(/\.js$/, '.d.ts')), rewritten)
   }
   await write(join(folder, 'types/contract.d.ts'), contractTypes())
 }
 
 /** Path of a module's declarations in a package. */
-const placeOf = (module: string) => module.replace(/^src\/|^packages\/\w+\//, '').replace(/\.ts$/, '.js')
+const declarationPath = (module: string) => module.replace(/^src\/|^packages\/\w+\//, '').replace(/\.ts$/, '.js')
 
 async function write(path: string, text: string): Promise<void> {
   await mkdir(dirname(path), { recursive: true })
@@ -111,14 +111,14 @@ async function write(path: string, text: string): Promise<void> {
 
 /** Compiles the packages, and compares their contract types with the types that zod derives. */
 async function checkTypes(): Promise<void> {
-  const same = `
+  const comparison = `
 import type { Calls as Table } from '../../src/contract/index.ts'
 import type { Calls } from './client/types/contract.js'
 type Fits<A, B> = [A] extends [B] ? ([B] extends [A] ? true : false) : false
 type Names = keyof Table | keyof Calls
 export const calls: { [N in Names]: Fits<Table[N & keyof Table], Calls[N & keyof Calls]> } = {} as { [N in Names]: true }
 `
-  await write(join(target, 'same.ts'), same)
+  await write(join(target, 'same.ts'), comparison)
   const declarations = await readdir(target, { recursive: true })
   const files = declarations.filter((file) => /^(client|elements)\/types\/.*\.d\.ts$/.test(file))
   const config = {
@@ -131,7 +131,7 @@ export const calls: { [N in Names]: Fits<Table[N & keyof Table], Calls[N & keyof
   await run(bin('tsc'), '-p', join(target, 'tsconfig.json'))
 }
 
-async function packAndJudge({ name }: Package): Promise<void> {
+async function packAndCheck({ name }: Package): Promise<void> {
   const packed = await run('npm', 'pack', join(target, name), '--pack-destination', target, '--json')
   const [{ filename, size }] = JSON.parse(packed) as [{ filename: string; size: number }]
   const path = join(target, filename)
@@ -144,7 +144,7 @@ async function packAndJudge({ name }: Package): Promise<void> {
 }
 
 /** Adds the files that only one of the packages has. */
-async function finish(): Promise<void> {
+async function addExtraFiles(): Promise<void> {
   const [index, attributes] = [join(target, 'client/types/index.d.ts'), join(target, 'elements/types/attributes.d.ts')]
   // For code that stores or passes on responses.
   await appendFile(index, "export type * from './contract.js'\n")
@@ -155,8 +155,8 @@ async function finish(): Promise<void> {
 
 await rm(target, { recursive: true, force: true })
 const { version } = JSON.parse(await readFile(join(root, 'package.json'), 'utf8')) as { version: string }
-const emit = '-p packages --noEmit false --declaration --emitDeclarationOnly --rootDir . --outDir'
-await run(bin('tsc'), ...emit.split(' '), declared)
+const options = '-p packages --noEmit false --declaration --emitDeclarationOnly --rootDir . --outDir'
+await run(bin('tsc'), ...options.split(' '), declared)
 await Promise.all(PACKAGES.map((each) => makePackage(each, version)))
-await finish()
-await Promise.all([checkTypes(), ...PACKAGES.map(packAndJudge)])
+await addExtraFiles()
+await Promise.all([checkTypes(), ...PACKAGES.map(packAndCheck)])

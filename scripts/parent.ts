@@ -6,9 +6,9 @@ import { readFileSync } from 'node:fs'
  */
 export function watchParents(onGone: () => void): void {
   const parent = process.ppid
-  const others = [Number(process.env.PARENT_PID) || 0, npmAbove(parent)].filter((pid) => pid > 1)
+  const watched = [Number(process.env.PARENT_PID) || 0, findNpm(parent)].filter((pid) => pid > 1)
   const timer = setInterval(() => {
-    if (process.ppid === parent && others.every(isAlive)) return
+    if (process.ppid === parent && watched.every(isAlive)) return
     clearInterval(timer)
     onGone()
   }, 500)
@@ -20,13 +20,13 @@ export function watchParents(onGone: () => void): void {
  * Returns the pid of npm, 0 if there is none. `npm start` runs a shell that runs this process, and the shell does not notice when npm ends.
  * Works on Linux only.
  */
-function npmAbove(shell: number): number {
+function findNpm(shell: number): number {
   if (!process.env.npm_lifecycle_event) return 0
   try {
-    const [, after = ''] = readFileSync(`/proc/${shell}/stat`, 'utf8').split(') ')
-    const above = Number(after.split(' ')[1])
-    const name = readFileSync(`/proc/${above}/cmdline`, 'utf8')
-    return name.includes('npm') ? above : 0
+    const [, fields = ''] = readFileSync(`/proc/${shell}/stat`, 'utf8').split(') ')
+    const npmPid = Number(fields.split(' ')[1])
+    const name = readFileSync(`/proc/${npmPid}/cmdline`, 'utf8')
+    return name.includes('npm') ? npmPid : 0
   } catch {
     return 0
   }

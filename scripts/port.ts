@@ -15,13 +15,13 @@ export async function requireFreePort(name: string, port: number): Promise<void>
     if (!fault || fault === 'EADDRNOTAVAIL' || fault === 'EAFNOSUPPORT') continue
     const reason = fault === 'EADDRINUSE' ? 'is in use' : `cannot be used (${fault})`
     throw new Error(
-      `Port ${port} ${reason}. End what uses it, or choose another one: ${othersThan(name)}${name}=${port + 10} npm start`,
+      `Port ${port} ${reason}. End what uses it, or choose another one: ${otherSettings(name)}${name}=${port + 10} npm start`,
     )
   }
 }
 
 /** The other settings of this start, which the suggested command repeats. */
-const othersThan = (name: string) =>
+const otherSettings = (name: string) =>
   ['PORT', 'TRANSCODER_PORT', 'STATE_DIR']
     .filter((other) => other !== name && process.env[other])
     .map((other) => `${other}=${process.env[other]} `)

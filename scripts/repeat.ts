@@ -24,7 +24,7 @@ interface Report {
     message?: string
   }[]
 }
-interface Seen {
+interface History {
   outcomes: string[]
   /** The longest run, in milliseconds. */
   duration: number
@@ -41,24 +41,24 @@ if (!['worker', 'contract', 'browser', 'container', 'e2e'].includes(project) || 
   process.exit(2)
 }
 
-const seen = new Map<string, Seen>()
+const histories = new Map<string, History>()
 const broken: string[] = []
 for (let run = 1; run <= times; run++) {
   const isBusy = values.busy === true && run % 2 === 0
   const started = Date.now()
   const report = await runOnce(isBusy)
-  const failed = report ? take(report) : 0
+  const failed = report ? record(report) : 0
   const seconds = Math.round((Date.now() - started) / 1000)
   if (!report) broken.push(`run ${run} wrote no report`)
   console.log(`${project} ${run} of ${times}${isBusy ? ', busy' : ''}: ${seconds} s, ${report ? failed : 'all'} failed`)
 }
 
-const unequal = [...seen].filter(
+const unequal = [...histories].filter(
   ([, { outcomes }]) => outcomes.length < times - broken.length || new Set(outcomes).size > 1,
 )
-const failing = [...seen].filter(([, { outcomes }]) => outcomes.every((outcome) => outcome === 'failed'))
-const slowest = [...seen].toSorted((a, b) => b[1].duration - a[1].duration).slice(0, SLOWEST)
-console.log(`\nThe slowest of ${seen.size} tests, each at its longest:`)
+const failing = [...histories].filter(([, { outcomes }]) => outcomes.every((outcome) => outcome === 'failed'))
+const slowest = [...histories].toSorted((a, b) => b[1].duration - a[1].duration).slice(0, SLOWEST)
+console.log(`\nThe slowest of ${histories.size} tests, each at its longest:`)
 for (const [name, { duration }] of slowest) console.log(`${(duration / 1000).toFixed(1).padStart(7)} s  ${name}`)
 for (const [name, { outcomes }] of unequal) console.log(`not the same every time: ${name}: ${outcomes.join(' ')}`)
 for (const [name] of failing) console.log(`failed every time: ${name}`)
@@ -70,7 +70,7 @@ process.exitCode = unequal.length + failing.length + broken.length > 0 ? 1 : 0
 async function runOnce(isBusy: boolean): Promise<Report | null> {
   const directory = await mkdtemp(join(tmpdir(), 'tonearm-repeat-'))
   const file = join(directory, 'report.json')
-  const spinning = isBusy ? Array.from({ length: availableParallelism() }, spin) : []
+  const spinners = isBusy ? Array.from({ length: availableParallelism() }, spin) : []
   try {
     const reporters = ['--reporter=json', `--outputFile.json=${file}`]
     const command = ['run', '--project', project, ...reporters, ...files]
@@ -80,30 +80,30 @@ async function runOnce(isBusy: boolean): Promise<Report | null> {
   } catch {
     return null
   } finally {
-    for (const child of spinning) child.kill('SIGKILL')
+    for (const child of spinners) child.kill('SIGKILL')
     await rm(directory, { recursive: true, force: true })
   }
 }
 
 /** Records the outcomes of a run. Returns the number of failed tests. */
-function take({ testResults }: Report): number {
+function record({ testResults }: Report): number {
   let failed = 0
   for (const { name, status, message = '', assertionResults } of testResults) {
     const path = relative(join(root, 'test'), name)
     // A file whose setup fails reports no failed test.
     const isBroken = assertionResults.length === 0 && status === 'failed'
-    const whole = {
+    const fileResult = {
       fullName: '(the file)',
       status: isBroken ? status : 'passed',
       duration: 0,
       failureMessages: [message],
     }
-    for (const test of [whole, ...assertionResults]) {
+    for (const test of [fileResult, ...assertionResults]) {
       const key = `${path} > ${test.fullName}`
-      const known = seen.get(key) ?? { outcomes: [], duration: 0 }
-      known.outcomes.push(test.status)
-      known.duration = Math.max(known.duration, test.duration ?? 0)
-      seen.set(key, known)
+      const history = histories.get(key) ?? { outcomes: [], duration: 0 }
+      history.outcomes.push(test.status)
+      history.duration = Math.max(history.duration, test.duration ?? 0)
+      histories.set(key, history)
       if (test.status !== 'failed') continue
       failed++
       console.log(`failed: ${key}\n${test.failureMessages?.join('\n') ?? ''}`)

@@ -5,7 +5,7 @@ import { parseEnv } from 'node:util'
 const random = () => randomBytes(32).toString('hex')
 
 /** The secrets of wrangler.toml. The R2 pair belongs to the local S3 endpoint; wrangler.toml names it as well. */
-const MAKE: Record<string, () => string> = {
+const GENERATORS: Record<string, () => string> = {
   ROOT_KEY: random,
   SIGNING_SECRET: random,
   TRANSCODER_SECRET: random,
@@ -21,8 +21,8 @@ export function readSecrets(path: string): Record<string, string> {
 }
 
 function missingLines(present: Record<string, string> | undefined): string {
-  const missing = Object.entries(MAKE).filter(([name]) => !present?.[name])
-  return missing.map(([name, make]) => `\n${name}=${make()}`).join('')
+  const missing = Object.entries(GENERATORS).filter(([name]) => !present?.[name])
+  return missing.map(([name, generate]) => `\n${name}=${generate()}`).join('')
 }
 
 /** Creates the file atomically. If two processes start at once, the second one reads the file of the first. */

@@ -7,9 +7,9 @@ export const root = join(import.meta.dirname, '..')
 
 /** Environment variables of `npm start`. docs/settings.md is generated from this table. */
 export const SETTINGS = {
-  PORT: { standard: '8787', meaning: 'where API and studio listen' },
-  TRANSCODER_PORT: { standard: '8788', meaning: 'where the transcoder listens' },
-  STATE_DIR: { standard: '.wrangler/state', meaning: 'where database and files lie' },
+  PORT: { standard: '8787', meaning: 'port of the API and the studio' },
+  TRANSCODER_PORT: { standard: '8788', meaning: 'port of the transcoder' },
+  STATE_DIR: { standard: '.wrangler/state', meaning: 'directory of the database and the files' },
   ROOT_KEY: {
     standard: '',
     meaning:

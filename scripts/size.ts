@@ -47,9 +47,9 @@ function modulesOf(path: string, found = new Set<string>()): Set<string> {
   return found
 }
 
-function judge(name: string, bytes: number, budget: number, more = ''): void {
+function judge(name: string, bytes: number, budget: number, note = ''): void {
   const ok = bytes > 0 && bytes <= budget
-  console.log(`${ok ? 'ok    ' : 'TOO BIG'} ${name}: ${bytes} of ${budget} bytes${more}`)
+  console.log(`${ok ? 'ok    ' : 'TOO BIG'} ${name}: ${bytes} of ${budget} bytes${note}`)
   if (!ok) process.exitCode = 1
 }
 
@@ -85,5 +85,5 @@ function sourcesOf(path: string, found = new Map<string, number>()): Map<string,
 const sources = sourcesOf('dist/worker/index.js')
 const packages = [...sources].filter(([source, bytes]) => bytes > 0 && source.startsWith('node_modules'))
 for (const [source] of packages) console.error(`${source} runs when an isolate starts`)
-const atOnce = [...sources.values()].reduce((sum, bytes) => sum + bytes, 0)
-judge('worker, run at the start', packages.length > 0 ? 0 : atOnce, START_BUDGET, `, ${sources.size} modules`)
+const startBytes = [...sources.values()].reduce((sum, bytes) => sum + bytes, 0)
+judge('worker, run at the start', packages.length > 0 ? 0 : startBytes, START_BUDGET, `, ${sources.size} modules`)

@@ -20,8 +20,8 @@ const READY_TIMEOUT = 90_000
 const SWEEP_INTERVAL = 10_000
 const RESTART_DELAY = 1000
 /** The Worker hangs if this many probes in a row get no answer within the timeout in milliseconds. */
-const LOOKS = 6
-const LOOK_TIMEOUT = 5000
+const PROBES = 6
+const PROBE_TIMEOUT = 5000
 
 const children = new Set<Child>()
 let stopping = false
@@ -35,14 +35,14 @@ const keeper = spawn(process.execPath, [join(import.meta.dirname, 'keeper.ts')],
 })
 keeper.stdin.on('error', () => {})
 
-function keep(child: Child): Child {
+function register(child: Child): Child {
   children.add(child)
   keeper.stdin.write(`+${child.pid}\n`)
-  void forget(child)
+  void unregister(child)
   return child
 }
 
-async function forget(child: Child): Promise<void> {
+async function unregister(child: Child): Promise<void> {
   await child.exited
   // Its own children may still run.
   await child.stop()
@@ -72,7 +72,7 @@ function fail(error: unknown): void {
 async function migrate(settings: Settings): Promise<void> {
   const migration = startMigration(settings)
   if (!migration) return
-  keep(migration)
+  register(migration)
   const code = await migration.exited
   await migration.closed
   if (code !== 0) throw new Error(explainDatabase(settings.stateDir, migration.tail))
@@ -81,12 +81,12 @@ async function migrate(settings: Settings): Promise<void> {
 let isReady = false
 
 /** Starts a child and restarts it whenever it ends. Throws if it ends before the system is ready. */
-async function keepRunning(name: 'transcoder' | 'worker', startIt: () => Child): Promise<void> {
+async function keepRunning(name: 'transcoder' | 'worker', spawnChild: () => Child): Promise<void> {
   for (let delay = RESTART_DELAY; !isStopping(); delay = Math.min(delay * 2, 15_000)) {
-    const began = Date.now()
-    const child = keep(startIt())
+    const startedAt = Date.now()
+    const child = register(spawnChild())
     process.send?.({ [name]: child.pid })
-    const ending = name === 'worker' ? await Promise.race([child.exited, untilItHangs(child)]) : await child.exited
+    const ending = name === 'worker' ? await Promise.race([child.exited, whenUnresponsive(child)]) : await child.exited
     if (stopping) return
     await Promise.all([child.stop(), child.closed])
     // Exit code 2: a restart would fail as well (container/service/server.ts).
@@ -95,7 +95,7 @@ async function keepRunning(name: 'transcoder' | 'worker', startIt: () => Child):
       throw new Error(`The ${name} cannot run: ${message}`)
     }
     if (!isReady) throw new Error(`The ${name} does not start (${ending}):\n\n${child.tail.join('\n')}`)
-    if (Date.now() - began > 30_000) delay = RESTART_DELAY
+    if (Date.now() - startedAt > 30_000) delay = RESTART_DELAY
     say(`The ${name} ended (${ending}); it starts again in ${delay / 1000} s. ${dim(child.tail.at(-1) ?? '')}`)
     await sleep(delay)
   }
@@ -104,35 +104,35 @@ async function keepRunning(name: 'transcoder' | 'worker', startIt: () => Child):
 let health = ''
 
 /** Resolves when the Worker stops answering. Wrangler's own proxy can die, and then every request waits forever. */
-async function untilItHangs(child: Child): Promise<string> {
-  let [hasAnswered, silent] = [false, 0]
-  const patience = Date.now() + READY_TIMEOUT
-  while (children.has(child) && silent < LOOKS) {
-    const began = Date.now()
-    const answer = await fetch(health, { signal: AbortSignal.timeout(LOOK_TIMEOUT) }).catch(() => undefined)
+async function whenUnresponsive(child: Child): Promise<string> {
+  let [hasAnswered, unanswered] = [false, 0]
+  const readyDeadline = Date.now() + READY_TIMEOUT
+  while (children.has(child) && unanswered < PROBES) {
+    const startedAt = Date.now()
+    const answer = await fetch(health, { signal: AbortSignal.timeout(PROBE_TIMEOUT) }).catch(() => undefined)
     await answer?.body?.cancel()
     hasAnswered ||= Boolean(answer)
-    silent = answer || (!hasAnswered && Date.now() < patience) ? 0 : silent + 1
-    await sleep(Math.max(0, LOOK_TIMEOUT - (Date.now() - began)))
+    unanswered = answer || (!hasAnswered && Date.now() < readyDeadline) ? 0 : unanswered + 1
+    await sleep(Math.max(0, PROBE_TIMEOUT - (Date.now() - startedAt)))
   }
-  return `no answer for ${(LOOKS * LOOK_TIMEOUT) / 1000} s`
+  return `no answer for ${(PROBES * PROBE_TIMEOUT) / 1000} s`
 }
 
 async function waitUntilReady({ base_url }: Settings): Promise<void> {
-  let last = 'no answer'
+  let lastAnswer = 'no answer'
   for (const deadline = Date.now() + READY_TIMEOUT; Date.now() < deadline; await sleep(200)) {
     try {
       const response = await fetch(`${base_url}/health`, { signal: AbortSignal.timeout(5000) })
-      last = `${response.status} ${await response.text()}`
+      lastAnswer = `${response.status} ${await response.text()}`
       if (response.ok) return
       // The sweep does not run while this machine is off.
-      if (last.includes('"sweep"')) await sweep(base_url)
+      if (lastAnswer.includes('"sweep"')) await sweep(base_url)
     } catch {
       // Not listening yet.
     }
   }
   const tails = [...children].flatMap((child) => child.tail).join('\n')
-  throw new Error(`Not ready after ${READY_TIMEOUT / 1000} s; GET /health: ${last}\n\n${tails}`)
+  throw new Error(`Not ready after ${READY_TIMEOUT / 1000} s; GET /health: ${lastAnswer}\n\n${tails}`)
 }
 
 /** Wrangler fires no cron triggers locally. */

@@ -1,11 +1,11 @@
 /** Faults of the database in a STATE_DIR, each with its remedy. */
 
-const FAULTS: [says: RegExp, cure: (directory: string) => string][] = [
+const REMEDIES: [pattern: RegExp, remedy: (directory: string) => string][] = [
   [
     /SQLITE_(NOTADB|CORRUPT)|not a database|malformed/,
     (directory) =>
       `is damaged: ${directory}/v3/d1.
-Put back a copy of the whole directory, or begin anew and keep the old one: mv ${directory} ${directory}.damaged`,
+Put back a copy of the whole directory, or start over and keep the old one: mv ${directory} ${directory}.damaged`,
   ],
   [
     /SQLITE_BUSY|database is locked/,
@@ -27,8 +27,8 @@ End what has it open (a shell of sqlite3, a backup, a wrangler): lsof +D ${direc
 /** Explains from wrangler's output why the database could not be migrated. */
 export function explainDatabase(directory: string, tail: string[]): string {
   const text = tail.join('\n')
-  const cure = FAULTS.find(([says]) => says.test(text))?.[1]
-  if (!cure) return `The database cannot be brought up to date:\n\n${text}`
-  const line = tail.find((one) => FAULTS.some(([says]) => says.test(one)))?.trim()
-  return `The database of STATE_DIR ${cure(directory)}\n\n${line}`
+  const remedy = REMEDIES.find(([pattern]) => pattern.test(text))?.[1]
+  if (!remedy) return `The database cannot be brought up to date:\n\n${text}`
+  const reason = tail.find((line) => REMEDIES.some(([pattern]) => pattern.test(line)))?.trim()
+  return `The database of STATE_DIR ${remedy(directory)}\n\n${reason}`
 }

@@ -23,23 +23,23 @@ if (!api_key) {
   process.exit(1)
 }
 const client = createClient({ base_url, api_key })
-const seen = new Set<string>()
+const receivedIds = new Set<string>()
 let webhook: Webhook | undefined
 
 const server = createServer((request, response) => {
   void text(request).then(
-    (body) => response.writeHead(take(body, request.headers as Record<string, string>)).end(),
+    (body) => response.writeHead(receive(body, request.headers as Record<string, string>)).end(),
     () => response.destroy(),
   )
 })
 
 /** Verifies and prints a request. Returns the status of the response. */
-function take(body: string, headers: Record<string, string>): number {
+function receive(body: string, headers: Record<string, string>): number {
   if (!webhook) return 503
   try {
     const event = webhook.verify(body, headers) as TonearmEvent
-    say(lineOf(event) + (seen.has(event.id) ? dim('  again') : ''))
-    seen.add(event.id)
+    say(lineOf(event) + (receivedIds.has(event.id) ? dim('  again') : ''))
+    receivedIds.add(event.id)
     return 204
   } catch (error) {
     complain(`Refused: ${(error as Error).message}`)
@@ -49,10 +49,10 @@ function take(body: string, headers: Record<string, string>): number {
 
 /** Formats the time, type, subject, data and actor of an event. */
 function lineOf({ timestamp, type, subject, data, actor }: TonearmEvent): string {
-  const facts = Object.entries(data).filter(([name, value]) => !name.endsWith('_id') && value !== null)
-  const known = facts.map(([name, value]) => `${name}=${String(value)}`).join(' ')
+  const fields = Object.entries(data).filter(([name, value]) => !name.endsWith('_id') && value !== null)
+  const values = fields.map(([name, value]) => `${name}=${String(value)}`).join(' ')
   const time = new Date(timestamp).toTimeString().slice(0, 8)
-  return `${dim(time)}  ${bold(type.padEnd(24))} ${subject}  ${known}${actor ? dim(`  by ${actor}`) : ''}`
+  return `${dim(time)}  ${bold(type.padEnd(24))} ${subject}  ${values}${actor ? dim(`  by ${actor}`) : ''}`
 }
 
 function explain({ message, status }: Failure): string {
@@ -64,10 +64,10 @@ function explain({ message, status }: Failure): string {
 const TITLE = 'npm run webhooks'
 const listen = () => new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
 const urlOf = () => `http://127.0.0.1:${(server.address() as AddressInfo).port}/`
-const make = () => client.post('/v1/webhook_endpoint', { body: { url: urlOf(), title: TITLE } })
+const createEndpoint = () => client.post('/v1/webhook_endpoint', { body: { url: urlOf(), title: TITLE } })
 
 /** Deletes an endpoint. Returns whether it is gone. */
-async function remove(webhook_endpoint_id: string): Promise<boolean> {
+async function deleteEndpoint(webhook_endpoint_id: string): Promise<boolean> {
   const deleted = await client.delete('/v1/webhook_endpoint/{webhook_endpoint_id}', { params: { webhook_endpoint_id } })
   if (deleted.ok || deleted.status === 404) return true
   complain(`The endpoint ${webhook_endpoint_id} is still there: ${explain(deleted)}`)
@@ -75,13 +75,13 @@ async function remove(webhook_endpoint_id: string): Promise<boolean> {
 }
 
 /** Deletes the endpoints of runs that were killed. Nothing listens on their ports. */
-async function removeAbandoned(): Promise<void> {
-  const listed = await client.get('/v1/webhook_endpoint')
-  if (!listed.ok) return
-  for (const { id, title, url } of listed.webhook_endpoints) {
+async function deleteAbandoned(): Promise<void> {
+  const list = await client.get('/v1/webhook_endpoint')
+  if (!list.ok) return
+  for (const { id, title, url } of list.webhook_endpoints) {
     const { protocol, hostname, port } = new URL(url)
     const isOurs = title === TITLE && protocol === 'http:' && hostname === '127.0.0.1'
-    if (isOurs && (await isRefused(Number(port)))) await remove(id)
+    if (isOurs && (await isRefused(Number(port)))) await deleteEndpoint(id)
   }
 }
 
@@ -92,22 +92,22 @@ const isRefused = (port: number) =>
     socket.on('connect', () => socket.destroy())
   })
 
-let making: ReturnType<typeof make> | undefined
+let creating: ReturnType<typeof createEndpoint> | undefined
 let ending = false
 /** Can be called twice, because npm passes Ctrl-C on. Waits for an endpoint that is being created, then deletes it. */
 async function end(code: number): Promise<void> {
   if (ending) return
   ending = true
-  const made = await making
-  process.exit(!made?.ok || (await remove(made.webhook_endpoint_id)) ? code : 1)
+  const made = await creating
+  process.exit(!made?.ok || (await deleteEndpoint(made.webhook_endpoint_id)) ? code : 1)
 }
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => void end(0))
 watchParents(() => void end(0))
 
 await listen()
-await removeAbandoned()
-making = make()
-const made = await making
+await deleteAbandoned()
+creating = createEndpoint()
+const made = await creating
 if (!made.ok) {
   complain(explain(made))
   process.exit(1)
@@ -117,10 +117,10 @@ say(
   `\n  ${bold('Waiting for events.')} Everything that happens at ${base_url} is sent to ${urlOf()}\n  Ctrl-C ends this.\n`,
 )
 // A test event for this endpoint only, so that a line appears immediately.
-const tested = await client.post('/v1/webhook_endpoint/{webhook_endpoint_id}/test', {
+const test = await client.post('/v1/webhook_endpoint/{webhook_endpoint_id}/test', {
   params: { webhook_endpoint_id: made.webhook_endpoint_id },
 })
-if (!tested.ok && !ending) {
-  complain(`No test could be sent: ${explain(tested)}`)
+if (!test.ok && !ending) {
+  complain(`No test could be sent: ${explain(test)}`)
   await end(1)
 }

@@ -22,7 +22,7 @@ export class ApiFault extends Error {
   }
 }
 
-const base = () => process.env.CLOUDFLARE_API_BASE_URL || 'https://api.cloudflare.com/client/v4'
+const apiUrl = () => process.env.CLOUDFLARE_API_BASE_URL || 'https://api.cloudflare.com/client/v4'
 
 /** The state of the account before the deployment. */
 export interface Found {
@@ -67,10 +67,10 @@ export async function call<T>(
     ...(jurisdiction && { 'cf-r2-jurisdiction': jurisdiction }),
   }
   const init = { method, headers, ...(body !== undefined && { body: JSON.stringify(body) }) }
-  const response = await fetch(base() + path, { ...init, signal: AbortSignal.timeout(60_000) })
-  const answer = (await response.json().catch(() => ({}))) as Envelope<T>
-  if (response.ok && answer.success !== false) return answer.result as T
-  const [error] = answer.errors ?? []
+  const response = await fetch(apiUrl() + path, { ...init, signal: AbortSignal.timeout(60_000) })
+  const envelope = (await response.json().catch(() => ({}))) as Envelope<T>
+  if (response.ok && envelope.success !== false) return envelope.result as T
+  const [error] = envelope.errors ?? []
   throw new ApiFault(response.status, error?.code ?? 0, error?.message ?? `${method} ${path} failed`)
 }
 
@@ -94,7 +94,7 @@ async function tokenOfLogin(): Promise<string> {
   const token = ok ? (JSON.parse(output.slice(output.indexOf('{'))) as { token?: string }).token : undefined
   if (token) return token
   throw new Refusal(
-    'Nobody is logged in. Run `npx wrangler login`, or set CLOUDFLARE_API_TOKEN (docs/deploy.md#you-need).',
+    'You are not logged in. Run `npx wrangler login`, or set CLOUDFLARE_API_TOKEN (docs/deploy.md#you-need).',
   )
 }
 

@@ -25,18 +25,19 @@ export async function migrate(plan: Plan, account: Account, database: string): P
 }
 
 async function restoreTriggers(plan: Plan, account: Account, database: string, files: Migration[]): Promise<void> {
-  const lacking = async () => {
+  const missingTriggers = async () => {
     const sql = "select name from sqlite_master where type = 'trigger'"
-    const there = (await query<{ name: string }>(account.token, account.id, database, sql)).map(({ name }) => name)
-    return triggersOf(files).filter((name) => !there.includes(name))
+    const existing = (await query<{ name: string }>(account.token, account.id, database, sql)).map(({ name }) => name)
+    return triggersOf(files).filter((name) => !existing.includes(name))
   }
-  const lost = await lacking()
-  for (const file of files.filter((one) => triggersOf([one]).some((name) => lost.includes(name)))) {
+  const missing = await missingTriggers()
+  for (const file of files.filter((file) => triggersOf([file]).some((name) => missing.includes(name)))) {
     console.log(`\nThe database lacks triggers of ${file.name}; it is imported again.`)
     await importFile(plan, account, file)
   }
-  const still = lost.length > 0 ? await lacking() : []
-  if (still.length > 0) throw new Refusal(`The database lacks the triggers ${still.join(', ')} after all migrations.`)
+  const stillMissing = missing.length > 0 ? await missingTriggers() : []
+  if (stillMissing.length > 0)
+    throw new Refusal(`The database lacks the triggers ${stillMissing.join(', ')} after all migrations.`)
   console.log(`the database has all ${triggersOf(files).length} triggers`)
 }
 
@@ -61,7 +62,7 @@ async function importFile(plan: Plan, account: Account, migration: Migration): P
   rmSync(folder, { recursive: true })
   if (!done)
     throw new Refusal(
-      `D1 refuses ${name}, also as an import; what it says is above. The Worker was not changed. Try again later; see docs/operate.md#a-migration-that-d1-refuses.`,
+      `D1 refuses ${name}, also as an import; see the output above. The Worker was not changed. Try again later; see docs/operate.md#a-migration-that-d1-refuses.`,
     )
 }
 
@@ -73,12 +74,12 @@ async function query<T>(token: string, account: string, database: string, sql: s
 
 /** Names of the applied migrations. For a database of another program, names of its tables. */
 export async function appliedIn(token: string, account: string, database: string): Promise<string[]> {
-  const of = (sql: string) => query<{ name: string }>(token, account, database, sql)
-  const tables = await of(
+  const namesFrom = (sql: string) => query<{ name: string }>(token, account, database, sql)
+  const tables = await namesFrom(
     "select name from sqlite_master where type = 'table' and name not like 'sqlite_%' and name not like '_cf_%'",
   )
   const rows = tables.some(({ name }) => name === 'd1_migrations')
-    ? await of('select name from d1_migrations order by id')
+    ? await namesFrom('select name from d1_migrations order by id')
     : tables
   return rows.map(({ name }) => name)
 }

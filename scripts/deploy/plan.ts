@@ -43,52 +43,59 @@ const OPTIONS = {
 
 const USAGE = `npm run deploy [-- OPTIONS]      docs/deploy.md
   --dry-run                    looks at the account, changes nothing
-  --domain audio.example.com   an own domain, of a zone in the account
+  --domain audio.example.com   a custom domain, of a zone in the account
   --config wrangler.staging.toml
   --image docker.io/NAME/tonearm-transcoder:VERSION
   --var NAME:VALUE             one of [vars]
   --containers-rollout none    leaves the container as it is`
 
 /** The role of a queue is the last word of its name (src/pipeline/consume.ts). */
-const PARTS = ['ingest', 'transcode', 'task', 'webhook', 'dead']
+const ROLES = ['ingest', 'transcode', 'task', 'webhook', 'dead']
 
 export function readPlan(): Plan {
-  const { config, domain, image, var: more = [], 'containers-rollout': rollout, 'dry-run': isDry } = readArguments()
+  const {
+    config,
+    domain,
+    image,
+    var: overrides = [],
+    'containers-rollout': rollout,
+    'dry-run': isDry,
+  } = readArguments()
   if (rollout !== undefined && rollout !== 'none')
     throw new Refusal(`--containers-rollout may only be none\n\n${USAGE}`)
   const path = resolve(root, config)
-  const read = readConfig({ config: path }, { hideWarnings: true })
-  const [bucket] = read.r2_buckets
-  const [database] = read.d1_databases
-  const queues: string[] = (read.queues.consumers ?? []).map(({ queue }: { queue: string }) => queue)
-  const parts = queues.map((queue) => queue.split('-').at(-1) ?? '')
-  if (parts.toString() !== PARTS.toString())
-    throw new Refusal(`${config}: the queues of [[queues.consumers]] must end, in this order, in -${PARTS.join(', -')}`)
+  const wranglerConfig = readConfig({ config: path }, { hideWarnings: true })
+  const [bucket] = wranglerConfig.r2_buckets
+  const [database] = wranglerConfig.d1_databases
+  const queues: string[] = (wranglerConfig.queues.consumers ?? []).map(({ queue }: { queue: string }) => queue)
+  const roles = queues.map((queue) => queue.split('-').at(-1) ?? '')
+  if (roles.toString() !== ROLES.toString())
+    throw new Refusal(`${config}: the queues of [[queues.consumers]] must end, in this order, in -${ROLES.join(', -')}`)
   const vars: Record<string, string> = {
-    ...(read.vars as Record<string, string>),
+    ...(wranglerConfig.vars as Record<string, string>),
     S3_BUCKET: bucket?.bucket_name ?? '',
   }
   for (const name of ['PUBLIC_BASE_URL', 'S3_ENDPOINT', 'TRANSCODER_URL'])
     if (process.env[name]) vars[name] = process.env[name]
-  for (const one of more) {
-    const [, name = '', value = ''] = /^(\w+):(.*)$/s.exec(one) ?? []
-    if (!(name in vars)) throw new Refusal(`--var ${one}: NAME:VALUE, with a name of [vars] in ${config}`)
+  for (const override of overrides) {
+    const [, name = '', value = ''] = /^(\w+):(.*)$/s.exec(override) ?? []
+    if (!(name in vars)) throw new Refusal(`--var ${override}: NAME:VALUE, with a name of [vars] in ${config}`)
     vars[name] = value
   }
   if (domain) vars.PUBLIC_BASE_URL = `https://${domain}`
   return {
     config: path,
-    account_id: read.account_id,
-    name: read.name ?? '',
+    account_id: wranglerConfig.account_id,
+    name: wranglerConfig.name ?? '',
     bucket: bucket?.bucket_name ?? '',
     jurisdiction: bucket?.jurisdiction,
     database: database?.database_name ?? '',
     migrations: join(dirname(path), database?.migrations_dir ?? ''),
     queues,
-    image: image ?? process.env.TRANSCODER_IMAGE ?? read.containers?.[0]?.image ?? '',
-    secrets: read.secrets?.required ?? [],
+    image: image ?? process.env.TRANSCODER_IMAGE ?? wranglerConfig.containers?.[0]?.image ?? '',
+    secrets: wranglerConfig.secrets?.required ?? [],
     vars,
-    cleared: more.filter((one) => one.endsWith(':')).map((one) => one.slice(0, -1)),
+    cleared: overrides.filter((override) => override.endsWith(':')).map((override) => override.slice(0, -1)),
     domain,
     leavesContainer: rollout === 'none',
     isDry,

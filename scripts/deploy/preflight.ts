@@ -42,16 +42,16 @@ const RIGHTS: [name: string, permission: string, path: () => string][] = [
 
 /** Checks the permissions of the token by deleting resources with random names: Cloudflare refuses only a token without permission. */
 async function checkRights(plan: Plan, { id, token }: Account): Promise<void> {
-  const plans = `https://dash.cloudflare.com/${id}/workers/plans`
+  const planPage = `https://dash.cloudflare.com/${id}/workers/plans`
   const needed = RIGHTS.filter(([name]) => name !== 'Containers' || !(plan.leavesContainer || plan.vars.TRANSCODER_URL))
   for (const [name, permission, path] of needed) {
-    const cure =
+    const remedy =
       name === 'Containers'
-        ? `switch on Workers Paid (${plans}), and give the token the permission "${permission}"`
+        ? `switch on Workers Paid (${planPage}), and give the token the permission "${permission}"`
         : name === 'R2'
           ? `switch on R2 (https://dash.cloudflare.com/${id}/r2), and give the token the permission "${permission}"`
           : `give the token the permission "${permission}", or run npx wrangler login again`
-    await check(name, cure, async () => {
+    await check(name, remedy, async () => {
       await call(token, 'DELETE', `/accounts/${id}${path()}`).catch((error: unknown) => {
         const isRefused = error instanceof ApiFault && (error.status === 401 || error.status === 403)
         if (isRefused || !(error instanceof ApiFault) || error.status >= 500) throw error
@@ -62,28 +62,28 @@ async function checkRights(plan: Plan, { id, token }: Account): Promise<void> {
 }
 
 async function checkNames(plan: Plan, { id, token }: Account, found: Found): Promise<void> {
-  const other = (kind: string) =>
+  const renameAdvice = (kind: string) =>
     `another ${kind} has this name: choose others in a file of your own (docs/operate.md#a-second-one)`
-  await check(`bucket ${plan.bucket}`, other('bucket'), async () => {
+  await check(`bucket ${plan.bucket}`, renameAdvice('bucket'), async () => {
     found.bucket = Boolean(await find(token, `/accounts/${id}/r2/buckets/${plan.bucket}`, plan.jurisdiction))
     return [state(found.bucket), true]
   })
-  await check(`Worker ${plan.name}`, other('Worker'), async () => {
+  await check(`Worker ${plan.name}`, renameAdvice('Worker'), async () => {
     const path = `/accounts/${id}/workers/scripts/${plan.name}/settings`
     found.bindings = (await find<{ bindings: Binding[] }>(token, path))?.bindings ?? null
     expect(found.bindings?.some(({ name }) => name === 'TRANSCODE_QUEUE') ?? true, 'is not Tonearm')
     return [state(found.bindings), true]
   })
   for (const queue of plan.queues)
-    await check(`queue ${queue}`, other('queue'), async () => {
+    await check(`queue ${queue}`, renameAdvice('queue'), async () => {
       const list = await call<Queue[]>(token, 'GET', `/accounts/${id}/queues?name=${queue}`)
-      const there = list.find(({ queue_name }) => queue_name === queue)
-      const script = there?.consumers?.map((consumer) => consumer.script ?? consumer.service).find(Boolean)
+      const existing = list.find(({ queue_name }) => queue_name === queue)
+      const script = existing?.consumers?.map((consumer) => consumer.script ?? consumer.service).find(Boolean)
       expect(!script || script === plan.name, `is consumed by the Worker ${script}`)
-      if (there) found.queues[queue] = there.queue_id
-      return [state(there), true]
+      if (existing) found.queues[queue] = existing.queue_id
+      return [state(existing), true]
     })
-  await check(`database ${plan.database}`, other('database'), async () => {
+  await check(`database ${plan.database}`, renameAdvice('database'), async () => {
     const list = await call<{ uuid: string; name: string }[]>(
       token,
       'GET',
@@ -92,9 +92,9 @@ async function checkNames(plan: Plan, { id, token }: Account, found: Found): Pro
     found.database = list.find(({ name }) => name === plan.database)?.uuid ?? null
     if (!found.database) return [state(null), true]
     const applied = await appliedIn(token, id, found.database)
-    const known = new Set(readMigrations(plan.migrations).map(({ name }) => name))
-    expect(applied.length === 0 || applied.some((name) => known.has(name)), 'holds tables of something else')
-    const newer = applied.filter((name) => !known.has(name))
+    const names = new Set(readMigrations(plan.migrations).map(({ name }) => name))
+    expect(applied.length === 0 || applied.some((name) => names.has(name)), 'holds tables of something else')
+    const newer = applied.filter((name) => !names.has(name))
     return [newer.length > 0 ? `is newer than this version (${newer.join(', ')})` : state(true), true]
   })
 }
@@ -105,7 +105,7 @@ interface Queue {
   consumers?: { script?: string; service?: string }[]
 }
 
-const state = (there: unknown) => (there ? 'is there' : 'will be made')
+const state = (exists: unknown) => (exists ? 'exists' : 'will be created')
 
 async function checkImage(plan: Plan): Promise<void> {
   if (isBuiltHere(plan)) {
@@ -122,7 +122,7 @@ async function checkImage(plan: Plan): Promise<void> {
     async () => {
       const [, name, tag] = /^docker\.io\/([\w./-]+):([\w.-]+)$/.exec(plan.image) ?? []
       // Other registries require credentials that only Cloudflare has.
-      if (!name) return ['is taken as it is', true]
+      if (!name) return ['is used as it is', true]
       const hub = process.env.DOCKER_HUB_URL || 'https://hub.docker.com'
       const response = await fetch(`${hub}/v2/repositories/${name}/tags/${tag}`, {
         signal: AbortSignal.timeout(30_000),
@@ -136,18 +136,18 @@ async function checkImage(plan: Plan): Promise<void> {
 
 /** Finds the address of the service: the custom domain, the address of the last deployment, or workers.dev. */
 async function checkAddress(plan: Plan, { id, token }: Account, found: Found): Promise<void> {
-  const cure = plan.domain
+  const remedy = plan.domain
     ? 'add the domain to this account (dashboard, Add a site), and give the token "Zone: Read" and "Workers Routes: Edit"'
-    : `open https://dash.cloudflare.com/${id}/workers once, which makes a workers.dev subdomain, or give --domain`
-  await check('address', cure, async () => {
+    : `open https://dash.cloudflare.com/${id}/workers once, which creates a workers.dev subdomain, or give --domain`
+  await check('address', remedy, async () => {
     const path = `/accounts/${id}/workers/domains`
     const domains = await call<{ hostname: string; service: string }[]>(token, 'GET', path).catch(() => [])
     found.domain ??= domains.find(({ service }) => service === plan.name)?.hostname
     const owner = domains.find(({ hostname }) => hostname === plan.domain)?.service
     expect(!owner || owner === plan.name, `${plan.domain} belongs to the Worker ${owner}`)
     if (plan.domain && !owner) await requireZone(token, id, plan.domain)
-    const kept = found.bindings?.find(({ name }) => name === 'PUBLIC_BASE_URL')?.text
-    found.url = plan.vars.PUBLIC_BASE_URL || kept || (found.domain ? `https://${found.domain}` : '')
+    const deployed = found.bindings?.find(({ name }) => name === 'PUBLIC_BASE_URL')?.text
+    found.url = plan.vars.PUBLIC_BASE_URL || deployed || (found.domain ? `https://${found.domain}` : '')
     if (!found.url) {
       const { subdomain } = (await find<{ subdomain: string }>(token, `/accounts/${id}/workers/subdomain`)) ?? {}
       expect(subdomain, 'the account has no workers.dev subdomain yet')
@@ -162,7 +162,7 @@ async function requireZone(token: string, id: string, domain: string): Promise<v
   const labels = domain.split('.')
   for (const name of labels.slice(0, -1).map((_, at) => labels.slice(at).join('.'))) {
     const zones = await call<{ id: string; name: string }[]>(token, 'GET', `/zones?name=${name}&account.id=${id}`)
-    const zone = zones.find((one) => one.name === name)
+    const zone = zones.find((candidate) => candidate.name === name)
     if (!zone) continue
     // A token may lack the permission to read these.
     const records = await call<unknown[]>(token, 'GET', `/zones/${zone.id}/dns_records?name=${domain}`).catch(() => [])

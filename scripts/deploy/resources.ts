@@ -8,20 +8,20 @@ import type { Plan } from './plan.ts'
 
 /** Creates missing queues, bucket and database. Returns the id of the database. */
 export async function makeResources(plan: Plan, { id, token }: Account, found: Found): Promise<string> {
-  const make = async <T>(what: string, path: string, body: object): Promise<T> => {
-    const made = await call<T>(token, 'POST', `/accounts/${id}${path}`, body, plan.jurisdiction)
-    console.log(`made    ${what}`)
-    return made
+  const create = async <T>(label: string, path: string, body: object): Promise<T> => {
+    const created = await call<T>(token, 'POST', `/accounts/${id}${path}`, body, plan.jurisdiction)
+    console.log(`created ${label}`)
+    return created
   }
   // Queues first: an account on the free plan is refused here, before anything is created.
   for (const queue of plan.queues.filter((name) => !found.queues[name]))
     found.queues[queue] = (
-      await make<{ queue_id: string }>(`queue ${queue}`, '/queues', { queue_name: queue })
+      await create<{ queue_id: string }>(`queue ${queue}`, '/queues', { queue_name: queue })
     ).queue_id
-  if (!found.bucket) await make(`bucket ${plan.bucket}`, '/r2/buckets', { name: plan.bucket })
+  if (!found.bucket) await create(`bucket ${plan.bucket}`, '/r2/buckets', { name: plan.bucket })
   return (
     found.database ??
-    (await make<{ uuid: string }>(`database ${plan.database}`, '/d1/database', { name: plan.database })).uuid
+    (await create<{ uuid: string }>(`database ${plan.database}`, '/d1/database', { name: plan.database })).uuid
   )
 }
 
@@ -40,13 +40,13 @@ export async function joinBucket(plan: Plan, { id, token }: Account, found: Foun
   const path = `/accounts/${id}/r2/buckets/${plan.bucket}/cors`
   const present = await find<{ rules: unknown[] }>(token, path, plan.jurisdiction)
   if (!isDeepStrictEqual(present?.rules, cors.rules)) await call(token, 'PUT', path, cors, plan.jurisdiction)
-  console.log('ok      what browsers may do with the bucket (CORS)')
+  console.log('ok      browser access to the bucket (CORS)')
 
   const rules = `/accounts/${id}/event_notifications/r2/${plan.bucket}/configuration`
   const [ingest = ''] = plan.queues
   const queue_id = found.queues[ingest] ?? ''
-  const told = await find<{ queues?: { queueId: string; rules: Rule[] }[] }>(token, rules, plan.jurisdiction)
-  const isTold = (told?.queues ?? []).some(
+  const configuration = await find<{ queues?: { queueId: string; rules: Rule[] }[] }>(token, rules, plan.jurisdiction)
+  const isSubscribed = (configuration?.queues ?? []).some(
     (queue) =>
       queue.queueId.replaceAll('-', '') === queue_id.replaceAll('-', '') &&
       queue.rules.some(
@@ -54,6 +54,6 @@ export async function joinBucket(plan: Plan, { id, token }: Account, found: Foun
       ),
   )
   const body = { rules: [{ prefix: 'uploads/', actions: ACTIONS }] }
-  if (!isTold) await call(token, 'PUT', `${rules}/queues/${queue_id}`, body, plan.jurisdiction)
-  console.log(`ok      uploads are told to the queue ${ingest}`)
+  if (!isSubscribed) await call(token, 'PUT', `${rules}/queues/${queue_id}`, body, plan.jurisdiction)
+  console.log(`ok      uploads notify the queue ${ingest}`)
 }

@@ -15,7 +15,7 @@ export const endpointOf = (plan: Plan, account_id: string) =>
   plan.vars.S3_ENDPOINT ||
   `https://${account_id}.${plan.jurisdiction ? `${plan.jurisdiction}.` : ''}r2.cloudflarestorage.com`
 
-const holds = (found: Found, secret: string) =>
+const hasSecret = (found: Found, secret: string) =>
   found.bindings?.some(({ type, name }) => type === 'secret_text' && name === secret) ?? false
 
 type Pair = { R2_ACCESS_KEY_ID: string; R2_SECRET_ACCESS_KEY: string }
@@ -24,20 +24,29 @@ type Pair = { R2_ACCESS_KEY_ID: string; R2_SECRET_ACCESS_KEY: string }
  * Returns R2's keys from the environment, from the API token, or from the terminal. Returns an empty object if the Worker keeps its keys.
  */
 export async function readPair(plan: Plan, account: Account, found: Found): Promise<Partial<Pair>> {
-  const given = {
+  const fromEnvironment = {
     R2_ACCESS_KEY_ID: process.env.R2_ACCESS_KEY_ID ?? '',
     R2_SECRET_ACCESS_KEY: process.env.R2_SECRET_ACCESS_KEY ?? '',
   }
-  if (Boolean(given.R2_ACCESS_KEY_ID) !== Boolean(given.R2_SECRET_ACCESS_KEY))
+  if (Boolean(fromEnvironment.R2_ACCESS_KEY_ID) !== Boolean(fromEnvironment.R2_SECRET_ACCESS_KEY))
     throw new Error('R2_ACCESS_KEY_ID and R2_SECRET_ACCESS_KEY go together; one is not set')
-  if (!given.R2_ACCESS_KEY_ID && holds(found, 'R2_ACCESS_KEY_ID') && holds(found, 'R2_SECRET_ACCESS_KEY')) return {}
-  const pair = given.R2_ACCESS_KEY_ID ? given : account.hasApiToken ? await derive(account) : await askForPair(plan)
+  if (
+    !fromEnvironment.R2_ACCESS_KEY_ID &&
+    hasSecret(found, 'R2_ACCESS_KEY_ID') &&
+    hasSecret(found, 'R2_SECRET_ACCESS_KEY')
+  )
+    return {}
+  const pair = fromEnvironment.R2_ACCESS_KEY_ID
+    ? fromEnvironment
+    : account.hasApiToken
+      ? await derivePair(account)
+      : await askForPair(plan)
   await tryPair(plan, account.id, pair)
   return pair
 }
 
 /** The id of a token and the SHA-256 of its value are a key pair for R2 with the token's permissions. */
-async function derive({ id, token }: Account): Promise<Pair> {
+async function derivePair({ id, token }: Account): Promise<Pair> {
   const verified = await call<{ id: string }>(token, 'GET', '/user/tokens/verify').catch(() =>
     call<{ id: string }>(token, 'GET', `/accounts/${id}/tokens/verify`),
   )
@@ -48,13 +57,15 @@ async function derive({ id, token }: Account): Promise<Pair> {
 }
 
 async function askForPair({ bucket }: Plan): Promise<Pair> {
-  const how = `In the dashboard (R2, Manage API tokens) make one with "Object Read & Write" for all buckets, or for ${bucket} if it is there`
+  const instructions = `In the dashboard (R2, Manage API tokens) make one with "Object Read & Write" for all buckets, or for ${bucket} if it is there`
   if (!process.stdin.isTTY)
-    throw new Error(`are not set. ${how}, and give R2_ACCESS_KEY_ID and R2_SECRET_ACCESS_KEY in the environment`)
-  console.log(`\n${how}.`)
+    throw new Error(
+      `are not set. ${instructions}, and give R2_ACCESS_KEY_ID and R2_SECRET_ACCESS_KEY in the environment`,
+    )
+  console.log(`\n${instructions}.`)
   return {
-    R2_ACCESS_KEY_ID: await ask('Access Key ID: ', /^[0-9a-f]{32}$/, '32 digits and letters a to f'),
-    R2_SECRET_ACCESS_KEY: await ask(
+    R2_ACCESS_KEY_ID: await askHidden('Access Key ID: ', /^[0-9a-f]{32}$/, '32 digits and letters a to f'),
+    R2_SECRET_ACCESS_KEY: await askHidden(
       'Secret Access Key (not shown): ',
       /^[0-9a-f]{64}$/,
       '64 digits and letters a to f',
@@ -63,7 +74,7 @@ async function askForPair({ bucket }: Plan): Promise<Pair> {
 }
 
 /** Asks until the answer has the right form. The terminal does not show the input. */
-async function ask(question: string, form: RegExp, hint: string): Promise<string> {
+async function askHidden(question: string, form: RegExp, hint: string): Promise<string> {
   for (;;) {
     process.stdout.write(question)
     const reader = createInterface({ input: process.stdin, terminal: true, output: undefined })
@@ -80,12 +91,12 @@ async function ask(question: string, form: RegExp, hint: string): Promise<string
 }
 
 /** Throws when R2 rejects the pair. A missing or forbidden bucket still proves that the pair is valid. */
-export async function tryPair(plan: Plan, account_id: string, pair: Partial<Pair>, isThere = false): Promise<void> {
+export async function tryPair(plan: Plan, account_id: string, pair: Partial<Pair>, mustExist = false): Promise<void> {
   const keys = { accessKeyId: pair.R2_ACCESS_KEY_ID ?? '', secretAccessKey: pair.R2_SECRET_ACCESS_KEY ?? '' }
   const client = new AwsClient({ ...keys, service: 's3', region: 'auto', retries: 2 })
   const response = await client.fetch(`${endpointOf(plan, account_id)}/${plan.bucket}?list-type=2&max-keys=1`)
   const text = await response.text()
-  if (response.ok || (!isThere && /NoSuchBucket|AccessDenied/.test(text))) return
+  if (response.ok || (!mustExist && /NoSuchBucket|AccessDenied/.test(text))) return
   const reason = /<Message>(.*?)<\/Message>/.exec(text)?.[1] ?? String(response.status)
   throw new Refusal(`R2 does not take the keys for the bucket ${plan.bucket}: ${reason}`)
 }
@@ -108,7 +119,7 @@ export const forgetRootKey = (plan: Plan, account_id: string) => rmSync(pathOfKe
 
 /** Refuses to generate a key in CI: it would appear in the log, or be lost with the machine. */
 export function requireRootKey(found: Found): void {
-  if (!process.env.CI || process.env.ROOT_KEY || holds(found, 'ROOT_KEY')) return
+  if (!process.env.CI || process.env.ROOT_KEY || hasSecret(found, 'ROOT_KEY')) return
   throw new Refusal(
     'In CI the key of the operator is given: make one (openssl rand -hex 32), keep it, and set it as ROOT_KEY.\nNothing was changed.',
   )
@@ -120,15 +131,15 @@ export function secretsToSet(plan: Plan, account_id: string, found: Found): Reco
   for (const name of plan.secrets) {
     if (name in secrets) continue
     if (name === 'ROOT_KEY' && process.env.ROOT_KEY) secrets[name] = process.env.ROOT_KEY
-    else if (holds(found, name)) continue
+    else if (hasSecret(found, name)) continue
     else if (name === 'ROOT_KEY')
-      secrets[name] = keptRootKey(plan, account_id) ?? keep(plan, account_id, `ta_root_${random()}`)
+      secrets[name] = keptRootKey(plan, account_id) ?? saveRootKey(plan, account_id, `ta_root_${random()}`)
     else secrets[name] = random()
   }
   return secrets
 }
 
-function keep(plan: Plan, account_id: string, key: string): string {
+function saveRootKey(plan: Plan, account_id: string, key: string): string {
   mkdirSync(join(root, '.wrangler/deploy'), { recursive: true })
   writeFileSync(pathOfKey(plan, account_id), key, { mode: 0o600 })
   return key

@@ -4,22 +4,22 @@ import { createClient } from '../../src/client/index.ts'
 import { Refusal } from './account.ts'
 
 /** Milliseconds: a new address takes a minute or two, a new certificate longer. */
-const PATIENCE = 300_000
+const SERVE_TIMEOUT = 300_000
 
 /** Waits until the service accepts the operator's key, or until it answers if there is no key. */
 export async function waitUntilServed(url: string, root_key: string | undefined): Promise<void> {
-  let last = 'no answer'
-  for (const deadline = Date.now() + PATIENCE; Date.now() < deadline; await sleep(1000)) {
+  let lastError = 'no answer'
+  for (const deadline = Date.now() + SERVE_TIMEOUT; Date.now() < deadline; await sleep(1000)) {
     const path = root_key ? '/v1/organization?limit=1' : '/health'
     const headers: HeadersInit = root_key ? { authorization: `Bearer ${root_key}` } : {}
     const response = await fetch(url + path, { headers, signal: AbortSignal.timeout(10_000) }).catch((error: Error) => {
-      last = error.cause instanceof Error ? error.cause.message : error.message
+      lastError = error.cause instanceof Error ? error.cause.message : error.message
     })
     if (response?.ok) return response.body?.cancel()
-    if (response) last = `${response.status} ${(await response.text()).slice(0, 200)}`
+    if (response) lastError = `${response.status} ${(await response.text()).slice(0, 200)}`
   }
-  const again = 'Look at `npx wrangler tail`; `npm run deploy` again goes on from here, and nothing is lost.'
-  throw new Refusal(`Deployed, but ${url} does not serve yet: ${last}\n${again}`)
+  const advice = 'Look at `npx wrangler tail`; `npm run deploy` again goes on from here, and nothing is lost.'
+  throw new Refusal(`Deployed, but ${url} does not serve yet: ${lastError}\n${advice}`)
 }
 
 /** Creates the first organization, and prints its studio link and server key. */

@@ -14,22 +14,22 @@ import { TrackStatus } from '../../src/contract/track.ts'
 type Json = Record<string, unknown>
 
 /** Schemas without a name in OpenAPI that the engines or their users need. */
-const MORE = { Analysis, Loudness, TrackStatus }
+const UNNAMED = { Analysis, Loudness, TrackStatus }
 
 /** The declarations that replace `src/contract` in the packages. */
 export function contractTypes(): string {
   const settings = { io: 'output', uri: (id: string) => id, unrepresentable: 'any' } as const
   const { schemas } = z.toJSONSchema(z.globalRegistry, settings)
   const named = Object.entries(schemas).map(([name, schema]) => declaration(typeName(name), schema))
-  const more = Object.entries(MORE).map(([name, schema]) => declaration(name, toSchema(schema, 'output')))
+  const unnamed = Object.entries(UNNAMED).map(([name, schema]) => declaration(name, toSchema(schema, 'output')))
   const codes = Object.entries(ERRORS).map(([code, { meaning }]) => `  /** ${meaning} */\n  ${code}: unknown`)
   const calls = Object.entries(operations).map(([name, operation]) => call(name, operation))
   return [
-    '/** Made from the operation table. */',
+    '/** Generated from the operation table. */',
     ...named.toSorted(),
-    ...more,
-    `interface Codes {\n${codes.join('\n')}\n}\n/** What the service may refuse with. */\nexport type ErrorCode = keyof Codes`,
-    `/** Every operation: what a caller gives and gets. */\nexport interface Calls {\n${calls.join('\n')}\n}\n`,
+    ...unnamed,
+    `interface Codes {\n${codes.join('\n')}\n}\n/** Every error code of the API. */\nexport type ErrorCode = keyof Codes`,
+    `/** Every operation with its request and response. */\nexport interface Calls {\n${calls.join('\n')}\n}\n`,
   ].join('\n\n')
 }
 
@@ -86,8 +86,8 @@ function arrayOf(items: Json, depth: number): string {
 
 /** Removes objects in braces from a type, including nested ones. */
 function withoutObjects(type: string): string {
-  const less = type.replace(/\{[^{}]*\}/g, '')
-  return less === type ? type : withoutObjects(less)
+  const shorter = type.replace(/\{[^{}]*\}/g, '')
+  return shorter === type ? type : withoutObjects(shorter)
 }
 
 function objectOf({ properties, required = [], additionalProperties }: Json, depth: number): string {

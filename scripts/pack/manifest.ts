@@ -30,13 +30,13 @@ export interface Element {
 }
 
 /** The elements, and the part of a page that describes each. */
-const PLACES = [
+const SECTIONS = [
   { tag: 'tonearm-player', page: 'docs/player.md', from: '## Attributes', to: '## `<tonearm-waveform>`' },
   { tag: 'tonearm-uploader', page: 'docs/uploader.md', from: '## Attributes', to: 'Next: ' },
   { tag: 'tonearm-waveform', page: 'docs/player.md', from: '## `<tonearm-waveform>`', to: 'Next: ' },
 ]
 
-export const ELEMENTS: Element[] = PLACES.map(({ tag, page, from, to }) => {
+export const ELEMENTS: Element[] = SECTIONS.map(({ tag, page, from, to }) => {
   const part = read(page).split(`\n${from}`)[1]!.split(`\n${to}`)[0]!
   const tables = lexer(part).filter((token): token is Tokens.Table => token.type === 'table')
   const rows = (head: RegExp) => tables.filter(({ header }) => head.test(header[0]!.text)).flatMap(describedIn)
@@ -44,14 +44,14 @@ export const ELEMENTS: Element[] = PLACES.map(({ tag, page, from, to }) => {
   return {
     tag,
     name,
-    attributes: typed(rows(/^Attribute$/), `${name.replace('Tonearm', '')}Attributes`, page),
+    attributes: withTypes(rows(/^Attribute$/), `${name.replace('Tonearm', '')}Attributes`, page),
     members: rows(/^Name$/),
     events: rows(/^Event$|^`tonearm-…`$/).map(({ name, description }) => ({
       name: name.startsWith('tonearm-') ? name : `tonearm-${name}`,
       description,
     })),
-    parts: listed(part, 'Parts: '),
-    properties: listed(part, tag === 'tonearm-waveform' ? 'Colors: ' : 'Custom properties: '),
+    parts: namesIn(part, 'Parts: '),
+    properties: namesIn(part, tag === 'tonearm-waveform' ? 'Colors: ' : 'Custom properties: '),
   }
 })
 
@@ -63,7 +63,7 @@ function describedIn({ rows }: Tokens.Table): Described[] {
 }
 
 /** The names in the paragraph that starts with a given word. */
-function listed(text: string, start: string): Described[] {
+function namesIn(text: string, start: string): Described[] {
   const paragraph = text.split(start)[1]?.split(/\n\n|\. /)[0] ?? ''
   const names = [...paragraph.matchAll(/`([\w-]+)`/g)].map(([, name]) => name!)
   return names.map((name) => ({ name, description: '' }))
@@ -75,13 +75,13 @@ function plain(text: string): string {
 }
 
 /** Adds the types of attributes. Throws if only the page or only the interface has a name. */
-function typed(described: Described[], interfaceName: string, page: string): Attribute[] {
+function withTypes(described: Described[], interfaceName: string, page: string): Attribute[] {
   const types = new Map(fieldsOf(interfaceName))
   const missing = described.filter(({ name }) => !types.has(name)).map(({ name }) => name)
-  const more = [...types.keys()].filter((name) => !described.some((each) => each.name === name))
-  if (missing.length > 0 || more.length > 0)
+  const extra = [...types.keys()].filter((name) => !described.some((each) => each.name === name))
+  if (missing.length > 0 || extra.length > 0)
     throw new Error(
-      `${interfaceName} lacks ${missing.join(', ') || 'nothing'}; ${page} lacks ${more.join(', ') || 'nothing'}`,
+      `${interfaceName} lacks ${missing.join(', ') || 'nothing'}; ${page} lacks ${extra.join(', ') || 'nothing'}`,
     )
   return described.map((each) => ({ ...each, type: types.get(each.name)! }))
 }
