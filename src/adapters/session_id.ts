@@ -1,10 +1,10 @@
+import { EXPIRED_FOR } from '../core/time.ts'
+import { notFound } from '../errors.ts'
 import { hourOf, idsBefore } from './id.ts'
 
 /** Expiry by play session id, without a query: an id begins with the hour in which its session ends (docs/decisions/0027). */
 
 const HOUR = 3600 * 1000
-/** Milliseconds for which an expired session answers 410 before it is deleted (docs/architecture.md#sessions). */
-export const EXPIRED_FOR = 24 * HOUR
 
 /** The first hour whose sessions are kept. Sessions are deleted by whole hours. */
 const firstKeptHour = (now: number) => Math.floor((now - EXPIRED_FOR) / HOUR)
@@ -12,8 +12,8 @@ const firstKeptHour = (now: number) => Math.floor((now - EXPIRED_FOR) / HOUR)
 /** The lowest id that is kept: ids of earlier hours sort before it. */
 export const firstKeptId = (now: number) => idsBefore(firstKeptHour(now))
 
-/** Whether a session with this id can exist at `now`. False for ids without an hour. */
-export function canBeSession(id: string, now: number): boolean {
+/** Throws 404 without a query when no session with this id can exist at `now`: it has no hour, or ended too long ago. */
+export function checkSessionId(id: string, now: number): void {
   const hour = hourOf(id)
-  return hour !== null && hour >= firstKeptHour(now)
+  if (hour === null || hour < firstKeptHour(now)) throw notFound('play session')
 }

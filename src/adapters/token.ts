@@ -1,8 +1,8 @@
 import { sign, verify } from 'hono/utils/jwt/jwt'
 import { JwtTokenExpired } from 'hono/utils/jwt/types'
 
+import type { CoverOwner } from '../contract/cover.ts'
 import { ApiError } from '../errors.ts'
-import type { CoverOwner } from './work_schema.ts'
 
 /** The permission in a cover's upload URL: images for one owner until it expires. A JWT (HS256) signed with `SIGNING_SECRET`. */
 export interface CoverGrant {

@@ -1,6 +1,7 @@
 import { sql } from 'drizzle-orm'
 import { index, integer, sqliteTable, text, uniqueIndex } from 'drizzle-orm/sqlite-core'
 
+import type { CoverOwner } from '../contract/cover.ts'
 import type { variants } from './schema.ts'
 import type { Kind } from './search.ts'
 
@@ -22,8 +23,6 @@ export type OwnVariant = Pick<
   typeof variants.$inferSelect,
   'id' | 'index' | 'name' | 'type' | 'codec' | 'bitrate' | 'channels' | 'start' | 'length'
 >
-
-export type CoverOwner = 'collection' | 'track' | 'playlist'
 
 /** An upload handle, kept until its URLs have expired. */
 export interface UploadPlace {

@@ -27,21 +27,21 @@ export function keep(
   memory.answers.set(keyOf(request, env), { suffix, secret }, { organization_id, bytes, until })
 }
 
-/** Responds from the cache, or with `next` on a miss. */
+/** Responds from the cache, or with `load` on a miss. */
 export function answerAgain(
   memory: Memory,
   request: Request,
   env: Env,
-  next: () => Response | Promise<Response>,
+  load: () => Response | Promise<Response>,
 ): Response | Promise<Response> {
   const { method } = request
-  if (env.REUSE_ANSWERS !== 'true' || (method !== 'GET' && method !== 'HEAD')) return next()
+  if (env.REUSE_ANSWERS !== 'true' || (method !== 'GET' && method !== 'HEAD')) return load()
   const cached = memory.answers.get(keyOf(request, env), Date.now())
-  if (!cached) return next()
+  if (!cached) return load()
   // A client above the rate limit falls through to the app, which answers 429.
   return mayRead(env, cached.secret, clientOf(request.headers)).then((isAllowed) => {
-    if (!isAllowed) return next()
+    if (!isAllowed) return load()
     const text = method === 'HEAD' ? null : PREFIX + crypto.randomUUID() + cached.suffix
     return new Response(text, { headers: JSON_HEADERS })
-  }, next)
+  }, load)
 }

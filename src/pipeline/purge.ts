@@ -18,7 +18,6 @@ import {
   renew,
   sendJob,
 } from './jobs.ts'
-import { endUnwanted } from './transcode/unwanted.ts'
 
 type Purge = Job<'purge'>['payload']
 
@@ -75,12 +74,6 @@ export function purgeJobs(
   const folder = folder_id && { folder_id }
   const inserts = [insert(purge.id, { ...extras, ...folder }, 0), insert(newId(), { ...folder }, AFTER_WRITES)] as const
   return { purge, inserts }
-}
-
-/** Starts the jobs of a deletion, and cancels the transcodes of deleted tracks. */
-export async function startPurge(system: System, jobs: ReturnType<typeof purgeJobs>['purge'][]): Promise<void> {
-  await Promise.all(jobs.map((job) => sendJob(system, job)))
-  await endUnwanted(system)
 }
 
 /** Tracks read by one statement. */

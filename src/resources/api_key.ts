@@ -6,11 +6,11 @@ import { apiKeys } from '../adapters/schema.ts'
 import { newSecret, secretHint, sha256 } from '../adapters/secret.ts'
 import type { Context, Handlers } from '../context.ts'
 import type { ApiKey, apiKeyOperations } from '../contract/api_key.ts'
+import { timestamp } from '../core/time.ts'
 import { ApiError, notFound } from '../errors.ts'
 import { checkBinding } from './access.ts'
 import { readPage } from './page.ts'
 import { optionalTimestamp, toColumns } from './restrictions.ts'
-import { timestamp } from './session.ts'
 
 type ApiKeyRow = typeof apiKeys.$inferSelect
 

@@ -1,7 +1,7 @@
 import type { ImageColor } from '../contract/color.ts'
 import { DEFAULT_COLOR, withoutExtension } from '../contract/facts.ts'
 import type { Tags } from '../contract/info.ts'
-import { timestamp } from './session.ts'
+import { timestamp } from '../core/time.ts'
 
 /**
  * How a track looks to listeners (docs/architecture.md#inheritance): track → collection → organization for color, theme and cover; an

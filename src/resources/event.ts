@@ -4,7 +4,7 @@ import { type EventRow, events } from '../adapters/event_schema.ts'
 import type { Context, Handlers } from '../context.ts'
 import { type eventOperations, EVENTS, type TonearmEvent } from '../contract/event.ts'
 import { EVENT_WINDOW } from '../contract/facts.ts'
-import { timestamp } from './session.ts'
+import { timestamp } from '../core/time.ts'
 
 /** Milliseconds between two reads of a waiting request. */
 const PAUSE = 1000

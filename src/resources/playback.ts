@@ -2,15 +2,16 @@ import { isNewId } from '../adapters/id.ts'
 import type { KeptTrack } from '../adapters/memory.ts'
 import { type PlayedSession, type PlayRow, playRows } from '../adapters/play_rows.ts'
 import { viewSigner } from '../adapters/presign.ts'
+import { checkSessionId } from '../adapters/session_id.ts'
 import type { Client } from '../adapters/statement.ts'
 import type { Context } from '../context.ts'
 import { PLAY_REUSE } from '../contract/facts.ts'
 import type { Playback, PlayScope } from '../contract/play.ts'
+import { checkExpiry, timestamp } from '../core/time.ts'
 import { ApiError, notFound } from '../errors.ts'
 import { appearance } from './appearance.ts'
 import { coverImage, coverOr } from './cover_image.ts'
 import { allowsEarly, bestQuality } from './early.ts'
-import { checkExpiry, checkSessionId, timestamp } from './session.ts'
 
 /** A session and a track that it plays; undefined if not found. */
 interface PlaybackParts {

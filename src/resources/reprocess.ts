@@ -4,11 +4,11 @@ import { insertFrom } from '../adapters/database.ts'
 import { jobs, reprocesses } from '../adapters/work_schema.ts'
 import type { Context, Handlers } from '../context.ts'
 import type { Reprocess, reprocessOperations } from '../contract/reprocess.ts'
+import { timestamp } from '../core/time.ts'
 import { notFound } from '../errors.ts'
 import { insertJob, sendJob } from '../pipeline/jobs.ts'
 import { ownVariants, renditions, settingsOf } from '../pipeline/transcode/variant_spec.ts'
 import { findCollection } from './collection.ts'
-import { timestamp } from './session.ts'
 
 type ReprocessRow = typeof reprocesses.$inferSelect
 

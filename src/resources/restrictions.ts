@@ -1,6 +1,6 @@
 import type { Context } from '../context.ts'
+import { timestamp } from '../core/time.ts'
 import { invalid } from '../errors.ts'
-import { timestamp } from './session.ts'
 import { checkVariants } from './variant.ts'
 
 /** Restrictions of API keys and shares. */

@@ -6,11 +6,11 @@ import { batch, columnsOf, selectOf } from '../adapters/statement.ts'
 import type { Context } from '../context.ts'
 import { MAX_SESSION_TRACKS } from '../contract/facts.ts'
 import type { PlaySession } from '../contract/play.ts'
+import { timestamp } from '../core/time.ts'
 import { ApiError, notFound } from '../errors.ts'
 import { lettering } from './appearance.ts'
 import { allowsEarly, bestQuality } from './early.ts'
 import { findPlayback, listOf, partsOf, playable, playback } from './playback.ts'
-import { timestamp } from './session.ts'
 
 type SessionRow = typeof playSessions.$inferSelect
 

@@ -8,11 +8,11 @@ import { TABLE_OF } from '../adapters/schema.ts'
 import { type ShareRow, shares } from '../adapters/share_schema.ts'
 import type { Context, Handlers } from '../context.ts'
 import type { Share, shareOperations } from '../contract/share.ts'
+import { timestamp } from '../core/time.ts'
 import { ApiError, notFound } from '../errors.ts'
 import { FIND } from './access.ts'
 import { readPage } from './page.ts'
 import { optionalTimestamp, toColumns } from './restrictions.ts'
-import { timestamp } from './session.ts'
 
 const toShare = ({ base_url }: Context, row: ShareRow): Share => ({
   ...row,

@@ -8,9 +8,9 @@ import { transcoderSlots } from '../adapters/transcoder.ts'
 import { jobs } from '../adapters/work_schema.ts'
 import type { Context, Handlers } from '../context.ts'
 import { PASSING, type System, type SystemPart, type systemOperations } from '../contract/system.ts'
+import { timestamp } from '../core/time.ts'
 import { describeError } from '../errors.ts'
 import { startTranscode } from '../pipeline/transcode/start.ts'
-import { timestamp } from './session.ts'
 
 /** Milliseconds until the database counts as unresponsive, and the sweep, which runs every minute, as stalled. */
 const DATABASE_TIMEOUT = 2000

@@ -10,7 +10,7 @@ import type { Context, Handlers } from '../context.ts'
 import type { TrackChange, trackBatchOperations } from '../contract/track_batch.ts'
 import { type ApiError, invalid, notFound } from '../errors.ts'
 import { sendJob } from '../pipeline/jobs.ts'
-import { startPurge } from '../pipeline/purge.ts'
+import { startPurge } from '../pipeline/start_purge.ts'
 import { restart } from '../pipeline/transcode/start.ts'
 import { changedBy, deletion, notUploaded, updated } from './track.ts'
 

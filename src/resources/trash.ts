@@ -10,6 +10,7 @@ import { trash } from '../adapters/trash_schema.ts'
 import type { Context, Handlers } from '../context.ts'
 import type { PlayScope } from '../contract/play.ts'
 import type { TrashedItem, trashOperations } from '../contract/trash.ts'
+import { timestamp } from '../core/time.ts'
 import { ApiError, notFound } from '../errors.ts'
 import { sendJob } from '../pipeline/jobs.ts'
 import { purgeLaterFrom } from '../pipeline/purge.ts'
@@ -18,7 +19,6 @@ import { insertRestoredTranscodes } from '../pipeline/transcode/queue.ts'
 import { endUnwanted } from '../pipeline/transcode/unwanted.ts'
 import { deleteSome, deleteTrashed, MAX_DELETED } from '../pipeline/trash.ts'
 import { readPage } from './page.ts'
-import { timestamp } from './session.ts'
 
 const { content: _content, folder_id: _folder_id, ...itemColumns } = getTableColumns(trash)
 type TrashRow = Omit<typeof trash.$inferSelect, 'content' | 'folder_id'>

@@ -7,11 +7,11 @@ import { multipartUploads } from '../adapters/work_schema.ts'
 import type { Context, Handlers } from '../context.ts'
 import { UPLOAD_TTL } from '../contract/facts.ts'
 import type { uploadOperations } from '../contract/upload.ts'
+import { checkExpiry, timestamp } from '../core/time.ts'
 import { ApiError, notFound } from '../errors.ts'
-import { startPurge } from '../pipeline/purge.ts'
+import { startPurge } from '../pipeline/start_purge.ts'
 import { mayReach } from './access.ts'
 import { findCollection } from './collection.ts'
-import { checkExpiry, timestamp } from './session.ts'
 import { deletion, findTrack, insertTrack, refreshTrack } from './track.ts'
 
 /** An unexpired upload session of the caller's organization; an expired one only if `mayContinue` resolves to true. */

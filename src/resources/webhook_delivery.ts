@@ -6,10 +6,10 @@ import { type KeptAttempt, webhookDeliveries, webhookEndpoints } from '../adapte
 import type { Context, Handlers } from '../context.ts'
 import { EVENT_WINDOW } from '../contract/facts.ts'
 import type { WebhookDelivery, WebhookDeliveryState, webhookOperations } from '../contract/webhook.ts'
+import { timestamp } from '../core/time.ts'
 import { notFound } from '../errors.ts'
 import { bodySql, nudge } from '../pipeline/webhook.ts'
 import { headersOf } from '../pipeline/webhook_request.ts'
-import { timestamp } from './session.ts'
 import { endpointsOf, findEndpoint, inactive } from './webhook_endpoint.ts'
 
 /**

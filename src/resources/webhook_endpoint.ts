@@ -6,10 +6,10 @@ import { type EndpointRow, webhookDeliveries, webhookEndpoints } from '../adapte
 import type { Context } from '../context.ts'
 import { EVENT_WINDOW } from '../contract/facts.ts'
 import type { WebhookHour } from '../contract/webhook.ts'
+import { timestamp } from '../core/time.ts'
 import { ApiError, notFound } from '../errors.ts'
 import { holdFollowers, releaseHeads } from '../pipeline/webhook_order.ts'
 import { sweptUntil } from '../pipeline/webhook_sweep.ts'
-import { timestamp } from './session.ts'
 
 const HOUR = 3600_000
 /** Events that one call recovers. */

@@ -28,7 +28,9 @@ describe('the migrations', () => {
     const text = Object.keys(schema)
       .toSorted()
       .map((name) => `${name} ${schema[name]}\n`)
-    expect(createHash('sha256').update(text.join('')).digest('hex')).toBe('df23f83fe1e91e7bbbe2097f932cdfe7e99381687ff614d660bca2b91f8196fe')
+    expect(createHash('sha256').update(text.join('')).digest('hex')).toBe(
+      'df23f83fe1e91e7bbbe2097f932cdfe7e99381687ff614d660bca2b91f8196fe',
+    )
   })
 
   it('name the triggers that the database then has', () => {

@@ -98,4 +98,3 @@ export function insertRestoredTranscodes(system: System, organization_id: string
     }).returning({ id: jobs.id }),
   ] as const
 }
-

@@ -1,10 +1,7 @@
-import { canBeSession, EXPIRED_FOR } from '../adapters/session_id.ts'
 import { notFound, sessionExpired } from '../errors.ts'
 
-/** Throws 404 without a query when no session with this id can exist at `now`. */
-export function checkSessionId(id: string, now: number): void {
-  if (!canBeSession(id, now)) throw notFound('play session')
-}
+/** Milliseconds for which an expired session answers 410 before it is deleted (docs/architecture.md#sessions). */
+export const EXPIRED_FOR = 24 * 3600 * 1000
 
 /** Returns the session if it is active; throws 410 for a day after its end, then 404 as for an unknown id. */
 export function checkExpiry<T extends { expires_at: number }>(what: string, session: T | undefined, now: number): T {
