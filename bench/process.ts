@@ -33,8 +33,8 @@ export function machineSeconds(): number {
 }
 
 /**
- * Returns a function that returns the fraction of the machine, 0–1, that programs other than this one and its children have used since
- * the call.
+ * Starts a measurement of other programs. The returned function reports the fraction of the machine, 0–1, that they have used since.
+ * This process and its children do not count.
  */
 export function watchOthers(children: () => number[]): () => number {
   const clocks = () => ({

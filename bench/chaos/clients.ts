@@ -41,7 +41,7 @@ export async function persist<T>(attempt: () => Promise<T | null>): Promise<T> {
 
 const pathOf = (url: string) => new URL(url).pathname
 
-/** Creates a track and returns functions that issue upload handles. `ticket` is the prefix of this client's idempotency keys. */
+/** Creates a track and returns functions that issue upload handles. `clientId` is the prefix of this client's idempotency keys. */
 async function createTrack(stack: Stack, collection_id: string, clientId: string, first: File) {
   const body = { collection_id, file_name: first.file_name }
   const created = await persist(() => call<Created>(stack, '/track', body, clientId))

@@ -32,7 +32,7 @@ function read(state_dir: string, kind: string, sql: string): SqlRow[] {
 /** Tolerance of lengths in seconds: one frame of AAC or MP3 at 16 kHz. */
 const TOLERANCE = 0.07
 
-/** `wanted` maps track ids to the expected files. */
+/** `expected` maps track ids to the expected files. */
 export function judge(state_dir: string, expected: Map<string, Sound>): Verdict {
   const d1 = (sql: string) => read(state_dir, 'd1/miniflare-D1DatabaseObject', sql)
   const r2 = (sql: string) => read(state_dir, 'r2/miniflare-R2BucketObject', sql)

@@ -87,7 +87,7 @@ async function measure(settings: Settings, format: SourceFormat, verbose: boolea
   const idle: number[] = []
   for (let n = 0; n < settings.idle; n++) {
     idle.push(await timeUpload(small, short))
-    // Waits until the previous job has fully ended, as between the later uploads, and until its caches have cooled down.
+    // Lets the job end fully and its caches cool down, so that every upload starts from the same state.
     await sleep(1000)
   }
   const idleMedian = median(idle)

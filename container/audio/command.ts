@@ -83,7 +83,7 @@ function inputArguments({ pass, source, sniffed, maxDuration }: InputCommand): s
 function measurement(measure: Measure, source: Source): string[] {
   const output = ['-map', `[${measure}]`, '-c:a', 'pcm_s16le', ...NO_METADATA]
   if (measure === 'loudness') return [...output, '-f', 'null', '-']
-  // Writes full buffers of 32 KiB instead of flushing each packet, so Node wakes up less often: for MP3 a fifth as often.
+  // Writes full buffers of 32 KiB instead of flushing each packet, so Node wakes up less often (for MP3, a fifth as often).
   return [...output, '-ar', String(source.sampleRate), '-flush_packets', '0', '-f', 's16le', 'pipe:1']
 }
 
