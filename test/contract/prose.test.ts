@@ -72,8 +72,22 @@ describe('the prose rule', () => {
   })
 
   it('reads pages without code, tags, and targets of links', () => {
-    const page = ['# Nobody', '', 'Text with `nobody`, [a link](nobody.md), and', '**nobody**.', '```', 'nobody', '```']
+    const page = [
+      '# What nobody reads',
+      '',
+      'Text with `nobody`, [a link](nobody.md), and',
+      '**nobody**.',
+      '```',
+      'nobody',
+      '```',
+    ]
     expect(faultsOf('a.md', ...page)).toEqual(['a.md:4: "nobody"'])
+  })
+
+  it('accepts indirect questions in pages only', () => {
+    const lines = ['Lists what happened, and what it means.', '', '| what happened | who did it |', '']
+    expect(faultsOf('a.md', ...lines, 'A page of its own.')).toEqual([])
+    expect(faultsOf('b.ts', ...lines.map((line) => `// ${line}`))).toEqual(['b.ts:1: "and what"'])
   })
 
   it('skips the studio', () => {
