@@ -7,8 +7,8 @@ import { keyOf, operationNames, pathValues, requestOf } from './requests.ts'
 import { call, ok } from './support.ts'
 
 /**
- * Who may call what (docs/architecture.md#keys), by hand: beside the operations named here, a bound key may call none. Within: 200;
- * outside of what the key is bound to: 404, as if it did not exist; the wrong kind of key: 403.
+ * The permissions (docs/architecture.md#keys), written by hand: a bound key may call only the operations listed here. Resources within its
+ * binding: 200; outside: 404, as if they did not exist; the wrong kind of key: 403.
  */
 const PLAYER = ['createPlaySession', 'getPlaySession', 'listVariants', 'getVariant', 'listLimits']
 const UPLOADER = ['createUploadSession', 'getUploadSession', 'createSessionTrack', 'getSessionTrack', 'listLimits']
@@ -23,7 +23,7 @@ const ROOT = [
   'retryFailedTracks',
 ]
 const PUBLIC = ['playSession', 'downloadAll', 'playTrack', 'downloadTrack']
-/** What names no thing of an organization, so that every organization's key may call it. */
+/** Operations that name no resource of an organization, so that the key of any organization may call them. */
 const NOBODYS = [
   'listCollections',
   'listTracks',
@@ -56,7 +56,7 @@ function expected(name: OperationName, caller: string): number {
   return UPLOADER.includes(name) ? inside : 403
 }
 
-/** What takes away what others need is tried last, and by those who may last of all. */
+/** Operations that remove what others need run last, and the callers that may call them run last of all. */
 const LAST = [
   'removePlaylistTrack',
   'replacePlaylistTracks',
@@ -69,17 +69,17 @@ LAST.push('deleteWebhookEndpoint', 'deleteTrack', 'deleteCollection', 'deleteTra
 const inOrder = operationNames.toSorted((a, b) => LAST.indexOf(a) - LAST.indexOf(b))
 
 const CODES: Record<number, string> = { 401: 'unauthorized', 403: 'insufficient_scope', 404: 'not_found' }
-const strange = '000fffff-ffff-4fff-bfff-ffffffffffff'
+const unknown_id = '000fffff-ffff-4fff-bfff-ffffffffffff'
 
-/** Answers that must tell nothing of whether a thing exists, without what tells requests apart. */
+/** A response without its request id: it must not reveal whether a resource exists. */
 async function answerOf(...args: Parameters<typeof call>) {
   const { status, body } = await call(...args)
-  const { api_request_id, ...rest } = body
+  const { api_request_id, ...comparable } = body
   expect(api_request_id).toMatch(/^[0-9a-f-]{36}$/)
-  return { status, ...rest }
+  return { status, ...comparable }
 }
 
-/** The same request with every id of a thing replaced. */
+/** The same request with every resource id replaced. */
 function aimElsewhere(name: OperationName, world: World, id: string) {
   const values = pathValues(name, world)
   const elsewhere = Object.fromEntries(Object.entries(values).map(([part, v]) => [part, part.endsWith('_id') ? id : v]))
@@ -89,7 +89,7 @@ function aimElsewhere(name: OperationName, world: World, id: string) {
 }
 
 describe('access', () => {
-  it('is what the matrix says for every operation and every kind of caller', async () => {
+  it('matches the permission matrix for every operation and every kind of caller', async () => {
     const world = await aWorld()
     const { dead, live } = await everyCaller(world)
     const seen: Record<string, Record<string, number>> = {}
@@ -103,7 +103,7 @@ describe('access', () => {
       ]
       for (const [caller, key, status] of callers.toSorted((a, b) => b[2] - a[2])) {
         const answer = await call(method, path, { key, body })
-        // The next caller finds one that is open.
+        // The next caller needs one that is open.
         const isUsedUp = answer.status === 200 && /^(create|complete|delete)\w+Multipart$/.test(name)
         if (isUsedUp) await reopenMultiparts(world)
         if (answer.status === 200 && name === 'deleteSessionTrack') await remakeWaitingTrack(world)
@@ -116,7 +116,7 @@ describe('access', () => {
     expect(Object.keys(seen).length * Object.keys(seen.getTrack!).length).toBeGreaterThan(700)
   })
 
-  it('is open as the table says and to nobody else', () => {
+  it('is granted exactly as the operation table says', () => {
     const kinds = { root: ROOT, player: PLAYER, uploader: UPLOADER }
     for (const [kind, names] of Object.entries(kinds)) {
       const open = operationNames.filter((name) => (operations[name].access as readonly string[]).includes(kind))
@@ -125,7 +125,7 @@ describe('access', () => {
     expect(operationNames.filter((name) => operations[name].access.length === 0)).toEqual(PUBLIC)
   })
 
-  it('tells nothing of whether a foreign thing exists', async () => {
+  it('does not reveal whether a resource of another organization exists', async () => {
     const world = await aWorld()
     const { live } = await everyCaller(world)
     const foreign = live['server of another organization']
@@ -133,7 +133,7 @@ describe('access', () => {
     for (const name of inOrder.filter((name) => !NOBODYS.includes(name) && keyOf(name, world) === world.key)) {
       const { path, body } = requestOf(name, world)
       const method = operations[name].method.toUpperCase()
-      const [, pathOfStrange, bodyOfStrange] = aimElsewhere(name, world, strange)
+      const [, pathOfStrange, bodyOfStrange] = aimElsewhere(name, world, unknown_id)
       const answer = await answerOf(method, path, { key: foreign, body })
       expect({ name, ...(await answerOf(method, pathOfStrange, { key: foreign, body: bodyOfStrange })) }).toEqual({
         name,
@@ -148,12 +148,12 @@ describe('access', () => {
     expect(compared).toBeGreaterThan(30)
   })
 
-  it('tells nothing of foreign ids in bodies, nor of what lies outside a bound key', async () => {
+  it('does not reveal foreign ids in bodies, or resources outside a bound key', async () => {
     const world = await aWorld()
     const { key } = await aShop()
     const { live } = await everyCaller(world)
-    const mine = await ok('POST', '/v1/playlist', { key, body: { title: 'Mine' } })
-    const places = `/v1/playlist/${mine.playlist_id}/track`
+    const own_playlist = await ok('POST', '/v1/playlist', { key, body: { title: 'Mine' } })
+    const places = `/v1/playlist/${own_playlist.playlist_id}/track`
     const pairs: [method: string, path: string, key: string | undefined, body: (id: string) => object, id: string][] = [
       ['PUT', places, key, (id) => ({ track_ids: [id] }), world.track_id],
       ['POST', places, key, (id) => ({ track_ids: [id] }), world.track_id],
@@ -180,11 +180,11 @@ describe('access', () => {
     for (const [method, path, caller, body, id] of pairs) {
       const foreign = await answerOf(method, path, { key: caller, body: body(id) })
       expect([path, foreign.status]).toEqual([path, foreign.code === 'not_found' ? 404 : 400])
-      expect(await answerOf(method, path, { key: caller, body: body(strange) })).toEqual(foreign)
+      expect(await answerOf(method, path, { key: caller, body: body(unknown_id) })).toEqual(foreign)
     }
   })
 
-  it('of a bound player key is to the resource and what lies in it', async () => {
+  it('is limited to the bound resource and its contents for a bound player key', async () => {
     const world = await aWorld()
     const { live } = await everyCaller(world)
     const scopes = ['collection', 'track', 'playlist'] as const
@@ -202,11 +202,11 @@ describe('access', () => {
         statuses[bound].push(created.status)
       }
     }
-    // A track is in its collection and in a playlist; neither of those is in anything.
+    // A track belongs to its collection and to a playlist; those two belong to nothing.
     expect(statuses).toEqual({ collection: [200, 200, 404], track: [404, 200, 404], playlist: [404, 200, 200] })
   })
 
-  it('is refused on a page whose origin the key does not list', async () => {
+  it("is refused when the key does not list the page's origin", async () => {
     const { key } = await aShop()
     const allowed_origins = ['https://example.com', 'http://localhost:3000']
     const body = { title: 'Page', type: 'player', allowed_origins }
@@ -229,7 +229,7 @@ describe('access', () => {
     expect(status).toBe(403)
   })
 
-  it('needs the Origin that browsers send with a change, where the key lists origins', async () => {
+  it('requires the Origin header on changes when the key lists origins', async () => {
     const shop = await aShop()
     const { collection_id, key } = shop
     const body = { title: 'Page', type: 'player', allowed_origins: ['https://example.com'] }

@@ -5,7 +5,7 @@ import { aShop, eventually, stopTime } from './fixtures.ts'
 import { rowsOf, rowsOfCall } from './meter.ts'
 import { anOrganization, aWaitingTrack, call, ok, query } from './support.ts'
 
-/** Mints a key. */
+/** Creates a key. */
 const mint = async (key: string, body: object = {}) =>
   ok('POST', '/v1/api_key', { key, body: { title: 'Page', type: 'player', ...body } })
 
@@ -16,7 +16,7 @@ describe('api key', () => {
     ['server', 'ta_sk_'],
     ['player', 'ta_pk_'],
     ['uploader', 'ta_uk_'],
-  ])('of type %s has a secret with the prefix %s, 43 random characters and a checksum', async (type, prefix) => {
+  ])('has the prefix %2$s for type %1$s, then 43 random characters and a checksum', async (type, prefix) => {
     const { key } = await anOrganization()
     const { secret, api_key } = await mint(key, { type })
     expect(secret).toMatch(new RegExp(`^${prefix}[0-9A-Za-z]{43}[0-9A-Za-z]{6}$`))
@@ -26,7 +26,7 @@ describe('api key', () => {
     expect(await works(secret)).toBe(true)
   })
 
-  it('shows its secret once, and only the hash of it is stored', async () => {
+  it('shows its secret once and stores only the hash', async () => {
     const { key } = await anOrganization()
     const { secret, api_key_id } = await mint(key)
     const one = await ok('GET', `/v1/api_key/${api_key_id}`, { key })
@@ -38,14 +38,14 @@ describe('api key', () => {
     expect(JSON.stringify([one, list])).not.toContain(await sha256(secret))
   })
 
-  it('is refused without a query when its checksum is wrong', async () => {
+  it('is rejected without a query when its checksum is wrong', async () => {
     const { key } = await anOrganization()
     const typo = `${key.slice(0, 20)}${key[20] === 'x' ? 'y' : 'x'}${key.slice(21)}`
     const { result, statements } = await rowsOf(() => call('GET', '/v1/limits', { key: typo }))
     expect([result.status, result.body.code, statements]).toEqual([401, 'unauthorized', 0])
   })
 
-  it('is listed newest first, read and updated; null takes a restriction away', async () => {
+  it('is listed newest first, read and updated, and loses a restriction that is set to null', async () => {
     const { key } = await anOrganization()
     const expires_at = new Date(Date.now() + 3600_000).toISOString()
     const settings = {
@@ -64,7 +64,7 @@ describe('api key', () => {
     expect((await ok('PUT', `/v1/api_key/${api_key_id}`, { key, body: {} })).api_key).toEqual(updated.api_key)
   })
 
-  it('takes an update at once, though it was in use a moment ago', async () => {
+  it('applies an update at once, although the key was just used', async () => {
     const { key } = await anOrganization()
     const { api_key_id, secret } = await mint(key)
     const headers = { origin: 'https://evil.example' }
@@ -73,7 +73,7 @@ describe('api key', () => {
     expect((await call('GET', '/v1/limits', { key: secret, headers })).body.code).toBe('origin_not_allowed')
   })
 
-  it('ends when it expires', async () => {
+  it('stops working when it expires', async () => {
     const { key } = await anOrganization()
     stopTime()
     const { secret } = await mint(key, { expires_at: new Date(Date.now() + 300).toISOString() })
@@ -82,7 +82,7 @@ describe('api key', () => {
     expect(await works(secret)).toBe(false)
   })
 
-  it('may end only in the future that a timestamp can tell', async () => {
+  it('rejects an expiry in the past or beyond the year 9999', async () => {
     const { key } = await anOrganization()
     const { api_key_id } = await mint(key)
     for (const expires_at of [new Date().toISOString(), '1999-01-01T00:00:00Z', '9999-12-31T23:59:59-23:59']) {
@@ -98,7 +98,7 @@ describe('api key', () => {
     expect((await ok('GET', '/v1/api_key', { key })).count).toBe(2)
   })
 
-  it('is bound to what is there and fits its type', async () => {
+  it('can be bound only to existing resources that fit its type', async () => {
     const { key, collection_id } = await aShop()
     const track_id = await aWaitingTrack(key, collection_id)
     const { playlist_id } = await ok('POST', '/v1/playlist', { key, body: { title: 'P' } })
@@ -119,7 +119,7 @@ describe('api key', () => {
     expect(await bound({ type: 'player', variants: ['flac-9000'] })).toBe('variants.0')
   })
 
-  it('is rotated: the old secret works during the grace period and not after', async () => {
+  it('keeps the old secret during the grace period after a rotation, and not longer', async () => {
     const { key } = await anOrganization()
     const { api_key_id, secret } = await mint(key)
     await works(secret)
@@ -128,7 +128,7 @@ describe('api key', () => {
     const second = await rotate(3600)
     expect([await works(secret), await works(second), second === secret]).toEqual([true, true, false])
     const third = await rotate()
-    // Only the last one has grace left.
+    // Only the latest old secret has a grace period.
     expect([await works(secret), await works(second), await works(third)]).toEqual([false, true, true])
     const fourth = await rotate(0)
     expect([await works(third), await works(fourth)]).toEqual([false, true])
@@ -139,7 +139,7 @@ describe('api key', () => {
     expect([await works(fourth), await works(fifth)]).toEqual([false, true])
   })
 
-  it('is revoked at once where it was just used, and is then gone', async () => {
+  it('is revoked at once where it was just used, and then returns 404', async () => {
     const { key } = await anOrganization()
     const { api_key_id, secret } = await mint(key)
     expect(await works(secret)).toBe(true)
@@ -152,7 +152,7 @@ describe('api key', () => {
     expect((await ok('GET', '/v1/api_key', { key })).count).toBe(1)
   })
 
-  it('is not made to end when no other server key stays', async () => {
+  it('cannot be set to expire when no other server key would remain', async () => {
     const { key } = await anOrganization()
     const first = (await ok('GET', '/v1/api_key', { key })).api_keys[0]!.id
     const body = { expires_at: new Date(Date.now() + 60_000).toISOString() }
@@ -164,7 +164,7 @@ describe('api key', () => {
     await ok('PUT', `/v1/api_key/${first}`, { key, body })
   })
 
-  it('is not revoked when it is the last server key that works', async () => {
+  it('cannot be revoked when it is the last working server key', async () => {
     const { key } = await anOrganization()
     await mint(key)
     const first = (await ok('GET', '/v1/api_key', { key })).api_keys[1]!.id
@@ -175,13 +175,13 @@ describe('api key', () => {
     expect(await refused(first)).toBe('last_server_key')
     const third = await mint(key, { type: 'server' })
     const both = await Promise.all([first, third.api_key_id].map(refused))
-    // The second one's own key may be gone by then.
+    // The second request's own key may be revoked by then.
     expect(both.filter((code) => code !== undefined).length).toBe(1)
     const left = await query(`select id from api_keys where type = 'server' and expires_at is null`)
     expect(left.length).toBe(1)
   })
 
-  it('tells when it was last used, written later by the queue and never by a request', async () => {
+  it('reports its last use, which the queue records later and no request writes', async () => {
     const { key } = await anOrganization()
     const { api_key_id, secret } = await mint(key)
     const { written } = await rowsOfCall('GET', '/v1/limits', { key: secret })

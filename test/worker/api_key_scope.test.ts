@@ -6,12 +6,12 @@ import { aProcessedTrack } from './processed_track.ts'
 import { aWaitingTrack, call, ok, query } from './support.ts'
 import { error, serveTranscoder } from './transcoder.ts'
 
-/** Mints a key. */
+/** Creates a key. */
 const mint = async (key: string, body: object = {}) =>
   ok('POST', '/v1/api_key', { key, body: { title: 'Page', type: 'player', ...body } })
 
-describe('an api key for browsers', () => {
-  it('of a player limits what its sessions play and whether they download', async () => {
+describe("a browser's API key", () => {
+  it('limits what the sessions of a player key play, and whether they download', async () => {
     serveTranscoder()
     const { key, collection_id } = await aShop()
     const track_id = await aProcessedTrack(key, collection_id)
@@ -33,7 +33,7 @@ describe('an api key for browsers', () => {
     expect((await session(key, { is_downloadable: true })).body.play_session.is_downloadable).toBe(true)
   })
 
-  it('of an uploader reads the status of the tracks of a session, and of no others', async () => {
+  it("lets an uploader key read the status of its session's tracks, and of no others", async () => {
     serveTranscoder(() => error('no_audio', 'No audio'))
     const { key, collection_id } = await aShop()
     const { secret } = await mint(key, { type: 'uploader', collection_id })

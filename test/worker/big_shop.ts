@@ -7,13 +7,13 @@ import { serveTranscoder } from './transcoder.ts'
 
 const TABLES: readonly Table[] = ['organizations', 'api_keys', 'collections', 'playlists', 'tracks', 'shares', 'trash']
 
-/** Grows tables by seeded rows `from`…`to`. */
+/** Seeds the rows `from`…`to` of each table. */
 export async function grow(shop: Shop, from: number, to: number, tables: readonly Table[] = TABLES) {
   for (const table of tables) await seed(table, from, to, shop)
   await seedPlaces(from, to)
 }
 
-/** A shop of 1,000 rows of everything, with one of each kind that can be read. */
+/** A tenant with 1,000 rows in every table, and one real resource of each kind that can be read. */
 export async function aBigShop() {
   serveTranscoder()
   const shop = await aShop()

@@ -3,7 +3,7 @@ import { beforeEach, describe, expect, it } from 'vitest'
 
 import { aCollection, anOrganization, ok, refused, wrongFields } from './support.ts'
 
-/** What every operation asks of a JSON body, shown with one that creates and one that updates. */
+/** The rules for every JSON body, shown with one operation that creates and one that updates. */
 
 let key: string
 beforeEach(async () => {
@@ -11,7 +11,7 @@ beforeEach(async () => {
 })
 const post = (body: unknown, headers = {}) => ['POST', '/v1/collection', { key, body, headers }] as const
 
-describe('behaviour', () => {
+describe('behavior', () => {
   it.each([
     'application/json',
     'application/json; charset=utf-8',
@@ -19,22 +19,22 @@ describe('behaviour', () => {
     'application/json ; charset=utf-8',
     'Application/JSON',
     'application/vnd.api2+json',
-  ])('reads %s', async (type) => {
+  ])('accepts the content type %s', async (type) => {
     expect((await ok(...post({ title: 'So What' }, { 'content-type': type }))).collection.title).toBe('So What')
   })
 
-  it('counts an absent body as an empty object', async () => {
+  it('treats an absent body as an empty object', async () => {
     const { id } = await aCollection(key)
     expect((await ok('PUT', `/v1/collection/${id}`, { key })).collection_id).toBe(id)
     expect(wrongFields(await refused(400, 'invalid_request', 'POST', '/v1/collection', { key }))).toEqual(['title'])
   })
 
-  it('keeps every character of a title that people see', async () => {
+  it('keeps every visible character of a title', async () => {
     const title = 'Ænima “🎷” \u200fשלום\u200f é e\u0301 <script>&\'";--'
     expect((await ok(...post({ title }))).collection.title).toBe(title)
   })
 
-  it('writes titles on one line, without control characters and white space around them', async () => {
+  it('writes titles on one line, without control characters and surrounding white space', async () => {
     const sent = `\u00a0 Line\r\nsep\u2028\tA \0\u202egnp.exe\u202c\u009f${' '.repeat(255)}\n`
     const { collection } = await ok(...post({ title: sent, player_subtitle: sent }))
     expect([collection.title, collection.player_subtitle]).toEqual(['Line sep A gnp.exe', 'Line sep A gnp.exe'])
@@ -48,21 +48,21 @@ describe('behaviour', () => {
     })
   })
 
-  it('keeps metadata that fits into a double, and text that looks like what does not', async () => {
+  it('keeps metadata numbers that fit into a double, and text that looks like larger ones', async () => {
     const metadata =
       '{"a":9007199254740991,"b":9007199254740994,"c":1e21,"d":0.1,"e":0e999,"g":9223372036854776000,"f":"1e400 12345678901234567 \\ud83c\\udfb5"}'
     const { collection } = await ok(...post(`{"title":"x","metadata":${metadata}}`))
     expect(collection.metadata).toEqual(JSON.parse(metadata))
   })
 
-  it('takes a text of 255 characters and metadata of 16 KB, 5 levels deep', async () => {
+  it('accepts a text of 255 characters and metadata of 16 KB, 5 levels deep', async () => {
     const metadata = { a: { b: { c: { d: [1, null, 'x'] } } }, fill: '' }
     metadata.fill = 'x'.repeat(16 * 1024 - JSON.stringify(metadata).length)
     const { collection } = await ok(...post({ title: 'x'.repeat(255), metadata }))
     expect(collection.metadata).toEqual(metadata)
   })
 
-  it('keeps metadata keys that JavaScript knows otherwise', async () => {
+  it('keeps metadata keys that JavaScript objects inherit', async () => {
     const body = '{"title":"x","metadata":{"constructor":1,"toString":{"length":2},"":3}}'
     const { collection } = await ok(...post(body))
     expect(Object.entries(collection.metadata)).toEqual([
@@ -72,7 +72,7 @@ describe('behaviour', () => {
     ])
   })
 
-  it('ignores a body where none is asked for', async () => {
+  it('ignores a body when the operation takes none', async () => {
     const { id } = await aCollection(key)
     await ok('POST', `/v1/collection/${id}/cover`, { key, body: 'nonsense' })
   })
@@ -96,12 +96,12 @@ describe('errors', () => {
       'metadata.\ufffd',
       'contains an unpaired surrogate (half a character): send the whole character or leave it out',
     ],
-  ])('is 400 for metadata that would not be stored as it is: %s', async (metadata, path, message) => {
+  ])('returns 400 for metadata that could not be stored unchanged: %s', async (metadata, path, message) => {
     const { errors } = await refused(400, 'invalid_request', ...post(`{"title":"x","metadata":${metadata}}`))
     expect(errors).toEqual([{ path, message }])
   })
 
-  it('is 400 for half of a surrogate pair in any text', async () => {
+  it('returns 400 for half of a surrogate pair in any text', async () => {
     const half = 'a\ud800z'
     for (const field of ['title', 'organization_index', 'player_subtitle', 'player_color', 'unknown'])
       expect(wrongFields(await refused(400, 'invalid_request', ...post({ title: 'x', [field]: half })))).toEqual([
@@ -114,14 +114,14 @@ describe('errors', () => {
     ])
   })
 
-  it('is invalid_json for bytes that are no UTF-8', async () => {
+  it('returns invalid_json for bytes that are not UTF-8', async () => {
     const body = new Uint8Array([...new TextEncoder().encode('{"title":"'), 0xe9, 0x22, 0x7d])
     const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json' }
     const answer = await exports.default.fetch('https://tonearm.test/v1/collection', { method: 'POST', headers, body })
     expect([answer.status, (await answer.json<{ code: string }>()).code]).toEqual([400, 'invalid_json'])
   })
 
-  it.each(['iso-8859-1', '"utf-16"', 'utf-8x'])('is 415 for the charset %s', async (charset) => {
+  it.each(['iso-8859-1', '"utf-16"', 'utf-8x'])('returns 415 for the charset %s', async (charset) => {
     const type = `application/json; charset=${charset}`
     await refused(415, 'unsupported_media_type', ...post({ title: 'x' }, { 'content-type': type }))
   })
@@ -143,32 +143,32 @@ describe('errors', () => {
       'events.0: must be a type of event, a group such as track.*, or *',
     ],
     ['webhook_endpoint', { url: 'https://shop.com', is_ordered: 1 }, 'is_ordered: must be true or false'],
-  ])('of %s %j: %s', async (noun, body, said) => {
+  ])('explains the error for %s %j: %s', async (noun, body, expected_message) => {
     const { message, errors } = await refused(400, 'invalid_request', 'POST', `/v1/${noun}`, { key, body })
-    expect([message, ...errors.map((one) => `${one.path}: ${one.message}`)]).toContain(said)
+    expect([message, ...errors.map((one) => `${one.path}: ${one.message}`)]).toContain(expected_message)
   })
 
   it.each(['{"title":', '', ' ', '{title:1}', '{"title":"x"}}', 'undefined'])(
-    'is invalid_json for %j',
+    'returns invalid_json for %j',
     async (body) => {
-      // An absent body is `{}`; one that is there must be JSON.
+      // An absent body is `{}`; one that is present must be JSON.
       const code = body === '' ? 'invalid_request' : 'invalid_json'
       await refused(400, code, ...post(body))
     },
   )
 
-  it.each(['null', '[]', '"title"', '1'])('names the body when it is %s, no object', async (body) => {
+  it.each(['null', '[]', '"title"', '1'])('names the body when it is %s instead of an object', async (body) => {
     expect(wrongFields(await refused(400, 'invalid_request', ...post(body)))).toEqual(['body'])
   })
 
   it.each(['text/plain', 'application/x-www-form-urlencoded', 'multipart/form-data', '', 'application/jsonp'])(
-    'is 415 for the content type "%s"',
+    'returns 415 for the content type "%s"',
     async (type) => {
       await refused(415, 'unsupported_media_type', ...post({ title: 'x' }, { 'content-type': type }))
     },
   )
 
-  it('is 413 for more than 64 KB, announced or not', async () => {
+  it('returns 413 for more than 64 KB, announced or not', async () => {
     const body = JSON.stringify({ title: 'x', metadata: { fill: 'x'.repeat(64 * 1024) } })
     await refused(413, 'payload_too_large', ...post(body, { 'content-length': String(body.length) }))
     const stream = new Blob([body]).stream()
@@ -177,7 +177,7 @@ describe('errors', () => {
     expect((await exports.default.fetch('https://tonearm.test/v1/collection', init)).status).toBe(413)
   })
 
-  it('is 400 for metadata of more than 16 KB as UTF-8, or nested deeper than 5', async () => {
+  it('returns 400 for metadata of more than 16 KB as UTF-8, or nested deeper than 5', async () => {
     const large = { fill: 'é'.repeat(8 * 1024) }
     expect(wrongFields(await refused(400, 'invalid_request', ...post({ title: 'x', metadata: large })))).toEqual([
       'metadata',
@@ -188,23 +188,23 @@ describe('errors', () => {
     ])
   })
 
-  it('is 400, not a crash, for metadata nested ten thousand deep', async () => {
+  it('returns 400 and does not crash for metadata nested ten thousand deep', async () => {
     const metadata = `${'{"a":'.repeat(10_000)}1${'}'.repeat(10_000)}`
     // 60 KB of braces fit into a body.
     await refused(400, 'invalid_request', ...post(`{"title":"x","metadata":${metadata}}`))
   })
 
-  it.each([{ metadata: [] }, { metadata: 'x' }, { metadata: null }])('is 400 for %j', async (body) => {
+  it.each([{ metadata: [] }, { metadata: 'x' }, { metadata: null }])('returns 400 for %j', async (body) => {
     expect(wrongFields(await refused(400, 'invalid_request', ...post({ title: 'x', ...body })))).toEqual(['metadata'])
   })
 
-  it('names every wrong field at once, unknown ones among them', async () => {
+  it('names every wrong field at once, unknown ones included', async () => {
     const body = { title: 1, creator_id: 'me', player_color: 'red', colour: 'red' }
     const answer = await refused(400, 'invalid_request', ...post(body))
     expect(wrongFields(answer).toSorted()).toEqual(['colour', 'creator_id', 'player_color', 'title'])
   })
 
-  it('is unknown_field when nothing else is wrong', async () => {
+  it('returns unknown_field when nothing else is wrong', async () => {
     const answer = await refused(400, 'unknown_field', ...post({ title: 'x', colour: 'red', id: 1 }))
     expect(wrongFields(answer)).toEqual(['colour', 'id'])
   })

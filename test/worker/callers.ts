@@ -8,7 +8,7 @@ import { aWaitingTrack, ok, query } from './support.ts'
 import { serveTranscoder } from './transcoder.ts'
 import { aTestedEndpoint } from './webhooks.ts'
 
-/** One of everything in an organization, for every kind of caller to knock at. */
+/** A workspace with one resource of every kind, which every kind of caller tries to access. */
 export async function aWorld() {
   serveTranscoder()
   const shop = await aShop()
@@ -37,14 +37,14 @@ export async function aWorld() {
     share_id: share_id,
     ...(await aTestedEndpoint(key)),
     trash_id: await trashed(),
-    /** For what takes it out of the trash. */
+    /** For the test that restores it. */
     restored_trash_id: await trashed(),
     track_id,
     playlist_id: playlist_id,
     playlist_track_id: tracks[0]!.playlist_track_id,
     upload_session_id: upload_session_id,
     session_track_id: uploaded.track_id,
-    /** Of the session, and without a file. */
+    /** A track of the upload session that has no file yet. */
     waiting_track_id: (await sessionTrack()).track_id,
     play_session_id: play_session_id,
     api_key_id: api_key_id,
@@ -54,7 +54,7 @@ export async function aWorld() {
   }
 }
 
-/** Uploads in parts under the same ids that can be completed and given up, whatever became of those before. */
+/** Reopens multipart uploads under the same ids, so that each caller can complete or delete them. */
 export async function reopenMultiparts(world: World): Promise<void> {
   const uploads = { [world.track_id]: world.multipart_upload_id }
   uploads[world.session_track_id] = world.session_multipart_upload_id
@@ -67,7 +67,7 @@ export async function reopenMultiparts(world: World): Promise<void> {
   }
 }
 
-/** A track without a file under the same id, after it was discarded. */
+/** Creates a track without a file under the same id, after the previous one was deleted. */
 export async function remakeWaitingTrack({ key, upload_session_id, waiting_track_id }: World): Promise<void> {
   const body = { file_name: 'a.mp3' }
   const made = await ok('POST', `/v1/upload/${upload_session_id}/track`, { key, body })
@@ -78,7 +78,7 @@ export type World = Awaited<ReturnType<typeof aWorld>>
 const mint = async (key: string, body: object) =>
   (await ok('POST', '/v1/api_key', { key, body: { title: 'Test', ...body } })) as { api_key_id: string; secret: string }
 
-/** Keys that open nothing, for one reason each. */
+/** Keys that fail authentication, one per reason. */
 async function deadKeys(key: string) {
   const [revoked, expired, rotated] = [
     await mint(key, { type: 'server' }),
@@ -100,10 +100,10 @@ async function deadKeys(key: string) {
   }
 }
 
-/** What a key may be inside or outside of. */
+/** The scopes that a key can be bound to. */
 const SCOPES = ['collection', 'track', 'playlist'] as const
 
-/** Every kind of caller with its `Authorization`. `within` and `beyond` are bound to the world's things, and to others. */
+/** Every kind of caller with its `Authorization`: keys bound to the workspace's resources, and keys bound to other ones. */
 export async function everyCaller(world: World) {
   const { key } = world
   const other = { collection_id: '', track_id: '', playlist_id: '' }

@@ -16,7 +16,7 @@ const list = (query = '') => ok('GET', `/v1/collection${query}`, { key })
 const titles = (body: { collections: { title: string }[] }) => body.collections.map(({ title }) => title)
 const CREATOR = '11111111-1111-4111-8111-111111111111'
 
-/** Creates collections whose times of creation are apart. */
+/** Creates collections with distinct creation times. */
 async function inTurn(...names: string[]) {
   const made = []
   for (const [at, title] of names.entries()) {
@@ -30,8 +30,8 @@ async function inTurn(...names: string[]) {
   return made
 }
 
-describe('behaviour', () => {
-  it('begins with what its organization has', async () => {
+describe('behavior', () => {
+  it('starts with the defaults of its organization', async () => {
     await ok('PUT', `/v1/organization/${organization_id}`, {
       key,
       body: { player_color: '#102030', player_subtitle: 'BN' },
@@ -56,7 +56,7 @@ describe('behaviour', () => {
     expect((await ok('GET', `/v1/collection/${body.collection_id}`, { key })).collection).toEqual(body.collection)
   })
 
-  it('takes every field when it is created', async () => {
+  it('accepts every field on creation', async () => {
     const fields = {
       title: 'Kind of Blue',
       creator_id: CREATOR,
@@ -71,7 +71,7 @@ describe('behaviour', () => {
     expect(await aCollection(key, fields)).toMatchObject(fields)
   })
 
-  it('keeps what an update leaves out, clears what is null and replaces metadata whole', async () => {
+  it('keeps omitted fields, clears null fields and replaces metadata as a whole', async () => {
     const before = await aCollection(key, {
       organization_index: 'a',
       metadata: { a: 1, b: 2 },
@@ -86,7 +86,7 @@ describe('behaviour', () => {
     expect(after.collection).toMatchObject({ creator_id: null, player_color: '#2B3440', player_subtitle: '' })
   })
 
-  it('lists newest first, page by page, with the count of all', async () => {
+  it('is listed newest first, page by page, with the total count', async () => {
     await inTurn('one', 'two', 'three')
     expect(await list()).toMatchObject({
       count: 3,
@@ -97,20 +97,20 @@ describe('behaviour', () => {
     expect(await list('?offset=3')).toMatchObject({ count: 3, collections: [] })
   })
 
-  it('keeps the order of those of the same moment', async () => {
+  it('keeps the order of collections created in the same millisecond', async () => {
     await inTurn('a', 'b', 'c')
     await db.update(collections).set({ created_at: 5 })
     expect(titles(await list())).toEqual(['c', 'b', 'a'])
   })
 
-  it("shows nothing of another organization's", async () => {
+  it('hides collections of other organizations', async () => {
     await inTurn('mine')
     const other = await anOrganization('Other')
     await aCollection(other.key)
     expect(await list()).toMatchObject({ count: 1, collections: [{ title: 'mine' }] })
   })
 
-  it('answers 50 unless more are asked for, and 200 at most', async () => {
+  it('lists 50 by default and at most 200', async () => {
     const row = await db
       .select()
       .from(collections)
@@ -124,7 +124,7 @@ describe('behaviour', () => {
     expect((await list('?limit=200')).collections).toHaveLength(200)
   })
 
-  it('takes tracks, files and sessions along when it is deleted', async () => {
+  it('deletes its tracks, files and sessions with it', async () => {
     const { id } = await aCollection(key)
     const kept = await aCollection(key, { title: 'kept' })
     const [gone, stays] = [await aReadyTrack(key, id), await aReadyTrack(key, kept.id)]
@@ -141,18 +141,18 @@ describe('behaviour', () => {
     expect(await db.select().from(uploadSessions)).toEqual([])
     await eventually(async () => (await storedFiles()).every((path) => path.includes(kept.id)))
     expect(await storedFiles()).toHaveLength(7)
-    // The second purge comes when nothing can write there any more.
+    // The second purge runs when nothing can be written there any more.
     await eventually(async () => (await db.select().from(jobs)).filter(({ state }) => state === 'open').length === 1)
   })
 
-  it('counts right when several are created and deleted at once', async () => {
+  it('keeps the count right when several are created and deleted at once', async () => {
     const { id } = await aCollection(key)
     await Promise.all(Array.from({ length: 3 }, () => aCollection(key)))
     expect(await deleteAtOnce(`/v1/collection/${id}`, key)).toEqual([200, 404, 404, 404])
     expect(await list()).toMatchObject({ count: 3, collections: [{}, {}, {}] })
   })
 
-  it('leaves no track behind that is created while it is deleted', async () => {
+  it('leaves no track behind that is created during the deletion', async () => {
     const { id } = await aCollection(key)
     const bindings = beforeBatch(() => ok('DELETE', `/v1/collection/${id}`, { key }))
     const body = { collection_id: id, file_name: 'a.mp3' }
@@ -160,7 +160,7 @@ describe('behaviour', () => {
     expect(await db.select().from(tracks)).toEqual([])
   })
 
-  it('lists its tracks by their order, also when some are gone', async () => {
+  it('lists its tracks by order after deletions', async () => {
     const { id } = await aCollection(key)
     const made = []
     for (const name of ['a', 'b', 'c', 'd']) made.push(await aTrack(key, id, { file_name: name }))
@@ -183,14 +183,14 @@ describe('errors', () => {
     'limit=-1',
     'limit=%201',
     'limit=1&limit=2',
-  ])('is 400 for ?%s', async (query) => {
+  ])('returns 400 for ?%s', async (query) => {
     for (const path of ['/v1/collection', '/v1/variant']) {
       expect(wrongFields(await refused(400, 'invalid_request', 'GET', `${path}?${query}`, { key }))).toEqual(['limit'])
     }
   })
 
   it.each(['offset=-1', 'offset=x', 'offset=', 'offset=99999999999', 'offset=0x10'])(
-    'is 400 for ?%s',
+    'returns 400 for ?%s',
     async (query) => {
       const { id } = await aCollection(key)
       const body = await refused(400, 'invalid_request', 'GET', `/v1/collection/${id}/track?${query}`, { key })
@@ -198,7 +198,7 @@ describe('errors', () => {
     },
   )
 
-  it('needs a title, which no update can take away', async () => {
+  it('requires a title, which no update can remove', async () => {
     const { id } = await aCollection(key)
     const errors = []
     for (const title of ['', null, 'x'.repeat(256)]) {
@@ -208,7 +208,7 @@ describe('errors', () => {
     expect(errors.map(wrongFields)).toEqual([['title'], ['title'], ['title'], ['title']])
   })
 
-  it('refuses a flag that is null', async () => {
+  it('rejects a null flag', async () => {
     const body = { title: 'x', is_cover_overridable: null, is_theme_overridable: 'yes' }
     const answer = await refused(400, 'invalid_request', 'POST', '/v1/collection', { key, body })
     expect(wrongFields(answer)).toEqual(['is_cover_overridable', 'is_theme_overridable'])

@@ -5,21 +5,21 @@ import { aHeldShop } from './held_shop.ts'
 import { aCollection, aTrack, ok } from './support.ts'
 import { error, events, made, serveTranscoder, startTranscoder } from './transcoder.ts'
 
-/** A collection's tracks brought up to date with the variants of now. */
+/** Reprocessing brings a collection's tracks up to date with the current variants. */
 
 let shop: Awaited<ReturnType<typeof aHeldShop>>
 beforeEach(async () => {
   shop = await aHeldShop()
 })
 
-describe('behaviour', () => {
-  it('brings all tracks up to date, says how far it is, and does nothing when asked again', async () => {
-    const { transcodes: asked } = startTranscoder({ transcode: (job) => events(made(job)) })
+describe('behavior', () => {
+  it('updates all tracks, reports its progress, and does nothing on a second request', async () => {
+    const { transcodes } = startTranscoder({ transcode: (job) => events(made(job)) })
     const ids = await shop.doneTracks(5)
     await shop.define('Radio')
     expect(await shop.progress()).toBe(null)
-    const begun = await shop.post()
-    expect(begun).toEqual({
+    const started = await shop.post()
+    expect(started).toEqual({
       state: 'running',
       all: false,
       total: 5,
@@ -34,9 +34,9 @@ describe('behaviour', () => {
     expect(await shop.progress()).toMatchObject({ state: 'running', total: 5, done: 2, failed: 0 })
     await shop.finish()
     const { finished_at, ...ended } = await shop.progress()
-    expect(ended).toEqual({ state: 'done', all: false, total: 5, done: 5, failed: 0, started_at: begun.started_at })
-    expect(Date.parse(finished_at)).toBeGreaterThanOrEqual(Date.parse(begun.started_at))
-    expect(asked).toHaveLength(5)
+    expect(ended).toEqual({ state: 'done', all: false, total: 5, done: 5, failed: 0, started_at: started.started_at })
+    expect(Date.parse(finished_at)).toBeGreaterThanOrEqual(Date.parse(started.started_at))
+    expect(transcodes).toHaveLength(5)
     for (const id of ids) {
       const body = { track_id: id, variants: ['radio'] }
       const { first_track } = await ok('POST', '/v1/play_session/track', { key: shop.key, body })
@@ -45,11 +45,11 @@ describe('behaviour', () => {
     await shop.post()
     await shop.finish()
     expect(await shop.progress()).toMatchObject({ state: 'done', total: 5, done: 5, failed: 0 })
-    expect(asked).toHaveLength(5)
+    expect(transcodes).toHaveLength(5)
   })
 
-  it('makes only those again that lack a variant, or have it with other settings', async () => {
-    const { transcodes: asked } = startTranscoder({ transcode: (job) => events(made(job)) })
+  it('reprocesses only tracks that lack a variant or have it with other settings', async () => {
+    const { transcodes } = startTranscoder({ transcode: (job) => events(made(job)) })
     const { variant_id } = await shop.define('Radio')
     await shop.doneTracks(1)
     await shop.post()
@@ -57,24 +57,24 @@ describe('behaviour', () => {
     const [late] = await shop.doneTracks(1)
     await shop.post()
     await shop.finish()
-    expect(asked).toHaveLength(2)
+    expect(transcodes).toHaveLength(2)
     expect((await trackRow(late!)).made_with).toHaveLength(8)
     await ok('PUT', `/v1/variant/${variant_id}`, { key: shop.key, body: { name: 'Other name' } })
     await shop.post()
     await shop.finish()
-    expect(asked).toHaveLength(2)
+    expect(transcodes).toHaveLength(2)
     await ok('PUT', `/v1/variant/${variant_id}`, { key: shop.key, body: { bitrate: 64 } })
     await shop.post()
     await shop.finish()
-    expect(asked).toHaveLength(4)
-    // What is no longer wanted is not missed.
+    expect(transcodes).toHaveLength(4)
+    // A variant that was deleted does not count as missing.
     await ok('DELETE', `/v1/variant/${variant_id}`, { key: shop.key })
     await shop.post()
     await shop.finish()
-    expect(asked).toHaveLength(4)
+    expect(transcodes).toHaveLength(4)
   })
 
-  it('makes those again whose last upload failed, though they play with what they had', async () => {
+  it('reprocesses tracks whose last upload failed, although they still play their old files', async () => {
     startTranscoder({ transcode: (job) => events(made(job)) })
     const [id] = await shop.doneTracks(1)
     await shop.post()
@@ -89,18 +89,18 @@ describe('behaviour', () => {
     expect(await shop.statuses([id!])).toEqual(['ready'])
   })
 
-  it('makes every track again when all are asked for', async () => {
-    const { transcodes: asked } = startTranscoder({ transcode: (job) => events(made(job)) })
+  it('reprocesses every track when all are requested', async () => {
+    const { transcodes } = startTranscoder({ transcode: (job) => events(made(job)) })
     await shop.doneTracks(3)
     await shop.post()
     await shop.finish()
     await shop.post({ all: true })
     await shop.finish()
-    expect(asked).toHaveLength(6)
+    expect(transcodes).toHaveLength(6)
     expect(await shop.progress()).toMatchObject({ all: true, total: 3, done: 3 })
   })
 
-  it('counts the tracks that some variant could not be made of as failed, and tries them again when asked again', async () => {
+  it('counts tracks with a missing variant as failed, and tries them again on the next request', async () => {
     const [good, bad, half] = await shop.doneTracks(3)
     const failed = [{ index: 'radio', message: 'The mp3 encoder failed.' }]
     let broken = true
@@ -121,7 +121,7 @@ describe('behaviour', () => {
     expect(await shop.statuses([good!, bad!, half!])).toEqual(['ready', 'ready', 'ready'])
   })
 
-  it('has nothing to do for tracks without a file, and counts those as failed whose file is gone', async () => {
+  it('skips tracks without a file, and counts tracks whose file is missing as failed', async () => {
     startTranscoder({ transcode: (job) => events(made(job)) })
     await aTrack(shop.key, shop.collection_id)
     await aReadyTrack(shop.key, shop.collection_id)
@@ -136,7 +136,7 @@ describe('behaviour', () => {
     expect(await shop.progress()).toMatchObject({ state: 'done', total: 0, done: 0, failed: 0 })
   })
 
-  it('lets the tracks play on', async () => {
+  it('keeps the tracks playable', async () => {
     startTranscoder({ transcode: (job) => events(made(job)) })
     const [id] = await shop.doneTracks(1)
     const { play_session_id } = await ok('POST', '/v1/play_session/track', { key: shop.key, body: { track_id: id } })
@@ -151,37 +151,38 @@ describe('behaviour', () => {
     expect((await view()).variants[0]!.path).not.toBe(before.variants[0]!.path)
   })
 
-  it('runs by itself through the real queues', async () => {
-    const asked = serveTranscoder()
+  it('completes through the real queues', async () => {
+    const jobs = serveTranscoder()
     await shop.doneTracks(3)
     await ok('POST', shop.path(), { key: shop.key })
-    await eventually(async () => asked.length > 0)
-    // Two at a time; the walk comes back every few seconds.
+    await eventually(async () => jobs.length > 0)
+    // Two at a time; the reprocess job is due again every few seconds.
     await expect.poll(async () => (await shop.progress()).state, { timeout: 25_000, interval: 100 }).toBe('done')
-    expect([asked.length, (await shop.progress()).done]).toEqual([3, 3])
+    expect([jobs.length, (await shop.progress()).done]).toEqual([3, 3])
   })
 })
 
-describe('the queue of transcodes', () => {
-  it('holds two of these at most, however many collections are processed', async () => {
+describe('the transcode queue', () => {
+  it('holds at most two reprocess transcodes, however many collections are processed', async () => {
     startTranscoder({ transcode: (job) => events(made(job)) })
     const other = (await aCollection(shop.key)).id
-    const [mine, theirs] = [await shop.doneTracks(4), await shop.doneTracks(4, other)]
+    const [own_ids, other_ids] = [await shop.doneTracks(4), await shop.doneTracks(4, other)]
     await shop.post()
     await shop.post({}, other)
     await Promise.all([shop.step(), shop.step(other), shop.step(), shop.step(other)])
     await shop.step(other)
-    const working = async () => (await shop.statuses([...mine, ...theirs])).filter((status) => status === 'processing')
-    expect(await working()).toHaveLength(2)
+    const processing = async () =>
+      (await shop.statuses([...own_ids, ...other_ids])).filter((status) => status === 'processing')
+    expect(await processing()).toHaveLength(2)
     expect(shop.transcodes).toHaveLength(2)
     await shop.work()
     await shop.step()
     await shop.step(other)
-    expect(await working()).toHaveLength(2)
+    expect(await processing()).toHaveLength(2)
     for (let turn = 0; turn < 20; turn++) {
       await shop.step()
       await shop.step(other)
-      expect((await working()).length).toBeLessThanOrEqual(2)
+      expect((await processing()).length).toBeLessThanOrEqual(2)
       await shop.work()
     }
     expect([await shop.progress(), await shop.progress(other)]).toMatchObject([
@@ -190,7 +191,7 @@ describe('the queue of transcodes', () => {
     ])
   })
 
-  it('takes a new upload at once, while a collection is processed', async () => {
+  it('accepts a new upload at once while a collection is reprocessed', async () => {
     startTranscoder({ transcode: (job) => events(made(job)) })
     await shop.doneTracks(4)
     await shop.post()
@@ -198,7 +199,7 @@ describe('the queue of transcodes', () => {
     const track = await aTrack(shop.key, shop.collection_id)
     await upload(await trackRow(track.id))
     await ok('POST', `/v1/track/${track.id}/upload_complete`, { key: shop.key, bindings: shop.bindings })
-    // Behind the two that stand there, and before all the others.
+    // Behind the two that are queued, and before all others.
     expect(shop.transcodes).toHaveLength(3)
     const { job_id } = await trackRow(track.id)
     expect(shop.transcodes[2]).toBe(job_id)
@@ -206,7 +207,7 @@ describe('the queue of transcodes', () => {
     expect(shop.transcodes).toHaveLength(3)
   })
 
-  it('does not keep a walk that has nothing to start', async () => {
+  it('does not hold back a reprocess that starts no transcodes', async () => {
     startTranscoder({ transcode: (job) => events(made(job)) })
     const other = (await aCollection(shop.key)).id
     await shop.doneTracks(4)

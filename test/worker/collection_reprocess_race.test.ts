@@ -10,17 +10,17 @@ import { seed } from './seed.ts'
 import { call, db, ok, query, refused } from './support.ts'
 import { events, made, openStream, startTranscoder } from './transcoder.ts'
 
-/** A collection's reprocess and all that happens beside it. */
+/** A collection's reprocess and concurrent changes. */
 
 let shop: Awaited<ReturnType<typeof aHeldShop>>
 beforeEach(async () => {
   shop = await aHeldShop()
 })
 
-describe('asked for again while it runs', () => {
+describe('a repeated request while it runs', () => {
   const openJobs = () => query(`select id from jobs where state = 'open' and payload ->> 'kind' = 'reprocess'`)
 
-  it('goes on, also when many ask at once', async () => {
+  it('continues the same job, even for several requests at once', async () => {
     await shop.doneTracks(3)
     const answers = await Promise.all([1, 2, 3, 4].map(() => shop.post()))
     expect(new Set(answers.map((answer) => JSON.stringify(answer))).size).toBe(1)
@@ -31,8 +31,8 @@ describe('asked for again while it runs', () => {
     expect(await shop.jobOf()).toBe(job_id)
   })
 
-  it('begins anew when the variants have changed since, and no track is left with the old ones', async () => {
-    const { transcodes: asked } = startTranscoder({ transcode: (job) => events(made(job)) })
+  it('starts over when the variants have changed, and leaves no track with the old ones', async () => {
+    const { transcodes } = startTranscoder({ transcode: (job) => events(made(job)) })
     const ids = await shop.doneTracks(4)
     await shop.define('Radio')
     await shop.post()
@@ -47,11 +47,11 @@ describe('asked for again while it runs', () => {
     await shop.finish()
     expect(await shop.progress()).toMatchObject({ total: 4, done: 4, failed: 0 })
     for (const id of ids) expect((await trackRow(id)).made_with).toHaveLength(9)
-    // Two were made before `Voice` was defined.
-    expect(asked).toHaveLength(6)
+    // Two tracks were processed before `Voice` was defined.
+    expect(transcodes).toHaveLength(6)
   })
 
-  it('begins anew when all tracks are wanted now; and one of all tracks goes on', async () => {
+  it('starts over when all tracks are requested, and a job for all tracks continues', async () => {
     await shop.doneTracks(1)
     await shop.post()
     const first = await shop.jobOf()
@@ -63,13 +63,13 @@ describe('asked for again while it runs', () => {
   })
 })
 
-describe('whatever happens meanwhile', () => {
-  it('loses and repeats nothing when a worker dies between starting tracks and writing that down', async () => {
-    const { transcodes: asked } = startTranscoder({ transcode: (job) => events(made(job)) })
+describe('concurrent changes', () => {
+  it('loses and repeats nothing when a worker dies after starting tracks but before recording it', async () => {
+    const { transcodes } = startTranscoder({ transcode: (job) => events(made(job)) })
     await shop.doneTracks(3)
     await shop.post({ all: true })
     let batches = 0
-    // Reads, starts two tracks, and dies before the fourth batch: where the walk stands.
+    // Reads, starts two tracks, and dies before the fourth batch, which records the position.
     const dying = beforeBatch(async () => {
       if (++batches === 4) throw new Error('the worker died')
     })
@@ -80,35 +80,35 @@ describe('whatever happens meanwhile', () => {
     await shop.work()
     await shop.finish()
     expect(await shop.progress()).toMatchObject({ state: 'done', done: 3, failed: 0 })
-    expect(asked).toHaveLength(3)
+    expect(transcodes).toHaveLength(3)
   })
 
-  it('waits for a track that is being processed already, and makes it again only if it needs it', async () => {
+  it('waits for a track that is already being processed, and processes it again only when needed', async () => {
     const streams = [openStream(), openStream()]
-    const { transcodes: asked } = startTranscoder({
+    const { transcodes } = startTranscoder({
       transcode: (job, times) => streams[times - 1]?.response ?? events(made(job)),
     })
     const [id] = await shop.doneTracks(1)
     const reprocess = () => ok('POST', `/v1/track/${id}/reprocess`, { key: shop.key, bindings: shop.bindings })
     for (const [at, name] of ['Before', 'Meanwhile'].entries()) {
-      // What the running job makes is what was defined when it began.
+      // The running job makes the variants that were defined when it started.
       if (at === 0) await shop.define(name)
       await reprocess()
       const running = shop.work()
-      await eventually(async () => asked.length === at + 1)
+      await eventually(async () => transcodes.length === at + 1)
       if (at === 1) await shop.define(name)
       await shop.post()
       await shop.step()
       expect(await shop.progress()).toMatchObject({ state: 'running', done: 0 })
-      streams[at]!.send(made(asked[at]!))
+      streams[at]!.send(made(transcodes[at]!))
       await running
       await shop.finish()
       expect(await shop.progress()).toMatchObject({ state: 'done', done: 1 })
-      expect(asked).toHaveLength(at === 0 ? 1 : 3)
+      expect(transcodes).toHaveLength(at === 0 ? 1 : 3)
     }
   })
 
-  it('leaves tracks that are deleted, and counts none that come later', async () => {
+  it('skips deleted tracks, and does not count tracks created later', async () => {
     startTranscoder({ transcode: (job) => events(made(job)) })
     const ids = await shop.doneTracks(4)
     await shop.post()
@@ -123,7 +123,7 @@ describe('whatever happens meanwhile', () => {
   })
 
   it('misses no track when their order changes', async () => {
-    const { transcodes: asked } = startTranscoder({ transcode: (job) => events(made(job)) })
+    const { transcodes } = startTranscoder({ transcode: (job) => events(made(job)) })
     const ids = await shop.doneTracks(5)
     await shop.post()
     await shop.step()
@@ -132,7 +132,7 @@ describe('whatever happens meanwhile', () => {
       body: { track_ids: ids.toReversed() },
     })
     await shop.finish()
-    expect([asked.length, (await shop.progress()).done]).toEqual([5, 5])
+    expect([transcodes.length, (await shop.progress()).done]).toEqual([5, 5])
   })
 
   it('ends with its collection', async () => {
@@ -147,7 +147,7 @@ describe('whatever happens meanwhile', () => {
     expect(await db.select().from(reprocesses)).toEqual([])
   })
 
-  it('is 404 when the collection is deleted in the moment in which it is asked for', async () => {
+  it('returns 404 when the collection is deleted during the request', async () => {
     const racing = beforeBatch(() => query('delete from collections where id = ?', shop.collection_id))
     const answer = await call('POST', shop.path(), { key: shop.key, bindings: racing })
     expect([answer.status, await db.select().from(reprocesses)]).toEqual([404, []])
@@ -156,12 +156,12 @@ describe('whatever happens meanwhile', () => {
 })
 
 describe('rows', () => {
-  it('that one step reads and writes are bounded, in a collection of 10,000 tracks', async () => {
+  it('read and written by one step are bounded in a collection of 10,000 tracks', async () => {
     await seed('tracks', 1, 10_000, shop, { plain: true })
     await query(`update tracks set status = 'ready'`)
-    const asking = await rowsOf(() => shop.post())
-    expect(asking.read).toBeGreaterThan(0)
-    expect(asking.read).toBeLessThan(20)
+    const started = await rowsOf(() => shop.post())
+    expect(started.read).toBeGreaterThan(0)
+    expect(started.read).toBeLessThan(20)
     let steps = 0
     while ((await shop.progress()).state === 'running') {
       const { read, written } = await rowsOf(() => shop.step())

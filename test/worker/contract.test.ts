@@ -8,7 +8,7 @@ import { cases } from './contract_cases.ts'
 import { aWorld, pathIn, type World } from './contract_world.ts'
 import { anOrganization, call, ok, query, refused, UNKNOWN_ID } from './support.ts'
 
-/** What holds for every operation of the table; what each does is told by the file of its resource. */
+/** The rules that hold for every operation of the table; the file of each resource tests what an operation does. */
 
 const table = Object.entries(operations) as [OperationName, Operation][]
 const closed = table.filter(([, { access }]) => access.length > 0)
@@ -27,16 +27,16 @@ const at = (body: unknown, path: string) =>
     .reduce((value, key) => (value as Record<string, unknown>)[key], body)
 const sorted = (keys: string[]) => keys.toSorted((a, b) => a.localeCompare(b)).join(' ')
 
-/** What leaves a world as others need it; all else has one of its own. */
+/** Operations that only read share a workspace; every other one gets its own. */
 const isHarmless = ({ method }: Operation) => method === 'get'
 const REQUEST_ID = /^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/
 
-/** What writes no event of the caller's, by why (docs/events.md). All else does. */
+/** Operations that write no event for the caller, by reason (docs/events.md). All others write one. */
 const WITHOUT_EVENT: Record<string, OperationName[]> = {
-  'settings that no receiver mirrors': ['updateOrganization', 'createVariant', 'updateVariant', 'deleteVariant'],
-  'the events go with their organization': ['deleteOrganization'],
-  'sessions come in masses': ['createPlaySession', 'createUploadSession'],
-  'a cover or a file has its event when it is there': [
+  'settings that receivers do not mirror': ['updateOrganization', 'createVariant', 'updateVariant', 'deleteVariant'],
+  'the events are deleted with their organization': ['deleteOrganization'],
+  'sessions are too frequent': ['createPlaySession', 'createUploadSession'],
+  'a cover or a file has its event once it is uploaded': [
     'createCollectionCover',
     'createTrackCover',
     'createPlaylistCover',
@@ -49,10 +49,10 @@ const WITHOUT_EVENT: Record<string, OperationName[]> = {
     'completeSessionMultipart',
     'deleteSessionMultipart',
   ],
-  'what comes of processing again has its event': ['reprocessTrack', 'reprocessCollection', 'retryFailedTracks'],
-  'a delivery tells what became of it': ['replayWebhookDelivery'],
-  // That of another one has its event in webhook.test.ts.
-  'an endpoint that is active stays so': ['resumeWebhookEndpoint', 'recoverWebhookEndpoint'],
+  'the outcome of reprocessing has its event': ['reprocessTrack', 'reprocessCollection', 'retryFailedTracks'],
+  'the delivery records its outcome': ['replayWebhookDelivery'],
+  // webhook.test.ts covers the event of an endpoint that was not active.
+  'the endpoint is already active': ['resumeWebhookEndpoint', 'recoverWebhookEndpoint'],
 }
 const withoutEvent = new Set(Object.values(WITHOUT_EVENT).flat())
 const eventsByCallers = async () => (await query('select 1 from events where actor is not null')).length
@@ -72,8 +72,8 @@ async function expectSpecified(name: OperationName, operation: Operation, world:
   expect.soft(body.api_request_id, name).toMatch(REQUEST_ID)
 }
 
-describe('every operation answers exactly the keys of the specification, and nothing that its schema does not know', () => {
-  // One test, because worlds take longest to make.
+describe('every operation returns exactly the keys of the specification, and nothing outside its schema', () => {
+  // One test, because workspaces take longest to create.
   it('that only reads', async () => {
     const world = await aWorld()
     for (const [name, operation] of table) if (isHarmless(operation)) await expectSpecified(name, operation, world)
@@ -90,7 +90,7 @@ describe.each(closed)('%s', (_, operation) => {
   const path = closedPath(operation)
   const secret = newSecret('server')
 
-  it('is 401 without a key that was given out', async () => {
+  it('returns 401 without a valid key', async () => {
     const wrongHeaders = {
       'no key': undefined,
       'an empty header': '',
@@ -99,49 +99,49 @@ describe.each(closed)('%s', (_, operation) => {
       'two tokens': `Bearer ${secret} ${secret}`,
       'nothing like a key': 'Bearer swordfish',
       'a wrong checksum': `Bearer ${secret.slice(0, -1)}${secret.endsWith('0') ? '1' : '0'}`,
-      'a well-formed key that nobody has': `Bearer ${secret}`,
+      'a well-formed, unknown key': `Bearer ${secret}`,
     }
-    for (const [what, authorization] of Object.entries(wrongHeaders)) {
+    for (const [reason, authorization] of Object.entries(wrongHeaders)) {
       const headers: Record<string, string> = authorization === undefined ? {} : { authorization }
       const answer = await call(operation.method.toUpperCase(), path, { headers, body: operation.body && {} })
-      expect([what, answer.status, answer.body.code]).toEqual([what, 401, 'unauthorized'])
+      expect([reason, answer.status, answer.body.code]).toEqual([reason, 401, 'unauthorized'])
       expect(answer.headers.get('www-authenticate')).toMatch(/^Bearer /)
     }
   })
 })
 
-// `GET /v1/limits` is open to every kind.
+// `GET /v1/limits` accepts every kind of key.
 describe.each(closed.filter(([, { access }]) => access.length < 4))('%s', (_, operation) => {
   const path = closedPath(operation)
 
-  it('is 403 with a key of a kind that it is not open to', async () => {
+  it('returns 403 for a key of a kind that it does not accept', async () => {
     const { key } = await anOrganization()
     const wrong = operation.access.includes('root') ? key : env.ROOT_KEY
     await refused(403, 'insufficient_scope', ...send(operation, path, wrong, operation.body && {}))
   })
 })
 
-it('needs no key and looks at none where it is open to all', async () => {
+it('needs no key and ignores any key when the operation is public', async () => {
   const world = await aWorld()
   for (const [name, operation] of open) {
     await ok(...send(operation, pathIn(world, operation.path), 'not a key', cases[name].body?.(world)))
   }
 })
 
-// One test, because all is refused.
-it("is 404 for an unknown, a malformed and another organization's id, and does not tell them apart", async () => {
-  const [mine, theirs] = [await aWorld(), await aWorld()]
+// One test, because every request is refused.
+it("returns the same 404 for an unknown, a malformed and another organization's id", async () => {
+  const [own, foreign] = [await aWorld(), await aWorld()]
   for (const [name, operation] of withIds) {
     for (const id of ids(operation)) {
-      // A play session's id is a secret, not a tenant's; root's are all organizations.
+      // A play session's id is a secret, not an id of a tenant; the root key may access all organizations.
       const isSecret = operation.access.length === 0 && id === 'play_session_id'
-      const everybodys = isSecret || operation.access.includes('root')
-      const strangers = everybodys ? [] : [theirs[id as keyof World]]
+      const isShared = isSecret || operation.access.includes('root')
+      const foreign_ids = isShared ? [] : [foreign[id as keyof World]]
       const answers = []
-      for (const value of [UNKNOWN_ID, 'nonsense', '%20', ...strangers]) {
-        const path = pathIn({ ...mine, [id]: value }, operation.path)
-        const asked = send(operation, path, keyFor(operation, mine), cases[name].body?.(mine))
-        const { api_request_id: _, ...body } = await refused(404, 'not_found', ...asked)
+      for (const value of [UNKNOWN_ID, 'nonsense', '%20', ...foreign_ids]) {
+        const path = pathIn({ ...own, [id]: value }, operation.path)
+        const request = send(operation, path, keyFor(operation, own), cases[name].body?.(own))
+        const { api_request_id: _, ...body } = await refused(404, 'not_found', ...request)
         answers.push(body)
       }
       expect(new Set(answers.map((answer) => JSON.stringify(answer))), `${name} ${id}`).toHaveLength(1)
@@ -154,36 +154,33 @@ it.each([
   ['createUploadSession', '/v1/upload_session', (other: World) => ({ collection_id: other.collection_id })],
   ['createPlaySession', '/v1/play_session/collection', (other: World) => ({ collection_id: other.collection_id })],
   ['createPlaySession', '/v1/play_session/track', (other: World) => ({ track_id: other.track_id })],
-])("%s at %s is 404 when its body names another organization's", async (_, path, body) => {
-  const [mine, theirs] = [await aWorld(), await aWorld()]
-  await refused(404, 'not_found', 'POST', path, { key: mine.key, body: body(theirs) })
+])("%s at %s returns 404 when its body names another organization's resource", async (_, path, body) => {
+  const [own, foreign] = [await aWorld(), await aWorld()]
+  await refused(404, 'not_found', 'POST', path, { key: own.key, body: body(foreign) })
 })
 
 describe('every path', () => {
   const shape = (path: string) => path.replace(/\{\w+\}/g, '{}')
   const paths = Map.groupBy(table, ([, { path }]) => shape(path))
 
-  it.each([...paths.keys()])(
-    '%s answers 405 to methods that it does not know, and says which it knows',
-    async (path) => {
-      // `batch` stands where a track's id does.
-      const same = [...paths].filter(([other]) => RegExp(`^${other.replaceAll('{}', '[^/]+')}$`).test(path))
-      const known = new Set(same.flatMap(([, table]) => table.map(([, { method }]) => method.toUpperCase())))
-      for (const method of ['GET', 'POST', 'PUT', 'DELETE', 'PATCH'].filter((method) => !known.has(method))) {
-        const answer = await call(method, path.replaceAll('{}', UNKNOWN_ID))
-        expect([answer.status, answer.body.code]).toEqual([405, 'method_not_allowed'])
-        expect(new Set(answer.headers.get('allow')?.split(', '))).toEqual(known)
-      }
-    },
-  )
+  it.each([...paths.keys()])('%s answers 405 to other methods, and lists those that it supports', async (path) => {
+    // `batch` also matches the path of a track's id.
+    const matching = [...paths].filter(([other]) => RegExp(`^${other.replaceAll('{}', '[^/]+')}$`).test(path))
+    const supported = new Set(matching.flatMap(([, table]) => table.map(([, { method }]) => method.toUpperCase())))
+    for (const method of ['GET', 'POST', 'PUT', 'DELETE', 'PATCH'].filter((method) => !supported.has(method))) {
+      const answer = await call(method, path.replaceAll('{}', UNKNOWN_ID))
+      expect([answer.status, answer.body.code]).toEqual([405, 'method_not_allowed'])
+      expect(new Set(answer.headers.get('allow')?.split(', '))).toEqual(supported)
+    }
+  })
 
-  it('is 404 when there is nothing at it', async () => {
+  it('returns 404 for an unknown path', async () => {
     for (const path of ['/v1', '/v1/', '/v1/nothing', '/v1/track/x/y/z', '/v2/variant', '/v1/play']) {
       await refused(404, 'not_found', 'GET', path)
     }
   })
 
-  it('lets pages of any origin call it', async () => {
+  it('allows cross-origin calls from any page', async () => {
     const preflight = await exports.default.fetch('https://tonearm.test/v1/collection', {
       method: 'OPTIONS',
       headers: { origin: 'https://shop.example', 'access-control-request-method': 'PUT' },
@@ -197,7 +194,7 @@ describe('every path', () => {
     expect(preflight.headers.get('access-control-allow-credentials')).toBeNull()
   })
 
-  it('is never cached and open to other origins, in success and in failure', async () => {
+  it('is never cached and open to other origins, on success and on failure', async () => {
     const { key } = await anOrganization()
     for (const [path, status] of [
       ['/v1/variant', 200],
@@ -212,7 +209,7 @@ describe('every path', () => {
     }
   })
 
-  it("makes up the request's id itself", async () => {
+  it('ignores a request id sent by the client', async () => {
     const { key } = await anOrganization()
     const headers = { 'x-request-id': UNKNOWN_ID }
     const [a, b] = [await ok('GET', '/v1/variant', { key, headers }), await ok('GET', '/v1/variant', { key, headers })]
@@ -228,19 +225,16 @@ describe('every path', () => {
   })
 })
 
-it('takes the scheme of the Authorization header in any case', async () => {
+it('accepts the Authorization scheme in any case', async () => {
   const { key } = await anOrganization()
   await ok('GET', '/v1/variant', { headers: { authorization: `bEARER  ${key}` } })
 })
 
-it.each(['API_RATE_LIMIT', 'PLAY_RATE_LIMIT'])(
-  'says when to come back to who calls too often for the %s',
-  async (limit) => {
-    const { key } = await anOrganization()
-    // The platform's limiter counts by the minute of the clock; here it says no at once.
-    const bindings = { ...env, [limit]: { limit: async () => ({ success: false }) } }
-    const path = limit === 'API_RATE_LIMIT' ? '/v1/variant' : `/v1/play/${UNKNOWN_ID}/${UNKNOWN_ID}`
-    const answer = await call('GET', path, { key, bindings })
-    expect([answer.status, answer.body.code, answer.headers.get('retry-after')]).toEqual([429, 'rate_limited', '60'])
-  },
-)
+it.each(['API_RATE_LIMIT', 'PLAY_RATE_LIMIT'])('sends Retry-After when the %s is exceeded', async (limit) => {
+  const { key } = await anOrganization()
+  // The platform's limiter counts per minute; here it refuses at once.
+  const bindings = { ...env, [limit]: { limit: async () => ({ success: false }) } }
+  const path = limit === 'API_RATE_LIMIT' ? '/v1/variant' : `/v1/play/${UNKNOWN_ID}/${UNKNOWN_ID}`
+  const answer = await call('GET', path, { key, bindings })
+  expect([answer.status, answer.body.code, answer.headers.get('retry-after')]).toEqual([429, 'rate_limited', '60'])
+})

@@ -23,14 +23,14 @@ import type { World } from './contract_world.ts'
 const OWN_COVER = { cover_image: 'icon small regular large', 'cover_image.small': SQUARE }
 
 interface Case {
-  /** What the path names instead of the world's own. */
+  /** Path values that replace those of the workspace. */
   names?: (world: World) => Partial<World>
   body?: (world: World) => object
-  /** The exact keys of the answer and of the objects in it, as the specification (§2, §4) lists them. */
+  /** The exact keys of the response and of its nested objects, as the specification (§2, §4) lists them. */
   keys: Record<string, string>
 }
 
-/** A good call of every operation. */
+/** A valid call of every operation. */
 export const cases: Record<OperationName, Case> = {
   createOrganization: {
     body: () => ({ name: 'Blue Note' }),

@@ -24,14 +24,14 @@ const complete = {
 }
 const giveUp = { keys: { '': `${ENVELOPE} deleted_multipart_upload`, deleted_multipart_upload: MULTIPART } }
 
-/** Uploads in parts: the same five operations of a track and within a session. */
+/** Multipart uploads: the same five operations for a track and for a track of an upload session. */
 export const multipartCases = {
   createTrackMultipart: create,
   signTrackParts: sign,
   getTrackMultipart: get,
   completeTrackMultipart: complete,
   deleteTrackMultipart: giveUp,
-  // Of a track that has no file yet.
+  // For a track that has no file yet.
   createSessionMultipart: {
     ...create,
     names: ({ waiting_track_id }: World) => ({ track_id: waiting_track_id }),

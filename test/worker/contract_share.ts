@@ -4,7 +4,7 @@ import type { World } from './contract_world.ts'
 const SHARE =
   'id slug url embed_url scope resource_id title variants is_downloadable allowed_origins expires_at has_password created_at'
 
-/** Of shares, and of the ZIP of a session. */
+/** Shares, and the ZIP download of a play session. */
 export const shareCases = {
   downloadAll: {
     keys: { '': `${ENVELOPE} play_session_id download`, download: 'variant url file_name files size' },

@@ -2,7 +2,7 @@ import { ENVELOPE } from './contract_keys.ts'
 
 const TRASHED = 'id scope title collection_id trashed_at expires_at'
 
-/** A good call of every operation of the trash (see contract_cases.ts). */
+/** A valid call of every trash operation (see contract_cases.ts). */
 export const trashCases = {
   listTrash: { keys: { '': `${ENVELOPE} count trash`, 'trash.0': TRASHED } },
   restoreTrash: { keys: { '': `${ENVELOPE} trash_id restored_trash`, restored_trash: TRASHED } },

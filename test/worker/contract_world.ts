@@ -6,7 +6,7 @@ import { aMultipart } from './parts.ts'
 import { db, ok } from './support.ts'
 import { aTestedEndpoint } from './webhooks.ts'
 
-/** One of everything that an operation's path or body can name. */
+/** A workspace with one of every resource that a path or body can name. */
 export async function aWorld() {
   const { key, organization_id, collection_id } = await aShop()
   const track_id = await aReadyTrack(key, collection_id)
@@ -49,6 +49,6 @@ export async function aWorld() {
 }
 export type World = Awaited<ReturnType<typeof aWorld>>
 
-/** Fills a path of the table with what it names. */
+/** Fills a path template with ids of the workspace. */
 export const pathIn = (world: Partial<World>, path: string) =>
   path.replace(/\{(\w+)\}/g, (_, name: string) => String(world[name as keyof World]))

@@ -35,7 +35,7 @@ const refusal = (code: 'unsupported_image' | 'image_too_large' | 'internal', ret
 async function send(body: Uint8Array | FormData, to = url) {
   const headers: HeadersInit = body instanceof FormData ? {} : { 'content-type': 'image/png' }
   const response = await exports.default.fetch(to, { method: 'POST', body, headers })
-  // oxlint-disable-next-line typescript/no-explicit-any -- tests look at answers that may be anything
+  // oxlint-disable-next-line typescript/no-explicit-any -- tests read responses of every shape
   return { status: response.status, body: (await response.json()) as any, headers: response.headers }
 }
 const collection = async () => (await ok('GET', `/v1/collection/${shop.collection_id}`, { key: shop.key })).collection
@@ -52,8 +52,8 @@ const grant = () => ({
   organization_id: shop.organization_id,
 })
 
-describe('behaviour', () => {
-  it('is uploaded with a POST to a URL of the service that lasts an hour', async () => {
+describe('behavior', () => {
+  it('is uploaded with a POST to a URL of the service that is valid for an hour', async () => {
     const { track_cover_upload, track } = await ok('POST', '/v1/track', {
       key: shop.key,
       body: { collection_id: shop.collection_id, file_name: 'a.mp3' },
@@ -64,7 +64,7 @@ describe('behaviour', () => {
     expect(again.track_cover_upload.upload_url).toMatch(/^https:\/\/tonearm\.test\/v1\/cover_upload\/[\w.-]+$/)
   })
 
-  it('becomes the squares and the palette of its collection, and the upload is not kept', async () => {
+  it('becomes the squares and the palette of its collection, and the upload is deleted', async () => {
     const { covers } = startTranscoder({ cover: cut })
     const { status, body, headers } = await send(PNG)
     expect([status, body]).toEqual([
@@ -79,13 +79,13 @@ describe('behaviour', () => {
     expect(await storedFiles('uploads/')).toEqual([])
   })
 
-  it('may be sent as the field "file" of a form', async () => {
+  it('can be sent as the field "file" of a form', async () => {
     startTranscoder({ cover: cut })
     expect((await send(form('file', new Blob([PNG])))).status).toBe(200)
     expect((await collection()).image_colors).toEqual(PALETTE)
   })
 
-  it('may be of a track', async () => {
+  it('can belong to a track', async () => {
     startTranscoder({ cover: cut })
     const { id } = await aTrack(shop.key, shop.collection_id)
     const { track_cover_upload } = await ok('POST', `/v1/track/${id}/cover`, { key: shop.key })
@@ -95,14 +95,14 @@ describe('behaviour', () => {
   })
 
   it.each(['\xff\xd8\xff\xe0', 'GIF89a', 'GIF87a', 'RIFF\0\0\0\0WEBP', '\0\0\0\x20ftypavif'])(
-    'may begin with %j',
+    'can start with %j',
     async (head) => {
       startTranscoder({ cover: cut })
       expect((await send(image(head))).status).toBe(200)
     },
   )
 
-  it('replaces the one before, whose files are purged when no page shows them any more', async () => {
+  it('replaces the previous one, whose files are purged once no page shows them', async () => {
     startTranscoder({ cover: cut })
     await send(PNG)
     const before = (await db.select().from(collections).get())!.cover_path!
@@ -118,7 +118,7 @@ describe('behaviour', () => {
     expect(await storedFiles(before)).toEqual([])
   })
 
-  it('is cut later when the transcoder is not to be reached now', async () => {
+  it('is cut later when the transcoder is unreachable', async () => {
     const { status, body } = await send(PNG)
     expect([status, body.status]).toEqual([202, 'processing'])
     expect((await collection()).image_colors).toEqual([])
@@ -129,7 +129,7 @@ describe('behaviour', () => {
     expect((await jobRow(job!.id)).state).toBe('done')
   })
 
-  it('yields to a newer one that was cut before it', async () => {
+  it('does not replace a newer one that was cut first', async () => {
     await send(PNG)
     const [late] = await db.select().from(jobs)
     startTranscoder({ cover: cut })
@@ -141,12 +141,12 @@ describe('behaviour', () => {
     await eventually(async () => (await db.select().from(jobs).where(due)).length === 0)
   })
 
-  it('stays when two workers cut it at once', async () => {
+  it('survives when two workers cut it at once', async () => {
     await send(PNG)
     const [job] = await db.select().from(jobs)
     const { covers } = startTranscoder({
       cover: async (_, call) => {
-        // The first worker is so slow that its lease ends.
+        // The first worker is so slow that its lease expires.
         if (call === 1) {
           await db.update(jobs).set({ lease_until: 0 })
           await deliver('task', { job_id: job!.id })
@@ -158,7 +158,7 @@ describe('behaviour', () => {
     expect(covers).toHaveLength(2)
     const { cover_path } = (await db.select().from(collections).get())!
     const purges = (await db.select().from(jobs)).filter(({ payload }) => payload.kind === 'purge')
-    // Of the image alone, should it still be there.
+    // Purges only the uploaded image, in case it is still stored.
     expect(purges.map(({ payload }) => payload)).toMatchObject([{ prefixes: [], paths: [expect.any(String)] }])
     expect(cover_path).toMatch(/^media/)
   })
@@ -171,7 +171,7 @@ describe('errors', () => {
   }
   const withToken = (token: string) => `https://tonearm.test/v1/cover_upload/${token}`
 
-  it('is 403 with a URL that was changed', async () => {
+  it('returns 403 for a URL that was changed', async () => {
     const [head, payload, signature] = url.split('/').at(-1)!.split('.') as [string, string, string]
     const other = btoa(JSON.stringify({ aud: 'cover_upload', ...grant(), owner_id: 'x', exp: 9e9 })).replace(/=+$/, '')
     const none = btoa('{"alg":"none","typ":"JWT"}').replace(/=+$/, '')
@@ -180,7 +180,7 @@ describe('errors', () => {
     }
   })
 
-  it('is 403 with a URL that another secret signed, or that is for something else', async () => {
+  it('returns 403 for a URL that was signed with another secret or for another purpose', async () => {
     const exp = Math.floor(Date.now() / 1000) + 60
     const foreign = await sign({ aud: 'cover_upload', ...grant(), exp }, 'another secret', 'HS256')
     const otherUse = await sign({ aud: 'session', ...grant(), exp }, env.SIGNING_SECRET, 'HS256')
@@ -190,12 +190,12 @@ describe('errors', () => {
     }
   })
 
-  it('is 403 with a URL that has expired', async () => {
+  it('returns 403 for an expired URL', async () => {
     const token = await signCoverGrant(env, grant(), Date.now() - 1000)
     expect(await refused(withToken(token))).toEqual([403, 'upload_link_expired'])
   })
 
-  it('is 400 for a form without the field "file", or with text in it', async () => {
+  it('returns 400 for a form without the field "file", or with text in it', async () => {
     for (const data of [form('image', new Blob([PNG])), form('file', 'text')]) {
       const { status, body } = await send(data)
       expect([status, body.code, body.errors[0].path]).toEqual([400, 'invalid_request', 'file'])
@@ -203,7 +203,7 @@ describe('errors', () => {
   })
 
   it.each(['', '<svg xmlns="http://www.w3.org/2000/svg"/>', '%PDF-1.7', 'RIFF\0\0\0\0WAVE', 'xx\xff\xd8\xff'])(
-    'is 400 for %j, whatever its type says',
+    'returns 400 for %j, whatever its content type',
     async (head) => {
       const { status, body } = await send(image(head, head.length))
       expect([status, body.code]).toEqual([400, 'unsupported_image'])
@@ -211,14 +211,14 @@ describe('errors', () => {
     },
   )
 
-  it('is 413 for more than 10 MB', async () => {
+  it('returns 413 for more than 10 MB', async () => {
     for (const size of [10_000_001, 10_200_000]) {
       const { status, body } = await send(image('\x89PNG\r\n\x1a\n', size))
       expect([status, body.code]).toEqual([413, 'image_too_large'])
     }
   })
 
-  it('is 404 when its owner was deleted, and nothing is kept', async () => {
+  it('returns 404 when its owner was deleted, and stores nothing', async () => {
     await ok('DELETE', `/v1/collection/${shop.collection_id}`, { key: shop.key })
     expect(await refused(url)).toEqual([404, 'not_found'])
     expect(await storedFiles()).toEqual([])
@@ -237,7 +237,7 @@ describe('errors', () => {
     await eventually(async () => (await storedFiles()).length === 0)
   })
 
-  it('is 400 when the transcoder cannot read it, and an embedded cover may still come', async () => {
+  it('returns 400 when the transcoder cannot read it, and an embedded cover remains possible', async () => {
     startTranscoder({ cover: () => refusal('unsupported_image') })
     const { id } = await aTrack(shop.key, shop.collection_id)
     const { track_cover_upload } = await ok('POST', `/v1/track/${id}/cover`, { key: shop.key })
@@ -246,25 +246,25 @@ describe('errors', () => {
     expect(await storedFiles('uploads/')).toEqual([])
   })
 
-  it('is 413 when it has too many pixels, as when it has too many bytes', async () => {
+  it('returns 413 when it has too many pixels, as for too many bytes', async () => {
     startTranscoder({ cover: () => refusal('image_too_large') })
     expect(await refused(url)).toEqual([413, 'image_too_large'])
   })
 
-  it('is tried again after a passing fault, and 503 after one that is not', async () => {
+  it('is retried after a transient fault, and returns 503 after a permanent one', async () => {
     startTranscoder({ cover: () => refusal('internal', true) })
     expect((await send(PNG)).status).toBe(202)
     startTranscoder({ cover: () => refusal('internal') })
     expect(await refused(url)).toEqual([503, 'unavailable'])
   })
 
-  it('is 404 by GET', async () => {
+  it('returns 404 for GET', async () => {
     expect((await call('GET', new URL(url).pathname)).status).toBe(404)
   })
 })
 
 describe('the cover of a collection and of a playlist', () => {
-  it('is the neutral picture until there is one, then signed links to its squares', async () => {
+  it('is the neutral picture until one is uploaded, then signed links to its squares', async () => {
     const { key, collection_id } = shop
     const { playlist_id } = await ok('POST', '/v1/playlist', { key, body: { title: 'Mix' } })
     for (const path of [`/v1/collection/${collection_id}/cover`, `/v1/playlist/${playlist_id}/cover`] as const) {
@@ -278,8 +278,8 @@ describe('the cover of a collection and of a playlist', () => {
       ['small', 200],
       ['regular', 400],
     ] as const) {
-      const { url, ...rest } = cover_image[type]
-      expect(rest).toEqual({ type, width: size, height: size })
+      const { url, ...square } = cover_image[type]
+      expect(square).toEqual({ type, width: size, height: size })
       expect(await isSignedFor('GET', url)).toBe(true)
       expect(url).toContain(`covers/here/${type}.jpg`)
     }

@@ -8,7 +8,7 @@ import { isSignedFor, signedParts } from './signature.ts'
 import { db, ok, query } from './support.ts'
 import { error, events, made, openStream, result, startTranscoder } from './transcoder.ts'
 
-/** When an early file is asked for and written down, and when not. */
+/** When an early file is requested and recorded, and when not. */
 
 let work: Awaited<ReturnType<typeof aLongTrack>>
 beforeEach(async () => {
@@ -20,7 +20,7 @@ afterEach(async () => {
 })
 
 describe('a job', () => {
-  it('asks for an early file of sources of five minutes and more', async () => {
+  it('requests an early file for sources of five minutes and more', async () => {
     const { transcodes } = startTranscoder({ transcode: () => events(result()) })
     await work.run()
     const { url, from_duration } = transcodes[0]!.early!
@@ -28,7 +28,7 @@ describe('a job', () => {
     expect(await isSignedFor('PUT', url)).toBe(true)
   })
 
-  it('asks for none when the track plays already', async () => {
+  it('requests none when the track already plays', async () => {
     const { transcodes } = startTranscoder({ transcode: (job) => events(made(job)) })
     await work.run()
     await ok('POST', `/v1/track/${work.track_id}/reprocess`, { key: work.key })
@@ -36,7 +36,7 @@ describe('a job', () => {
     expect(transcodes.map((job) => job.early === null)).toEqual([false, true])
   })
 
-  it('asks again when it begins anew after a fault, because an early file is not enough', async () => {
+  it('requests one again when it restarts after a fault, because an early file is not enough', async () => {
     const transcodes = await work.startEarly()
     await work.end()
     const again = startTranscoder({ transcode: () => events(result()) })
@@ -47,7 +47,7 @@ describe('a job', () => {
   })
 })
 
-describe('an early file is not written', () => {
+describe('an early file is not recorded', () => {
   it('for a track that has its files', async () => {
     startTranscoder({ transcode: (job) => events(made(job)) })
     await work.run()
@@ -78,7 +78,7 @@ describe('an early file is not written', () => {
   })
 })
 
-it('of an upload that is replaced while it is processed plays until the new one has a file', async () => {
+it('an early file of a replaced upload plays until the new upload has a file', async () => {
   await work.startEarly()
   const old = `${work.base}/early`
   const { key, track_id } = work
@@ -96,7 +96,7 @@ it('of an upload that is replaced while it is processed plays until the new one 
   await eventually(async () => (await work.view()).body.variants[0]!.path !== old)
   expect((await work.view()).body.track).toMatchObject({ duration: 60, is_preliminary: true })
   expect(await work.rows()).toHaveLength(1)
-  // The old job's end is none of the track's business.
+  // The end of the old job does not change the track.
   await work.end(error('no_audio', 'No audio'))
   const later = await query<{ paths: string }>(
     `select payload ->> '$.paths' as paths from jobs where payload ->> 'kind' = 'purge' and lease_until > ?`,
@@ -109,11 +109,11 @@ it('of an upload that is replaced while it is processed plays until the new one 
   expect((await work.read()).status).toBe('failed')
 })
 
-it('of an upload that is replaced plays on when its job succeeds after all', async () => {
-  const [asked] = await work.startEarly()
+it('an early file of a replaced upload keeps playing when its job succeeds after all', async () => {
+  const [job] = await work.startEarly()
   const old = `${work.base}/early`
   await db.update(tracks).set({ job_id: 'newer' })
-  await work.end(made(asked!))
+  await work.end(made(job!))
   expect((await work.view()).body.variants[0]!.path).toBe(old)
   expect(await storedFiles(old)).toEqual([old])
   const purges = await query<{ paths: string; at: number }>(
@@ -125,7 +125,7 @@ it('of an upload that is replaced plays on when its job succeeds after all', asy
   expect(paths).not.toContain(old)
 })
 
-it('belongs to a track that is deleted like its other files', async () => {
+it("an early file of a deleted track is deleted with the track's other files", async () => {
   await work.startEarly()
   await ok('DELETE', `/v1/track/${work.track_id}`, { key: work.key })
   await eventually(async () => (await storedFiles()).length === 0)

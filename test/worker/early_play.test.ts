@@ -6,7 +6,7 @@ import { isSignedFor } from './signature.ts'
 import { ok, query, refused } from './support.ts'
 import { error, events, result, startTranscoder } from './transcoder.ts'
 
-/** Long files play before they are done: what listeners see of a track's early file. */
+/** Long files play before processing ends: the listener's view of a track's early file. */
 
 let work: Awaited<ReturnType<typeof aLongTrack>>
 beforeEach(async () => {
@@ -20,7 +20,7 @@ afterEach(async () => {
 const names = (body: { variants: { variant: { index: string } }[] }) => body.variants.map((v) => v.variant.index)
 
 describe('an early file', () => {
-  it('plays at once, and the view says that it is preliminary', async () => {
+  it('plays at once, and the view marks it as preliminary', async () => {
     await work.startEarly()
     const { status, body } = await work.view()
     expect(status).toBe(200)
@@ -40,7 +40,7 @@ describe('an early file', () => {
     })
   })
 
-  it('gives way to the variants in one step, and stays as long as a URL to it lives', async () => {
+  it('is replaced by the variants in one step, and stays while a URL to it is valid', async () => {
     await work.startEarly()
     const { play_session_id } = await work.session()
     await work.end(result())
@@ -56,7 +56,7 @@ describe('an early file', () => {
     await eventually(async () => (await storedFiles('media/')).length === 0)
   })
 
-  it('that is a variant in its final form plays under its name, and becomes that variant', async () => {
+  it('that is a final variant plays under its name, and becomes that variant', async () => {
     await work.startEarly(early({ index: 'lossless', bitrate: 900 }))
     expect(names((await work.view(['aac-160', 'lossless'])).body)).toEqual(['lossless'])
     expect((await work.view(['lossless'])).body.track.is_preliminary).toBe(true)
@@ -73,21 +73,21 @@ describe('an early file', () => {
   })
 
   it.each([
-    ['of the usual variants', undefined, 1411, true],
-    ['of lossless ones', ['lossless'], 1411, true],
-    ['of the upload', ['original'], 1411, true],
-    ['of better ones', ['aac-160', 'mp3-128'], 128, true],
-    ['of equal ones', ['mp3-128'], 128, true],
-    ['of worse ones', ['mp3-128', 'opus-96'], 129, false],
-    ['of previews', ['preview'], 32, false],
-    ['of data', ['waveform', 'analysis'], 32, false],
-    ['of an own variant', ['radio'], 320, true],
-    ['of a worse own one', ['radio', 'aac-160'], 321, false],
-    ['of an own mono one', ['mono'], 64, false],
-    ['of an own mono FLAC', ['mono-flac'], 64, false],
-    ['of an own preview', ['teaser'], 64, false],
-    ['of an own FLAC', ['flac'], 1411, true],
-  ])('in a session %s, %j, at %i kbit/s: %j', async (_, variants, bitrate, plays) => {
+    ['with the usual variants', undefined, 1411, true],
+    ['with lossless ones', ['lossless'], 1411, true],
+    ['with the upload', ['original'], 1411, true],
+    ['with better ones', ['aac-160', 'mp3-128'], 128, true],
+    ['with equal ones', ['mp3-128'], 128, true],
+    ['with worse ones', ['mp3-128', 'opus-96'], 129, false],
+    ['with previews', ['preview'], 32, false],
+    ['with data', ['waveform', 'analysis'], 32, false],
+    ['with a custom variant', ['radio'], 320, true],
+    ['with a worse custom one', ['radio', 'aac-160'], 321, false],
+    ['with a custom mono variant', ['mono'], 64, false],
+    ['with a custom mono FLAC', ['mono-flac'], 64, false],
+    ['with a custom preview', ['teaser'], 64, false],
+    ['with a custom FLAC', ['flac'], 1411, true],
+  ])('in a session %s, %j, at %i kbit/s plays: %j', async (_, variants, bitrate, plays) => {
     for (const body of [
       { name: 'Radio', codec: 'mp3', bitrate: 320 },
       { name: 'Mono', codec: 'mp3', bitrate: 320, channels: 1 },
@@ -104,7 +104,7 @@ describe('an early file', () => {
     if (!plays) expect(body.code).toBe('track_not_ready')
   })
 
-  it('is passed over by sessions that may not play it, and the next track comes first', async () => {
+  it('is skipped by sessions that may not play it, and the next track comes first', async () => {
     await work.startEarly()
     const next = await aReadyTrack(work.key, work.collection_id)
     const body = { collection_id: work.collection_id, variants: ['preview'] }
@@ -115,7 +115,7 @@ describe('an early file', () => {
     expect(all.first_track!.track_id).toBe(work.track_id)
   })
 
-  it.each([early(), early({ index: 'lossless' })])('is no download: %j', async (event) => {
+  it.each([early(), early({ index: 'lossless' })])('cannot be downloaded: %j', async (event) => {
     await work.startEarly(event)
     const { play_session_id } = await work.session({ is_downloadable: true })
     for (const index of ['early', 'lossless', 'aac-160']) {
@@ -124,14 +124,14 @@ describe('an early file', () => {
     }
   })
 
-  it('is 404 as a download of a track that is done', async () => {
+  it('returns 404 as a download of a processed track', async () => {
     await work.startEarly()
     await work.end(result())
     const { play_session_id } = await work.session({ is_downloadable: true })
     await refused(404, 'not_found', 'GET', `/v1/play/${play_session_id}/${work.track_id}/early/download`)
   })
 
-  it('is told of again to a consumer that re-attaches, and that changes nothing', async () => {
+  it('is reported again to a consumer that re-attaches, without any change', async () => {
     await work.startEarly()
     await work.end(early())
     startTranscoder({ transcode: () => events(early(), early(), { type: 'ping' }) })
@@ -143,7 +143,7 @@ describe('an early file', () => {
     expect((await work.view()).status).toBe(200)
   })
 
-  it('goes when the job fails: nothing is to follow it', async () => {
+  it('is removed when the job fails, because no variant will follow it', async () => {
     await work.startEarly()
     const { play_session_id } = await work.session()
     await work.end(error('decode_failed', 'The audio is damaged'))
@@ -160,7 +160,7 @@ describe('an early file', () => {
     await eventually(async () => (await storedFiles('media/')).length === 0)
   })
 
-  it('plays on through the tolerant pass', async () => {
+  it('keeps playing through the tolerant pass', async () => {
     await work.startEarly()
     work.stream.send({ type: 'fallback', reason: 'decoding failed' })
     await eventually(async () => (await work.read()).status === 'fallback_processing')

@@ -8,7 +8,7 @@ import { aReadyTrack, aShop } from './fixtures.ts'
 import { isSignedFor } from './signature.ts'
 import { db, ok, UNKNOWN_ID } from './support.ts'
 
-/** `GET /embed/{play_session_id}`, the page for frames. What it looks and sounds like is judged in test/e2e/embed.test.ts. */
+/** `GET /embed/{play_session_id}`, the page for frames. test/e2e/embed.test.ts checks its look and sound. */
 
 let key: string
 let collection_id: string
@@ -29,7 +29,7 @@ const end = (id: string, expires_at: number) =>
   db.update(playSessions).set({ expires_at }).where(eq(playSessions.id, id))
 
 describe('the embed page', () => {
-  it('has a player for the session, the title of what it plays, and leads to its oEmbed description', async () => {
+  it('has a player for the session, its title, and a link to its oEmbed description', async () => {
     const id = await session('collection', { collection_id })
     const { status, headers, text } = await open(id)
     expect([status, headers.get('content-type')]).toEqual([200, 'text/html; charset=utf-8'])
@@ -40,7 +40,7 @@ describe('the embed page', () => {
     expect(described.title).toBe('Kind of Blue')
   })
 
-  it('may be framed by any page, runs scripts of its own origin only, and tells nobody its address', async () => {
+  it('can be framed by any page, runs scripts of its own origin only, and sends no referrer', async () => {
     const { headers, text } = await open(await session('track', { track_id }))
     expect(headers.get('x-frame-options')).toBeNull()
     const policy = new Map(
@@ -59,7 +59,7 @@ describe('the embed page', () => {
     expect(headers.get('cache-control')).toBe('no-store')
   })
 
-  it('shows what users typed as text', async () => {
+  it('escapes text that users typed', async () => {
     const { text } = await open(await session('track', { track_id }))
     expect(text).toContain('<title>So &quot;What&quot; &lt;b&gt;&amp;</title>')
     expect(text).not.toContain('<b>')
@@ -68,7 +68,7 @@ describe('the embed page', () => {
     expect((await open(await session('track', { track_id }))).text).toContain(`content="${escaped}"`)
   })
 
-  it('is a card where its link is shared, in the words of its scope and with the cover when there is one', async () => {
+  it('has link preview tags in the terms of its scope, with the cover if one exists', async () => {
     const cards = async (id: string) => {
       const { text } = await open(id)
       const all = text.matchAll(/<meta (?:property|name)="((?:og|twitter):[^"]+)" content="([^"]*)" *\/>/g)
@@ -99,7 +99,7 @@ describe('the embed page', () => {
     })
   })
 
-  it('takes layout, theme and accent from its address, and nothing else', async () => {
+  it('takes layout, theme and accent from its URL, and nothing else', async () => {
     const id = await session('track', { track_id })
     const { text } = await open(`${id}?layout=compact&theme=dark&accent=%23C0FFEE&api-key=x&start=%22%3E`)
     expect(text).toMatch(/<tonearm-player[^>]* layout="compact" theme="dark" accent="#C0FFEE" *>/)
@@ -107,7 +107,7 @@ describe('the embed page', () => {
     expect((await open(`${id}?layout=huge&accent=red%22onload=&theme=`)).text).not.toMatch(/layout=|accent=|onload/)
   })
 
-  it('is a friendly page with 410 when the session has ended, and with 404 when there is none', async () => {
+  it('is a friendly page with 410 for an expired session, and with 404 for an unknown one', async () => {
     const id = await session('collection', { collection_id })
     await end(id, Date.now() - 1000)
     const ended = await open(id)
@@ -121,7 +121,7 @@ describe('the embed page', () => {
     }
   })
 
-  it('is 404 when what the session played was deleted', async () => {
+  it('returns 404 when the resource of the session was deleted', async () => {
     const shop = await aShop()
     const body = { collection_id: shop.collection_id }
     const { play_session_id } = await ok('POST', '/v1/play_session/collection', { key: shop.key, body })

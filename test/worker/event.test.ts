@@ -9,10 +9,10 @@ import { shopWithEvents, dataOf, eventsOf, sendCover, typesOf } from './shop_wit
 import { ok, query, refused } from './support.ts'
 import { error, events, made, startTranscoder } from './transcoder.ts'
 
-/** What happened is told once, with who did it (docs/decisions/0056). */
+/** Each change is recorded as one event, with its actor (docs/decisions/0056). */
 
 const typesIn = (text: string) => text.trim().split(/\s+/)
-/** The types of the events of what each test does. */
+/** The event types that each test records. */
 const EXPECTED = {
   life: typesIn('track.created track.uploaded track.playable cover.ready track.ready'),
   processed: typesIn('track.ready track.incomplete track.incomplete'),
@@ -33,7 +33,7 @@ const EXPECTED = {
 afterEach(() => void vi.useRealTimers())
 
 describe('a track', () => {
-  it('is told of from its creation to its end: each step once, in order, with who did it', async () => {
+  it('records each step from its creation to its deletion once, in order, with the actor', async () => {
     const shop = await shopWithEvents()
     const { key, actor, api } = shop
     let track_id = ''
@@ -44,13 +44,13 @@ describe('a track', () => {
     expect(typesOf(life)).toEqual(EXPECTED.life)
     expect(life.map((event) => event.actor)).toEqual([actor, null, null, null, null])
     expect(new Set(life.map(({ subject }) => subject))).toEqual(new Set([`track:${track_id}`]))
-    const facts = { track_id, collection_id: shop.collection_id, organization_index: 'a-17' }
+    const common = { track_id, collection_id: shop.collection_id, organization_index: 'a-17' }
     expect(life.map(({ data }) => data)).toEqual([
-      { ...facts, status: 'initializing', is_restored: false },
-      { ...facts, status: 'processing', size: 10 },
-      { ...facts, status: 'processing', duration: 3600.123, variant: 'early' },
+      { ...common, status: 'initializing', is_restored: false },
+      { ...common, status: 'processing', size: 10 },
+      { ...common, status: 'processing', duration: 3600.123, variant: 'early' },
       { scope: 'track', resource_id: track_id, organization_index: 'a-17' },
-      { ...facts, status: 'ready', duration: 12.5 },
+      { ...common, status: 'ready', duration: 12.5 },
     ])
     const numbers = life.map(({ seq }) => seq)
     expect(numbers).toEqual(numbers.toSorted((a, b) => a - b))
@@ -111,15 +111,15 @@ describe('a track', () => {
     })
     expect(typesOf(ended)).toEqual(EXPECTED.ended)
     expect(ended.map(({ data }) => data)).toMatchObject([
-      { ...facts, is_trashed: true },
-      { ...facts, is_restored: true },
-      { ...facts, is_trashed: true },
-      { ...facts, status: 'ready', is_trashed: false },
+      { ...common, is_trashed: true },
+      { ...common, is_restored: true },
+      { ...common, is_trashed: true },
+      { ...common, status: 'ready', is_trashed: false },
     ])
     expect(new Set(ended.map((event) => event.actor))).toEqual(new Set([actor]))
   })
 
-  it('is told of when nothing came of it', async () => {
+  it('records a failure of processing and an expired upload', async () => {
     const shop = await shopWithEvents()
     shop.answers(() => [error('no_audio', 'No audio')])
     const failed = await shop.during(async () => uploadAndProcess(shop.key, await shop.track(), 'failed'))
@@ -137,7 +137,7 @@ describe('a track', () => {
   })
 })
 
-it('tells of collections: with their covers, their order, their reprocess and the end of their tracks', async () => {
+it('records collections: their covers, their order, their reprocess and the deletion of their tracks', async () => {
   const shop = await shopWithEvents()
   const { api, actor } = shop
   const ids = [await shop.ready(), await shop.ready()]
@@ -161,44 +161,44 @@ it('tells of collections: with their covers, their order, their reprocess and th
   expect(typesOf(list)).toEqual(EXPECTED.collection)
   expect(list.map((event) => event.actor)).toEqual([actor, actor, null, null, actor, actor, actor])
   expect(new Set(list.map(({ subject }) => subject))).toEqual(new Set([`collection:${collection_id}`]))
-  const facts = { collection_id, organization_index: 'k' }
+  const common = { collection_id, organization_index: 'k' }
   expect(list.map(({ data }) => data)).toEqual([
-    { ...facts, is_restored: false },
-    { ...facts, changed: ['title'] },
+    { ...common, is_restored: false },
+    { ...common, changed: ['title'] },
     { scope: 'collection', resource_id: collection_id, organization_index: 'k' },
     { scope: 'collection', resource_id: collection_id, organization_index: 'k', error: 'unsupported_image' },
-    { ...facts, is_trashed: true },
-    { ...facts, is_restored: true },
-    { ...facts, is_trashed: false },
+    { ...common, is_trashed: true },
+    { ...common, is_restored: true },
+    { ...common, is_trashed: false },
   ])
 
   startTranscoder({ transcode: (job) => events(made(job)) })
-  const own = `collection/${shop.collection_id}`
-  const rest = await shop.during(async () => {
-    await api('PUT', `${own}/track/order`, { track_ids: ids.toReversed() })
-    await api('POST', `${own}/reprocess`, { all: true })
-    const isDone = async () => (await api('GET', `${own}/reprocess`)).reprocess.state === 'done'
+  const path = `collection/${shop.collection_id}`
+  const changes = await shop.during(async () => {
+    await api('PUT', `${path}/track/order`, { track_ids: ids.toReversed() })
+    await api('POST', `${path}/reprocess`, { all: true })
+    const isDone = async () => (await api('GET', `${path}/reprocess`)).reprocess.state === 'done'
     await eventually(async () => (await runSweep(), isDone()))
-    await api('DELETE', `${own}?trash=true`)
+    await api('DELETE', `${path}?trash=true`)
     await api('DELETE', `trash/${shop.collection_id}`)
     await eventually(async () => (await query('select 1 from tracks')).length === 0)
   })
-  const ready = typesOf(rest).filter((type) => type === 'track.ready')
+  const ready = typesOf(changes).filter((type) => type === 'track.ready')
   expect(ready).toHaveLength(2)
-  expect(typesOf(rest).filter((type) => type !== 'track.ready')).toEqual(EXPECTED.reprocess)
-  expect(dataOf(rest, 'collection.reprocess.finished')).toEqual({
+  expect(typesOf(changes).filter((type) => type !== 'track.ready')).toEqual(EXPECTED.reprocess)
+  expect(dataOf(changes, 'collection.reprocess.finished')).toEqual({
     collection_id: shop.collection_id,
     total: 2,
     done: 2,
     failed: 0,
   })
-  expect(dataOf(rest, 'collection.updated')).toMatchObject({ changed: ['order'] })
-  // Behind the call, by the one who made it.
-  expect(new Set(rest.slice(-2).map((event) => event.actor))).toEqual(new Set([actor]))
-  expect(new Set(rest.slice(-2).map(({ subject }) => subject))).toEqual(new Set(ids.map((id) => `track:${id}`)))
+  expect(dataOf(changes, 'collection.updated')).toMatchObject({ changed: ['order'] })
+  // Deleted after the call ended, with its caller as the actor.
+  expect(new Set(changes.slice(-2).map((event) => event.actor))).toEqual(new Set([actor]))
+  expect(new Set(changes.slice(-2).map(({ subject }) => subject))).toEqual(new Set(ids.map((id) => `track:${id}`)))
 })
 
-it('tells of playlists, also when their tracks go and come back', async () => {
+it('records playlists, including changes by trashed and restored tracks', async () => {
   const shop = await shopWithEvents()
   const { api, key, actor } = shop
   const track_id = await shop.track()
@@ -231,7 +231,7 @@ it('tells of playlists, also when their tracks go and come back', async () => {
   expect(new Set(list.map((event) => event.actor))).toEqual(new Set([actor]))
 })
 
-it('tells of shares, and nothing that opens them', async () => {
+it('records shares, without their slugs and passwords', async () => {
   const shop = await shopWithEvents()
   const { api, key, actor, collection_id } = shop
   let share_id = ''
@@ -251,7 +251,7 @@ it('tells of shares, and nothing that opens them', async () => {
   expect(JSON.stringify(list)).not.toMatch(/blue|so what/i)
 })
 
-it('tells of keys: who has made, changed, rotated and revoked them', async () => {
+it('records who created, changed, rotated and revoked a key', async () => {
   const shop = await shopWithEvents()
   const { api, key, actor } = shop
   const [first] = await eventsOf(key)
@@ -262,9 +262,9 @@ it('tells of keys: who has made, changed, rotated and revoked them', async () =>
     await api('PUT', `api_key/${api_key_id}`, { is_downloadable: true })
     await api('POST', `api_key/${api_key_id}/rotate`, { grace_seconds: 0 })
     await api('DELETE', `api_key/${api_key_id}`)
-    const own = `/v1/api_key/${actor.split(':')[1]}`
-    await refused(409, 'last_server_key', 'DELETE', own, { key })
-    await refused(409, 'last_server_key', 'PUT', own, { key, body: { expires_at: '2099-01-01T00:00:00Z' } })
+    const own_path = `/v1/api_key/${actor.split(':')[1]}`
+    await refused(409, 'last_server_key', 'DELETE', own_path, { key })
+    await refused(409, 'last_server_key', 'PUT', own_path, { key, body: { expires_at: '2099-01-01T00:00:00Z' } })
   })
   expect(typesOf(list)).toEqual(EXPECTED.key)
   const common = { actor, subject: `api_key:${api_key_id}`, data: { api_key_id, type: 'player' } }
@@ -272,7 +272,7 @@ it('tells of keys: who has made, changed, rotated and revoked them', async () =>
   expect(JSON.stringify(list)).not.toContain('Web')
 })
 
-it('expects every type in these tests, but those of webhooks', () => {
+it('covers every event type in these tests, except those of webhooks', () => {
   const types = EVENT_TYPES.filter((type) => !type.startsWith('webhook'))
   expect(new Set(Object.values(EXPECTED).flat())).toEqual(new Set(types))
 })

@@ -12,25 +12,25 @@ import { shopWithEvents, eventsOf, typesOf } from './shop_with_events.ts'
 import { anOrganization, aWaitingTrack, ok, query, refused, wrongFields } from './support.ts'
 import { made } from './transcoder.ts'
 
-/** The feed of what happened, how long it is kept, and what it costs (docs/decisions/0056). */
+/** The event feed, its retention, and its cost (docs/decisions/0056). */
 
 const DAY = 24 * 3600_000
 afterEach(() => void vi.useRealTimers())
 
 describe('the feed', () => {
-  it('is read page by page, by type and subject, and is one’s own', async () => {
+  it('is read page by page, filtered by type and subject, and contains only the caller’s events', async () => {
     const shop = await aShop()
     await seedEvents(1, 5, shop)
     const all = await eventsOf(shop.key)
     expect(all).toHaveLength(7)
-    const walked: TonearmEvent[] = []
+    const paged: TonearmEvent[] = []
     for (let after = 0, has_more = true; has_more;) {
       const page = await ok('GET', `/v1/event?limit=3&after=${after}`, { key: shop.key })
       expect(page.events.length).toBeGreaterThan(0)
-      walked.push(...page.events)
+      paged.push(...page.events)
       ;({ after, has_more } = page)
     }
-    expect(walked).toEqual(all)
+    expect(paged).toEqual(all)
     const filtered = async (filter: string) => (await eventsOf(shop.key, 0, filter)).map(({ seq }) => seq)
     expect(await filtered('&type=api_key.revoked')).toEqual([1, 2, 3, 4, 5])
     expect(await filtered('&type=api_key.*')).toHaveLength(6)
@@ -39,7 +39,7 @@ describe('the feed', () => {
     expect(await filtered(`&type=track.*&subject=collection:${shop.collection_id}`)).toEqual([])
     const other = await anOrganization()
     expect((await eventsOf(other.key)).map(({ type }) => type)).toEqual(['api_key.created'])
-    // From a time, and behind the last.
+    // `after` as a time, later than the last event.
     expect(await ok('GET', `/v1/event?after=${Date.now() + DAY}`, { key: shop.key })).toMatchObject({
       events: [],
       after: expect.any(Number),
@@ -47,7 +47,7 @@ describe('the feed', () => {
     })
   })
 
-  it('refuses what it does not know', async () => {
+  it('rejects unknown types, subjects and parameters', async () => {
     const { key } = await anOrganization()
     const wrong = [
       ['type=track', 'type'],
@@ -66,7 +66,7 @@ describe('the feed', () => {
     await refused(400, 'unknown_field', 'GET', '/v1/event?types=track.*', { key })
   })
 
-  it('looks through a bounded window for what is rare, and goes on behind it', async () => {
+  it('scans a bounded window for rare events, and the next page continues after it', async () => {
     const shop = await aShop()
     await seedEvents(1, 5001, shop)
     const read = (after: number) =>
@@ -78,7 +78,7 @@ describe('the feed', () => {
     expect(result).toMatchObject({ events: [{ type: 'collection.created' }], has_more: false })
   })
 
-  it('skips nothing that comes while it is read', async () => {
+  it('skips no event that is recorded during the read', async () => {
     const { key, collection_id } = await aShop()
     const update = () => ok('PUT', `/v1/collection/${collection_id}`, { key, body: { title: 'Other' } })
     const last = (await eventsOf(key)).at(-1)!.seq
@@ -106,11 +106,11 @@ describe('the feed', () => {
     const answer = await worker.fetch(request, { ...env, DB }, createExecutionContext())
     const { events, after } = await answer.json<{ events: TonearmEvent[]; after: number }>()
     expect(updates).toBeGreaterThan(0)
-    const rest = await eventsOf(key, after, '&type=collection.*')
-    expect(typesOf([...events, ...rest])).toEqual(['collection.updated'])
+    const later = await eventsOf(key, after, '&type=collection.*')
+    expect(typesOf([...events, ...later])).toEqual(['collection.updated'])
   })
 
-  it('leaves out what only a later version knows', async () => {
+  it('omits events of types that only a later version knows', async () => {
     const shop = await aShop()
     await seedEvents(1, 3, shop)
     await query("update events set type = 'track.sung' where seq > 1 and seq < 4")
@@ -120,13 +120,13 @@ describe('the feed', () => {
     expect(await ok('GET', '/v1/event?type=track.*&limit=1', { key: shop.key })).toMatchObject({ events: [], after: 2 })
   })
 
-  it('waits for the next event that is wanted, or its time', async () => {
+  it('waits for the next matching event, or until its time is up', async () => {
     const shop = await aShop()
     const { key, collection_id } = shop
     const last = (await eventsOf(key)).at(-1)!.seq
     const wait = (filter: string, seconds: number) =>
       ok('GET', `/v1/event?after=${last}&wait=${seconds}&${filter}`, { key })
-    const began = Date.now()
+    const started = Date.now()
     const [waited, other] = await Promise.all([
       wait('type=track.*', 25),
       wait('type=cover.*', 1),
@@ -135,20 +135,20 @@ describe('the feed', () => {
       ),
     ])
     expect(typesOf(waited.events)).toEqual(['track.created'])
-    expect(Date.now() - began).toBeLessThan(20_000)
+    expect(Date.now() - started).toBeLessThan(20_000)
     expect(other).toMatchObject({ events: [], has_more: false })
     expect(other.after).toBeGreaterThanOrEqual(last)
   })
 })
 
 describe('old events', () => {
-  it('go once a day, whole days of them, whosever they are', async () => {
-    const [one, other] = [await aShop(), await aShop()]
+  it('are deleted once a day, in whole days, for all organizations', async () => {
+    const [tenant, other] = [await aShop(), await aShop()]
     const today = Date.now() - (Date.now() % DAY)
     const first = today - 30 * DAY
     for (const [shop, seq] of [
-      [one, first - 1],
-      [one, first],
+      [tenant, first - 1],
+      [tenant, first],
       [other, first - 5 * DAY],
     ] as const)
       await seedEvents(seq, seq, shop)
@@ -156,7 +156,7 @@ describe('old events', () => {
     expect(await old()).toHaveLength(3)
     await runSweep()
     expect(await old()).toEqual([{ seq: first }])
-    await seedEvents(first - 2, first - 2, one)
+    await seedEvents(first - 2, first - 2, tenant)
     await runSweep()
     expect(await old()).toHaveLength(2)
     laterBy(24)
@@ -165,14 +165,14 @@ describe('old events', () => {
     expect(await query('select 1 from events')).toHaveLength(4)
   })
 
-  it('go chunk by chunk', async () => {
+  it('are deleted in chunks', async () => {
     const shop = await aShop()
     await seedEvents(1, 12_000, shop)
     await runSweep()
     expect(typesOf(await eventsOf(shop.key))).toEqual(['api_key.created', 'collection.created'])
   })
 
-  it('go with their organization', async () => {
+  it('are deleted with their organization', async () => {
     const shop = await shopWithEvents()
     await shop.ready()
     await ok('DELETE', `/v1/organization/${shop.organization_id}`, { key: env.ROOT_KEY })

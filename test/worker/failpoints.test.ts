@@ -10,9 +10,9 @@ import { error } from './transcoder.ts'
 import { type Flow, persist, settle, walk, type World } from './walk.ts'
 
 /**
- * Each call that the Worker makes to a binding fails, before it is carried out or after that, in each flow of a file's life
- * (docs/decisions/0045). Then time passes: messages come, the sweep runs, a client repeats what was answered with a 5xx. In the end all is
- * as if nothing had happened: ready, or failed for the reason that is true, no object that no row names, no file made twice.
+ * Fails each call that the Worker makes to a binding, before or after it executes, in each flow of a file's life (docs/decisions/0045).
+ * Then time passes: messages arrive, the sweep runs, the client repeats requests that got a 5xx. In the end the result is the same as
+ * without faults: ready, or failed for the right reason, no object without a row, no file made twice.
  */
 
 const put = async (track_id: string, bytes = 'RIFF\0audio') => {
@@ -20,21 +20,21 @@ const put = async (track_id: string, bytes = 'RIFF\0audio') => {
   await env.MEDIA.put(upload_path, bytes)
 }
 const complete = (world: World) => persist(world, 'POST', `/v1/track/${world.track_id}/upload_complete`)
-const aTrackThatWaits = async (world: World) => {
+const createWaitingTrack = async (world: World) => {
   world.track_id = await aWaitingTrack(world.key, world.collection_id)
 }
-const aReadyTrack = async (world: World) => {
-  await aTrackThatWaits(world)
+const createReadyTrack = async (world: World) => {
+  await createWaitingTrack(world)
   await put(world.track_id)
   await complete(world)
   await settle(world)
   expect((await trackRow(world.track_id)).status).toBe('ready')
 }
-/** Beside a track that is ready, one whose job runs. */
-const aRunningTrack = async (world: World) => {
-  await aReadyTrack(world)
+/** Creates a ready track, and another one whose job runs. */
+const createRunningTrack = async (world: World) => {
+  await createReadyTrack(world)
   world.answer = () => 'hold'
-  await aTrackThatWaits(world)
+  await createWaitingTrack(world)
   await put(world.track_id)
   await complete(world)
   await settle(world, () => world.held.size > 0)
@@ -73,8 +73,8 @@ const flows: Record<string, Flow> = {
     },
     gives: isReady,
   },
-  'an upload that is noticed by R2’s event': {
-    given: aTrackThatWaits,
+  'an upload announced by R2’s event': {
+    given: createWaitingTrack,
     async does(world) {
       await put(world.track_id)
       const { upload_path: key } = await trackRow(world.track_id)
@@ -82,8 +82,8 @@ const flows: Record<string, Flow> = {
     },
     gives: isReady,
   },
-  'an upload in parts': {
-    given: aTrackThatWaits,
+  'a multipart upload': {
+    given: createWaitingTrack,
     async does(world) {
       const at = `/v1/track/${world.track_id}/multipart`
       const { multipart_upload } = await persist(world, 'POST', at, { file_size: 10 })
@@ -95,7 +95,7 @@ const flows: Record<string, Flow> = {
     gives: isReady,
   },
   'an upload that replaces another': {
-    given: aReadyTrack,
+    given: createReadyTrack,
     async does(world) {
       await persist(world, 'POST', `/v1/track/${world.track_id}/upload`, {})
       await put(world.track_id, 'RIFF\0other')
@@ -103,8 +103,8 @@ const flows: Record<string, Flow> = {
     },
     gives: isReady,
   },
-  'files at two URLs of a track': {
-    given: aTrackThatWaits,
+  'files at two upload URLs of a track': {
+    given: createWaitingTrack,
     async does(world) {
       await put(world.track_id)
       await persist(world, 'POST', `/v1/track/${world.track_id}/upload`, {})
@@ -116,8 +116,8 @@ const flows: Record<string, Flow> = {
       expect(await trackRow(world.track_id)).toMatchObject({ source_size: 12 })
     },
   },
-  'an upload in parts that is given up': {
-    given: aTrackThatWaits,
+  'a multipart upload that is deleted': {
+    given: createWaitingTrack,
     async does(world) {
       await put(world.track_id)
       const at = `/v1/track/${world.track_id}/multipart`
@@ -131,7 +131,7 @@ const flows: Record<string, Flow> = {
     gives: isReady,
   },
   'a text file': {
-    given: aTrackThatWaits,
+    given: createWaitingTrack,
     async does(world) {
       await put(world.track_id, 'Dear diary, ')
       await complete(world)
@@ -139,7 +139,7 @@ const flows: Record<string, Flow> = {
     gives: hasFailed('text_file'),
   },
   'a file that the transcoder cannot read': {
-    given: aTrackThatWaits,
+    given: createWaitingTrack,
     async does(world) {
       world.answer = () => error('unsupported_format', 'No decoder')
       await put(world.track_id)
@@ -161,27 +161,27 @@ const flows: Record<string, Flow> = {
       expect(await storedFiles(`${row!.cover_path}/`)).toHaveLength(4)
     },
   },
-  'deleting a track whose job runs': {
-    given: aRunningTrack,
+  'the deletion of a track whose job runs': {
+    given: createRunningTrack,
     does: (world) => persist(world, 'DELETE', `/v1/track/${world.track_id}`),
     async gives({ held, track_id }) {
       expect([await trackRow(track_id), held.size]).toEqual([undefined, 0])
     },
   },
-  'deleting a collection whose job runs': {
-    given: aRunningTrack,
+  'the deletion of a collection whose job runs': {
+    given: createRunningTrack,
     does: (world) => persist(world, 'DELETE', `/v1/collection/${world.collection_id}`),
     gives: isGone,
   },
-  'deleting an organization whose job runs': {
-    given: aRunningTrack,
+  'the deletion of an organization whose job runs': {
+    given: createRunningTrack,
     does: (world) => persist(world, 'DELETE', `/v1/organization/${world.organization_id}`, undefined, env.ROOT_KEY),
     gives: isGone,
   },
 }
 
 describe('faults at every second call', () => {
-  it.each(Object.keys(flows))('change nothing of %s', async (name) => {
+  it.each(Object.keys(flows))('do not change the outcome of %s', async (name) => {
     onTestFinished(() => void vi.useRealTimers())
     const flow = flows[name]!
     const places: string[] = []
@@ -199,7 +199,7 @@ describe('faults at every second call', () => {
   })
 })
 
-describe('a queue that takes nothing', () => {
+describe('a queue that rejects every message', () => {
   it('is made up for by the sweep', async () => {
     onTestFinished(() => void vi.useRealTimers())
     await walk(flows['an upload']!, (place) => (place.startsWith('TRANSCODE_QUEUE.') ? 'before' : null))

@@ -18,19 +18,19 @@ import {
 import { aWaitingTrack, ok, query, silent } from './support.ts'
 import { events, made, openStream, result, startTranscoder } from './transcoder.ts'
 
-/** A database that fails now and then, by faults that pass (docs/decisions/0031). */
+/** A database with intermittent transient faults (docs/decisions/0031). */
 
-/** No message of a transcode comes by itself: each is delivered to the database that fails. */
-const held = { ...env, TRANSCODE_QUEUE: silent }
-const bindings = (failsAt: Parameters<typeof faulty>[1]): Env => ({ ...held, DB: faulty(env.DB, failsAt) })
+/** The transcode queue is silent: the test delivers each message, with the faulty database. */
+const silenced = { ...env, TRANSCODE_QUEUE: silent }
+const bindings = (failsAt: Parameters<typeof faulty>[1]): Env => ({ ...silenced, DB: faulty(env.DB, failsAt) })
 
-describe('a fault at any place of a job', () => {
-  it.each(['before', 'after'] as const)('%s its commit changes nothing', async (moment) => {
+describe('a fault at any call of a job', () => {
+  it.each(['before', 'after'] as const)('%s the call does not change the result', async (moment) => {
     const { transcodes } = startTranscoder({
       transcode: () => events({ type: 'ping' }, { type: 'progress', fraction: 0.5 }, result()),
     })
-    let passed = 0
-    for (let place = 1; passed === 0; place++) {
+    let completed = 0
+    for (let place = 1; completed === 0; place++) {
       const work = await aTrackWithJob()
       let calls = 0
       const failing = bindings((call) => ((calls = call) === place ? moment : null))
@@ -38,31 +38,31 @@ describe('a fault at any place of a job', () => {
       await work.run(failing)
       expect([place, await work.job()]).toMatchObject([place, { state: 'done', attempt: 1 }])
       expect([place, (await work.read()).status, (await filesOf(work.track_id)).length]).toEqual([place, 'ready', 7])
-      if (calls < place) passed = place
+      if (calls < place) completed = place
       else expect(await query('select id from jobs')).toHaveLength(transcodes.length)
     }
-    expect(passed).toBeGreaterThan(4)
+    expect(completed).toBeGreaterThan(4)
   })
 
-  it('leaves no file behind that is replaced, and takes none that is used', async () => {
+  it('purges exactly the replaced files', async () => {
     for (const moment of ['before', 'after'] as const) {
       for (let place = 1; place < 9; place++) {
         const work = await aTrackWithJob()
         startTranscoder({ transcode: (job) => events(made(job)) })
         await work.run()
         const old = (await filesOf(work.track_id)).map(({ path }) => path)
-        await ok('POST', `/v1/track/${work.track_id}/reprocess`, { key: work.key, bindings: held })
+        await ok('POST', `/v1/track/${work.track_id}/reprocess`, { key: work.key, bindings: silenced })
         const { job_id } = await trackRow(work.track_id)
         const failing = bindings((call) => (call === place ? moment : null))
         followWith(failing)
         await deliver('transcode', { job_id }, { bindings: failing })
         await unfollowed()
-        const used = (await filesOf(work.track_id)).map(({ path }) => path)
+        const current = (await filesOf(work.track_id)).map(({ path }) => path)
         const purges = await query<{ paths: string }>(
           `select payload ->> '$.paths' as paths from jobs where payload ->> 'kind' = 'purge' and organization_id = ?`,
           work.organization_id,
         )
-        const gone = old.filter((path) => !used.includes(path))
+        const gone = old.filter((path) => !current.includes(path))
         expect([moment, place, purges.map(({ paths }) => (JSON.parse(paths) as string[]).toSorted())]).toEqual([
           moment,
           place,
@@ -74,8 +74,8 @@ describe('a fault at any place of a job', () => {
   })
 })
 
-describe('one call in twenty that fails', () => {
-  it('keeps no upload from being ready, and leaves nothing behind', async () => {
+describe('one failing call in twenty', () => {
+  it('keeps no upload from becoming ready, and leaves nothing behind', async () => {
     startTranscoder({ transcode: (job) => events({ type: 'progress', fraction: 0.3 }, made(job)) })
     const { key, collection_id } = await aShop()
     const failing = bindings(atRate(0.05, 14))
@@ -93,7 +93,7 @@ describe('one call in twenty that fails', () => {
     await eventually(async () => (await query(`select 1 from jobs where state = 'open'`)).length === 0)
     for (const id of ids) expect((await trackRow(id)).status).toBe('ready')
     expect(await query('select max(attempt) as most, count(*) as jobs from jobs')).toEqual([{ most: 1, jobs: 40 }])
-    // … and everything goes when it is deleted.
+    // A deletion then removes everything.
     onTestFinished(() => void vi.useRealTimers())
     await ok('DELETE', `/v1/collection/${collection_id}`, { key })
     laterBy(8)
@@ -105,19 +105,19 @@ describe('one call in twenty that fails', () => {
   })
 })
 
-describe('a database that is away for longer', () => {
-  it('costs a job that runs its progress, and nothing else', async () => {
+describe('a longer outage of the database', () => {
+  it('costs a running job only its progress', async () => {
     const work = await aTrackWithJob()
     const stream = openStream()
     const { transcodes } = startTranscoder({ transcode: () => stream.response })
     let away = false
-    let asked = 0
-    followWith(bindings(() => (away && ++asked ? 'before' : null)))
+    let failures = 0
+    followWith(bindings(() => (away && ++failures ? 'before' : null)))
     const running = work.run()
     await eventually(async () => transcodes.length === 1)
     away = true
     stream.send({ type: 'progress', fraction: 0.5 })
-    await eventually(async () => asked >= 5)
+    await eventually(async () => failures >= 5)
     away = false
     stream.send({ type: 'progress', fraction: 0.6 })
     await eventually(async () => (await trackRow(work.track_id)).progress === 0.6)
@@ -126,23 +126,23 @@ describe('a database that is away for longer', () => {
     expect((await work.read()).status).toBe('ready')
   })
 
-  it('is never the file’s fault', async () => {
+  it('is never counted as the file’s fault', async () => {
     const wait = scheduler.wait.bind(scheduler)
     const hurry = vi.spyOn(scheduler, 'wait')
     hurry.mockImplementation((milliseconds, options) => wait(milliseconds / 20, options))
     onTestFinished(() => hurry.mockRestore())
     const work = await aTrackWithJob()
-    let asked = false
+    let isFailing = false
     startTranscoder({
       transcode: () => {
-        asked = true
+        isFailing = true
         return events(result())
       },
     })
     for (let delivery = 1; delivery <= 6; delivery++) {
-      asked = false
-      // The job is begun, but what came of it is not written.
-      followWith(bindings(() => (asked ? 'before' : null)))
+      isFailing = false
+      // The job starts, but its result cannot be written.
+      followWith(bindings(() => (isFailing ? 'before' : null)))
       expect(await work.run()).toMatchObject({ ended: false })
       // Its transcoder keeps the result.
       expect(await work.job()).toMatchObject({ state: 'open', slot: 2, holder: expect.any(String) })

@@ -1,11 +1,11 @@
-/** D1 on a bad day: calls that fail before they are carried out, or whose answer is lost after that. */
+/** An unreliable D1: a call fails before it executes, or its response is lost afterwards. */
 
 export type Moment = 'before' | 'after' | null
 
-/** A database that asks before each call, counted from 1, whether and when it fails; by a fault that passes, unless said. */
+/** A database that asks `failsAt` before each call (counted from 1) whether and when the call fails. The fault is transient by default. */
 export function faulty(d1: D1Database, failsAt: (call: number) => Moment, fault = lost): D1Database {
   let calls = 0
-  async function ask<T>(call: () => Promise<T>): Promise<T> {
+  async function callWithFault<T>(call: () => Promise<T>): Promise<T> {
     const moment = failsAt(++calls)
     if (moment === 'before') throw fault()
     const answer = await call()
@@ -18,13 +18,13 @@ export function faulty(d1: D1Database, failsAt: (call: number) => Moment, fault 
         if (name === 'bind') return (...values: unknown[]) => statement(real.bind(...values))
         const value = Reflect.get(real, name) as unknown
         if (typeof value !== 'function') return value
-        return (...values: unknown[]) => ask(() => Reflect.apply(value, real, values) as Promise<unknown>)
+        return (...values: unknown[]) => callWithFault(() => Reflect.apply(value, real, values) as Promise<unknown>)
       },
     })
   return new Proxy(d1, {
     get(_, name: keyof D1Database) {
       if (name === 'prepare') return (query: string) => statement(d1.prepare(query))
-      if (name === 'batch') return (statements: D1PreparedStatement[]) => ask(() => d1.batch(statements))
+      if (name === 'batch') return (statements: D1PreparedStatement[]) => callWithFault(() => d1.batch(statements))
       return d1[name].bind(d1)
     },
   })
@@ -34,7 +34,7 @@ function lost() {
   return new Error('D1_ERROR: Network connection lost.')
 }
 
-/** One call in so many fails, half of them before and half after; the same ones for the same seed. */
+/** Fails the share `rate` of the calls, half of them before and half after; the same seed fails the same calls. */
 export function atRate(rate: number, seed: number): (call: number) => Moment {
   let state = seed
   const random = () => {
@@ -44,15 +44,15 @@ export function atRate(rate: number, seed: number): (call: number) => Moment {
   return () => (random() >= rate ? null : random() < 0.5 ? 'before' : 'after')
 }
 
-/** What a call of a binding changes; and what only asks, so that it is all the same when it fails. */
+/** Methods of bindings that change something, and methods that only read. */
 const CHANGES = ['batch', 'put', 'delete', 'createMultipartUpload', 'complete', 'abort', 'send', 'follow', 'cancel']
 const QUESTIONS = ['head', 'get', 'list']
-/** What these give is a binding, too. */
-const WAYS = ['getByName', 'resumeMultipartUpload']
+/** Methods that return another binding. */
+const RETURNS_BINDING = ['getByName', 'resumeMultipartUpload']
 
 /**
- * The real bindings, each call of which asks first whether and when it fails; it is named like `MEDIA.put 2`, the second of its kind. Of
- * the database only batches: `faulty` has all the rest.
+ * The real bindings, except that each call first asks `failsAt` whether and when it fails. Calls are named like `MEDIA.put 2`, the second
+ * of their kind. Only batches of the database fail here: `faulty` covers single statements.
  */
 export function failing(real: Env, failsAt: (place: string) => Moment): Env {
   const counts = new Map<string, number>()
@@ -62,7 +62,7 @@ export function failing(real: Env, failsAt: (place: string) => Moment): Env {
         const value = Reflect.get(binding, method) as unknown
         if (typeof value !== 'function') return value
         const call = (...values: unknown[]) => Reflect.apply(value, binding, values) as Promise<unknown>
-        if (WAYS.includes(method)) return (...values: unknown[]) => watched(call(...values), title)
+        if (RETURNS_BINDING.includes(method)) return (...values: unknown[]) => watched(call(...values), title)
         if (![...CHANGES, ...QUESTIONS].includes(method)) return call
         return async (...values: unknown[]) => {
           const name = `${title}.${method}`

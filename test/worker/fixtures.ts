@@ -28,33 +28,33 @@ export async function aShop() {
 
 export const trackRow = async (id: string): Promise<Track> =>
   (await db.select().from(tracks).where(eq(tracks.id, id)).get())!
-/** The files that a track has. */
+/** The rows of a track's files. */
 export const filesOf = async (id: string) => (await trackRow(id))?.files ?? []
 export const jobRow = async (id: string) => (await db.select().from(jobs).where(eq(jobs.id, id)).get())!
 
-/** The bytes of an upload, as the presigned `PUT` writes them. */
+/** Writes the bytes of an upload, as the presigned `PUT` does. */
 export async function upload(track: Track, bytes = 'RIFF\0audio') {
   await env.MEDIA.put(uploadPath(track), bytes)
 }
 
-/** Changes of many tracks at once. */
+/** Changes many tracks in one request. */
 export const changeTracks = (key: string, changes: object[], headers = {}) =>
   ok('POST', '/v1/track/batch', { key, body: { changes }, headers })
 
 /** The columns of a track whose upload has arrived. */
 export const uploaded = (row: Track) => ({ source_path: row.upload_path, source_size: 10, awaiting_upload: false })
 
-/** A track as a finished job leaves it, without its files; see `storeFiles`. */
+/** A track in the state that a finished job leaves, without stored files; see `storeFiles`. */
 export async function aReadyTrack(
   key: string,
   collection_id: string,
   body: object = {},
-  made = ['aac-160.m4a', 'mp3-128.mp3', 'opus-96.webm', 'preview.mp3', 'waveform.json', 'analysis.json'],
+  file_names = ['aac-160.m4a', 'mp3-128.mp3', 'opus-96.webm', 'preview.mp3', 'waveform.json', 'analysis.json'],
 ) {
   const { id } = await aTrack(key, collection_id, body)
   const row = await trackRow(id)
   const files = [
-    ...made.map((name) => ({ index: name.replace(/\.\w+$/, ''), path: `${trackPath(row)}/00job/${name}` })),
+    ...file_names.map((name) => ({ index: name.replace(/\.\w+$/, ''), path: `${trackPath(row)}/00job/${name}` })),
     { index: 'original', path: uploadPath(row) },
   ].map((file) => ({ ...file, size: 5, bitrate: 128, duration: 12.346, variant_id: null, is_early: 0 as const }))
   const levels = JSON.stringify(Array.from({ length: 320 }, () => 0.5))
@@ -71,14 +71,14 @@ export async function storeFiles(track_id: string) {
   await Promise.all(files.map(({ path }) => env.MEDIA.put(path, 'audio')))
 }
 
-/** The Durable Object of the one transcoder that there is. */
+/** The Durable Object of the only transcoder. */
 export const follower = () => env.TRANSCODER.getByName('slot-0')
 
 const { value: openForReal } = Object.getOwnPropertyDescriptor(TranscoderContainer.prototype, 'open')! as {
   value: TranscoderContainer['open']
 }
 
-/** Until the test ends, jobs are followed with these bindings; nothing comes back by itself, the test delivers each message. */
+/** Follows jobs with these bindings until the test ends. Queues are silent: the test delivers each message. */
 export function followWith(bindings: Env): void {
   const changed = { env: { ...bindings, TRANSCODE_QUEUE: silent } }
   const spy = vi.spyOn(TranscoderContainer.prototype, 'open')
@@ -86,13 +86,13 @@ export function followWith(bindings: Env): void {
   onTestFinished(() => spy.mockRestore())
 }
 
-/** Waits until this job is not followed, or none is. */
+/** Resolves when this job, or without an id every job, is no longer followed. */
 export const unfollowed = (job_id?: string) =>
   eventually(() =>
     runInDurableObject(follower(), ({ activeJobs }) => (job_id ? !activeJobs.has(job_id) : activeJobs.size === 0)),
   )
 
-/** A track in `processing` whose job nobody was told of yet: the test delivers the message itself. */
+/** A track in `processing` whose job was not enqueued: the test delivers the message itself. */
 export async function aTrackWithJob({ size = 10, shop }: { size?: number; shop?: Shop } = {}) {
   const { key, organization_id, collection_id } = shop ?? (await aShop())
   const { id: track_id } = await aTrack(key, collection_id)
@@ -119,7 +119,7 @@ export async function aTrackWithJob({ size = 10, shop }: { size?: number; shop?:
     job_id: job.id,
     row,
     read: async () => (await ok('GET', `/v1/track/${track_id}`, { key })).track,
-    /** Delivers a message, and waits until the job is followed no more. */
+    /** Delivers a message and waits until the job is no longer followed. */
     async run(bindings: Env = noting) {
       await deliver('transcode', { job_id: job.id }, { bindings })
       await unfollowed(job.id)
@@ -129,23 +129,23 @@ export async function aTrackWithJob({ size = 10, shop }: { size?: number; shop?:
         : { ended: true }
     },
     job: () => jobRow(job.id),
-    /** What time or another worker does to a job: `lease_until: 0` is a lease that ran out. */
+    /** Writes job columns, to simulate elapsed time or another worker: `lease_until: 0` is an expired lease. */
     changeJob: (values: Partial<typeof jobs.$inferSelect>) => db.update(jobs).set(values).where(eq(jobs.id, job.id)),
   }
 }
 
-/** Hands one message to the consumer of a queue; answers whether it was acknowledged, and else when it comes again. */
+/** Hands one message to a queue's consumer. Returns whether it was acknowledged, and otherwise the retry delay in seconds. */
 export async function deliver(
   queue: string,
   body: unknown,
   options: { attempts?: number; bindings?: Env | undefined } = {},
 ) {
-  // Of a second deployment, whose queues have other names.
+  // The queue name of a second deployment, which has a different prefix.
   const batch = createMessageBatch(`tonearm-staging-${queue}`, [
     { id: 'message', timestamp: new Date(), attempts: options.attempts ?? 1, body },
   ])
   const context = createExecutionContext()
-  // The result of a batch does not tell the delay, so the call is watched.
+  // The batch result lacks the delay, so the call is spied on.
   const retry = vi.spyOn(batch.messages[0]!, 'retry')
   await worker.queue(batch, options.bindings ?? noting)
   const { explicitAcks, retryMessages } = await getQueueResult(batch, context)
@@ -153,21 +153,21 @@ export async function deliver(
   return { acknowledged: explicitAcks.includes('message'), retried_in: retry.mock.calls[0]?.[0]?.delaySeconds }
 }
 
-/** The real bindings, but something happens between what a handler has read and the batch that it writes. */
-export const beforeBatch = (happens: () => Promise<unknown>): Env => ({
+/** The real bindings, except that `happens` runs between a handler's reads and the batch that it writes. */
+export const beforeBatch = (action: () => Promise<unknown>): Env => ({
   ...env,
   DB: new Proxy(env.DB, {
     get(database, name: keyof D1Database) {
       if (name !== 'batch') return database[name].bind(database)
       return async (statements: D1PreparedStatement[]) => {
-        await happens()
+        await action()
         return database.batch(statements)
       }
     },
   }),
 })
 
-/** Deletes the same thing several times at once: all have found it before the first one deletes it. Answers the statuses. */
+/** Deletes the same resource several times at once: every request has read it before the first one deletes it. Returns the sorted statuses. */
 export async function deleteAtOnce(path: string, key: string, times = 4) {
   const { promise, resolve } = Promise.withResolvers<void>()
   let waiting = 0
@@ -179,7 +179,7 @@ export async function deleteAtOnce(path: string, key: string, times = 4) {
   return answers.map(({ status }) => status).toSorted((a, b) => a - b)
 }
 
-/** What R2 sends when an object was written. */
+/** The event that R2 sends after an object was written. */
 export const uploadEvent = (key: string) => ({
   account: 'account',
   action: 'PutObject',
@@ -188,7 +188,7 @@ export const uploadEvent = (key: string) => ({
   eventTime: new Date().toISOString(),
 })
 
-/** The cron, as it runs every minute. */
+/** Runs the cron trigger, which fires every minute. */
 export const runSweep = (bindings: Env = noting) =>
   worker.scheduled(createScheduledController({ cron: '* * * * *' }), bindings)
 
@@ -198,25 +198,25 @@ export function stopTime(): void {
   onTestFinished(() => void vi.useRealTimers())
 }
 
-/** Lets hours pass for the Worker, which runs in this isolate; `vi.useRealTimers()` ends it. */
+/** Advances the Worker's clock, which is this isolate's, by `hours`; `vi.useRealTimers()` resets it. */
 export function laterBy(hours: number): void {
   vi.useFakeTimers({ toFake: ['Date'], now: Date.now() + hours * 3600_000 })
 }
 
-/** Milliseconds after which the local queue is late: once, on one core, it kept the messages of a test for over two minutes. */
+/** Milliseconds until a message counts as late: on one core, the local queue once delayed a test's messages by more than two minutes. */
 const LATE = 15_000
 
-/** Waits for what queues do in their own time. What was sent and is late comes once more; on busy cores it may do so before it is done. */
+/** Polls until `check` is truthy. Messages that are late are delivered once more, on busy cores possibly before the first delivery is done. */
 export async function eventually<T>(check: () => Promise<T>) {
-  let began = performance.now()
-  const look = async () => {
+  let waitingSince = performance.now()
+  const poll = async () => {
     const found = await check()
-    if (found || performance.now() - began < LATE) return found
+    if (found || performance.now() - waitingSince < LATE) return found
     for (const body of nudges.splice(0)) await deliver('transcode', body)
-    began = performance.now()
+    waitingSince = performance.now()
     return found
   }
-  return vi.waitUntil(look, { timeout: 120_000, interval: 25 })
+  return vi.waitUntil(poll, { timeout: 120_000, interval: 25 })
 }
 
 export const storedFiles = async (prefix = '') => (await env.MEDIA.list({ prefix })).objects.map(({ key }) => key)

@@ -6,19 +6,19 @@ import { aTrackWithJob, eventually, follower, runSweep, storedFiles, trackRow, u
 import { ok, query } from './support.ts'
 import { events, openStream, result, startTranscoder } from './transcoder.ts'
 
-/** Who follows a job to its end, and what ends a job before that (docs/decisions/0033). */
+/** The follower of a job, and the causes that end a job early (docs/decisions/0033). */
 
 let work: Awaited<ReturnType<typeof aTrackWithJob>>
 beforeEach(async () => {
   work = await aTrackWithJob()
 })
 
-/** Until the test ends, each alarm lives no longer than this. */
+/** Limits the lifetime of each alarm until the test ends. */
 async function shortLives(milliseconds: number) {
   const live = (life: number) =>
-    runInDurableObject(follower(), (one) => {
-      const before = one.life
-      one.life = life
+    runInDurableObject(follower(), (container) => {
+      const before = container.life
+      container.life = life
       return before
     })
   const before = await live(milliseconds)
@@ -27,8 +27,8 @@ async function shortLives(milliseconds: number) {
   return restore
 }
 
-describe('a job that takes longer than its follower lives', () => {
-  it('is attached to again and again, and done once', async () => {
+describe('a job that outlives its follower', () => {
+  it('is attached to repeatedly and done once', async () => {
     const liveOn = await shortLives(50)
     const streams: ReturnType<typeof openStream>[] = []
     const { transcodes } = startTranscoder({
@@ -53,17 +53,17 @@ describe('a job that takes longer than its follower lives', () => {
     expect((await work.read()).status).toBe('ready')
   })
 
-  it('is gone on with after a restart, though nobody sends a message', async () => {
+  it('continues after a restart without a message', async () => {
     const lost = openStream()
     const { transcodes } = startTranscoder({
       transcode: (_, times) => (times === 1 ? lost.response : events(result())),
     })
     const running = work.run()
     await eventually(async () => transcodes.length === 1)
-    // What a restart leaves: its storage and its alarm.
-    await runInDurableObject(follower(), (one) => {
-      one.activeJobs.get(work.job_id)!.leave.abort()
-      one.activeJobs.clear()
+    // A restart leaves only the storage and the alarm.
+    await runInDurableObject(follower(), (container) => {
+      container.activeJobs.get(work.job_id)!.leave.abort()
+      container.activeJobs.clear()
     })
     await running
     await eventually(async () => (await work.job()).state === 'done')
@@ -72,7 +72,7 @@ describe('a job that takes longer than its follower lives', () => {
     expect(transcodes).toHaveLength(2)
   })
 
-  it('is begun anew when nobody has followed it for as long as its lease', async () => {
+  it('restarts when its lease expires without a follower', async () => {
     const lost = openStream()
     const { transcodes } = startTranscoder({
       transcode: (_, times) => (times === 1 ? lost.response : events(result())),
@@ -89,16 +89,16 @@ describe('a job that takes longer than its follower lives', () => {
   })
 })
 
-describe('a lease of a clock that was ahead', () => {
-  it('is none', async () => {
+describe('a lease from a clock that was ahead', () => {
+  it('is ignored', async () => {
     startTranscoder({ transcode: () => events(result()) })
     await work.changeJob({ holder: 'another', lease_until: Date.now() + 3600_000 })
     expect(await work.run()).toEqual({ ended: true })
   })
 })
 
-describe('a job whose track nobody wants any more', () => {
-  /** The job of `work`, which runs as long as it is let. */
+describe('a job whose track is deleted or replaced', () => {
+  /** Runs the job of `work` until it is canceled. */
   async function running(cancel?: () => Response) {
     const stream = openStream()
     const { cancelled, transcodes } = startTranscoder({ transcode: () => stream.response, cancel })
@@ -108,17 +108,14 @@ describe('a job whose track nobody wants any more', () => {
   }
   const path = (noun: 'track' | 'collection') => `/v1/${noun}/${noun === 'track' ? work.track_id : work.collection_id}`
 
-  it.each(['track', 'collection'] as const)(
-    'ends at once, and frees its place, when its %s is deleted',
-    async (noun) => {
-      const { run, cancelled } = await running()
-      await ok('DELETE', path(noun), { key: work.key })
-      await run
-      expect(cancelled).toEqual([work.job_id])
-      expect(await work.job()).toMatchObject({ state: 'done', slot: null })
-      await eventually(async () => (await storedFiles()).length === 0)
-    },
-  )
+  it.each(['track', 'collection'] as const)('ends at once and frees its slot when its %s is deleted', async (noun) => {
+    const { run, cancelled } = await running()
+    await ok('DELETE', path(noun), { key: work.key })
+    await run
+    expect(cancelled).toEqual([work.job_id])
+    expect(await work.job()).toMatchObject({ state: 'done', slot: null })
+    await eventually(async () => (await storedFiles()).length === 0)
+  })
 
   it('ends at once when its organization is deleted', async () => {
     const { run, cancelled } = await running()
@@ -127,7 +124,7 @@ describe('a job whose track nobody wants any more', () => {
     expect(cancelled).toEqual([work.job_id])
   })
 
-  it('ends at once when another file comes for it, and its files go', async () => {
+  it('ends at once when another file is uploaded, and its files are purged', async () => {
     const { run, cancelled, stream } = await running()
     await ok('POST', `/v1/track/${work.track_id}/upload`, { key: work.key, body: {} })
     await env.MEDIA.put((await trackRow(work.track_id)).upload_path, 'RIFF\0other')
@@ -145,7 +142,7 @@ describe('a job whose track nobody wants any more', () => {
     expect(purges.flatMap(({ paths }) => JSON.parse(paths) as string[])).toContain(`${base}/aac-160.m4a`)
   })
 
-  it('keeps its place as long as its transcoder does not end it, and answers nobody later for that', async () => {
+  it('keeps its slot until its transcoder confirms the cancellation, which the sweep repeats', async () => {
     let status = 500
     const { run, cancelled } = await running(() => new Response(null, { status }))
     await ok('DELETE', `/v1/track/${work.track_id}`, { key: work.key })
@@ -157,7 +154,7 @@ describe('a job whose track nobody wants any more', () => {
     expect(await work.job()).toMatchObject({ state: 'done', slot: null })
   })
 
-  it('is found by the sweep where nobody was told', async () => {
+  it('is found by the sweep when its cancellation was lost', async () => {
     const { run, cancelled } = await running()
     await query('delete from tracks')
     await runSweep()

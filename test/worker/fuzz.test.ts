@@ -10,40 +10,40 @@ import { toJson } from './fuzz_value.ts'
 import { keyOf, operationNames, requestOf } from './requests.ts'
 import { call, ok } from './support.ts'
 
-/** Inputs for each operation, the same in every run. */
+/** Malformed inputs for each operation, the same in every run. */
 const ENOUGH = 200
 
-/** What is wrong with an answer; nothing when all is well. */
+/** Describes what is wrong with a response; null when nothing is. */
 function faultOf(
   name: OperationName,
   { valid, refusals = [400] }: Attempt,
   { status, body }: Awaited<ReturnType<typeof call>>,
 ): string | null {
   if (status >= 500) return 'crashed'
-  if (status === 200) return valid === false ? 'took what its schema does not' : null
+  if (status === 200) return valid === false ? 'accepted input that its schema rejects' : null
   if (body.ok || !ErrorCode.safeParse(body.code).success || !body.message) return 'has no error envelope'
-  if (!errorsOf(all[name]!).includes(body.code)) return `is ${body.code}, of which the table says nothing`
+  if (!errorsOf(all[name]!).includes(body.code)) return `is ${body.code}, which the operation table does not list`
   if (valid !== false) return null
-  // -400: the JSON itself is broken, so no field is to blame.
-  if (refusals[0] === -400) return status === 400 ? null : 'refused otherwise than told'
-  if (!refusals.includes(status)) return 'refused otherwise than told'
+  // -400: the JSON itself is broken, so the response names no field.
+  if (refusals[0] === -400) return status === 400 ? null : 'refused with another status'
+  if (!refusals.includes(status)) return 'refused with another status'
   if (status !== 400) return null
   const named = Array.isArray(body.errors) && body.errors.length > 0
   return named && body.errors.every((e) => typeof e.path === 'string') ? null : 'names no field'
 }
 
-/** A key is good for 1,200 requests a minute. */
+/** Server keys in rotation, because each is limited to 1,200 requests a minute. */
 async function manyKeys(key: string) {
   const body = { title: 'Fuzz', type: 'server' }
   const keys = await Promise.all(
     Array.from({ length: 24 }, async () => (await ok('POST', '/v1/api_key', { key, body })).secret),
   )
-  let turn = 0
-  return () => keys[turn++ % keys.length] as string
+  let next = 0
+  return () => keys[next++ % keys.length] as string
 }
 
 describe('malformed input', () => {
-  it('of every kind is refused by every operation with a code and the fields that are wrong', async () => {
+  it('is rejected by every operation, with a code and the wrong fields', async () => {
     const world = await aWorld()
     const nextKey = await manyKeys(world.key)
     const faults: unknown[] = []

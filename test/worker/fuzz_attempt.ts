@@ -10,24 +10,26 @@ export interface Attempt {
   path: string
   body?: string
   headers?: Record<string, string>
-  /** Whether the schema takes this input; unknown where only a crash would be wrong. */
+  /** Whether the schema accepts this input; undefined where only a crash would be wrong. */
   valid?: boolean | undefined
-  /** Statuses that refuse it: 400 unless said. */
+  /** The statuses that are expected for a refusal: 400 by default. */
   refusals?: number[]
 }
 
 export const all = operations as Record<string, Operation>
 
-/** Whether a whole body is what the schema takes. */
-const takes = (name: OperationName, text: string) => all[name]!.body!.safeParse(JSON.parse(text)).success
+/** Whether the schema accepts a whole body. */
+const isValidBody = (name: OperationName, text: string) => all[name]!.body!.safeParse(JSON.parse(text)).success
 
 function bodyAttempts(name: OperationName, path: string, valid: object, random: () => number): Attempt[] {
   const { body, body_size = MAX_BODY_BYTES } = all[name]!
   if (!body) return []
-  // Beyond its size nobody looks inside.
+  // A body above the size limit is not parsed.
   const large = (text: string) => new TextEncoder().encode(text).length > body_size
   const hostile = hostileBodies(body, valid, random).map((text) =>
-    large(text) ? { path, body: text, valid: false, refusals: [413] } : { path, body: text, valid: takes(name, text) },
+    large(text)
+      ? { path, body: text, valid: false, refusals: [413] }
+      : { path, body: text, valid: isValidBody(name, text) },
   )
   const text = toJson(valid)
   return [
@@ -51,7 +53,7 @@ function queryAttempts(name: OperationName, path: string, random: () => number):
   const pairs = hostileQueries(query, random).map((list): Attempt => {
     const search = new URLSearchParams(list.map(([key, value]) => [key.toWellFormed(), value.toWellFormed()]))
     const values: Record<string, unknown> = Object.create(null)
-    // Without a name it is no parameter.
+    // A pair without a name is not a parameter.
     for (const key of [...new Set(search.keys())].filter(Boolean)) {
       const found = search.getAll(key)
       values[key] = found.length > 1 ? found : found[0]
@@ -77,7 +79,7 @@ function pathAttempts(
       try {
         text = decodeURIComponent(encoded)
       } catch {
-        // As Hono does: what cannot be decoded stays as it is.
+        // Like Hono: text that cannot be decoded stays as it is.
       }
       if (params!.safeParse({ ...values, [part]: text }).success) return []
       const mark = '11111111111111111111'
@@ -102,7 +104,7 @@ function headerAttempts(name: OperationName, path: string): Attempt[] {
   ]
 }
 
-/** Everything malformed that one operation is sent. */
+/** All malformed requests for one operation. */
 export function attemptsAt(name: OperationName, world: World, random: () => number): Attempt[] {
   const { path, body = {} } = requestOf(name, world)
   return [

@@ -2,7 +2,7 @@ import * as z from 'zod'
 
 import { FORMATS, HEAVY, HOSTILE, KEYS, toJson } from './fuzz_value.ts'
 
-/** Malformed inputs, derived from a schema and a seed: the same ones in every run. */
+/** Malformed inputs, derived from a schema and a seed: every run generates the same ones. */
 
 /** Mulberry32. */
 export function seeded(seed: number): () => number {
@@ -28,7 +28,7 @@ type Json = {
   [K in 'maxLength' | 'minLength' | 'maxItems' | 'minimum' | 'maximum']?: number
 }
 
-/** Just outside and just inside of what a field's schema allows. */
+/** Values just outside and just inside the limits of a field's schema. */
 function edges(schema: Json): unknown[] {
   const { maxLength, maxItems, minimum, maximum, items, format = '' } = schema
   return [
@@ -44,7 +44,7 @@ function edges(schema: Json): unknown[] {
 
 const jsonSchema = (schema: z.ZodType) => z.toJSONSchema(schema, { io: 'input', unrepresentable: 'any' }) as Json
 
-/** `count` of a list's items, in their order. */
+/** `count` items of a list, in list order. */
 export function sample<T>(random: () => number, list: readonly T[], count: number): T[] {
   let left = list.length
   let wanted = count
@@ -55,7 +55,7 @@ export function sample<T>(random: () => number, list: readonly T[], count: numbe
   })
 }
 
-/** Bodies as text: one field wrong, fields missing or too many, several wrong at once, and what is no object at all. */
+/** Bodies as text: one wrong field, missing or unknown fields, several wrong fields, and values that are not an object. */
 export function hostileBodies(schema: z.ZodObject, valid: object, random: () => number): string[] {
   const { properties = {}, required = [] } = jsonSchema(schema)
   const fields = Object.entries(properties)
@@ -75,11 +75,11 @@ export function hostileBodies(schema: z.ZodObject, valid: object, random: () => 
   )
   const comma = Object.keys(valid).length > 0 ? ',' : ''
   const extra = KEYS.map((key) => toJson(valid).replace(/}$/, `${comma}${toJson(key)}:1}`))
-  const whole = sample(random, HOSTILE, 20).map((value) => toJson(value))
-  return [...[...single, ...missing, ...several].map(toJson), ...extra, ...whole]
+  const notObjects = sample(random, HOSTILE, 20).map((value) => toJson(value))
+  return [...[...single, ...missing, ...several].map(toJson), ...extra, ...notObjects]
 }
 
-/** Query strings as pairs: wrong values, duplicates, unknown and prototype names. */
+/** Query strings as pairs: wrong values, duplicates, unknown names, and names of prototypes. */
 export function hostileQueries(schema: z.ZodType, random: () => number): [string, string][][] {
   const names = Object.keys(jsonSchema(schema).properties ?? {})
   const texts = HOSTILE.filter((value) => typeof value === 'string' || typeof value === 'number').map(String)
@@ -114,19 +114,19 @@ export function hostileQueries(schema: z.ZodType, random: () => number): [string
 }
 
 const ALPHABET = ['0', 'f', 'g', 'Z', '-', ' ', '%', 'é', '😀', '\u0000', "'", '"', '{', '*', '_', '\n', '+', '~']
-/** Texts where an id should be, as they stand in a URL: known horrors, and ids with a few characters wrong. */
+/** URL-encoded texts in the position of an id: notorious strings, and ids with a few wrong characters. */
 export function hostileIds(valid: string, random: () => number): string[] {
-  const known = HOSTILE.filter(
+  const notorious = HOSTILE.filter(
     (value): value is string => typeof value === 'string' && value !== '' && !value.startsWith('\u0001'),
   )
   const mutated = Array.from({ length: 220 }, () => {
     const at = Math.floor(random() * valid.length)
-    const rest = valid.slice(at + Math.floor(random() * 3))
-    return valid.slice(0, at) + pick(random, ALPHABET) + rest
+    const remainder = valid.slice(at + Math.floor(random() * 3))
+    return valid.slice(0, at) + pick(random, ALPHABET) + remainder
   })
   const encode = (text: string) => encodeURIComponent(text.toWellFormed())
   return [
-    ...[...sample(random, known, 20), ...mutated].map(encode),
+    ...[...sample(random, notorious, 20), ...mutated].map(encode),
     '%',
     '%zz',
     '%ED%A0%80',

@@ -1,6 +1,6 @@
-/** Values that no field, or only the right one, should take. */
+/** Values that no field, or only the right one, should accept. */
 
-/** JSON that no `JSON.stringify` writes; put in afterwards. */
+/** JSON that `JSON.stringify` never writes; inserted afterwards. */
 const RAW = [
   '1e400',
   '-1e400',
@@ -104,11 +104,11 @@ export const HOSTILE: readonly unknown[] = [
   ...RAW.map(raw),
 ]
 
-/** What takes a while to send; each field of an operation gets one of them. */
+/** Values that take a while to send; each field of an operation gets one of them. */
 export const HEAVY: unknown[] = [Array(1001).fill(UUID), { a: 'x'.repeat(17_000) }, nested(5000), nestedObject(3000)]
 HEAVY.push(Array(5000).fill(null), 'a'.repeat(60_000))
 
-/** Texts that are nearly of a format, or only just. */
+/** Texts that almost match a format, or barely do. */
 export const FORMATS: Record<string, string[]> = {
   'date-time': [
     '2020-01-01',
@@ -140,7 +140,7 @@ export const KEYS = [
 ]
 KEYS.push('organization_id', 'api_request_id', 'k'.repeat(3000), '\u0000', '\ud800')
 
-/** What is not JSON. */
+/** Texts that are not JSON. */
 export const BROKEN_JSON = [
   '{',
   '}',

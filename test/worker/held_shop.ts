@@ -5,7 +5,7 @@ import { reprocesses } from '../../src/adapters/work_schema.ts'
 import { aReadyTrack, aShop, deliver, trackRow, unfollowed, upload } from './fixtures.ts'
 import { db, ok } from './support.ts'
 
-/** A shop whose queues hold their messages, so that a test delivers them one by one. */
+/** A tenant whose queues hold their messages, so that a test delivers them one by one. */
 export async function aHeldShop() {
   const shop = await aShop()
   const { key } = shop
@@ -21,10 +21,10 @@ export async function aHeldShop() {
   const jobOf = async (collection_id = shop.collection_id) =>
     (await db.select().from(reprocesses).where(eq(reprocesses.collection_id, collection_id)).get())!.job_id
 
-  /** One run of the walk. */
+  /** Runs one step of the reprocess job. */
   const step = async (collection_id?: string, by = bindings) =>
     deliver('task', { job_id: await jobOf(collection_id) }, { bindings: by })
-  /** The transcoder's turn: all that stand in line. */
+  /** Runs the transcoder once: everything in the queue. */
   async function work() {
     transcodes.splice(0)
     await deliver('transcode', {}, { bindings })
@@ -36,10 +36,10 @@ export async function aHeldShop() {
       if ((await progress(collection_id)).state === 'done') return
       await work()
     }
-    throw new Error('did not come to an end')
+    throw new Error('the reprocess did not finish')
   }
 
-  /** A track with its upload in place, made before anybody wrote down with which variants. */
+  /** A ready track with a stored upload. Its row does not record its variants yet. */
   async function aDoneTrack(collection_id = shop.collection_id) {
     const track_id = await aReadyTrack(key, collection_id)
     await upload(await trackRow(track_id))
@@ -48,7 +48,7 @@ export async function aHeldShop() {
   return {
     ...shop,
     bindings,
-    /** Jobs in the queue of transcodes. */
+    /** Job ids in the transcode queue. */
     transcodes,
     path,
     post,
@@ -58,7 +58,7 @@ export async function aHeldShop() {
     work,
     finish,
     aDoneTrack,
-    /** Some of them, in the order in which the walk comes by. */
+    /** Several such tracks, in the order in which the reprocess job visits them. */
     doneTracks: async (count: number, collection_id?: string) =>
       (await Promise.all(Array.from({ length: count }, () => aDoneTrack(collection_id)))).toSorted(),
     statuses: (ids: string[]) => Promise.all(ids.map(async (id) => (await trackRow(id)).status)),

@@ -5,7 +5,7 @@ import { aProcessedTrack } from './processed_track.ts'
 import { aWaitingTrack, ok, query, refused, wrongFields } from './support.ts'
 import { made, serveTranscoder } from './transcoder.ts'
 
-it('include brings levels, loudness and the effective cover along, only where it is asked to', async () => {
+it('include adds levels, loudness and the effective cover, only where requested', async () => {
   const shop = await aShop()
   const { key, collection_id } = shop
   const loudness = {
@@ -29,7 +29,9 @@ it('include brings levels, loudness and the effective cover along, only where it
   const { tracks } = await ok('GET', `${of}?include=levels,loudness,artwork`, { key })
   expect(tracks[0]).toMatchObject({ id: track_id, loudness, levels: { levels: Array(320).fill(0.5) } })
   expect(tracks[1]).toMatchObject({ loudness: null, levels: { levels: [] } })
-  const covers = tracks.map((one) => new URL(one.artwork!.small.url).pathname)
+  const covers = tracks.map(
+    (track) => new URL(track.artwork!.small.url).pathname,
+  )
   expect(covers).toEqual(
     ['/media/own/small.jpg', '/media/album/small.jpg'].map((path) => expect.stringContaining(path)),
   )
@@ -47,7 +49,7 @@ it('include brings levels, loudness and the effective cover along, only where it
   expect((await ok('GET', '/v1/playlist?include=artwork', { key })).playlists[0]!.artwork!.icon.url).toContain(
     '/cover/icon.jpg',
   )
-  // Without one of its own a collection has its first track's, and so have the other tracks.
+  // Without a cover, a collection shows its first track's, and so do the other tracks.
   await ok('PUT', `/v1/collection/${collection_id}`, { key, body: { is_cover_overridable: true } })
   await query('update collections set cover_path = null')
   const found = await ok('GET', '/v1/collection?include=artwork', { key })
@@ -55,7 +57,7 @@ it('include brings levels, loudness and the effective cover along, only where it
   for (const { artwork } of [found.collections[0]!, ...others.tracks]) {
     expect(artwork!.icon.url).toContain('/media/own/icon.jpg')
   }
-  // A playlist's stands before that, as players see it.
+  // A playlist's cover takes precedence, as in the player.
   await query(`update playlists set cover_path = 'media/list'`)
   const waiting = others.tracks[1]!.id
   await ok('PUT', `/v1/playlist/${playlist_id}/track`, { key, body: { track_ids: [waiting] } })

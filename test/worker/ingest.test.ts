@@ -9,7 +9,7 @@ import { aShop, deliver, eventually, jobRow, runSweep, trackRow, upload, uploadE
 import { aTrack, db, ok, refused } from './support.ts'
 import { events, result, startTranscoder } from './transcoder.ts'
 
-/** Uploads that arrive, late, empty or never (docs/architecture.md#how-audio-flows). */
+/** Uploads that arrive, late or empty, or never (docs/architecture.md#how-audio-flows). */
 
 let key: string
 let row: Awaited<ReturnType<typeof trackRow>>
@@ -22,12 +22,12 @@ const read = async () => (await ok('GET', `/v1/track/${row.id}`, { key })).track
 const complete = async () => (await ok('POST', `/v1/track/${row.id}/upload_complete`, { key })).track
 const event = () => deliver('ingest', uploadEvent(uploadPath(row)))
 const change = (values: Partial<typeof row>) => db.update(tracks).set(values).where(eq(tracks.id, row.id))
-/** As if the sweep were due. */
+/** Makes the track's check due and runs the sweep. */
 const sweepNow = async () => {
   await change({ next_check_at: 0 })
   await runSweep()
 }
-/** As if the upload URL had lapsed. */
+/** Makes the upload URL expire. */
 const lapse = () => change({ upload_expires_at: Date.now() - 1, next_check_at: 0 })
 const allJobs = () => db.select().from(jobs)
 
@@ -37,7 +37,7 @@ describe('an upload that arrived', () => {
     ['reading the track', read],
     ['upload_complete', complete],
     ['the sweep', sweepNow],
-  ])('starts a job by %s', async (_, reach) => {
+  ])('starts a job through %s', async (_, reach) => {
     await upload(row)
     await reach()
     const [job, ...others] = await allJobs()
@@ -51,7 +51,7 @@ describe('an upload that arrived', () => {
     })
   })
 
-  it('starts one job when all four notice it at once and again', async () => {
+  it('starts one job when all four detect it, simultaneously and repeatedly', async () => {
     await upload(row)
     const four = () => [event(), read(), complete(), sweepNow()]
     await Promise.all([...four(), ...four()])
@@ -60,7 +60,7 @@ describe('an upload that arrived', () => {
     expect((await read()).status).toBe('processing')
   })
 
-  it('is processed by what the queue delivers', async () => {
+  it('is processed through the queue', async () => {
     const { transcodes } = startTranscoder({ transcode: () => events({ type: 'ping' }, result()) })
     await upload(row)
     expect(await complete()).toMatchObject({ status: 'processing', info: { progress: 0 } })
@@ -68,7 +68,7 @@ describe('an upload that arrived', () => {
     expect(transcodes).toHaveLength(1)
   })
 
-  it('is not taken again when it is written again', async () => {
+  it('does not start another job when it is written again', async () => {
     await upload(row)
     await event()
     await upload(row, 'something else')
@@ -76,20 +76,20 @@ describe('an upload that arrived', () => {
     expect(await allJobs()).toHaveLength(1)
   })
 
-  it('is shown as processing by the update that finds it', async () => {
+  it('is shown as processing by the update that detects it', async () => {
     await upload(row)
     const { track } = await ok('PUT', `/v1/track/${row.id}`, { key, body: { title: 'So What' } })
     expect(track).toMatchObject({ status: 'processing', track_status_id: 'processing', player_title: 'So What' })
   })
 })
 
-describe('an upload that is no good', () => {
+describe('an unusable upload', () => {
   it.each([
     ['text_file', 'This is not a song.\n'],
     ['playlist_file', '#EXTM3U\nhttp://localhost/a.mp3\n'],
     ['image_file', '\x89PNG\r\n\x1a\n\0\0\0\rIHDR'],
     ['archive_file', 'PK\x03\x04\x14\0'],
-  ])('as %s is refused as soon as it is there, whatever waits in line', async (code, bytes) => {
+  ])('is rejected at once with %s, however long the queue is', async (code, bytes) => {
     startTranscoder({ transcode: () => new Response('busy', { status: 503 }) })
     await env.MEDIA.put(
       uploadPath(row),
@@ -100,13 +100,13 @@ describe('an upload that is no good', () => {
     expect(await env.MEDIA.head(uploadPath(row))).toBe(null)
   })
 
-  it('is not one that begins with a long ID3 tag', async () => {
+  it('does not include a file that starts with a long ID3 tag', async () => {
     const tag = Uint8Array.of(0x49, 0x44, 0x33, 4, 0, 0, 0, 0, 0x40, 0, ...new Uint8Array(8192), 0xff, 0xfb, 0x90, 0)
     await env.MEDIA.put(uploadPath(row), tag)
     expect(await complete()).toMatchObject({ status: 'processing' })
   })
 
-  it('fails as empty_file, once for all', async () => {
+  it('fails permanently as empty_file', async () => {
     await upload(row, '')
     expect(await complete()).toMatchObject({
       status: 'failed',
@@ -119,35 +119,35 @@ describe('an upload that is no good', () => {
     expect(await allJobs()).toEqual([])
   })
 
-  it('fails as file_too_large, and its bytes are not kept', async () => {
+  it('fails as file_too_large, and its bytes are deleted', async () => {
     await upload(row, 'x'.repeat(1_000_001))
     await event()
     expect((await read()).info.error).toMatchObject({ code: 'file_too_large' })
     expect(await env.MEDIA.head(uploadPath(row))).toBeNull()
   })
 
-  it('may be as large as allowed', async () => {
+  it('does not include a file of exactly the maximum size', async () => {
     await upload(row, '\0'.repeat(1_000_000))
     await event()
     expect((await read()).status).toBe('processing')
   })
 })
 
-describe('an upload that does not come', () => {
-  it('is waited for until its URL lapses', async () => {
+describe('a missing upload', () => {
+  it('is awaited until its URL expires', async () => {
     await sweepNow()
     const { next_check_at } = await trackRow(row.id)
     expect(next_check_at).toBeGreaterThan(Date.now() + 50_000)
     expect((await read()).status).toBe('initializing')
   })
 
-  it('fails as upload_expired then', async () => {
+  it('fails as upload_expired after that', async () => {
     await lapse()
     await runSweep()
     expect(await read()).toMatchObject({ status: 'failed', info: { error: { code: 'upload_expired' } } })
   })
 
-  it('revives the track when it comes after all', async () => {
+  it('revives the track when it arrives late', async () => {
     await lapse()
     expect((await read()).status).toBe('failed')
     await upload(row)
@@ -159,7 +159,7 @@ describe('an upload that does not come', () => {
 })
 
 describe("R2's events", () => {
-  it('are acknowledged when they are about nothing of ours', async () => {
+  it('are acknowledged when they concern no track', async () => {
     const { organization_id, collection_id } = row
     for (const object of [
       `uploads/${organization_id}/${collection_id}/cover-0123456789ab`,
@@ -171,7 +171,7 @@ describe("R2's events", () => {
     expect(await allJobs()).toEqual([])
   })
 
-  it('are acknowledged when their track is deleted', async () => {
+  it('are acknowledged when their track was deleted', async () => {
     await upload(row)
     await ok('DELETE', `/v1/track/${row.id}`, { key })
     expect(await event()).toMatchObject({ acknowledged: true })
@@ -179,25 +179,25 @@ describe("R2's events", () => {
     expect((await allJobs()).map(({ payload }) => payload.kind)).toEqual(['purge', 'purge'])
   })
 
-  it('that cannot be understood are retried, not lost', async () => {
+  it('are retried when they cannot be parsed', async () => {
     expect(await deliver('ingest', { nonsense: true })).toEqual({ acknowledged: false, retried_in: 5 })
   })
 })
 
 describe('the sweep', () => {
-  it('sends forgotten jobs again', async () => {
+  it('wakes forgotten jobs', async () => {
     await upload(row)
     await complete()
     const [job] = await allJobs()
     await eventually(async () => (await jobRow(job!.id)).tries === 1)
-    // Its next message was lost with the worker that had it.
+    // Its next message was lost with its worker.
     await db.update(jobs).set({ lease_until: 0 })
     startTranscoder({ transcode: () => events(result()) })
     await runSweep()
     await eventually(async () => (await read()).status === 'ready')
   })
 
-  it('forgets jobs that ended a week ago', async () => {
+  it('deletes jobs that ended a week ago', async () => {
     const week = 7 * 24 * 3600_000
     const old = { organization_id: 'o', payload: { kind: 'purge' as const, prefixes: [] }, lease_until: 0 }
     const at = (days: number) => Date.now() - week + days * 24 * 3600_000

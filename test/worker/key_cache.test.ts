@@ -16,7 +16,7 @@ const principal = (api_key_id: string): KeyHolder => ({
 beforeEach(() => void vi.useFakeTimers())
 afterEach(() => void vi.useRealTimers())
 
-it('remembers a key for 30 seconds, so that a revoked one opens nothing after that in any isolate', () => {
+it('caches a key for 30 seconds, so that no isolate accepts a revoked key after that', () => {
   const keys = createKeyCache()
   keys.set('hash', principal('a'), Infinity)
   vi.advanceTimersByTime(29_999)
@@ -25,14 +25,14 @@ it('remembers a key for 30 seconds, so that a revoked one opens nothing after th
   expect(keys.get('hash')).toBeUndefined()
 })
 
-it('does not remember a key for longer than it lives', () => {
+it('does not cache a key beyond its expiry', () => {
   const keys = createKeyCache()
   keys.set('hash', principal('a'), Date.now() + 5000)
   vi.advanceTimersByTime(5000)
   expect(keys.get('hash')).toBeUndefined()
 })
 
-it('forgets a key by its id at once, and no other', () => {
+it('evicts all entries of a key id at once, and no others', () => {
   const keys = createKeyCache()
   for (const id of ['a', 'b']) keys.set(`${id} new`, principal(id), Infinity)
   keys.set('a old', principal('a'), Infinity)

@@ -10,7 +10,7 @@ import { rowsOf } from './meter.ts'
 import { anOrganization, ok, UNKNOWN_ID } from './support.ts'
 import { limiter } from './visitor.ts'
 
-/** Who is told to come back later: who asks too often, and nobody beside them. */
+/** Rate limits refuse the client that sends too many requests, and no other. */
 
 const limited = (): Env => ({
   ...env,
@@ -26,21 +26,21 @@ const read = async (bindings: Env, path: string, client: string, headers: object
   return response.status
 }
 
-it('does not count listeners of one session together', async () => {
+it('does not count the listeners of one session together', async () => {
   const { play_session_id } = await aWorld()
   const path = `/v1/play/${play_session_id}`
   const narrow: Env = { ...limited(), PLAY_RATE_LIMIT: limiter(2), AUDIENCE_RATE_LIMIT: limiter(60) }
-  const byOne = []
-  for (let time = 0; time < 5; time++) byOne.push(await read(narrow, path, '192.0.2.1'))
-  expect(byOne).toEqual([200, 200, 429, 429, 429])
-  // One address for each: the audience's own, wide bound is what ends it. Nobody uses it up alone.
+  const singleClient = []
+  for (let time = 0; time < 5; time++) singleClient.push(await read(narrow, path, '192.0.2.1'))
+  expect(singleClient).toEqual([200, 200, 429, 429, 429])
+  // Each request has its own address: only the audience's wider limit stops them, and one client alone cannot use it up.
   const statuses = []
   for (let at = 0; at < 60; at++) statuses.push(await read(narrow, path, `198.51.100.${at}`))
   expect(statuses.slice(0, 58)).toEqual(Array.from({ length: 58 }, () => 200))
   expect(statuses.slice(58)).toEqual([429, 429])
 })
 
-it('does not count the pages of one player key together, but the servers of one server key', async () => {
+it('counts the pages of a player key separately, and the servers of a server key together', async () => {
   const { key } = await anOrganization()
   const { secret: page } = await ok('POST', '/v1/api_key', { key, body: { title: 'Page', type: 'player' } })
   const bindings = { ...limited(), API_RATE_LIMIT: limiter(1) }
@@ -55,7 +55,7 @@ it('does not count the pages of one player key together, but the servers of one 
   expect(await statuses(key)).toEqual([200, 429, 429])
 })
 
-it('refuses a client that tries ids, without asking the database, and only that client', async () => {
+it('refuses a client that guesses ids without a database query, and no other client', async () => {
   const { play_session_id, track_id } = await aWorld()
   const bindings = limited()
   const paths = [
@@ -63,10 +63,10 @@ it('refuses a client that tries ids, without asking the database, and only that 
     (id: string) => `/v1/play/${id}/${track_id}`,
     (id: string) => `/embed/${id}`,
   ]
-  const tried = (at: number) => paths[at % paths.length]!(newHourlyId(Date.now() + 3600_000))
-  for (let at = 0; at < MISS_RATE + 1; at++) expect(await read(bindings, tried(at), '192.0.2.66')).toBe(404)
+  const guessed = (at: number) => paths[at % paths.length]!(newHourlyId(Date.now() + 3600_000))
+  for (let at = 0; at < MISS_RATE + 1; at++) expect(await read(bindings, guessed(at), '192.0.2.66')).toBe(404)
   for (let at = 0; at < 3; at++) {
-    const { result, statements } = await rowsOf(() => read(bindings, tried(at), '192.0.2.66'))
+    const { result, statements } = await rowsOf(() => read(bindings, guessed(at), '192.0.2.66'))
     expect([result, statements]).toEqual([429, 0])
   }
   expect(await read(bindings, `/v1/play/${UNKNOWN_ID}`, '192.0.2.67')).toBe(404)

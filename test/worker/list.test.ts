@@ -6,12 +6,12 @@ import { aWaitingTrack, call, ok, query, refused, wrongFields } from './support.
 import { serveTranscoder } from './transcoder.ts'
 
 const CREATORS = ['11111111-1111-4111-8111-111111111111', '22222222-2222-4222-8222-222222222222'] as const
-type Row = { id: string; title?: string; order: number }
+type ListedItem = { id: string; title?: string; order: number }
 
-/** Count and ids of a list. */
+/** The count and the ids of a list. */
 async function listed(key: string, path: string): Promise<[number, string[]]> {
   const body = await ok('GET', path, { key })
-  return [body.count, (Object.values(body).find(Array.isArray) as Row[]).map(({ id }) => id)]
+  return [body.count, (Object.values(body).find(Array.isArray) as ListedItem[]).map(({ id }) => id)]
 }
 
 describe.each(['collection', 'playlist'])('the list of %ss', (noun) => {
@@ -39,7 +39,7 @@ describe.each(['collection', 'playlist'])('the list of %ss', (noun) => {
     expect((await listed(other.key, `${path}?organization_index=x`))[0]).toBe(0)
   })
 
-  it('follows updates and deletes with its counts', async () => {
+  it('keeps its counts through updates and deletions', async () => {
     const { key } = await aShop()
     const [a, b] = [await make(key, { organization_index: 'x' }), await make(key, { organization_index: 'x' })]
     await ok('PUT', `${path}/${a}`, { key, body: { organization_index: 'y', creator_id: CREATORS[0] } })
@@ -53,7 +53,7 @@ describe.each(['collection', 'playlist'])('the list of %ss', (noun) => {
     expect(await listed(key, `${path}?organization_index=x`)).toEqual([0, []])
   })
 
-  it('counts right after many were created and deleted at once', async () => {
+  it('has the right count after many simultaneous creations and deletions', async () => {
     const { key } = await aShop()
     await clear(key)
     const ids = await Promise.all(Array.from({ length: 30 }, () => make(key, { organization_index: 'x' })))
@@ -67,7 +67,7 @@ describe.each(['collection', 'playlist'])('the list of %ss', (noun) => {
     expect((await listed(key, `${path}?organization_index=x`))[0]).toBe(18)
   })
 
-  it('refuses parameters that it does not know', async () => {
+  it('rejects unknown parameters', async () => {
     const { key } = await aShop()
     const body = await refused(400, 'unknown_field', 'GET', `${path}?creator_id=${CREATORS[0]}&page=2&order=title`, {
       key,
@@ -75,7 +75,7 @@ describe.each(['collection', 'playlist'])('the list of %ss', (noun) => {
     expect(wrongFields(body)).toEqual(['page', 'order'])
   })
 
-  it('refuses a parameter that is given twice, or is no text', async () => {
+  it('rejects a parameter that is given twice or is not UTF-8', async () => {
     const { key } = await aShop()
     const wrong = async (query: string) => {
       const { message, errors } = await refused(400, 'invalid_request', 'GET', `${path}?${query}`, { key })
@@ -89,7 +89,7 @@ describe.each(['collection', 'playlist'])('the list of %ss', (noun) => {
     expect((await ok('GET', `${path}?&limit=1&&`, { key })).count).toBeLessThan(2)
   })
 
-  it('refuses an offset of more than 10,000 with a filter', async () => {
+  it('rejects an offset of more than 10,000 with a filter', async () => {
     const { key } = await aShop()
     expect((await call('GET', `${path}?organization_index=x&offset=10000`, { key })).status).toBe(200)
     const { status, body } = await call('GET', `${path}?organization_index=x&offset=10001`, { key })
@@ -99,7 +99,7 @@ describe.each(['collection', 'playlist'])('the list of %ss', (noun) => {
 })
 
 describe('the list of a collection’s tracks', () => {
-  it('filters by status, as it changes', async () => {
+  it('filters by status as it changes', async () => {
     serveTranscoder()
     const { key, collection_id } = await aShop()
     const path = `/v1/collection/${collection_id}/track`
@@ -132,7 +132,7 @@ describe('the list of a collection’s tracks', () => {
     expect((await call('GET', `${path}?status=done`, { key })).body.errors[0]!.path).toBe('status')
   })
 
-  it('filters by creator and index, also after updates', async () => {
+  it('filters by creator and index after updates', async () => {
     const { key, collection_id } = await aShop()
     const path = `/v1/collection/${collection_id}/track`
     const a = await aWaitingTrack(key, collection_id, { organization_index: 'x', creator_id: CREATORS[0] })
@@ -148,7 +148,7 @@ describe('the list of a collection’s tracks', () => {
 })
 
 describe('the order of a collection’s tracks', () => {
-  const aRow = async () => {
+  const aCollectionOfFive = async () => {
     const { key, collection_id } = await aShop()
     const ids: string[] = []
     for (let at = 0; at < 5; at++) ids.push(await aWaitingTrack(key, collection_id))
@@ -158,21 +158,21 @@ describe('the order of a collection’s tracks', () => {
       collection_id,
       ids,
       read: async () => (await listed(key, path))[1],
-      orders: async () => (await ok('GET', path, { key })).tracks.map(({ order }: Row) => order),
+      orders: async () => (await ok('GET', path, { key })).tracks.map(({ order }: ListedItem) => order),
       put: (track_ids: unknown, bindings?: Env) =>
         call('PUT', `${path}/order`, { key, body: { track_ids }, ...(bindings && { bindings }) }),
     }
   }
 
-  it('is set whole', async () => {
-    const { ids, put, read } = await aRow()
+  it('can be set for all tracks', async () => {
+    const { ids, put, read } = await aCollectionOfFive()
     const wanted = [3, 0, 4, 1, 2].map((at) => ids[at]!)
     expect((await put(wanted)).status).toBe(200)
     expect(await read()).toEqual(wanted)
   })
 
-  it('is set for some: they share out the places they hold', async () => {
-    const { ids, put, read } = await aRow()
+  it('can be set for some tracks, which exchange their positions', async () => {
+    const { ids, put, read } = await aCollectionOfFive()
     const [a, b, c, d, e] = ids as [string, string, string, string, string]
     await put([e, c, a])
     expect(await read()).toEqual([e, b, c, d, a])
@@ -182,8 +182,8 @@ describe('the order of a collection’s tracks', () => {
     expect(await read()).toEqual([e, a, c, d, b])
   })
 
-  it('refuses a track twice, another collection’s and an empty list, and changes nothing', async () => {
-    const { ids, put, read, key } = await aRow()
+  it('rejects a repeated track, another collection’s track and an empty list, and changes nothing', async () => {
+    const { ids, put, read, key } = await aCollectionOfFive()
     const { collection_id } = await ok('POST', '/v1/collection', { key, body: { title: 'Other' } })
     const foreign = await aWaitingTrack(key, collection_id)
     const path = async (track_ids: unknown) => {
@@ -196,8 +196,8 @@ describe('the order of a collection’s tracks', () => {
     expect(await read()).toEqual(ids)
   })
 
-  it('has each place once, also when one of the tracks is deleted meanwhile', async () => {
-    const { key, ids, put, read, orders } = await aRow()
+  it('keeps positions unique when a track is deleted concurrently', async () => {
+    const { key, ids, put, read, orders } = await aCollectionOfFive()
     const [a, b, c, d, e] = ids as [string, string, string, string, string]
     const racing = beforeBatch(() => ok('DELETE', `/v1/track/${b}`, { key }))
     expect((await put([c, b, a], racing)).status).toBe(200)
@@ -205,8 +205,8 @@ describe('the order of a collection’s tracks', () => {
     expect(await orders()).toEqual([1, 3, 4, 5])
   })
 
-  it('is one of those that were sent at the same time, never a mixture', async () => {
-    const { ids, put, read } = await aRow()
+  it('is one of several sent at the same time, never a mixture', async () => {
+    const { ids, put, read } = await aCollectionOfFive()
     const wanted = [ids.toReversed(), ids.toSorted(), [2, 3, 4, 0, 1].map((at) => ids[at]!)]
     for (let round = 0; round < 10; round++) {
       await Promise.all(wanted.map((ids) => put(ids)))

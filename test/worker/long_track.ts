@@ -5,13 +5,13 @@ import { aTrackWithJob, eventually, filesOf } from './fixtures.ts'
 import { call, ok } from './support.ts'
 import { openStream, startTranscoder } from './transcoder.ts'
 
-/** What the transcoder says when a first file lies at its URL. */
+/** The event that the transcoder sends when a first file is at its URL. */
 export const early = (changes: Partial<MadeVariant> = {}): JobEvent => ({
   type: 'early',
   file: { index: 'early', size: 1000, bitrate: 192, duration: 3600.12345, ...changes },
 })
 
-/** A track whose job runs as long as the test lets it, and what its listeners see of it. Call `leave` at the end. */
+/** A track whose job runs until the test ends it, with the calls of its listeners. Call `leave` at the end. */
 export async function aLongTrack() {
   const work = await aTrackWithJob()
   const { key, track_id } = work
@@ -24,7 +24,7 @@ export async function aLongTrack() {
   const viewIn = (play_session_id: string) => call('GET', `/v1/play/${play_session_id}/${track_id}`)
   const rows = () => filesOf(track_id)
 
-  /** Has the job's message delivered; its events come from `stream`. */
+  /** Delivers the job's message; its events come from `stream`. */
   async function start() {
     const { transcodes } = startTranscoder({ transcode: () => stream.response })
     running = work.run()
@@ -32,7 +32,7 @@ export async function aLongTrack() {
     return transcodes
   }
 
-  /** … up to where an early file is written down. */
+  /** Starts, then waits until an early file is recorded. */
   async function startEarly(event = early()) {
     const transcodes = await start()
     stream.send(event)
@@ -41,7 +41,7 @@ export async function aLongTrack() {
     return transcodes
   }
 
-  /** Sends the job's last event and waits until it is dealt with; without one the stream is cut. */
+  /** Sends the job's last event and waits until it is handled; without an event the stream is cut. */
   async function end(last?: JobEvent) {
     if (last) stream.send(last)
     stream.end()
@@ -54,7 +54,7 @@ export async function aLongTrack() {
     base,
     session,
     viewIn,
-    /** How a new session sees the track. */
+    /** The track as a new session sees it. */
     view: async (variants?: string[]) => viewIn((await session({ variants })).play_session_id),
     rows,
     start,

@@ -9,28 +9,28 @@ import { call } from './support.ts'
 interface Meta {
   meta?: { rows_read?: number; rows_written?: number }
 }
-// The first use of a key sends a message, which comes at any moment: writing the use down counts for no request.
-const notingUse = new AsyncLocalStorage<boolean>()
+// The first use of a key sends a message, which arrives at any time: recording the use counts for no request.
+const recordingUse = new AsyncLocalStorage<boolean>()
 const deliver = worker.queue
 worker.queue = (batch, ...rest) =>
-  notingUse.run(
+  recordingUse.run(
     batch.messages.every(({ body }) => Object.hasOwn(body as object, 'api_key_id')),
     () => deliver(batch, ...rest),
   )
 
-const nothing = { read: 0, written: 0, statements: 0, trips: 0 }
-const total = { ...nothing }
+const zero = { read: 0, written: 0, statements: 0, trips: 0 }
+const total = { ...zero }
 const ofRun = new AsyncLocalStorage<typeof total>()
 
-// Drizzle's selects hide D1's `meta`, so it is taken where every statement of every binding passes (docs/architecture.md#d1).
+// Drizzle's selects hide D1's `meta`, so it is read where every statement of every binding passes (docs/architecture.md#d1).
 const session = Object.getPrototypeOf(env.DB.withSession()) as {
   _send: (...args: unknown[]) => Promise<Meta | Meta[]>
 }
 const send = session._send
 session._send = async function metered(...args) {
   const result = await send.apply(this, args)
-  if (notingUse.getStore()) return result
-  for (const count of [total, ofRun.getStore() ?? { ...nothing }]) {
+  if (recordingUse.getStore()) return result
+  for (const count of [total, ofRun.getStore() ?? { ...zero }]) {
     count.trips++
     for (const { meta } of [result].flat()) {
       count.statements++
@@ -41,21 +41,21 @@ session._send = async function metered(...args) {
   return result
 }
 
-/** Rows that D1 read and wrote for what `run` does itself, and how often it was asked; not what queues and Durable Objects do meanwhile. */
+/** The rows that D1 read and wrote for `run` itself, and the round trips. Queues and Durable Objects are not counted. */
 export async function rowsOf<T>(run: () => Promise<T>) {
-  const rows = { ...nothing }
+  const rows = { ...zero }
   const result = await ofRun.run(rows, run)
   return { ...rows, result }
 }
 
-/** The same of one request that succeeds, authentication included. */
+/** The same for one request that succeeds, authentication included. */
 export async function rowsOfCall(...args: Parameters<typeof call>) {
   const { result, ...rows } = await rowsOf(() => call(...args))
   expect(result.status, `${args[0]} ${args[1]} answered ${JSON.stringify(result.body)}`).toBe(200)
   return { ...rows, body: result.body }
 }
 
-/** The same of all that happens meanwhile. */
+/** The same for everything that happens while `run` runs, background work included. */
 export async function rowsDuring<T>(run: () => Promise<T>) {
   const before = { ...total }
   const result = await run()
@@ -68,6 +68,6 @@ export async function rowsDuring<T>(run: () => Promise<T>) {
   }
 }
 
-/** Waits until nothing runs in the background that would be counted in. */
+/** Resolves when no background work runs that would be counted. */
 export const settled = () =>
   vi.waitUntil(async () => (await rowsDuring(() => scheduler.wait(40))).statements === 0, { timeout: 10_000 })

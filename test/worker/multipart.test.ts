@@ -20,9 +20,9 @@ beforeEach(async () => {
   track_id = (await aTrack(key, collection_id)).id
 })
 afterEach(() => void vi.useRealTimers())
-const at = (id = '', what = '') => `/v1/track/${track_id}/multipart${id && `/${id}`}${what && `/${what}`}`
-const begin = (body: object = {}) => ok('POST', at(), { key, body: { file_size: 10, ...body } })
-/** As if a small file had several parts: R2 takes parts of 5 MiB and more, which tests need not move. */
+const at = (id = '', action = '') => `/v1/track/${track_id}/multipart${id && `/${id}`}${action && `/${action}`}`
+const createUpload = (body: object = {}) => ok('POST', at(), { key, body: { file_size: 10, ...body } })
+/** Splits a small upload into several parts in the database: R2 takes parts of 5 MiB and more, which tests need not send. */
 const inParts = (id: string, part_count: number) =>
   db.update(multipartUploads).set({ part_count, part_size: 5 }).where(eq(multipartUploads.id, id))
 const etag = (part_number: number) => ({ part_number, etag: `"${'0'.repeat(31)}${part_number}"` })
@@ -33,7 +33,7 @@ const endNow = (id: string) =>
     .where(eq(multipartUploads.id, id))
 
 describe('parts', () => {
-  it('are equal, large enough for R2, and few', () => {
+  it('are equal, large enough for R2, and at most 1,000', () => {
     expect([1, 8 * MIB, 1e9, 5e9].map(partSizeOf)).toEqual([8, 8, 8, 8].map((size) => size * MIB))
     for (const size of [1, 9e9, 5e10, 5e12]) {
       const part_size = partSizeOf(size)
@@ -42,8 +42,8 @@ describe('parts', () => {
     }
   })
 
-  it('have URLs that each take exactly their bytes', async () => {
-    const { multipart_upload, parts } = await begin({ file_size: 999_999, content_type: 'audio/flac' })
+  it("have URLs that each accept exactly the part's size", async () => {
+    const { multipart_upload, parts } = await createUpload({ file_size: 999_999, content_type: 'audio/flac' })
     expect(multipart_upload).toEqual({
       id: multipart_upload.id,
       track_id,
@@ -66,8 +66,8 @@ describe('parts', () => {
     expect(await isSignedFor('PUT', upload_url, { 'content-length': '999998' })).toBe(false)
   })
 
-  it('are signed as they are wanted, sixteen at most, and what arrived is kept', async () => {
-    const { multipart_upload } = await begin({ file_size: 98 })
+  it('are signed on request, sixteen at most, and reported parts are kept', async () => {
+    const { multipart_upload } = await createUpload({ file_size: 98 })
     const { id } = multipart_upload
     await inParts(id, 20)
     const { parts, ...more } = await ok('POST', at(id, 'part'), {
@@ -92,8 +92,8 @@ describe('parts', () => {
   })
 })
 
-describe('an upload in parts', () => {
-  it('becomes the file of its track, whose processing begins; complete may be repeated', async () => {
+describe('a multipart upload', () => {
+  it('becomes the file of its track and starts processing; complete can be repeated', async () => {
     const id = await aMultipart(key, track_id)
     for (let time = 0; time < 2; time++) {
       const { multipart_upload, track } = await ok('POST', at(id, 'complete'), { key, body: {} })
@@ -107,38 +107,38 @@ describe('an upload in parts', () => {
     expect(await (await env.MEDIA.get(path))!.text()).toBe('RIFF\0audio')
   })
 
-  it('takes the last report together with complete', async () => {
-    const { multipart_upload } = await begin()
+  it('accepts the last report together with complete', async () => {
+    const { multipart_upload } = await createUpload()
     const part = await sendPart(multipart_upload.id, 1, 'RIFF\0audio')
     await ok('POST', at(multipart_upload.id, 'complete'), { key, body: { done: [part] } })
     expect((await trackRow(track_id)).status).toBe('processing')
   })
 
-  it('is found again by its fingerprint, with what is there; another file of the track begins another', async () => {
-    const first = await begin({ fingerprint: 'a', file_size: 20 })
+  it('is resumed by its fingerprint with the reported parts; another file of the track starts a new one', async () => {
+    const first = await createUpload({ fingerprint: 'a', file_size: 20 })
     const { id } = first.multipart_upload
     await inParts(id, 4)
     await ok('POST', at(id, 'part'), { key, body: { done: [etag(1)] } })
-    const again = await begin({ fingerprint: 'a', file_size: 20 })
+    const again = await createUpload({ fingerprint: 'a', file_size: 20 })
     expect(again.multipart_upload).toMatchObject({ id, parts: [{ part_number: 1 }] })
     expect(again.parts.map((part: { part_number: number }) => part.part_number)).toEqual([2, 3, 4])
     for (const body of [{ fingerprint: 'b', file_size: 20 }, { fingerprint: 'b', file_size: 21 }, {}]) {
-      const other = await begin(body)
+      const other = await createUpload(body)
       expect(other.multipart_upload).toMatchObject({ parts: [] })
       expect(await db.select().from(multipartUploads)).toMatchObject([{ id: other.multipart_upload.id }])
     }
     await refused(404, 'not_found', 'GET', at(id), { key })
   })
 
-  it('begun twice at once is one', async () => {
-    const both = await Promise.all([begin({ fingerprint: 'a' }), begin({ fingerprint: 'a' })])
+  it('is created once by two simultaneous requests', async () => {
+    const both = await Promise.all([createUpload({ fingerprint: 'a' }), createUpload({ fingerprint: 'a' })])
     const ids = new Set(both.map(({ multipart_upload }) => multipart_upload.id))
     const rows = await db.select().from(multipartUploads)
     expect([ids.size, rows.length]).toEqual([1, 1])
     expect(await trackRow(track_id)).toMatchObject({ upload_path: rows[0]!.path, updated_at: expect.any(Number) })
   })
 
-  it('replaces the file of a track that plays, which plays on meanwhile', async () => {
+  it('replaces the file of a playing track, which keeps playing meanwhile', async () => {
     const id = await aMultipart(key, track_id)
     await ok('POST', at(id, 'complete'), { key, body: {} })
     const before = await trackRow(track_id)
@@ -148,9 +148,9 @@ describe('an upload in parts', () => {
     expect((await trackRow(track_id)).source_path).toBe((await multipartRow(next)).path)
   })
 
-  it('can be given up: the track waits for its first URL again', async () => {
+  it('can be deleted, and the track waits for its first URL again', async () => {
     const { upload_path } = await trackRow(track_id)
-    const { multipart_upload } = await begin()
+    const { multipart_upload } = await createUpload()
     const { path, upload_id } = await multipartRow(multipart_upload.id)
     expect((await trackRow(track_id)).upload_path).toBe(path)
     const { deleted_multipart_upload } = await ok('DELETE', at(multipart_upload.id), { key })
@@ -163,8 +163,8 @@ describe('an upload in parts', () => {
 })
 
 describe('errors', () => {
-  it('is 409 while a part is missing', async () => {
-    const { multipart_upload } = await begin({ file_size: 20 })
+  it('returns 409 while a part is missing', async () => {
+    const { multipart_upload } = await createUpload({ file_size: 20 })
     const { id } = multipart_upload
     await inParts(id, 3)
     await sendPart(id, 1, '12345')
@@ -174,8 +174,8 @@ describe('errors', () => {
     expect((await trackRow(track_id)).status).toBe('initializing')
   })
 
-  it('is 409 when the parts are not as long as the file, and nothing of them is left', async () => {
-    const { multipart_upload } = await begin({ file_size: 11 })
+  it('returns 409 when the parts are not as long as the file, and deletes them', async () => {
+    const { multipart_upload } = await createUpload({ file_size: 11 })
     const part = await sendPart(multipart_upload.id, 1, 'RIFF\0audio')
     const { path } = await multipartRow(multipart_upload.id)
     const call = ['POST', at(multipart_upload.id, 'complete'), { key, body: { done: [part] } }] as const
@@ -185,8 +185,8 @@ describe('errors', () => {
     await refused(404, 'not_found', ...call)
   })
 
-  it('is 409 with the ETag of another part or another upload, and all are sent again', async () => {
-    const { multipart_upload } = await begin()
+  it('returns 409 for the ETag of another part or another upload, and all parts must be sent again', async () => {
+    const { multipart_upload } = await createUpload()
     const { id } = multipart_upload
     await sendPart(id, 1, 'RIFF\0audio')
     const body = { done: [etag(1)] }
@@ -196,18 +196,18 @@ describe('errors', () => {
     await ok('POST', at(id, 'complete'), { key, body: { done: [part] } })
   })
 
-  it('is 409 once it is complete', async () => {
+  it('returns 409 when it is already complete', async () => {
     const id = await aMultipart(key, track_id)
     await ok('POST', at(id, 'complete'), { key, body: {} })
     await refused(409, 'multipart_complete', 'POST', at(id, 'part'), { key, body: { next: [1] } })
     await refused(409, 'multipart_complete', 'DELETE', at(id), { key })
   })
 
-  it('is 413 for a file that is larger than allowed', async () => {
+  it('returns 413 for a file above the size limit', async () => {
     await refused(413, 'file_too_large', 'POST', at(), { key, body: { file_size: 1_000_001 } })
   })
 
-  it('is 404 for the upload of another track, of another organization, and of none', async () => {
+  it("returns 404 for another track's, another organization's or an unknown upload", async () => {
     const id = await aMultipart(key, track_id)
     const other = await aTrack(key, collection_id)
     await refused(404, 'not_found', 'GET', `/v1/track/${other.id}/multipart/${id}`, { key })
@@ -216,8 +216,8 @@ describe('errors', () => {
   })
 })
 
-describe('what is deleted meanwhile', () => {
-  it.each(['track', 'collection'])('takes its upload along: a %s', async (noun) => {
+describe('a concurrent deletion', () => {
+  it.each(['track', 'collection'])('deletes the upload of its %s', async (noun) => {
     const id = await aMultipart(key, track_id)
     await ok('DELETE', `/v1/${noun}/${noun === 'track' ? track_id : collection_id}`, { key })
     await refused(404, 'not_found', 'POST', at(id, 'complete'), { key, body: {} })
@@ -225,37 +225,37 @@ describe('what is deleted meanwhile', () => {
     expect(await env.MEDIA.head(path)).toBeNull()
   })
 
-  it('is what was sent to the URL before it, once another file is complete', async () => {
+  it('removes files at earlier upload URLs when another file is complete', async () => {
     await db
       .update(tracks)
       .set({ source_path: sql`upload_path`, awaiting_upload: false })
       .where(eq(tracks.id, track_id))
     await ok('POST', `/v1/track/${track_id}/upload`, { key, body: {} })
     const { upload_path } = (await db.select().from(tracks).where(eq(tracks.id, track_id)).get())!
-    const { multipart_upload } = await begin()
+    const { multipart_upload } = await createUpload()
     const { path } = await multipartRow(multipart_upload.id)
     const purges = await db
       .select()
       .from(jobs)
       .where(sql`payload ->> 'kind' = 'purge'`)
-    // Each path has its own, from the moment in which its URL is handed out.
+    // Each path has its own purge, scheduled when its URL is issued.
     expect(purges.map(({ id, payload }) => [id, 'paths' in payload && payload.paths])).toEqual(
-      [upload_path, path].map((one) => [one, [one]]),
+      [upload_path, path].map((path) => [path, [path]]),
     )
     expect(upload_path < path).toBe(true)
   })
 })
 
 describe('the sweep', () => {
-  it('gives up what is a day old, and its track fails as one that never came', async () => {
-    const { multipart_upload } = await begin()
+  it('aborts a day-old upload, and its track fails as expired', async () => {
+    const { multipart_upload } = await createUpload()
     const { path, upload_id } = await multipartRow(multipart_upload.id)
     laterBy(24.5)
     const other = await aTrack(key, collection_id)
     await ok('POST', `/v1/track/${other.id}/multipart`, { key, body: { file_size: 10 } })
     await refused(404, 'not_found', 'GET', at(multipart_upload.id), { key })
     await runSweep()
-    // What it gave up is looked at by the next one.
+    // The second sweep handles what the first one aborted.
     await runSweep()
     expect(await db.select().from(multipartUploads)).toMatchObject([{ track_id: other.id }])
     const { track } = await ok('GET', `/v1/track/${track_id}`, { key })
@@ -263,7 +263,7 @@ describe('the sweep', () => {
     await expect(env.MEDIA.resumeMultipartUpload(path, upload_id).uploadPart(1, 'x')).rejects.toThrow('10024')
   })
 
-  it('leaves the file of one that is complete', async () => {
+  it('keeps the file of a completed upload', async () => {
     const id = await aMultipart(key, track_id)
     await ok('POST', at(id, 'complete'), { key, body: {} })
     const { path } = await multipartRow(id)

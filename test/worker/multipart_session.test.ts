@@ -7,7 +7,7 @@ import { aShop } from './fixtures.ts'
 import { aMultipart, sendPart } from './parts.ts'
 import { aCollection, db, ok, refused } from './support.ts'
 
-/** Uploads in parts with an uploader key: of the tracks of its sessions. */
+/** Multipart uploads with an uploader key, for the tracks of its sessions. */
 
 let key: string
 let collection_id: string
@@ -26,7 +26,7 @@ async function inSession(caller: string) {
   return { upload_session_id, track_id, place: `/v1/upload/${upload_session_id}/track/${track_id}` }
 }
 
-it('a file comes also after the session has ended, and what becomes of it is still to be seen', async () => {
+it('completes a multipart upload after its session has ended, and keeps its status readable', async () => {
   const caller = await uploader(collection_id)
   const { upload_session_id, place } = await inSession(caller)
   const { multipart_upload } = await ok('POST', `${place}/multipart`, { key: caller, body: { file_size: 10 } })
@@ -43,7 +43,7 @@ it('a file comes also after the session has ended, and what becomes of it is sti
   await refused(410, 'session_expired', 'GET', place, { key: caller })
 })
 
-it('no file is replaced, and no track of another session or collection is reached', async () => {
+it('refuses to replace a file, and to reach a track of another session or collection', async () => {
   const caller = await uploader(collection_id)
   const { track_id, place } = await inSession(caller)
   const id = await aMultipart(key, track_id)

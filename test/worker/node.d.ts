@@ -1,4 +1,4 @@
-/** What the tests take of Node and Vite, whose other types would hide where workerd differs. */
+/** The few types of Node and Vite that the tests use: all of their types would hide where workerd differs. */
 declare module 'node:async_hooks' {
   export class AsyncLocalStorage<T> {
     run<R>(store: T, callback: () => R): R

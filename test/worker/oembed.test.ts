@@ -49,7 +49,7 @@ describe('oEmbed', () => {
     })
   })
 
-  it('stays within maxwidth and maxheight, also with its thumbnail', async () => {
+  it('stays within maxwidth and maxheight, including its thumbnail', async () => {
     const small = await ok('GET', path({ url: address, maxwidth: '300', maxheight: '160' }))
     expect(small).toMatchObject({ width: 300, height: 120, thumbnail_width: 80, thumbnail_height: 80 })
     expect(small.html).toContain(`src="${address}?layout=compact"`)
@@ -64,7 +64,7 @@ describe('oEmbed', () => {
     }
   })
 
-  it('gives a list of one track the frame of a track, and all others that of a list', async () => {
+  it('gives a list of one track the frame of a track, and longer lists that of a list', async () => {
     const { playlist_id } = await ok('POST', '/v1/playlist', { key, body: { title: 'Mix' } })
     const heights = async () => {
       const lists = [
@@ -80,7 +80,7 @@ describe('oEmbed', () => {
     }
     expect(await heights()).toEqual([176, 480])
     await ok('PUT', `/v1/playlist/${playlist_id}/track`, { key, body: { track_ids: [track_id] } })
-    // Not in the session's list before its file has come.
+    // Not in the session's list until its file is uploaded.
     const waiting = await ok('POST', '/v1/track', { key, body: { collection_id, file_name: 'later.wav' } })
     expect(await heights()).toEqual([176, 176])
     await db.update(tracks).set({ status: 'processing' }).where(eq(tracks.id, waiting.track_id))
@@ -88,12 +88,12 @@ describe('oEmbed', () => {
     expect(await heights()).toEqual([400, 400])
   })
 
-  it('keeps the looks of the address', async () => {
+  it('keeps the appearance parameters of the URL', async () => {
     const { html } = await ok('GET', path({ url: `${address}?theme=dark&accent=C0FFEE&evil=%22%3E` }))
     expect(html).toContain(`src="${address}?theme=dark&amp;accent=%23C0FFEE"`)
   })
 
-  it('is 501 for XML, 400 without an address, and 404 for addresses of others and of nothing', async () => {
+  it('returns 501 for XML, 400 without a URL, and 404 for foreign and unknown URLs', async () => {
     const xml = await exports.default.fetch(`https://tonearm.test${path({ url: address, format: 'xml' })}`)
     expect(xml.status).toBe(501)
     await refused(400, 'invalid_request', 'GET', '/oembed')
@@ -110,7 +110,7 @@ describe('oEmbed', () => {
     for (const url of foreign) await refused(404, 'not_found', 'GET', path({ url }))
   })
 
-  it('signs the cover for no longer than the session lives, and is 404 after its end', async () => {
+  it("signs the cover for at most the session's lifetime, and returns 404 after its end", async () => {
     const end = (expires_at: number) =>
       db.update(playSessions).set({ expires_at }).where(eq(playSessions.id, play_session_id))
     await db.update(tracks).set({ cover_path: 'covers/here' }).where(eq(tracks.id, track_id))

@@ -6,9 +6,9 @@ import { openApiDocument } from '../../src/http/openapi.ts'
 import { call } from './support.ts'
 import { startTranscoder } from './transcoder.ts'
 
-/** What is served beside the operations. What the document says is judged by `test/contract/openapi.test.ts`. */
+/** The endpoints other than operations. `test/contract/openapi.test.ts` checks what the document says. */
 
-it('serves the document to everybody, with the address it was asked at', async () => {
+it('serves the OpenAPI document publicly, with the requested origin as its server', async () => {
   const { status, body, headers } = await call('GET', '/openapi.json')
   expect(status).toBe(200)
   expect(headers.get('access-control-allow-origin')).toBe('*')
@@ -16,7 +16,7 @@ it('serves the document to everybody, with the address it was asked at', async (
   expect(JSON.stringify(body)).not.toContain(env.ROOT_KEY)
 })
 
-it('is healthy only while the transcoder serves', async () => {
+it('is healthy only while the transcoder responds', async () => {
   expect(await call('GET', '/health')).toMatchObject({ status: 503, body: { ok: false } })
   startTranscoder({ health: () => Response.json({ ok: true }) })
   expect(await call('GET', '/health')).toMatchObject({ status: 200, body: { ok: true } })

@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest'
 import { apiKeys } from '../../src/adapters/schema.ts'
 import { anOrganization, db, ok, refused, wrongFields } from './support.ts'
 
-describe('behaviour', () => {
+describe('behavior', () => {
   it('is created by the root key with a working server key', async () => {
     const { id, key } = await anOrganization('Blue Note')
     const { organization } = await ok('GET', `/v1/organization/${id}`, { key })
@@ -21,13 +21,13 @@ describe('behaviour', () => {
     })
   })
 
-  it('stores no secret, only its hash', async () => {
+  it('stores only the hash of a secret', async () => {
     const { key } = await anOrganization()
     expect(key).toMatch(/^ta_sk_[0-9A-Za-z]{49}$/)
     expect(JSON.stringify(await db.select().from(apiKeys))).not.toContain(key.slice(6))
   })
 
-  it('keeps what an update leaves out', async () => {
+  it('keeps fields that an update omits', async () => {
     const { id, key } = await anOrganization('Blue Note')
     const put = (body: object) => ok('PUT', `/v1/organization/${id}`, { key, body })
     await put({ player_color: '#ff8800', player_subtitle: 'since 1939', is_theme_overridable: false })
@@ -58,7 +58,7 @@ describe('behaviour', () => {
     )
   })
 
-  it('takes settings back with null', async () => {
+  it('resets settings with null', async () => {
     const { id, key } = await anOrganization()
     await ok('PUT', `/v1/organization/${id}`, { key, body: { player_color: '#123456', player_subtitle: 'x' } })
     const cleared = { player_color: null, player_subtitle: null }
@@ -66,7 +66,7 @@ describe('behaviour', () => {
     expect(organization).toMatchObject({ player_color: '#2B3440', player_subtitle: '' })
   })
 
-  it('is found by its id in upper case too', async () => {
+  it('is found by its id in upper case', async () => {
     const { id, key } = await anOrganization()
     expect((await ok('GET', `/v1/organization/${id.toUpperCase()}`, { key })).organization_id).toBe(id)
   })
@@ -78,28 +78,28 @@ describe('errors', () => {
     return wrongFields(await refused(400, 'invalid_request', 'PUT', `/v1/organization/${id}`, { key, body }))
   }
 
-  it('names the theme color that is none', async () => {
+  it('names each invalid theme color', async () => {
     expect(await wrong({ theme: ['#112233', 'red', '#12345', '#1122334'] })).toEqual(['theme.1', 'theme.2', 'theme.3'])
   })
 
-  it('takes at most 12 theme colors', async () => {
+  it('accepts at most 12 theme colors', async () => {
     expect(await wrong({ theme: Array.from({ length: 13 }, () => '#112233') })).toEqual(['theme'])
   })
 
-  it('refuses a name that is empty, too long or null, and flags that are no booleans', async () => {
+  it('rejects a name that is empty, too long or null, and flags that are not booleans', async () => {
     expect(await wrong({ name: '' })).toEqual(['name'])
     expect(await wrong({ name: 'x'.repeat(256) })).toEqual(['name'])
     expect(await wrong({ name: null, is_cover_overridable: 1 })).toEqual(['name', 'is_cover_overridable'])
   })
 
-  it('names every field that it does not know', async () => {
+  it('names every unknown field', async () => {
     const { id, key } = await anOrganization()
     const body = { id, image_colors: [] }
     const answer = await refused(400, 'unknown_field', 'PUT', `/v1/organization/${id}`, { key, body })
     expect(wrongFields(answer)).toEqual(['id', 'image_colors'])
   })
 
-  it('needs a name to be created', async () => {
+  it('requires a name on creation', async () => {
     expect(
       wrongFields(await refused(400, 'invalid_request', 'POST', '/v1/organization', { key: env.ROOT_KEY })),
     ).toEqual(['name'])

@@ -7,7 +7,7 @@ import { signedParts } from './signature.ts'
 import { db, ok, refused } from './support.ts'
 import { error, events, openStream, PALETTE, result, startTranscoder } from './transcoder.ts'
 
-/** From a job's row to a track that plays, or a reason why not (docs/architecture.md#how-audio-flows). */
+/** From a job's row to a playable track, or a reason why not (docs/architecture.md#how-audio-flows). */
 
 let work: Awaited<ReturnType<typeof aTrackWithJob>>
 beforeEach(async () => {
@@ -16,15 +16,15 @@ beforeEach(async () => {
 const done = { ended: true }
 
 describe('a job', () => {
-  it('asks for every variant, each at its own signed URL, and for the embedded cover', async () => {
+  it('requests every variant, each at its own signed URL, and the embedded cover', async () => {
     const { transcodes } = startTranscoder({ transcode: () => events(result()) })
     await work.run()
-    const [asked] = transcodes
-    expect(asked).toMatchObject({ version: 1, job_id: work.job_id, pass: 'strict', max_duration: 43200 })
-    expect(signedParts(asked!.source.url).key).toMatch(/^uploads\//)
-    expect(asked!.source.size).toBe(10)
+    const [request] = transcodes
+    expect(request).toMatchObject({ version: 1, job_id: work.job_id, pass: 'strict', max_duration: 43200 })
+    expect(signedParts(request!.source.url).key).toMatch(/^uploads\//)
+    expect(request!.source.size).toBe(10)
     const base = `media/${work.organization_id}/${work.collection_id}/${work.row.index}/${work.job_id.slice(-8)}`
-    const keys = asked!.variants.map(({ url }) => signedParts(url).key)
+    const keys = request!.variants.map(({ url }) => signedParts(url).key)
     expect(keys).toEqual(
       [
         'aac-160.m4a',
@@ -36,7 +36,7 @@ describe('a job', () => {
         'analysis.json',
       ].map((name) => `${base}/${name}`),
     )
-    expect(signedParts(asked!.cover!.icon).key).toBe(`${base}/cover/icon.jpg`)
+    expect(signedParts(request!.cover!.icon).key).toBe(`${base}/cover/icon.jpg`)
   })
 
   it('makes the track ready', async () => {
@@ -77,7 +77,7 @@ describe('a job', () => {
     expect(await work.job()).toMatchObject({ state: 'failed', error: { code: 'no_audio' } })
   })
 
-  it('shows how far it is', async () => {
+  it('reports its progress', async () => {
     const stream = openStream()
     startTranscoder({ transcode: () => stream.response })
     const running = work.run()
@@ -88,7 +88,7 @@ describe('a job', () => {
     expect((await work.read()).info).not.toHaveProperty('progress')
   })
 
-  it('shows that the second, tolerant pass is on, also if it is taken again', async () => {
+  it('reports the second, tolerant pass, and keeps to it after a restart', async () => {
     const stream = openStream()
     const { transcodes } = startTranscoder({
       transcode: (_, call) => (call === 1 ? stream.response : events(result())),
@@ -104,7 +104,7 @@ describe('a job', () => {
     expect((await work.read()).status).toBe('ready')
   })
 
-  it('takes the embedded cover, unless there is one', async () => {
+  it('stores the embedded cover if the track has none', async () => {
     const cover = { image_colors: PALETTE }
     startTranscoder({ transcode: () => events(result({ cover })) })
     await work.run()
@@ -112,17 +112,17 @@ describe('a job', () => {
     expect((await trackRow(work.track_id)).cover_path).toMatch(/\/cover$/)
   })
 
-  it('does not ask for the embedded cover when there is one, and does not take it when one came meanwhile', async () => {
-    const own = { cover_path: 'media/own', cover_colors: [] }
+  it('does not request an embedded cover when one exists, and drops it when one was uploaded meanwhile', async () => {
+    const own_cover = { cover_path: 'media/own', cover_colors: [] }
     const { transcodes } = startTranscoder({
       transcode: async () => {
-        await db.update(tracks).set(own)
+        await db.update(tracks).set(own_cover)
         return events(result({ cover: { image_colors: PALETTE } }))
       },
     })
     await work.run()
     expect(transcodes[0]!.cover).not.toBeNull()
-    expect(await trackRow(work.track_id)).toMatchObject(own)
+    expect(await trackRow(work.track_id)).toMatchObject(own_cover)
     await db.update(jobs).set({ state: 'open', lease_until: 0, holder: null })
     await work.run()
     expect(transcodes[1]!.cover).toBeNull()
@@ -132,7 +132,7 @@ describe('a job', () => {
 describe('two consumers', () => {
   it('run a job once', async () => {
     const { transcodes } = startTranscoder({ transcode: () => events(result()) })
-    // Who comes second may look before the first one's job is followed.
+    // The second consumer may check before the first one's job is followed.
     await Promise.all([work.run(), work.run(), work.run()])
     await eventually(async () => (await work.job()).state === 'done')
     expect(transcodes).toHaveLength(1)
@@ -140,7 +140,7 @@ describe('two consumers', () => {
     expect(transcodes).toHaveLength(1)
   })
 
-  it('do not both write: the answer of one that lost its lease is ignored', async () => {
+  it('do not both write: the result of one that lost its lease is ignored', async () => {
     const slow = openStream()
     const { transcodes } = startTranscoder({
       transcode: (_, call) => (call === 1 ? slow.response : events(result({ duration: 2 }))),
@@ -155,20 +155,20 @@ describe('two consumers', () => {
     expect(await work.job()).toMatchObject({ state: 'done', attempt: 1 })
   })
 
-  it('do not delete what the other one made', async () => {
+  it("do not delete each other's files", async () => {
     const slow = openStream()
     const { transcodes } = startTranscoder({ transcode: (_, call) => (call === 1 ? slow.response : events(result())) })
     const first = work.run()
     await eventually(async () => transcodes.length === 1)
     await work.changeJob({ lease_until: 0 })
     await work.run()
-    // Both are attached to the same job of the transcoder, so both hear its result.
+    // Both are attached to the same transcoder job, so both receive its result.
     slow.send(result())
     await first
     expect((await db.select().from(jobs)).map(({ payload }) => payload.kind)).toEqual(['transcode'])
   })
 
-  it('stop listening when they lost the job', async () => {
+  it('stop reading when they lost the job', async () => {
     const slow = openStream()
     startTranscoder({ transcode: () => slow.response })
     const first = work.run()
@@ -180,7 +180,7 @@ describe('two consumers', () => {
   })
 })
 
-describe('a track that is deleted meanwhile', () => {
+describe('a track that is deleted during its job', () => {
   it('is not written back', async () => {
     const stream = openStream()
     startTranscoder({ transcode: () => stream.response })
@@ -193,7 +193,7 @@ describe('a track that is deleted meanwhile', () => {
     await refused(404, 'not_found', 'GET', `/v1/track/${work.track_id}`, { key: work.key })
   })
 
-  it('ends its job, also when its whole collection went', async () => {
+  it('ends its job when its whole collection is deleted', async () => {
     await ok('DELETE', `/v1/collection/${work.collection_id}`, { key: work.key })
     expect(await work.run()).toEqual(done)
     expect((await work.job()).state).not.toBe('open')

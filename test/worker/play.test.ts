@@ -21,7 +21,7 @@ const endAgo = (id: string, milliseconds: number) =>
     .where(eq(playSessions.id, id))
 const indexes = (view: { variants: { variant: { index: string } }[] }) => view.variants.map((v) => v.variant.index)
 
-describe('behaviour', () => {
+describe('behavior', () => {
   it('plays for an hour, without downloads, in the transcodes with AAC first', async () => {
     const before = Date.now()
     const body = await create('collection', { collection_id })
@@ -40,7 +40,7 @@ describe('behaviour', () => {
     expect([body.tracks, body.first_track]).toEqual([[], null])
   })
 
-  it('lists the tracks of a collection by their order and renders the first that can play', async () => {
+  it('lists the tracks of a collection by their order and renders the first playable one', async () => {
     const coming = await aTrack(key, collection_id, { file_name: 'coming.mp3' })
     const first = await aReadyTrack(key, collection_id, { player_title: 'So What' })
     const failed = await aTrack(key, collection_id)
@@ -65,7 +65,7 @@ describe('behaviour', () => {
     expect(body.first_track!.track_id).toBe(track_id)
   })
 
-  it('plays what its creator chose, in that order and once each; what a track lacks is left out', async () => {
+  it('plays the chosen variants, in that order and once each, without those that a track lacks', async () => {
     const track_id = await aReadyTrack(key, collection_id)
     const variants = ['waveform', 'mp3-128', 'lossless', 'waveform', 'original']
     const body = await create('track', { track_id, variants })
@@ -73,21 +73,21 @@ describe('behaviour', () => {
     expect(indexes(body.first_track!)).toEqual(['waveform', 'mp3-128', 'original'])
   })
 
-  it('takes no variants at all for the default ones', async () => {
+  it('treats an empty list of variants as the default', async () => {
     const body = await create('collection', { collection_id, variants: [] })
     expect(body.play_session.variants[0]).toBe('aac-160')
   })
 
-  it.each([60, 86400, 60.9])('lives for %s seconds, whole ones', async (expires_in) => {
+  it.each([60, 86400, 60.9])('lives for %s seconds, rounded down', async (expires_in) => {
     const before = Date.now()
     const expires_at = Date.parse((await create('collection', { collection_id, expires_in })).expires_at)
-    // To the whole second before.
+    // Rounded down to a whole second.
     expect(expires_at).toBeGreaterThan(before + Math.floor(expires_in - 1) * 1000)
     expect(expires_at % 1000).toBe(0)
     expect(expires_at).toBeLessThanOrEqual(Date.now() + Math.floor(expires_in) * 1000)
   })
 
-  it('is read as it was created, with the tracks of now', async () => {
+  it('is read as it was created, with the current tracks', async () => {
     const fields = { creator_id: '11111111-1111-4111-8111-111111111111', organization_index: 'web', metadata: { a: 1 } }
     const { expires_at: _, ...created } = await create('collection', {
       collection_id,
@@ -101,10 +101,10 @@ describe('behaviour', () => {
     expect(await get()).toMatchObject({ tracks: [{ id: track_id }], first_track: { track_id } })
   })
 
-  it('signs URLs that R2 takes, for an hour at most and never longer than the session lives', async () => {
+  it("signs URLs that R2 accepts, for at most an hour and at most the session's lifetime", async () => {
     const track_id = await aReadyTrack(key, collection_id)
     await db.update(collections).set({ cover_path: 'media/cover' }).where(eq(collections.id, collection_id))
-    for (const [expires_in, most] of [
+    for (const [expires_in, seconds] of [
       [60, 60],
       [86400, 3600],
     ] as const) {
@@ -114,15 +114,15 @@ describe('behaviour', () => {
         const { expires, ends } = signedParts(url)
         expect(expires).toBeLessThanOrEqual(3600)
         expect(ends).toBeLessThanOrEqual(Date.parse(expires_at))
-        // A browser may have been given the same URL some time ago.
-        expect(ends).toBeGreaterThan(Date.now() + 600 * most)
+        // The same URL may have been issued to the browser some time ago.
+        expect(ends).toBeGreaterThan(Date.now() + 600 * seconds)
         expect(await isSignedFor('GET', url)).toBe(true)
       }
       for (const { path, url } of first_track!.variants) expect(signedParts(url).key).toBe(path)
     }
   })
 
-  it('lists nothing when what it plays is deleted', async () => {
+  it('lists nothing when its resource is deleted', async () => {
     await aReadyTrack(key, collection_id)
     const { play_session_id } = await create('collection', { collection_id })
     await ok('DELETE', `/v1/collection/${collection_id}`, { key })
@@ -134,18 +134,21 @@ describe('behaviour', () => {
 })
 
 describe('errors', () => {
-  it.each([59, 59.9, 86401, 86400.1, 0, -60, '3600', true, null])('is 400 for expires_in %j', async (expires_in) => {
-    const body = { collection_id, expires_in }
-    const answer = await refused(400, 'invalid_request', 'POST', '/v1/play_session/collection', { key, body })
-    expect(wrongFields(answer)).toEqual(['expires_in'])
-  })
+  it.each([59, 59.9, 86401, 86400.1, 0, -60, '3600', true, null])(
+    'returns 400 for expires_in %j',
+    async (expires_in) => {
+      const body = { collection_id, expires_in }
+      const answer = await refused(400, 'invalid_request', 'POST', '/v1/play_session/collection', { key, body })
+      expect(wrongFields(answer)).toEqual(['expires_in'])
+    },
+  )
 
-  it.each(['collection', 'track', 'playlist'])('needs the id of the %s that it is to play', async (scope) => {
+  it.each(['collection', 'track', 'playlist'])('requires the id of the %s to play', async (scope) => {
     const answer = await refused(400, 'invalid_request', 'POST', `/v1/play_session/${scope}`, { key, body: {} })
     expect(wrongFields(answer)).toEqual([`${scope}_id`])
   })
 
-  it('is 400 for the id of something else than the scope says', async () => {
+  it('returns 400 for an id of another scope', async () => {
     const answer = await refused(400, 'invalid_request', 'POST', '/v1/play_session/track', {
       key,
       body: { collection_id },
@@ -153,14 +156,14 @@ describe('errors', () => {
     expect(wrongFields(answer)).toEqual(['track_id'])
   })
 
-  it('is 404 for what does not exist', async () => {
+  it('returns 404 for a resource that does not exist', async () => {
     for (const scope of ['collection', 'track', 'playlist']) {
       const body = { [`${scope}_id`]: UNKNOWN_ID }
       await refused(404, 'not_found', 'POST', `/v1/play_session/${scope}`, { key, body })
     }
   })
 
-  it('knows three scopes', async () => {
+  it('accepts three scopes', async () => {
     const answer = await refused(400, 'invalid_request', 'POST', '/v1/play_session/album', {
       key,
       body: { collection_id },
@@ -168,13 +171,13 @@ describe('errors', () => {
     expect(wrongFields(answer)).toEqual(['scope'])
   })
 
-  it('names the variant that it does not know', async () => {
+  it('names the unknown variant', async () => {
     const body = { collection_id, variants: ['aac-160', 'wav-9000'] }
     const answer = await refused(400, 'unknown_variant', 'POST', '/v1/play_session/collection', { key, body })
     expect(wrongFields(answer)).toEqual(['variants.1'])
   })
 
-  it('never changes: there is no way to update or delete it', async () => {
+  it('is immutable: it has no update and no deletion', async () => {
     const { play_session_id: id } = await create('collection', { collection_id })
     await refused(405, 'method_not_allowed', 'PUT', `/v1/play_session/${id}`, { key, body: {} })
     const { headers } = await call('POST', `/v1/play/${id}/download`)
@@ -182,7 +185,7 @@ describe('errors', () => {
     await refused(405, 'method_not_allowed', 'DELETE', `/v1/play_session/${id}`, { key })
   })
 
-  it('is 410 for a day after its end, then 404', async () => {
+  it('returns 410 for a day after its end, then 404', async () => {
     const track_id = await aReadyTrack(key, collection_id)
     const { play_session_id: id } = await create('track', { track_id, is_downloadable: true })
     const reads = [
@@ -201,20 +204,20 @@ describe('errors', () => {
 })
 
 describe('a track in a session', () => {
-  it('is 404 when it is in another collection, or gone', async () => {
+  it('returns 404 when it is in another collection or deleted', async () => {
     const other = await aCollection(key)
-    const [mine, theirs] = [await aReadyTrack(key, collection_id), await aReadyTrack(key, other.id)]
+    const [own, elsewhere] = [await aReadyTrack(key, collection_id), await aReadyTrack(key, other.id)]
     const { play_session_id: id } = await create('collection', { collection_id })
-    await ok('GET', `/v1/play/${id}/${mine}`)
-    await refused(404, 'not_found', 'GET', `/v1/play/${id}/${theirs}`)
-    const single = await create('track', { track_id: theirs })
-    await refused(404, 'not_found', 'GET', `/v1/play/${single.play_session_id}/${mine}`)
-    await ok('DELETE', `/v1/track/${mine}`, { key })
-    await refused(404, 'not_found', 'GET', `/v1/play/${id}/${mine}`)
+    await ok('GET', `/v1/play/${id}/${own}`)
+    await refused(404, 'not_found', 'GET', `/v1/play/${id}/${elsewhere}`)
+    const single = await create('track', { track_id: elsewhere })
+    await refused(404, 'not_found', 'GET', `/v1/play/${single.play_session_id}/${own}`)
+    await ok('DELETE', `/v1/track/${own}`, { key })
+    await refused(404, 'not_found', 'GET', `/v1/play/${id}/${own}`)
   })
 
   it.each(['initializing', 'processing', 'fallback_processing', 'failed'] as const)(
-    'is 409 while %s',
+    'returns 409 while %s',
     async (status) => {
       const track = await aTrack(key, collection_id)
       await db.update(tracks).set({ status, job_id: 'job' }).where(eq(tracks.id, track.id))
@@ -223,7 +226,7 @@ describe('a track in a session', () => {
     },
   )
 
-  it('plays on while it is processed again', async () => {
+  it('keeps playing while it is processed again', async () => {
     const track_id = await aReadyTrack(key, collection_id)
     const { play_session_id: id } = await create('track', { track_id })
     await db.update(tracks).set({ status: 'processing' }).where(eq(tracks.id, track_id))

@@ -5,7 +5,7 @@ import { aProcessedTrack, uploadAndProcess } from './processed_track.ts'
 import { aWaitingTrack, ok } from './support.ts'
 import { serveTranscoder } from './transcoder.ts'
 
-/** A collection and a playlist of two tracks, the first of which nobody has sent a file for, and a session of each kind. */
+/** A collection and a playlist of two tracks, the first without a file, and a session for each of them and for the first track. */
 async function sessions() {
   serveTranscoder()
   const { key, collection_id } = await aShop()
@@ -28,17 +28,17 @@ const shown = ({ tracks, first_track }: { tracks: { id: string }[]; first_track:
   first_track?.track_id ?? null,
 ]
 
-describe('a track that has no file', () => {
-  it('is in no session, until its upload is there', async () => {
+describe('a track without a file', () => {
+  it('is in no session until its file is uploaded', async () => {
     const { key, waiting, ready, created } = await sessions()
     const read = async (scope: keyof typeof created) => {
       const { play_session_id } = created[scope]
       const answers = [`/v1/play_session/${play_session_id}`, `/v1/play/${play_session_id}`].map((path) =>
         ok('GET', path, { key }),
       )
-      const [mine, listeners] = (await Promise.all(answers)).map(shown)
-      expect(listeners).toEqual(mine)
-      return mine
+      const [creatorView, listenerView] = (await Promise.all(answers)).map(shown)
+      expect(listenerView).toEqual(creatorView)
+      return creatorView
     }
     for (const scope of ['collection', 'playlist'] as const) {
       expect([scope, shown(created[scope])]).toEqual([scope, [[ready], ready]])
@@ -55,7 +55,7 @@ describe('a track that has no file', () => {
     expect(await read('track')).toEqual([[waiting], waiting])
   })
 
-  it('is not one that plays on while another file is awaited for it', async () => {
+  it('does not include a track that plays while it waits for another file', async () => {
     const { key, ready, created } = await sessions()
     await ok('POST', `/v1/track/${ready}/upload`, { key, body: {} })
     const { play_session_id } = created.collection

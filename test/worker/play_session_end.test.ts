@@ -7,12 +7,12 @@ import { seedSessions } from './seed.ts'
 import { db, ok, query } from './support.ts'
 import { open } from './visitor.ts'
 
-/** How play sessions end: what their ids answer in the hours afterwards, and what it costs to be rid of them (docs/decisions/0027). */
+/** The end of play sessions: the responses for their ids in the hours afterwards, and the cost of deleting them (docs/decisions/0027). */
 
 const HOUR = 3600_000
 const DAY = 24 * HOUR
 const NOW = Date.UTC(2026, 10, 22, 12, 10)
-/** A sweep writes down that it ran. */
+/** The row in which a sweep records that it ran. */
 const NOTED = 1
 
 let key: string
@@ -24,14 +24,14 @@ beforeEach(async () => {
 })
 const create = (body: object = {}) =>
   ok('POST', '/v1/play_session/collection', { key, body: { collection_id, ...body } })
-const left = async () => (await db.select({ id: playSessions.id }).from(playSessions)).map(({ id }) => id)
+const remaining = async () => (await db.select({ id: playSessions.id }).from(playSessions)).map(({ id }) => id)
 
-/** Sessions that ended in these hours, `count` of them in each. */
+/** Inserts `count` sessions that ended in each of these hours. */
 async function seedHours(hours: number[], count: number) {
   for (const hour of hours) await seedSessions(count, hour * HOUR)
 }
 
-it('has a UUID of version 8 as its id, with the hour of its end behind the shard', async () => {
+it('has an id of UUID version 8, with the hour of its end after the shard', async () => {
   const { play_session_id, expires_at } = await create({ expires_in: 3000 })
   expect(expires_at).toBe('2026-11-22T13:00:00.000Z')
   expect(play_session_id).toMatch(/^00079c15-[0-9a-f]{4}-8[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/)
@@ -56,7 +56,7 @@ it('ends in the same second as its URLs', async () => {
   expect(signed_at + Number(searchParams.get('X-Amz-Expires')) * 1000).toBe(Date.parse(expires_at))
 })
 
-it('plays to its end, is 410 for exactly a day, then 404, and from the next full hour on without a query', async () => {
+it('plays to its end, returns 410 for exactly a day, then 404, and after the next full hour without a query', async () => {
   const track_id = await aReadyTrack(key, collection_id)
   const { play_session_id: id, expires_at } = await create({ is_downloadable: true })
   const end = Date.parse(expires_at)
@@ -81,38 +81,38 @@ it('plays to its end, is 410 for exactly a day, then 404, and from the next full
   expect(await answers(hour + 400 * DAY)).toEqual([[404], false])
 })
 
-it('is one row written, and one more when it is swept away in the hour after its day', async () => {
+it('writes one row, and one more when it is deleted in the hour after its day', async () => {
   await create()
   const { written, body } = await rowsOfCall('POST', '/v1/play_session/collection', { key, body: { collection_id } })
   expect(written).toBe(1)
   const hour = Math.ceil(Date.parse(body.expires_at) / HOUR) * HOUR
   vi.setSystemTime(hour + DAY - 1)
-  // It counts them.
+  // This sweep counts them.
   await runSweep()
   expect((await rowsOf(runSweep)).written).toBe(NOTED)
-  expect(await left()).toHaveLength(2)
+  expect(await remaining()).toHaveLength(2)
   vi.setSystemTime(hour + DAY)
   expect((await rowsOf(runSweep)).written).toBe(2 + NOTED)
-  expect(await left()).toEqual([])
+  expect(await remaining()).toEqual([])
 })
 
-it('goes with 50,000 others of many hours in one sweep, and none that is alive or answers 410 yet', async () => {
+it('is deleted with 50,000 others of many hours in one sweep, which keeps live sessions and those that return 410', async () => {
   const now = Math.floor(NOW / HOUR)
-  // The first of a day looks for old events, and notes that.
+  // The first sweep of a day checks for old events, and records that.
   await runSweep()
   await seedHours([now - 10_000, now - 300, now - 299, now - 30, now - 25], 10_000)
   await seedHours([now - 24, now - 1, now, now + 1, now + 24], 3)
   const sweeping = await rowsOf(runSweep)
   // The usage has a cursor, which moves over seven hours.
   expect(sweeping.written).toBe(50_000 + 8 + NOTED)
-  // Each is found and sorted to be counted, then found, noted, found again and deleted.
+  // Each row is found and sorted for the count, then found, marked, found again and deleted.
   expect(sweeping.read).toBeLessThan(6 * 50_000 + 100)
-  const hours = (await left()).map((id) => Number.parseInt(id.slice(3, 8), 16) - now)
+  const hours = (await remaining()).map((id) => Number.parseInt(id.slice(3, 8), 16) - now)
   expect(hours.toSorted((a, b) => a - b)).toEqual([-24, -1, 0, 1, 24].flatMap((hour) => [hour, hour, hour]))
   expect((await rowsOf(runSweep)).read).toBeLessThan(20)
 })
 
-it('is swept as thoroughly as old answers and ended jobs, however many there are', async () => {
+it('is swept like old responses and ended jobs, however many there are', async () => {
   const many = (table: string, columns: string, values: string) =>
     query(`insert into ${table} (${columns}) with recursive n(i) as (select 1 union all select i + 1 from n where i < 12000)
       select ${values} from n`)

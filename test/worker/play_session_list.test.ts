@@ -5,7 +5,7 @@ import { rowsOfCall } from './meter.ts'
 import { seed } from './seed.ts'
 import { anOrganization, ok, query, refused } from './support.ts'
 
-/** How a play session is made and listed: in how many trips, guarded by what, and what stands in long lists. */
+/** How a play session is created and listed: its round trips, its checks, and the contents of long lists. */
 
 let shop: Shop
 beforeEach(async () => {
@@ -40,7 +40,7 @@ interface Seeded {
   player_color: string | null
 }
 
-/** 1,300 tracks: with and without title, subtitle and color, some without files, some failed; the texts as long as may be. */
+/** 1,300 tracks: with and without title, subtitle and color, some without files, some failed; texts have the maximum length. */
 async function manyTracks(): Promise<Seeded[]> {
   await seed('tracks', 1, 1300, shop)
   await query(
@@ -56,81 +56,87 @@ async function manyTracks(): Promise<Seeded[]> {
   return query<Seeded>('select * from tracks order by "order"')
 }
 
-/** What a listener sees of a row, as docs/architecture.md#inheritance says. */
-const seen = ({ id, index, duration, order, ...row }: Seeded, above: { subtitle: string | null; color: string }) => ({
+/** The listed track that a listener gets for a row (docs/architecture.md#inheritance). */
+const seen = (
+  { id, index, duration, order, ...texts }: Seeded,
+  inherited: { subtitle: string | null; color: string },
+) => ({
   id,
   index,
   duration: expect.closeTo(duration, 9),
   order,
-  player_title: row.player_title ?? row.file_name.replace(/\.mp3$/, ''),
-  player_subtitle: row.player_subtitle ?? above.subtitle,
-  player_color: row.player_color ?? above.color,
+  player_title: texts.player_title ?? texts.file_name.replace(/\.mp3$/, ''),
+  player_subtitle: texts.player_subtitle ?? inherited.subtitle,
+  player_color: texts.player_color ?? inherited.color,
 })
 const listed = (rows: Seeded[]) =>
   rows.filter(({ status, order }) => !['failed', 'initializing'].includes(status) || order % 22 === 0 || order > 105)
 
 describe('a list of 1,000 tracks', () => {
-  it('of a collection has exactly the fields of each, in order, and the first that plays', async () => {
+  it('of a collection has exactly the fields of each, in order, and the first playable one', async () => {
     const rows = await manyTracks()
-    const look = { player_subtitle: 'of the collection', player_color: '#abcdef' }
-    await ok('PUT', `/v1/collection/${shop.collection_id}`, { key: shop.key, body: look })
+    const appearance = { player_subtitle: 'of the collection', player_color: '#abcdef' }
+    await ok('PUT', `/v1/collection/${shop.collection_id}`, { key: shop.key, body: appearance })
     const view = await create('collection', shop.collection_id)
     const expected = listed(rows).slice(0, 1000)
-    const above = { subtitle: look.player_subtitle, color: look.player_color }
-    expect(view.tracks).toEqual(expected.map((row) => seen(row, above)))
-    // Those before have no file, or not yet.
+    const inherited = { subtitle: appearance.player_subtitle, color: appearance.player_color }
+    expect(view.tracks).toEqual(expected.map((row) => seen(row, inherited)))
+    // Earlier tracks have no file, or not yet.
     expect(expected[0]!.order).toBeLessThan(106)
     expect(view.first_track).toMatchObject({ track_id: rows[5]!.id, variants: [{ path: `media/${rows[5]!.id}` }] })
     const again = await ok('GET', `/v1/play/${view.play_session_id}`)
     expect(again.tracks).toEqual(view.tracks)
     expect(again.first_track!.track).toEqual(view.first_track!.track)
-    // Nothing is inherited past what may not be overridden; the organization's subtitle is not asked for.
+    // Values that may not be overridden hide those below them; the organization's subtitle is not read.
     const organization = { is_theme_overridable: false, player_color: '#123456' }
     await ok('PUT', `/v1/organization/${shop.organization_id}`, { key: shop.key, body: organization })
     const { tracks } = await ok('GET', `/v1/play/${view.play_session_id}`)
-    const forced = expected.map((row) => ({ ...seen(row, above), player_color: '#123456' }))
+    const forced = expected.map((row) => ({ ...seen(row, inherited), player_color: '#123456' }))
     expect(tracks).toEqual(forced)
   })
 
-  it('of a playlist counts its places and looks like the playlist', async () => {
+  it("of a playlist has the playlist's positions and appearance", async () => {
     const rows = await manyTracks()
-    const places = rows.slice(100, 1100).map((_, at, all) => all[(at * 7) % 1000]!)
-    const view = await create('playlist', await aPlaylist(places.map(({ id }) => id)))
-    const inOrder = places.map((row, at) => ({ ...row, place: at + 1 }))
+    const entries = rows.slice(100, 1100).map((_, at, all) => all[(at * 7) % 1000]!)
+    const view = await create('playlist', await aPlaylist(entries.map(({ id }) => id)))
+    const inOrder = entries.map((row, at) => ({ ...row, place: at + 1 }))
     const expected = inOrder.filter((row) => listed([row]).length > 0)
-    const above = { subtitle: 'list', color: '#2B3440' }
-    expect(view.tracks).toEqual(expected.map((row) => ({ ...seen(row, above), order: row.place })))
+    const inherited = { subtitle: 'list', color: '#2B3440' }
+    expect(view.tracks).toEqual(expected.map((row) => ({ ...seen(row, inherited), order: row.place })))
     expect(view.first_track!.track_id).toBe(expected[0]!.id)
   })
 })
 
-describe('making one', () => {
-  it.each(['track', 'collection', 'playlist'] as const)('of a %s takes one trip, and two to read', async (scope) => {
-    const track_id = await aReadyTrack(shop.key, shop.collection_id)
-    const ids = { track: track_id, collection: shop.collection_id, playlist: await aPlaylist([track_id]) }
-    stopTime()
-    await create(scope, ids[scope])
-    const body = { [`${scope}_id`]: ids[scope] }
-    const made = await rowsOfCall('POST', `/v1/play_session/${scope}`, { key: shop.key, body })
-    expect(made).toMatchObject({ trips: 1, written: 1, body: { first_track: { track_id } } })
-    const read = await rowsOfCall('GET', `/v1/play/${made.body.play_session_id}`)
-    expect(read).toMatchObject({
-      trips: 2,
-      written: 0,
-      body: { tracks: [{ id: track_id }], first_track: { track_id } },
-    })
-  })
+describe('the creation', () => {
+  it.each(['track', 'collection', 'playlist'] as const)(
+    'for a %s takes one round trip, and a read takes two',
+    async (scope) => {
+      const track_id = await aReadyTrack(shop.key, shop.collection_id)
+      const ids = { track: track_id, collection: shop.collection_id, playlist: await aPlaylist([track_id]) }
+      stopTime()
+      await create(scope, ids[scope])
+      const body = { [`${scope}_id`]: ids[scope] }
+      const made = await rowsOfCall('POST', `/v1/play_session/${scope}`, { key: shop.key, body })
+      expect(made).toMatchObject({ trips: 1, written: 1, body: { first_track: { track_id } } })
+      const read = await rowsOfCall('GET', `/v1/play/${made.body.play_session_id}`)
+      expect(read).toMatchObject({
+        trips: 2,
+        written: 0,
+        body: { tracks: [{ id: track_id }], first_track: { track_id } },
+      })
+    },
+  )
 
   it('reads two rows for each track of a long list, and a few more', async () => {
     await manyTracks()
     await create('collection', shop.collection_id)
     const { play_session_id } = await create('collection', shop.collection_id)
     const { read } = await rowsOfCall('GET', `/v1/play/${play_session_id}`)
-    // Of 1,300 some are passed over; the last of them are not looked at.
+    // Some of the 1,300 are skipped; the last of them are not read.
     expect(read).toBeLessThan(2 * 1150 + 60)
   })
 
-  it('writes nothing for what another organization has, or what lies in a deleted collection', async () => {
+  it('writes nothing for a resource of another organization or in a deleted collection', async () => {
     const track_id = await aReadyTrack(shop.key, shop.collection_id)
     const ids = { track: track_id, collection: shop.collection_id, playlist: await aPlaylist([track_id]) }
     const other = await anOrganization()
@@ -146,7 +152,7 @@ describe('making one', () => {
     expect(await sessions()).toBe(0)
   })
 
-  it('writes nothing for what lies outside of what its key is bound to', async () => {
+  it("writes nothing for a resource outside of the key's binding", async () => {
     const [inside, outside] = [
       await aReadyTrack(shop.key, shop.collection_id),
       await aReadyTrack(
@@ -166,8 +172,8 @@ describe('making one', () => {
       const body = { track_id: outside }
       await refused(404, 'not_found', 'POST', '/v1/play_session/track', { key, body })
     }
-    const wholes = [{ collection_id: shop.collection_id }, { playlist_id: playlist }]
-    for (const [at, body] of wholes.entries()) {
+    const lists = [{ collection_id: shop.collection_id }, { playlist_id: playlist }]
+    for (const [at, body] of lists.entries()) {
       const path = `/v1/play_session/${at === 0 ? 'collection' : 'playlist'}`
       await refused(404, 'not_found', 'POST', path, { key: keys[2], body })
       await refused(404, 'not_found', 'POST', path, { key: keys[1 - at], body })
@@ -176,7 +182,7 @@ describe('making one', () => {
   })
 })
 
-it('a session tells what is played, also before any of it can be', async () => {
+it('a session names its list, even before any track can play', async () => {
   const body = { player_subtitle: 'The shop' }
   await ok('PUT', `/v1/organization/${shop.organization_id}`, { key: shop.key, body })
   const { list, first_track, play_session_id } = await create('collection', shop.collection_id)

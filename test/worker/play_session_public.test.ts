@@ -5,7 +5,7 @@ import { playSessions } from '../../src/adapters/play_sessions.ts'
 import { aReadyTrack, aShop } from './fixtures.ts'
 import { db, ok, refused, UNKNOWN_ID } from './support.ts'
 
-/** `GET /v1/play/{play_session_id}`: what a player on a page knows of a session when it has nothing but its id. */
+/** `GET /v1/play/{play_session_id}`: the public view of a session, which needs only its id. */
 
 async function aSession() {
   const { key, collection_id } = await aShop()
@@ -15,18 +15,18 @@ async function aSession() {
   return { key, created, path: `/v1/play/${created.play_session_id}` }
 }
 
-it('shows the tracks and the first play view to whoever has the id, and nothing that the creator noted', async () => {
+it("shows the tracks and the first play view to any holder of the id, without the creator's own fields", async () => {
   const { key, created, path } = await aSession()
   const seen = await ok('GET', path)
-  const private_view = await ok('GET', `/v1/play_session/${created.play_session_id}`, { key })
-  expect(seen.tracks).toEqual(private_view.tracks)
-  expect(seen.first_track.track).toEqual(private_view.first_track!.track)
-  const { id, variants, is_downloadable, expires_at } = private_view.play_session
+  const creatorView = await ok('GET', `/v1/play_session/${created.play_session_id}`, { key })
+  expect(seen.tracks).toEqual(creatorView.tracks)
+  expect(seen.first_track.track).toEqual(creatorView.first_track!.track)
+  const { id, variants, is_downloadable, expires_at } = creatorView.play_session
   expect(seen.play_session).toEqual({ id, variants, is_downloadable, expires_at })
   expect(JSON.stringify(seen)).not.toMatch(/secret|customer-7/)
 })
 
-it('is 410 for a day after its end, then 404 like one that never was', async () => {
+it('returns 410 for a day after its end, then 404 like an unknown id', async () => {
   const { created, path } = await aSession()
   const end = (expires_at: number) =>
     db.update(playSessions).set({ expires_at }).where(eq(playSessions.id, created.play_session_id))

@@ -6,7 +6,7 @@ import { aReadyTrack, aShop, type Shop } from './fixtures.ts'
 import { isSignedFor, signedParts } from './signature.ts'
 import { db, ok, refused } from './support.ts'
 
-/** What a listener sees of a track, with everything that it inherits (docs/architecture.md#inheritance), and its downloads. */
+/** The listener's view of a track, with all inherited values (docs/architecture.md#inheritance), and its downloads. */
 
 let shop: Shop
 let track_id: string
@@ -14,9 +14,9 @@ beforeEach(async () => {
   shop = await aShop()
   track_id = await aReadyTrack(shop.key, shop.collection_id, { file_name: 'So What.live.flac' })
 })
-const set = (what: 'organization' | 'collection' | 'track', body: object) => {
-  const id = { ...shop, track_id }[`${what}_id`]
-  return ok('PUT', `/v1/${what}/${id}`, { key: shop.key, body })
+const set = (noun: 'organization' | 'collection' | 'track', body: object) => {
+  const id = { ...shop, track_id }[`${noun}_id`]
+  return ok('PUT', `/v1/${noun}/${id}`, { key: shop.key, body })
 }
 const session = (body: object = {}) =>
   ok('POST', '/v1/play_session/collection', { key: shop.key, body: { collection_id: shop.collection_id, ...body } })
@@ -28,8 +28,8 @@ async function view() {
 const palette = (hex: string) => [{ hex, area: 1, lightness: 0.5, saturation: 0.5 }]
 const hexes = (seen: { track: { image_colors: { hex: string }[] } }) => seen.track.image_colors.map(({ hex }) => hex)
 
-describe('behaviour', () => {
-  it('shows the track, its levels and where to stream it from', async () => {
+describe('behavior', () => {
+  it('shows the track, its levels and its stream URLs', async () => {
     const seen = await view()
     expect(seen.track).toMatchObject({
       id: track_id,
@@ -51,7 +51,7 @@ describe('behaviour', () => {
     })
   })
 
-  it('says what it is played from, and the chapters of the file', async () => {
+  it('names the list that it plays from, and the chapters of the file', async () => {
     const info = {
       chapters: [
         { start: 0, title: 'Overture' },
@@ -75,31 +75,31 @@ describe('behaviour', () => {
     expect(await of('track', track_id)).toBeNull()
   })
 
-  it('is the same as the first_track of the session', async () => {
+  it('equals the first_track of the session', async () => {
     const { play_session_id, first_track } = await session()
     const seen = await ok('GET', `/v1/play/${play_session_id}/${track_id}`)
     expect(seen.track).toEqual(first_track!.track)
     expect(seen.levels).toEqual(first_track!.levels)
   })
 
-  it('takes color and subtitle from the nearest that has one', async () => {
-    const looks = async () => {
+  it('inherits color and subtitle from the nearest level that has one', async () => {
+    const colorAndSubtitle = async () => {
       const { player_color, player_subtitle } = (await view()).track
       return [player_color, player_subtitle]
     }
     await set('organization', { player_color: '#111111', player_subtitle: 'organization' })
-    expect(await looks()).toEqual(['#111111', 'organization'])
+    expect(await colorAndSubtitle()).toEqual(['#111111', 'organization'])
     await set('collection', { player_color: '#222222', player_subtitle: 'collection' })
-    expect(await looks()).toEqual(['#222222', 'collection'])
+    expect(await colorAndSubtitle()).toEqual(['#222222', 'collection'])
     await set('track', { player_color: '#333333', player_subtitle: 'track', title: 'Title' })
-    expect(await looks()).toEqual(['#333333', 'track'])
+    expect(await colorAndSubtitle()).toEqual(['#333333', 'track'])
     await set('collection', { is_theme_overridable: false })
-    expect(await looks()).toEqual(['#222222', 'track'])
+    expect(await colorAndSubtitle()).toEqual(['#222222', 'track'])
     await set('organization', { is_theme_overridable: false })
-    expect(await looks()).toEqual(['#111111', 'track'])
+    expect(await colorAndSubtitle()).toEqual(['#111111', 'track'])
   })
 
-  it('takes its image colors from the nearest cover or theme, a theme before the cover beside it', async () => {
+  it('inherits its image colors from the nearest cover or theme; a theme precedes the cover of its level', async () => {
     expect(hexes(await view())).toEqual([])
     await set('organization', { theme: ['#aa0000'] })
     expect(hexes(await view())).toEqual(['#AA0000'])
@@ -116,7 +116,7 @@ describe('behaviour', () => {
     expect(hexes(await view())).toEqual(['#00BB00'])
   })
 
-  it('says of a color whether white text reads better on it', async () => {
+  it('says whether white text is more readable on a color', async () => {
     for (const [player_color, is_dark] of [
       ['#000000', true],
       ['#0000FF', true],
@@ -139,7 +139,7 @@ describe('behaviour', () => {
     })
   })
 
-  it('shows the nearest cover that may be shown', async () => {
+  it('shows the nearest cover that is not overridden', async () => {
     const cover = async () => signedParts((await view()).cover_image.small.url).key
     await db.update(collections).set({ cover_path: 'media/collection' })
     expect(await cover()).toBe('media/collection/small.jpg')
@@ -159,7 +159,7 @@ describe('a download', () => {
     return (await ok('GET', `/v1/play/${play_session_id}/${track_id}/${index}/download`)).download
   }
 
-  it('leads to the file, to be saved under the name of the upload with the ending of the variant', async () => {
+  it("links to the file, saved under the upload's name with the variant's extension", async () => {
     const { variant, url } = await download('aac-160')
     expect(variant).toBe('aac-160')
     const { key, expires, disposition } = signedParts(url)
@@ -174,25 +174,25 @@ describe('a download', () => {
     ['She said "hi" 100%.flac', 'She said _hi_ 100_.m4a', 'She%20said%20%22hi%22%20100%25.m4a'],
     ["Don't (live)*+~.flac", "Don't (live)*+~.m4a", 'Don%27t%20%28live%29%2A%2B~.m4a'],
     ['青い🎷', '____.m4a', '%E9%9D%92%E3%81%84%F0%9F%8E%B7.m4a'],
-  ])('of %s has a name that every browser reads and a signature that holds', async (file_name, plain, encoded) => {
+  ])('of %s has a name that every browser reads, and a valid signature', async (file_name, plain, encoded) => {
     await db.update(tracks).set({ file_name })
     const { url } = await download('aac-160')
     expect(signedParts(url).disposition).toBe(`attachment; filename="${plain}"; filename*=UTF-8''${encoded}`)
     expect(await isSignedFor('GET', url)).toBe(true)
   })
 
-  it('of the original has its own name', async () => {
+  it('of the original keeps its own name', async () => {
     const { url } = await download('original', { is_downloadable: true, variants: ['original'] })
     expect(signedParts(url).disposition).toContain('filename="So What.live.flac"')
   })
 
-  it('is 403 when the session does not allow it', async () => {
+  it('returns 403 when the session does not allow it', async () => {
     const { play_session_id } = await session()
     const path = `/v1/play/${play_session_id}/${track_id}/aac-160/download`
     await refused(403, 'download_not_allowed', 'GET', path)
   })
 
-  it('is 404 for a variant that the session or the track lacks, or that nobody knows', async () => {
+  it('returns 404 for a variant that the session or the track lacks, or an unknown one', async () => {
     const { play_session_id } = await session({ is_downloadable: true })
     for (const index of ['original', 'lossless', 'wav', 'x'.repeat(65)]) {
       await refused(404, 'not_found', 'GET', `/v1/play/${play_session_id}/${track_id}/${index}/download`)

@@ -2,7 +2,7 @@ import { aShop } from './fixtures.ts'
 import { aProcessedTrack } from './processed_track.ts'
 import { call, ok } from './support.ts'
 
-/** A track with its session, and what a test asks of it. */
+/** A track with a play session, and the calls that tests make. */
 export async function aPlayedTrack() {
   const { key, collection_id } = await aShop()
   const track_id = await aProcessedTrack(key, collection_id)
@@ -13,7 +13,7 @@ export async function aPlayedTrack() {
     track_id,
     read: async () => (await ok('GET', `/v1/track/${track_id}`, { key })).track,
     reprocess: () => call('POST', `/v1/track/${track_id}/reprocess`, { key }),
-    renew: (facts: object = {}) => call('POST', `/v1/track/${track_id}/upload`, { key, body: facts }),
+    renew: (hints: object = {}) => call('POST', `/v1/track/${track_id}/upload`, { key, body: hints }),
     /** The paths that the track plays now. */
     plays: async () => {
       const { variants } = await ok('GET', `/v1/play/${play_session_id}/${track_id}`)

@@ -4,9 +4,9 @@ import { aShop } from './fixtures.ts'
 import { aWaitingTrack, call, ok, query } from './support.ts'
 import { serveTranscoder } from './transcoder.ts'
 
-const strange = '000fffff-ffff-4fff-bfff-ffffffffffff'
+const unknown_id = '000fffff-ffff-4fff-bfff-ffffffffffff'
 
-/** A shop with two collections of three tracks each, and an empty playlist. */
+/** A tenant with two collections of three tracks each, and an empty playlist. */
 async function aPlaylist() {
   const { key, collection_id, organization_id } = await aShop()
   const other = (await ok('POST', '/v1/collection', { key, body: { title: 'Other' } })).collection_id
@@ -15,7 +15,7 @@ async function aPlaylist() {
   )) as [string, string, string, string, string, string]
   const { playlist_id } = await ok('POST', '/v1/playlist', { key, body: { title: 'Mixed' } })
   const path = `/v1/playlist/${playlist_id}/track`
-  const places = async () => (await ok('GET', `${path}?limit=200`, { key })).tracks as Place[]
+  const entries = async () => (await ok('GET', `${path}?limit=200`, { key })).tracks as Entry[]
   return {
     key,
     organization_id,
@@ -28,24 +28,24 @@ async function aPlaylist() {
     e,
     f,
     path,
-    places,
+    entries,
     playlist_id: playlist_id,
     read: async () => (await ok('GET', `/v1/playlist/${playlist_id}`, { key })).playlist,
-    /** The track ids in order; positions must count up without holes. */
+    /** The track ids in order; expects positions without gaps. */
     order: async () => {
-      const list = await places()
+      const list = await entries()
       expect(list.map(({ position }) => position)).toEqual(list.map((_, at) => at))
       return list.map(({ id }) => id)
     },
     replace: (track_ids: string[], headers = {}) => call('PUT', path, { key, body: { track_ids }, headers }),
     insert: (track_ids: string[], position?: number, headers = {}) =>
       call('POST', path, { key, body: { track_ids, position }, headers }),
-    move: (place: string, position: number, headers = {}) =>
-      call('PUT', `${path}/${place}`, { key, body: { position }, headers }),
-    remove: (place: string, headers = {}) => call('DELETE', `${path}/${place}`, { key, headers }),
+    move: (entry_id: string, position: number, headers = {}) =>
+      call('PUT', `${path}/${entry_id}`, { key, body: { position }, headers }),
+    remove: (entry_id: string, headers = {}) => call('DELETE', `${path}/${entry_id}`, { key, headers }),
   }
 }
-interface Place {
+interface Entry {
   id: string
   position: number
   playlist_track_id: string
@@ -53,7 +53,7 @@ interface Place {
 
 describe('playlist', () => {
   it('is created, read, updated, listed and deleted', async () => {
-    const { key, a, path, replace, ...shop } = await aPlaylist()
+    const { key, a, path, replace, ...rest } = await aPlaylist()
     const creator_id = '11111111-1111-4111-8111-111111111111'
     const body = {
       title: 'Blue',
@@ -83,17 +83,17 @@ describe('playlist', () => {
     expect([updated.player_color, updated.player_subtitle]).toEqual(['#2B3440', 'after hours'])
     expect((await ok('GET', `/v1/playlist/${playlist_id}`, { key })).playlist).toEqual(updated)
     const { playlists } = await ok('GET', '/v1/playlist', { key })
-    expect(playlists.map(({ id }) => id)).toEqual([playlist_id, shop.playlist_id])
+    expect(playlists.map(({ id }) => id)).toEqual([playlist_id, rest.playlist_id])
     await replace([a])
-    const { deleted_playlist } = await ok('DELETE', `/v1/playlist/${shop.playlist_id}`, { key })
+    const { deleted_playlist } = await ok('DELETE', `/v1/playlist/${rest.playlist_id}`, { key })
     expect(deleted_playlist).toMatchObject({ title: 'Mixed', track_count: 1 })
     expect(await query('select 1 from playlist_tracks')).toEqual([])
-    expect((await call('DELETE', `/v1/playlist/${shop.playlist_id}`, { key })).status).toBe(404)
+    expect((await call('DELETE', `/v1/playlist/${rest.playlist_id}`, { key })).status).toBe(404)
     expect((await call('GET', path, { key })).status).toBe(404)
     expect((await ok('GET', `/v1/track/${a}`, { key })).track.id).toBe(a)
   })
 
-  it('answers an update with what that has set, also when others update it at the same time', async () => {
+  it('returns its own changes from an update, even with simultaneous updates', async () => {
     const { key, playlist_id } = await aPlaylist()
     const titles = Array.from({ length: 10 }, (_, at) => `Mix ${at}`)
     const update = (title: string) => ok('PUT', `/v1/playlist/${playlist_id}`, { key, body: { title } })
@@ -101,7 +101,7 @@ describe('playlist', () => {
     expect(answers.map(({ playlist }) => playlist.title)).toEqual(titles)
   })
 
-  it('gets a cover by its handle', async () => {
+  it('gets a cover through its upload handle', async () => {
     serveTranscoder()
     const { key, playlist_id } = await aPlaylist()
     const { playlist_cover_upload } = await ok('POST', `/v1/playlist/${playlist_id}/cover`, { key })
@@ -113,7 +113,7 @@ describe('playlist', () => {
     expect(row).toEqual({ cover_path: expect.stringContaining(playlist_id) })
   })
 
-  it('takes tracks of several collections, the same one twice, in exactly the order that was sent', async () => {
+  it('accepts tracks of several collections, with repetitions, in exactly the given order', async () => {
     const { a, b, d, replace, order, read } = await aPlaylist()
     const { body } = await replace([d, a, d, b, a])
     expect(body.playlist).toMatchObject({ track_count: 5, version: 2 })
@@ -138,60 +138,60 @@ describe('playlist', () => {
     expect(await read()).toMatchObject({ track_count: 8, version: 6 })
   })
 
-  it('moves a track from every place to every other', async () => {
-    const { a, b, c, d, e, replace, move, order, places } = await aPlaylist()
+  it('moves a track from every position to every other', async () => {
+    const { a, b, c, d, e, replace, move, order, entries } = await aPlaylist()
     const start = [a, b, c, d, e]
     for (const from of start.keys()) {
       for (const to of [...start.keys(), 1000]) {
         await replace(start)
-        const place = (await places())[from]!.playlist_track_id
-        expect((await move(place, to)).status).toBe(200)
+        const entry_id = (await entries())[from]!.playlist_track_id
+        expect((await move(entry_id, to)).status).toBe(200)
         const expected = start.toSpliced(from, 1).toSpliced(to, 0, start[from]!)
         expect([from, to, await order()]).toEqual([from, to, expected])
-        expect((await places())[Math.min(to, 4)]!.playlist_track_id).toBe(place)
+        expect((await entries())[Math.min(to, 4)]!.playlist_track_id).toBe(entry_id)
       }
     }
   })
 
-  it('takes one place out and closes up, also of a track that stands twice', async () => {
-    const { a, b, replace, remove, order, places, read } = await aPlaylist()
+  it('removes one entry without a gap, even of a repeated track', async () => {
+    const { a, b, replace, remove, order, entries, read } = await aPlaylist()
     await replace([a, b, a, b])
-    const place = (await places())[2]!.playlist_track_id
-    expect((await remove(place)).body.playlist.track_count).toBe(3)
+    const entry_id = (await entries())[2]!.playlist_track_id
+    expect((await remove(entry_id)).body.playlist.track_count).toBe(3)
     expect(await order()).toEqual([a, b, b])
     const { version } = await read()
-    expect((await remove(place)).status).toBe(404)
+    expect((await remove(entry_id)).status).toBe(404)
     expect((await read()).version).toBe(version)
   })
 
-  it('changes only the version that was seen: If-Match', async () => {
-    const { a, b, replace, insert, move, remove, order, places, read } = await aPlaylist()
+  it('rejects a change with 412 when If-Match names another version', async () => {
+    const { a, b, replace, insert, move, remove, order, entries, read } = await aPlaylist()
     const { version } = (await replace([a, b])).body.playlist
     const stale = { 'if-match': `"${version - 1}"` }
-    const place = (await places())[0]!.playlist_track_id
-    const refused = [replace([], stale), insert([a], 0, stale), move(place, 1, stale), remove(place, stale)]
+    const entry_id = (await entries())[0]!.playlist_track_id
+    const refused = [replace([], stale), insert([a], 0, stale), move(entry_id, 1, stale), remove(entry_id, stale)]
     for (const { status, body } of await Promise.all(refused)) {
       expect([status, body.code]).toEqual([412, 'version_mismatch'])
     }
     expect([await order(), (await read()).version]).toEqual([[a, b], version])
-    expect((await move(place, 1, { 'if-match': `"${version}"` })).status).toBe(200)
-    expect((await remove(place, { 'if-match': String(version + 1) })).status).toBe(200)
+    expect((await move(entry_id, 1, { 'if-match': `"${version}"` })).status).toBe(200)
+    expect((await remove(entry_id, { 'if-match': String(version + 1) })).status).toBe(200)
     expect((await replace([a], { 'if-match': '*' })).status).toBe(200)
     expect(await order()).toEqual([a])
   })
 
-  it('refuses foreign and unknown tracks by name, and changes nothing', async () => {
+  it('names foreign and unknown tracks in the error, and changes nothing', async () => {
     const { a, b, replace, insert, order } = await aPlaylist()
     const foreign = await aPlaylist()
     await replace([a, b])
-    for (const id of [foreign.a, strange]) {
+    for (const id of [foreign.a, unknown_id]) {
       for (const { status, body } of [await replace([b, id]), await insert([b, id], 0)]) {
         expect([status, body.errors[0]!.path]).toEqual([400, 'track_ids.1'])
       }
     }
     expect(await order()).toEqual([a, b])
-    const [place] = await foreign.places()
-    expect(place).toBe(undefined)
+    const [entry] = await foreign.entries()
+    expect(entry).toBe(undefined)
   })
 
   it('holds at most 1,000 tracks', async () => {
@@ -202,11 +202,11 @@ describe('playlist', () => {
     expect((await insert([b], 500)).body.playlist.track_count).toBe(1000)
     expect((await insert([b])).status).toBe(409)
     const { tracks, count } = await ok('GET', `${path}?limit=3&offset=499`, { key })
-    expect([count, tracks.map(({ id }: Place) => id)]).toEqual([1000, [a, b, a]])
+    expect([count, tracks.map(({ id }: Entry) => id)]).toEqual([1000, [a, b, a]])
     expect((await read()).version).toBe(3)
   })
 
-  it('closes up when a track or a collection is deleted, and says that it changed', async () => {
+  it('closes gaps when a track or a collection is deleted, and increments its version', async () => {
     const { key, a, b, d, e, collection_id, replace, order, read } = await aPlaylist()
     await replace([a, d, b, a, e, a])
     await ok('DELETE', `/v1/track/${a}`, { key })

@@ -4,7 +4,7 @@ import { aShop } from './fixtures.ts'
 import { rowsOfCall } from './meter.ts'
 import { aWaitingTrack, call, ok } from './support.ts'
 
-/** A playlist with ten tracks to put into it. */
+/** A playlist and ten tracks to add to it. */
 async function aPlaylist() {
   const { key, collection_id } = await aShop()
   const ids = await Promise.all(Array.from({ length: 10 }, () => aWaitingTrack(key, collection_id)))
@@ -26,8 +26,8 @@ async function aPlaylist() {
   }
 }
 
-describe('changes of a playlist at the same time', () => {
-  it('never mix: of several replacements one is there whole, in 40 rounds', async () => {
+describe('simultaneous changes of a playlist', () => {
+  it('never mix: one of several replacements wins entirely, in 40 rounds', async () => {
     const { ids, change, read } = await aPlaylist()
     for (let round = 0; round < 40; round++) {
       const wanted = [ids.slice(0, 3), ids.slice(3, 8), ids.slice(5).toReversed(), [ids[9]!, ids[9]!]]
@@ -40,14 +40,14 @@ describe('changes of a playlist at the same time', () => {
     }
   })
 
-  it('never come between count, version and tracks of an answer: they are read at once', async () => {
+  it('never split the count, version and tracks of a response, which are read in one round trip', async () => {
     const { ids, change, path, key } = await aPlaylist()
     await change('PUT', { track_ids: ids.slice(0, 3) })
     const { trips, body } = await rowsOfCall('GET', path, { key })
     expect([trips, body.count, body.version, body.tracks.length]).toEqual([1, 3, 2, 3])
   })
 
-  it('let only one through of those that saw the same version, in 20 rounds', async () => {
+  it('succeed only once for the same If-Match version, in 20 rounds', async () => {
     const { ids, change, read } = await aPlaylist()
     for (let round = 0; round < 20; round++) {
       const headers = { 'if-match': `"${(await read()).version}"` }
@@ -62,13 +62,13 @@ describe('changes of a playlist at the same time', () => {
     for (let round = 0; round < 20; round++) {
       await change('PUT', { track_ids: ids.slice(0, 5) })
       const { list } = await read()
-      const places = list.map(({ playlist_track_id }) => `/${playlist_track_id}`)
+      const entryPaths = list.map(({ playlist_track_id }) => `/${playlist_track_id}`)
       await Promise.all([
         change('POST', { track_ids: ids.slice(5, 7), position: 1 }),
         change('POST', { track_ids: [ids[7]] }),
-        change('PUT', { position: 0 }, places[4]),
-        change('PUT', { position: 5 }, places[1]),
-        change('DELETE', undefined, places[2]),
+        change('PUT', { position: 0 }, entryPaths[4]),
+        change('PUT', { position: 5 }, entryPaths[1]),
+        change('DELETE', undefined, entryPaths[2]),
       ])
       const { order } = await read()
       expect(order.toSorted()).toEqual([...ids.slice(0, 2), ...ids.slice(3, 8)].toSorted())

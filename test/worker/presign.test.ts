@@ -5,12 +5,12 @@ import { describe, expect, it } from 'vitest'
 import { viewSigner } from '../../src/adapters/presign.ts'
 import { signedParts } from './signature.ts'
 
-/** What listeners' URLs are signed with, beside the library that signs all others. */
+/** The signer for listeners' URLs, compared with the library that signs all others. */
 
 const random = (below: number) => Math.floor(Math.random() * below)
 const CHARACTERS = Array.from('abcXYZ019-_.~ !\'()*+,;:@&=$%#?"<>[]{}|\\^`äß€日🎷')
 const text = () => Array.from({ length: 1 + random(24) }, () => CHARACTERS[random(CHARACTERS.length)]).join('')
-/** `.` and `..` would lead elsewhere. */
+/** `.` and `..` would change the path. */
 const path = () => ['media', ...Array.from({ length: 1 + random(5) }, () => `-${text()}`)].join('/')
 
 async function signedByLibrary(url: string, bindings: Env): Promise<string> {
@@ -34,7 +34,7 @@ async function signedByLibrary(url: string, bindings: Env): Promise<string> {
 const DAY = 24 * 3600_000
 
 describe('a signature', () => {
-  it('is the one that aws4fetch makes, whatever is signed, when, and with which key', async () => {
+  it('equals that of aws4fetch for any path, time and key', async () => {
     for (let i = 0; i < 300; i++) {
       const bindings = {
         ...env,
@@ -56,7 +56,7 @@ describe('a URL', () => {
   const start = Date.UTC(2026, 10, 22, 23, 50)
   const at = async (now: number, ends_at: number) => (await viewSigner(env, now, ends_at))('media/a')
 
-  it('is the same for every session and most of the time, so that a browser need not fetch the file again', async () => {
+  it('is the same for every session and most of the time, so that the browser cache works', async () => {
     const urls = new Set<string>()
     for (let second = 0; second < 3600; second += 10) {
       urls.add(await at(start + second * 1000, start + second * 1000 + DAY))
@@ -65,7 +65,7 @@ describe('a URL', () => {
     expect(urls.size).toBeLessThanOrEqual(5)
   })
 
-  it('lives for at most an hour, ends with its session at the latest, and no third of its time is lost', async () => {
+  it('is valid for at most an hour, ends with its session at the latest, and has two thirds of its time left', async () => {
     for (let i = 0; i < 500; i++) {
       const now = start + random(DAY)
       const ends_at = now + 1 + random(i % 2 ? 2 * 3600_000 : 10_000)

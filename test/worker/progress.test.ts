@@ -5,7 +5,7 @@ import { early } from './long_track.ts'
 import { rowsDuring } from './meter.ts'
 import { openStream, result, startTranscoder } from './transcoder.ts'
 
-/** `info.progress`: 0 while the track waits in a queue, above 0 once the transcoder works on it, never falling within a pass. */
+/** `info.progress`: 0 while the track is queued, above 0 once the transcoder runs, never falling within a pass. */
 
 let work: Awaited<ReturnType<typeof aTrackWithJob>>
 beforeEach(async () => {
@@ -13,10 +13,10 @@ beforeEach(async () => {
   vi.useFakeTimers({ toFake: ['Date'] })
   onTestFinished(() => void vi.useRealTimers())
 })
-const shown = async () => (await work.read()).info.progress
+const reported = async () => (await work.read()).info.progress
 const stored = async () => (await trackRow(work.track_id)).progress
 
-/** Sends a fraction when the last write is long enough ago for the next one. */
+/** Sends a fraction, late enough after the last write for the next one. */
 async function send(stream: ReturnType<typeof openStream>, fraction: number, expected: number) {
   vi.setSystemTime(Date.now() + 40_000)
   const before = (await work.job()).lease_until
@@ -27,11 +27,11 @@ async function send(stream: ReturnType<typeof openStream>, fraction: number, exp
 }
 
 describe('progress', () => {
-  it('is 0 while the track waits, and more from the first moment in which it is worked on', async () => {
-    expect(await shown()).toBe(0)
+  it('is 0 while the track waits, and above 0 as soon as the transcoder works on it', async () => {
+    expect(await reported()).toBe(0)
     startTranscoder({ transcode: () => new Response('busy', { status: 503 }) })
     await work.run()
-    expect(await shown()).toBe(0)
+    expect(await reported()).toBe(0)
     const stream = openStream()
     startTranscoder({ transcode: () => stream.response })
     await work.changeJob({ lease_until: 0 })
@@ -39,31 +39,31 @@ describe('progress', () => {
     await eventually(async () => (await work.job()).attempt === 1)
     vi.setSystemTime(Date.now() + 3000)
     stream.send({ type: 'ping' })
-    expect(await shown()).toBe(0)
+    expect(await reported()).toBe(0)
     await send(stream, 0, 0.001)
     await send(stream, 0.25, 0.25)
     stream.send(result())
     await running
     expect(await work.read()).toMatchObject({ status: 'ready', info: expect.not.objectContaining({ progress: 0.25 }) })
-    expect(await shown()).toBe(undefined)
+    expect(await reported()).toBe(undefined)
   })
 
-  it('is written when ten seconds and a tenth of the job have passed, and keeps the job with it', async () => {
+  it('is written after ten seconds and a tenth of the job, together with the lease', async () => {
     const stream = openStream()
     const { transcodes } = startTranscoder({ transcode: () => stream.response })
     const running = work.run()
     await eventually(async () => transcodes.length === 1)
-    const tell = (...fractions: number[]) =>
+    const sendProgress = (...fractions: number[]) =>
       fractions.forEach((fraction) => stream.send({ type: 'progress', fraction }))
     const { written } = await rowsDuring(async () => {
-      tell(0.01)
+      sendProgress(0.01)
       await eventually(async () => (await stored()) === 0.01)
       vi.setSystemTime(Date.now() + 10_000)
-      tell(0.1, 0.23, 0.5)
+      sendProgress(0.1, 0.23, 0.5)
       await eventually(async () => (await stored()) === 0.23)
     })
     expect((await work.job()).lease_until).toBeGreaterThan(Date.now() + 100_000)
-    // 0.01 and 0.23, each of the track and of the job.
+    // 0.01 and 0.23, each in the track and in the job.
     expect(written).toBe(4)
     stream.send(early())
     await eventually(async () => (await filesOf(work.track_id)).length > 0)
@@ -72,7 +72,7 @@ describe('progress', () => {
     await running
   })
 
-  it('does not fall when the transcoder begins again, and begins anew with the tolerant pass', async () => {
+  it('does not fall when the transcoder restarts, and starts over with the tolerant pass', async () => {
     const streams = [openStream(), openStream()]
     startTranscoder({ transcode: (_, times) => streams[times - 1]!.response })
     const [first, second] = streams as [ReturnType<typeof openStream>, ReturnType<typeof openStream>]
@@ -89,7 +89,7 @@ describe('progress', () => {
     second.send({ type: 'fallback', reason: 'decoding failed' })
     await eventually(async () => (await stored()) === 0.001)
     await send(second, 0.2, 0.2)
-    // Told again to who re-attaches.
+    // A re-attached reader gets this event again.
     second.send({ type: 'fallback', reason: 'decoding failed' })
     await send(second, 0.3, 0.3)
     await send(second, 0.25, 0.3)

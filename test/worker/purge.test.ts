@@ -12,16 +12,16 @@ afterEach(() => {
 })
 let faults: { mockRestore: () => void } | undefined
 
-/** From here on R2 refuses to delete, in the Worker's hands too; `times` times. */
+/** Makes R2 refuse the next `times` deletions, in the Worker as well. */
 function breakDeletes(times: number) {
   const bucket = Object.getPrototypeOf(env.MEDIA) as R2Bucket
   const spy = vi.spyOn(bucket, 'delete')
-  for (let time = 0; time < times; time++) spy.mockRejectedValueOnce(new Error('R2 is not to be reached'))
+  for (let time = 0; time < times; time++) spy.mockRejectedValueOnce(new Error('R2 is unreachable'))
   faults = spy
   return spy
 }
 
-/** Purges, but for the second ones that come when nothing can write there any more. */
+/** Purges, except the second ones, which run when nothing can be written there any more. */
 const jobsOf = (state: string) =>
   query<{ id: string; attempt: number }>(
     `select id, attempt from jobs where state = ? and payload ->> 'kind' = 'purge'
@@ -43,14 +43,14 @@ async function aFailedPurge() {
 }
 
 describe('a purge', () => {
-  it('that fails once is tried again when its message comes again', async () => {
+  it('is retried after one failure when its message is delivered again', async () => {
     const { job_id } = await aFailedPurge()
     laterBy(0.1)
     expect(await deliver('task', { job_id })).toMatchObject({ acknowledged: true })
     expect([await storedFiles(), await jobsOf('done')]).toEqual([[], [{ id: job_id, attempt: 2 }]])
   })
 
-  it('that fails is retried by the queue, not acknowledged', async () => {
+  it('is retried by the queue after a failure, not acknowledged', async () => {
     const { job_id } = await aFailedPurge()
     laterBy(0.1)
     breakDeletes(1)
@@ -58,7 +58,7 @@ describe('a purge', () => {
     expect(await jobsOf('open')).toEqual([{ id: job_id, attempt: 2 }])
   })
 
-  it('whose message was lost is found by the sweep', async () => {
+  it('is found by the sweep when its message was lost', async () => {
     await aFailedPurge()
     laterBy(1)
     await runSweep()
@@ -66,7 +66,7 @@ describe('a purge', () => {
     await eventually(async () => (await jobsOf('done')).length === 1)
   })
 
-  it('that ends in the dead-letter queue is tried again an hour later', async () => {
+  it('is retried an hour after it reached the dead-letter queue', async () => {
     const { job_id } = await aFailedPurge()
     laterBy(0.1)
     expect(await deliver('dead', { job_id })).toMatchObject({ acknowledged: true })

@@ -12,7 +12,7 @@ afterEach(() => void vi.useRealTimers())
 const pathOf = (url: string) => decodeURIComponent(new URL(url).pathname.split(`/${env.S3_BUCKET}/`)[1]!)
 
 describe('a new upload URL', () => {
-  it('of a track that still waits leads to a fresh place', async () => {
+  it('points to a new path for a track that still waits', async () => {
     serveTranscoder()
     const { key, collection_id } = await aShop()
     const body = { collection_id, file_name: 'a.mp3' }
@@ -23,7 +23,7 @@ describe('a new upload URL', () => {
     await uploadAndProcess(key, track_id)
   })
 
-  it('of a track whose URL expired lets it start again', async () => {
+  it('restarts a track whose URL expired', async () => {
     serveTranscoder()
     const { key, collection_id } = await aShop()
     const track_id = await aWaitingTrack(key, collection_id)
@@ -37,7 +37,7 @@ describe('a new upload URL', () => {
     await uploadAndProcess(key, track_id)
   })
 
-  it('of a track whose file was empty lets it start again', async () => {
+  it('restarts a track whose file was empty', async () => {
     serveTranscoder()
     const { key, collection_id } = await aShop()
     const { track_id, track_upload } = await ok('POST', '/v1/track', {
@@ -50,7 +50,7 @@ describe('a new upload URL', () => {
     await uploadAndProcess(key, track_id)
   })
 
-  it('of a ready track leads to a fresh place; it plays what it has until the new file is processed', async () => {
+  it('points to a new path for a ready track, which plays its old file until the new one is processed', async () => {
     serveTranscoder()
     const { key, track_id, read, renew, plays } = await aPlayedTrack()
     const before = await plays()
@@ -58,11 +58,11 @@ describe('a new upload URL', () => {
       'select upload_path from tracks',
     )
     const { body } = await renew({ file_name: 'take two.wav' })
-    // It is still called what it plays.
+    // It keeps the name of the file that it plays.
     expect([body.track.status, body.track.file_name]).toEqual(['ready', 'So What.mp3'])
     const fresh = pathOf(body.track_upload.upload_url)
     expect(fresh).not.toBe(old)
-    // Bytes at the old place are ignored.
+    // Bytes at the old path are ignored.
     await env.MEDIA.put(old, 'changed')
     await ok('POST', `/v1/track/${track_id}/upload_complete`, { key })
     expect([(await read()).status, await plays()]).toEqual(['ready', before])
@@ -81,7 +81,7 @@ describe('a new upload URL', () => {
     expect(await storedFiles()).toEqual(expect.arrayContaining([fresh, ...(await plays())]))
   })
 
-  it('leaves none of the files behind that were sent to former ones', async () => {
+  it('leaves no files at earlier URLs behind', async () => {
     serveTranscoder()
     const { key, track_id, read, renew } = await aPlayedTrack()
     const send = async () => {
@@ -90,7 +90,7 @@ describe('a new upload URL', () => {
       return path
     }
     const complete = () => ok('POST', `/v1/track/${track_id}/upload_complete`, { key })
-    // Never told of; processed in vain; processed.
+    // Some never completed, one failed, and one processed.
     for (let n = 0; n < 3; n++) await send()
     serveTranscoder(() => error('no_audio', 'No audio'))
     await send()
@@ -100,7 +100,7 @@ describe('a new upload URL', () => {
     const last = await send()
     await complete()
     await eventually(async () => (await read()).status === 'ready')
-    // What plays until the new file is ready, what could not be processed, and the last one.
+    // The file that played until the new one was ready, the one that failed, and the last one.
     expect(await storedFiles('uploads/')).toHaveLength(3)
     laterBy(3)
     await runSweep()
@@ -115,7 +115,7 @@ describe('a new upload URL', () => {
     expect([status, body.code]).toEqual([413, 'file_too_large'])
   })
 
-  it('keeps a ready track ready when its new file never comes or is empty', async () => {
+  it('keeps a ready track ready when its new file never arrives or is empty', async () => {
     serveTranscoder()
     const { read, renew, plays } = await aPlayedTrack()
     const before = await plays()

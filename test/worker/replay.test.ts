@@ -7,15 +7,15 @@ import { eventsOf } from './shop_with_events.ts'
 import { anOrganization, call, ok, query } from './support.ts'
 import { serveTranscoder } from './transcoder.ts'
 
-const once = { 'idempotency-key': 'the-same' }
+const headers = { 'idempotency-key': 'the-same' }
 
 afterEach(() => void vi.useRealTimers())
 
-describe('a replayed answer', () => {
-  it('has handles that still work, after the first ones have expired', async () => {
+describe('a replayed response', () => {
+  it('has valid handles after the first ones have expired', async () => {
     const { key, collection_id } = await aShop()
     const body = { collection_id, file_name: 'a.mp3', file_size: 9 }
-    const send = async () => (await call('POST', '/v1/track', { key, body, headers: once })).body
+    const send = async () => (await call('POST', '/v1/track', { key, body, headers: headers })).body
     const first = await send()
     expect((await send()).track_upload).toEqual(first.track_upload)
     laterBy(2)
@@ -28,7 +28,7 @@ describe('a replayed answer', () => {
     expect((await eventsOf(key)).filter(({ type }) => type.startsWith('track.'))).toMatchObject([
       { type: 'track.created' },
     ])
-    // What was said of the file is signed into the new URL too.
+    // The new URL signs the file's announced size as well.
     expect(later.track_upload.upload_url).toMatch(/SignedHeaders=content-length/)
     expect(await query('select id from tracks')).toHaveLength(1)
     await env.MEDIA.put(
@@ -44,7 +44,7 @@ describe('a replayed answer', () => {
   ])('has a new cover handle of a %s after the first has expired', async (owner, path) => {
     const { key } = await anOrganization()
     const send = async () =>
-      (await ok('POST', path, { key, body: { title: 'Once' }, headers: once }))[`${owner}_cover_upload`]
+      (await ok('POST', path, { key, body: { title: 'Once' }, headers: headers }))[`${owner}_cover_upload`]
     const first = await send()
     laterBy(2)
     const second = await send()
@@ -56,18 +56,18 @@ describe('a replayed answer', () => {
     expect((await cover(second.upload_url)).body.code).toBe('unsupported_image')
   })
 
-  it('is 404 when what was made is gone and its handle would have to be signed anew', async () => {
+  it('returns 404 when the resource was deleted and a new handle would be needed', async () => {
     const { key } = await anOrganization()
-    const send = () => call('POST', '/v1/collection', { key, body: { title: 'Once' }, headers: once })
+    const send = () => call('POST', '/v1/collection', { key, body: { title: 'Once' }, headers: headers })
     const { collection_id } = (await send()).body
     await ok('DELETE', `/v1/collection/${collection_id}`, { key })
     laterBy(2)
     expect((await send()).status).toBe(404)
   })
 
-  it('of createApiKey has the secret, which nobody can read in D1', async () => {
+  it('of createApiKey contains the secret, which is not readable in D1', async () => {
     const { key } = await anOrganization()
-    const send = () => ok('POST', '/v1/api_key', { key, body: { title: 'Page', type: 'player' }, headers: once })
+    const send = () => ok('POST', '/v1/api_key', { key, body: { title: 'Page', type: 'player' }, headers: headers })
     const first = await send()
     const [row] = await query('select * from idempotency_keys')
     expect(JSON.stringify(row)).not.toContain(first.secret.slice(6, 30))
@@ -77,12 +77,12 @@ describe('a replayed answer', () => {
     expect((await ok('GET', '/v1/api_key', { key })).count).toBe(2)
   })
 
-  it('of a play session has URLs that were signed now, and is 410 when the session is over', async () => {
+  it('of a play session has freshly signed URLs, and returns 410 when the session has ended', async () => {
     serveTranscoder()
     const { key, collection_id } = await aShop()
     const track_id = await aProcessedTrack(key, collection_id)
     const body = { track_id, expires_in: 7200 }
-    const send = () => call('POST', '/v1/play_session/track', { key, body, headers: once })
+    const send = () => call('POST', '/v1/play_session/track', { key, body, headers: headers })
     const first = (await send()).body
     laterBy(1.5)
     const second = (await send()).body
@@ -103,16 +103,16 @@ describe('a replayed answer', () => {
   it('belongs to the key that sent the first request', async () => {
     const { key } = await anOrganization()
     const { secret } = await ok('POST', '/v1/api_key', { key, body: { title: 'Other', type: 'server' } })
-    const send = (by: string) => ok('POST', '/v1/collection', { key: by, body: { title: 'Once' }, headers: once })
+    const send = (by: string) => ok('POST', '/v1/collection', { key: by, body: { title: 'Once' }, headers: headers })
     const ids = [await send(key), await send(secret), await send(key)].map(({ collection_id }) => collection_id)
     expect(new Set(ids).size).toBe(2)
     expect(ids[2]).toBe(ids[0])
   })
 
-  it('is kept for a day and then forgotten', async () => {
+  it('is stored for a day and then deleted', async () => {
     const { key } = await anOrganization()
     const send = async () =>
-      (await ok('POST', '/v1/collection', { key, body: { title: 'Once' }, headers: once })).collection_id
+      (await ok('POST', '/v1/collection', { key, body: { title: 'Once' }, headers: headers })).collection_id
     const first = await send()
     laterBy(23)
     await runSweep()

@@ -13,14 +13,14 @@ afterEach(() => void vi.useRealTimers())
 
 const noAudio: JobEvent = error('no_audio', 'No audio')
 describe('reprocess', () => {
-  it('is 409 for a track that never had a file', async () => {
+  it('returns 409 for a track that never had a file', async () => {
     const { key, collection_id } = await aShop()
     const track_id = await aWaitingTrack(key, collection_id)
     const { status, body } = await call('POST', `/v1/track/${track_id}/reprocess`, { key })
     expect([status, body.code]).toEqual([409, 'track_not_uploaded'])
   })
 
-  it('makes the variants again; the track plays on, and the old files go when nobody can be playing them', async () => {
+  it('makes the variants again while the track plays, and purges the old files when no URL to them is valid', async () => {
     const jobs = serveTranscoder()
     const { read, reprocess, plays } = await aPlayedTrack()
     const before = await plays()
@@ -32,7 +32,7 @@ describe('reprocess', () => {
     expect(jobs[1]!.source.url.split('?')[0]).toBe(jobs[0]!.source.url.split('?')[0])
     const after = await plays()
     expect(after.filter((path) => before.includes(path))).toEqual([])
-    // The URLs of the session live for an hour.
+    // The URLs of the session are valid for an hour.
     laterBy(1)
     await runSweep()
     await settled()
@@ -45,7 +45,7 @@ describe('reprocess', () => {
     expect(await storedFiles()).toEqual(expect.arrayContaining(after))
   })
 
-  it('runs once, however often it is asked for', async () => {
+  it('runs once, however often it is requested', async () => {
     let finished = false
     let first = true
     const jobs = serveTranscoder(async (job) => {
@@ -63,7 +63,7 @@ describe('reprocess', () => {
     expect(jobs.length).toBe(2)
   })
 
-  it('does not bring back an older source when a new file is taken at the same time', async () => {
+  it('does not restore an older source when a new file is accepted at the same time', async () => {
     serveSources()
     const track = await aTrackWithHandles()
     await put(track.first, 9)
@@ -81,7 +81,7 @@ describe('reprocess', () => {
     await track.isOnly(12, 'b.wav', [])
   })
 
-  it('that fails keeps the variants and says incomplete, and why', async () => {
+  it('keeps the variants after a failure, and reports the track as incomplete with the reason', async () => {
     let fails = false
     serveTranscoder((job) => (fails ? noAudio : made(job)))
     const { read, reprocess, plays } = await aPlayedTrack()

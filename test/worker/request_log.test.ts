@@ -7,7 +7,7 @@ import worker from '../../src/index.ts'
 import { aWorld } from './contract_world.ts'
 import { db, ok, UNKNOWN_ID } from './support.ts'
 
-/** One line for each request (docs/decisions/0043). */
+/** One log line for each request (docs/decisions/0043). */
 
 const logging: Env = { ...env, REQUEST_LOG: 'true' }
 let lines: string[]
@@ -18,28 +18,28 @@ beforeEach(async () => {
   vi.spyOn(console, 'log').mockImplementation((line: string) => void lines.push(line))
 })
 
-async function ask(method: string, path: string, init: RequestInit = {}, bindings = logging) {
+async function request(method: string, path: string, init: RequestInit = {}, bindings = logging) {
   const request = new Request(new URL(path, 'https://tonearm.test'), { method, ...init })
   const response = await worker.fetch(request, bindings, createExecutionContext())
   return { response, body: await response.text() }
 }
 const withKey = (key: string): RequestInit => ({ headers: { authorization: `Bearer ${key}` } })
 
-it('tells id, route, status, time and organization, and nothing that opens anything', async () => {
+it('logs id, route, status, time and organization, and no secrets', async () => {
   const { key, organization_id, collection_id, play_session_id, track_id } = world
   const view = `/v1/play/${play_session_id}/${track_id}`
   const made = await ok('POST', `/v1/collection/${collection_id}/cover`, { key })
   const cover = new URL(made.collection_cover_upload.upload_url).pathname
-  const answered = await ask('GET', `/v1/collection/${collection_id}?secret=query`, withKey(key))
-  await ask('GET', view)
-  await ask('GET', `/v1/play/${UNKNOWN_ID}`)
-  await ask('GET', `/embed/${play_session_id}?theme=dark`)
-  await ask('GET', `/oembed?url=${encodeURIComponent(`https://tonearm.test/embed/${play_session_id}`)}`)
-  await ask('POST', cover, { body: 'no image' })
-  await ask('PUT', cover)
-  await ask('GET', `/v1/collection/${collection_id}`, withKey('hunter2'))
-  await ask('DELETE', '/v1/limits', withKey(key))
-  await ask('GET', `/nowhere/${key}`)
+  const answered = await request('GET', `/v1/collection/${collection_id}?secret=query`, withKey(key))
+  await request('GET', view)
+  await request('GET', `/v1/play/${UNKNOWN_ID}`)
+  await request('GET', `/embed/${play_session_id}?theme=dark`)
+  await request('GET', `/oembed?url=${encodeURIComponent(`https://tonearm.test/embed/${play_session_id}`)}`)
+  await request('POST', cover, { body: 'no image' })
+  await request('PUT', cover)
+  await request('GET', `/v1/collection/${collection_id}`, withKey('hunter2'))
+  await request('DELETE', '/v1/limits', withKey(key))
+  await request('GET', `/nowhere/${key}`)
   const rows = lines.map((line) => JSON.parse(line) as Record<string, unknown>)
   expect(
     rows.map(({ event, method, route, status, organization_id: owner }) => [event, method, route, status, owner]),
@@ -62,12 +62,12 @@ it('tells id, route, status, time and organization, and nothing that opens anyth
     expect(lines.filter((line) => line.includes(secret))).toEqual([])
 })
 
-it('is not written for an answer from memory, nor where it is turned off', async () => {
+it('is not written for a cached response, or where it is turned off', async () => {
   const view = `/v1/play/${world.play_session_id}/${world.track_id}`
-  const remembering = { ...logging, REUSE_ANSWERS: 'true' }
+  const caching = { ...logging, REUSE_ANSWERS: 'true' }
   await db.update(tracks).set({ player_title: 'Kept' })
-  for (let turn = 0; turn < 3; turn++) await ask('GET', view, {}, remembering)
+  for (let _time = 0; _time < 3; _time++) await request('GET', view, {}, caching)
   expect(lines).toHaveLength(1)
-  await ask('GET', view, {}, env)
+  await request('GET', view, {}, env)
   expect(lines).toHaveLength(1)
 })

@@ -11,7 +11,7 @@ interface Sent {
   headers?: Record<string, string>
 }
 
-/** A body that each operation takes. */
+/** A valid body for each operation that takes one. */
 const bodies = (world: World): Partial<Record<OperationName, object>> => ({
   createOrganization: { name: 'New' },
   updateOrganization: { name: 'Renamed' },
@@ -51,14 +51,14 @@ const bodies = (world: World): Partial<Record<OperationName, object>> => ({
   recoverWebhookEndpoint: { since: '2026-11-01T00:00:00Z' },
 })
 
-/** The values of an operation's path. */
+/** The path values of an operation. */
 export const pathValues = (name: OperationName, world: World): Record<string, string> => ({
   ...world,
   play_track_id: world.track_id,
   variant_index: 'aac-160',
   scope: 'track',
   ...(name === 'restoreTrash' && { trash_id: world.restored_trash_id }),
-  // Those of the catalogue are everybody's.
+  // Every organization may read those of the catalog.
   ...(name === 'getVariant' && { variant_id: CATALOGUE[0]!.id }),
   ...((name === 'getSessionTrack' || /Session(Multipart|Parts)$/.test(name)) && {
     track_id: world.session_track_id,
@@ -67,7 +67,7 @@ export const pathValues = (name: OperationName, world: World): Record<string, st
   ...(name === 'deleteSessionTrack' && { track_id: world.waiting_track_id }),
 })
 
-/** The request that an operation's table entry describes, aimed at the world's things. */
+/** A request of this operation, aimed at the workspace's resources. */
 export function requestOf(name: OperationName, world: World, values = pathValues(name, world)): Sent {
   const body = bodies(world)[name]
   return {

@@ -4,7 +4,7 @@ import { beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest'
 import { aTrackWithJob, deliver, followWith, runSweep, stopTime, unfollowed } from './fixtures.ts'
 import { error, events, openStream, result, startTranscoder } from './transcoder.ts'
 
-/** Jobs whose transcoder is away, busy, dies or is at fault, and those that are given up. */
+/** Jobs whose transcoder is unreachable, busy, crashed or faulty, and jobs that run out of retries. */
 
 let work: Awaited<ReturnType<typeof aTrackWithJob>>
 beforeEach(async () => {
@@ -14,7 +14,7 @@ beforeEach(async () => {
 const due = () => work.changeJob({ lease_until: 0 })
 
 describe('a transcoder', () => {
-  it('that is not to be reached is tried again ever later, and no attempt is counted', async () => {
+  it('that is unreachable is retried with growing delays, without counting attempts', async () => {
     for (const retried_in of [5, 10, 20, 40, 60, 60]) {
       expect(await work.run()).toEqual({ ended: false, retried_in })
       expect(await work.job()).toMatchObject({ state: 'open', attempt: 0, slot: null, holder: null })
@@ -23,7 +23,7 @@ describe('a transcoder', () => {
     expect((await work.read()).status).toBe('processing')
   })
 
-  it('that is away for hours fails the track, which keeps its upload', async () => {
+  it('that is unreachable for hours fails the track, which keeps its upload', async () => {
     await work.changeJob({ tries: 360 })
     expect(await work.run()).toEqual({ ended: true })
     expect(await work.read()).toMatchObject({
@@ -33,14 +33,14 @@ describe('a transcoder', () => {
     expect(await work.job()).toMatchObject({ state: 'failed', slot: null })
   })
 
-  it('that is reached at last counts its failures anew', async () => {
+  it('that is reached again resets the count of failures', async () => {
     await work.changeJob({ tries: 30 })
     startTranscoder({ transcode: () => events({ type: 'progress', fraction: 0.05 }) })
     await work.run()
     expect(await work.job()).toMatchObject({ state: 'open', attempt: 1, tries: 0 })
   })
 
-  it('that is busy is asked again as late as it says', async () => {
+  it('that is busy is asked again after its Retry-After', async () => {
     startTranscoder({ transcode: () => new Response('busy', { status: 503, headers: { 'retry-after': '7' } }) })
     expect(await work.run()).toEqual({ ended: false, retried_in: 7 })
     expect(await work.job()).toMatchObject({ state: 'open', attempt: 0 })
@@ -49,7 +49,7 @@ describe('a transcoder', () => {
   })
 
   it.each(['cancelled', 'killed'] as const)(
-    'that says `%s` hands the job back, and the attempt does not count',
+    'that reports `%s` returns the job to the queue without counting an attempt',
     async (code) => {
       startTranscoder({ transcode: () => events(error(code, 'It was stopped.', true)) })
       expect(await work.run()).toEqual({ ended: false, retried_in: 5 })
@@ -57,7 +57,7 @@ describe('a transcoder', () => {
     },
   )
 
-  it('that the machine ends again and again is given up with that reason', async () => {
+  it('that is killed repeatedly fails the job with that reason', async () => {
     startTranscoder({ transcode: () => events(error('killed', 'The machine ended ffmpeg.')) })
     await work.changeJob({ tries: 9 })
     expect(await work.run()).toMatchObject({ ended: false })
@@ -66,7 +66,7 @@ describe('a transcoder', () => {
     expect((await work.read()).info.error).toMatchObject({ code: 'killed', message: 'The machine ended ffmpeg.' })
   })
 
-  it('that says nothing for a minute is left, and nothing is counted', async () => {
+  it('that is silent for a minute is dropped without counting an attempt', async () => {
     const wait = scheduler.wait.bind(scheduler)
     const spy = vi.spyOn(scheduler, 'wait')
     spy.mockImplementation((time, options) => wait(time === 60_000 ? 20 : time, options))
@@ -76,7 +76,7 @@ describe('a transcoder', () => {
     expect(await work.job()).toMatchObject({ state: 'open', attempt: 0, tries: 1, slot: null })
   })
 
-  it('that vanishes with its follower is not begun for ever', async () => {
+  it('that disappears with its follower is not retried forever', async () => {
     await work.changeJob({ tries: 360, holder: 'another', slot: 0, lease_until: 0 })
     const { transcodes } = startTranscoder({ transcode: () => events(result()) })
     expect(await work.run()).toEqual({ ended: true })
@@ -84,13 +84,13 @@ describe('a transcoder', () => {
     expect(transcodes).toEqual([])
   })
 
-  it('that does not exist here is not to be reached', async () => {
+  it('that is not configured counts as unreachable', async () => {
     followWith({ ...env, TRANSCODER_URL: '' })
     expect(await work.run()).toEqual({ ended: false, retried_in: 5 })
     expect(await work.job()).toMatchObject({ state: 'open', attempt: 0 })
   })
 
-  it('that refuses is tried again, and that is not the file’s fault', async () => {
+  it('that rejects the request is retried, which is not the file’s fault', async () => {
     startTranscoder({ transcode: () => new Response('no', { status: 400 }) })
     expect(await work.run()).toEqual({ ended: false, retried_in: 5 })
     await due()
@@ -99,7 +99,7 @@ describe('a transcoder', () => {
     expect((await work.read()).status).toBe('processing')
   })
 
-  it('that dies twice gets the tolerant pass, and is given up the fourth time', async () => {
+  it('that crashes twice gets the tolerant pass, and the fourth crash fails the job', async () => {
     const { transcodes } = startTranscoder({ transcode: () => events({ type: 'progress', fraction: 0.05 }) })
     const statuses = []
     for (let attempt = 1; attempt <= 4; attempt++) {
@@ -113,7 +113,7 @@ describe('a transcoder', () => {
     expect((await work.job()).state).toBe('failed')
   })
 
-  it('that dies further on than ever before costs no attempt', async () => {
+  it('that crashes later than before costs no attempt', async () => {
     for (const [fraction, attempt] of [
       [0.4, 0],
       [0.45, 1],
@@ -126,7 +126,7 @@ describe('a transcoder', () => {
     }
   })
 
-  it('that dies at the same place again counts, though its progress was not written yet', async () => {
+  it('that crashes at the same place again costs an attempt, even before its progress was written', async () => {
     for (const attempt of [0, 1, 2]) {
       const progress = [0.01, 0.5].map((fraction) => ({ type: 'progress' as const, fraction }))
       startTranscoder({ transcode: () => events(...progress) })
@@ -136,15 +136,15 @@ describe('a transcoder', () => {
     }
   })
 
-  it('that speaks nonsense is like one that died', async () => {
+  it('that sends invalid data is treated like a crash', async () => {
     startTranscoder({ transcode: () => new Response('{"type":"result","result":{}}\n') })
     expect(await work.run()).toEqual({ ended: false, retried_in: 2 })
     expect((await work.read()).status).toBe('processing')
   })
 
-  it('that had a passing fault is tried again, and given up with its reason', async () => {
-    const passing = error('source_unavailable', 'The source answered 500', true)
-    startTranscoder({ transcode: () => events(passing) })
+  it('that had a transient fault is retried, and finally fails with its reason', async () => {
+    const transient = error('source_unavailable', 'The source answered 500', true)
+    startTranscoder({ transcode: () => events(transient) })
     expect(await work.run()).toEqual({ ended: false, retried_in: 5 })
     expect((await work.read()).status).toBe('processing')
     await work.changeJob({ attempt: 3, lease_until: 0 })
@@ -156,7 +156,7 @@ describe('a transcoder', () => {
 describe('a dead letter', () => {
   const acknowledged = { acknowledged: true, retried_in: undefined }
 
-  it('of the line ends no job: the sweep has it begun', async () => {
+  it('of the transcode queue ends no job, which the sweep starts again', async () => {
     startTranscoder({ transcode: () => events(result()) })
     expect(await deliver('dead', { job_id: work.job_id })).toEqual(acknowledged)
     expect(await work.job()).toMatchObject({ state: 'open', holder: null })
@@ -165,7 +165,7 @@ describe('a dead letter', () => {
     expect((await work.read()).status).toBe('ready')
   })
 
-  it('is acknowledged when it is not about a job', async () => {
+  it('is acknowledged when it does not concern a job', async () => {
     for (const body of [{ object: { key: 'x' } }, {}, { job_id: 'gone' }]) {
       expect(await deliver('dead', body)).toEqual(acknowledged)
     }

@@ -11,7 +11,7 @@ import { anOrganization, call, ok, query } from './support.ts'
 const root = env.ROOT_KEY
 const TABLES = ['collections', 'tracks', 'playlists', 'upload_sessions', 'api_keys'] as const
 
-/** How many rows and files of an organization there are. */
+/** How many rows and files an organization has. */
 async function ownedBy(organization_id: string) {
   const counts = await Promise.all(
     TABLES.map((table) => query(`select id from ${table} where organization_id = ?`, organization_id)),
@@ -31,7 +31,7 @@ describe('the operator’s root key', () => {
     expect((await call('GET', `/v1/organization/${a.id}`, { key: b.key })).status).toBe(404)
   })
 
-  it('deletes an organization: its keys open nothing from then on, and all rows and files go', async () => {
+  it('deletes an organization with all its rows and files, and its keys stop working at once', async () => {
     const [gone, stays] = [await aWorld(), await aWorld()]
     const { secret } = await ok('POST', '/v1/api_key', { key: gone.key, body: { title: 'P', type: 'player' } })
     const play = `/v1/play/${gone.play_session_id}/${gone.track_id}`
@@ -52,7 +52,7 @@ describe('the operator’s root key', () => {
     expect(await ownedBy(gone.organization_id)).toEqual({ rows: 0, files: 0 })
     expect(await ownedBy(stays.organization_id)).toEqual(before)
     expect(await query('select id from organizations')).toEqual([{ id: stays.organization_id }])
-    // What hangs on them is gone too: places in playlists, counts of lists.
+    // Dependent rows are deleted as well: playlist entries and list counts.
     expect(await query('select 1 from playlist_tracks where track_id not in (select id from tracks)')).toEqual([])
     const ids = [gone.organization_id, gone.collection_id]
     const counts = await query<{ list: string }>('select list from list_counts')
@@ -61,7 +61,7 @@ describe('the operator’s root key', () => {
     expect((await ok('GET', `/v1/track/${stays.track_id}`, { key: stays.key })).track.status).toBe('ready')
   })
 
-  it('deletes an organization of thousands of tracks too', async () => {
+  it('deletes an organization of thousands of tracks', async () => {
     const world = await aWorld()
     await seed('tracks', 1, 2300, world)
     await seed('collections', 1, 20, world)
@@ -72,7 +72,7 @@ describe('the operator’s root key', () => {
 })
 
 describe('limits', () => {
-  it('are listed for every kind of key, as the contract has them', async () => {
+  it('are listed for every kind of key, as in the contract', async () => {
     const { key } = await anOrganization()
     const { limits } = await ok('GET', '/v1/limits', { key })
     expect((await ok('GET', '/v1/limits', { key: root })).limits).toEqual(limits)
@@ -101,11 +101,11 @@ describe('limits', () => {
     })
   })
 
-  it('hold: a key is told to wait after 1,200 requests in a minute, and others are not', async () => {
+  it('apply: a key gets 429 after 1,200 requests in a minute, and other keys do not', async () => {
     const [{ key }, other] = [await anOrganization(), await anOrganization()]
     let sent = 0
     let refused: Awaited<ReturnType<typeof call>>[] = []
-    // The minute may end in between, and the counting begins anew.
+    // The minute may end in between, which resets the counter.
     for (; refused.length === 0 && sent < 4000; sent += 50) {
       const answers = await Promise.all(Array.from({ length: 50 }, () => call('GET', '/v1/limits', { key })))
       refused = answers.filter(({ status }) => status !== 200)

@@ -16,8 +16,8 @@ const HOUR = 3600_000
 type Request = [path: string, query?: string]
 const FILTERS = [`?creator_id=${CREATOR}`, '?organization_index=a']
 
-/** A request, or several, for every operation that reads. */
-const readings = (
+/** One or more requests for every operation that reads. */
+const readRequests = (
   ids: Awaited<ReturnType<typeof aBigShop>> & { endpoint_id: string; since: number },
 ): Partial<Record<OperationName, Request[]>> => ({
   listOrganizations: [['/v1/organization']],
@@ -72,43 +72,43 @@ const keyFor = (name: OperationName, key: string) =>
   (operations[name].access as readonly string[]).includes('server') ? key : env.ROOT_KEY
 
 /**
- * The bound of a whole page: its rows, its count, and the list's owner. Places of a playlist lead to their tracks; of all tracks the collections
- * are looked at, and up to a thousand are counted. A delivery is read with its event and with the window that it lies in; that of all endpoints
- * is 5,000, read for what is found and for where it ends.
+ * The most rows that a page may read: its rows, its count, and the list's owner. Playlist entries join their tracks; the list of all tracks
+ * also reads its collections and counts up to a thousand. A delivery is read with its event and its window; the window over all endpoints
+ * is 5,000, read for the matches and for the end.
  */
-function bound(name: OperationName, filter: string): number {
+function maxRows(name: OperationName, filter: string): number {
   if (name === 'listWebhookDeliveries') return filter.includes('state=') ? 15_100 : 5120
   if (name === 'listWebhookEndpoints') return filter === '' ? 20 : 10_020
   return name === 'listPlaylistTracks' ? 102 : name === 'listTracks' ? 1151 : 52
 }
 
-/** Lists that are no pages of 50: made from the code, or with an end that the contract gives them. */
+/** Lists that are not pages of 50: constant ones, or with a maximum that the contract sets. */
 const SHORT = ['listVariants', 'listLimits', 'listWebhookEndpoints']
 
 describe('rows', () => {
-  it('are read in the same number at 1,000 and 100,000 rows by every operation that reads, and none is written', async () => {
+  it('read by operations are as many at 100,000 rows as at 1,000, and no read writes', async () => {
     const shop = await aBigShop()
-    // What follows is not for them.
+    // Subscribed to no event that follows.
     const body = { url: 'http://127.0.0.1:9/', events: ['webhook.test'] }
     const endpoints: string[] = []
     while (endpoints.length < MAX_ENDPOINTS)
       endpoints.push((await ok('POST', '/v1/webhook_endpoint', { key: shop.key, body })).webhook_endpoint_id)
     const [endpoint_id = '', ...others] = endpoints
-    // Events of one hour of this day, before all that has happened.
+    // Events of one hour of this day, before all others.
     const since = (Math.floor(Date.now() / HOUR) - 2) * HOUR
     const ids = { ...shop, endpoint_id, since }
-    const cases = readings(ids)
-    const reading = Object.entries(operations).flatMap(([name, { method }]) => (method === 'get' ? [name] : []))
-    expect(Object.keys(cases).toSorted()).toEqual(reading.toSorted())
-    // The first use of a key reads it, and has the use written down. From then on authentication costs no rows, for 30 s: time stands
-    // still, so that they do not end in the middle.
+    const cases = readRequests(ids)
+    const readOperations = Object.entries(operations).flatMap(([name, { method }]) => (method === 'get' ? [name] : []))
+    expect(Object.keys(cases).toSorted()).toEqual(readOperations.toSorted())
+    // The first use of a key reads it and records the use. Afterwards authentication reads no rows for 30 s; the clock is stopped so that
+    // this does not end in between.
     stopTime()
     await rowsOfCall('GET', '/v1/limits', { key: ids.key })
     const share = async (scope: string, id: string) =>
       (await ok('POST', '/v1/share', { key: ids.key, body: { scope, id } })).share
-    const shared = [await share('collection', ids.collection_id), await share('playlist', ids.playlist_id)]
-    // What is listed: tracks with their collections, and places of a playlist.
-    const pages = shared.flatMap(({ slug, url }): [string, number, number][] => [
+    const shares = [await share('collection', ids.collection_id), await share('playlist', ids.playlist_id)]
+    // Pages that list their contents: tracks with their collections, and playlist entries.
+    const pages = shares.flatMap(({ slug, url }): [string, number, number][] => [
       [`/s/${slug}`, 200, 320],
       [`/s/${slug}/cover.jpg`, 302, 10],
       [`/embed/s/${slug}`, 200, 10],
@@ -117,38 +117,38 @@ describe('rows', () => {
     pages.push([`/zip/${ids.ofCollection}`, 413, 2000])
     const measure = async () => {
       const rows: Record<string, number> = {}
-      for (const [path, status, most] of pages) {
+      for (const [path, status, limit] of pages) {
         const { result, read, written } = await rowsOf(() => open(path))
         expect([path, written, result.status]).toEqual([path, 0, status])
-        expect(read, `rows that ${path} reads`).toBeLessThanOrEqual(most)
+        expect(read, `rows that ${path} reads`).toBeLessThanOrEqual(limit)
         rows[path] = read
       }
       for (const [name, requests] of Object.entries(cases) as [OperationName, Request[]][]) {
         for (const [path, filter = ''] of requests) {
-          const what = ['GET', `${path}${filter}`, { key: keyFor(name, ids.key) }] as const
-          await rowsOfCall(...what)
-          const { read, written, body } = await rowsOfCall(...what)
-          expect(written, `${what[1]} writes`).toBe(0)
-          rows[what[1]] = read
+          const request = ['GET', `${path}${filter}`, { key: keyFor(name, ids.key) }] as const
+          await rowsOfCall(...request)
+          const { read, written, body } = await rowsOfCall(...request)
+          expect(written, `${request[1]} writes rows`).toBe(0)
+          rows[request[1]] = read
           if (!name.startsWith('list')) continue
           const page = Object.values(body as object).find(Array.isArray) as unknown[]
-          if (!SHORT.includes(name)) expect([what[1], page.length]).toEqual([what[1], 50])
-          expect(read, `rows that ${what[1]} reads`).toBeLessThanOrEqual(bound(name, filter))
+          if (!SHORT.includes(name)) expect([request[1], page.length]).toEqual([request[1], 50])
+          expect(read, `rows that ${request[1]} reads`).toBeLessThanOrEqual(maxRows(name, filter))
         }
       }
       return rows
     }
-    /** So many events that one endpoint has heard of all, and the others of some. */
-    const happen = async (from: number, to: number, heard: number) => {
+    /** Adds events that one endpoint receives entirely, and each other endpoint `heard` of them. */
+    const addEvents = async (from: number, to: number, received: number) => {
       await seedEvents(since + from, since + to, ids)
       await seedDeliveries(since + from, since + to, endpoint_id)
-      for (const other of others) await seedDeliveries(since + to - heard, since + to, other)
+      for (const other of others) await seedDeliveries(since + to - received, since + to, other)
     }
-    // A filter looks through 5,000 of one endpoint or of all of them: it is to find so many both times.
-    await happen(1, 6000, 300)
+    // A filter scans 5,000 deliveries of one endpoint or of all of them: both measurements must reach that number.
+    await addEvents(1, 6000, 300)
     const few = await measure()
     await grow(ids, 1001, 100_000)
-    await happen(6001, 100_000, 3000)
+    await addEvents(6001, 100_000, 3000)
     const many = await measure()
     expect(many).toEqual(few)
   })

@@ -9,19 +9,19 @@ import { CREATOR, seed } from './seed.ts'
 import { makeStorage } from './storage.ts'
 import { aWaitingTrack, query } from './support.ts'
 
-// A hundred thousand rows are gone faster with their table.
+// Dropping the tables is faster than deleting a hundred thousand rows.
 afterEach(makeStorage)
 
-/** A page of 50 with what belongs to it, and a thousand that are counted. */
+/** A page of 50 with its related rows, and a count of up to a thousand. */
 const PAGE = MOST_COUNTED + 160
-/** What is put in order in memory is read twice, by the index and as a row. */
+/** Rows sorted in memory are read twice, by the index and as a row. */
 const SORTED = 2 * MOST_SORTED + PAGE
-/** The same of the newest 10,000 that a search finds, with what is left of it counted. */
+/** The same for the newest 10,000 matches of a search, including their count. */
 const MATCHES = 50_000
 
-/** Ways to ask, each with the most rows that it may read, however long the list is. */
-const questions = ({ collection_id }: Shop): [string, number][] => {
-  const of = `/v1/collection/${collection_id}/track`
+/** Requests, each with the most rows that it may read, however long the list is. */
+const requestLimits = ({ collection_id }: Shop): [string, number][] => {
+  const path = `/v1/collection/${collection_id}/track`
   const lists = ['/v1/collection', '/v1/playlist'].flatMap((path): [string, number][] => [
     [`${path}?sort=title`, PAGE],
     [`${path}?sort=-updated_at`, PAGE],
@@ -38,33 +38,33 @@ const questions = ({ collection_id }: Shop): [string, number][] => {
       PAGE,
     ]),
     ...['-order', 'title', 'created_at', '-updated_at', 'duration'].map((sort): [string, number] => [
-      `${of}?sort=${sort}`,
+      `${path}?sort=${sort}`,
       SORTED,
     ]),
     ['/v1/track?q=seeded', PAGE],
     ['/v1/track?q=s', PAGE],
-    // What is skipped is read too: its hit, its row, and whether its collection lives.
+    // Skipped rows are read as well: the match, the row, and whether its collection exists.
     ['/v1/track?q=seeded+0&offset=400', PAGE + 3 * 400],
     ['/v1/track?q=nothing', PAGE],
     [`/v1/track?creator_id=${CREATOR}&organization_index=b`, PAGE],
-    // Too many to be put in order: 10,001 are counted, and the first by title looked at.
+    // Too many to sort: 10,001 are counted, and the first by title are read.
     [`/v1/track?creator_id=${CREATOR}&sort=title`, 10_000 + 5 * PAGE],
     ['/v1/track?status=failed', PAGE],
     ['/v1/track?status=ready', 2 * PAGE + 2000],
     ['/v1/track?q=s&sort=title', MATCHES],
     ['/v1/track?q=s&status=failed', MATCHES],
-    [`${of}?q=seeded`, MATCHES],
-    [`${of}?q=seeded&sort=-created_at`, PAGE],
-    [`${of}?status=ready&creator_id=${CREATOR}`, SORTED],
-    [`${of}?status=ready&sort=title`, SORTED],
-    // None is both: all that are looked at, each by the index and as a row, and once more to see whether these are all.
-    [`${of}?status=processing&creator_id=${CREATOR}`, 3 * MOST_WALKED + PAGE],
-    [`${of}?sort=title&include=levels,loudness,artwork`, SORTED + 60],
+    [`${path}?q=seeded`, MATCHES],
+    [`${path}?q=seeded&sort=-created_at`, PAGE],
+    [`${path}?status=ready&creator_id=${CREATOR}`, SORTED],
+    [`${path}?status=ready&sort=title`, SORTED],
+    // No row matches both: every scanned row is read by the index and as a row, and once more to see whether the scan was complete.
+    [`${path}?status=processing&creator_id=${CREATOR}`, 3 * MOST_WALKED + PAGE],
+    [`${path}?sort=title&include=levels,loudness,artwork`, SORTED + 60],
     ...lists,
   ]
 }
 
-/** Rows that the search knows. */
+/** Seeds rows and adds them to the search. */
 async function seedSearched(table: Kind, from: number, to: number, shop: Shop): Promise<void> {
   const [last] = await query<{ at: number }>(`select coalesce(max(rowid), 0) as at from ${table}`)
   await seed(table, from, to, shop)
@@ -73,10 +73,10 @@ async function seedSearched(table: Kind, from: number, to: number, shop: Shop): 
 
 async function measure(shop: Shop): Promise<void> {
   await rowsOfCall('GET', '/v1/limits', { key: shop.key })
-  for (const [path, most] of questions(shop)) {
+  for (const [path, limit] of requestLimits(shop)) {
     const { read, written } = await rowsOfCall('GET', path, { key: shop.key })
     expect(written, path).toBe(0)
-    expect(read, `rows that ${path} reads`).toBeLessThanOrEqual(most)
+    expect(read, `rows that ${path} reads`).toBeLessThanOrEqual(limit)
   }
 }
 
@@ -85,10 +85,10 @@ const titles = async (shop: Shop, path: string) => {
   const page = Object.values(body).find(Array.isArray) as { title?: string; player_title?: string }[]
   return { page: page.map((row) => row.title ?? row.player_title), count: body.count, exact: body.is_count_exact }
 }
-const plainly = async (text: string) => (await query<{ title: string }>(text)).map(({ title }) => title)
+const titlesByQuery = async (text: string) => (await query<{ title: string }>(text)).map(({ title }) => title)
 
-describe('lists that are searched, sorted and filtered', () => {
-  it('read no more at 100,000 rows than their bounds, and find what plain SQL finds', async () => {
+describe('searched, sorted and filtered lists', () => {
+  it('read no more rows at 100,000 than their limits, and find the same as plain SQL', async () => {
     const shop = await aShop()
     stopTime()
     const tables = ['tracks', 'collections', 'playlists'] as const
@@ -96,39 +96,49 @@ describe('lists that are searched, sorted and filtered', () => {
     await measure(shop)
     for (const table of tables) await seedSearched(table, 1001, 100_000, shop)
     await measure(shop)
-    const of = `/v1/collection/${shop.collection_id}/track`
+    const trackPath = `/v1/collection/${shop.collection_id}/track`
     const all = 'select player_title as title from tracks'
-    for (const path of ['/v1/track', of]) {
-      const count = path === of ? 100_000 : MOST_COUNTED
-      const exact = path === of ? undefined : false
-      const byTitle = await plainly(`${all} order by 1 desc limit 50 offset 7000`)
+    for (const path of ['/v1/track', trackPath]) {
+      const count = path === trackPath ? 100_000 : MOST_COUNTED
+      const exact = path === trackPath ? undefined : false
+      const byTitle = await titlesByQuery(`${all} order by 1 desc limit 50 offset 7000`)
       expect(await titles(shop, `${path}?sort=-title&offset=7000`)).toEqual({ page: byTitle, count, exact })
-      const byDuration = await plainly(`${all} order by duration, rowid limit 50 offset 300`)
+      const byDuration = await titlesByQuery(`${all} order by duration, rowid limit 50 offset 300`)
       expect((await titles(shop, `${path}?sort=duration&offset=300`)).page).toEqual(byDuration)
-      const some = await plainly(`${all} where status = 'ready' and organization_index = 'a' order by 1 limit 50`)
-      expect((await titles(shop, `${path}?status=ready&organization_index=a&sort=title`)).page).toEqual(some)
+      const filtered = await titlesByQuery(
+        `${all} where status = 'ready' and organization_index = 'a' order by 1 limit 50`,
+      )
+      expect((await titles(shop, `${path}?status=ready&organization_index=a&sort=title`)).page).toEqual(filtered)
     }
-    const found = await plainly(`${all} where player_title like 'Seeded 0%' order by rowid desc limit 50 offset 950`)
+    const found = await titlesByQuery(
+      `${all} where player_title like 'Seeded 0%' order by rowid desc limit 50 offset 950`,
+    )
     expect(await titles(shop, '/v1/track?q=SEEDED+0&offset=950')).toEqual({
       page: found,
       count: MOST_COUNTED,
       exact: false,
     })
-    const exactly = await plainly(`${all} where player_title like 'Seeded 0012%' order by rowid desc`)
-    expect(await titles(shop, '/v1/track?q=0012&limit=200')).toEqual({ page: exactly, count: exactly.length })
-    // A smaller one, whose last titles stand behind those that are walked.
+    const matching = await titlesByQuery(`${all} where player_title like 'Seeded 0012%' order by rowid desc`)
+    expect(await titles(shop, '/v1/track?q=0012&limit=200')).toEqual({ page: matching, count: matching.length })
+    // A smaller collection with its last titles beyond the scanned ones.
     const { collection_id } = (await rowsOfCall('POST', '/v1/collection', { key: shop.key, body: { title: 'Small' } }))
       .body
     await seed('tracks', 100_001, 105_100, { ...shop, collection_id })
-    const few = `/v1/collection/${collection_id}/track`
-    const last = await plainly(`${all} where collection_id = '${collection_id}' order by 1 desc limit 50 offset 5050`)
-    expect(await titles(shop, `${few}?sort=-title&offset=5050`)).toEqual({ page: last, count: 5100, exact: undefined })
-    expect((await rowsOfCall('GET', `${few}?sort=-title&offset=5050`, { key: shop.key })).read).toBeLessThan(
+    const smallPath = `/v1/collection/${collection_id}/track`
+    const last = await titlesByQuery(
+      `${all} where collection_id = '${collection_id}' order by 1 desc limit 50 offset 5050`,
+    )
+    expect(await titles(shop, `${smallPath}?sort=-title&offset=5050`)).toEqual({
+      page: last,
+      count: 5100,
+      exact: undefined,
+    })
+    expect((await rowsOfCall('GET', `${smallPath}?sort=-title&offset=5050`, { key: shop.key })).read).toBeLessThan(
       3 * MOST_WALKED,
     )
   })
 
-  it('cost few rows where something is written', async () => {
+  it('cost few rows on a write', async () => {
     const shop = await aShop()
     const { key, collection_id } = shop
     await aWaitingTrack(key, collection_id)
@@ -136,9 +146,10 @@ describe('lists that are searched, sorted and filtered', () => {
     const created = await rowsOfCall('POST', '/v1/track', { key, body })
     const path = `/v1/track/${created.body.track_id}`
     const titled = await rowsOfCall('PUT', path, { key, body: { title: 'New' } })
-    const noted = await rowsOfCall('PUT', path, { key, body: { metadata: { a: 1 } } })
-    // The row and what lists it by collection, 6; its counts, 4; for all tracks: by title, by both times, and the search; and its event.
-    expect({ created: created.written, titled: titled.written, noted: noted.written }).toEqual({
+    const annotated = await rowsOfCall('PUT', path, { key, body: { metadata: { a: 1 } } })
+    // The row and its entries in the collection's lists, 6; its counts, 4; for all tracks: by title, by both times, and the search; and its
+    // event.
+    expect({ created: created.written, titled: titled.written, noted: annotated.written }).toEqual({
       created: 15,
       titled: 5,
       noted: 3,
@@ -146,7 +157,7 @@ describe('lists that are searched, sorted and filtered', () => {
   })
 })
 
-it('is filled in the background with what a database held before, while rows change', async () => {
+it('the search index is filled in the background with existing rows, while rows change', async () => {
   const shop = await aShop()
   await seed('tracks', 1, 5000, shop)
   await query('delete from search')
@@ -154,7 +165,7 @@ it('is filled in the background with what a database held before, while rows cha
   expect((await titles(shop, '/v1/track?q=seeded')).count).toBe(0)
   const filtered = await titles(shop, `/v1/track?creator_id=${CREATOR}`)
   expect(filtered.page).toEqual(
-    await plainly(
+    await titlesByQuery(
       `select player_title as title from tracks where creator_id = '${CREATOR}' order by created_at desc, rowid desc limit 50`,
     ),
   )
@@ -170,7 +181,7 @@ it('is filled in the background with what a database held before, while rows cha
   expect(await query('select * from search_fills')).toEqual([])
 })
 
-it('holds up nothing else in the sweep when it cannot be filled', async () => {
+it('a search index that cannot be filled does not block the rest of the sweep', async () => {
   await query('drop table search')
   await query(`insert into search_fills values ('tracks', 10)`)
   await query(`insert into idempotency_keys (id, request_hash, created_at) values ('old', 'x', 0)`)

@@ -10,7 +10,7 @@ import { error, made, serveTranscoder } from './transcoder.ts'
 
 type Shop = Awaited<ReturnType<typeof aBigShop>>
 
-/** The rows that every kind of change reads: one of each, and back, so that it may be done again. */
+/** The rows that every kind of change reads. Each change is undone, so that the measurement can be repeated. */
 async function measure({ key, collection_id, playlist_id, track_id: first_id }: Shop) {
   const rows: Record<string, number> = {}
   const run = async (name: string, method: string, path: string, body?: unknown) => {
@@ -26,12 +26,12 @@ async function measure({ key, collection_id, playlist_id, track_id: first_id }: 
   await run('updateTrack', 'PUT', `/v1/track/${track_id}`, { organization_index: 'newer' })
   await run('createCollection', 'POST', '/v1/collection', { title: 'New' })
   await run('createApiKey', 'POST', '/v1/api_key', { title: 'New', type: 'player' })
-  const places = `/v1/playlist/${playlist_id}/track`
-  await run('insertPlaylistTracks', 'POST', places, { track_ids: [track_id, track_id], position: 3 })
-  const { tracks } = await ok('GET', `${places}?limit=4`, { key })
-  const place = `${places}/${tracks[3].playlist_track_id}`
-  await run('movePlaylistTrack', 'PUT', place, { position: 9 })
-  await run('removePlaylistTrack', 'DELETE', place)
+  const entries = `/v1/playlist/${playlist_id}/track`
+  await run('insertPlaylistTracks', 'POST', entries, { track_ids: [track_id, track_id], position: 3 })
+  const { tracks } = await ok('GET', `${entries}?limit=4`, { key })
+  const entry = `${entries}/${tracks[3].playlist_track_id}`
+  await run('movePlaylistTrack', 'PUT', entry, { position: 9 })
+  await run('removePlaylistTrack', 'DELETE', entry)
   const order = `/v1/collection/${collection_id}/track/order`
   await run('orderCollectionTracks', 'PUT', order, { track_ids: [track_id, first_id] })
   await run('orderCollectionTracks back', 'PUT', order, { track_ids: [first_id, track_id] })
@@ -55,14 +55,14 @@ async function measure({ key, collection_id, playlist_id, track_id: first_id }: 
   return rows
 }
 
-describe('rows read by what changes something', () => {
+describe('rows read by changes', () => {
   it('are as many at 100,000 rows as at 1,000, and few in the background', async () => {
     const shop = await aBigShop()
     const few = await measure(shop)
     await grow(shop, 1001, 100_000, ['playlists', 'tracks'])
     await rowsOfCall('GET', '/v1/playlist', { key: shop.key })
     const many = await measure(shop)
-    // A row more or less where a range of `list_counts` begins or ends.
+    // One row more or less where a range of `list_counts` starts or ends.
     const grown = Object.entries(many).filter(([name, read]) => read > few[name]! + 10)
     expect(grown).toEqual([])
 
@@ -85,10 +85,10 @@ describe('rows read by what changes something', () => {
     expect(placed).toEqual({ back: 200 })
 
     await query(`delete from jobs where state = 'open'`)
-    // The first of a day looks for old events.
+    // The first sweep of a day checks for old events.
     await runSweep()
     const sweeping = await rowsOf(runSweep)
-    // One or two for each kind of thing that it looks after.
+    // One or two for each kind of work that it checks.
     expect(sweeping.read, 'in a sweep with nothing to do').toBeLessThan(20)
   })
 })

@@ -10,12 +10,12 @@ import { aWaitingTrack, ok, query, refused, wrongFields } from './support.ts'
 import { made, serveTranscoder } from './transcoder.ts'
 
 const CREATORS = ['11111111-1111-4111-8111-111111111111', '22222222-2222-4222-8222-222222222222'] as const
-type Row = { id: string; title?: string; player_title?: string | null; file_name?: string }
+type ListedItem = { id: string; title?: string; player_title?: string | null; file_name?: string }
 
-/** What a list calls its rows, in its order; `counts` beside them. */
+/** The names of a list's rows, in order, and its count. */
 async function listed(key: string, path: string) {
   const { ok: _, api_request_id: __, ...body } = await ok('GET', path, { key })
-  const rows = Object.values(body).find(Array.isArray) as Row[]
+  const rows = Object.values(body).find(Array.isArray) as ListedItem[]
   return { names: rows.map((row) => row.title ?? row.player_title ?? row.file_name), count: body.count as number }
 }
 const names = async (key: string, path: string) => (await listed(key, path)).names
@@ -25,7 +25,7 @@ const track = ({ key, collection_id }: Shop, player_title: string, body: object 
   aWaitingTrack(key, collection_id, { player_title, file_name: 'x.mp3', ...body })
 
 describe('q', () => {
-  it('finds tracks by title, artist, file name, tags and index, in any case and without accents', async () => {
+  it('finds tracks by title, artist, file name, tags and index, regardless of case and accents', async () => {
     const shop = await aShop()
     const { key, collection_id } = shop
     await track(shop, 'Déjà Vu', { player_subtitle: 'Björk' })
@@ -46,7 +46,7 @@ describe('q', () => {
     }
   })
 
-  it('takes operators for text, and finds nothing by signs alone', async () => {
+  it('treats operators as text, and finds nothing by punctuation alone', async () => {
     const shop = await aShop()
     await track(shop, 'Rock AND Roll NOT dead')
     await track(shop, 'Rock')
@@ -63,7 +63,7 @@ describe('q', () => {
     expect(wrongFields(await refused(400, 'invalid_request', 'GET', `/v1/track?q=${long}`, { key }))).toEqual(['q'])
   })
 
-  it('finds what is written with signs of several characters, composed or not', async () => {
+  it('finds text with multi-character symbols, composed or decomposed', async () => {
     const shop = await aShop()
     await track(shop, 'Song ❤️')
     for (const form of ['NFC', 'NFD']) await track(shop, `한국어 Цой ${form}`.normalize(form))
@@ -75,7 +75,7 @@ describe('q', () => {
     }
   })
 
-  it('follows changes of texts that it folds, in every column', async () => {
+  it('follows changes of folded texts, in every column', async () => {
     const shop = await aShop()
     const { key, collection_id } = shop
     serveTranscoder((job) => made(job, { tags: { artist: 'Μίκης', genre: 'Λαϊκό' } }))
@@ -98,7 +98,7 @@ describe('q', () => {
     expect(await found('strasse', 'μικης')).toEqual([1, 1])
   })
 
-  it('keeps no folded text of what SQLite folds itself', async () => {
+  it('stores no folded text that SQLite can fold itself', async () => {
     const shop = await aShop()
     const id = await track(shop, 'Déjà Vu', { file_name: 'Ёлка.mp3' })
     const folded = async () =>
@@ -111,13 +111,13 @@ describe('q', () => {
     expect(await folded()).toBeNull()
   })
 
-  it('shows no row of another organization, whatever the search says', async () => {
+  it('returns no row of another organization, even from a stale index', async () => {
     const [shop, other] = [await aShop(), await aShop()]
-    const [own, theirs] = [await track(shop, 'own'), await track(other, 'theirs')]
+    const [own_id, foreign_id] = [await track(shop, 'own'), await track(other, 'theirs')]
     const rowid = async (id: string) =>
       (await query<{ at: number }>('select rowid as at from tracks where id = ?', id))[0]!.at
     const scope = `tracks${shop.organization_id.replaceAll('-', '')}`
-    for (const id of [own, theirs])
+    for (const id of [own_id, foreign_id])
       await query(
         `insert or replace into search (rowid, scope, text) values (?, ?, 'stale')`,
         4 * (await rowid(id)),
@@ -127,7 +127,7 @@ describe('q', () => {
       expect(await names(shop.key, `/v1/track?q=stale${more}`)).toEqual(['own'])
   })
 
-  it('finds collections and playlists, follows changes, and nothing of another organization', async () => {
+  it('finds collections and playlists, follows changes, and excludes other organizations', async () => {
     const { key, collection_id } = await aShop()
     const other = await aShop()
     const { playlist_id } = await ok('POST', '/v1/playlist', {
@@ -152,7 +152,7 @@ describe('q', () => {
 })
 
 describe('sort', () => {
-  it('orders tracks by title, times and duration, of a collection and of all', async () => {
+  it('orders tracks by title, times and duration, in a collection and in all', async () => {
     const shop = await aShop()
     const { key, collection_id } = shop
     const ids = [await track(shop, 'beta'), await track(shop, 'Alpha'), await track(shop, 'gamma')]
@@ -160,21 +160,21 @@ describe('sort', () => {
       await query('update tracks set created_at = ?, duration = ? where id = ?', 1000 + at, [2.5, 9, 0][at], id)
     }
     await ok('PUT', `/v1/track/${ids[1]}`, { key, body: { metadata: { a: 1 } } })
-    const of = `/v1/collection/${collection_id}/track`
-    for (const path of ['/v1/track', of]) {
+    const collectionPath = `/v1/collection/${collection_id}/track`
+    for (const path of ['/v1/track', collectionPath]) {
       const sorted = (sort: string) => names(key, `${path}?sort=${sort}`)
       expect(await sorted('title')).toEqual(['Alpha', 'beta', 'gamma'])
       expect(await sorted('-title')).toEqual(['gamma', 'beta', 'Alpha'])
       expect(await sorted('created_at')).toEqual(['beta', 'Alpha', 'gamma'])
       expect(await sorted('-updated_at')).toEqual(['Alpha', 'gamma', 'beta'])
-      // Those whose duration is not known are left out.
+      // Tracks of unknown duration are left out.
       expect(await listed(key, `${path}?sort=duration`)).toEqual({ names: ['beta', 'Alpha'], count: 2 })
       expect(await names(key, `${path}?sort=-title&limit=1&offset=1`)).toEqual(['beta'])
       expect(await listed(key, `${path}?sort=title&q=a&limit=1`)).toEqual({ names: ['Alpha'], count: 1 })
     }
     expect(await names(key, '/v1/track')).toEqual(['gamma', 'Alpha', 'beta'])
-    await ok('PUT', `${of}/order`, { key, body: { track_ids: [ids[2], ids[0], ids[1]] } })
-    expect(await names(key, `${of}?sort=-order`)).toEqual(['Alpha', 'beta', 'gamma'])
+    await ok('PUT', `${collectionPath}/order`, { key, body: { track_ids: [ids[2], ids[0], ids[1]] } })
+    expect(await names(key, `${collectionPath}?sort=-order`)).toEqual(['Alpha', 'beta', 'gamma'])
     for (const sort of ['order', 'seq', '--title', 'title,order', 'toString'])
       expect(wrongFields(await refused(400, 'invalid_request', 'GET', `/v1/track?sort=${sort}`, { key }))).toEqual([
         'sort',
@@ -198,41 +198,44 @@ describe('sort', () => {
 })
 
 describe('several filters', () => {
-  it('at once give what passes all of them, with a count', async () => {
+  it('return rows that match all of them, with a count', async () => {
     const shop = await aShop()
     const { key, collection_id } = shop
-    const [one, two] = CREATORS
-    await track(shop, 'a', { creator_id: one, organization_index: 'x' })
-    await track(shop, 'b', { creator_id: one, organization_index: 'y' })
-    await track(shop, 'c', { creator_id: two, organization_index: 'x' })
-    await track(shop, 'd', { creator_id: one, organization_index: 'x' })
+    const [owner, other] = CREATORS
+    await track(shop, 'a', { creator_id: owner, organization_index: 'x' })
+    await track(shop, 'b', { creator_id: owner, organization_index: 'y' })
+    await track(shop, 'c', { creator_id: other, organization_index: 'x' })
+    await track(shop, 'd', { creator_id: owner, organization_index: 'x' })
     await query(`update tracks set status = 'failed' where player_title = 'd'`)
     for (const path of ['/v1/track', `/v1/collection/${collection_id}/track`]) {
       const filtered = (filters: string) => listed(key, `${path}?sort=title&${filters}`)
-      expect(await filtered(`creator_id=${one}&organization_index=x`)).toEqual({ names: ['a', 'd'], count: 2 })
-      expect(await filtered(`creator_id=${one}&organization_index=x&status=failed`)).toEqual({ names: ['d'], count: 1 })
+      expect(await filtered(`creator_id=${owner}&organization_index=x`)).toEqual({ names: ['a', 'd'], count: 2 })
+      expect(await filtered(`creator_id=${owner}&organization_index=x&status=failed`)).toEqual({
+        names: ['d'],
+        count: 1,
+      })
       expect(await filtered(`status=failed`)).toEqual({ names: ['d'], count: 1 })
       expect(await filtered(`q=x&status=initializing`)).toEqual({ names: ['a', 'b', 'c'], count: 3 })
-      expect(await filtered(`q=a&creator_id=${two}`)).toEqual({ names: [], count: 0 })
+      expect(await filtered(`q=a&creator_id=${other}`)).toEqual({ names: [], count: 0 })
     }
-    expect(await listed(key, `/v1/track?creator_id=${one}`)).toEqual({ names: ['d', 'b', 'a'], count: 3 })
+    expect(await listed(key, `/v1/track?creator_id=${owner}`)).toEqual({ names: ['d', 'b', 'a'], count: 3 })
     expect(await listed(key, `/v1/track?organization_index=x&status=failed`)).toEqual({ names: ['d'], count: 1 })
     for (const noun of ['collection', 'playlist']) {
       for (const title of ['m', 'n']) {
-        await ok('POST', `/v1/${noun}`, { key, body: { title, creator_id: one, organization_index: title } })
+        await ok('POST', `/v1/${noun}`, { key, body: { title, creator_id: owner, organization_index: title } })
       }
-      const path = `/v1/${noun}?creator_id=${one}&organization_index=m`
+      const path = `/v1/${noun}?creator_id=${owner}&organization_index=m`
       expect(await listed(key, path)).toEqual({ names: ['m'], count: 1 })
       expect(await listed(key, `${path}&q=m&sort=-title`)).toEqual({ names: ['m'], count: 1 })
     }
   })
 })
 
-describe('the search', () => {
-  // Another table takes the place of the one that other tests use.
+describe('the search index', () => {
+  // These tests replace the table that the other tests use.
   afterEach(makeStorage)
 
-  it('is migrated as the code makes it', async () => {
+  it('has the same schema from the migrations as from the code', async () => {
     const found = await query<{ sql: string }>(
       `select sql from sqlite_schema where sql is not null and (name = 'search' or name glob '*_search_*')`,
     )
@@ -240,7 +243,7 @@ describe('the search', () => {
     expect(found.map(({ sql }) => sql).toSorted()).toEqual(SEARCH_TABLE.map(plain).toSorted())
   })
 
-  it('is taken away for an export and made again by the sweep, with all that came meanwhile', async () => {
+  it('is dropped for an export and rebuilt by the sweep, including rows added meanwhile', async () => {
     const shop = await aShop()
     const { key } = shop
     const [creator_id] = CREATORS
@@ -248,9 +251,9 @@ describe('the search', () => {
     const statements = beforeExport
       .replace(/^--.*$/gm, '')
       .split(';\n')
-      .map((one: string) => one.trim())
+      .map((statement: string) => statement.trim())
       .filter(Boolean)
-    await env.DB.batch(statements.map((one: string) => env.DB.prepare(one)))
+    await env.DB.batch(statements.map((text: string) => env.DB.prepare(text)))
     await track(shop, 'Meanwhile')
     await runSweep()
     await refused(503, 'unavailable', 'GET', '/v1/track?q=be', { key })

@@ -3,7 +3,7 @@ import { expect, it } from 'vitest'
 import { aShop } from './fixtures.ts'
 import { ok } from './support.ts'
 
-/** Titles and queries of an audit of search in many scripts. */
+/** Titles and queries in many scripts. */
 const FOUND: Record<string, string[]> = {
   Αθήνα: ['αθηνα', 'ΑΘΗΝΑ', 'Αθήνα', 'Αθήνα'.normalize('NFD')],
   ΑΘΗΝΑ: ['αθηνα', 'αθήνα'],
@@ -61,10 +61,10 @@ const FOUND: Record<string, string[]> = {
   '^caret': ['^caret'],
   'col:val': ['col:val'],
 }
-/** What has no letter, digit or emoji, or is a word that no title has. */
+/** Queries without a letter, digit or emoji, or with a word that no title has. */
 const NOT_FOUND = ['*', '"', "'", '  ', '(', '-', '()', '→', '…', 'ueber', 'acdc', '1000', 'ドア', 'カワ', '京東', '🎸']
 
-it('finds titles in any script, without regard to case, accents and form', async () => {
+it('finds titles in any script, regardless of case, accents and normalization form', async () => {
   const { key } = await aShop()
   const titlesFor = async (q: string): Promise<string[]> => {
     const { collections } = await ok('GET', `/v1/collection?limit=200&q=${encodeURIComponent(q)}`, { key })

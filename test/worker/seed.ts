@@ -3,12 +3,12 @@ import { env } from 'cloudflare:workers'
 import { newHourlyId } from '../../src/adapters/id.ts'
 import { query } from './support.ts'
 
-/** Many rows at once, as the interface would have written them one by one, but in seconds. */
+/** Inserts many rows in seconds, as the API would have written them one by one. */
 
 type Column = string | number
 export type Table = 'organizations' | 'api_keys' | 'collections' | 'playlists' | 'tracks' | 'shares' | 'trash'
 
-/** The list that a row of a table is counted in, and the number that orders it (drizzle/0001_triggers.sql). */
+/** The list that counts a table's rows, and the number that orders it (drizzle/0001_triggers.sql). */
 const LISTS: Record<Table, { name: string; key: string; filters: string[] }> = {
   organizations: { name: `'organizations'`, key: 'seq', filters: [] },
   api_keys: { name: `'api_keys:' || organization_id`, key: 'seq', filters: [] },
@@ -27,7 +27,7 @@ const LISTS: Record<Table, { name: string; key: string; filters: string[] }> = {
   shares: { name: `'shares:' || organization_id`, key: 'seq', filters: ['resource_id'] },
 }
 
-/** Queries of what the triggers must have kept of a table's lists; D1 takes at most five in one `union`. */
+/** Queries of the counts that triggers must have kept for a table's lists. D1 allows at most five terms in one `union`. */
 export function countedLists(table: Table): string[] {
   const { name, key, filters } = LISTS[table]
   return [
@@ -44,8 +44,8 @@ export function countedLists(table: Table): string[] {
 }
 
 /**
- * Runs statements without a table's triggers and indices, which are faster made at once, then counts its lists anew. Of the indices only
- * `index` comes back where one is named.
+ * Runs statements without a table's triggers and indexes, which are faster to create in one go, then recounts its lists. With `index`, only
+ * that index is created again.
  */
 export async function withoutTriggers(table: Table, run: () => Promise<unknown>, index?: string): Promise<void> {
   const found = await query<{ type: string; name: string; sql: string }>(
@@ -66,7 +66,7 @@ export async function withoutTriggers(table: Table, run: () => Promise<unknown>,
   ])
 }
 
-/** Rows `from`…`to`; columns are SQL over `i`, constants where they are numbers. Ids are `0000{table}-0000-4000-8000-{i}`. */
+/** Inserts rows `from`…`to`; columns are SQL over `i`, or constant numbers. Ids are `0000{table}-0000-4000-8000-{i}`. */
 async function insertRows(table: string, from: number, to: number, columns: Record<string, Column>): Promise<void> {
   const names = Object.keys(columns).map((name) => `"${name}"`)
   await query(`insert into ${table} (${names.join(', ')})
@@ -88,17 +88,17 @@ export const seededId = (table: string, i: number) =>
   `0000${NUMBERS[table] ?? '0005'}-0000-4000-8000-${i.toString(16).padStart(12, '0')}`
 const id = (table: string) => `printf('0000${NUMBERS[table] ?? '0005'}-0000-4000-8000-%012x', i)`
 
-/** The creator that every second seeded row has; the organization_index is `a`, `b` or null. */
+/** The creator of every second seeded row; the organization_index is `a`, `b` or null. */
 export const CREATOR = '11111111-1111-4111-8111-111111111111'
 const FILTERED = {
   creator_id: `iif(i % 2, '${CREATOR}', null)`,
   organization_index: `iif(i % 3 = 0, 'a', iif(i % 3 = 1, 'b', null))`,
 }
-const look = { metadata: `'{}'`, theme: `'[]'`, cover_colors: `'[]'` }
+const appearance = { metadata: `'{}'`, theme: `'[]'`, cover_colors: `'[]'` }
 
 /**
- * Fills a table up from row `from` to row `to`. `change` may delete or alter many of them before they are counted; `plain` rows
- * have nothing to filter by, and with `index` no other one.
+ * Fills a table with rows `from` to `to`. `change` may delete or alter many of them before they are counted; `plain` rows have no values to
+ * filter by; with `index` the table keeps only that index.
  */
 export function seed(
   table: Table,
@@ -110,7 +110,7 @@ export function seed(
   const owner = `'${organization_id}'`
   const filtered = options.plain ? {} : FILTERED
   const common = { id: id(table), created_at: 1 }
-  // In no order, and no two are the same.
+  // In pseudo-random order and unique.
   const title = `printf('Seeded %06d', i * 7919 % 1000003)`
   const columns: Record<Table, Record<string, Column>> = {
     organizations: { ...common, name: `'Seeded'`, theme: `'[]'`, seq: 'i + 10' },
@@ -123,8 +123,8 @@ export function seed(
       hint: `'ta_pk_'`,
       seq: 'i + 100',
     },
-    collections: { ...common, ...filtered, ...look, organization_id: owner, title, seq: 'i + 100' },
-    playlists: { ...common, ...filtered, ...look, organization_id: owner, title, seq: 'i + 100' },
+    collections: { ...common, ...filtered, ...appearance, organization_id: owner, title, seq: 'i + 100' },
+    playlists: { ...common, ...filtered, ...appearance, organization_id: owner, title, seq: 'i + 100' },
     trash: {
       id: id(table),
       organization_id: owner,
@@ -175,7 +175,7 @@ export function seed(
   )
 }
 
-/** Play sessions that end at this time. */
+/** Play sessions that expire at this time. */
 export function seedSessions(count: number, ends: number, { organization_id = '', created_at = 0 } = {}) {
   const id = newHourlyId(ends)
   return query(
@@ -187,7 +187,7 @@ export function seedSessions(count: number, ends: number, { organization_id = ''
   )
 }
 
-/** Places `from`…`to` in other playlists than the tests': 100 tracks in each. */
+/** Playlist entries `from`…`to`, in playlists that no test uses: 100 tracks in each. */
 export const seedPlaces = (from: number, to: number) =>
   insertRows('playlist_tracks', from, to, {
     id: `printf('00000006-0000-4000-8000-%012x', i)`,
@@ -196,7 +196,7 @@ export const seedPlaces = (from: number, to: number) =>
     position: 'i % 100',
   })
 
-/** Events `from`…`to` of an organization, of before all others. */
+/** Events `from`…`to` of an organization, older than all others. */
 export const seedEvents = (from: number, to: number, { organization_id }: { organization_id: string }) =>
   insertRows('events', from, to, {
     organization_id: `'${organization_id}'`,

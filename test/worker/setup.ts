@@ -6,7 +6,7 @@ import { emptyStorage, makeStorage } from './storage.ts'
 import { nudges } from './support.ts'
 import { stopTranscoder } from './transcoder.ts'
 
-// Each test starts from empty tables, an empty bucket, and without a transcoder.
+// Each test starts with empty tables, an empty bucket, and no transcoder.
 beforeAll(makeStorage)
 beforeEach(async () => {
   stopTranscoder()

@@ -6,7 +6,7 @@ import { countedLists } from './seed.ts'
 import { anOrganization, call, ok, query, refused, UNKNOWN_ID, wrongFields } from './support.ts'
 import { aShare } from './visitor.ts'
 
-/** Links that last, as the API makes them. Their pages are judged in share_page.test.ts. */
+/** Shares as the API creates them. share_page.test.ts checks their pages. */
 
 let key: string
 let collection_id: string
@@ -21,14 +21,14 @@ const create = (body?: object) => aShare(key, collection_id, body)
 const counts = () => query(`select * from list_counts where list like 'shares:%' order by list, level, bucket`)
 
 describe('a share', () => {
-  it('has an address that nobody can guess, and none of the restrictions that it may have', async () => {
-    const [one, other] = [await create(), await create()]
-    expect(one).toMatchObject({
+  it('has a random slug and no restrictions by default', async () => {
+    const [share, other] = [await create(), await create()]
+    expect(share).toMatchObject({
       scope: 'collection',
       resource_id: collection_id,
       slug: expect.stringMatching(/^[0-9a-z]{22}$/),
-      url: `https://tonearm.test/s/${one.slug}`,
-      embed_url: `https://tonearm.test/embed/s/${one.slug}`,
+      url: `https://tonearm.test/s/${share.slug}`,
+      embed_url: `https://tonearm.test/embed/s/${share.slug}`,
       title: null,
       variants: null,
       is_downloadable: false,
@@ -36,14 +36,14 @@ describe('a share', () => {
       expires_at: null,
       has_password: false,
     })
-    expect(other.slug).not.toBe(one.slug)
+    expect(other.slug).not.toBe(share.slug)
   })
 
-  it('is listed newest first, also of one thing alone, read, updated and revoked', async () => {
+  it('is listed newest first, also by resource, read, updated and revoked', async () => {
     const ofTrack = await create({ scope: 'track', id: track_id, title: 'One' })
     const ofAll = await create({ slug: 'Kind-of-Blue', password: 'so what?', is_downloadable: true })
-    const list = async (rest = '') => {
-      const { count, shares } = await ok('GET', `/v1/share${rest}`, { key })
+    const list = async (search = '') => {
+      const { count, shares } = await ok('GET', `/v1/share${search}`, { key })
       return [count, shares.map((share) => share.id)]
     }
     expect(await list()).toEqual([2, [ofAll.id, ofTrack.id]])
@@ -55,12 +55,19 @@ describe('a share', () => {
     const expires_at = new Date(Date.now() + 3600_000).toISOString()
     const body = { title: 'Blue', variants: ['mp3-128'], allowed_origins: ['https://a.example'], expires_at }
     expect((await ok('PUT', path, { key, body })).share).toEqual({ ...ofAll, ...body })
-    const free = { title: null, variants: null, allowed_origins: null, expires_at: null, password: null, slug: null }
-    const { share } = await ok('PUT', path, { key, body: free })
-    const { password: _, ...rest } = free
+    const unrestricted = {
+      title: null,
+      variants: null,
+      allowed_origins: null,
+      expires_at: null,
+      password: null,
+      slug: null,
+    }
+    const { share } = await ok('PUT', path, { key, body: unrestricted })
+    const { password: _, ...cleared } = unrestricted
     expect(share).toEqual({
       ...ofAll,
-      ...rest,
+      ...cleared,
       has_password: false,
       slug: share.slug,
       url: share.url,
@@ -74,20 +81,20 @@ describe('a share', () => {
     expect(await list(`?resource_id=${collection_id}`)).toEqual([0, []])
   })
 
-  it('keeps each variant and origin once', async () => {
+  it('stores each variant and origin once', async () => {
     const lists = {
       variants: ['aac-160', 'mp3-128', 'aac-160'],
       allowed_origins: ['https://a.example', 'https://a.example'],
     }
-    const once = { variants: ['aac-160', 'mp3-128'], allowed_origins: ['https://a.example'] }
+    const unique = { variants: ['aac-160', 'mp3-128'], allowed_origins: ['https://a.example'] }
     const share = await create(lists)
-    expect(share).toMatchObject(once)
-    expect((await ok('PUT', `/v1/share/${share.id}`, { key, body: lists })).share).toMatchObject(once)
+    expect(share).toMatchObject(unique)
+    expect((await ok('PUT', `/v1/share/${share.id}`, { key, body: lists })).share).toMatchObject(unique)
     const body = { title: 'Player', type: 'player', ...lists }
-    expect((await ok('POST', '/v1/api_key', { key, body })).api_key).toMatchObject(once)
+    expect((await ok('POST', '/v1/api_key', { key, body })).api_key).toMatchObject(unique)
   })
 
-  it('never shows its password, nor what is stored of it, and that takes 100,000 rounds to try', async () => {
+  it('never shows its password or its hash, which takes 100,000 rounds', async () => {
     const { id } = await create({ password: 'swordfish' })
     const [row] = await query<{ password_hash: string }>('select * from shares where id = ?', id)
     expect(row!.password_hash).toMatch(/^100000\.[0-9a-f]{32}\.[0-9a-f]{64}$/)
@@ -95,12 +102,12 @@ describe('a share', () => {
     expect(shown).not.toMatch(/swordfish|100000\./)
     expect(await isPassword('swordfish', row!.password_hash)).toBe(true)
     expect(await isPassword('swordfisH', row!.password_hash)).toBe(false)
-    // One letter, or a letter and an accent: keyboards differ.
+    // One character, or a letter and a combining accent: keyboards differ.
     expect(await isPassword('caf\u00e9', await hashPassword('cafe\u0301'))).toBe(true)
     expect(await hashPassword('same')).not.toBe(await hashPassword('same'))
   })
 
-  it('is of what is there, the caller’s, and as it can be', async () => {
+  it('requires an existing resource of the caller and valid settings', async () => {
     const send = (body: object) => ['POST', '/v1/share', { key, body }] as const
     const stranger = await anOrganization()
     for (const scope of ['collection', 'track', 'playlist']) {
@@ -131,22 +138,22 @@ describe('a share', () => {
     expect(await query('select id from shares')).toEqual([])
   })
 
-  it('is refused an address that another has, of any organization, in any case and at the same time', async () => {
+  it('cannot have a slug that another share has, of any organization, in any case, or simultaneously', async () => {
     const other = await aShop()
     const taken = { scope: 'collection', id: other.collection_id, slug: 'taken' }
     await ok('POST', '/v1/share', { key: other.key, body: taken })
     const body = { scope: 'track', id: track_id, slug: 'TAKEN' }
     await refused(409, 'slug_taken', 'POST', '/v1/share', { key, body })
-    const mine = await create({ slug: 'mine' })
-    await refused(409, 'slug_taken', 'PUT', `/v1/share/${mine.id}`, { key, body: { slug: 'taken' } })
-    await ok('PUT', `/v1/share/${mine.id}`, { key, body: { slug: 'mine' } })
+    const own_share = await create({ slug: 'mine' })
+    await refused(409, 'slug_taken', 'PUT', `/v1/share/${own_share.id}`, { key, body: { slug: 'taken' } })
+    await ok('PUT', `/v1/share/${own_share.id}`, { key, body: { slug: 'mine' } })
     const racing = await Promise.all(
       Array.from({ length: 5 }, () => call('POST', '/v1/share', { key, body: { ...body, slug: 'race' } })),
     )
     expect(racing.map(({ status }) => status).toSorted((a, b) => a - b)).toEqual([200, 409, 409, 409, 409])
   })
 
-  it('leaves its address to nobody else: revoked, renamed, or gone with what it shared', async () => {
+  it('reserves its slug after it was revoked, renamed, or deleted with its resource', async () => {
     const send = (slug: string) =>
       ['POST', '/v1/share', { key, body: { scope: 'collection', id: collection_id, slug } }] as const
     const revoked = await create({ slug: 'revoked' })
@@ -160,13 +167,13 @@ describe('a share', () => {
       await refused(409, 'slug_taken', ...send(slug))
       await refused(409, 'slug_taken', 'PUT', `/v1/share/${other.id}`, { key, body: { slug } })
     }
-    // The share itself may have it back.
+    // The share itself may take its previous slug again.
     expect((await ok('PUT', `/v1/share/${renamed.id}`, { key, body: { slug: 'renamed' } })).share.slug).toBe('renamed')
     await ok('DELETE', `/v1/share/${renamed.id}`, { key })
     for (const slug of ['renamed', 'another']) await refused(409, 'slug_taken', ...send(slug))
   })
 
-  it('goes with what it shares, whoever deletes it and however', async () => {
+  it('is deleted with its resource, directly or with the collection', async () => {
     const { playlist_id } = await ok('POST', '/v1/playlist', { key, body: { title: 'Mix' } })
     const second = await aReadyTrack(key, collection_id)
     const [ofCollection, ofPlaylist] = [await create(), await create({ scope: 'playlist', id: playlist_id })]
@@ -174,20 +181,21 @@ describe('a share', () => {
       await create({ scope: 'track', id: track_id }),
       await create({ scope: 'track', id: second }),
     ]
-    const left = async () => (await query<{ id: string }>('select id from shares order by seq')).map(({ id }) => id)
-    expect(await left()).toEqual([ofCollection, ofPlaylist, ofTrack, ofSecond].map(({ id }) => id))
+    const remaining = async () =>
+      (await query<{ id: string }>('select id from shares order by seq')).map(({ id }) => id)
+    expect(await remaining()).toEqual([ofCollection, ofPlaylist, ofTrack, ofSecond].map(({ id }) => id))
     await ok('DELETE', `/v1/playlist/${playlist_id}`, { key })
     await ok('DELETE', `/v1/track/${second}`, { key })
-    expect(await left()).toEqual([ofCollection.id, ofTrack.id])
+    expect(await remaining()).toEqual([ofCollection.id, ofTrack.id])
     expect(await counts()).toEqual(
       await query(`${countedLists('shares').join(' union ')} order by list, level, bucket`),
     )
     await ok('DELETE', `/v1/collection/${collection_id}`, { key })
-    expect(await left()).toEqual([])
+    expect(await remaining()).toEqual([])
     expect(await counts()).toEqual([])
   })
 
-  it('is not made of what is deleted in that moment', async () => {
+  it('is not created for a resource that is deleted at that moment', async () => {
     const bindings = beforeBatch(() => query('delete from tracks where id = ?', track_id))
     await refused(404, 'not_found', 'POST', '/v1/share', { key, body: { scope: 'track', id: track_id }, bindings })
     expect(await query('select id from shares')).toEqual([])

@@ -11,7 +11,7 @@ import { isSignedFor } from './signature.ts'
 import { call, db, ok, query, refused } from './support.ts'
 import { aShare, keyIn, limiter, open, SECRETS } from './visitor.ts'
 
-/** What a share's address shows, and what its page plays with. What it looks and sounds like is judged in test/e2e/share.test.ts. */
+/** The page of a share, and the sessions that it plays. test/e2e/share.test.ts checks its look and sound. */
 
 let key: string
 let organization_id: string
@@ -28,7 +28,7 @@ const play = (secret: string, more: object = {}) =>
   call('POST', '/v1/play_session/collection', { key: secret, body: { collection_id, ...more } })
 
 describe('the page of a share', () => {
-  it('has title, card, list and a player that makes its own sessions, and so has its frame', async () => {
+  it('has title, card, list and a player that creates its own sessions, and so has its frame', async () => {
     const { slug, url } = await create({ slug: 'blue', is_downloadable: true })
     await db.update(tracks).set({ cover_path: 'covers/here', duration: 12.6 }).where(eq(tracks.id, track_id))
     const shown = await open(`/s/${slug.toUpperCase()}`)
@@ -51,7 +51,7 @@ describe('the page of a share', () => {
     }
   })
 
-  it('may be found when its address was chosen, and only then', async () => {
+  it('may be indexed only when its slug was chosen and it has no password', async () => {
     const robots = async (body: object) => {
       const { slug } = await create(body)
       return (await open(`/s/${slug}`)).headers.get('x-robots-tag')
@@ -61,7 +61,7 @@ describe('the page of a share', () => {
     ).toEqual(['noindex', null, 'noindex'])
   })
 
-  it('is known to oEmbed with a frame that lasts, in the share’s own title', async () => {
+  it('has an oEmbed description with a permanent frame and the share’s own title', async () => {
     const { url, embed_url } = await create({ title: 'Blue, again' })
     const about = (address: string) => call('GET', `/oembed?${new URLSearchParams({ url: address }).toString()}`)
     for (const address of [url, embed_url, `${url}#t=90`]) {
@@ -73,7 +73,7 @@ describe('the page of a share', () => {
     expect((await about(url.replace('tonearm.test', 'tonearm.test.example'))).status).toBe(404)
   })
 
-  it('shows pictures in its card and in oEmbed that last as long as it does', async () => {
+  it('has permanent picture URLs in its card and in oEmbed', async () => {
     await db.update(tracks).set({ cover_path: 'covers/here', cover_size: 900 }).where(eq(tracks.id, track_id))
     const { id, slug, url } = await create()
     const locked = await create({ password: 'swordfish' })
@@ -85,7 +85,7 @@ describe('the page of a share', () => {
       `${lasting}?size=regular`,
       `${lasting}?size=small`,
     ])
-    const led = async (address: string) => {
+    const redirect = async (address: string) => {
       const { status, headers } = await open(address.slice('https://tonearm.test'.length))
       return [status, headers.get('location'), headers.get('cache-control')] as const
     }
@@ -97,7 +97,7 @@ describe('the page of a share', () => {
       '?size=x': 'large',
     }
     for (const [query, name] of Object.entries(pictures)) {
-      const [status, location, caching] = await led(`${lasting}${query}`)
+      const [status, location, caching] = await redirect(`${lasting}${query}`)
       expect([status, new URL(location!).pathname, caching]).toEqual([
         302,
         expect.stringMatching(`/covers/here/${name}\\.jpg$`),
@@ -105,23 +105,23 @@ describe('the page of a share', () => {
       ])
       expect(await isSignedFor('GET', location!)).toBe(true)
     }
-    expect((await led(`${locked.url}/cover.jpg`))[0]).toBe(404)
+    expect((await redirect(`${locked.url}/cover.jpg`))[0]).toBe(404)
     await db.update(tracks).set({ cover_path: null, cover_size: null }).where(eq(tracks.id, track_id))
-    expect((await led(lasting))[1]).toBe('https://tonearm.test/cover/regular.jpg')
+    expect((await redirect(lasting))[1]).toBe('https://tonearm.test/cover/regular.jpg')
     expect(await about()).toBe('https://tonearm.test/cover/regular.jpg')
     await ok('DELETE', `/v1/share/${id}`, { key })
-    expect((await led(lasting))[0]).toBe(410)
-    expect((await led('https://tonearm.test/s/nothing/cover.jpg'))[0]).toBe(404)
+    expect((await redirect(lasting))[0]).toBe(410)
+    expect((await redirect('https://tonearm.test/s/nothing/cover.jpg'))[0]).toBe(404)
   })
 
-  it('counts nobody at an address that no share can have', async () => {
+  it('does not count requests for an invalid slug', async () => {
     const bindings = { ...env, PLAY_RATE_LIMIT: limiter(0) }
     for (const slug of ['ab', 'a_b', 'x'.repeat(65)])
       for (const path of [`/s/${slug}`, `/embed/s/${slug}`, `/s/${slug}/cover.jpg`, `/s/${slug}/qr.svg`])
         expect([path, (await open(path, undefined, bindings)).status]).toEqual([path, 404])
   })
 
-  it('lists a hundred tracks to who has no script, counts all, and reads none for a frame', async () => {
+  it('lists a hundred tracks without scripts, counts all, and reads none for a frame', async () => {
     await seed('tracks', 1, 150, { organization_id, collection_id })
     const { slug } = await create()
     const page = await open(`/s/${slug}`)
@@ -140,7 +140,7 @@ describe('the page of a share', () => {
     expect(read).toBeLessThanOrEqual(10)
   })
 
-  it('is 404 where there never was one; 410 after it was revoked, renamed, or what it shares deleted, and after its end', async () => {
+  it('returns 404 for an unknown slug, and 410 for a revoked, renamed, orphaned or expired share', async () => {
     const renamed = await create()
     await ok('PUT', `/v1/share/${renamed.id}`, { key, body: { slug: 'new-name' } })
     const gone = await create()
@@ -170,7 +170,7 @@ describe('the page of a share', () => {
 })
 
 describe('the sessions of a share', () => {
-  it('are short, end with it, play what it allows and nothing else', async () => {
+  it('are short, end with the share, and play only what it allows', async () => {
     // Sessions end in whole seconds.
     const expires_at = `${new Date(Date.now() + 100_000).toISOString().slice(0, 19)}.700Z`
     const { slug } = await create({ variants: ['mp3-128'] })
@@ -193,7 +193,7 @@ describe('the sessions of a share', () => {
     expect((await play(`ta_sh_${ending.slug}`)).body.expires_at).toBe(expires_at.replace('.700Z', '.000Z'))
   })
 
-  it('play without a choice what every session plays, and nothing that its organization has besides', async () => {
+  it('play the default variants without a choice, and no custom variants of the organization', async () => {
     await ok('POST', '/v1/variant', { key, body: { index: 'master', name: 'Master', codec: 'flac' } })
     const { slug } = await create()
     const usual = (await play(key)).body.play_session.variants
@@ -207,7 +207,7 @@ describe('the sessions of a share', () => {
     }
   })
 
-  it('are not made any more once it is revoked', async () => {
+  it('are refused once it is revoked', async () => {
     const { id, slug } = await create()
     expect((await play(`ta_sh_${slug}`)).status).toBe(200)
     await ok('DELETE', `/v1/share/${id}`, { key })
@@ -217,23 +217,23 @@ describe('the sessions of a share', () => {
     })
   })
 
-  it('are not made any more where another isolate has revoked it, moved it or changed its password', async () => {
-    const own = [await create(), await create(), await create({ password: 'swordfish' })]
+  it('are refused when another isolate revoked the share, moved it or changed its password', async () => {
+    const shares = [await create(), await create(), await create({ password: 'swordfish' })]
     const secrets = [
-      `ta_sh_${own[0]!.slug}`,
-      `ta_sh_${own[1]!.slug}`,
-      keyIn(await open(`/s/${own[2]!.slug}`, 'swordfish')),
+      `ta_sh_${shares[0]!.slug}`,
+      `ta_sh_${shares[1]!.slug}`,
+      keyIn(await open(`/s/${shares[2]!.slug}`, 'swordfish')),
     ]
     const statuses = () => Promise.all(secrets.map(async (secret) => (await play(secret)).status))
     expect(await statuses()).toEqual([200, 200, 200])
-    // This one remembers the keys for half a minute.
-    await query('delete from shares where id = ?', own[0]!.id)
-    await query("update shares set slug = 'moved' where id = ?", own[1]!.id)
-    await query("update shares set password_hash = '1.00.00' where id = ?", own[2]!.id)
+    // This isolate caches the keys for half a minute.
+    await query('delete from shares where id = ?', shares[0]!.id)
+    await query("update shares set slug = 'moved' where id = ?", shares[1]!.id)
+    await query("update shares set password_hash = '1.00.00' where id = ?", shares[2]!.id)
     expect(await statuses()).toEqual([401, 401, 401])
   })
 
-  it('are made with one key of the share, whatever stands behind it', async () => {
+  it('share one cached key, whatever follows the slug', async () => {
     const unlocked = await create()
     const locked = await create({ password: 'swordfish' })
     stopTime()
@@ -241,14 +241,14 @@ describe('the sessions of a share', () => {
     vi.setSystemTime(Date.now() + 1000)
     const second = keyIn(await open(`/s/${locked.slug}`, 'swordfish'))
     expect(second).not.toBe(first)
-    const asked = async (secret: string) => (await rowsOf(() => play(secret))).statements
-    for (const [known, other] of [
+    const statementsFor = async (secret: string) => (await rowsOf(() => play(secret))).statements
+    for (const [cached_secret, other_secret] of [
       [first, second],
       [`ta_sh_${unlocked.slug}`, `ta_sh_${unlocked.slug}.1.${'0'.repeat(64)}`],
     ] as const) {
-      expect((await play(known)).status).toBe(200)
-      // Nothing else is read, and so nothing else is remembered: no key of somebody else has to make room.
-      expect(await asked(other)).toBe(await asked(known))
+      expect((await play(cached_secret)).status).toBe(200)
+      // Nothing else is read, so nothing else is cached, and no other key is evicted.
+      expect(await statementsFor(other_secret)).toBe(await statementsFor(cached_secret))
     }
   })
 
@@ -261,7 +261,7 @@ describe('the sessions of a share', () => {
     await refused(404, 'not_found', 'GET', `/oembed?url=${encodeURIComponent(url)}`)
   })
 
-  it('are made on its own page and frame, and on the sites that it names', async () => {
+  it("are allowed on the share's own page and frame, and on the listed origins", async () => {
     const { slug } = await create({ allowed_origins: ['https://a.example'] })
     const framed = await open(`/embed/s/${slug}`)
     expect(framed.headers.get('content-security-policy')).toMatch(/frame-ancestors 'self' https:\/\/a\.example$/)

@@ -7,7 +7,7 @@ import { aReadyTrack, aShop, stopTime } from './fixtures.ts'
 import { call, ok, refused } from './support.ts'
 import { aShare, cheapPasswords, keyIn, limiter, open, SECRETS } from './visitor.ts'
 
-/** What is protected by a password, and against whom. */
+/** Password protection of shares, and its limits. */
 
 let key: string
 let collection_id: string
@@ -22,14 +22,14 @@ const play = (secret: string, more: object = {}) =>
   call('POST', '/v1/play_session/collection', { key: secret, body: { collection_id, ...more } })
 
 describe('a share with a password', () => {
-  it('shows nothing of what it shares, anywhere, to who does not know it', async () => {
+  it('reveals nothing without the password', async () => {
     const { slug, url } = await create({ password: 'swordfish', slug: 'kind', title: 'Kind of Blue' })
     for (const path of [`/s/${slug}`, `/embed/s/${slug}`]) {
-      const asked = await open(path)
+      const form = await open(path)
       const wrong = await open(path, 'Swordfish')
-      expect([asked.status, wrong.status]).toEqual([200, 403])
+      expect([form.status, wrong.status]).toEqual([200, 403])
       expect(wrong.text).toContain('This is not the password.')
-      for (const { text, headers } of [asked, wrong]) {
+      for (const { text, headers } of [form, wrong]) {
         expect(text).toContain('<input')
         expect(text).not.toMatch(SECRETS)
         expect(text).not.toContain(collection_id)
@@ -44,7 +44,7 @@ describe('a share with a password', () => {
     })
   })
 
-  it('opens to who knows it, for a day, until the password is changed', async () => {
+  it('opens with the password for a day, until the password changes', async () => {
     const { id, slug } = await create({ password: 'swordfish' })
     const opened = await open(`/s/${slug}`, 'swordfish')
     expect([opened.status, /<h1>Kind of Blue/.test(opened.text), opened.text.includes('og:')]).toEqual([
@@ -54,7 +54,7 @@ describe('a share with a password', () => {
     ])
     const secret = keyIn(opened)
     expect((await play(secret)).status).toBe(200)
-    // Whatever is changed of it, it opens nothing: the address, the end, the signature.
+    // Any change invalidates the key: another slug, another expiry, another signature.
     const [, , ends = '', signature = ''] = /^(ta_sh_[^.]+)\.(\d+)\.(\w+)$/.exec(secret) ?? []
     const other = await create({ password: 'swordfish' })
     const forged = [
@@ -66,7 +66,8 @@ describe('a share with a password', () => {
       ),
       `ta_sh_${slug}.${ends}.${'0'.repeat(64)}`,
     ]
-    for (const wrong of forged) expect([wrong, (await play(wrong)).status]).toEqual([wrong, 401])
+    for (const forged_secret of forged)
+      expect([forged_secret, (await play(forged_secret)).status]).toEqual([forged_secret, 401])
     await ok('PUT', `/v1/share/${id}`, { key, body: { password: 'swordfish 2' } })
     expect((await play(secret)).status).toBe(401)
     const again = keyIn(await open(`/s/${slug}`, 'swordfish 2'))
@@ -76,7 +77,7 @@ describe('a share with a password', () => {
     expect((await play(again)).status).toBe(401)
   })
 
-  it('refuses a client after 60 of 100 wrong passwords, and only that client and share', async () => {
+  it('refuses a client after 60 of 100 wrong passwords, and no other client or share', async () => {
     const { slug } = await create({ password: 'swordfish' })
     const other = await create({ password: 'swordfish' })
     const bindings = { ...env, MISS_RATE_LIMIT: limiter(60) }
@@ -94,7 +95,7 @@ describe('a share with a password', () => {
     expect((await open(`/s/${other.slug}`, 'wrong', bindings)).status).toBe(403)
   })
 
-  it('lets no single client use up the attempts of all, and takes a network of IPv6 for one client', async () => {
+  it('limits each client and all together, with an IPv6 network as one client', async () => {
     const { slug } = await create({ password: 'swordfish' })
     const bindings = { ...env, MISS_RATE_LIMIT: limiter(2), API_RATE_LIMIT: limiter(7) }
     await cheapPasswords()
@@ -103,14 +104,16 @@ describe('a share with a password', () => {
       for (const client of clients) statuses.push((await open(`/s/${slug}`, 'wrong', bindings, client)).status)
       return statuses
     }
-    const one = '192.0.2.1'
-    expect(await attempts(one, one, one, one, one, one, one, one)).toEqual([403, 403, 429, 429, 429, 429, 429, 429])
+    const client = '192.0.2.1'
+    expect(await attempts(client, client, client, client, client, client, client, client)).toEqual([
+      403, 403, 429, 429, 429, 429, 429, 429,
+    ])
     expect(await attempts('2001:db8:0:1::5', '2001:db8::1:a:b:c:d', '2001:db8:0:1:f::')).toEqual([403, 403, 429])
     expect(await attempts('2001:db8:0:2::5', '2001:db8::5', '2001:db8::6', '2001:db8::7')).toEqual([403, 403, 403, 429])
     expect(await attempts('192.0.2.2')).toEqual([429])
   })
 
-  it('refuses a form that is no password', async () => {
+  it('rejects a form without a valid password', async () => {
     const { slug } = await create({ password: 'swordfish' })
     expect((await open(`/s/${slug}`, 'x'.repeat(5000))).status).toBe(413)
     const file = new FormData()
@@ -119,7 +122,7 @@ describe('a share with a password', () => {
     expect((await worker.fetch(request, env, createExecutionContext())).status).toBe(403)
   })
 
-  it('is shown on other sites if it has no password, or names them', async () => {
+  it('can be framed by other sites if it has no password or lists them', async () => {
     const ancestors = async (body: object) => {
       const { slug } = await create(body)
       const answers = await Promise.all(

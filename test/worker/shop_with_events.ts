@@ -9,15 +9,15 @@ import { aProcessedTrack } from './processed_track.ts'
 import { aWaitingTrack, ok } from './support.ts'
 import { cut, events, made, startTranscoder } from './transcoder.ts'
 
-/** A shop, and the events of what happens there. */
+/** A tenant, and the events that happen in it. */
 
-/** The events behind a place, as the feed gives them. */
+/** The events after a sequence number, as the feed returns them. */
 export async function eventsOf(key: string, after = 0, filter = ''): Promise<TonearmEvent[]> {
   const { events } = await ok('GET', `/v1/event?after=${after}&limit=200${filter}`, { key })
   return events
 }
 
-/** The events of what ran. */
+/** The events that `run` records. */
 async function during(key: string, run: () => Promise<unknown>) {
   const last = (await eventsOf(key)).at(-1)!.seq
   await run()
@@ -27,7 +27,7 @@ async function during(key: string, run: () => Promise<unknown>) {
 export const typesOf = (list: TonearmEvent[]) => list.map(({ type }) => type)
 export const dataOf = (list: TonearmEvent[], type: string) => list.find((event) => event.type === type)!.data
 
-/** A shop whose transcoder does as it is told. */
+/** A tenant whose transcoder answers as the test says. */
 export async function shopWithEvents() {
   let answer: (job: TranscodeJob) => JobEvent[] = (job) => [made(job)]
   const { transcodes } = startTranscoder({ transcode: (job) => events(...answer(job)), cover: () => cut() })
@@ -44,7 +44,7 @@ export async function shopWithEvents() {
     during: (run: () => Promise<unknown>) => during(key, run),
     track: (body: object = {}) => aWaitingTrack(key, collection_id, body),
     ready: (body: object = {}) => aProcessedTrack(key, collection_id, body),
-    /** Has a file made anew, and waits for how it ends. */
+    /** Reprocesses a track and waits for the given status. */
     async reprocess(track_id: string, until: string) {
       const before = transcodes.length
       await api('POST', `track/${track_id}/reprocess`)
@@ -56,7 +56,7 @@ export async function shopWithEvents() {
   }
 }
 
-/** Sends an image to an upload handle. */
+/** Uploads an image through an upload handle. */
 export const sendCover = async ({ upload_url }: { upload_url: string }) => {
   const body = new Uint8Array([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a, ...Array.from({ length: 24 }, () => 0)])
   const request = new Request(upload_url, { method: 'POST', body })

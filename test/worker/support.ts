@@ -7,10 +7,10 @@ import type { ErrorCode } from '../../src/contract/errors.ts'
 import worker from '../../src/index.ts'
 import type { Refusal, ResponseOf, Unchecked } from './response.ts'
 
-/** The real D1, for what the interface does not show or cannot bring about (time that has passed). */
+/** The real D1, for state that the API does not show or cannot cause (such as elapsed time). */
 export const db = openDatabase(env.DB)
 
-/** The same in SQL; answers rows. */
+/** Runs SQL; returns the rows. */
 export const query = async <T = Record<string, unknown>>(text: string, ...values: unknown[]) =>
   (
     await env.DB.prepare(text)
@@ -18,12 +18,12 @@ export const query = async <T = Record<string, unknown>>(text: string, ...values
       .all<T>()
   ).results
 
-/** A queue that tells nobody. */
+/** A queue that drops its messages. */
 export const silent = { send: async () => undefined } as unknown as Queue
 
-/** What the test has sent to the queue of transcodes, without a delay. */
+/** The messages that the test sent to the transcode queue without a delay. */
 export const nudges: unknown[] = []
-/** The real bindings, whose queue of transcodes notes that. */
+/** The real bindings with a transcode queue that records those messages. */
 export const noting: Env = {
   ...env,
   TRANSCODE_QUEUE: {
@@ -40,7 +40,7 @@ interface Options {
   key?: string | undefined
   body?: unknown
   headers?: Record<string, string>
-  /** In place of `noting`, for what a test must bring about within a request. */
+  /** Replaces `noting`, for a change that a test must cause within a request. */
   bindings?: Env
 }
 
@@ -72,7 +72,7 @@ export async function ok<const M extends string, const P extends string>(
   return body as ResponseOf<M, P>
 }
 
-/** Expects this refusal and answers the error envelope. */
+/** Expects this error and returns its envelope. */
 export async function refused(
   status: number,
   code: ErrorCode,
@@ -95,7 +95,7 @@ export async function refused(
 /** The paths that a 400 names. */
 export const wrongFields = (body: { errors: { path: string }[] }) => body.errors.map(({ path }) => path)
 
-/** A fresh organization with its server key. */
+/** A new organization with its server key. */
 export async function anOrganization(name = 'Test') {
   const body = await ok('POST', '/v1/organization', { key: env.ROOT_KEY, body: { name } })
   return { id: body.organization_id, key: body.secret }
@@ -112,6 +112,6 @@ export async function aTrack(key: string, collection_id: string, body: object = 
   return track
 }
 
-/** The id of one. */
+/** The id of such a track. */
 export const aWaitingTrack = async (key: string, collection_id: string, body: object = {}) =>
   (await aTrack(key, collection_id, body)).id

@@ -8,7 +8,7 @@ import { seed } from './seed.ts'
 import { call, ok, query, refused } from './support.ts'
 import { error, events, result, startTranscoder } from './transcoder.ts'
 
-/** What an operator sees of the whole service, and `/health`, which says the worst of it to everybody. */
+/** The operator's view of the service, and `/health`, its public summary. */
 
 const root = env.ROOT_KEY
 const MINUTE = 60_000
@@ -18,12 +18,12 @@ const system = async (bindings?: Env) =>
 const retry = (body: object = {}) => ok('POST', '/v1/system/retry', { key: root, body })
 const serving = () => Response.json({ ok: true })
 
-/** The real bindings, but the database answers as told. */
+/** The real bindings, except that every database call returns `answer`. */
 const withDatabase = (answer: () => Promise<never>): Env => {
   const statement = { bind: () => statement, raw: answer, all: answer, run: answer }
   return { ...env, DB: { prepare: () => statement, batch: answer } as unknown as D1Database }
 }
-const silent = withDatabase(() => new Promise(() => undefined))
+const unresponsive = withDatabase(() => new Promise(() => undefined))
 const full = withDatabase(async () => {
   throw new Error('D1_ERROR: database or disk is full: SQLITE_FULL')
 })
@@ -34,74 +34,74 @@ beforeEach(() => {
 })
 
 describe('health', () => {
-  it('fails when nobody has swept for five minutes, counted from the first look where nobody ever did', async () => {
+  it('fails when the sweep has not run for five minutes, counted from the first check if it never ran', async () => {
     stopTime()
-    const begun = Date.now()
+    const started = Date.now()
     expect(await health()).toMatchObject({ status: 200, body: { ok: true } })
-    vi.setSystemTime(begun + 5 * MINUTE)
+    vi.setSystemTime(started + 5 * MINUTE)
     expect((await health()).status).toBe(200)
-    vi.setSystemTime(begun + 5 * MINUTE + 1)
+    vi.setSystemTime(started + 5 * MINUTE + 1)
     expect(await health()).toMatchObject({ status: 503, body: { ok: false, failing: ['sweep'] } })
     await runSweep()
     expect((await health()).body).toEqual({ ok: true })
-    vi.setSystemTime(begun + 11 * MINUTE)
+    vi.setSystemTime(started + 11 * MINUTE)
     expect((await health()).body.failing).toEqual(['sweep'])
   })
 
-  it('fails when the database does not answer, or only with a fault; the operator is told so, too', async () => {
+  it("fails when the database does not answer or fails, as does the operator's view", async () => {
     const failing = ['database']
-    const told = async (bindings: Env) => {
+    const bothViews = async (bindings: Env) => {
       const [seen, { failing, database }] = await Promise.all([health(bindings), system(bindings)])
       return { status: seen.status, body: seen.body, failing, database }
     }
-    const silence = {
+    const failure = {
       status: 503,
       body: { ok: false, failing },
       failing,
       database: { answers: false, milliseconds: null },
     }
-    expect(await Promise.all([silent, full].map(told))).toEqual([silence, silence])
+    expect(await Promise.all([unresponsive, full].map(bothViews))).toEqual([failure, failure])
   })
 
-  it('costs a row or two, and where all is well nothing for some seconds', async () => {
+  it('costs a row or two, and nothing for some seconds while everything works', async () => {
     await runSweep()
     const first = await rowsOf(() => health())
     expect(first).toMatchObject({ trips: 1, written: 0 })
     expect(first.read).toBeLessThan(4)
-    const remembering = { ...env, REUSE_ANSWERS: 'true' }
+    const caching = { ...env, REUSE_ANSWERS: 'true' }
     stopTime()
-    await health(remembering)
-    expect((await rowsOf(() => health(remembering))).trips).toBe(0)
+    await health(caching)
+    expect((await rowsOf(() => health(caching))).trips).toBe(0)
     vi.setSystemTime(Date.now() + 5001)
-    expect((await rowsOf(() => health(remembering))).trips).toBe(1)
+    expect((await rowsOf(() => health(caching))).trips).toBe(1)
   })
 })
 
-it('a full disk is 503, also for who reads', async () => {
+it('a full disk returns 503, even for reads', async () => {
   await refused(503, 'unavailable', 'GET', '/v1/organization', { key: root, bindings: full })
 })
 
 describe('the system', () => {
-  it('tells of the last sweep and of the last event, which it notes once a minute', async () => {
+  it('reports the last sweep and the last event, which are recorded once a minute', async () => {
     expect(await system()).toMatchObject({ last_sweep_at: null, last_event_at: null })
     stopTime()
-    const begun = Date.now()
+    const started = Date.now()
     const swept = await rowsOf(() => runSweep())
     expect(swept.written).toBeLessThan(3)
     const event = () => deliver('ingest', uploadEvent('elsewhere'))
     await event()
-    vi.setSystemTime(begun + MINUTE - 1)
+    vi.setSystemTime(started + MINUTE - 1)
     expect((await rowsOf(event)).written).toBe(0)
-    const at = new Date(begun).toISOString()
+    const at = new Date(started).toISOString()
     expect(await system()).toMatchObject({ last_sweep_at: at, last_event_at: at })
-    vi.setSystemTime(begun + MINUTE)
+    vi.setSystemTime(started + MINUTE)
     await event()
     expect((await rowsOf(() => runSweep())).written).toBe(1)
-    const later = new Date(begun + MINUTE).toISOString()
+    const later = new Date(started + MINUTE).toISOString()
     expect(await system()).toMatchObject({ last_sweep_at: later, last_event_at: later })
   })
 
-  it('counts jobs by kind and state, with the age of the oldest that is open, and the slots in use', async () => {
+  it('counts jobs by kind and state, with the age of the oldest open one, and the slots in use', async () => {
     const work = await aTrackWithJob()
     await aTrackWithJob()
     await work.changeJob({
@@ -122,7 +122,7 @@ describe('the system', () => {
 })
 
 describe('failed tracks', () => {
-  /** One whose job ended with this code. */
+  /** A track whose job ended with this code. */
   async function aFailure(code: Parameters<typeof error>[0]) {
     startTranscoder({ health: serving, transcode: () => events(error(code, 'It did not work')) })
     const work = await aTrackWithJob()
@@ -133,7 +133,7 @@ describe('failed tracks', () => {
   const statuses = (...failures: Awaited<ReturnType<typeof aFailure>>[]) =>
     Promise.all(failures.map(async (work) => (await work.read()).status))
 
-  it('are counted by their reason, and processed again where it may have passed', async () => {
+  it('are counted by reason, and retried when the reason may be transient', async () => {
     const [disk, stalled, broken] = [
       await aFailure('disk_full'),
       await aFailure('timed_out'),
@@ -153,7 +153,7 @@ describe('failed tracks', () => {
     expect((await system()).failures.map(({ retryable }) => retryable)).toEqual([0, 0, 0])
   })
 
-  it('are left as they are when they failed before `since`, a day ago by default', async () => {
+  it('are left alone when they failed before `since`, by default a day ago', async () => {
     const work = await aFailure('internal')
     await work.changeJob({ created_at: Date.now() - 25 * 60 * MINUTE })
     expect((await system()).failures).toEqual([])
@@ -162,7 +162,7 @@ describe('failed tracks', () => {
     expect(await retry({ since })).toMatchObject({ started: 1, left: 0 })
   })
 
-  it('are started a hundred at a time, and a file that is gone is in nobody’s way', async () => {
+  it('are started a hundred at a time, and a missing file does not block the others', async () => {
     const work = await aFailure('internal')
     await env.MEDIA.delete(work.row.upload_path)
     await env.MEDIA.put('uploads/kept', 'RIFF\0audio')
@@ -177,9 +177,9 @@ describe('failed tracks', () => {
           jobs.created_at + 1, error from jobs, tracks where tracks.id <> ?`,
       work.track_id,
     )
-    const held = { send: async () => undefined } as unknown as Queue
+    const silent_queue = { send: async () => undefined } as unknown as Queue
     const again = () =>
-      ok('POST', '/v1/system/retry', { key: root, body: {}, bindings: { ...env, TRANSCODE_QUEUE: held } })
+      ok('POST', '/v1/system/retry', { key: root, body: {}, bindings: { ...env, TRANSCODE_QUEUE: silent_queue } })
     expect(await again()).toMatchObject({ started: 99, left: 21 })
     expect(await again()).toMatchObject({ started: 21, left: 0 })
     expect((await system()).failures).toEqual([
@@ -189,7 +189,7 @@ describe('failed tracks', () => {
     expect((await work.read()).info.error!.code).toBe('internal')
   })
 
-  it('are nobody’s but the operator’s', async () => {
+  it('are open only to the root key', async () => {
     const { key } = await aFailure('internal')
     await refused(403, 'insufficient_scope', 'POST', '/v1/system/retry', { key, body: {} })
     await refused(400, 'invalid_request', 'POST', '/v1/system/retry', { key: root, body: { code: 'no_audio' } })

@@ -9,7 +9,7 @@ import { uploadAndProcess } from './processed_track.ts'
 import { aWaitingTrack, ok, query } from './support.ts'
 import { made, serveTranscoder } from './transcoder.ts'
 
-/** What the tags of a file are used for, and that what people set always wins (docs/tags.md). */
+/** How the tags of a file are used; values that people set always take precedence (docs/tags.md). */
 
 const TAGS = {
   title: 'Blue in Green',
@@ -25,15 +25,15 @@ const TAGS = {
 } satisfies Tags
 
 let shop: Shop
-/** What the files say, by their names. */
+/** The tags of the files, by file name. */
 let files: Record<string, Tags | undefined>
-let seen: TranscodeJob[]
+let jobs: TranscodeJob[]
 
 beforeEach(async () => {
   vi.restoreAllMocks()
   shop = await aShop()
   files = {}
-  seen = serveTranscoder((job) => made(job, { tags: files[job.tags!.under.title!] }))
+  jobs = serveTranscoder((job) => made(job, { tags: files[job.tags!.under.title!] }))
 })
 
 async function aTrack(name: string, tags?: Tags, body: object = {}) {
@@ -49,8 +49,8 @@ const play = async () => {
   const body = { collection_id: shop.collection_id }
   return ok('POST', '/v1/play_session/collection', { key: shop.key, body })
 }
-/** Title and subtitle in the list of a session, which the play views of its tracks must have too. */
-async function letters() {
+/** Title and subtitle in the list of a session; expects the same in the tracks' play views. */
+async function titlesAndSubtitles() {
   const { play_session_id, tracks } = await play()
   const all = tracks as { id: string; player_title: string; player_subtitle: string | null }[]
   for (const { id, player_title, player_subtitle } of all) {
@@ -60,14 +60,14 @@ async function letters() {
   return all.map(({ player_title, player_subtitle }) => [player_title, player_subtitle])
 }
 const reprocess = async (track_id: string) => {
-  const calls = seen.length
+  const calls = jobs.length
   await ok('POST', `/v1/track/${track_id}/reprocess`, { key: shop.key })
-  await vi.waitUntil(async () => seen.length > calls && (await read(track_id)).status === 'ready', { timeout: 10_000 })
-  return seen.at(-1)!
+  await vi.waitUntil(async () => jobs.length > calls && (await read(track_id)).status === 'ready', { timeout: 10_000 })
+  return jobs.at(-1)!
 }
 
 describe('tags', () => {
-  it('are told of the track, in lists and in play views, as the file has them', async () => {
+  it('are shown in the track, in lists and in play views, as the file has them', async () => {
     const track_id = await aTrack('03', TAGS)
     expect((await read(track_id)).tags).toEqual(TAGS)
     const list = await ok('GET', `/v1/collection/${shop.collection_id}/track`, { key: shop.key })
@@ -75,7 +75,7 @@ describe('tags', () => {
     expect((await play()).first_track!.track.tags).toEqual(TAGS)
   })
 
-  it('are none of a file without, and stay what they were when a transcoder tells nothing of them', async () => {
+  it('are empty for a file without any, and unchanged when a transcoder reports none', async () => {
     const track_id = await aTrack('03')
     expect((await read(track_id)).tags).toEqual({})
     files['03'] = TAGS
@@ -85,20 +85,20 @@ describe('tags', () => {
     expect((await read(track_id)).tags).toEqual(TAGS)
   })
 
-  it('fill title and subtitle, where nobody has set these of the track; what is set wins for ever', async () => {
+  it('provide title and subtitle unless the track sets its own, which survive reprocessing', async () => {
     const track_id = await aTrack('03', TAGS)
     await set(`collection/${shop.collection_id}`, { player_subtitle: 'Columbia' })
-    expect(await letters()).toEqual([['Blue in Green', 'Miles Davis']])
+    expect(await titlesAndSubtitles()).toEqual([['Blue in Green', 'Miles Davis']])
     expect(await read(track_id)).toMatchObject({ player_title: null, player_subtitle: null })
 
     await set(`track/${track_id}`, { player_title: 'Edited', player_subtitle: 'Bill Evans' })
-    expect(await letters()).toEqual([['Edited', 'Bill Evans']])
+    expect(await titlesAndSubtitles()).toEqual([['Edited', 'Bill Evans']])
     const { tags } = await reprocess(track_id)
     expect(tags!.over).toEqual({ title: 'Edited', artist: 'Bill Evans' })
-    expect(await letters()).toEqual([['Edited', 'Bill Evans']])
+    expect(await titlesAndSubtitles()).toEqual([['Edited', 'Bill Evans']])
 
     await set(`track/${track_id}`, { player_title: null, player_subtitle: null })
-    expect(await letters()).toEqual([['Blue in Green', 'Miles Davis']])
+    expect(await titlesAndSubtitles()).toEqual([['Blue in Green', 'Miles Davis']])
   })
 
   it.each<[string, Tags, string, string | null]>([
@@ -106,45 +106,45 @@ describe('tags', () => {
     ['the artist of the album only', { album_artist: 'Sextet' }, '03', 'Sextet'],
     ['no artist', { title: 'Blue in Green' }, 'Blue in Green', 'The shop'],
     ['markup, which is text', { title: '<img src=x>' }, '<img src=x>', 'The shop'],
-  ])('with %s', async (_, tags, title, subtitle) => {
+  ])('provide title and subtitle for a file with %s', async (_, tags, title, subtitle) => {
     await setOrganization({ player_subtitle: 'The shop' })
     await aTrack('03', tags)
-    expect(await letters()).toEqual([[title, subtitle]])
+    expect(await titlesAndSubtitles()).toEqual([[title, subtitle]])
   })
 
-  it('are told but not used where the organization says so', async () => {
+  it('are shown but not used when the organization turns them off', async () => {
     await setOrganization({ uses_tags: false })
     const track_id = await aTrack('03', TAGS)
     await aTrack('01', { ...TAGS, track_number: 1 })
-    expect(await letters()).toEqual([
+    expect(await titlesAndSubtitles()).toEqual([
       ['03', null],
       ['01', null],
     ])
     expect((await play()).first_track!.track.tags).toEqual({})
     expect((await read(track_id)).tags).toEqual(TAGS)
-    expect(seen[0]).toMatchObject({ cover: null, picture: { url: null, wins: true } })
-    expect(seen[0]!.tags).toEqual({ own: false, over: {}, under: { title: '03', album: 'Kind of Blue' } })
+    expect(jobs[0]).toMatchObject({ cover: null, picture: { url: null, wins: true } })
+    expect(jobs[0]!.tags).toEqual({ own: false, over: {}, under: { title: '03', album: 'Kind of Blue' } })
     await setOrganization({ uses_tags: true })
-    expect(await letters()).toEqual([
+    expect(await titlesAndSubtitles()).toEqual([
       ['Blue in Green', 'Miles Davis'],
       ['Blue in Green', 'Miles Davis'],
     ])
   })
 })
 
-describe('a transcode is told', () => {
-  it('what holds where the file says nothing, and where the cover lies that its files get', async () => {
+describe('a transcode request', () => {
+  it('contains fallbacks for missing tags, and the cover for its files', async () => {
     await setOrganization({ player_subtitle: 'The shop' })
     await aTrack('03')
-    expect(seen[0]).toMatchObject({
+    expect(jobs[0]).toMatchObject({
       tags: { own: true, over: {}, under: { title: '03', artist: 'The shop', album: 'Kind of Blue' } },
       cover: { regular: expect.any(String) },
       picture: { url: null, wins: false },
     })
     await query('update collections set cover_path = ?, player_subtitle = ?', 'media/of-collection', 'Columbia')
     const track_id = await aTrack('04')
-    expect(seen[1]).toMatchObject({ tags: { under: { artist: 'Columbia' } }, picture: { wins: false } })
-    expect(new URL(seen[1]!.picture!.url!).pathname).toMatch(/\/media\/of-collection\/regular\.jpg$/)
+    expect(jobs[1]).toMatchObject({ tags: { under: { artist: 'Columbia' } }, picture: { wins: false } })
+    expect(new URL(jobs[1]!.picture!.url!).pathname).toMatch(/\/media\/of-collection\/regular\.jpg$/)
 
     await query('update tracks set cover_path = ? where id = ?', 'media/of-track', track_id)
     const job = await reprocess(track_id)
@@ -160,37 +160,37 @@ describe('a transcode is told', () => {
 })
 
 describe('an album', () => {
-  const of = (disc_number: number, track_number: number) => ({ ...TAGS, disc_number, track_number })
-  const order = async () => (await letters()).map(([title]) => title)
+  const numbered = (disc_number: number, track_number: number) => ({ ...TAGS, disc_number, track_number })
+  const order = async () => (await titlesAndSubtitles()).map(([title]) => title)
   const aSong = (name: string, tags: Tags) => aTrack(name, { ...tags, title: name })
 
-  it('stands as its discs and numbers say, in whatever order its files came; other tracks stay where they are', async () => {
-    await aSong('2-2', of(2, 2))
+  it('is ordered by disc and track number, whatever the upload order, around tracks that are not part of it', async () => {
+    await aSong('2-2', numbered(2, 2))
     await aTrack('Of no album')
-    await aSong('1-10', of(1, 10))
-    await aSong('Of another', { ...of(1, 1), album: 'Milestones' })
-    await aSong('1-9', of(1, 9))
-    await aSong('2-1', of(2, 1))
-    const { disc_number: _, ...withoutDisc } = of(1, 1)
+    await aSong('1-10', numbered(1, 10))
+    await aSong('Of another', { ...numbered(1, 1), album: 'Milestones' })
+    await aSong('1-9', numbered(1, 9))
+    await aSong('2-1', numbered(2, 1))
+    const { disc_number: _, ...withoutDisc } = numbered(1, 1)
     await aSong('1-1', withoutDisc)
     expect(await order()).toEqual(['1-1', 'Of no album', '1-9', 'Of another', '1-10', '2-1', '2-2'])
   })
 
-  it('is not that of somebody else with the same title', async () => {
-    await aSong('A 2', of(1, 2))
-    await aSong('B 3', { ...of(1, 3), album_artist: 'Bill Evans' })
-    const { album_artist: _, ...byNobody } = of(1, 2)
-    await aSong('C 2', byNobody)
-    await aSong('A 1', of(1, 1))
-    await aSong('C 1', { ...byNobody, track_number: 1 })
+  it('excludes tracks of another artist with the same album title', async () => {
+    await aSong('A 2', numbered(1, 2))
+    await aSong('B 3', { ...numbered(1, 3), album_artist: 'Bill Evans' })
+    const { album_artist: _, ...withoutAlbumArtist } = numbered(1, 2)
+    await aSong('C 2', withoutAlbumArtist)
+    await aSong('A 1', numbered(1, 1))
+    await aSong('C 1', { ...withoutAlbumArtist, track_number: 1 })
     expect(await order()).toEqual(['A 1', 'B 3', 'C 1', 'A 2', 'C 2'])
   })
 
-  it('stays as somebody has ordered it', async () => {
-    const [second, first] = [await aSong('2', of(1, 2)), await aSong('1', of(1, 1))]
+  it('keeps an order that was set by hand', async () => {
+    const [second, first] = [await aSong('2', numbered(1, 2)), await aSong('1', numbered(1, 1))]
     expect(await order()).toEqual(['1', '2'])
     await set(`collection/${shop.collection_id}/track/order`, { track_ids: [second, first] })
-    await aSong('0', of(1, 0))
+    await aSong('0', numbered(1, 0))
     await reprocess(first)
     expect(await order()).toEqual(['2', '1', '0'])
   })
@@ -211,7 +211,7 @@ describe('a cover', () => {
     return { url: card.url?.replaceAll('&amp;', '&'), width: card.width }
   }
 
-  it("of a collection without one is its first track's, also for tracks without one, and its own as soon as there is one", async () => {
+  it("of a collection without one is its first track's, for its other tracks as well, until it has its own", async () => {
     const [first, second] = [await aTrack('1'), await aTrack('2')]
     await query(
       'update tracks set cover_path = ?, cover_colors = ? where id = ?',
@@ -229,12 +229,12 @@ describe('a cover', () => {
     expect(picture).toEqual({ url: expect.stringMatching(squares('media/first')), wins: false })
 
     await query('update collections set cover_path = ?', 'media/own')
-    await setOrganization({ name: 'Changed, so that nothing is remembered' })
+    await setOrganization({ name: 'Changed, to clear the cache' })
     expect(regularOf(await ok('GET', `/v1/play/${play_session_id}/${second}`))).toMatch(squares('media/own'))
     expect(regularOf(await ofCollection())).toMatch(squares('media/own'))
   })
 
-  it('costs a play view one row more, and only where neither the track nor the collection has one', async () => {
+  it('costs a play view one more row only when neither the track nor the collection has one', async () => {
     const track_id = await aTrack('1')
     const { play_session_id } = await play()
     const cost = async () => {
@@ -253,14 +253,14 @@ describe('a cover', () => {
     ['organization', { uses_tags: false }],
     ['organization', { is_cover_overridable: false }],
     ['collection', { is_cover_overridable: false }],
-  ] as const)("of a track is not the collection's where the %s has %j", async (level, body) => {
+  ] as const)('of a track is not used for the collection when the %s has %j', async (level, body) => {
     const first = await aTrack('1')
     await query('update tracks set cover_path = ? where id = ?', 'media/first', first)
     await set(`${level}/${shop[`${level}_id`]}`, body)
     expect(regularOf(await ofCollection())).toMatch(/\/cover\/regular\.jpg$/)
   })
 
-  it('has a large square where its picture is large, which those who manage it and cards get', async () => {
+  it('has a large square when its picture is large, for its managers and for link previews', async () => {
     const { play_session_id } = await play()
     await query('update collections set cover_path = ?', 'media/own')
     expect((await ofCollection()).cover_image.large).toBeNull()

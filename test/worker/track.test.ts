@@ -28,7 +28,7 @@ const create = (body: object = {}) =>
 const update = async (id: string, body: object) => (await ok('PUT', `/v1/track/${id}`, { key, body })).track
 const CREATOR = '11111111-1111-4111-8111-111111111111'
 
-describe('behaviour', () => {
+describe('behavior', () => {
   it('waits for its upload when it is created', async () => {
     const { track, track_id } = await create()
     expect(track).toEqual({
@@ -59,7 +59,7 @@ describe('behaviour', () => {
     expect((await ok('GET', `/v1/track/${track_id}`, { key })).track).toEqual(track)
   })
 
-  it('takes every field when it is created', async () => {
+  it('accepts every field on creation', async () => {
     const fields = {
       creator_id: CREATOR,
       organization_index: 'CL 1355-1',
@@ -73,7 +73,7 @@ describe('behaviour', () => {
     expect((await create(fields)).track).toMatchObject(fields)
   })
 
-  it('is uploaded with a PUT to a URL that R2 takes for an hour', async () => {
+  it('is uploaded with a PUT to a URL that R2 accepts for an hour', async () => {
     const before = Date.now()
     const { track_upload, track_id } = await create()
     expect(track_upload).toMatchObject({ method: 'PUT', ttl: 3600 })
@@ -90,7 +90,7 @@ describe('behaviour', () => {
     expect(await isSignedFor('GET', track_upload.upload_url)).toBe(false)
   })
 
-  it('signs size and type of the file when they are given, so that R2 takes no other', async () => {
+  it('signs the announced size and type of the file, so that R2 accepts no other', async () => {
     const { track_upload } = await create({ file_size: 1_000_000, content_type: 'audio/mpeg' })
     expect(signedParts(track_upload.upload_url).headers).toEqual(['content-length', 'content-type', 'host'])
     const headers = { 'content-length': '1000000', 'content-type': 'audio/mpeg' }
@@ -99,7 +99,7 @@ describe('behaviour', () => {
     expect(await isSignedFor('PUT', track_upload.upload_url, longer)).toBe(false)
   })
 
-  it('keeps what an update leaves out, clears what is null and replaces metadata whole', async () => {
+  it('keeps omitted fields, clears null fields and replaces metadata as a whole', async () => {
     const { track } = await create({ organization_index: 'a', metadata: { a: 1 }, player_color: '#0000FF' })
     const changed = await update(track.id, { metadata: { b: 2 }, player_subtitle: 'Miles' })
     const updated_at = expect.any(String) as string
@@ -110,7 +110,7 @@ describe('behaviour', () => {
     expect(await update(track.id, {})).toEqual(after)
   })
 
-  it('takes its title as player_title, unless that is sent too', async () => {
+  it('stores title as player_title, unless that is sent as well', async () => {
     const { id } = await aTrack(key, collection_id)
     expect((await update(id, { title: 'So What' })).player_title).toBe('So What')
     expect((await update(id, { title: 'a', player_title: 'b' })).player_title).toBe('b')
@@ -126,12 +126,12 @@ describe('behaviour', () => {
     ['folder/', 'audio'],
     [' \t ', 'audio'],
     ['Ænima “live” 🎷.flac', 'Ænima “live” 🎷.flac'],
-  ])('keeps the name %j as %j, and what was sent beside it', async (sent, kept) => {
+  ])('stores the name %j as %j, and the original name separately', async (sent, kept) => {
     const { track } = await create({ file_name: sent })
     expect([track.file_name, track.file_name_original]).toEqual([kept, sent])
   })
 
-  it('goes with its files and its cover when it is deleted', async () => {
+  it('is deleted with its files and its cover', async () => {
     const [id, other] = [await aReadyTrack(key, collection_id), await aReadyTrack(key, collection_id)]
     const { index } = await trackRow(id)
     const cover_path = `media/${shop.organization_id}/${collection_id}/${index}/cover-0123456789ab`
@@ -149,7 +149,7 @@ describe('behaviour', () => {
     expect(kept.size).toBe(7)
   })
 
-  it('counts right and orders without gaps or doubles when tracks are created and deleted at once', async () => {
+  it('keeps count and order consistent when tracks are created and deleted at once', async () => {
     const { id } = await aTrack(key, collection_id)
     const created = await Promise.all(Array.from({ length: 5 }, () => aTrack(key, collection_id)))
     expect(await deleteAtOnce(`/v1/track/${id}`, key)).toEqual([200, 404, 404, 404])
@@ -158,29 +158,29 @@ describe('behaviour', () => {
     expect([body.count, body.tracks.length]).toEqual([5, 5])
   })
 
-  it('answers an update with what that has set, also when others update it at the same time', async () => {
+  it('returns its own changes from an update, even with simultaneous updates', async () => {
     const { track_id } = await create()
     const titles = Array.from({ length: 10 }, (_, at) => `Take ${at}`)
     const answers = await Promise.all(titles.map((title) => update(track_id, { title })))
     expect(answers.map((track) => track.player_title)).toEqual(titles)
   })
 
-  it('says nothing new when its upload is reported before it arrived', async () => {
+  it('is unchanged when its upload is reported before it arrived', async () => {
     const { track } = await create()
     expect((await ok('POST', `/v1/track/${track.id}/upload_complete`, { key })).track).toEqual(track)
   })
 })
 
 describe('errors', () => {
-  it('is 404 in a collection that does not exist any more', async () => {
+  it('returns 404 in a collection that does not exist', async () => {
     const { id } = await aCollection(key)
     await ok('DELETE', `/v1/collection/${id}`, { key })
-    for (const gone of [id, UNKNOWN_ID]) {
-      await refused(404, 'not_found', 'POST', '/v1/track', { key, body: { collection_id: gone, file_name: 'a' } })
+    for (const unknown_id of [id, UNKNOWN_ID]) {
+      await refused(404, 'not_found', 'POST', '/v1/track', { key, body: { collection_id: unknown_id, file_name: 'a' } })
     }
   })
 
-  it('needs a collection and a file name', async () => {
+  it('requires a collection and a file name', async () => {
     const answer = await refused(400, 'invalid_request', 'POST', '/v1/track', { key, body: {} })
     expect(wrongFields(answer)).toEqual(['collection_id', 'file_name'])
     const body = { collection_id: 'x', file_name: '' }
@@ -190,7 +190,7 @@ describe('errors', () => {
     ])
   })
 
-  it('is 413 for a file that is larger than allowed', async () => {
+  it('returns 413 for a file above the size limit', async () => {
     const body = { collection_id, file_name: 'a.wav', file_size: 1_000_001 }
     expect(wrongFields(await refused(413, 'file_too_large', 'POST', '/v1/track', { key, body }))).toEqual(['file_size'])
     expect(await ok('GET', `/v1/collection/${collection_id}/track`, { key })).toMatchObject({ count: 0, tracks: [] })
@@ -206,13 +206,13 @@ describe('errors', () => {
     { player_color: 'blue' },
     { creator_id: 'me' },
     { is_cover_overridable: null },
-  ])('is 400 for %j', async (field) => {
+  ])('returns 400 for %j', async (field) => {
     const body = { collection_id, file_name: 'a.mp3', ...field }
     const answer = await refused(400, 'invalid_request', 'POST', '/v1/track', { key, body })
     expect(wrongFields(answer)).toEqual(Object.keys(field))
   })
 
-  it('cannot be moved or set by an update', async () => {
+  it('rejects collection, order, status and file name in an update', async () => {
     const { id } = await aTrack(key, collection_id)
     const body = { collection_id, order: 5, status: 'ready', file_name: 'b.mp3' }
     const answer = await refused(400, 'unknown_field', 'PUT', `/v1/track/${id}`, { key, body })

@@ -15,7 +15,7 @@ const names = async (key: string, path: string) => {
 const aTrack = (key: string, collection_id: string, player_title: string, body = {}) =>
   aWaitingTrack(key, collection_id, { player_title, ...body })
 
-/** What triggers have counted, and what there is. */
+/** Expects the counts of the triggers to equal the rows. */
 async function expectCounted(): Promise<void> {
   const lists = `select list, level, bucket, count from list_counts where list glob 'tracks:*' order by 1, 2, 3`
   const counted = await Promise.all(countedLists('tracks').map((text) => query<{ list: string }>(text)))
@@ -24,7 +24,7 @@ async function expectCounted(): Promise<void> {
 }
 
 describe('a batch', () => {
-  it('gives each change its own result, in order, and is done once', async () => {
+  it('returns a result for each change, in order, and is applied once', async () => {
     const { key, collection_id } = await aShop()
     const other = await aShop()
     const [a, b, c] = [
@@ -32,11 +32,11 @@ describe('a batch', () => {
       await aTrack(key, collection_id, 'b'),
       await aTrack(key, collection_id, 'c'),
     ]
-    const theirs = await aTrack(other.key, other.collection_id, 'theirs')
+    const foreign_id = await aTrack(other.key, other.collection_id, 'theirs')
     const { id: elsewhere } = await aCollection(key)
     const changes = [
       { action: 'update', track_id: a, title: 'A', metadata: { x: 1 }, creator_id: null },
-      { action: 'delete', track_id: theirs },
+      { action: 'delete', track_id: foreign_id },
       { action: 'move', track_id: b, collection_id: other.collection_id },
       { action: 'delete', track_id: c },
       { action: 'reprocess', track_id: UNKNOWN_ID },
@@ -46,7 +46,7 @@ describe('a batch', () => {
     expect([done, count]).toEqual([2, 3])
     expect(results).toEqual([
       { track_id: a, action: 'update', ok: true },
-      { track_id: theirs, action: 'delete', ok: false, code: 'not_found', message: 'track not found' },
+      { track_id: foreign_id, action: 'delete', ok: false, code: 'not_found', message: 'track not found' },
       { track_id: b, action: 'move', ok: false, code: 'not_found', message: 'collection not found' },
       { track_id: c, action: 'delete', ok: true },
       { track_id: UNKNOWN_ID, action: 'reprocess', ok: false, code: 'not_found', message: 'track not found' },
@@ -61,7 +61,7 @@ describe('a batch', () => {
     expect(moved.results).toEqual([{ track_id: b, action: 'move', ok: true }])
   })
 
-  it('refuses what is wrong as a whole, and then does nothing', async () => {
+  it('rejects an invalid batch as a whole', async () => {
     const { key, collection_id } = await aShop()
     const track_id = await aTrack(key, collection_id, 'a')
     const good = { action: 'delete', track_id }
@@ -94,14 +94,14 @@ describe('a batch', () => {
     expect((await ok('GET', `/v1/track/${track_id}`, { key })).track_id).toBe(track_id)
   })
 
-  it('moves tracks to the end of another collection in the order of the changes, with all that counts them', async () => {
+  it('moves tracks to the end of another collection in the given order, and keeps the counts', async () => {
     const { key, collection_id } = await aShop()
     const { id: goal } = await aCollection(key)
     await aTrack(key, goal, 'first')
     const ids: string[] = []
     for (const title of ['a', 'b', 'c', 'd'])
       ids.push(await aTrack(key, collection_id, title, { organization_index: title }))
-    // In another range of the counts, so that both change.
+    // In another range of the counts, so that both ranges change.
     await query('update tracks set "order" = 20000 where id = ?', ids[3])
     const move = (track_id: string | undefined, to = goal) => ({ action: 'move', track_id, collection_id: to })
     await changeTracks(key, [move(ids[3]), move(ids[0]), move(ids[1], collection_id)])
@@ -117,7 +117,7 @@ describe('a batch', () => {
     await expectCounted()
   })
 
-  it('takes 200 updates with long texts at once', async () => {
+  it('accepts 200 updates with long texts at once', async () => {
     const { key, collection_id } = await aShop()
     const change = { action: 'update', title: 'x'.repeat(255), metadata: { notes: 'y'.repeat(1000) } }
     const changes = Array.from({ length: 200 }, (_, at) => ({
@@ -130,7 +130,7 @@ describe('a batch', () => {
     await refused(413, 'payload_too_large', 'POST', '/v1/track/batch', { key, body })
   })
 
-  it('deletes tracks with their files, and has others processed again', async () => {
+  it('deletes tracks with their files, and reprocesses others', async () => {
     serveTranscoder()
     const { key, collection_id } = await aShop()
     const [a, b] = [await aProcessedTrack(key, collection_id), await aProcessedTrack(key, collection_id)]
@@ -156,7 +156,7 @@ describe('a batch', () => {
     await expectCounted()
   })
 
-  it('of 200 asks the database little', async () => {
+  it('of 200 changes takes few statements and rows', async () => {
     const { key, collection_id } = await aShop()
     const { id: goal } = await aCollection(key)
     const ids: string[] = []
@@ -174,8 +174,8 @@ describe('a batch', () => {
       Math.ceil(read / 200),
       Math.ceil(written / 200),
     ])
-    // A moved track: its row, its collection in each of three statements, six lists that it leaves and six that it joins, the search, and the event,
-    // which reads nine.
+    // A moved track: its row, its collection in each of three statements, six lists that it leaves and six that it joins, the search, and
+    // the event, which reads nine.
     expect(perTrack).toEqual([
       [18, 5],
       [49, 20],
@@ -184,7 +184,7 @@ describe('a batch', () => {
   })
 })
 
-it('tells of each change once, also when the request is repeated', async () => {
+it('a batch records one event per change, even when the request is repeated', async () => {
   const shop = await shopWithEvents()
   const [a, b, c, d] = [await shop.ready(), await shop.ready(), await shop.ready(), await shop.ready()]
   const { collection_id } = await shop.api('POST', 'collection', { title: 'Other' })

@@ -7,11 +7,11 @@ import { aProcessedTrack } from './processed_track.ts'
 import { aCollection, aWaitingTrack, call, ok, query, refused } from './support.ts'
 import { serveTranscoder } from './transcoder.ts'
 
-/** Tracks that move to another collection, and what happens beside it. */
+/** Tracks that move to another collection, and concurrent changes. */
 
 afterEach(() => vi.useRealTimers())
 
-it('leaves the files of moved tracks alone when the collection that they came from is deleted, and takes them with the one that they went to', async () => {
+it('keeps the files of moved tracks when their previous collection is deleted, and deletes them with the new one', async () => {
   serveTranscoder()
   const { key, collection_id } = await aShop()
   const { id: goal } = await aCollection(key)
@@ -26,7 +26,7 @@ it('leaves the files of moved tracks alone when the collection that they came fr
   expect((await storedFiles()).length).toBeGreaterThan(ofMoved.length)
   await ok('DELETE', `/v1/collection/${collection_id}`, { key })
   await eventually(async () => (await storedFiles()).length === ofMoved.length)
-  // And once more, when nobody can write there any longer.
+  // The second purge, when nothing can be written there any more.
   laterBy(8)
   await runSweep()
   await settled()
@@ -34,7 +34,7 @@ it('leaves the files of moved tracks alone when the collection that they came fr
   vi.useRealTimers()
   expect((await ok('GET', `/v1/play/${play_session_id}/${moved}`)).track.id).toBe(moved)
   await refused(404, 'not_found', 'GET', `/v1/track/${left}`, { key })
-  // Processed again it writes to where its files are.
+  // Reprocessing writes to the folder of its existing files.
   await ok('POST', `/v1/track/${moved}/reprocess`, { key })
   await eventually(async () => (await ok('GET', `/v1/track/${moved}`, { key })).track.status === 'ready')
   const folders = new Set((await storedFiles()).map((path) => path.split('/')[2]))
@@ -45,11 +45,11 @@ it('leaves the files of moved tracks alone when the collection that they came fr
   await eventually(async () => (await storedFiles()).length === 0)
 })
 
-it('leaves covers of moved tracks alone that are cut only when the collection is gone', async () => {
+it('keeps covers of moved tracks that are cut after their previous collection was deleted', async () => {
   const { key, collection_id, organization_id } = await aShop()
   const { id: goal } = await aCollection(key)
   const moved = await aWaitingTrack(key, collection_id, { player_title: 'moved' })
-  vi.spyOn(globalThis, 'fetch').mockRejectedValue(new TypeError('The transcoder is away'))
+  vi.spyOn(globalThis, 'fetch').mockRejectedValue(new TypeError('The transcoder is unreachable'))
   const { track_cover_upload } = await ok('POST', `/v1/track/${moved}/cover`, { key })
   const body = new Uint8Array(32)
   body.set(Array.from('\x89PNG\r\n\x1a\n', (c) => c.charCodeAt(0)))
@@ -78,7 +78,7 @@ it('leaves covers of moved tracks alone that are cut only when the collection is
   await eventually(async () => (await storedFiles()).length === 0)
 })
 
-it('says what became of each track when others change it meanwhile', async () => {
+it('reports a result for each track despite concurrent changes', async () => {
   serveTranscoder()
   const { key, collection_id } = await aShop()
   const [{ id: goal }, { id: source }] = [await aCollection(key), await aCollection(key)]
@@ -92,7 +92,7 @@ it('says what became of each track when others change it meanwhile', async () =>
   ]
   let batches = 0
   const bindings = beforeBatch(async () => {
-    // The first one only reads.
+    // The first batch only reads.
     if (++batches !== 2) return
     await query('update tracks set source_path = ? where id = ?', 'uploads/other', replaced)
     await query('delete from collections where id in (?, ?)', goal, source)

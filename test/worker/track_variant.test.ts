@@ -5,7 +5,7 @@ import { aTrack, anOrganization, ok, refused } from './support.ts'
 
 /** `GET /v1/track/{track_id}/variant`: the files of a track. */
 
-it('lists the files that a track has, with their sizes', async () => {
+it('lists the files of a track with their sizes', async () => {
   const { key, collection_id } = await aShop()
   const track_id = await aReadyTrack(key, collection_id, {}, ['aac-160.m4a', 'waveform.json'])
   const { variants } = await ok('GET', `/v1/track/${track_id}/variant`, { key })
@@ -14,7 +14,7 @@ it('lists the files that a track has, with their sizes', async () => {
   )
 })
 
-it('is empty before there are any, and 404 for others', async () => {
+it('returns an empty list before processing, and 404 for another organization', async () => {
   const { key, collection_id } = await aShop()
   const { id } = await aTrack(key, collection_id)
   expect((await ok('GET', `/v1/track/${id}/variant`, { key })).variants).toEqual([])

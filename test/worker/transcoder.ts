@@ -6,8 +6,8 @@ import { CoverAnswer, CoverJob, JobEvent, type JobResult, TranscodeJob } from '.
 import { signedParts } from './signature.ts'
 
 /**
- * The transcoder is an external process that workerd cannot run, so these tests answer in its place. Every request and every event
- * is checked against `src/contract/job.ts`, so that this peer cannot drift from the real one, which `test/e2e` runs.
+ * The transcoder is an external process that workerd cannot run, so these tests answer for it. Every request and every event is checked
+ * against `src/contract/job.ts`, so that this stub cannot drift from the real one, which `test/e2e` runs.
  */
 
 type Reply = (request: Request, signal: AbortSignal | undefined) => Response | Promise<Response>
@@ -16,7 +16,7 @@ const unreachable: Reply = () => {
   throw new TypeError('connection refused')
 }
 
-/** The Worker never reaches anything outside but what answers here. */
+/** Replaces `fetch`: a request to any other address than the transcoder's throws. */
 function serve(answer: Reply): void {
   vi.spyOn(globalThis, 'fetch').mockImplementation(async (input, init) => {
     const request = new Request(input, init)
@@ -25,10 +25,10 @@ function serve(answer: Reply): void {
   })
 }
 
-/** No transcoder answers from here on. */
+/** Makes the transcoder unreachable. */
 export const stopTranscoder = () => serve(unreachable)
 
-/** Of the request that is just being answered: its stream ends with it. */
+/** The signal of the current request: its stream ends with it. */
 let asking: AbortSignal | undefined
 
 const refusal = (request: Request) =>
@@ -39,7 +39,7 @@ const refusal = (request: Request) =>
 type TranscodeReply = (job: TranscodeJob, call: number) => Response | Promise<Response>
 type CoverReply = (job: CoverJob, call: number) => CoverAnswer | Response | Promise<CoverAnswer | Response>
 
-/** A transcoder that answers as told; it keeps the jobs that it was asked to do. */
+/** A transcoder with these replies; returns the jobs that it received. */
 export function startTranscoder(answers: {
   transcode?: TranscodeReply
   cover?: CoverReply
@@ -71,7 +71,7 @@ export function startTranscoder(answers: {
   return { transcodes, covers, cancelled }
 }
 
-/** A transcoder that puts what it made into R2; answers the jobs that it was asked to do. */
+/** A transcoder that stores its output in R2; returns the jobs that it received. */
 export function serveTranscoder(answer: (job: TranscodeJob) => JobEvent | Promise<JobEvent> = made): TranscodeJob[] {
   const cover: CoverReply = async ({ outputs }) => {
     await Promise.all(Object.values(outputs).map((url) => env.MEDIA.put(signedParts(url).key, 'jpeg')))
@@ -89,13 +89,13 @@ export function serveTranscoder(answer: (job: TranscodeJob) => JobEvent | Promis
 
 const line = (event: JobEvent) => new TextEncoder().encode(`${JSON.stringify(JobEvent.parse(event))}\n`)
 
-/** A stream of these events that then ends; without a `result` or `error` at its end it was cut. */
+/** A stream of these events that then ends; without a final `result` or `error` it counts as cut. */
 export const events = (...list: JobEvent[]) =>
   new Response(new Blob(list.map(line)), { headers: { 'content-type': 'application/x-ndjson' } })
 
 /**
- * A stream whose events the test sends one by one. It asks for them, in the hands of whoever reads it: what one Durable Object does, the
- * test's among them, must not call on another one.
+ * A stream whose events the test sends one by one. The reader polls for them, because one Durable Object (the test's included) must not
+ * call into another's stream.
  */
 export function openStream() {
   const sent: JobEvent[] = []
@@ -127,7 +127,7 @@ export const error = (
   retryable = false,
 ): JobEvent => ({ type: 'error', error: { code, message, retryable } })
 
-/** What the transcoder answers for a good source of 12.3456 s: everything but the FLAC, which a lossy source does not get. */
+/** The transcoder's result for a valid source of 12.3456 s: everything but the FLAC, which a lossy source does not get. */
 export function result(changes: Partial<JobResult> = {}): JobEvent {
   const lossy = CATALOGUE.filter(({ index }) => index !== 'original' && index !== 'lossless')
   return {
@@ -146,7 +146,7 @@ export function result(changes: Partial<JobResult> = {}): JobEvent {
   }
 }
 
-/** What it answers when all that was asked for could be made, of a source of 12.5 s. */
+/** The transcoder's result when every requested variant could be made, from a source of 12.5 s. */
 export const made = (job: TranscodeJob, changes: Partial<JobResult> = {}): JobEvent => ({
   type: 'result',
   result: {
@@ -163,5 +163,5 @@ export const made = (job: TranscodeJob, changes: Partial<JobResult> = {}): JobEv
 })
 
 export const PALETTE = [{ hex: '#AA3300', area: 0.75, lightness: 0.33, saturation: 1 }]
-/** A cover that could be cut. */
+/** A cover that was cut. */
 export const cut = (): CoverAnswer => ({ ok: true, result: { image_colors: PALETTE } })

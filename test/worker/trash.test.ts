@@ -7,15 +7,15 @@ import { seed } from './seed.ts'
 import { anOrganization, call, ok, query, refused, UNKNOWN_ID, wrongFields } from './support.ts'
 import { aLibrary, everything } from './trash_library.ts'
 
-/** What is deleted with `trash=true` (docs/decisions/0054). */
+/** Deletions with `trash=true` (docs/decisions/0054). */
 
 afterEach(() => void vi.useRealTimers())
 
 describe.each(['track', 'collection', 'playlist'] as const)('a %s in the trash', (scope) => {
-  it('is gone for everybody, is listed, keeps its files, and comes back as it was', async () => {
+  it('is hidden everywhere but in the trash, keeps its files, and is restored unchanged', async () => {
     const library = await aLibrary()
     const { key, ids, track_id, pathOf } = library
-    // Its shares wait with it.
+    // Its shares are hidden and restored with it.
     const shared = { key, body: { scope, id: ids[scope] } }
     const { share } = await ok('POST', '/v1/share', shared)
     const [before, files] = [await everything(library), await storedFiles()]
@@ -38,7 +38,7 @@ describe.each(['track', 'collection', 'playlist'] as const)('a %s in the trash',
     expect((await exports.default.fetch(share.url)).status).toBe(404)
     await refused(404, 'not_found', 'GET', view)
     expect((await ok('GET', `/v1/play/${session}`)).tracks).toEqual([])
-    // Neither counted nor found in the lists of all.
+    // Neither counted nor found in the global lists.
     const left = { track: [1, 1, 1], collection: [0, 0, 1], playlist: [2, 1, 0] }[scope]
     const lists = ['track', 'collection', 'playlist'].map((noun) => library.get(`/v1/${noun}`))
     expect((await Promise.all(lists)).map((list) => list.count)).toEqual(left)
@@ -82,7 +82,7 @@ describe.each(['track', 'collection', 'playlist'] as const)('a %s in the trash',
     await refused(404, 'not_found', 'POST', `/v1/trash/${ids[scope]}/restore`, { key })
   })
 
-  it('is deleted for good after seven days, or when it is said, with its files', async () => {
+  it('is deleted permanently with its files, after seven days or on request', async () => {
     for (const end of ['time', 'call', 'empty'] as const) {
       const library = await aLibrary()
       const { key, ids, organization_id } = library
@@ -111,20 +111,20 @@ describe.each(['track', 'collection', 'playlist'] as const)('a %s in the trash',
         async () => (await query('select 1 from tracks where collection_id = ?', ids.collection)).length === gone,
       )
       await eventually(async () => (await storedFiles(`media/${organization_id}/`)).length === (files * gone) / 2)
-      const places = await query(
+      const entries = await query(
         `select 1 from playlist_tracks where track_id in (?, ?) or playlist_id like ?`,
         library.other_id,
         scope === 'playlist' ? library.other_id : library.track_id,
         scope === 'playlist' ? `%${ids.playlist}` : '%:%',
       )
-      expect([end, places, await query('select 1 from shares')]).toEqual([end, [], []])
+      expect([end, entries, await query('select 1 from shares')]).toEqual([end, [], []])
       vi.useRealTimers()
     }
   })
 })
 
 describe('the trash', () => {
-  it('takes what a person says, and refuses everything else before anything is deleted', async () => {
+  it('rejects invalid values of trash before anything is deleted', async () => {
     const { key, ids, trash } = await aLibrary()
     for (const [name, id] of Object.entries(ids)) {
       const path = `/v1/${name}/${id}`
@@ -141,7 +141,7 @@ describe('the trash', () => {
     expect((await trash()).count).toBe(0)
   })
 
-  it('is an organization’s own', async () => {
+  it('belongs to one organization', async () => {
     const library = await aLibrary()
     const { key } = await anOrganization()
     await library.discard('track')
@@ -153,7 +153,7 @@ describe('the trash', () => {
     expect((await library.trash()).count).toBe(1)
   })
 
-  it('gives a track back only to a collection that is there', async () => {
+  it('restores a track only into an existing collection', async () => {
     const library = await aLibrary()
     const { key, track_id, ids } = library
     await library.discard('track')
@@ -170,13 +170,13 @@ describe('the trash', () => {
     await library.discard('track')
     await ok('DELETE', `/v1/collection/${ids.collection}`, { key })
     await refused(404, 'not_found', 'POST', path, { key })
-    // With its collection it is gone for good.
+    // The track is deleted permanently with its collection.
     await eventually(async () => (await library.trash()).count === 0)
     await eventually(async () => (await storedFiles()).length === 0)
     expect(await query('select 1 from playlist_tracks')).toEqual([])
   })
 
-  it('says that the collection is gone as long as the track’s own row is still there', async () => {
+  it('reports that the collection is gone while the track’s row still exists', async () => {
     const library = await aLibrary()
     const { key, track_id } = library
     await library.discard('track')
@@ -186,7 +186,7 @@ describe('the trash', () => {
     expect((await library.trash()).count).toBe(1)
   })
 
-  it('restores once, however often it is asked at once, and an Idempotency-Key gets the same answer', async () => {
+  it('restores once for simultaneous requests, and replays the response for an Idempotency-Key', async () => {
     const library = await aLibrary()
     const { key, track_id } = library
     await library.discard('track')
@@ -199,33 +199,33 @@ describe('the trash', () => {
     expect(await ok('POST', path, { key, headers })).toMatchObject({ restored_trash: first.restored_trash })
   })
 
-  it('never purges what is restored in this moment, nor brings back what is deleted in it', async () => {
+  it('never purges an item during its restore, nor restores one during its deletion', async () => {
     const library = await aLibrary()
     const { key, track_id } = library
     const files = await storedFiles()
     const path = `/v1/trash/${track_id}`
-    /** Both have found the item; one is slower. */
-    const faster = (method: string, at: string) => {
+    /** Both requests have found the item; the other one finishes first. */
+    const overtakenBy = (method: string, at: string) => {
       let calls = 0
       return beforeBatch(async () => {
         if (calls++ === 0) await ok(method, at, { key })
       })
     }
     await library.discard('track')
-    const restoring = faster('POST', `${path}/restore`)
+    const restoring = overtakenBy('POST', `${path}/restore`)
     await refused(404, 'not_found', 'DELETE', path, { key, bindings: restoring })
     expect(await query(`select 1 from jobs where payload ->> 'kind' = 'purge'`)).toEqual([])
     expect([await storedFiles(), (await library.places()).length]).toEqual([files, 5])
 
     await library.discard('track')
-    const deleting = faster('DELETE', path)
+    const deleting = overtakenBy('DELETE', path)
     await refused(404, 'not_found', 'POST', `${path}/restore`, { key, bindings: deleting })
     await refused(404, 'not_found', 'GET', `/v1/track/${track_id}`, { key })
     expect(await query(`select 1 from jobs where payload ->> 'kind' = 'purge'`)).toHaveLength(2)
   })
 
   it.each(['track', 'collection', 'playlist'] as const)(
-    'keeps a %s that somebody else deletes for good in the moment that it goes there',
+    'keeps a %s when its permanent deletion races with the move to the trash',
     async (scope) => {
       const library = await aLibrary()
       const before = [await library.places(), await storedFiles()]
@@ -237,7 +237,7 @@ describe('the trash', () => {
     },
   )
 
-  it('goes with its organization', async () => {
+  it('is deleted with its organization', async () => {
     const library = await aLibrary()
     await library.discard('track')
     await library.discard('playlist')
@@ -249,7 +249,7 @@ describe('the trash', () => {
       expect([table, await query(`select 1 from ${table}`)]).toEqual([table, []])
   })
 
-  it('takes few rows, and of a collection no more for 2,000 tracks than for two', async () => {
+  it('changes few rows, and no more for a collection of 2,000 tracks than of two', async () => {
     const library = await aLibrary()
     const { key, ids } = library
     await ok('GET', '/v1/limits', { key })
@@ -267,8 +267,8 @@ describe('the trash', () => {
     await run('delete', 'DELETE', `/v1/trash/${ids.track}`)
     await library.discard('playlist')
     await run('empty', 'DELETE', '/v1/trash')
-    const most = Math.max(...Object.values(rows).map(({ written }) => written))
-    expect(most).toBeLessThan(50)
+    const maxWritten = Math.max(...Object.values(rows).map(({ written }) => written))
+    expect(maxWritten).toBeLessThan(50)
     await seed('tracks', 1, 2000, library)
     await query(`update tracks set status = 'ready'`)
     const { read, written } = await rowsOfCall('DELETE', `/v1/collection/${ids.collection}?trash=true`, { key })

@@ -3,11 +3,11 @@ import { aProcessedTrack } from './processed_track.ts'
 import { ok, query } from './support.ts'
 import { serveTranscoder } from './transcoder.ts'
 
-/** What tests of the trash delete and bring back. */
+/** The resources that trash tests delete and restore. */
 
 export type Scope = 'track' | 'collection' | 'playlist'
 
-/** A shop with two ready tracks, and a playlist in which the first stands three times. */
+/** A tenant with two ready tracks, and a playlist that contains the first one three times. */
 export async function aLibrary() {
   serveTranscoder()
   const shop = await aShop()
@@ -39,7 +39,7 @@ export async function aLibrary() {
 }
 export type Library = Awaited<ReturnType<typeof aLibrary>>
 
-/** The row of a thing, and all that hangs on it, as the database has it; without what every change of a playlist counts. */
+/** A resource's row and everything that belongs to it, as stored; without the columns that every change of a playlist increments. */
 export async function everything({ ids }: Library) {
   return {
     tracks: await query('select * from tracks where collection_id = ? order by id', ids.collection),

@@ -6,12 +6,12 @@ import { aCollection, aWaitingTrack, ok, query, refused } from './support.ts'
 import { serveTranscoder } from './transcoder.ts'
 import { aLibrary } from './trash_library.ts'
 
-/** What comes back from the trash beside the thing itself. */
+/** Restores, and everything that they bring back with the resource itself. */
 
 afterEach(() => void vi.useRealTimers())
 
 describe('a restore', () => {
-  it('puts things back in their place in a list if that is free, else at the end', async () => {
+  it('puts items back in their list position if it is free, otherwise at the end', async () => {
     const library = await aLibrary()
     const { key, collection_id, track_id, other_id, ids } = library
     const orderOf = async (id: string) => (await library.get(`/v1/track/${id}`)).track.order as number
@@ -32,7 +32,7 @@ describe('a restore', () => {
     expect(seqs).toHaveLength(3)
   })
 
-  it('puts a track back where it stood in playlists, as soon as they are there, if they have room', async () => {
+  it('puts a track back into its playlist positions once the playlists exist and have room', async () => {
     const library = await aLibrary()
     const { key, track_id: a, other_id: b, playlist_id, collection_id } = library
     const path = `/v1/playlist/${playlist_id}`
@@ -47,7 +47,7 @@ describe('a restore', () => {
     expect(await library.places()).toEqual([a, b, a, a, b, c])
     expect((await library.get(path)).playlist).toMatchObject({ track_count: 6, version: seen + 3 })
 
-    // The playlist goes after its track, and comes back before it, or behind it.
+    // The playlist is trashed after its track, and restored before or after it.
     for (const order of [['playlist', 'track'] as const, ['track', 'playlist'] as const]) {
       await library.discard('track')
       await library.discard('playlist')
@@ -55,7 +55,7 @@ describe('a restore', () => {
       expect([order, await library.places()]).toEqual([order, [a, b, a, a, b, c]])
     }
 
-    // Full meanwhile: the places go on waiting, and none is pushed out.
+    // The playlist is full: the entries keep waiting and displace no other.
     await library.discard('track')
     await ok('PUT', `${path}/track`, { key, body: { track_ids: Array.from({ length: 998 }, () => b) } })
     await library.restore('track')
@@ -63,7 +63,7 @@ describe('a restore', () => {
     expect(new Set(await library.places())).toEqual(new Set([b]))
     await ok('PUT', `${path}/track`, { key, body: { track_ids: [b] } })
 
-    // Nothing of a collection in the trash can be put into a playlist.
+    // No track of a trashed collection can be added to a playlist.
     await library.discard('collection')
     expect(await library.places()).toEqual([])
     await refused(400, 'invalid_request', 'PUT', `${path}/track`, { key, body: { track_ids: [a] } })
@@ -71,7 +71,7 @@ describe('a restore', () => {
     expect(new Set(await library.places())).toEqual(new Set([a, b]))
   })
 
-  it('counts only the tracks of a playlist that are not in the trash themselves', async () => {
+  it('counts only the tracks of a playlist that are not trashed themselves', async () => {
     const library = await aLibrary()
     await library.discard('playlist')
     await library.discard('collection')
@@ -84,12 +84,12 @@ describe('a restore', () => {
     expect([playlist.track_count, (await library.places()).length, playlist.version > version]).toEqual([5, 5, true])
   })
 
-  it('begins the processing again that the deletion ended, and takes what was uploaded meanwhile', async () => {
+  it('restarts processing that the deletion stopped, and accepts a file that was uploaded meanwhile', async () => {
     const jobs = serveTranscoder()
     const { key, collection_id } = await aShop()
-    const [one, two] = [await aWaitingTrack(key, collection_id), await aWaitingTrack(key, collection_id)]
+    const [first_id, second_id] = [await aWaitingTrack(key, collection_id), await aWaitingTrack(key, collection_id)]
     const statusOf = async (id: string) => (await ok('GET', `/v1/track/${id}`, { key })).track.status as string
-    // As if they were in line, with nobody working on them.
+    // Makes the track look queued, without a running job.
     const queued = async (id: string) => {
       await upload(await trackRow(id))
       await query(
@@ -98,25 +98,25 @@ describe('a restore', () => {
         id,
       )
     }
-    await queued(one)
-    await ok('DELETE', `/v1/track/${one}?trash=true`, { key })
-    await ok('POST', `/v1/trash/${one}/restore`, { key })
-    const [restored] = await query<{ files: string | null }>('select files from tracks where id = ?', one)
+    await queued(first_id)
+    await ok('DELETE', `/v1/track/${first_id}?trash=true`, { key })
+    await ok('POST', `/v1/trash/${first_id}/restore`, { key })
+    const [restored] = await query<{ files: string | null }>('select files from tracks where id = ?', first_id)
     expect(restored!.files ?? '').not.toContain('media/early')
-    await eventually(async () => (await statusOf(one)) === 'ready')
-    expect((await ok('GET', `/v1/track/${one}/variant`, { key })).variants).not.toEqual([])
+    await eventually(async () => (await statusOf(first_id)) === 'ready')
+    expect((await ok('GET', `/v1/track/${first_id}/variant`, { key })).variants).not.toEqual([])
 
-    await queued(two)
+    await queued(second_id)
     await ok('DELETE', `/v1/collection/${collection_id}?trash=true`, { key })
-    const began = jobs.length
+    const jobCount = jobs.length
     await runSweep()
-    expect(jobs.length).toBe(began)
+    expect(jobs.length).toBe(jobCount)
     await ok('POST', `/v1/trash/${collection_id}/restore`, { key })
-    await eventually(async () => (await statusOf(two)) === 'ready')
-    const [{ id } = { id: '' }] = await query<{ id: string }>('select job_id as id from tracks where id = ?', two)
+    await eventually(async () => (await statusOf(second_id)) === 'ready')
+    const [{ id } = { id: '' }] = await query<{ id: string }>('select job_id as id from tracks where id = ?', second_id)
     expect(id).toMatch(/^000[0-9a-f]{5}-[0-9a-f]{4}-4[0-9a-f]{3}-8[0-9a-f]{3}-[0-9a-f]{12}$/)
 
-    // An upload that arrives while its track is in the trash.
+    // An upload that arrives while its track is trashed.
     const late = await aWaitingTrack(key, collection_id)
     const row = await trackRow(late)
     await ok('DELETE', `/v1/track/${late}?trash=true`, { key })
@@ -125,7 +125,7 @@ describe('a restore', () => {
     await eventually(async () => (await statusOf(late)) === 'ready')
   })
 
-  it('finds the files of a moved track after the collection that it came from was deleted', async () => {
+  it('finds the files of a moved track after its previous collection was deleted', async () => {
     const { key, collection_id, track_id, get, discard, restore } = await aLibrary()
     const { id: goal } = await aCollection(key)
     await changeTracks(key, [{ action: 'move', track_id, collection_id: goal }])
@@ -140,25 +140,25 @@ describe('a restore', () => {
     expect((await storedFiles()).toSorted()).toEqual(paths.toSorted())
   })
 
-  it('brings back no files of a variant that was deleted meanwhile', async () => {
+  it('restores no files of a variant that was deleted meanwhile', async () => {
     serveTranscoder()
     const { key, collection_id } = await aShop()
     const { variant_id } = await ok('POST', '/v1/variant', { key, body: { name: 'Radio', codec: 'mp3', bitrate: 320 } })
-    const one = await aProcessedTrack(key, collection_id)
+    const first_id = await aProcessedTrack(key, collection_id)
     const { id: second } = await aCollection(key)
-    const two = await aProcessedTrack(key, second)
+    const second_id = await aProcessedTrack(key, second)
     const variantsOf = async (id: string) =>
       ((await ok('GET', `/v1/track/${id}/variant`, { key })).variants as { index: string }[]).map(({ index }) => index)
-    expect(await variantsOf(one)).toContain('radio')
-    await ok('DELETE', `/v1/track/${one}?trash=true`, { key })
+    expect(await variantsOf(first_id)).toContain('radio')
+    await ok('DELETE', `/v1/track/${first_id}?trash=true`, { key })
     await ok('DELETE', `/v1/collection/${second}?trash=true`, { key })
     await ok('DELETE', `/v1/variant/${variant_id}`, { key })
-    // What walks through the tracks has come to its end.
-    const walked = `select 1 from jobs where payload -> 'variant' is not null and state = 'done'`
-    await eventually(async () => (await query(walked)).length === 1)
-    await ok('POST', `/v1/trash/${one}/restore`, { key })
+    // Wait until the job has processed all tracks.
+    const finishedJob = `select 1 from jobs where payload -> 'variant' is not null and state = 'done'`
+    await eventually(async () => (await query(finishedJob)).length === 1)
+    await ok('POST', `/v1/trash/${first_id}/restore`, { key })
     await ok('POST', `/v1/trash/${second}/restore`, { key })
-    for (const id of [one, two]) await eventually(async () => !(await variantsOf(id)).includes('radio'))
+    for (const id of [first_id, second_id]) await eventually(async () => !(await variantsOf(id)).includes('radio'))
     laterBy(3)
     await runSweep()
     await eventually(async () => !(await storedFiles()).some((path) => path.includes('radio')))

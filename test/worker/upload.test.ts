@@ -19,14 +19,14 @@ const CREATOR = '11111111-1111-4111-8111-111111111111'
 const open = (body: object = {}) => ok('POST', '/v1/upload_session', { key, body: { collection_id, ...body } })
 const addTrack = (id: string, body: object = {}) =>
   ok('POST', `/v1/upload/${id}/track`, { key, body: { file_name: 'So What.mp3', ...body } })
-/** As if the session had ended this long ago. */
+/** Sets the end of the session to this many milliseconds ago. */
 const endAgo = (id: string, milliseconds: number) =>
   db
     .update(uploadSessions)
     .set({ expires_at: Date.now() - milliseconds })
     .where(eq(uploadSessions.id, id))
 
-describe('behaviour', () => {
+describe('behavior', () => {
   it('lives for an hour', async () => {
     const before = Date.now()
     const body = await open()
@@ -36,20 +36,20 @@ describe('behaviour', () => {
     expect(expires_at).toBeLessThanOrEqual(Date.now() + HOUR)
   })
 
-  it('shows what it was created with', async () => {
+  it('returns the fields of its creation', async () => {
     const fields = { creator_id: CREATOR, organization_index: 'batch 7', metadata: { from: 'studio' } }
     const { upload_session_id: id, expires_at } = await open(fields)
     const { upload_session } = await ok('GET', `/v1/upload_session/${id}`, { key })
     expect(upload_session).toEqual({ id, collection_id, ...fields, expires_at })
   })
 
-  it('has no creator, an empty index and no metadata unless they are given', async () => {
+  it('has no creator, an empty index and no metadata by default', async () => {
     const { upload_session_id: id } = await open()
     const { upload_session } = await ok('GET', `/v1/upload_session/${id}`, { key })
     expect(upload_session).toMatchObject({ creator_id: null, organization_index: '', metadata: {} })
   })
 
-  it('creates tracks in its collection, by its creator, one after the other', async () => {
+  it('creates tracks in its collection, with its creator, in order', async () => {
     const { upload_session_id: id } = await open({ creator_id: CREATOR })
     const first = await addTrack(id, { organization_index: '1', title: 'One', metadata: { side: 'A' } })
     const second = await addTrack(id, { file_name: 'Blue in Green.mp3' })
@@ -73,7 +73,7 @@ describe('behaviour', () => {
     })
   })
 
-  it('gives out upload handles like those of any track', async () => {
+  it('returns the same upload handles as for any track', async () => {
     const { upload_session_id: id } = await open()
     const { track_upload, track_cover_upload } = await addTrack(id, { file_size: 5, content_type: 'audio/flac' })
     expect(track_upload).toMatchObject({ method: 'PUT', ttl: 3600 })
@@ -85,7 +85,7 @@ describe('behaviour', () => {
   })
 })
 
-describe('a track that is discarded', () => {
+describe('a discarded track', () => {
   const waiting = async () => {
     const { upload_session_id: session } = await open()
     const { track_id } = await addTrack(session)
@@ -96,7 +96,7 @@ describe('a track that is discarded', () => {
       .secret
   const jobs = () => query<{ payload: string }>("select payload from jobs where payload ->> '$.kind' = 'purge'")
 
-  it('is gone, also when its session has ended; what still arrives is deleted', async () => {
+  it('is deleted even after its session has ended, as is a file that arrives later', async () => {
     const { session, track_id, path } = await waiting()
     const row = await trackRow(track_id)
     await endAgo(session, HOUR)
@@ -106,11 +106,11 @@ describe('a track that is discarded', () => {
     expect((await ok('GET', `/v1/collection/${collection_id}/track`, { key })).tracks).toEqual([])
     expect((await ok('GET', '/v1/event', { key })).events.at(-1)).toMatchObject({ type: 'track.deleted' })
     await refused(404, 'not_found', 'DELETE', path, { key: caller })
-    // Now, and once its URL has expired.
+    // One purge now, and one after its URL has expired.
     expect((await jobs()).filter(({ payload }) => payload.includes(row.upload_path))).toHaveLength(2)
   })
 
-  it('takes its upload in parts with it', async () => {
+  it('is deleted with its multipart upload', async () => {
     const { track_id, path } = await waiting()
     const upload = await aMultipart(key, track_id)
     const { path: object } = await multipartRow(upload)
@@ -120,25 +120,25 @@ describe('a track that is discarded', () => {
     await expect(env.MEDIA.resumeMultipartUpload(object, 'x').complete([])).rejects.toThrow()
   })
 
-  it('is not one whose URL expired without a file: that is discarded too', async () => {
+  it('can be one whose URL expired without a file', async () => {
     const { track_id, path } = await waiting()
     await db.update(tracks).set({ upload_expires_at: 0 }).where(eq(tracks.id, track_id))
     expect((await ok('GET', `/v1/track/${track_id}`, { key })).track.info.error!.code).toBe('upload_expired')
     await ok('DELETE', path, { key })
   })
 
-  it('has no file: one whose file has arrived stays, whoever noticed it', async () => {
-    const unnoticed = await waiting()
-    await upload(await trackRow(unnoticed.track_id))
-    await refused(409, 'track_uploaded', 'DELETE', unnoticed.path, { key })
-    expect((await trackRow(unnoticed.track_id)).status).toBe('processing')
+  it('cannot be one whose file has arrived, whoever detected it', async () => {
+    const undetected = await waiting()
+    await upload(await trackRow(undetected.track_id))
+    await refused(409, 'track_uploaded', 'DELETE', undetected.path, { key })
+    expect((await trackRow(undetected.track_id)).status).toBe('processing')
     const refusedFile = await waiting()
     await upload(await trackRow(refusedFile.track_id), '')
     await refused(409, 'track_uploaded', 'DELETE', refusedFile.path, { key })
     expect((await trackRow(refusedFile.track_id)).status).toBe('failed')
   })
 
-  it('has no file: one that is being processed stays, and becomes ready', async () => {
+  it('cannot be one that is being processed, which becomes ready', async () => {
     let isBusy = true
     serveTranscoder((job) => (isBusy ? error('cancelled', 'The transcoder is busy', true) : made(job)))
     const { track_id, path } = await waiting()
@@ -153,7 +153,7 @@ describe('a track that is discarded', () => {
     await eventually(async () => (await trackRow(track_id)).status === 'ready')
   })
 
-  it('has no file: one whose file arrives in this moment stays, with its places in playlists', async () => {
+  it('cannot be one whose file arrives at that moment, which keeps its playlist entries', async () => {
     const { track_id, path } = await waiting()
     const { playlist_id } = await ok('POST', '/v1/playlist', { key, body: { title: 'Mix' } })
     await ok('PUT', `/v1/playlist/${playlist_id}/track`, { key, body: { track_ids: [track_id] } })
@@ -170,16 +170,16 @@ describe('a track that is discarded', () => {
     expect(await jobs()).toEqual([])
   })
 
-  it('is of this session, and of a collection that the key may reach', async () => {
-    const [own, other] = [await waiting(), await waiting()]
-    await refused(404, 'not_found', 'DELETE', `/v1/upload/${other.session}/track/${own.track_id}`, { key })
+  it('must belong to this session, and to a collection that the key may access', async () => {
+    const [own_track, other] = [await waiting(), await waiting()]
+    await refused(404, 'not_found', 'DELETE', `/v1/upload/${other.session}/track/${own_track.track_id}`, { key })
     const outside = await uploader((await aCollection(key)).id)
-    await refused(404, 'not_found', 'DELETE', own.path, { key: outside })
+    await refused(404, 'not_found', 'DELETE', own_track.path, { key: outside })
   })
 })
 
 describe('errors', () => {
-  it('is 410 for a day after its end, then 404', async () => {
+  it('returns 410 for a day after its end, then 404', async () => {
     const { upload_session_id: id } = await open()
     const get = ['GET', `/v1/upload_session/${id}`, { key }] as const
     const add = ['POST', `/v1/upload/${id}/track`, { key, body: { file_name: 'a' } }] as const
@@ -193,7 +193,7 @@ describe('errors', () => {
     await refused(404, 'not_found', ...add)
   })
 
-  it('is swept away when a day has passed since its end', async () => {
+  it('is deleted by the sweep a day after its end', async () => {
     const [gone, stays] = [await open(), await open()]
     await endAgo(gone.upload_session_id, 25 * HOUR)
     await endAgo(stays.upload_session_id, 23 * HOUR)
@@ -201,7 +201,7 @@ describe('errors', () => {
     expect((await db.select().from(uploadSessions)).map(({ id }) => id)).toEqual([stays.upload_session_id])
   })
 
-  it('needs a collection to begin, and a file name for a track', async () => {
+  it('requires a collection, and a file name for a track', async () => {
     expect(wrongFields(await refused(400, 'invalid_request', 'POST', '/v1/upload_session', { key, body: {} }))).toEqual(
       ['collection_id'],
     )
@@ -210,14 +210,14 @@ describe('errors', () => {
     expect(wrongFields(answer)).toEqual(['file_name'])
   })
 
-  it('leaves the collection of a track to the session', async () => {
+  it('rejects a collection or creator for a track of a session', async () => {
     const { upload_session_id: id } = await open()
     const body = { file_name: 'a', collection_id, creator_id: CREATOR }
     const answer = await refused(400, 'unknown_field', 'POST', `/v1/upload/${id}/track`, { key, body })
     expect(wrongFields(answer)).toEqual(['collection_id', 'creator_id'])
   })
 
-  it('is 413 for a file that is larger than allowed', async () => {
+  it('returns 413 for a file above the size limit', async () => {
     const { upload_session_id: id } = await open()
     const body = { file_name: 'a.wav', file_size: 1_000_001 }
     await refused(413, 'file_too_large', 'POST', `/v1/upload/${id}/track`, { key, body })

@@ -9,7 +9,7 @@ import { aTrackWithHandles, pathOf, put, serveSources } from './upload_handles.t
 
 afterEach(() => void vi.useRealTimers())
 
-describe('a bad file', () => {
+describe('a rejected file', () => {
   it('at an older handle is deleted', async () => {
     serveSources()
     const track = await aTrackWithHandles()
@@ -22,14 +22,14 @@ describe('a bad file', () => {
     await track.isOnly(12, 'a.wav', [])
   })
 
-  it.each(['one look', 'two looks'])(
-    'at the newest handle does not cost a good older file, seen in %s',
-    async (looks) => {
+  it.each(['one check', 'two checks'])(
+    'at the newest handle does not replace a valid older file, detected in %s',
+    async (checks) => {
       serveSources()
       const track = await aTrackWithHandles()
       const renewed = await track.renew({ file_name: 'b.wav' })
       await put(track.first, 12)
-      if (looks === 'two looks') await track.complete()
+      if (checks === 'two checks') await track.complete()
       await env.MEDIA.put(pathOf(renewed), '')
       expect((await track.complete()).status).not.toBe('failed')
       await eventually(async () => (await trackRow(track.track_id)).status === 'ready')
@@ -39,13 +39,13 @@ describe('a bad file', () => {
     },
   )
 
-  it('at the newest handle does not fail a track that took an older file during the same look', async () => {
+  it('at the newest handle does not fail a track that accepted an older file during the same check', async () => {
     serveSources()
     const track = await aTrackWithHandles()
     await put(track.first, 12)
     await env.MEDIA.put(pathOf(await track.renew()), '')
     let times = 0
-    // Before the batch that takes the older file, another call takes it, and its job ends.
+    // Before the batch that accepts the older file, another call accepts it, and its job ends.
     const bindings = beforeBatch(async () => {
       if (times++ > 0) return
       await track.complete()

@@ -8,10 +8,10 @@ import { error, made, serveTranscoder } from './transcoder.ts'
 
 /** Tracks with several upload handles (docs/decisions/0063). */
 
-/** A file that lasts `seconds`, by the transcoder of these tests: a byte for each. */
+/** A file that lasts `seconds` for the transcoder of these tests: one byte per second. */
 export const aFile = (seconds: number) => `RIFF\0${'.'.repeat(seconds - 5)}`
 
-/** A transcoder that fails where the real one does: at a source that is gone or has another length than the job says. */
+/** A transcoder that fails where the real one does: when the source is missing or its length differs from the job's. */
 export function serveSources(isBusy = () => false) {
   return serveTranscoder(async (job) => {
     if (isBusy()) return error('cancelled', 'The transcoder is busy', true)
@@ -22,7 +22,7 @@ export function serveSources(isBusy = () => false) {
   })
 }
 
-/** What waited for the transcoder is handed to it now. */
+/** Hands the jobs that waited for the transcoder to it. */
 export async function serveWaiting() {
   serveSources()
   await query('update jobs set lease_until = 0 where rank is not null')
@@ -44,7 +44,7 @@ export async function aTrackWithHandles(file_name = 'a.wav') {
     renew: async (body: object = {}) =>
       (await ok('POST', `${at}/upload`, { key, body })).track_upload.upload_url as string,
     complete: async () => (await ok('POST', `${at}/upload_complete`, { key })).track,
-    /** Waits until a file of so many seconds is ready, and looks at all that tells which one it is. */
+    /** Waits until a file of this many seconds is ready, and checks every field and file that identifies it. */
     async isOnly(seconds: number, name: string, replaced: [string, number][]) {
       await eventually(async () => {
         const [row] = await query<{ status: string; duration: number }>(
@@ -67,7 +67,7 @@ export async function aTrackWithHandles(file_name = 'a.wav') {
       expect([original?.path, original?.size]).toEqual([source_path, seconds])
       expect((await env.MEDIA.head(source_path!))?.size).toBe(seconds)
       expect(info.replaced_uploads ?? []).toEqual(replaced.map(([file_name, size]) => ({ file_name, size })))
-      // Twice: what a job leaves is purged later.
+      // Twice: the files that a job leaves are purged later.
       for (let time = 0; time < 2; time++) {
         laterBy(4)
         await runSweep()

@@ -16,12 +16,12 @@ import { aWaitingTrack, call, ok, query } from './support.ts'
 import { error, serveTranscoder } from './transcoder.ts'
 import { aTrackWithHandles, pathOf, put, serveSources, serveWaiting } from './upload_handles.ts'
 
-/** The newest upload handle whose file is complete wins (docs/decisions/0063). */
+/** The newest upload handle with a complete file wins (docs/decisions/0063). */
 
 afterEach(() => void vi.useRealTimers())
 
-describe('a file that is sent to a renewed URL after the first one was noticed', () => {
-  it('is the file of its track when the first one is ready', async () => {
+describe('a file at a renewed URL, sent after the first file was detected', () => {
+  it("becomes the track's file when the first one is ready", async () => {
     serveSources()
     const track = await aTrackWithHandles()
     await put(track.first, 12)
@@ -33,7 +33,7 @@ describe('a file that is sent to a renewed URL after the first one was noticed',
     await track.isOnly(25, 'b.wav', [])
   })
 
-  it('is found by its name in any script once it is the file of its track', async () => {
+  it("is found by its name in any script once it is the track's file", async () => {
     serveSources()
     const track = await aTrackWithHandles('Ёлка.wav')
     const found = async (q: string) => (await ok('GET', `/v1/track?q=${q}`, { key: track.key })).count
@@ -51,7 +51,7 @@ describe('a file that is sent to a renewed URL after the first one was noticed',
     expect(await found('αθηνα')).toBe(0)
   })
 
-  it('is the file of its track when the first one waits', async () => {
+  it("becomes the track's file while the first one is queued", async () => {
     serveSources(() => true)
     const track = await aTrackWithHandles()
     await put(track.first, 12)
@@ -61,13 +61,13 @@ describe('a file that is sent to a renewed URL after the first one was noticed',
     expect((await track.complete()).status).toBe('processing')
     await serveWaiting()
     await track.isOnly(25, 'b.wav', [['a.wav', 12]])
-    const told = await query(`select data ->> 'size' as size from events where type = 'track.uploaded' order by seq`)
-    expect(told).toEqual([{ size: 12 }, { size: 25 }])
+    const sizes = await query(`select data ->> 'size' as size from events where type = 'track.uploaded' order by seq`)
+    expect(sizes).toEqual([{ size: 12 }, { size: 25 }])
   })
 })
 
-describe('of many upload handles', () => {
-  it.each(['first to last', 'last to first'])('the newest wins when files are sent from the %s', async (order) => {
+describe('several upload handles', () => {
+  it.each(['first to last', 'last to first'])('use the newest file when files are sent from the %s', async (order) => {
     serveSources(() => true)
     const track = await aTrackWithHandles()
     const urls = [track.first]
@@ -84,7 +84,7 @@ describe('of many upload handles', () => {
     await track.isOnly(20, '10.wav', replaced as [string, number][])
   })
 
-  it('an older one wins, under its own name, when nothing comes to the newest', async () => {
+  it('use an older file, under its own name, when none arrives at the newest', async () => {
     serveSources()
     const track = await aTrackWithHandles()
     const used = await track.renew({ file_name: 'used.wav' })
@@ -94,9 +94,9 @@ describe('of many upload handles', () => {
     await track.isOnly(12, 'used.wav', [])
   })
 
-  it('the older of two clients that replace a file loses, and info says so, however its file is noticed', async () => {
+  it('list the older of two replacements in info, however its file is detected', async () => {
     serveSources()
-    for (const notice of ['complete', 'event', 'the end of its URL'] as const) {
+    for (const detection of ['complete', 'event', 'the end of its URL'] as const) {
       const track = await aTrackWithHandles()
       await put(track.first, 9)
       await track.complete()
@@ -106,9 +106,9 @@ describe('of many upload handles', () => {
       await put(newer, 12)
       await track.complete()
       await put(older, 25)
-      if (notice === 'complete') await track.complete()
-      if (notice === 'event') await deliver('ingest', uploadEvent(pathOf(older)))
-      if (notice !== 'the end of its URL') expect(await storedFiles('uploads/')).not.toContain(pathOf(older))
+      if (detection === 'complete') await track.complete()
+      if (detection === 'event') await deliver('ingest', uploadEvent(pathOf(older)))
+      if (detection !== 'the end of its URL') expect(await storedFiles('uploads/')).not.toContain(pathOf(older))
       else {
         await eventually(async () => (await trackRow(track.track_id)).status === 'ready')
         laterBy(4)
@@ -124,7 +124,7 @@ describe('of many upload handles', () => {
     }
   })
 
-  it('an unnamed one that loses is listed under the name that the track had when it was handed out', async () => {
+  it('list an unnamed replaced file under the name that the track had when its URL was issued', async () => {
     serveSources()
     const track = await aTrackWithHandles()
     await put(track.first, 9)
@@ -139,7 +139,7 @@ describe('of many upload handles', () => {
     await track.isOnly(12, 'b.wav', [['a.wav', 25]])
   })
 
-  it('all are used in order although the clock was set back', async () => {
+  it('keep their order when the clock was set back', async () => {
     serveSources()
     const track = await aTrackWithHandles()
     laterBy(5)
@@ -152,7 +152,7 @@ describe('of many upload handles', () => {
     await track.isOnly(13, 'c.wav', [['b.wav', 12]])
   })
 
-  it('one that is asked for while the first file is noticed starts nothing again', async () => {
+  it('start nothing again when one is requested while the first file is detected', async () => {
     serveSources(() => true)
     const track = await aTrackWithHandles()
     await put(track.first, 12)
@@ -162,21 +162,21 @@ describe('of many upload handles', () => {
   })
 })
 
-describe('a file that replaces one that plays', () => {
-  it('gives its name to the track when its files are made, not when it fails', async () => {
+describe('a file that replaces a playing one', () => {
+  it('renames the track when its variants are ready, and not when it fails', async () => {
     serveSources()
     const track = await aTrackWithHandles()
     const { key } = track
     await put(track.first, 9)
     await track.complete()
     await eventually(async () => (await trackRow(track.track_id)).status === 'ready')
-    const tagged = serveTranscoder(() => error('no_audio', 'No audio'))
+    const jobs = serveTranscoder(() => error('no_audio', 'No audio'))
     await put(await track.renew({ file_name: 'b.wav' }), 12)
     expect(await track.complete()).toMatchObject({ status: 'processing', file_name: 'a.wav' })
     await eventually(async () => (await trackRow(track.track_id)).status === 'incomplete')
     expect(await track.read()).toMatchObject({ file_name: 'a.wav', file_name_original: 'a.wav', duration: 9 })
-    expect(tagged.map(({ tags }) => tags!.under.title)).toEqual(['b'])
-    // The sweep deletes old jobs, but not the one with the name.
+    expect(jobs.map(({ tags }) => tags!.under.title)).toEqual(['b'])
+    // The sweep deletes old jobs, but not the one that holds the name.
     laterBy(8 * 24)
     await runSweep()
     serveSources()
@@ -189,7 +189,7 @@ describe('a file that replaces one that plays', () => {
 })
 
 describe('an upload handle', () => {
-  it('whose bytes nobody was told of is looked at when it ends', async () => {
+  it('is checked when it expires, even without a notification', async () => {
     serveSources()
     const track = await aTrackWithHandles()
     await track.renew()
@@ -200,28 +200,32 @@ describe('an upload handle', () => {
     await track.isOnly(12, 'a.wav', [])
   })
 
-  it.each(['was replaced', 'was refused'])('that %s leaves nothing, even if bytes come after its end', async (how) => {
-    serveSources()
-    const track = await aTrackWithHandles()
-    if (how === 'was refused') {
-      await env.MEDIA.put(pathOf(track.first), '')
-      expect((await track.complete()).status).toBe('failed')
+  it.each(['was replaced', 'was refused'])(
+    'that %s leaves no file behind, even one that arrives after its expiry',
+    async (how) => {
+      serveSources()
+      const track = await aTrackWithHandles()
+      if (how === 'was refused') {
+        await env.MEDIA.put(pathOf(track.first), '')
+        expect((await track.complete()).status).toBe('failed')
+        await put(track.first, 12)
+      }
+      await put(await track.renew({ file_name: 'b.wav' }), 25)
+      await track.complete()
+      await eventually(async () => (await trackRow(track.track_id)).status === 'ready')
+      laterBy(3)
+      await runSweep()
+      await eventually(
+        async () =>
+          (await query(`select 1 from jobs where id = ? and state = 'open'`, pathOf(track.first))).length === 0,
+      )
       await put(track.first, 12)
-    }
-    await put(await track.renew({ file_name: 'b.wav' }), 25)
-    await track.complete()
-    await eventually(async () => (await trackRow(track.track_id)).status === 'ready')
-    laterBy(3)
-    await runSweep()
-    await eventually(
-      async () => (await query(`select 1 from jobs where id = ? and state = 'open'`, pathOf(track.first))).length === 0,
-    )
-    await put(track.first, 12)
-    await deliver('ingest', uploadEvent(pathOf(track.first)))
-    await track.isOnly(25, 'b.wav', how === 'was refused' ? [['a.wav', 12]] : [])
-  })
+      await deliver('ingest', uploadEvent(pathOf(track.first)))
+      await track.isOnly(25, 'b.wav', how === 'was refused' ? [['a.wav', 12]] : [])
+    },
+  )
 
-  it('of a track in the trash keeps what comes', async () => {
+  it('of a trashed track keeps a file that arrives', async () => {
     serveSources()
     const track = await aTrackWithHandles()
     const { key } = track
@@ -246,7 +250,7 @@ describe('an upload handle', () => {
     await track.isOnly(12, 'b.wav', [])
   })
 
-  it('of a track that is gone leaves nothing', async () => {
+  it('of a deleted track leaves no file behind', async () => {
     const { key, collection_id } = await aShop()
     const track_id = await aWaitingTrack(key, collection_id)
     const { body } = await call('POST', `/v1/track/${track_id}/upload`, { key, body: {} })

@@ -6,11 +6,11 @@ import { multipartRow, sendPart } from './parts.ts'
 import { ok, query, refused } from './support.ts'
 import { aFile, aTrackWithHandles, pathOf, put, serveSources, serveWaiting } from './upload_handles.ts'
 
-/** The same as in upload_order.test.ts, of uploads in parts. */
+/** Like upload_order.test.ts, for multipart uploads. */
 
 afterEach(() => void vi.useRealTimers())
 
-describe('an upload in parts', () => {
+describe('a multipart upload', () => {
   const aPart = async (track: Awaited<ReturnType<typeof aTrackWithHandles>>, seconds: number, body: object = {}) => {
     const { key, at } = track
     const sent = { file_size: seconds, ...body }
@@ -21,11 +21,11 @@ describe('an upload in parts', () => {
     return { at: `${at}/multipart/${id}`, body: { done }, key, path, upload_id }
   }
 
-  it.each(['begun', 'deleted'])('that is joined while it is %s is given up whole', async (how) => {
+  it.each(['replaced', 'deleted'])('that is completed while it is %s is aborted entirely', async (how) => {
     serveSources()
     const track = await aTrackWithHandles()
     const { at, body, path, key } = await aPart(track, 12)
-    // Between the join and what is written of it.
+    // Between the completion in R2 and the write to the database.
     let times = 0
     const bindings = beforeBatch(async () => {
       if (times++ > 0) return
@@ -39,7 +39,7 @@ describe('an upload in parts', () => {
     expect(JSON.parse(job!.payload)).toEqual({ kind: 'purge', prefixes: [], paths: [path] })
   })
 
-  it('that is complete counts until another one is', async () => {
+  it('counts once complete, until another one is complete', async () => {
     serveSources(() => true)
     const track = await aTrackWithHandles()
     const { at, body, key } = await aPart(track, 12, { file_name: 'parts.wav' })
@@ -51,15 +51,15 @@ describe('an upload in parts', () => {
     await track.isOnly(25, 'other.wav', [['parts.wav', 12]])
   })
 
-  it('that is complete and was not noticed counts although another one is begun', async () => {
+  it('counts once complete, although another one was created before it was detected', async () => {
     serveSources()
     const track = await aTrackWithHandles()
     const { at, body, key, path, upload_id } = await aPart(track, 12, { file_name: 'parts.wav' })
-    // The parts are joined; then the request was cut.
+    // The parts were joined, but the request was cut off.
     await ok('POST', `${at}/part`, { key, body: { done: body.done } })
     const parts = body.done.map(({ part_number, etag }) => ({ partNumber: part_number, etag }))
     await env.MEDIA.resumeMultipartUpload(path, upload_id).complete(parts)
-    // Nobody has checked its size.
+    // Its size was not checked yet.
     expect((await track.read()).status).toBe('initializing')
     await query(`update multipart_uploads set state = 'complete'`)
     await ok('POST', `${track.at}/multipart`, { key, body: { file_size: 25 } })
@@ -72,7 +72,7 @@ describe('an upload in parts', () => {
     })
   })
 
-  it('goes on when a new URL is asked for, and loses against a file there', async () => {
+  it('continues when a new URL is requested, and loses against a file there', async () => {
     serveSources()
     const track = await aTrackWithHandles()
     const { at, body, key } = await aPart(track, 12, { file_name: 'parts.wav' })
@@ -83,7 +83,7 @@ describe('an upload in parts', () => {
     await track.isOnly(25, 'b.wav', [['parts.wav', 12]])
   })
 
-  it('that was joined and not checked is complete when its call is repeated, although a newer file has won', async () => {
+  it('that was joined but not checked completes on a retry, although a newer file has won', async () => {
     serveSources()
     const track = await aTrackWithHandles()
     const { at, body, key, path, upload_id } = await aPart(track, 12, { file_name: 'parts.wav' })
@@ -98,7 +98,7 @@ describe('an upload in parts', () => {
   })
 
   it.each(['newest', 'older'])(
-    'whose joined file is bad is kept while it is the %s and its size is unchecked',
+    'with a rejected file keeps it until its size is checked, as the %s handle',
     async (which) => {
       serveSources()
       const track = await aTrackWithHandles()
@@ -109,14 +109,14 @@ describe('an upload in parts', () => {
       await env.MEDIA.resumeMultipartUpload(path, upload_id).complete([{ partNumber: part_number, etag }])
       expect((await track.complete()).status).toBe('initializing')
       expect(await storedFiles('uploads/')).toEqual([path])
-      // The call is repeated: its answer is that of a complete upload.
+      // The repeated call gets the response of a complete upload.
       const { track: after } = await ok('POST', `${at}/complete`, { key, body: { done: [part] } })
       expect(after.status).toBe(which === 'newest' ? 'failed' : 'initializing')
       expect(await storedFiles('uploads/')).toEqual([])
     },
   )
 
-  it('replaces bytes that came to the first URL before', async () => {
+  it('replaces bytes that arrived earlier at the first URL', async () => {
     serveSources()
     const track = await aTrackWithHandles()
     await put(track.first, 9)
@@ -125,7 +125,7 @@ describe('an upload in parts', () => {
     await track.isOnly(12, 'a.wav', [['a.wav', 9]])
   })
 
-  it('whose end comes before its parts are joined leaves the URL before it good', async () => {
+  it('that is deleted before its parts are joined leaves the previous URL valid', async () => {
     serveSources()
     const track = await aTrackWithHandles()
     const renewed = await track.renew({ file_name: 'b.wav' })

@@ -10,9 +10,9 @@ import { aWaitingTrack, ok, query, refused } from './support.ts'
 import { error, type made, serveTranscoder } from './transcoder.ts'
 import { dateOf, DAY, expectCounted, HOUR, sized, usageOf } from './usage_count.ts'
 
-/** `GET /v1/usage`, kept by counters (docs/decisions/0055). */
+/** `GET /v1/usage`, computed from counters (docs/decisions/0055). */
 
-it('counts what is ready: tracks, seconds, bytes by variant, and the upload on its day', async () => {
+it('counts ready tracks: their number, seconds, bytes by variant, and the upload on its day', async () => {
   serveTranscoder(sized(5, 12.346))
   const shop = await aShop()
   await aProcessedTrack(shop.key, shop.collection_id)
@@ -31,7 +31,7 @@ it('counts what is ready: tracks, seconds, bytes by variant, and the upload on i
   await expectCounted(other)
 })
 
-it('follows a reprocess, a new file, one that fails and deletions, and nothing counts twice', async () => {
+it('follows reprocessing, a new file, a failed one and deletions, and counts nothing twice', async () => {
   let answer: (job: Parameters<typeof made>[0]) => JobEvent = sized(5, 12)
   serveTranscoder((job) => answer(job))
   const shop = await aShop()
@@ -41,7 +41,7 @@ it('follows a reprocess, a new file, one that fails and deletions, and nothing c
     const { days } = await usageOf(key)
     return days.reduce((sum: number, day: { uploads: number }) => sum + day.uploads, 0)
   }
-  const again = async (path: string, until = 'ready') => {
+  const processAgain = async (path: string, until = 'ready') => {
     const [before] = await query('select job_id from tracks where id = ?', first)
     await ok('POST', `/v1/track/${first}/${path}`, { key, body: {} })
     if (path === 'upload') await uploadAndProcess(key, first, until)
@@ -54,20 +54,20 @@ it('follows a reprocess, a new file, one that fails and deletions, and nothing c
     })
   }
   answer = sized(7, 12.5)
-  await again('reprocess')
+  await processAgain('reprocess')
   expect(await expectCounted(shop)).toMatchObject({ tracks: 2, duration: 24.5 })
   expect(await uploads()).toBe(2)
   answer = sized(1, 3)
-  await again('upload')
+  await processAgain('upload')
   expect(await expectCounted(shop)).toMatchObject({ tracks: 2, duration: 15 })
   expect(await uploads()).toBe(3)
-  // What it had plays on.
+  // The track keeps playing its old file.
   answer = () => error('no_audio', 'No audio')
-  await again('upload', 'incomplete')
+  await processAgain('upload', 'incomplete')
   expect(await expectCounted(shop)).toMatchObject({ tracks: 2 })
   expect(await uploads()).toBe(3)
 
-  // An answer that was lost has the same written once more.
+  // A lost response causes the same write again.
   await query('update tracks set files = files, duration = duration')
   await expectCounted(shop)
   await ok('DELETE', `/v1/track/${second}`, { key })
@@ -78,17 +78,17 @@ it('follows a reprocess, a new file, one that fails and deletions, and nothing c
   expect(await uploads()).toBe(3)
 })
 
-it('counts no early file, also when its track goes', async () => {
+it('does not count early files, even when the track is deleted', async () => {
   const work = await aLongTrack()
   await work.startEarly(early())
-  const nothing = { tracks: 0, duration: 0, bytes: { total: 0, original: 0 }, variants: [] }
-  expect(await expectCounted(work)).toEqual(nothing)
+  const emptyUsage = { tracks: 0, duration: 0, bytes: { total: 0, original: 0 }, variants: [] }
+  expect(await expectCounted(work)).toEqual(emptyUsage)
   await ok('DELETE', `/v1/track/${work.track_id}`, { key: work.key })
-  expect(await expectCounted(work)).toEqual(nothing)
+  expect(await expectCounted(work)).toEqual(emptyUsage)
   await work.leave()
 })
 
-it('follows an own variant from its files to their deletion, whatever it is called', async () => {
+it('follows a custom variant from its files to their deletion, whatever its name', async () => {
   serveTranscoder()
   const shop = await aShop()
   const { key, collection_id } = shop
@@ -97,11 +97,11 @@ it('follows an own variant from its files to their deletion, whatever it is call
   await aProcessedTrack(key, collection_id)
   expect((await expectCounted(shop)).variants).toContainEqual({ variant: variant.index, bytes: 5, files: 1 })
   await ok('DELETE', `/v1/variant/${variant_id}`, { key })
-  await eventually(async () => (await usageOf(key)).variants.every((one) => one.variant !== variant.index))
+  await eventually(async () => (await usageOf(key)).variants.every((entry) => entry.variant !== variant.index))
   expect((await expectCounted(shop)).tracks).toBe(1)
 })
 
-it('counts a play session on the day it was made, when the hour of its end is over, once and for no row of its own', async () => {
+it('counts a play session once, on the day of its creation, after the hour of its end, without a row per session', async () => {
   const { key, organization_id, collection_id } = await aShop()
   const other = await aShop()
   stopTime()
@@ -115,17 +115,17 @@ it('counts a play session on the day it was made, when the hour of its end is ov
   await seedSessions(1, midnight - 40 * HOUR, { organization_id, created_at: midnight - 1 })
   await seedSessions(5, midnight + 3.5 * HOUR, { organization_id: 'gone', created_at: midnight })
   expect(await sessions()).toEqual([0, 0])
-  // Two at a time, as crons may: one counts what the other has not.
+  // Two sweeps at once, as crons may run: each counts what the other has not.
   await Promise.all([runSweep(), runSweep()])
   expect(await sessions()).toEqual([1, 20])
   vi.setSystemTime(midnight + 5 * HOUR + 10 * 60_000)
   await runSweep()
   expect(await sessions()).toEqual([301, 20])
-  // The hour in which it ends is the sixth, which must be over for ten minutes.
+  // It ends in the sixth hour, which is counted ten minutes after its end.
   vi.setSystemTime(midnight + 7 * HOUR + 10 * 60_000 - 1)
   expect((await rowsOf(() => runSweep())).written).toBe(1)
   vi.setSystemTime(midnight + 7 * HOUR + 10 * 60_000)
-  // The cursor, the day, and that a sweep ran.
+  // The cursor, the day, and the time of the sweep.
   expect((await rowsOf(() => runSweep())).written).toBe(3)
   expect(await sessions()).toEqual([301, 21])
   vi.setSystemTime(midnight + 60 * HOUR)
@@ -138,7 +138,7 @@ it('counts a play session on the day it was made, when the hour of its end is ov
   expect(await query(`select 1 from usage_days where organization_id = 'gone'`)).toEqual([])
 })
 
-it('tells the days that are asked for, at most 400 of UTC, and refuses others', async () => {
+it('returns the requested days, at most 400 of UTC, and rejects invalid ones', async () => {
   const { key } = await aShop()
   stopTime()
   vi.setSystemTime(Date.UTC(2026, 10, 23, 0, 30))

@@ -3,16 +3,16 @@ import { expect } from 'vitest'
 import { ok, query } from './support.ts'
 import { made } from './transcoder.ts'
 
-/** What `GET /v1/usage` tells, and what it should. */
+/** The numbers of `GET /v1/usage`, and a scan to compare them with. */
 
 export const HOUR = 3600_000
 export const DAY = 24 * HOUR
 export const dateOf = (time: number) => new Date(time).toISOString().slice(0, 10)
 
-/** Of the organization whose key it is. */
+/** The usage of the key's organization. */
 export const usageOf = async (key: string, days = '') => (await ok('GET', `/v1/usage${days}`, { key })).usage
 
-/** The same of tracks, by a scan. */
+/** The usage of an organization's tracks, by a scan. */
 async function scan(organization_id: string) {
   const files = await query<{ variant: string; bytes: number; files: number }>(
     `select value ->> 'index' as variant, sum(value ->> 'size') as bytes, count(*) as files
@@ -47,24 +47,24 @@ export async function recount(organization_id: string) {
   )
 }
 
-/** Expects what is told to be what there is. */
+/** Expects the reported usage to equal the scanned one. */
 export async function expectCounted({ key, organization_id }: { key: string; organization_id: string }) {
   const { days: _, ...usage } = await usageOf(key)
   expect(usage).toEqual(await scan(organization_id))
   return usage
 }
 
-/** Transcodes whose files have these bytes each, and this length. */
+/** A transcode result whose files each have this size and this duration. */
 export const sized = (size: number, duration: number) => (job: Parameters<typeof made>[0]) =>
   made(job, { duration, variants: job.variants.map(({ index }) => ({ index, size, bitrate: 128, duration })) })
 
-/** Files of a track, written straight into the database: `size` is SQL over the row. */
+/** Files of a track, written directly into the database: `size` is SQL over the row. */
 export const filesSql = (
   size: string,
 ) => `(select json_group_array(json_object('index', value, 'path', value || '/' || id, 'size', ${size},
   'bitrate', 1, 'duration', 1, 'variant_id', null, 'is_early', 0)) from json_each('["aac-160","flac","original"]'))`
 
-/** Tracks without files, whose ids stand in another order than their places. */
+/** Tracks without files. Their ids sort differently from their positions. */
 export async function manyTracks(
   { organization_id, collection_id }: { organization_id: string; collection_id: string },
   count: number,

@@ -12,7 +12,7 @@ import { dateOf, DAY, expectCounted, filesSql, manyTracks, recount } from './usa
 
 /** What the usage costs, and how it stays right with many tracks and days. */
 
-it('costs one row of a track that becomes ready, or is deleted, and none of one that waits', async () => {
+it('costs one row per track that becomes ready or is deleted, and none for a waiting one', async () => {
   serveTranscoder()
   const { key, collection_id } = await aShop()
   await aProcessedTrack(key, collection_id)
@@ -36,7 +36,7 @@ it('costs one row of a track that becomes ready, or is deleted, and none of one 
   expect(counted.map((rows, at) => rows - plain[at]!)).toEqual([0, 1, 1])
 })
 
-it('follows the deletion of a large collection in the background, and of an organization', async () => {
+it('follows the background deletion of a large collection, and of an organization', async () => {
   onTestFinished(makeStorage)
   serveTranscoder()
   const shop = await aShop()
@@ -50,9 +50,9 @@ it('follows the deletion of a large collection in the background, and of an orga
   await recount(shop.organization_id)
   expect((await expectCounted(shop)).tracks).toBe(5001)
   await ok('DELETE', `/v1/collection/${collection_id}`, { key: shop.key })
-  const left = async () =>
+  const remaining = async () =>
     (await query<{ n: number }>('select count(*) as n from tracks where collection_id = ?', collection_id))[0]!.n
-  await vi.waitUntil(async () => (await left()) === 0, { timeout: 120_000, interval: 200 })
+  await vi.waitUntil(async () => (await remaining()) === 0, { timeout: 120_000, interval: 200 })
   expect(await expectCounted(shop)).toMatchObject({ tracks: 1, bytes: { original: 10 } })
 
   await ok('DELETE', `/v1/organization/${shop.organization_id}`, { key: env.ROOT_KEY })
@@ -60,7 +60,7 @@ it('follows the deletion of a large collection in the background, and of an orga
   expect(await query('select * from usage_days')).toEqual([])
 })
 
-it('makes one row of the days that are too old, and what there is stays the same', async () => {
+it('merges days that are too old into one row, and keeps the totals', async () => {
   serveTranscoder()
   const shop = await aShop()
   await aProcessedTrack(shop.key, shop.collection_id)
@@ -80,7 +80,7 @@ it('makes one row of the days that are too old, and what there is stays the same
     expect(await dates()).toEqual(['', day(399), day(0)])
     expect(await expectCounted(shop)).toEqual(before)
   }
-  // What comes later goes there too.
+  // Later changes are merged as well.
   await query('update usage_days set date = ? where date = ?', day(401), day(0))
   await runSweep()
   expect(await dates()).toEqual(['', day(399)])

@@ -7,8 +7,8 @@ beforeEach(async () => {
   key = (await anOrganization()).key
 })
 
-describe('behaviour', () => {
-  it('lists the catalogue in the order in which players try it', async () => {
+describe('behavior', () => {
+  it('lists the catalog in the order in which players try it', async () => {
     const { count, variants } = await ok('GET', '/v1/variant', { key })
     expect(count).toBe(8)
     expect(variants.map(({ index }) => index)).toEqual([
@@ -35,14 +35,14 @@ describe('behaviour', () => {
     })
   })
 
-  it('pages, with the count of all', async () => {
+  it('is paged, with the total count', async () => {
     const first = await ok('GET', '/v1/variant?limit=2&offset=1', { key })
     expect(first).toMatchObject({ count: 8, variants: [{ index: 'mp3-128' }, { index: 'opus-96' }] })
     expect(first.variants).toHaveLength(2)
     expect(await ok('GET', '/v1/variant?offset=8', { key })).toMatchObject({ count: 8, variants: [] })
   })
 
-  it('is found by the id that the list shows, in any case', async () => {
+  it('is found by its listed id, in any case', async () => {
     const { variants } = await ok('GET', '/v1/variant', { key })
     for (const variant of variants) {
       expect(await ok('GET', `/v1/variant/${variant.id.toUpperCase()}`, { key })).toMatchObject({
@@ -54,7 +54,7 @@ describe('behaviour', () => {
 })
 
 describe('errors', () => {
-  it('is 404 by its index, which is no id', async () => {
+  it('returns 404 for its index, which is not an id', async () => {
     await refused(404, 'not_found', 'GET', '/v1/variant/aac-160', { key })
   })
 })

@@ -18,7 +18,7 @@ import { signedParts } from './signature.ts'
 import { anOrganization, call, db, ok, query, refused } from './support.ts'
 import { events, made, openStream, serveTranscoder, startTranscoder } from './transcoder.ts'
 
-/** What becomes of an organization's own variants in its tracks, sessions and keys. */
+/** The effect of custom variants on tracks, sessions and keys. */
 
 let work: Awaited<ReturnType<typeof aTrackWithJob>>
 beforeEach(async () => {
@@ -39,7 +39,7 @@ const files = () => filesOf(work.track_id)
 const base = () => `media/${work.organization_id}/${work.collection_id}/${work.row.index}/${work.job_id.slice(-8)}`
 
 describe('a track', () => {
-  it('gets the variants of its organization, with their settings, and no other’s', async () => {
+  it('gets the variants of its organization with their settings, and no others', async () => {
     await define({})
     await define({ name: 'Voice', codec: 'opus', bitrate: 32, channels: 1 })
     await define({ name: 'Teaser', type: 'preview', codec: 'aac', bitrate: 96, start: 20, length: 10 })
@@ -47,8 +47,8 @@ describe('a track', () => {
     await ok('POST', '/v1/variant', { key: other.key, body: { name: 'Theirs', codec: 'flac' } })
     const { transcodes } = startTranscoder({ transcode: (job) => events(made(job)) })
     await work.run()
-    const asked = transcodes[0]!.variants.slice(7).map(({ url, ...variant }) => [variant, signedParts(url).key])
-    expect(asked).toEqual([
+    const requested = transcodes[0]!.variants.slice(7).map(({ url, ...variant }) => [variant, signedParts(url).key])
+    expect(requested).toEqual([
       [
         {
           index: 'teaser',
@@ -83,7 +83,7 @@ describe('a track', () => {
     expect(signedParts(download.url).disposition).toContain('So What.webm')
   })
 
-  it('is made with the settings that its job began with, whoever follows it and whatever changes', async () => {
+  it('is made with the settings from the start of its job, whoever follows it and whatever changes', async () => {
     const { id } = await define({})
     const gone = await define({ name: 'Gone' })
     const stream = openStream()
@@ -107,7 +107,7 @@ describe('a track', () => {
     expect(await plays(['radio'])).toEqual(['radio'])
   })
 
-  it('does not get a variant that was deleted while it was made, and its file goes', async () => {
+  it('does not get a variant that was deleted during its job, and the file is purged', async () => {
     const { id } = await define({})
     const stream = openStream()
     const { transcodes } = startTranscoder({ transcode: () => stream.response })
@@ -153,14 +153,14 @@ describe('a deleted variant', () => {
     return { variant, view }
   }
 
-  it('is left out of sessions that name it, and its files go when nobody can be playing them', async () => {
+  it('disappears from sessions that name it, and its files are purged when no URL to them is valid', async () => {
     const { variant, view } = await aRadioTrack()
     const before = await storedFiles('media/')
     await ok('DELETE', `/v1/variant/${variant.id}`, { key: work.key })
     await eventually(async () => (await view()).length === 1)
     expect(await view()).toEqual(['mp3-128'])
     expect(await storedFiles('media/')).toEqual(before)
-    // URLs live for an hour.
+    // URLs are valid for an hour.
     laterBy(1)
     await runSweep()
     expect(await storedFiles('media/')).toEqual(before)
@@ -170,21 +170,21 @@ describe('a deleted variant', () => {
     expect(await storedFiles('media/')).toEqual(before.filter((path) => path !== `${base()}/radio.mp3`))
   })
 
-  it('takes none of the files of a new one with the same index', async () => {
+  it('does not purge the files of a new one with the same index', async () => {
     const { variant } = await aRadioTrack()
     await ok('DELETE', `/v1/variant/${variant.id}`, { key: work.key })
     await define({ codec: 'opus', bitrate: 64 })
     await ok('POST', `/v1/track/${work.track_id}/reprocess`, { key: work.key })
     await eventually(async () => (await work.read()).status === 'ready')
     const purges = await query<{ id: string }>(`select id from jobs where payload ->> '$.variant.id' = ?`, variant.id)
-    // Its purge comes again, later than all that.
+    // Its purge runs again, later than all other changes.
     await query(`update jobs set state = 'open', lease_until = 0 where id = ?`, purges[0]!.id)
     await deliver('task', { job_id: purges[0]!.id })
     expect((await jobRow(purges[0]!.id)).state).toBe('done')
     expect((await files()).find(({ index }) => index === 'radio')?.path).toMatch(/radio\.webm$/)
   })
 
-  it('goes from many tracks, a thousand at a time, and takes no other file', async () => {
+  it('is removed from many tracks, a thousand at a time, without other files', async () => {
     const { id } = await define({})
     await seed('tracks', 1, 1450, work)
     const file = (index: string, variant_id: string) => `json_object('index', '${index}',
@@ -202,16 +202,16 @@ describe('a deleted variant', () => {
     expect(
       await query(`${with_files} and files like '[{"index":"mp3-128",%' and json_array_length(files) = 1`),
     ).toHaveLength(many)
-    const [kept] = await query<{ paths: number }>(
+    const [purge] = await query<{ paths: number }>(
       `select sum(json_array_length(payload ->> '$.paths')) as paths from jobs where payload ->> 'kind' = 'purge'`,
     )
-    expect(kept?.paths).toBe(many)
+    expect(purge?.paths).toBe(many)
     laterBy(3)
     await runSweep()
     await eventually(async () => (await storedFiles('media/many/')).length === 0)
   })
 
-  it('goes from tracks that move while it does', async () => {
+  it('is removed from tracks that move during its deletion', async () => {
     const { variant } = await aRadioTrack()
     const body = { title: 'Another' }
     const { collection_id } = await ok('POST', '/v1/collection', { key: work.key, body })
@@ -226,7 +226,7 @@ describe('a deleted variant', () => {
     expect((await files()).map(({ index }) => index)).not.toContain('radio')
   })
 
-  it('goes with its organization', async () => {
+  it('is deleted with its organization', async () => {
     await define({})
     await ok('DELETE', `/v1/organization/${work.organization_id}`, { key: env.ROOT_KEY })
     await eventually(async () => (await db.select().from(variants)).length === 0)
@@ -234,14 +234,14 @@ describe('a deleted variant', () => {
 })
 
 describe('a play session', () => {
-  it('plays own variants by name only: what is played without a word does not change', async () => {
+  it('plays custom variants only by name: the default does not change', async () => {
     await define({})
     const unnamed = ['aac-160', 'mp3-128', 'opus-96', 'lossless']
     expect((await session()).play_session.variants).toEqual(unnamed)
     expect((await session({ variants: ['radio', 'opus-96'] })).play_session.variants).toEqual(['radio', 'opus-96'])
   })
 
-  it('is 400 for a name that the organization does not know, and names those that it does', async () => {
+  it('returns 400 for an unknown variant, and lists the known ones', async () => {
     await define({})
     const other = await anOrganization()
     await ok('POST', '/v1/variant', { key: other.key, body: { name: 'Theirs', codec: 'flac' } })
@@ -254,23 +254,23 @@ describe('a play session', () => {
 describe('a player key', () => {
   const mint = (variants: string[]) => ({ title: 'Web', type: 'player', variants })
 
-  it('is bound to own variants too, and to no unknown ones', async () => {
+  it('can be bound to custom variants, and not to unknown ones', async () => {
     const { id } = await define({})
     const { key } = work
     await refused(400, 'unknown_variant', 'POST', '/v1/api_key', { key, body: mint(['radio', 'theirs']) })
     const { secret } = await ok('POST', '/v1/api_key', { key, body: mint(['radio']) })
-    const asked = { track_id: work.track_id }
+    const request = { track_id: work.track_id }
     const play = async (body: object) => (await call('POST', '/v1/play_session/track', { key: secret, body })).body
-    expect((await play(asked)).play_session.variants).toEqual(['radio'])
-    expect((await play({ ...asked, variants: ['aac-160'] })).code).toBe('insufficient_scope')
-    // Deleted later: the key stays, and plays nothing by that name.
+    expect((await play(request)).play_session.variants).toEqual(['radio'])
+    expect((await play({ ...request, variants: ['aac-160'] })).code).toBe('insufficient_scope')
+    // After the deletion the key remains, and plays nothing by that name.
     await ok('DELETE', `/v1/variant/${id}`, { key })
-    expect((await play({ ...asked, variants: ['radio'] })).code).toBe('unknown_variant')
-    expect((await play(asked)).play_session.variants).toEqual(['radio'])
+    expect((await play({ ...request, variants: ['radio'] })).code).toBe('unknown_variant')
+    expect((await play(request)).play_session.variants).toEqual(['radio'])
   })
 })
 
-it('keeps the files that a track has when settings change, until it is processed again', async () => {
+it("a change of settings keeps a track's files until it is processed again", async () => {
   const { id } = await define({})
   serveTranscoder()
   await work.run()

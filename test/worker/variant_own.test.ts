@@ -3,7 +3,7 @@ import { beforeEach, describe, expect, it } from 'vitest'
 import { MAX_VARIANTS } from '../../src/contract/facts.ts'
 import { anOrganization, call, ok, refused, wrongFields } from './support.ts'
 
-/** Variants that an organization defines on top of the catalogue. What becomes of them in tracks is told by variant_files.test.ts. */
+/** Variants that an organization defines in addition to the catalog. variant_files.test.ts covers their effect on tracks. */
 
 let key: string
 beforeEach(async () => {
@@ -15,8 +15,8 @@ const indexes = async (query = '') => {
   return [count, variants.map(({ index }) => index)] as [number, string[]]
 }
 
-describe('behaviour', () => {
-  it('shows what was defined, in the shape of the catalogue', async () => {
+describe('behavior', () => {
+  it('is returned in the shape of the catalog', async () => {
     const variant = await create({ name: 'MP3 320', codec: 'mp3', bitrate: 320, index: 'mp3-320' })
     expect(variant).toEqual({
       id: expect.stringMatching(/^000[0-9a-f]{5}-/),
@@ -43,7 +43,7 @@ describe('behaviour', () => {
       { codec: 'opus', bitrate: 64, type: 'preview', start: 12.5, length: 600 },
       { type: 'preview', start: 12.5, length: 600 },
     ],
-  ])('takes %s', async (_, body, expected) => {
+  ])('accepts %s', async (_, body, expected) => {
     expect(await create({ name: 'Mine', ...body })).toMatchObject(expected)
   })
 
@@ -52,22 +52,22 @@ describe('behaviour', () => {
     ['  Ænima — Größe!', 'nima-gro-e'],
     ['x'.repeat(100), 'x'.repeat(40)],
     [`${'x'.repeat(39)} y`, 'x'.repeat(39)],
-  ])('makes the index of %s out of it', async (name, index) => {
+  ])('derives the index from the name %s', async (name, index) => {
     expect((await create({ name, codec: 'flac' })).index).toBe(index)
   })
 
-  it('stands in the list before the catalogue, newest first, and pages go across both', async () => {
+  it('is listed before the catalog, newest first, and pages span both', async () => {
     for (const index of ['one', 'two', 'three']) await create({ name: 'Mine', index, codec: 'flac' })
-    const own = ['three', 'two', 'one']
+    const custom = ['three', 'two', 'one']
     const [count, all] = await indexes()
-    expect([count, all.slice(0, 4)]).toEqual([11, [...own, 'aac-160']])
+    expect([count, all.slice(0, 4)]).toEqual([11, [...custom, 'aac-160']])
     const pages = [await indexes('?limit=4'), await indexes('?limit=4&offset=4'), await indexes('?limit=4&offset=8')]
     expect(pages.map(([total]) => total)).toEqual([11, 11, 11])
     expect(pages.flatMap(([, page]) => page)).toEqual(all)
     expect(await indexes('?offset=11')).toEqual([11, []])
   })
 
-  it('is the organization’s alone, and another one may have the same index', async () => {
+  it('belongs to its organization, and another one may use the same index', async () => {
     const { id } = await create({ name: 'Mine', codec: 'flac' })
     const other = await anOrganization()
     expect((await ok('GET', '/v1/variant', { key: other.key })).count).toBe(8)
@@ -75,7 +75,7 @@ describe('behaviour', () => {
     await ok('POST', '/v1/variant', { key: other.key, body: { name: 'Mine', codec: 'flac' } })
   })
 
-  it('is read by player keys too', async () => {
+  it('can be read with player keys', async () => {
     const { id } = await create({ name: 'Mine', codec: 'flac' })
     const { secret } = await ok('POST', '/v1/api_key', { key, body: { title: 'Web', type: 'player' } })
     expect((await ok('GET', '/v1/variant', { key: secret })).variants[0]!.id).toBe(id)
@@ -83,7 +83,7 @@ describe('behaviour', () => {
     await refused(403, 'insufficient_scope', 'DELETE', `/v1/variant/${id}`, { key: secret })
   })
 
-  it('keeps what an update leaves out', async () => {
+  it('keeps fields that an update omits', async () => {
     const { id } = await create({ name: 'Voice', codec: 'opus', bitrate: 48, channels: 1, type: 'preview', start: 5 })
     const update = async (body: object) => (await ok('PUT', `/v1/variant/${id}`, { key, body })).variant
     const before = await update({})
@@ -97,7 +97,7 @@ describe('behaviour', () => {
     })
   })
 
-  it('changes its codec, and its bitrate with it where the new codec has another', async () => {
+  it('can change its codec, and must change its bitrate where the new codec does not support it', async () => {
     const { id } = await create({ name: 'Mine', codec: 'opus', bitrate: 64 })
     const update = (body: object) => call('PUT', `/v1/variant/${id}`, { key, body })
     expect((await update({ codec: 'mp3' })).body.variant).toMatchObject({ format: 'mp3', bitrate: 64 })
@@ -106,7 +106,7 @@ describe('behaviour', () => {
     expect((await update({ codec: 'aac', bitrate: 96 })).body.variant).toMatchObject({ format: 'm4a', bitrate: 96 })
   })
 
-  it('is gone when it is deleted, and its index is free again', async () => {
+  it('frees its index when it is deleted', async () => {
     const { id } = await create({ name: 'Mine', codec: 'flac' })
     const { variant_id, deleted_variant } = await ok('DELETE', `/v1/variant/${id}`, { key })
     expect([variant_id, deleted_variant.index]).toEqual([id, 'mine'])
@@ -145,12 +145,12 @@ describe('errors', () => {
     ['index', { index: 'x'.repeat(41) }],
     ['index', { name: '青い' }],
     ['name', { name: '' }],
-  ])('is 400 and names %s for %j', async (field, wrong) => {
+  ])('returns 400 and names %s for %j', async (field, wrong) => {
     const body = { ...mp3, ...wrong }
     expect(wrongFields(await refused(400, 'invalid_request', 'POST', '/v1/variant', { key, body }))).toEqual([field])
   })
 
-  it('keeps index and type for ever, because sessions and keys go by them', async () => {
+  it('rejects changes of index and type, because sessions and keys refer to them', async () => {
     const { id } = await create(mp3)
     for (const body of [{ index: 'other' }, { type: 'preview' }]) {
       await refused(400, 'unknown_field', 'PUT', `/v1/variant/${id}`, { key, body })
@@ -158,18 +158,18 @@ describe('errors', () => {
     await refused(400, 'invalid_request', 'PUT', `/v1/variant/${id}`, { key, body: { start: 5 } })
   })
 
-  it.each(['aac-160', 'original', 'early', 'mine'])('is 409 when the index %s is taken', async (index) => {
+  it.each(['aac-160', 'original', 'early', 'mine'])('returns 409 when the index %s is taken', async (index) => {
     await create(mp3)
     await refused(409, 'variant_exists', 'POST', '/v1/variant', { key, body: { ...mp3, name: 'Other', index } })
     await refused(409, 'variant_exists', 'POST', '/v1/variant', { key, body: { ...mp3, name: index } })
   })
 
-  it('gives an index to one of those who ask at once', async () => {
+  it('gives an index to one of several simultaneous requests', async () => {
     const answers = await Promise.all([1, 2, 3].map(() => call('POST', '/v1/variant', { key, body: mp3 })))
     expect(answers.map(({ status }) => status).toSorted((a, b) => a - b)).toEqual([200, 409, 409])
   })
 
-  it('lets an organization have 20, also when it asks for more at once', async () => {
+  it('allows 20 per organization, even for simultaneous requests', async () => {
     const bodies = Array.from({ length: MAX_VARIANTS + 4 }, (_, at) => ({ ...mp3, name: `Mine ${at}` }))
     const answers = await Promise.all(bodies.map((body) => call('POST', '/v1/variant', { key, body })))
     expect(answers.filter(({ status }) => status === 200)).toHaveLength(20)
@@ -181,7 +181,7 @@ describe('errors', () => {
     await create({ ...mp3, name: 'One more' })
   })
 
-  it('is 409 for the default ones, which stay as they are', async () => {
+  it('returns 409 for changes of default variants', async () => {
     const { variants } = await ok('GET', '/v1/variant', { key })
     for (const { id } of variants) {
       await refused(409, 'default_variant', 'PUT', `/v1/variant/${id}`, { key, body: { name: 'Mine' } })

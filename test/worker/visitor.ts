@@ -4,13 +4,13 @@ import { env } from 'cloudflare:workers'
 import worker from '../../src/index.ts'
 import { ok, query } from './support.ts'
 
-/** Who opens the address of a share. */
+/** Visitors of a share's URL. */
 
-/** A share of a collection, if `body` says nothing else. */
+/** A share of the collection, unless `body` names something else. */
 export const aShare = async (key: string, collection_id: string, body: object = {}) =>
   (await ok('POST', '/v1/share', { key, body: { scope: 'collection', id: collection_id, ...body } })).share
 
-/** Passwords of one round, so that no test waits for a hundred times 100,000. */
+/** Reduces password hashes to one round, so that no test waits for 100 × 100,000 rounds. */
 export async function cheapPasswords(): Promise<void> {
   const [share] = await query<{ password_hash: string }>('select password_hash from shares')
   await query('update shares set password_hash = ?', share!.password_hash.replace(/^\d+/, '1'))
@@ -27,13 +27,13 @@ export async function open(path: string, password?: string, bindings: Env = env,
   return { status: response.status, headers: response.headers, text: await response.text() }
 }
 
-/** The key that a page plays with. */
+/** The API key that a page plays with. */
 export const keyIn = ({ text }: Shown) => /api-key="([^"]+)"/.exec(text)?.[1] ?? ''
 
-/** What nobody may read who has not given the password. */
+/** Text that a visitor without the password must not see. */
 export const SECRETS = /So &quot;What|Kind of Blue|Miles Davis|og:|oembed|<tonearm-player|api-key/
 
-/** The platform's limiter, without its minutes. */
+/** The platform's rate limiter, without its time window. */
 export function limiter(most: number): RateLimit {
   const counts = new Map<string, number>()
   return {

@@ -20,12 +20,12 @@ import { emptyStorage } from './storage.ts'
 import { call, query } from './support.ts'
 import { cut, error, events, made, openStream, startTranscoder } from './transcoder.ts'
 
-/** A flow of a file's life with faults on the way, and the time that passes after it. */
+/** A flow through a file's life with injected faults, and the time that passes afterwards. */
 
 export interface World extends Shop {
   bindings: Env
   messages: { queue: string; body: unknown }[]
-  /** Says what a flow's transcodes come to; the one of `hold` goes on until it is ended. */
+  /** Decides the outcome of a transcode; `hold` keeps the job running until it is canceled. */
   answer: (job: TranscodeJob) => JobEvent | 'hold'
   transcodes: TranscodeJob[]
   held: Map<string, ReturnType<typeof openStream>>
@@ -33,14 +33,14 @@ export interface World extends Shop {
 }
 
 export interface Flow {
-  /** What is there before; nothing fails yet. */
+  /** Sets up the flow; nothing fails yet. */
   given: (world: World) => Promise<unknown>
   does: (world: World) => Promise<unknown>
-  /** What must be true in the end. */
+  /** Checks the final state. */
   gives: (world: World) => Promise<unknown>
 }
 
-/** What a client does with an answer of 5xx: it asks again. */
+/** Repeats a request until the status is below 500, as a client does. */
 export async function persist(world: World, method: string, path: string, body?: object, key: string = world.key) {
   for (let attempt = 1; ; attempt++) {
     const answer = await call(method, path, { key, body, bindings: world.bindings })
@@ -49,7 +49,7 @@ export async function persist(world: World, method: string, path: string, body?:
   }
 }
 
-/** A transcoder that keeps how a job ended, for whoever asks again, and ends one when it is told to. */
+/** A transcoder that remembers how a job ended, answers repeated requests with it, and cancels jobs on request. */
 function aTranscoder(world: World): void {
   const ends = new Map<string, JobEvent>()
   const { cancelled } = startTranscoder({
@@ -61,7 +61,7 @@ function aTranscoder(world: World): void {
       const isThere = (await env.MEDIA.head(source_path)) !== null
       const end = isThere ? world.answer(job) : error('source_unavailable', 'It is not there', true)
       if (end === 'hold') world.held.set(job_id, openStream())
-      // What one that is ended has sent by then.
+      // The files that a canceled job has written by then.
       const sent = end === 'hold' ? variants.slice(0, 2) : end.type === 'result' && !ends.has(job_id) ? variants : []
       for (const { url } of sent) await env.MEDIA.put(signedParts(url).key, 'audio')
       if (end === 'hold') return world.held.get(job_id)!.response
@@ -85,13 +85,13 @@ function aTranscoder(world: World): void {
   })
 }
 
-/** Nothing moves any more: no job is followed, but for those that go on until they are ended. */
+/** Resolves when no job is followed, except those that run until they are canceled. */
 const nothingRuns = ({ held }: World) =>
   eventually(() =>
     runInDurableObject(follower(), ({ activeJobs }) => [...activeJobs.keys()].every((job_id) => held.has(job_id))),
   )
 
-/** Lets time pass, three minutes at once, until nothing is left to do for the next half hour. */
+/** Advances time in steps of three minutes until no work is due within the next half hour. */
 export async function settle(world: World, isOver = () => false): Promise<void> {
   const { bindings, messages, track_id } = world
   for (let round = 0; round < 12; round++) {
@@ -109,13 +109,13 @@ export async function settle(world: World, isOver = () => false): Promise<void> 
     )
     if (open.length === 0 && messages.length === 0) return
     laterBy(0.05)
-    // One that fails is made up for by the next.
+    // The next sweep makes up for one that fails.
     await runSweep(bindings).catch(() => undefined)
   }
   throw new Error(`not settled: ${JSON.stringify(await query(`select * from jobs where state = 'open'`))}`)
 }
 
-/** Objects and rows when all purges are over. */
+/** The objects and rows that remain after all purges. */
 async function remains(world: World) {
   const open = () => query(`select * from jobs where state = 'open'`)
   for (let round = 0; round < 3 && (await open()).length > 0; round++) {
@@ -137,7 +137,7 @@ async function remains(world: World) {
   }
 }
 
-/** What was told twice of a track since an event, and what became of one that was not told. */
+/** Track events recorded twice since an event, and final statuses without an event. */
 const mistold = (last: number) =>
   query(
     `select subject, type from events where seq > ?
@@ -147,7 +147,7 @@ const mistold = (last: number) =>
     last,
   )
 
-/** Goes through a flow from an empty storage, and looks at what is left of it. */
+/** Runs a flow on empty storage and checks what it leaves. */
 export async function walk(flow: Flow, fails: (place: string) => Moment) {
   await emptyStorage()
   const messages: World['messages'] = []
@@ -166,21 +166,21 @@ export async function walk(flow: Flow, fails: (place: string) => Moment) {
   followWith(held)
   try {
     await flow.given(world)
-    const [told] = await query<{ last: number }>('select max(seq) as last from events')
+    const [lastEvent] = await query<{ last: number }>('select max(seq) as last from events')
     world.transcodes.splice(0)
     world.bindings = failing(held, fails)
     followWith(world.bindings)
     await flow.does(world)
     await settle(world)
     await flow.gives(world)
-    expect(await mistold(told!.last)).toEqual([])
+    expect(await mistold(lastEvent!.last)).toEqual([])
     expect(await remains(world)).toEqual({ open: [], orphans: [], missing: [] })
     expect(new Set(world.transcodes.map(({ job_id }) => job_id)).size).toBeLessThan(2)
     expect(world.transcodes.length).toBeLessThan(3)
   } finally {
     vi.useRealTimers()
-    await runInDurableObject(follower(), async (one, { storage }) => {
-      for (const { leave } of one.activeJobs.values()) leave.abort()
+    await runInDurableObject(follower(), async (container, { storage }) => {
+      for (const { leave } of container.activeJobs.values()) leave.abort()
       await storage.deleteAlarm()
       await storage.deleteAll()
     })

@@ -22,7 +22,7 @@ const path = '/v1/webhook_endpoint'
 beforeEach(allowReceivers)
 
 describe('an endpoint', () => {
-  it('is created, read, changed and deleted; its secret is shown once and stored sealed', async () => {
+  it('is created, read, changed and deleted; its secret is shown once and stored encrypted', async () => {
     const { key, id: organization_id } = await anOrganization()
     const created = await post(key, path, { url: 'HTTPS://Hooks.Shop.com' })
     const { webhook_endpoint_id: id, webhook_endpoint, secret } = created
@@ -52,7 +52,7 @@ describe('an endpoint', () => {
     await refused(404, 'not_found', 'GET', `${path}/${id}`, { key })
   })
 
-  it('is refused where its URL is, its events are none, or there are twenty', async () => {
+  it('rejects bad URLs, invalid event lists and a 21st endpoint', async () => {
     const { key } = await anOrganization()
     const bad = [
       { url: 'https://10.0.0.1/' },
@@ -78,7 +78,7 @@ describe('an endpoint', () => {
     await anEndpoint(key, { url: NOWHERE })
   })
 
-  it('that is made, changed, rotated and deleted is an event for the others, without its URL or secret', async () => {
+  it('records its creation, changes, rotation and deletion as events for others, without its URL or secret', async () => {
     const { api, key, actor, during } = await shopWithEvents()
     const other = await anEndpoint(key, { url: NOWHERE, events: ['webhook_endpoint.*'] })
     const url = 'https://hooks.shop.com/blue'
@@ -120,7 +120,7 @@ describe('an endpoint', () => {
     for (const part of ['lue', 'http', ...secrets]) expect(JSON.stringify(list)).not.toContain(part)
   })
 
-  it('gets a test that nobody else hears of', async () => {
+  it('gets a test event that no other endpoint receives', async () => {
     const { key, id, receiver, organization_id } = await aListener('ok', { events: ['track.*'] })
     const other = await anEndpoint(key, { url: NOWHERE })
     const { webhook_delivery_id, webhook_delivery } = await post(key, `${path}/${id}/test`)
@@ -141,7 +141,7 @@ describe('an endpoint', () => {
 })
 
 describe('deliveries', () => {
-  it('are listed by page, endpoint and state, and by the hour', async () => {
+  it('are listed by page, endpoint and state, and counted by the hour', async () => {
     const { organization_id, key, id, receiver } = await aListener('ok', { events: ['track.*'] })
     const other = await anEndpoint(key, { url: receiver.url })
     await insertEvents(organization_id, ...Array.from({ length: 5 }, (_, at) => [`track:${at}`] as [string]))
@@ -153,7 +153,7 @@ describe('deliveries', () => {
           key,
           `/v1/webhook_delivery?limit=3${search}${before && `&before=${before}`}`,
         )
-        ids.push(page.webhook_deliveries.map((one) => one.id))
+        ids.push(page.webhook_deliveries.map((delivery) => delivery.id))
         before = page.before
       } while (before !== null)
       return ids
@@ -162,16 +162,16 @@ describe('deliveries', () => {
     expect(all.map((page) => page.length)).toEqual([3, 3, 3, 1])
     expect(new Set(all.flat()).size).toBe(10)
     expect(all.flat()).toEqual(all.flat().toSorted().toReversed())
-    const mine = await pages(`&endpoint_id=${id}`)
-    expect(mine.map((page) => page.length)).toEqual([3, 2])
-    expect((await pages(`&endpoint_id=${id}&state=pending`)).flat()).toEqual(mine.flat())
+    const ownPages = await pages(`&endpoint_id=${id}`)
+    expect(ownPages.map((page) => page.length)).toEqual([3, 2])
+    expect((await pages(`&endpoint_id=${id}&state=pending`)).flat()).toEqual(ownPages.flat())
     await query(
       `update webhook_deliveries set state = 'failed', due_at = null where endpoint_id = ? and seq % 2 = 0`,
       id,
     )
     const failed = await pages('&state=failed')
     expect(failed.flat().length).toBeGreaterThan(1)
-    expect(mine.flat()).toEqual(expect.arrayContaining(failed.flat()))
+    expect(ownPages.flat()).toEqual(expect.arrayContaining(failed.flat()))
     const { webhook_endpoints } = await get(key, `${path}?include=day`)
     expect(webhook_endpoints.map((endpoint) => endpoint.id)).toEqual([other.id, id])
     const { day = [] } = webhook_endpoints[1]!
@@ -185,7 +185,7 @@ describe('deliveries', () => {
     ])
   })
 
-  it('are looked through in a window that endpoints share, and from its end on', async () => {
+  it('are scanned in a window that endpoints share, and the next page continues after it', async () => {
     const { organization_id, key, id } = await aListener('ok', { events: ['webhook.test'] })
     const other = await anEndpoint(key, { url: NOWHERE, events: ['webhook.test'] })
     await seedEvents(1, 6000, { organization_id })
@@ -205,7 +205,7 @@ describe('deliveries', () => {
     expect(pages).toEqual([[], [], [1]])
   })
 
-  it('are told of after a change by a key that knows of an endpoint', async () => {
+  it('wake the consumer after a change, if the organization has an endpoint', async () => {
     const { key } = await anOrganization()
     const messages: unknown[] = []
     const queue = { send: async (body: unknown) => void messages.push(body) } as unknown as Queue
@@ -231,12 +231,12 @@ describe('deliveries', () => {
     for (const subject of ['track:1', 'track:2', 'track:3']) {
       const written = await rowsOf(() => insertEvents(organization_id, [subject]))
       const sent = await rowsOf(() => send())
-      // As docs/decisions/0057 tells: of the event itself are one row written and four read.
+      // Without the event itself: one row written and four read (docs/decisions/0057).
       costs.push({ written: written.written - 1 + sent.written, read: sent.read })
     }
     expect((await deliveries(id)).map(({ state }) => state)).toEqual(Array.from({ length: 4 }, () => 'delivered'))
     expect(costs.map(({ written }) => written)).toEqual([5, 5, 5])
-    // On busy cores an answer may take a second, after which the consumer looks for others: eight rows more.
+    // On busy cores a response may take a second, after which the consumer polls again: eight rows more.
     expect(Math.min(...costs.map(({ read }) => read))).toBe(33)
   })
 })

@@ -23,14 +23,14 @@ import {
 } from './webhooks.ts'
 
 const HOUR = 3600_000
-/** A receiver that lets one wait is not waited for: the others have all the time that busy cores take. */
-const hasty: Env = { ...env, WEBHOOK_TIMEOUT: '0.3' }
+/** A short timeout for receivers that hang; the others get all the time that busy cores need. */
+const shortTimeout: Env = { ...env, WEBHOOK_TIMEOUT: '0.3' }
 
 beforeEach(allowReceivers)
 afterEach(() => void vi.useRealTimers())
 
 const verifiers = (secret: string) => [new Standard(secret), new Svix(secret)]
-/** What the two libraries say of a request; empty: both take it. */
+/** The errors of both libraries for a request; empty if both accept it. */
 const faultsOf = ({ body, headers }: Pick<Received, 'body' | 'headers'>, secret: string) =>
   verifiers(secret).flatMap((verifier) => {
     try {
@@ -42,7 +42,7 @@ const faultsOf = ({ body, headers }: Pick<Received, 'body' | 'headers'>, secret:
   })
 
 describe('a delivery', () => {
-  it('is signed as Standard Webhooks say, and taken by both libraries, which refuse what was changed', async () => {
+  it('is signed by the Standard Webhooks scheme: both libraries accept it, and reject changes', async () => {
     const { organization_id, receiver, secret, key, id } = await aListener('ok')
     await insertEvents(organization_id, ['track:1', 'track.ready'])
     await send()
@@ -69,12 +69,12 @@ describe('a delivery', () => {
       'webhook-id': event!.id,
     })
 
-    const changed = (headers: Record<string, string>, body = request!.body) =>
+    const faultsOfChange = (headers: Record<string, string>, body = request!.body) =>
       faultsOf({ body, headers: { ...request!.headers, ...headers } }, secret).length
-    expect(changed({}, request!.body.replace('track.ready', 'track.reads'))).toBe(2)
-    expect(changed({}, `${request!.body} `)).toBe(2)
-    expect(changed({ 'webhook-id': crypto.randomUUID() })).toBe(2)
-    expect(changed({ 'webhook-timestamp': String(Number(request!.headers['webhook-timestamp']) + 1) })).toBe(2)
+    expect(faultsOfChange({}, request!.body.replace('track.ready', 'track.reads'))).toBe(2)
+    expect(faultsOfChange({}, `${request!.body} `)).toBe(2)
+    expect(faultsOfChange({ 'webhook-id': crypto.randomUUID() })).toBe(2)
+    expect(faultsOfChange({ 'webhook-timestamp': String(Number(request!.headers['webhook-timestamp']) + 1) })).toBe(2)
     expect(faultsOf(request!, `whsec_${btoa('x'.repeat(32))}`)).toHaveLength(2)
     vi.setSystemTime(Date.now() + 301_000)
     expect(faultsOf(request!, secret)).toHaveLength(2)
@@ -87,7 +87,7 @@ describe('a delivery', () => {
     expect(request!.headers).toMatchObject(attempt!.headers)
   })
 
-  it('is signed with both secrets for a while after a rotation', async () => {
+  it('is signed with both secrets during the grace period of a rotation', async () => {
     const { organization_id, receiver, key, id, secret: old } = await aListener('ok')
     const { secret } = await post(key, `/v1/webhook_endpoint/${id}/rotate`, { grace_seconds: 3600 })
     await insertEvents(organization_id, ['track:1'])
@@ -102,7 +102,7 @@ describe('a delivery', () => {
     expect([faultsOf(after!, secret), faultsOf(after!, old).length]).toEqual([[], 2])
   })
 
-  it('is signed with the new secret alone when a changed SIGNING_SECRET has made the old one unreadable', async () => {
+  it('is signed with the new secret alone when a changed SIGNING_SECRET makes the old one unreadable', async () => {
     const { organization_id, receiver, key, id } = await aListener('ok')
     const bindings = { ...env, SIGNING_SECRET: 'another' }
     const { secret } = await ok('POST', `/v1/webhook_endpoint/${id}/rotate`, { key, body: {}, bindings })
@@ -123,43 +123,46 @@ describe('a delivery', () => {
     ['close', { status: null, error: 'unreachable', answer: null }],
     ['huge_failing', { status: 500, error: 'status', answer: 'x'.repeat(1024) }],
     ['busy', { status: 429, error: 'status', answer: '' }],
-  ])('to a receiver that %s is tried ten times in 75 hours, and then given up', async (behaviour, attempt) => {
-    const { organization_id, receiver, id } = await aListener(behaviour)
-    await insertEvents(organization_id, ['track:1'])
-    await allAttempts(id, behaviour === 'hang' ? hasty : env)
-    const [delivery] = await deliveries(id)
-    expect(delivery).toMatchObject({ state: 'failed', attempt: 10, due_at: null })
-    const attempts = JSON.parse(delivery!.attempts) as { at: number }[]
-    expect(attempts).toHaveLength(10)
-    for (const [at, one] of attempts.entries()) {
-      expect(one).toMatchObject(attempt)
-      const pause = at === 0 ? 0 : one.at - attempts[at - 1]!.at
-      const planned = SCHEDULE[at]!
-      // Who is busy has asked for two hours.
-      const least = behaviour === 'busy' && at > 0 ? Math.max(planned * 0.9, 2 * HOUR) : planned * 0.9
-      expect(pause).toBeGreaterThanOrEqual(least - 1)
-      expect(pause).toBeLessThanOrEqual(Math.max(planned * 1.1, least) + 1)
-    }
-    const hours = (attempts.at(-1)!.at - attempts[0]!.at) / HOUR
-    expect(hours).toBeGreaterThan(68)
-    expect(hours).toBeLessThan(90)
-    const received = await receiver.received()
-    expect(received).toHaveLength(10)
-    // Nothing followed the redirect.
-    expect(new Set(received.map(({ path }) => path.split('/')[2]))).toEqual(new Set([behaviour]))
-    expect(new Set(received.map(({ headers }) => headers['webhook-id'])).size).toBe(1)
-    expect(new Set(received.map(({ headers }) => headers['webhook-timestamp'])).size).toBe(10)
-    expect(new Set(received.map(({ body }) => body)).size).toBe(1)
-    expect(await endpointRow(id)).toMatchObject({ state: 'active', failures: 10 })
-  })
+  ])(
+    'to a receiver that behaves like %s is attempted ten times in 75 hours, and then fails',
+    async (behavior, attempt) => {
+      const { organization_id, receiver, id } = await aListener(behavior)
+      await insertEvents(organization_id, ['track:1'])
+      await allAttempts(id, behavior === 'hang' ? shortTimeout : env)
+      const [delivery] = await deliveries(id)
+      expect(delivery).toMatchObject({ state: 'failed', attempt: 10, due_at: null })
+      const attempts = JSON.parse(delivery!.attempts) as { at: number }[]
+      expect(attempts).toHaveLength(10)
+      for (const [at, entry] of attempts.entries()) {
+        expect(entry).toMatchObject(attempt)
+        const pause = at === 0 ? 0 : entry.at - attempts[at - 1]!.at
+        const planned = SCHEDULE[at]!
+        // A busy receiver asks for two hours.
+        const least = behavior === 'busy' && at > 0 ? Math.max(planned * 0.9, 2 * HOUR) : planned * 0.9
+        expect(pause).toBeGreaterThanOrEqual(least - 1)
+        expect(pause).toBeLessThanOrEqual(Math.max(planned * 1.1, least) + 1)
+      }
+      const hours = (attempts.at(-1)!.at - attempts[0]!.at) / HOUR
+      expect(hours).toBeGreaterThan(68)
+      expect(hours).toBeLessThan(90)
+      const received = await receiver.received()
+      expect(received).toHaveLength(10)
+      // The redirect was not followed.
+      expect(new Set(received.map(({ path }) => path.split('/')[2]))).toEqual(new Set([behavior]))
+      expect(new Set(received.map(({ headers }) => headers['webhook-id'])).size).toBe(1)
+      expect(new Set(received.map(({ headers }) => headers['webhook-timestamp'])).size).toBe(10)
+      expect(new Set(received.map(({ body }) => body)).size).toBe(1)
+      expect(await endpointRow(id)).toMatchObject({ state: 'active', failures: 10 })
+    },
+  )
 
   it.each([
     ['drip', /^\.{1,3}$/],
     ['huge', /^x{1024}$/],
     ['close_early', /^(half)?$/],
     ['empty', /^$/],
-  ])('has arrived at a receiver whose answer is %s: its status counts', async (behaviour, answer) => {
-    const { organization_id, receiver, id } = await aListener(behaviour)
+  ])('succeeds by status when the response body is %s', async (behavior, answer) => {
+    const { organization_id, receiver, id } = await aListener(behavior)
     await insertEvents(organization_id, ['track:1'])
     await send()
     const [delivery] = await deliveries(id)
@@ -173,8 +176,8 @@ describe('a delivery', () => {
   it.each([
     ['busy', 7200],
     ['busy_for_long', 86_400],
-  ])('comes again when a receiver that is %s asks for it, a day later at most', async (behaviour, seconds) => {
-    const { organization_id, id } = await aListener(behaviour)
+  ])('is retried when a receiver like %s asks for it, at most a day later', async (behavior, seconds) => {
+    const { organization_id, id } = await aListener(behavior)
     await insertEvents(organization_id, ['track:1'])
     await send()
     const [{ due_at, attempts } = { due_at: 0, attempts: '[]' }] = await deliveries(id)
@@ -182,7 +185,7 @@ describe('a delivery', () => {
     expect(due_at! - at).toBe(seconds * 1000)
   })
 
-  it('that is answered 410 is the last one', async () => {
+  it('that gets a 410 is the last one for its endpoint', async () => {
     const { organization_id, receiver, key, id } = await aListener('gone')
     await insertEvents(organization_id, ['track:1'])
     await send()
@@ -196,7 +199,7 @@ describe('a delivery', () => {
     expect(await deliveries(id)).toMatchObject([{ state: 'failed', attempt: 1 }])
   })
 
-  it('is sent by one run, however many messages say so', async () => {
+  it('is sent by one run for any number of messages', async () => {
     const { organization_id, id } = await aListener('ok')
     const statements = async (messages: number) => {
       await insertEvents(organization_id, ['track:1'])
@@ -212,13 +215,13 @@ describe('a delivery', () => {
       return statements
     }
     await statements(1)
-    const one = await statements(1)
-    expect(one).toBeGreaterThan(0)
-    expect(await statements(10)).toBe(one)
+    const single = await statements(1)
+    expect(single).toBeGreaterThan(0)
+    expect(await statements(10)).toBe(single)
     expect((await deliveries(id)).map(({ state }) => state)).toEqual(Array(3).fill('delivered'))
   })
 
-  it('is sent to no URL that is refused by now', async () => {
+  it('is not sent to a URL that is refused in the meantime', async () => {
     const { organization_id, receiver, id } = await aListener('ok')
     await insertEvents(organization_id, ['track:1'])
     await send({ ...env, WEBHOOK_LOCAL: 'false' })
@@ -230,7 +233,7 @@ describe('a delivery', () => {
     expect(await receiver.received()).toHaveLength(1)
   })
 
-  it('that failed is sent again by hand, with the same id and a new signature', async () => {
+  it('can be replayed after its failure, with the same id and a new signature', async () => {
     const { organization_id, receiver, key, id, secret } = await aListener('fails')
     await insertEvents(organization_id, ['track:1'])
     await allAttempts(id)

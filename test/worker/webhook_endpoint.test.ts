@@ -24,7 +24,7 @@ beforeEach(allowReceivers)
 afterEach(() => void vi.useRealTimers())
 
 describe('an endpoint', () => {
-  it('is paused after 72 hours of failures alone, of which the others hear; what it missed is recovered', async () => {
+  it('is paused after 72 hours of failures, with an event for the others, and recovers what it missed', async () => {
     const { organization_id, receiver, key, id } = await aListener('fails')
     const since = new Date().toISOString()
     const other = aReceiver('ok')
@@ -45,18 +45,18 @@ describe('an endpoint', () => {
     ])
     expect(await deliveries(other_id)).toHaveLength(1)
 
-    // What happens meanwhile is not written down for it, and nothing is sent.
+    // Events during the pause create no delivery, and nothing is sent.
     await insertEvents(organization_id, ['track:4'])
     vi.setSystemTime(Date.now() + 100 * HOUR)
     const before = (await receiver.received()).length
     await send()
     expect(await receiver.received()).toHaveLength(before)
     await receiver.next('ok')
-    const given_up = (await deliveries(id)).filter(({ state }) => state === 'failed').length
+    const failed = (await deliveries(id)).filter(({ state }) => state === 'failed').length
     const answer = await post(key, `/v1/webhook_endpoint/${id}/recover`, { since })
     expect(answer.webhook_endpoint).toMatchObject({ state: 'active', reason: null, failing_since: null })
-    // Not what it still has to come, nor its own pause.
-    expect(answer).toMatchObject({ recovered: 1 + given_up, next_since: null })
+    // Neither its pending deliveries nor its own pause are recovered.
+    expect(answer).toMatchObject({ recovered: 1 + failed, next_since: null })
     await send()
     const subjects = (await receiver.received()).slice(before).map(({ body }) => JSON.parse(body).subject)
     const missed = ['track:1', 'track:2', 'track:3', 'track:4', `webhook_endpoint:${other_id}`]
@@ -64,7 +64,7 @@ describe('an endpoint', () => {
     expect(subjects).toHaveLength(5)
   })
 
-  it('is not paused when something arrives now and then', async () => {
+  it('is not paused when a delivery succeeds now and then', async () => {
     const { organization_id, receiver, id } = await aListener('fails')
     await insertEvents(organization_id, ['track:1'], ['track:2'], ['track:3'])
     vi.setSystemTime(Date.now() + 60_000)
@@ -78,7 +78,7 @@ describe('an endpoint', () => {
     expect(await endpointRow(id)).toMatchObject({ state: 'active' })
   })
 
-  it('hears of what it asked for, and of nothing about itself, also of what it missed', async () => {
+  it('receives the subscribed events and none about itself, including on recovery', async () => {
     const { organization_id, key, id } = await aListener('ok', { events: ['track.*', 'collection.updated'] })
     const all = (await anEndpoint(key, { url: aReceiver('ok').url })).id
     const types = ['track.ready', 'tracks.ready', 'collection.updated', 'collection.created', 'track.early.ready']
@@ -86,25 +86,25 @@ describe('an endpoint', () => {
       `webhook_endpoint:${all}`,
       'webhook_endpoint.paused',
     ])
-    const heard = async (endpoint_id: string) =>
+    const receivedTypes = async (endpoint_id: string) =>
       (await get(key, `/v1/webhook_delivery?endpoint_id=${endpoint_id}`)).webhook_deliveries.map(({ type }) => type)
-    expect(await heard(id)).toEqual(['track.early.ready', 'collection.updated', 'track.ready'])
-    expect(await heard(all)).toEqual(types.toReversed())
+    expect(await receivedTypes(id)).toEqual(['track.early.ready', 'collection.updated', 'track.ready'])
+    expect(await receivedTypes(all)).toEqual(types.toReversed())
 
     await query(`delete from webhook_deliveries`)
     const since = new Date(0).toISOString()
     expect(await post(key, `/v1/webhook_endpoint/${id}/recover`, { since })).toMatchObject({ recovered: 3 })
-    expect(await heard(id)).toEqual(['track.early.ready', 'collection.updated', 'track.ready'])
+    expect(await receivedTypes(id)).toEqual(['track.early.ready', 'collection.updated', 'track.ready'])
   })
 
-  it('that is slow holds up no other', async () => {
+  it('that is slow does not delay others', async () => {
     const slow = await aListener('hang')
     await insertEvents(slow.organization_id, ...Array.from({ length: 30 }, (_, at) => [`track:${at}`] as [string]))
     const quick = await aListener('ok')
-    const patient: Env = { ...env, WEBHOOK_TIMEOUT: '8' }
-    const sending = send(patient)
+    const longTimeout: Env = { ...env, WEBHOOK_TIMEOUT: '8' }
+    const sending = send(longTimeout)
     await eventually(async () => (await slow.receiver.received()).length === 4)
-    // While all that the slow one may have is under way.
+    // While the slow endpoint has its maximum number of requests in flight.
     await insertEvents(quick.organization_id, ['track:1'])
     await eventually(async () => (await quick.receiver.received()).length === 1)
     expect((await deliveries(slow.id)).filter(({ state }) => state === 'sending')).toHaveLength(4)
@@ -112,23 +112,23 @@ describe('an endpoint', () => {
     await sending
   })
 
-  it('that takes long to say yes holds up no other either', async () => {
+  it('that responds late does not delay others', async () => {
     const late = [await aListener('late'), await aListener('late')]
     const quick = await aListener('ok')
     const many = Array.from({ length: 30 }, (_, at) => [`track:${at}`] as [string])
     for (const { organization_id } of late) await insertEvents(organization_id, ...many)
     const sending = send({ ...env, WEBHOOK_TIMEOUT: '60' })
-    const underWay = async () => (await Promise.all(late.map(({ receiver }) => receiver.received()))).flat().length
-    await eventually(async () => (await underWay()) === 4)
+    const inFlight = async () => (await Promise.all(late.map(({ receiver }) => receiver.received()))).flat().length
+    await eventually(async () => (await inFlight()) === 4)
     await insertEvents(quick.organization_id, ['track:1'], ['track:2'], ['track:3'])
     await eventually(async () => (await quick.receiver.received()).length === 3)
-    expect(await underWay()).toBe(4)
+    expect(await inFlight()).toBe(4)
     for (const { receiver } of late) await receiver.next('ok')
     await sending
     expect((await query(`select 1 from webhook_deliveries where state = 'delivered'`)).length).toBe(63)
   })
 
-  it('with order hears of a subject’s events one after the other, whatever fails', async () => {
+  it('that is ordered receives each subject’s events in order, whatever fails', async () => {
     const { organization_id, receiver, id } = await aListener('ok', { is_ordered: true })
     const subjects = ['track:1', 'track:2', 'track:3']
     for (let round = 0; round < 5; round++) {
@@ -151,8 +151,8 @@ describe('an endpoint', () => {
   })
 })
 
-describe('time that passes', () => {
-  it('makes the sweep send what is due, and take away what is older than 30 days', async () => {
+describe('the sweep', () => {
+  it('sends due deliveries, and deletes those older than 30 days', async () => {
     const { organization_id, key, receiver, id } = await aListener('fails')
     await insertEvents(organization_id, ['track:1'])
     await send()
@@ -164,7 +164,7 @@ describe('time that passes', () => {
     await runSweep({ ...env, WEBHOOK_QUEUE: queue })
     expect(messages).toEqual([{}])
     expect(await receiver.received()).toHaveLength(1)
-    // Whatever else of it fails.
+    // Even when a later step fails.
     const MEDIA = new Proxy(env.MEDIA, {
       get: () => () => {
         throw new Error('R2 is down')
@@ -181,7 +181,7 @@ describe('time that passes', () => {
     expect(await query('select id from webhook_endpoints')).toHaveLength(1)
   })
 
-  it('takes away all of a deleted endpoint, and of a deleted organization', async () => {
+  it('deletes everything of a deleted endpoint, and of a deleted organization', async () => {
     const { organization_id, key, id, receiver } = await aListener('ok')
     await insertEvents(organization_id, ['track:1'])
     await ok('DELETE', `/v1/webhook_endpoint/${id}`, { key })

@@ -11,55 +11,55 @@ afterEach(() => void vi.useRealTimers())
 const EVENTS = 1000
 const SUBJECTS = 50
 
-/** A worker that dies at its n-th call of the database, before that is carried out or after. */
+/** A worker that dies at its n-th database call, before or after the call executes. */
 function dying(n: number, moment: 'before' | 'after'): Env {
   const dead = () => new Error('the worker was killed')
   const failsAt = (call: number) => (call < n ? null : call === n ? moment : 'before')
   return { ...env, DB: faulty(env.DB, failsAt, dead) }
 }
 
-/** Every point of a delivery: what is due is looked for (1), taken (2), sent, and written down (3 and more). */
+/** Every step of a delivery: due ones are found (1), claimed (2), sent, and recorded (3 and more). */
 const POINTS = [1, 2, 3, 4, 5, 6, 7, 8, 13, 40]
 
-it('loses none of 1,000 events, repeats them with the same id, and keeps order where that is asked for', async () => {
+it('loses none of 1,000 events, repeats them with the same id, and keeps the order of ordered endpoints', async () => {
   const { organization_id, receiver, key, id } = await aListener('ok', { events: ['track.*', 'collection.*'] })
   const ordered = aReceiver('ok')
-  const hears = { url: ordered.url, events: ['collection.*'], is_ordered: true }
-  const { id: ordered_id } = await anEndpoint(key, hears)
+  const subscription = { url: ordered.url, events: ['collection.*'], is_ordered: true }
+  const { id: ordered_id } = await anEndpoint(key, subscription)
   for (let at = 0; at < EVENTS; at += 100) {
-    const some = Array.from({ length: 100 }, (_, n): [string, string] => {
+    const batch = Array.from({ length: 100 }, (_, n): [string, string] => {
       const subject = (at + n) % SUBJECTS
       return subject < 10 ? [`collection:${subject}`, 'collection.updated'] : [`track:${subject}`, 'track.updated']
     })
-    await insertEvents(organization_id, ...some)
+    await insertEvents(organization_id, ...batch)
   }
   for (const point of POINTS) {
     for (const moment of ['before', 'after'] as const) {
       await send(dying(point, moment))
-      // Its lease is over.
+      // Its lease expires.
       vi.setSystemTime(Date.now() + 31_000)
     }
   }
-  // Also what a message of an earlier test has just taken.
+  // Includes a delivery that a message of an earlier test has just claimed.
   for (const endpoint_id of [id, ordered_id]) await allAttempts(endpoint_id)
-  const written = await query<{ state: string; count: number }>(
+  const states = await query<{ state: string; count: number }>(
     'select state, count(*) as count from webhook_deliveries group by 1',
   )
-  expect(written).toEqual([{ state: 'delivered', count: EVENTS + EVENTS / 5 }])
+  expect(states).toEqual([{ state: 'delivered', count: EVENTS + EVENTS / 5 }])
 
   const events = await query<{ id: string; seq: number }>(`select id, seq from events where type like '%.updated'`)
-  const got = (await receiver.received()).map(({ headers }) => headers['webhook-id'])
-  expect(new Set(got)).toEqual(new Set(events.map((event) => event.id)))
-  // Something was sent and not written down.
-  expect(got.length).toBeGreaterThan(EVENTS)
+  const received_ids = (await receiver.received()).map(({ headers }) => headers['webhook-id'])
+  expect(new Set(received_ids)).toEqual(new Set(events.map((event) => event.id)))
+  // Some deliveries were sent but not recorded.
+  expect(received_ids.length).toBeGreaterThan(EVENTS)
 
-  const heard = new Map<string, number[]>()
+  const sequences = new Map<string, number[]>()
   for (const { body } of await ordered.received()) {
     const { subject, sequence } = JSON.parse(body) as { subject: string; sequence: number }
-    heard.set(subject, [...(heard.get(subject) ?? []), sequence])
+    sequences.set(subject, [...(sequences.get(subject) ?? []), sequence])
   }
-  expect(heard.size).toBe(10)
-  for (const numbers of heard.values()) {
+  expect(sequences.size).toBe(10)
+  for (const numbers of sequences.values()) {
     expect(numbers).toEqual(numbers.toSorted((a, b) => a - b))
     expect(new Set(numbers).size).toBe(EVENTS / SUBJECTS)
   }

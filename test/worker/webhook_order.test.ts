@@ -12,15 +12,15 @@ const HOUR = 3600_000
 beforeEach(allowReceivers)
 afterEach(() => void vi.useRealTimers())
 
-describe('an endpoint with order', () => {
+describe('an ordered endpoint', () => {
   const order = async (id: string) => (await deliveries(id)).map(({ subject, due_at }) => [subject, due_at !== null])
 
-  it('goes on when what others waited for is swept away, also while it is paused', async () => {
+  it('continues when the delivery that others wait for is swept, even while it is paused', async () => {
     const { organization_id, receiver, key, id } = await aListener('fails', { is_ordered: true })
     const swept = await aListener('ok', { is_ordered: true })
-    for (const one of [organization_id, swept.organization_id]) await insertEvents(one, ['track:1'])
+    for (const id of [organization_id, swept.organization_id]) await insertEvents(id, ['track:1'])
     vi.setSystemTime(Date.now() + 24 * HOUR)
-    for (const one of [organization_id, swept.organization_id]) await insertEvents(one, ['track:1'], ['track:1'])
+    for (const id of [organization_id, swept.organization_id]) await insertEvents(id, ['track:1'], ['track:1'])
     await ok('PUT', `/v1/webhook_endpoint/${id}`, { key, body: { state: 'paused' } })
     vi.setSystemTime(Date.now() + 30 * 24 * HOUR)
     await runSweep()
@@ -39,7 +39,7 @@ describe('an endpoint with order', () => {
     expect(await swept.receiver.received()).toHaveLength(2)
   })
 
-  it('goes on when the event of one has gone before it', async () => {
+  it('continues when the event of a pending delivery was deleted', async () => {
     const { organization_id, receiver } = await aListener('ok', { is_ordered: true })
     await insertEvents(organization_id, ['track:1'], ['track:1'])
     await query(`delete from events where seq = (select min(seq) from webhook_deliveries)`)
@@ -51,7 +51,7 @@ describe('an endpoint with order', () => {
     expect(await receiver.received()).toHaveLength(1)
   })
 
-  it('that had none before lets nothing overtake what is still to come or on its way', async () => {
+  it('that was unordered before lets nothing overtake pending or in-flight deliveries', async () => {
     const { organization_id, receiver, key, id } = await aListener('fails')
     await insertEvents(organization_id, ['track:1'], ['track:2'])
     await send()
@@ -72,10 +72,10 @@ describe('an endpoint with order', () => {
     expect(arrived).toHaveLength(5)
   })
 
-  it('that is recovered in several calls is resumed by the last one', async () => {
+  it('that is recovered in several calls resumes with the last one', async () => {
     const { organization_id, key, id } = await aListener('ok', { is_ordered: true })
     await ok('PUT', `/v1/webhook_endpoint/${id}`, { key, body: { state: 'paused' } })
-    // Behind the moment of the pause, which is an event, too.
+    // After the moment of the pause, which is an event as well.
     const now = Date.now() + 1
     const since = new Date(now).toISOString()
     await query(
@@ -96,8 +96,8 @@ describe('an endpoint with order', () => {
   })
 })
 
-describe('what looks for work', () => {
-  it('passes endpoints by that are not active, and what is in flight when one is paused is not tried again', async () => {
+describe('the consumer', () => {
+  it('skips inactive endpoints, and does not retry in-flight deliveries of one that is paused', async () => {
     const { organization_id, receiver, key, id } = await aListener('hang')
     await insertEvents(organization_id, ['track:1'], ['track:2'], ['track:3'], ['track:4'], ['track:5'])
     const sending = send({ ...env, WEBHOOK_TIMEOUT: '2' })
@@ -116,8 +116,8 @@ describe('what looks for work', () => {
     await insertEvents(organization_id, ['track:6'])
     const pause = (endpoint_id: unknown) => holdAll({ db, now: Date.now() }, endpoint_id as string)
     await query(`update webhook_endpoints set state = 'paused'`)
-    const [first, ...rest] = (await query(`select id from webhook_endpoints where seq > 100`)).map((one) =>
-      pause(one.id),
+    const [first, ...rest] = (await query(`select id from webhook_endpoints where seq > 100`)).map((row) =>
+      pause(row.id),
     )
     await db.batch([first!, ...rest])
     const { read } = await rowsOf(() => send())

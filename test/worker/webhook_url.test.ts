@@ -7,19 +7,19 @@ const settings = {
   PUBLIC_BASE_URL: 'https://audio.shop.com',
   S3_ENDPOINT: 'https://0123.r2.cloudflarestorage.com',
 } as unknown as Env
-const refused = (list: string[], env = settings, own?: string) =>
-  list.filter((url) => refusalOf(url, env, own) === null)
-const taken = (list: string[], env = settings) => list.filter((url) => refusalOf(url, env) !== null)
+const refused = (list: string[], env = settings, origin?: string) =>
+  list.filter((url) => refusalOf(url, env, origin) === null)
+const accepted = (list: string[], env = settings) => list.filter((url) => refusalOf(url, env) !== null)
 
-it('no host of the operator’s own zone is asked past what guards it: wrangler.toml says so', () => {
+it('wrangler.toml keeps webhooks from reaching the operator’s own zone past its protection', () => {
   expect(Cloudflare.compatibilityFlags.global_fetch_strictly_public).toBe(true)
 })
 
-/** Judged by the function alone: none of these is ever asked. */
-describe('where webhooks are sent', () => {
-  it('is public hosts by https', () => {
+/** Tests the function alone: no request is sent. */
+describe('a webhook URL', () => {
+  it('may be a public host with https', () => {
     expect(
-      taken([
+      accepted([
         'https://shop.com/hooks',
         'https://SHOP.com',
         'https://shop.com.',
@@ -33,13 +33,13 @@ describe('where webhooks are sent', () => {
         'https://1.shop.com/',
         'https://shop.xn--p1ai/',
         'https://_hooks.shop.com/',
-        // A backslash is a slash: the rest is the path.
+        // A backslash counts as a slash: the rest is the path.
         'https://shop.com\\@127.0.0.1/',
       ]),
     ).toEqual([])
   })
 
-  it('is never an address, however it is written', () => {
+  it('is never an IP address, in any notation', () => {
     const hosts =
       `127.0.0.1 0.0.0.0 0 127.1 127.0.1 2130706433 0x7f000001 0x7f.1 0x7f.0.0.1 0177.0.0.1 017700000001 127.0.0.1. 127.1. 0x7f000001.
       10.0.0.1 172.16.0.1 192.168.0.1 169.254.169.254 0xa9fea9fe 2852039166 100.64.0.1 8.8.8.8 255.255.255.255
@@ -48,7 +48,7 @@ describe('where webhooks are sent', () => {
     expect(refused(hosts.map((host) => `https://${host}/`))).toEqual([])
   })
 
-  it('is never a name that only a network of one’s own knows', () => {
+  it('is never a name that only a private network resolves', () => {
     const hosts =
       `localhost LOCALHOST localhost. LOCALHOST. foo.localhost ｌｏｃａｌｈｏｓｔ local printer.local router.lan a.home nas.home.arpa
       metadata.google.internal metadata metadata. intranet db.corp api.private 1.0.0.127.in-addr.arpa abc.onion a.test a.invalid a.example
@@ -91,10 +91,10 @@ describe('where webhooks are sent', () => {
     ).toEqual([])
   })
 
-  it('is loopback by http too where that is let in, but not this service', () => {
+  it('may be loopback with http where that is allowed, but not this service', () => {
     const local = { ...settings, WEBHOOK_LOCAL: 'true', PUBLIC_BASE_URL: 'http://localhost:8787' }
     expect(
-      taken(['http://localhost:9000/a', 'http://127.0.0.1:9000', 'http://0x7f.1:9000/', 'https://shop.com'], local),
+      accepted(['http://localhost:9000/a', 'http://127.0.0.1:9000', 'http://0x7f.1:9000/', 'https://shop.com'], local),
     ).toEqual([])
     expect(
       refused(
@@ -109,9 +109,10 @@ describe('where webhooks are sent', () => {
         local,
       ),
     ).toEqual([])
-    const own = 'must begin with http://localhost or http://127.0.0.1 on this machine'
-    for (const url of ['https://localhost:9000/', 'http://[::1]:9000/']) expect(refusalOf(url, local)).toBe(own)
-    const any = 'must begin with https://, http://localhost or http://127.0.0.1'
-    expect(refusalOf('http://shop.com/', local)).toBe(any)
+    const local_message = 'must begin with http://localhost or http://127.0.0.1 on this machine'
+    for (const url of ['https://localhost:9000/', 'http://[::1]:9000/'])
+      expect(refusalOf(url, local)).toBe(local_message)
+    const remote_message = 'must begin with https://, http://localhost or http://127.0.0.1'
+    expect(refusalOf('http://shop.com/', local)).toBe(remote_message)
   })
 })

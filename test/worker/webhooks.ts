@@ -5,12 +5,12 @@ import type { Received } from '../support/receiver.ts'
 import { deliver } from './fixtures.ts'
 import { anOrganization, call, ok, query } from './support.ts'
 
-/** Endpoints with receivers on loopback, and events that are written as triggers and calls write them. */
+/** Endpoints with receivers on loopback, and events written as triggers and calls write them. */
 
-/** Where nobody listens. */
+/** An address where nothing listens. */
 export const NOWHERE = 'http://127.0.0.1:9/hook'
 
-/** An endpoint that hears of nothing, and the delivery of a test, which no queue carries: nobody would take it. */
+/** An endpoint that subscribes to nothing, with a test delivery. Its message has no consumer. */
 export async function aTestedEndpoint(key: string) {
   const body = { url: NOWHERE, events: ['webhook.test'] }
   const { webhook_endpoint_id } = await post(key, '/v1/webhook_endpoint', body)
@@ -20,7 +20,7 @@ export async function aTestedEndpoint(key: string) {
 
 const realFetch = globalThis.fetch
 
-/** Lets requests through to the receivers, of all that is outside. */
+/** Lets requests to the receivers pass; every other outside request throws. */
 export function allowReceivers(): void {
   vi.spyOn(globalThis, 'fetch').mockImplementation(async (input, init) => {
     const request = new Request(input, init)
@@ -30,15 +30,15 @@ export function allowReceivers(): void {
 }
 
 export type Receiver = ReturnType<typeof aReceiver>
-/** A receiver that answers as told. */
-export function aReceiver(behaviour: string) {
+/** A receiver that behaves as its URL says. */
+export function aReceiver(behavior: string) {
   const name = crypto.randomUUID()
   const at = `${inject('receivers')}/${name}`
-  const ask = async (search = '') => (await realFetch(`${at}${search}`)).json<Received[]>()
+  const request = async (search = '') => (await realFetch(`${at}${search}`)).json<Received[]>()
   return {
-    url: `${at}/${behaviour}`,
-    received: () => ask(),
-    next: (next: string) => ask(`?next=${next}`),
+    url: `${at}/${behavior}`,
+    received: () => request(),
+    next: (next: string) => request(`?next=${next}`),
   }
 }
 
@@ -48,14 +48,14 @@ export async function anEndpoint(key: string, body: { url: string; [field: strin
 }
 
 /** An organization, an endpoint with a receiver, and a way to make events. */
-export async function aListener(behaviour: string, body: object = {}) {
+export async function aListener(behavior: string, body: object = {}) {
   const { id: organization_id, key } = await anOrganization()
-  const receiver = aReceiver(behaviour)
+  const receiver = aReceiver(behavior)
   const endpoint = await anEndpoint(key, { url: receiver.url, ...body })
   return { organization_id, key, receiver, ...endpoint }
 }
 
-/** Writes events of an organization, one for each subject and type. */
+/** Records events of an organization, one per subject and type. */
 export async function insertEvents(organization_id: string, ...list: [subject: string, type?: string][]) {
   const now = Date.now()
   await env.DB.batch(
@@ -68,7 +68,7 @@ export async function insertEvents(organization_id: string, ...list: [subject: s
   )
 }
 
-/** What a message to the consumer does. */
+/** Runs the consumer with one message. */
 export const send = (bindings?: Env) => deliver('webhook', {}, { bindings })
 
 export interface Delivery {
@@ -83,7 +83,7 @@ export const deliveries = (endpoint_id: string) =>
   query<Delivery>('select * from webhook_deliveries where endpoint_id = ? order by seq', endpoint_id)
 export const endpointRow = async (id: string) => (await query('select * from webhook_endpoints where id = ?', id))[0]!
 
-/** Time passes until the next attempt is due, and it is made; false when there is none to come. */
+/** Advances time until the next attempt is due, and runs it; false when no attempt is scheduled. */
 export async function nextAttempt(endpoint_id: string, bindings?: Env): Promise<boolean> {
   const [row] = await query<{ at: number | null }>(
     'select min(due_at) as at from webhook_deliveries where endpoint_id = ?',
@@ -95,10 +95,10 @@ export async function nextAttempt(endpoint_id: string, bindings?: Env): Promise<
   return true
 }
 
-/** Time passes until nothing is to come any more. */
+/** Advances time until no attempt is scheduled. */
 export async function allAttempts(endpoint_id: string, bindings?: Env): Promise<void> {
   for (let at = 0; at < 60; at++) if (!(await nextAttempt(endpoint_id, bindings))) return
-  throw new Error('there is no end of attempts')
+  throw new Error('attempts never end')
 }
 
 export const get = async <const P extends string>(key: string, path: P) => (await call('GET', path, { key })).body

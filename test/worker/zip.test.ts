@@ -10,7 +10,7 @@ import { seed } from './seed.ts'
 import { db, ok, query, refused } from './support.ts'
 import { aShare } from './visitor.ts'
 
-/** Everything that a session plays as one ZIP. */
+/** The tracks of a session as one ZIP file. */
 
 let key: string
 let organization_id: string
@@ -26,7 +26,7 @@ beforeEach(async () => {
   await store(second)
 })
 
-/** Puts a track's files into the bucket, each with bytes of its own, as long as its row says. */
+/** Stores a track's files with distinct bytes, of the size in its row. */
 async function store(track_id: string) {
   for (const { path, size } of await filesOf(track_id)) {
     await env.MEDIA.put(path, new TextEncoder().encode(path.slice(-size)))
@@ -39,7 +39,7 @@ const session = async (body: object = {}, scope = 'collection') =>
       body: { collection_id, is_downloadable: true, variants: ['mp3-128', 'original'], ...body },
     })
   ).play_session_id
-const fetched = (path: string, init: RequestInit<IncomingRequestCfProperties> = {}) =>
+const fetchPath = (path: string, init: RequestInit<IncomingRequestCfProperties> = {}) =>
   worker.fetch(
     new Request(`https://tonearm.test${path}`, { redirect: 'manual', ...init }),
     env,
@@ -55,7 +55,7 @@ function crc32(bytes: Uint8Array): number {
   return ~crc >>> 0
 }
 
-/** The files of a ZIP by its central directory (APPNOTE 4.3.12), with what is said of each. */
+/** The files of a ZIP by its central directory (APPNOTE 4.3.12), with the properties of each. */
 function unzip(zip: Uint8Array) {
   const view = new DataView(zip.buffer)
   const end = zip.length - 22
@@ -82,10 +82,10 @@ function unzip(zip: Uint8Array) {
   })
 }
 
-const whole = { isUtf8: true, isStored: true, isWhole: true }
+const valid = { isUtf8: true, isStored: true, isWhole: true }
 
 describe('a ZIP', () => {
-  it('holds the tracks in their order, stored, under names that every system takes', async () => {
+  it('contains the tracks in order, uncompressed, under names that every system accepts', async () => {
     const id = await session()
     const { download } = await ok('GET', `/v1/play/${id}/download`)
     const url = `https://tonearm.test/zip/${id}?variant=mp3-128`
@@ -95,68 +95,68 @@ describe('a ZIP', () => {
     expect(response.headers.get('content-disposition')).toContain('filename="Kind of Blue.zip"')
     const zip = new Uint8Array(await response.arrayBuffer())
     const head = await exports.default.fetch(download.url, { method: 'HEAD' })
-    // That of the answer itself is added on the wire (test/e2e/share.test.ts).
+    // The length of the GET response is added on the wire (test/e2e/share.test.ts).
     expect(head.headers.get('content-length')).toBe(String(zip.length))
     expect(unzip(zip)).toEqual([
-      { name: '01 So What_ 東京_1.mp3', text: '8.mp3', ...whole },
-      { name: '02 Blue in Green.mp3', text: '8.mp3', ...whole },
+      { name: '01 So What_ 東京_1.mp3', text: '8.mp3', ...valid },
+      { name: '02 Blue in Green.mp3', text: '8.mp3', ...valid },
     ])
   })
 
-  it('takes another variant of the session, and of a track that lacks it the next that it has', async () => {
+  it('uses the requested variant, and the next available one for a track that lacks it', async () => {
     await db
       .update(tracks)
       .set({ files: (await filesOf(first)).filter(({ index }) => index !== 'original') })
       .where(eq(tracks.id, first))
     const id = await session()
-    const zip = unzip(new Uint8Array(await (await fetched(`/zip/${id}?variant=original`)).arrayBuffer()))
+    const zip = unzip(new Uint8Array(await (await fetchPath(`/zip/${id}?variant=original`)).arrayBuffer()))
     expect(zip.map(({ name }) => name)).toEqual(['01 So What_ 東京_1.mp3', '02 Blue in Green.flac'])
     await refused(404, 'not_found', 'GET', `/v1/play/${id}/download?variant=lossless`)
-    expect((await fetched(`/zip/${id}?variant=lossless`)).status).toBe(404)
+    expect((await fetchPath(`/zip/${id}?variant=lossless`)).status).toBe(404)
   })
 
-  it('is of playlists too, where a track may stand twice; it lacks nothing', async () => {
+  it('of a playlist repeats its tracks, and is refused while a track has no file', async () => {
     const { playlist_id } = await ok('POST', '/v1/playlist', { key, body: { title: 'Night: bus' } })
     await ok('PUT', `/v1/playlist/${playlist_id}/track`, { key, body: { track_ids: [first, second, first] } })
     const id = await session({ collection_id: undefined, playlist_id }, 'playlist')
-    const response = await fetched(`/zip/${id}`)
+    const response = await fetchPath(`/zip/${id}`)
     expect(response.headers.get('content-disposition')).toContain('Night_ bus.zip')
     const names = unzip(new Uint8Array(await response.arrayBuffer())).map(({ name }) => name)
     expect(names).toEqual(['01 So What_ 東京_1.mp3', '02 Blue in Green.mp3', '03 So What_ 東京_1.mp3'])
     const files = await filesOf(second)
-    const lacking = [
+    const incomplete = [
       null,
       files.map((file) => ({ ...file, is_early: 1 as const })),
       files.filter((file) => !['mp3-128', 'original'].includes(file.index)),
     ]
-    for (const some of lacking) {
+    for (const some of incomplete) {
       await db.update(tracks).set({ status: 'processing', files: some }).where(eq(tracks.id, second))
       const { message } = await refused(409, 'track_not_ready', 'GET', `/v1/play/${id}/download`)
       expect(message).toMatch(/1 of 3/)
-      expect((await fetched(`/zip/${id}`)).status).toBe(409)
+      expect((await fetchPath(`/zip/${id}`)).status).toBe(409)
     }
-    // What no session lists does not count: of a track that failed there will never be a file.
+    // Tracks that no session lists do not count: a failed track will never have a file.
     await db.update(tracks).set({ status: 'failed', files: null }).where(eq(tracks.id, second))
     expect((await ok('GET', `/v1/play/${id}/download`)).download.files).toBe(2)
   })
 
-  it('ends with an error, not in a ZIP that lacks something, when a file is purged meanwhile', async () => {
-    const said = vi.spyOn(console, 'error').mockImplementation(() => undefined)
-    onTestFinished(() => said.mockRestore())
+  it('ends with an error, not with an incomplete ZIP, when a file is purged meanwhile', async () => {
+    const errorLog = vi.spyOn(console, 'error').mockImplementation(() => undefined)
+    onTestFinished(() => errorLog.mockRestore())
     const id = await session()
     const gone = (await filesOf(second)).find(({ index }) => index === 'mp3-128')!
     await env.MEDIA.delete(gone.path)
-    const response = await fetched(`/zip/${id}`)
+    const response = await fetchPath(`/zip/${id}`)
     expect(response.status).toBe(200)
     await expect(response.arrayBuffer()).rejects.toThrow()
-    await vi.waitFor(() => expect(said.mock.calls.flat().join()).toContain('zip_ended'))
+    await vi.waitFor(() => expect(errorLog.mock.calls.flat().join()).toContain('zip_ended'))
     await env.MEDIA.put(gone.path, 'longer than before')
-    await expect((await fetched(`/zip/${id}`)).arrayBuffer()).rejects.toThrow()
-    await vi.waitFor(() => expect(said).toHaveBeenCalledTimes(2))
+    await expect((await fetchPath(`/zip/${id}`)).arrayBuffer()).rejects.toThrow()
+    await vi.waitFor(() => expect(errorLog).toHaveBeenCalledTimes(2))
   })
 
-  it('says the length of more than 4 GB, which takes other records (APPNOTE 4.3.14, 4.5.3)', async () => {
-    // What is streamed is as long as that: npm run bench -- zip.
+  it('has the right length above 4 GB, which needs other records (APPNOTE 4.3.14, 4.5.3)', async () => {
+    // The bench checks the streamed length: npm run bench -- zip.
     const sized = async (id: string, size: number) =>
       db
         .update(tracks)
@@ -164,16 +164,18 @@ describe('a ZIP', () => {
         .where(eq(tracks.id, id))
     await sized(first, 5e9)
     await sized(second, 4e9)
-    const [one, other] = ['01 So What_ 東京_1.mp3', '02 Blue in Green.mp3'].map((name) => new Blob([name]).size)
-    const large = 30 + one! + 5e9 + 24 + (46 + one! + 28)
-    const behind = 30 + other! + 4e9 + 16 + (46 + other! + 12)
-    const head = await fetched(`/zip/${await session()}`, { method: 'HEAD' })
-    expect(head.headers.get('content-length')).toBe(String(large + behind + 56 + 20 + 22))
+    const [first_length, second_length] = ['01 So What_ 東京_1.mp3', '02 Blue in Green.mp3'].map(
+      (name) => new Blob([name]).size,
+    )
+    const large = 30 + first_length! + 5e9 + 24 + (46 + first_length! + 28)
+    const small = 30 + second_length! + 4e9 + 16 + (46 + second_length! + 12)
+    const head = await fetchPath(`/zip/${await session()}`, { method: 'HEAD' })
+    expect(head.headers.get('content-length')).toBe(String(large + small + 56 + 20 + 22))
   })
 
-  it('is no fault where a visitor stops it', async () => {
-    const said = vi.spyOn(console, 'error').mockImplementation(() => undefined)
-    onTestFinished(() => said.mockRestore())
+  it('logs no error when a visitor cancels it', async () => {
+    const errorLog = vi.spyOn(console, 'error').mockImplementation(() => undefined)
+    onTestFinished(() => errorLog.mockRestore())
     const size = 1_000_000
     const files = (await filesOf(first)).map((file) => ({ ...file, size }))
     await db.update(tracks).set({ files }).where(eq(tracks.collection_id, collection_id))
@@ -184,21 +186,21 @@ describe('a ZIP', () => {
     expect((await reader.read()).done).toBe(false)
     await reader.cancel()
     await waitOnExecutionContext(context)
-    expect(said).not.toHaveBeenCalled()
+    expect(errorLog).not.toHaveBeenCalled()
   })
 
-  it('is refused where the session may not be downloaded, is too large, or is none', async () => {
+  it('is refused for a session that is not downloadable, too large, or unknown', async () => {
     const id = await session({ is_downloadable: false })
     await refused(403, 'download_not_allowed', 'GET', `/v1/play/${id}/download`)
-    expect((await fetched(`/zip/${id}`)).status).toBe(403)
-    expect((await fetched('/zip/nonsense')).status).toBe(404)
+    expect((await fetchPath(`/zip/${id}`)).status).toBe(403)
+    expect((await fetchPath('/zip/nonsense')).status).toBe(404)
     const { files: small } = (await db.select().from(tracks).where(eq(tracks.id, first)).get())!
     const files = small!.map((file) => ({ ...file, size: 9e9 }))
     await db.update(tracks).set({ files }).where(eq(tracks.collection_id, collection_id))
     await refused(413, 'zip_too_large', 'GET', `/v1/play/${await session()}/download`)
     await db.update(tracks).set({ files: small }).where(eq(tracks.collection_id, collection_id))
     await seed('tracks', 1, 899, { organization_id, collection_id })
-    // 901 are listed, though a hundred of the first have no file yet.
+    // 901 are listed, and a hundred of the first ones have no file yet.
     await query(
       "update tracks set status = 'ready', files = ? where id not in (?, ?)",
       JSON.stringify(small),
@@ -212,39 +214,41 @@ describe('a ZIP', () => {
     )
     const many = await session()
     await refused(413, 'zip_too_large', 'GET', `/v1/play/${many}/download`)
-    expect((await fetched(`/zip/${many}`)).status).toBe(413)
+    expect((await fetchPath(`/zip/${many}`)).status).toBe(413)
   })
 
-  it('is offered by the page of a downloadable share, and made with the share’s key', async () => {
+  it('is offered by the page of a downloadable share, and authorized by the share’s key', async () => {
     const share = (body: object) => aShare(key, collection_id, body)
-    const page = async (slug: string) => (await fetched(`/s/${slug}`)).text()
+    const page = async (slug: string) => (await fetchPath(`/s/${slug}`)).text()
     const { slug } = await share({ is_downloadable: true, variants: ['mp3-128'] })
     const text = await page(slug)
     const [, action = '', secret = ''] =
       /<form method="post" action="([^"]+)">\s*<input type="hidden" name="key" value="([^"]+)"/.exec(text) ?? []
-    const press = (value: string) => fetched(action, { method: 'POST', body: new URLSearchParams({ key: value }) })
-    const malformed = await fetched(action, {
+    const submit = (value: string) => fetchPath(action, { method: 'POST', body: new URLSearchParams({ key: value }) })
+    const malformed = await fetchPath(action, {
       method: 'POST',
       body: 'nonsense',
       headers: { 'content-type': 'multipart/form-data; boundary=none' },
     })
     expect(malformed.status).toBe(401)
-    const redirect = await press(secret)
+    const redirect = await submit(secret)
     expect(redirect.status).toBe(303)
-    const zip = await fetched(redirect.headers.get('location')!)
+    const zip = await fetchPath(redirect.headers.get('location')!)
     expect(unzip(new Uint8Array(await zip.arrayBuffer()))).toHaveLength(2)
-    expect((await press('ta_sh_nothing')).status).toBe(401)
+    expect((await submit('ta_sh_nothing')).status).toBe(401)
     const other = await share({})
     expect(await page(other.slug)).not.toContain('<form')
-    const answers = [await press(`ta_sh_${other.slug}`), await press('')]
+    const answers = [await submit(`ta_sh_${other.slug}`), await submit('')]
     const { files } = (await db.select().from(tracks).where(eq(tracks.id, first)).get())!
     await db
       .update(tracks)
       .set({ files: files!.map((file) => ({ ...file, size: 9e9 })) })
       .where(eq(tracks.collection_id, collection_id))
-    answers.push(await press(secret))
-    const said = await Promise.all(answers.map(async (one) => [one.status, /<h1>.*/.exec(await one.text())?.[0]]))
-    expect(said).toEqual([
+    answers.push(await submit(secret))
+    const headings = await Promise.all(
+      answers.map(async (response) => [response.status, /<h1>.*/.exec(await response.text())?.[0]]),
+    )
+    expect(headings).toEqual([
       [403, '<h1>This cannot be downloaded</h1>'],
       [401, '<h1>This link has ended</h1>'],
       [413, '<h1>This cannot be downloaded</h1>'],
