@@ -11,12 +11,12 @@ const mint = async (key: string, body: object = {}) =>
 
 const works = async (secret: string) => (await call('GET', '/v1/limits', { key: secret })).status === 200
 
-describe('api key', () => {
+describe('an API key', () => {
   it.each([
     ['server', 'ta_sk_'],
     ['player', 'ta_pk_'],
     ['uploader', 'ta_uk_'],
-  ])('has the prefix %2$s for type %1$s, then 43 random characters and a checksum', async (type, prefix) => {
+  ])('(%s) has a secret with the prefix %s, 43 random characters and a checksum', async (type, prefix) => {
     const { key } = await anOrganization()
     const { secret, api_key } = await mint(key, { type })
     expect(secret).toMatch(new RegExp(`^${prefix}[0-9A-Za-z]{43}[0-9A-Za-z]{6}$`))

@@ -11,7 +11,7 @@ beforeEach(async () => {
 })
 const post = (body: unknown, headers = {}) => ['POST', '/v1/collection', { key, body, headers }] as const
 
-describe('behavior', () => {
+describe('a JSON body', () => {
   it.each([
     'application/json',
     'application/json; charset=utf-8',
@@ -19,11 +19,11 @@ describe('behavior', () => {
     'application/json ; charset=utf-8',
     'Application/JSON',
     'application/vnd.api2+json',
-  ])('accepts the content type %s', async (type) => {
+  ])('is accepted with the content type %s', async (type) => {
     expect((await ok(...post({ title: 'So What' }, { 'content-type': type }))).collection.title).toBe('So What')
   })
 
-  it('treats an absent body as an empty object', async () => {
+  it('counts as an empty object when it is absent', async () => {
     const { id } = await aCollection(key)
     expect((await ok('PUT', `/v1/collection/${id}`, { key })).collection_id).toBe(id)
     expect(wrongFields(await refused(400, 'invalid_request', 'POST', '/v1/collection', { key }))).toEqual(['title'])
@@ -34,7 +34,7 @@ describe('behavior', () => {
     expect((await ok(...post({ title }))).collection.title).toBe(title)
   })
 
-  it('writes titles on one line, without control characters and surrounding white space', async () => {
+  it('has its titles stored on one line, without control characters and surrounding white space', async () => {
     const sent = `\u00a0 Line\r\nsep\u2028\tA \0\u202egnp.exe\u202c\u009f${' '.repeat(255)}\n`
     const { collection } = await ok(...post({ title: sent, player_subtitle: sent }))
     expect([collection.title, collection.player_subtitle]).toEqual(['Line sep A gnp.exe', 'Line sep A gnp.exe'])
@@ -55,7 +55,7 @@ describe('behavior', () => {
     expect(collection.metadata).toEqual(JSON.parse(metadata))
   })
 
-  it('accepts a text of 255 characters and metadata of 16 KB, 5 levels deep', async () => {
+  it('may contain texts of 255 characters and metadata of 16 KB, 5 levels deep', async () => {
     const metadata = { a: { b: { c: { d: [1, null, 'x'] } } }, fill: '' }
     metadata.fill = 'x'.repeat(16 * 1024 - JSON.stringify(metadata).length)
     const { collection } = await ok(...post({ title: 'x'.repeat(255), metadata }))
@@ -72,13 +72,13 @@ describe('behavior', () => {
     ])
   })
 
-  it('ignores a body when the operation takes none', async () => {
+  it('is ignored when the operation takes none', async () => {
     const { id } = await aCollection(key)
     await ok('POST', `/v1/collection/${id}/cover`, { key, body: 'nonsense' })
   })
 })
 
-describe('errors', () => {
+describe('an invalid body', () => {
   it.each([
     ['{"__proto__":{"x":1},"y":2}', 'metadata.__proto__', 'must not be used as a name'],
     ['{"y":[{"\\u005f_proto__":1}]}', 'metadata.y.0.__proto__', 'must not be used as a name'],

@@ -30,7 +30,7 @@ async function inTurn(...names: string[]) {
   return made
 }
 
-describe('behavior', () => {
+describe('a collection', () => {
   it('starts with the defaults of its organization', async () => {
     await ok('PUT', `/v1/organization/${organization_id}`, {
       key,
@@ -110,7 +110,7 @@ describe('behavior', () => {
     expect(await list()).toMatchObject({ count: 1, collections: [{ title: 'mine' }] })
   })
 
-  it('lists 50 by default and at most 200', async () => {
+  it('is listed in pages of 50 by default and at most 200', async () => {
     const row = await db
       .select()
       .from(collections)
@@ -172,7 +172,7 @@ describe('behavior', () => {
   })
 })
 
-describe('errors', () => {
+describe('an invalid request for a collection', () => {
   it.each([
     'limit=0',
     'limit=201',

@@ -12,7 +12,7 @@ beforeEach(async () => {
   shop = await aHeldShop()
 })
 
-describe('behavior', () => {
+describe('the reprocess of a collection', () => {
   it('updates all tracks, reports its progress, and does nothing on a second request', async () => {
     const { transcodes } = startTranscoder({ transcode: (job) => events(made(job)) })
     const ids = await shop.doneTracks(5)

@@ -17,7 +17,7 @@ beforeEach(async () => {
   shop = await aHeldShop()
 })
 
-describe('a repeated request while it runs', () => {
+describe('a repeated request for a reprocess that runs', () => {
   const openJobs = () => query(`select id from jobs where state = 'open' and payload ->> 'kind' = 'reprocess'`)
 
   it('continues the same job, even for several requests at once', async () => {
@@ -63,7 +63,7 @@ describe('a repeated request while it runs', () => {
   })
 })
 
-describe('concurrent changes', () => {
+describe('a reprocess with concurrent changes', () => {
   it('loses and repeats nothing when a worker dies after starting tracks but before recording it', async () => {
     const { transcodes } = startTranscoder({ transcode: (job) => events(made(job)) })
     await shop.doneTracks(3)
@@ -155,8 +155,8 @@ describe('concurrent changes', () => {
   })
 })
 
-describe('rows', () => {
-  it('read and written by one step are bounded in a collection of 10,000 tracks', async () => {
+describe('one step of a reprocess', () => {
+  it('reads and writes a bounded number of rows in a collection of 10,000 tracks', async () => {
     await seed('tracks', 1, 10_000, shop, { plain: true })
     await query(`update tracks set status = 'ready'`)
     const started = await rowsOf(() => shop.post())

@@ -74,7 +74,7 @@ async function expectSpecified(name: OperationName, operation: Operation, world:
 
 describe('every operation returns exactly the keys of the specification, and nothing outside its schema', () => {
   // One test, because workspaces take longest to create.
-  it('that only reads', async () => {
+  it('on reads', async () => {
     const world = await aWorld()
     for (const [name, operation] of table) if (isHarmless(operation)) await expectSpecified(name, operation, world)
   })

@@ -52,7 +52,7 @@ const grant = () => ({
   organization_id: shop.organization_id,
 })
 
-describe('behavior', () => {
+describe('a cover', () => {
   it('is uploaded with a POST to a URL of the service that is valid for an hour', async () => {
     const { track_cover_upload, track } = await ok('POST', '/v1/track', {
       key: shop.key,
@@ -164,7 +164,7 @@ describe('behavior', () => {
   })
 })
 
-describe('errors', () => {
+describe('a cover that cannot be used', () => {
   const refused = async (to: string) => {
     const { status, body } = await send(PNG, to)
     return [status, body.code]

@@ -200,7 +200,7 @@ describe('faults at every second call', () => {
 })
 
 describe('a queue that rejects every message', () => {
-  it('is made up for by the sweep', async () => {
+  it('is compensated by the sweep', async () => {
     onTestFinished(() => void vi.useRealTimers())
     await walk(flows['an upload']!, (place) => (place.startsWith('TRANSCODE_QUEUE.') ? 'before' : null))
   })

@@ -100,7 +100,7 @@ describe('an unusable upload', () => {
     expect(await env.MEDIA.head(uploadPath(row))).toBe(null)
   })
 
-  it('does not include a file that starts with a long ID3 tag', async () => {
+  it('is not assumed for a file that starts with a long ID3 tag', async () => {
     const tag = Uint8Array.of(0x49, 0x44, 0x33, 4, 0, 0, 0, 0, 0x40, 0, ...new Uint8Array(8192), 0xff, 0xfb, 0x90, 0)
     await env.MEDIA.put(uploadPath(row), tag)
     expect(await complete()).toMatchObject({ status: 'processing' })
@@ -126,7 +126,7 @@ describe('an unusable upload', () => {
     expect(await env.MEDIA.head(uploadPath(row))).toBeNull()
   })
 
-  it('does not include a file of exactly the maximum size', async () => {
+  it('is not assumed for a file of exactly the maximum size', async () => {
     await upload(row, '\0'.repeat(1_000_000))
     await event()
     expect((await read()).status).toBe('processing')

@@ -16,7 +16,7 @@ const principal = (api_key_id: string): KeyHolder => ({
 beforeEach(() => void vi.useFakeTimers())
 afterEach(() => void vi.useRealTimers())
 
-it('caches a key for 30 seconds, so that no isolate accepts a revoked key after that', () => {
+it('the key cache stores a key for 30 seconds, so that no isolate accepts a revoked key after that', () => {
   const keys = createKeyCache()
   keys.set('hash', principal('a'), Infinity)
   vi.advanceTimersByTime(29_999)
@@ -25,14 +25,14 @@ it('caches a key for 30 seconds, so that no isolate accepts a revoked key after 
   expect(keys.get('hash')).toBeUndefined()
 })
 
-it('does not cache a key beyond its expiry', () => {
+it('the key cache stores no key beyond its expiry', () => {
   const keys = createKeyCache()
   keys.set('hash', principal('a'), Date.now() + 5000)
   vi.advanceTimersByTime(5000)
   expect(keys.get('hash')).toBeUndefined()
 })
 
-it('evicts all entries of a key id at once, and no others', () => {
+it('the key cache evicts all entries of a key id at once, and no others', () => {
   const keys = createKeyCache()
   for (const id of ['a', 'b']) keys.set(`${id} new`, principal(id), Infinity)
   keys.set('a old', principal('a'), Infinity)

@@ -26,7 +26,7 @@ const read = async (bindings: Env, path: string, client: string, headers: object
   return response.status
 }
 
-it('does not count the listeners of one session together', async () => {
+it('the rate limit counts the listeners of one session separately', async () => {
   const { play_session_id } = await aWorld()
   const path = `/v1/play/${play_session_id}`
   const narrow: Env = { ...limited(), PLAY_RATE_LIMIT: limiter(2), AUDIENCE_RATE_LIMIT: limiter(60) }
@@ -40,7 +40,7 @@ it('does not count the listeners of one session together', async () => {
   expect(statuses.slice(58)).toEqual([429, 429])
 })
 
-it('counts the pages of a player key separately, and the servers of a server key together', async () => {
+it('the rate limit counts the pages of a player key separately, and the servers of a server key together', async () => {
   const { key } = await anOrganization()
   const { secret: page } = await ok('POST', '/v1/api_key', { key, body: { title: 'Page', type: 'player' } })
   const bindings = { ...limited(), API_RATE_LIMIT: limiter(1) }
@@ -55,7 +55,7 @@ it('counts the pages of a player key separately, and the servers of a server key
   expect(await statuses(key)).toEqual([200, 429, 429])
 })
 
-it('refuses a client that guesses ids without a database query, and no other client', async () => {
+it('the rate limit refuses a client that guesses ids, without a database query, and no other client', async () => {
   const { play_session_id, track_id } = await aWorld()
   const bindings = limited()
   const paths = [

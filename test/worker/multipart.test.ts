@@ -162,7 +162,7 @@ describe('a multipart upload', () => {
   })
 })
 
-describe('errors', () => {
+describe('an invalid multipart request', () => {
   it('returns 409 while a part is missing', async () => {
     const { multipart_upload } = await createUpload({ file_size: 20 })
     const { id } = multipart_upload

@@ -26,7 +26,7 @@ async function inSession(caller: string) {
   return { upload_session_id, track_id, place: `/v1/upload/${upload_session_id}/track/${track_id}` }
 }
 
-it('completes a multipart upload after its session has ended, and keeps its status readable', async () => {
+it('a multipart upload completes after its session has ended, and its status stays readable', async () => {
   const caller = await uploader(collection_id)
   const { upload_session_id, place } = await inSession(caller)
   const { multipart_upload } = await ok('POST', `${place}/multipart`, { key: caller, body: { file_size: 10 } })
@@ -43,7 +43,7 @@ it('completes a multipart upload after its session has ended, and keeps its stat
   await refused(410, 'session_expired', 'GET', place, { key: caller })
 })
 
-it('refuses to replace a file, and to reach a track of another session or collection', async () => {
+it('a session refuses to replace a file, and to reach a track of another session or collection', async () => {
   const caller = await uploader(collection_id)
   const { track_id, place } = await inSession(caller)
   const id = await aMultipart(key, track_id)

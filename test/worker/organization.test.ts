@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest'
 import { apiKeys } from '../../src/adapters/schema.ts'
 import { anOrganization, db, ok, refused, wrongFields } from './support.ts'
 
-describe('behavior', () => {
+describe('an organization', () => {
   it('is created by the root key with a working server key', async () => {
     const { id, key } = await anOrganization('Blue Note')
     const { organization } = await ok('GET', `/v1/organization/${id}`, { key })
@@ -72,34 +72,34 @@ describe('behavior', () => {
   })
 })
 
-describe('errors', () => {
+describe('an invalid request for an organization', () => {
   const wrong = async (body: object) => {
     const { id, key } = await anOrganization()
     return wrongFields(await refused(400, 'invalid_request', 'PUT', `/v1/organization/${id}`, { key, body }))
   }
 
-  it('names each invalid theme color', async () => {
+  it('is refused with the path of each invalid theme color', async () => {
     expect(await wrong({ theme: ['#112233', 'red', '#12345', '#1122334'] })).toEqual(['theme.1', 'theme.2', 'theme.3'])
   })
 
-  it('accepts at most 12 theme colors', async () => {
+  it('may contain at most 12 theme colors', async () => {
     expect(await wrong({ theme: Array.from({ length: 13 }, () => '#112233') })).toEqual(['theme'])
   })
 
-  it('rejects a name that is empty, too long or null, and flags that are not booleans', async () => {
+  it('is refused when its name is empty, too long or null, or a flag is not a boolean', async () => {
     expect(await wrong({ name: '' })).toEqual(['name'])
     expect(await wrong({ name: 'x'.repeat(256) })).toEqual(['name'])
     expect(await wrong({ name: null, is_cover_overridable: 1 })).toEqual(['name', 'is_cover_overridable'])
   })
 
-  it('names every unknown field', async () => {
+  it('is refused with every unknown field', async () => {
     const { id, key } = await anOrganization()
     const body = { id, image_colors: [] }
     const answer = await refused(400, 'unknown_field', 'PUT', `/v1/organization/${id}`, { key, body })
     expect(wrongFields(answer)).toEqual(['id', 'image_colors'])
   })
 
-  it('requires a name on creation', async () => {
+  it('is refused without a name on creation', async () => {
     expect(
       wrongFields(await refused(400, 'invalid_request', 'POST', '/v1/organization', { key: env.ROOT_KEY })),
     ).toEqual(['name'])

@@ -21,7 +21,7 @@ const endAgo = (id: string, milliseconds: number) =>
     .where(eq(playSessions.id, id))
 const indexes = (view: { variants: { variant: { index: string } }[] }) => view.variants.map((v) => v.variant.index)
 
-describe('behavior', () => {
+describe('a play session', () => {
   it('plays for an hour, without downloads, in the transcodes with AAC first', async () => {
     const before = Date.now()
     const body = await create('collection', { collection_id })
@@ -133,7 +133,7 @@ describe('behavior', () => {
   })
 })
 
-describe('errors', () => {
+describe('an invalid or expired play session', () => {
   it.each([59, 59.9, 86401, 86400.1, 0, -60, '3600', true, null])(
     'returns 400 for expires_in %j',
     async (expires_in) => {
@@ -163,7 +163,7 @@ describe('errors', () => {
     }
   })
 
-  it('accepts three scopes', async () => {
+  it('returns 400 for a scope other than the three', async () => {
     const answer = await refused(400, 'invalid_request', 'POST', '/v1/play_session/album', {
       key,
       body: { collection_id },

@@ -55,7 +55,7 @@ describe('a track without a file', () => {
     expect(await read('track')).toEqual([[waiting], waiting])
   })
 
-  it('does not include a track that plays while it waits for another file', async () => {
+  it('is not assumed for a ready track that waits for another file', async () => {
     const { key, ready, created } = await sessions()
     await ok('POST', `/v1/track/${ready}/upload`, { key, body: {} })
     const { play_session_id } = created.collection

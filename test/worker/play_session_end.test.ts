@@ -31,7 +31,7 @@ async function seedHours(hours: number[], count: number) {
   for (const hour of hours) await seedSessions(count, hour * HOUR)
 }
 
-it('has an id of UUID version 8, with the hour of its end after the shard', async () => {
+it('a play session has an id of UUID version 8, with the hour of its end after the shard', async () => {
   const { play_session_id, expires_at } = await create({ expires_in: 3000 })
   expect(expires_at).toBe('2026-11-22T13:00:00.000Z')
   expect(play_session_id).toMatch(/^00079c15-[0-9a-f]{4}-8[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/)
@@ -41,7 +41,7 @@ it('has an id of UUID version 8, with the hour of its end after the shard', asyn
   expect(again.play_session_id.slice(9)).not.toBe(sooner.play_session_id.slice(9))
 })
 
-it('ends in the same second as its URLs', async () => {
+it('a play session ends in the same second as its URLs', async () => {
   const track_id = await aReadyTrack(key, collection_id)
   vi.setSystemTime(NOW + 193)
   const { play_session_id: id, expires_at } = await create({ expires_in: 3000.9 })
@@ -56,7 +56,7 @@ it('ends in the same second as its URLs', async () => {
   expect(signed_at + Number(searchParams.get('X-Amz-Expires')) * 1000).toBe(Date.parse(expires_at))
 })
 
-it('plays to its end, returns 410 for exactly a day, then 404, and after the next full hour without a query', async () => {
+it('a play session plays to its end, returns 410 for exactly a day, then 404, and after the next full hour without a query', async () => {
   const track_id = await aReadyTrack(key, collection_id)
   const { play_session_id: id, expires_at } = await create({ is_downloadable: true })
   const end = Date.parse(expires_at)
@@ -81,7 +81,7 @@ it('plays to its end, returns 410 for exactly a day, then 404, and after the nex
   expect(await answers(hour + 400 * DAY)).toEqual([[404], false])
 })
 
-it('writes one row, and one more when it is deleted in the hour after its day', async () => {
+it('a play session writes one row, and one more when it is deleted in the hour after its day', async () => {
   await create()
   const { written, body } = await rowsOfCall('POST', '/v1/play_session/collection', { key, body: { collection_id } })
   expect(written).toBe(1)
@@ -96,7 +96,7 @@ it('writes one row, and one more when it is deleted in the hour after its day', 
   expect(await remaining()).toEqual([])
 })
 
-it('is deleted with 50,000 others of many hours in one sweep, which keeps live sessions and those that return 410', async () => {
+it('one sweep deletes 50,000 sessions of many hours, and keeps live sessions and those that return 410', async () => {
   const now = Math.floor(NOW / HOUR)
   // The first sweep of a day checks for old events, and records that.
   await runSweep()
@@ -112,7 +112,7 @@ it('is deleted with 50,000 others of many hours in one sweep, which keeps live s
   expect((await rowsOf(runSweep)).read).toBeLessThan(20)
 })
 
-it('is swept like old responses and ended jobs, however many there are', async () => {
+it('one sweep deletes all old responses and ended jobs, however many there are', async () => {
   const many = (table: string, columns: string, values: string) =>
     query(`insert into ${table} (${columns}) with recursive n(i) as (select 1 union all select i + 1 from n where i < 12000)
       select ${values} from n`)

@@ -107,9 +107,9 @@ describe('a list of 1,000 tracks', () => {
   })
 })
 
-describe('the creation', () => {
+describe('creating a session', () => {
   it.each(['track', 'collection', 'playlist'] as const)(
-    'for a %s takes one round trip, and a read takes two',
+    'for a %s takes one round trip, and reading it takes two',
     async (scope) => {
       const track_id = await aReadyTrack(shop.key, shop.collection_id)
       const ids = { track: track_id, collection: shop.collection_id, playlist: await aPlaylist([track_id]) }

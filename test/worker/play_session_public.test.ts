@@ -15,7 +15,7 @@ async function aSession() {
   return { key, created, path: `/v1/play/${created.play_session_id}` }
 }
 
-it("shows the tracks and the first play view to any holder of the id, without the creator's own fields", async () => {
+it("a public session shows the tracks and the first play view to any holder of the id, without the creator's own fields", async () => {
   const { key, created, path } = await aSession()
   const seen = await ok('GET', path)
   const creatorView = await ok('GET', `/v1/play_session/${created.play_session_id}`, { key })
@@ -26,7 +26,7 @@ it("shows the tracks and the first play view to any holder of the id, without th
   expect(JSON.stringify(seen)).not.toMatch(/secret|customer-7/)
 })
 
-it('returns 410 for a day after its end, then 404 like an unknown id', async () => {
+it('a public session returns 410 for a day after its end, then 404 like an unknown id', async () => {
   const { created, path } = await aSession()
   const end = (expires_at: number) =>
     db.update(playSessions).set({ expires_at }).where(eq(playSessions.id, created.play_session_id))

@@ -28,7 +28,7 @@ async function view() {
 const palette = (hex: string) => [{ hex, area: 1, lightness: 0.5, saturation: 0.5 }]
 const hexes = (seen: { track: { image_colors: { hex: string }[] } }) => seen.track.image_colors.map(({ hex }) => hex)
 
-describe('behavior', () => {
+describe('a play view', () => {
   it('shows the track, its levels and its stream URLs', async () => {
     const seen = await view()
     expect(seen.track).toMatchObject({

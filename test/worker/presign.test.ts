@@ -56,7 +56,7 @@ describe('a URL', () => {
   const start = Date.UTC(2026, 10, 22, 23, 50)
   const at = async (now: number, ends_at: number) => (await viewSigner(env, now, ends_at))('media/a')
 
-  it('is the same for every session and most of the time, so that the browser cache works', async () => {
+  it('is the same for every session and rarely changes, so that browsers can cache the file', async () => {
     const urls = new Set<string>()
     for (let second = 0; second < 3600; second += 10) {
       urls.add(await at(start + second * 1000, start + second * 1000 + DAY))

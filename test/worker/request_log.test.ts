@@ -25,7 +25,7 @@ async function request(method: string, path: string, init: RequestInit = {}, bin
 }
 const withKey = (key: string): RequestInit => ({ headers: { authorization: `Bearer ${key}` } })
 
-it('logs id, route, status, time and organization, and no secrets', async () => {
+it('the request log contains id, route, status, time and organization, and no secrets', async () => {
   const { key, organization_id, collection_id, play_session_id, track_id } = world
   const view = `/v1/play/${play_session_id}/${track_id}`
   const made = await ok('POST', `/v1/collection/${collection_id}/cover`, { key })
@@ -62,7 +62,7 @@ it('logs id, route, status, time and organization, and no secrets', async () => 
     expect(lines.filter((line) => line.includes(secret))).toEqual([])
 })
 
-it('is not written for a cached response, or where it is turned off', async () => {
+it('the request log omits cached responses, and is empty where it is turned off', async () => {
   const view = `/v1/play/${world.play_session_id}/${world.track_id}`
   const caching = { ...logging, REUSE_ANSWERS: 'true' }
   await db.update(tracks).set({ player_title: 'Kept' })

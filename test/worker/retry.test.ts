@@ -142,7 +142,7 @@ describe('a transcoder', () => {
     expect((await work.read()).status).toBe('processing')
   })
 
-  it('that had a transient fault is retried, and finally fails with its reason', async () => {
+  it('that reports a transient fault is retried, and finally fails the job with its reason', async () => {
     const transient = error('source_unavailable', 'The source answered 500', true)
     startTranscoder({ transcode: () => events(transient) })
     expect(await work.run()).toEqual({ ended: false, retried_in: 5 })

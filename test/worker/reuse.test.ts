@@ -241,7 +241,7 @@ describe('a change', () => {
 })
 
 describe('the cache', () => {
-  it('serves a track without a statement that another session played, in a session that played another track', async () => {
+  it('serves a known track to a known session without a statement, although that session never played it', async () => {
     const other_id = await aReadyTrack(world.key, world.collection_id)
     const [first_session, second_session] = [world.play_session_id, await sessionOf()]
     expect((await read(`/v1/play/${first_session}/${world.track_id}`)).statements).toBe(1)

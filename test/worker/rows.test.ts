@@ -86,7 +86,7 @@ function maxRows(name: OperationName, filter: string): number {
 const SHORT = ['listVariants', 'listLimits', 'listWebhookEndpoints']
 
 describe('rows', () => {
-  it('read by operations are as many at 100,000 rows as at 1,000, and no read writes', async () => {
+  it('read per operation are as many at 100,000 rows as at 1,000, and reads write none', async () => {
     const shop = await aBigShop()
     // Subscribed to no event that follows.
     const body = { url: 'http://127.0.0.1:9/', events: ['webhook.test'] }

@@ -64,7 +64,7 @@ const FOUND: Record<string, string[]> = {
 /** Queries without a letter, digit or emoji, or with a word that no title has. */
 const NOT_FOUND = ['*', '"', "'", '  ', '(', '-', '()', '→', '…', 'ueber', 'acdc', '1000', 'ドア', 'カワ', '京東', '🎸']
 
-it('finds titles in any script, regardless of case, accents and normalization form', async () => {
+it('a search finds titles in any script, regardless of case, accents and normalization form', async () => {
   const { key } = await aShop()
   const titlesFor = async (q: string): Promise<string[]> => {
     const { collections } = await ok('GET', `/v1/collection?limit=200&q=${encodeURIComponent(q)}`, { key })

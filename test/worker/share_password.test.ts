@@ -95,7 +95,7 @@ describe('a share with a password', () => {
     expect((await open(`/s/${other.slug}`, 'wrong', bindings)).status).toBe(403)
   })
 
-  it('limits each client and all together, with an IPv6 network as one client', async () => {
+  it('limits each client and all clients together, and counts an IPv6 network as one client', async () => {
     const { slug } = await create({ password: 'swordfish' })
     const bindings = { ...env, MISS_RATE_LIMIT: limiter(2), API_RATE_LIMIT: limiter(7) }
     await cheapPasswords()

@@ -28,7 +28,7 @@ const create = (body: object = {}) =>
 const update = async (id: string, body: object) => (await ok('PUT', `/v1/track/${id}`, { key, body })).track
 const CREATOR = '11111111-1111-4111-8111-111111111111'
 
-describe('behavior', () => {
+describe('a track', () => {
   it('waits for its upload when it is created', async () => {
     const { track, track_id } = await create()
     expect(track).toEqual({
@@ -171,7 +171,7 @@ describe('behavior', () => {
   })
 })
 
-describe('errors', () => {
+describe('an invalid request for a track', () => {
   it('returns 404 in a collection that does not exist', async () => {
     const { id } = await aCollection(key)
     await ok('DELETE', `/v1/collection/${id}`, { key })

@@ -11,7 +11,7 @@ import { serveTranscoder } from './transcoder.ts'
 
 afterEach(() => vi.useRealTimers())
 
-it('keeps the files of moved tracks when their previous collection is deleted, and deletes them with the new one', async () => {
+it('a moved track keeps its files when its previous collection is deleted, and loses them with the new one', async () => {
   serveTranscoder()
   const { key, collection_id } = await aShop()
   const { id: goal } = await aCollection(key)
@@ -45,7 +45,7 @@ it('keeps the files of moved tracks when their previous collection is deleted, a
   await eventually(async () => (await storedFiles()).length === 0)
 })
 
-it('keeps covers of moved tracks that are cut after their previous collection was deleted', async () => {
+it('a moved track keeps a cover that is cut after its previous collection was deleted', async () => {
   const { key, collection_id, organization_id } = await aShop()
   const { id: goal } = await aCollection(key)
   const moved = await aWaitingTrack(key, collection_id, { player_title: 'moved' })
@@ -78,7 +78,7 @@ it('keeps covers of moved tracks that are cut after their previous collection wa
   await eventually(async () => (await storedFiles()).length === 0)
 })
 
-it('reports a result for each track despite concurrent changes', async () => {
+it('a batch reports a result for each track despite concurrent changes', async () => {
   serveTranscoder()
   const { key, collection_id } = await aShop()
   const [{ id: goal }, { id: source }] = [await aCollection(key), await aCollection(key)]

@@ -5,7 +5,7 @@ import { aTrack, anOrganization, ok, refused } from './support.ts'
 
 /** `GET /v1/track/{track_id}/variant`: the files of a track. */
 
-it('lists the files of a track with their sizes', async () => {
+it('a track lists its files with their sizes', async () => {
   const { key, collection_id } = await aShop()
   const track_id = await aReadyTrack(key, collection_id, {}, ['aac-160.m4a', 'waveform.json'])
   const { variants } = await ok('GET', `/v1/track/${track_id}/variant`, { key })
@@ -14,7 +14,7 @@ it('lists the files of a track with their sizes', async () => {
   )
 })
 
-it('returns an empty list before processing, and 404 for another organization', async () => {
+it('a track without files lists none, and another organization gets 404', async () => {
   const { key, collection_id } = await aShop()
   const { id } = await aTrack(key, collection_id)
   expect((await ok('GET', `/v1/track/${id}/variant`, { key })).variants).toEqual([])

@@ -26,7 +26,7 @@ const endAgo = (id: string, milliseconds: number) =>
     .set({ expires_at: Date.now() - milliseconds })
     .where(eq(uploadSessions.id, id))
 
-describe('behavior', () => {
+describe('an upload session', () => {
   it('lives for an hour', async () => {
     const before = Date.now()
     const body = await open()
@@ -85,7 +85,7 @@ describe('behavior', () => {
   })
 })
 
-describe('a discarded track', () => {
+describe('discarding a track', () => {
   const waiting = async () => {
     const { upload_session_id: session } = await open()
     const { track_id } = await addTrack(session)
@@ -96,7 +96,7 @@ describe('a discarded track', () => {
       .secret
   const jobs = () => query<{ payload: string }>("select payload from jobs where payload ->> '$.kind' = 'purge'")
 
-  it('is deleted even after its session has ended, as is a file that arrives later', async () => {
+  it('deletes it even after its session has ended, and a file that arrives later', async () => {
     const { session, track_id, path } = await waiting()
     const row = await trackRow(track_id)
     await endAgo(session, HOUR)
@@ -110,7 +110,7 @@ describe('a discarded track', () => {
     expect((await jobs()).filter(({ payload }) => payload.includes(row.upload_path))).toHaveLength(2)
   })
 
-  it('is deleted with its multipart upload', async () => {
+  it('deletes its multipart upload', async () => {
     const { track_id, path } = await waiting()
     const upload = await aMultipart(key, track_id)
     const { path: object } = await multipartRow(upload)
@@ -120,14 +120,14 @@ describe('a discarded track', () => {
     await expect(env.MEDIA.resumeMultipartUpload(object, 'x').complete([])).rejects.toThrow()
   })
 
-  it('can be one whose URL expired without a file', async () => {
+  it('is possible when its URL expired without a file', async () => {
     const { track_id, path } = await waiting()
     await db.update(tracks).set({ upload_expires_at: 0 }).where(eq(tracks.id, track_id))
     expect((await ok('GET', `/v1/track/${track_id}`, { key })).track.info.error!.code).toBe('upload_expired')
     await ok('DELETE', path, { key })
   })
 
-  it('cannot be one whose file has arrived, whoever detected it', async () => {
+  it('returns 409 when its file has arrived, detected or not', async () => {
     const undetected = await waiting()
     await upload(await trackRow(undetected.track_id))
     await refused(409, 'track_uploaded', 'DELETE', undetected.path, { key })
@@ -138,7 +138,7 @@ describe('a discarded track', () => {
     expect((await trackRow(refusedFile.track_id)).status).toBe('failed')
   })
 
-  it('cannot be one that is being processed, which becomes ready', async () => {
+  it('returns 409 when it is being processed, and it becomes ready', async () => {
     let isBusy = true
     serveTranscoder((job) => (isBusy ? error('cancelled', 'The transcoder is busy', true) : made(job)))
     const { track_id, path } = await waiting()
@@ -153,7 +153,7 @@ describe('a discarded track', () => {
     await eventually(async () => (await trackRow(track_id)).status === 'ready')
   })
 
-  it('cannot be one whose file arrives at that moment, which keeps its playlist entries', async () => {
+  it('returns 409 when its file arrives at that moment, and keeps its playlist entries', async () => {
     const { track_id, path } = await waiting()
     const { playlist_id } = await ok('POST', '/v1/playlist', { key, body: { title: 'Mix' } })
     await ok('PUT', `/v1/playlist/${playlist_id}/track`, { key, body: { track_ids: [track_id] } })
@@ -170,7 +170,7 @@ describe('a discarded track', () => {
     expect(await jobs()).toEqual([])
   })
 
-  it('must belong to this session, and to a collection that the key may access', async () => {
+  it("returns 404 when it belongs to another session, or its collection is outside the key's binding", async () => {
     const [own_track, other] = [await waiting(), await waiting()]
     await refused(404, 'not_found', 'DELETE', `/v1/upload/${other.session}/track/${own_track.track_id}`, { key })
     const outside = await uploader((await aCollection(key)).id)
@@ -178,7 +178,7 @@ describe('a discarded track', () => {
   })
 })
 
-describe('errors', () => {
+describe('an invalid or expired upload session', () => {
   it('returns 410 for a day after its end, then 404', async () => {
     const { upload_session_id: id } = await open()
     const get = ['GET', `/v1/upload_session/${id}`, { key }] as const

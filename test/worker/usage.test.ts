@@ -12,7 +12,7 @@ import { dateOf, DAY, expectCounted, HOUR, sized, usageOf } from './usage_count.
 
 /** `GET /v1/usage`, computed from counters (docs/decisions/0055). */
 
-it('counts ready tracks: their number, seconds, bytes by variant, and the upload on its day', async () => {
+it('the usage counts ready tracks: their number, seconds, bytes by variant, and the upload on its day', async () => {
   serveTranscoder(sized(5, 12.346))
   const shop = await aShop()
   await aProcessedTrack(shop.key, shop.collection_id)
@@ -31,7 +31,7 @@ it('counts ready tracks: their number, seconds, bytes by variant, and the upload
   await expectCounted(other)
 })
 
-it('follows reprocessing, a new file, a failed one and deletions, and counts nothing twice', async () => {
+it('the usage follows reprocessing, a new file, a failed one and deletions, and counts nothing twice', async () => {
   let answer: (job: Parameters<typeof made>[0]) => JobEvent = sized(5, 12)
   serveTranscoder((job) => answer(job))
   const shop = await aShop()
@@ -78,7 +78,7 @@ it('follows reprocessing, a new file, a failed one and deletions, and counts not
   expect(await uploads()).toBe(3)
 })
 
-it('does not count early files, even when the track is deleted', async () => {
+it('the usage excludes early files, even when the track is deleted', async () => {
   const work = await aLongTrack()
   await work.startEarly(early())
   const emptyUsage = { tracks: 0, duration: 0, bytes: { total: 0, original: 0 }, variants: [] }
@@ -88,7 +88,7 @@ it('does not count early files, even when the track is deleted', async () => {
   await work.leave()
 })
 
-it('follows a custom variant from its files to their deletion, whatever its name', async () => {
+it('the usage follows a custom variant from its files to their deletion, whatever its name', async () => {
   serveTranscoder()
   const shop = await aShop()
   const { key, collection_id } = shop
@@ -101,7 +101,7 @@ it('follows a custom variant from its files to their deletion, whatever its name
   expect((await expectCounted(shop)).tracks).toBe(1)
 })
 
-it('counts a play session once, on the day of its creation, after the hour of its end, without a row per session', async () => {
+it('the usage counts a play session once, on the day of its creation, after the hour of its end, without a row per session', async () => {
   const { key, organization_id, collection_id } = await aShop()
   const other = await aShop()
   stopTime()
@@ -138,7 +138,7 @@ it('counts a play session once, on the day of its creation, after the hour of it
   expect(await query(`select 1 from usage_days where organization_id = 'gone'`)).toEqual([])
 })
 
-it('returns the requested days, at most 400 of UTC, and rejects invalid ones', async () => {
+it('the usage contains the requested days, at most 400 of UTC, and rejects invalid ones', async () => {
   const { key } = await aShop()
   stopTime()
   vi.setSystemTime(Date.UTC(2026, 10, 23, 0, 30))

@@ -12,7 +12,7 @@ import { dateOf, DAY, expectCounted, filesSql, manyTracks, recount } from './usa
 
 /** What the usage costs, and how it stays right with many tracks and days. */
 
-it('costs one row per track that becomes ready or is deleted, and none for a waiting one', async () => {
+it('the usage costs one row per track that becomes ready or is deleted, and none for a waiting one', async () => {
   serveTranscoder()
   const { key, collection_id } = await aShop()
   await aProcessedTrack(key, collection_id)
@@ -36,7 +36,7 @@ it('costs one row per track that becomes ready or is deleted, and none for a wai
   expect(counted.map((rows, at) => rows - plain[at]!)).toEqual([0, 1, 1])
 })
 
-it('follows the background deletion of a large collection, and of an organization', async () => {
+it('the usage follows the background deletion of a large collection, and of an organization', async () => {
   onTestFinished(makeStorage)
   serveTranscoder()
   const shop = await aShop()
@@ -60,7 +60,7 @@ it('follows the background deletion of a large collection, and of an organizatio
   expect(await query('select * from usage_days')).toEqual([])
 })
 
-it('merges days that are too old into one row, and keeps the totals', async () => {
+it('the sweep merges days that are too old into one row, and keeps the totals', async () => {
   serveTranscoder()
   const shop = await aShop()
   await aProcessedTrack(shop.key, shop.collection_id)

@@ -7,8 +7,8 @@ beforeEach(async () => {
   key = (await anOrganization()).key
 })
 
-describe('behavior', () => {
-  it('lists the catalog in the order in which players try it', async () => {
+describe('a default variant', () => {
+  it('is listed in the order in which players try it', async () => {
     const { count, variants } = await ok('GET', '/v1/variant', { key })
     expect(count).toBe(8)
     expect(variants.map(({ index }) => index)).toEqual([
@@ -53,7 +53,7 @@ describe('behavior', () => {
   })
 })
 
-describe('errors', () => {
+describe('an unknown variant', () => {
   it('returns 404 for its index, which is not an id', async () => {
     await refused(404, 'not_found', 'GET', '/v1/variant/aac-160', { key })
   })

@@ -15,7 +15,7 @@ const indexes = async (query = '') => {
   return [count, variants.map(({ index }) => index)] as [number, string[]]
 }
 
-describe('behavior', () => {
+describe('a custom variant', () => {
   it('is returned in the shape of the catalog', async () => {
     const variant = await create({ name: 'MP3 320', codec: 'mp3', bitrate: 320, index: 'mp3-320' })
     expect(variant).toEqual({
@@ -43,7 +43,7 @@ describe('behavior', () => {
       { codec: 'opus', bitrate: 64, type: 'preview', start: 12.5, length: 600 },
       { type: 'preview', start: 12.5, length: 600 },
     ],
-  ])('accepts %s', async (_, body, expected) => {
+  ])('can be %s', async (_, body, expected) => {
     expect(await create({ name: 'Mine', ...body })).toMatchObject(expected)
   })
 
@@ -52,7 +52,7 @@ describe('behavior', () => {
     ['  Ænima — Größe!', 'nima-gro-e'],
     ['x'.repeat(100), 'x'.repeat(40)],
     [`${'x'.repeat(39)} y`, 'x'.repeat(39)],
-  ])('derives the index from the name %s', async (name, index) => {
+  ])('gets its index from the name %s', async (name, index) => {
     expect((await create({ name, codec: 'flac' })).index).toBe(index)
   })
 
@@ -116,7 +116,7 @@ describe('behavior', () => {
   })
 })
 
-describe('errors', () => {
+describe('an invalid custom variant', () => {
   const mp3 = { name: 'Mine', codec: 'mp3', bitrate: 128 }
 
   it.each([

@@ -21,7 +21,7 @@ function dying(n: number, moment: 'before' | 'after'): Env {
 /** Every step of a delivery: due ones are found (1), claimed (2), sent, and recorded (3 and more). */
 const POINTS = [1, 2, 3, 4, 5, 6, 7, 8, 13, 40]
 
-it('loses none of 1,000 events, repeats them with the same id, and keeps the order of ordered endpoints', async () => {
+it('a killed worker loses none of 1,000 events, repeats them with the same id, and keeps the order of ordered endpoints', async () => {
   const { organization_id, receiver, key, id } = await aListener('ok', { events: ['track.*', 'collection.*'] })
   const ordered = aReceiver('ok')
   const subscription = { url: ordered.url, events: ['collection.*'], is_ordered: true }

@@ -18,9 +18,10 @@ describe('an ordered endpoint', () => {
   it('continues when the delivery that others wait for is swept, even while it is paused', async () => {
     const { organization_id, receiver, key, id } = await aListener('fails', { is_ordered: true })
     const swept = await aListener('ok', { is_ordered: true })
-    for (const id of [organization_id, swept.organization_id]) await insertEvents(id, ['track:1'])
+    for (const tenant_id of [organization_id, swept.organization_id]) await insertEvents(tenant_id, ['track:1'])
     vi.setSystemTime(Date.now() + 24 * HOUR)
-    for (const id of [organization_id, swept.organization_id]) await insertEvents(id, ['track:1'], ['track:1'])
+    for (const tenant_id of [organization_id, swept.organization_id])
+      await insertEvents(tenant_id, ['track:1'], ['track:1'])
     await ok('PUT', `/v1/webhook_endpoint/${id}`, { key, body: { state: 'paused' } })
     vi.setSystemTime(Date.now() + 30 * 24 * HOUR)
     await runSweep()
