@@ -80,22 +80,22 @@ async function answerOf(...args: Parameters<typeof call>) {
 }
 
 /** The same request with every resource id replaced. */
-function aimElsewhere(name: OperationName, world: World, id: string) {
-  const values = pathValues(name, world)
+function aimElsewhere(name: OperationName, workspace: World, id: string) {
+  const values = pathValues(name, workspace)
   const elsewhere = Object.fromEntries(Object.entries(values).map(([part, v]) => [part, part.endsWith('_id') ? id : v]))
-  const request = requestOf(name, world, elsewhere)
+  const request = requestOf(name, workspace, elsewhere)
   const body = request.body && JSON.stringify(request.body).replaceAll(/000[0-9a-f]{5}-[0-9a-f-]{27}/g, id)
   return [operations[name].method.toUpperCase(), request.path, body] as const
 }
 
 describe('access', () => {
   it('matches the permission matrix for every operation and every kind of caller', async () => {
-    const world = await aWorld()
-    const { dead, live } = await everyCaller(world)
+    const workspace = await aWorld()
+    const { dead, live } = await everyCaller(workspace)
     const seen: Record<string, Record<string, number>> = {}
     const wanted: typeof seen = {}
     for (const name of inOrder) {
-      const { path, body } = requestOf(name, world)
+      const { path, body } = requestOf(name, workspace)
       const method = operations[name].method.toUpperCase()
       const callers = [
         ...Object.entries(dead).map(([caller, key]) => [caller, key, PUBLIC.includes(name) ? 200 : 401] as const),
@@ -105,8 +105,8 @@ describe('access', () => {
         const answer = await call(method, path, { key, body })
         // The next caller needs one that is open.
         const isUsedUp = answer.status === 200 && /^(create|complete|delete)\w+Multipart$/.test(name)
-        if (isUsedUp) await reopenMultiparts(world)
-        if (answer.status === 200 && name === 'deleteSessionTrack') await remakeWaitingTrack(world)
+        if (isUsedUp) await reopenMultiparts(workspace)
+        if (answer.status === 200 && name === 'deleteSessionTrack') await remakeWaitingTrack(workspace)
         seen[name] = { ...seen[name], [caller]: answer.status }
         wanted[name] = { ...wanted[name], [caller]: status }
         if (answer.status !== 200) expect(answer.body).toMatchObject({ ok: false, code: CODES[answer.status] })
@@ -126,20 +126,20 @@ describe('access', () => {
   })
 
   it('does not reveal whether a resource of another organization exists', async () => {
-    const world = await aWorld()
-    const { live } = await everyCaller(world)
+    const workspace = await aWorld()
+    const { live } = await everyCaller(workspace)
     const foreign = live['server of another organization']
     let compared = 0
-    for (const name of inOrder.filter((name) => !NOBODYS.includes(name) && keyOf(name, world) === world.key)) {
-      const { path, body } = requestOf(name, world)
+    for (const name of inOrder.filter((name) => !NOBODYS.includes(name) && keyOf(name, workspace) === workspace.key)) {
+      const { path, body } = requestOf(name, workspace)
       const method = operations[name].method.toUpperCase()
-      const [, pathOfStrange, bodyOfStrange] = aimElsewhere(name, world, unknown_id)
+      const [, pathOfStrange, bodyOfStrange] = aimElsewhere(name, workspace, unknown_id)
       const answer = await answerOf(method, path, { key: foreign, body })
       expect({ name, ...(await answerOf(method, pathOfStrange, { key: foreign, body: bodyOfStrange })) }).toEqual({
         name,
         ...answer,
       })
-      const [, malformed] = aimElsewhere(name, world, 'nonsense')
+      const [, malformed] = aimElsewhere(name, workspace, 'nonsense')
       if (malformed !== path) {
         expect({ name, ...(await answerOf(method, malformed, { key: foreign, body })) }).toEqual({ name, ...answer })
       }
@@ -149,24 +149,24 @@ describe('access', () => {
   })
 
   it('does not reveal foreign ids in bodies, or resources outside a bound key', async () => {
-    const world = await aWorld()
+    const workspace = await aWorld()
     const { key } = await aShop()
-    const { live } = await everyCaller(world)
+    const { live } = await everyCaller(workspace)
     const own_playlist = await ok('POST', '/v1/playlist', { key, body: { title: 'Mine' } })
     const places = `/v1/playlist/${own_playlist.playlist_id}/track`
     const pairs: [method: string, path: string, key: string | undefined, body: (id: string) => object, id: string][] = [
-      ['PUT', places, key, (id) => ({ track_ids: [id] }), world.track_id],
-      ['POST', places, key, (id) => ({ track_ids: [id] }), world.track_id],
-      ['POST', '/v1/track', key, (id) => ({ collection_id: id, file_name: 'a.mp3' }), world.collection_id],
-      ['POST', '/v1/upload_session', key, (id) => ({ collection_id: id }), world.collection_id],
+      ['PUT', places, key, (id) => ({ track_ids: [id] }), workspace.track_id],
+      ['POST', places, key, (id) => ({ track_ids: [id] }), workspace.track_id],
+      ['POST', '/v1/track', key, (id) => ({ collection_id: id, file_name: 'a.mp3' }), workspace.collection_id],
+      ['POST', '/v1/upload_session', key, (id) => ({ collection_id: id }), workspace.collection_id],
       ...(['collection', 'track', 'playlist'] as const).flatMap((scope) => {
         const [field, path] = [`${scope}_id` as const, `/v1/play_session/${scope}`]
         const session = (id: string) => ({ [field]: id })
         const bound = (id: string) => ({ title: 'Bound', type: 'player', [field]: id })
         return [
-          ['POST', path, key, session, world[field]],
-          ['POST', '/v1/api_key', key, bound, world[field]],
-          ['POST', path, live[`player of another ${scope}`], session, world[field]],
+          ['POST', path, key, session, workspace[field]],
+          ['POST', '/v1/api_key', key, bound, workspace[field]],
+          ['POST', path, live[`player of another ${scope}`], session, workspace[field]],
         ] as [string, string, string, (id: string) => object, string][]
       }),
       [
@@ -174,7 +174,7 @@ describe('access', () => {
         '/v1/upload_session',
         live['uploader of another collection'],
         (id) => ({ collection_id: id }),
-        world.collection_id,
+        workspace.collection_id,
       ],
     ]
     for (const [method, path, caller, body, id] of pairs) {
@@ -185,8 +185,8 @@ describe('access', () => {
   })
 
   it('is limited to the bound resource and its contents for a bound player key', async () => {
-    const world = await aWorld()
-    const { live } = await everyCaller(world)
+    const workspace = await aWorld()
+    const { live } = await everyCaller(workspace)
     const scopes = ['collection', 'track', 'playlist'] as const
     const statuses: Record<string, number[]> = {}
     for (const bound of scopes) {
@@ -194,9 +194,9 @@ describe('access', () => {
       statuses[bound] = []
       for (const scope of scopes) {
         const field = `${scope}_id` as const
-        const made = { key: world.key, body: { [field]: world[field] } }
+        const made = { key: workspace.key, body: { [field]: workspace[field] } }
         const { play_session_id } = await ok('POST', `/v1/play_session/${scope}`, made)
-        const created = await call('POST', `/v1/play_session/${scope}`, { key, body: { [field]: world[field] } })
+        const created = await call('POST', `/v1/play_session/${scope}`, { key, body: { [field]: workspace[field] } })
         const read = await call('GET', `/v1/play_session/${play_session_id}`, { key })
         expect(read.status).toBe(created.status)
         statuses[bound].push(created.status)
@@ -230,8 +230,8 @@ describe('access', () => {
   })
 
   it('requires the Origin header on changes when the key lists origins', async () => {
-    const shop = await aShop()
-    const { collection_id, key } = shop
+    const tenant = await aShop()
+    const { collection_id, key } = tenant
     const body = { title: 'Page', type: 'player', allowed_origins: ['https://example.com'] }
     const { secret } = await ok('POST', '/v1/api_key', { key, body })
     const play = async (headers: Record<string, string>) =>

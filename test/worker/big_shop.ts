@@ -8,18 +8,18 @@ import { serveTranscoder } from './transcoder.ts'
 const TABLES: readonly Table[] = ['organizations', 'api_keys', 'collections', 'playlists', 'tracks', 'shares', 'trash']
 
 /** Seeds the rows `from`…`to` of each table. */
-export async function grow(shop: Shop, from: number, to: number, tables: readonly Table[] = TABLES) {
-  for (const table of tables) await seed(table, from, to, shop)
+export async function grow(tenant: Shop, from: number, to: number, tables: readonly Table[] = TABLES) {
+  for (const table of tables) await seed(table, from, to, tenant)
   await seedPlaces(from, to)
 }
 
 /** A tenant with 1,000 rows in every table, and one real resource of each kind that can be read. */
 export async function aBigShop() {
   serveTranscoder()
-  const shop = await aShop()
-  const { key, collection_id } = shop
+  const tenant = await aShop()
+  const { key, collection_id } = tenant
   const track_id = await aProcessedTrack(key, collection_id)
-  await grow(shop, 1, 1000)
+  await grow(tenant, 1, 1000)
   const { playlist_id } = await ok('POST', '/v1/playlist', { key, body: { title: 'All' } })
   const track_ids = [track_id, ...Array.from({ length: 199 }, (_, at) => seededId('tracks', at + 1))]
   await ok('PUT', `/v1/playlist/${playlist_id}/track`, { key, body: { track_ids } })
@@ -30,7 +30,7 @@ export async function aBigShop() {
     return (await ok('POST', `/v1/play_session/${scope}`, { key, body })).play_session_id
   }
   return {
-    ...shop,
+    ...tenant,
     track_id,
     playlist_id: playlist_id,
     upload_session_id: upload_session_id,

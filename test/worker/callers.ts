@@ -11,8 +11,8 @@ import { aTestedEndpoint } from './webhooks.ts'
 /** A workspace with one resource of every kind, which every kind of caller tries to access. */
 export async function aWorld() {
   serveTranscoder()
-  const shop = await aShop()
-  const { key, collection_id } = shop
+  const tenant = await aShop()
+  const { key, collection_id } = tenant
   const track_id = await aProcessedTrack(key, collection_id)
   const { playlist_id } = await ok('POST', '/v1/playlist', { key, body: { title: 'Mixed' } })
   await ok('PUT', `/v1/playlist/${playlist_id}/track`, { key, body: { track_ids: [track_id, track_id] } })
@@ -33,7 +33,7 @@ export async function aWorld() {
     return id
   }
   return {
-    ...shop,
+    ...tenant,
     share_id: share_id,
     ...(await aTestedEndpoint(key)),
     trash_id: await trashed(),
@@ -55,14 +55,14 @@ export async function aWorld() {
 }
 
 /** Reopens multipart uploads under the same ids, so that each caller can complete or delete them. */
-export async function reopenMultiparts(world: World): Promise<void> {
-  const uploads = { [world.track_id]: world.multipart_upload_id }
-  uploads[world.session_track_id] = world.session_multipart_upload_id
+export async function reopenMultiparts(workspace: World): Promise<void> {
+  const uploads = { [workspace.track_id]: workspace.multipart_upload_id }
+  uploads[workspace.session_track_id] = workspace.session_multipart_upload_id
   for (const [track_id, id] of Object.entries(uploads)) {
     const { state } = (await query<{ state: string }>('select state from multipart_uploads where id = ?', id))[0] ?? {}
     if (state === 'open') continue
     await query('delete from multipart_uploads where track_id = ?', track_id)
-    const made = await aMultipart(world.key, track_id)
+    const made = await aMultipart(workspace.key, track_id)
     await query('update multipart_uploads set id = ? where id = ?', id, made)
   }
 }
@@ -104,8 +104,8 @@ async function deadKeys(key: string) {
 const SCOPES = ['collection', 'track', 'playlist'] as const
 
 /** Every kind of caller with its `Authorization`: keys bound to the workspace's resources, and keys bound to other ones. */
-export async function everyCaller(world: World) {
-  const { key } = world
+export async function everyCaller(workspace: World) {
+  const { key } = workspace
   const other = { collection_id: '', track_id: '', playlist_id: '' }
   other.collection_id = (await ok('POST', '/v1/collection', { key, body: { title: 'Other' } })).collection_id
   other.track_id = await aWaitingTrack(key, other.collection_id)
@@ -114,7 +114,7 @@ export async function everyCaller(world: World) {
     SCOPES.flatMap((scope) => {
       const field = `${scope}_id` as const
       return [
-        mint(key, { type: 'player', [field]: world[field] }).then((made) => [`player in ${scope}`, made.secret]),
+        mint(key, { type: 'player', [field]: workspace[field] }).then((made) => [`player in ${scope}`, made.secret]),
         mint(key, { type: 'player', [field]: other[field] }).then((made) => [
           `player of another ${scope}`,
           made.secret,
@@ -132,7 +132,7 @@ export async function everyCaller(world: World) {
       player: (await mint(key, { type: 'player' })).secret,
       ...(Object.fromEntries(players) as Record<string, string>),
       uploader: await uploader({}),
-      'uploader in collection': await uploader({ collection_id: world.collection_id }),
+      'uploader in collection': await uploader({ collection_id: workspace.collection_id }),
       'uploader of another collection': await uploader({ collection_id: other.collection_id }),
     } as Record<string, string>,
   }

@@ -16,8 +16,8 @@ const open = table.filter(([, { access }]) => access.length === 0)
 const ids = ({ params }: Operation) => Object.keys(params?.shape ?? {}).filter((name) => name.endsWith('_id'))
 const withIds = table.filter(([, operation]) => ids(operation).length > 0)
 
-const keyFor = ({ access }: Operation, world: World) =>
-  access.length === 0 ? undefined : access.includes('server') ? world.key : env.ROOT_KEY
+const keyFor = ({ access }: Operation, workspace: World) =>
+  access.length === 0 ? undefined : access.includes('server') ? workspace.key : env.ROOT_KEY
 const send = (operation: Operation, path: string, key?: string, body?: object) =>
   [operation.method.toUpperCase(), path, { key, body }] as const
 const at = (body: unknown, path: string) =>
@@ -57,11 +57,11 @@ const WITHOUT_EVENT: Record<string, OperationName[]> = {
 const withoutEvent = new Set(Object.values(WITHOUT_EVENT).flat())
 const eventsByCallers = async () => (await query('select 1 from events where actor is not null')).length
 
-async function expectSpecified(name: OperationName, operation: Operation, world: World): Promise<void> {
+async function expectSpecified(name: OperationName, operation: Operation, workspace: World): Promise<void> {
   const { body: bodyOf, keys, names } = cases[name]
-  const path = pathIn({ ...world, ...names?.(world) }, operation.path)
+  const path = pathIn({ ...workspace, ...names?.(workspace) }, operation.path)
   const before = await eventsByCallers()
-  const body = await ok(...send(operation, path, keyFor(operation, world), bodyOf?.(world)))
+  const body = await ok(...send(operation, path, keyFor(operation, workspace), bodyOf?.(workspace)))
   const hasEvent = (await eventsByCallers()) > before
   expect.soft(`${name} ${hasEvent}`).toBe(`${name} ${!isHarmless(operation) && !withoutEvent.has(name)}`)
   for (const [where, expected] of Object.entries(keys)) {
@@ -75,8 +75,8 @@ async function expectSpecified(name: OperationName, operation: Operation, world:
 describe('every operation returns exactly the keys of the specification, and nothing outside its schema', () => {
   // One test, because workspaces take longest to create.
   it('on reads', async () => {
-    const world = await aWorld()
-    for (const [name, operation] of table) if (isHarmless(operation)) await expectSpecified(name, operation, world)
+    const workspace = await aWorld()
+    for (const [name, operation] of table) if (isHarmless(operation)) await expectSpecified(name, operation, workspace)
   })
 
   it.each(table.filter(([, operation]) => !isHarmless(operation)))('%s', async (name, operation) =>
@@ -122,9 +122,9 @@ describe.each(closed.filter(([, { access }]) => access.length < 4))('%s', (_, op
 })
 
 it('needs no key and ignores any key when the operation is public', async () => {
-  const world = await aWorld()
+  const workspace = await aWorld()
   for (const [name, operation] of open) {
-    await ok(...send(operation, pathIn(world, operation.path), 'not a key', cases[name].body?.(world)))
+    await ok(...send(operation, pathIn(workspace, operation.path), 'not a key', cases[name].body?.(workspace)))
   }
 })
 

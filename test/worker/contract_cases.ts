@@ -24,8 +24,8 @@ const OWN_COVER = { cover_image: 'icon small regular large', 'cover_image.small'
 
 interface Case {
   /** Path values that replace those of the workspace. */
-  names?: (world: World) => Partial<World>
-  body?: (world: World) => object
+  names?: (workspace: World) => Partial<World>
+  body?: (workspace: World) => object
   /** The exact keys of the response and of its nested objects, as the specification (§2, §4) lists them. */
   keys: Record<string, string>
 }

@@ -50,5 +50,5 @@ export async function aWorld() {
 export type World = Awaited<ReturnType<typeof aWorld>>
 
 /** Fills a path template with ids of the workspace. */
-export const pathIn = (world: Partial<World>, path: string) =>
-  path.replace(/\{(\w+)\}/g, (_, name: string) => String(world[name as keyof World]))
+export const pathIn = (workspace: Partial<World>, path: string) =>
+  path.replace(/\{(\w+)\}/g, (_, name: string) => String(workspace[name as keyof World]))

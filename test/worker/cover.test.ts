@@ -12,11 +12,11 @@ import { isSignedFor, signedParts } from './signature.ts'
 import { aTrack, call, db, ok } from './support.ts'
 import { cut, PALETTE, startTranscoder } from './transcoder.ts'
 
-let shop: Shop
+let tenant: Shop
 let url: string
 beforeEach(async () => {
-  shop = await aShop()
-  const body = await ok('POST', `/v1/collection/${shop.collection_id}/cover`, { key: shop.key })
+  tenant = await aShop()
+  const body = await ok('POST', `/v1/collection/${tenant.collection_id}/cover`, { key: tenant.key })
   url = body.collection_cover_upload.upload_url
 })
 
@@ -38,7 +38,8 @@ async function send(body: Uint8Array | FormData, to = url) {
   // oxlint-disable-next-line typescript/no-explicit-any -- tests read responses of every shape
   return { status: response.status, body: (await response.json()) as any, headers: response.headers }
 }
-const collection = async () => (await ok('GET', `/v1/collection/${shop.collection_id}`, { key: shop.key })).collection
+const collection = async () =>
+  (await ok('GET', `/v1/collection/${tenant.collection_id}`, { key: tenant.key })).collection
 const form = (name: string, value: string | Blob) => {
   const data = new FormData()
   if (typeof value === 'string') data.append(name, value)
@@ -47,19 +48,19 @@ const form = (name: string, value: string | Blob) => {
 }
 const grant = () => ({
   owner: 'collection' as const,
-  owner_id: shop.collection_id,
-  collection_id: shop.collection_id,
-  organization_id: shop.organization_id,
+  owner_id: tenant.collection_id,
+  collection_id: tenant.collection_id,
+  organization_id: tenant.organization_id,
 })
 
 describe('a cover', () => {
   it('is uploaded with a POST to a URL of the service that is valid for an hour', async () => {
     const { track_cover_upload, track } = await ok('POST', '/v1/track', {
-      key: shop.key,
-      body: { collection_id: shop.collection_id, file_name: 'a.mp3' },
+      key: tenant.key,
+      body: { collection_id: tenant.collection_id, file_name: 'a.mp3' },
     })
     expect(track_cover_upload).toMatchObject({ method: 'POST', ttl: 3600 })
-    const again = await ok('POST', `/v1/track/${track.id}/cover`, { key: shop.key })
+    const again = await ok('POST', `/v1/track/${track.id}/cover`, { key: tenant.key })
     expect(again).toMatchObject({ track_id: track.id, track, track_cover_upload: { method: 'POST', ttl: 3600 } })
     expect(again.track_cover_upload.upload_url).toMatch(/^https:\/\/tonearm\.test\/v1\/cover_upload\/[\w.-]+$/)
   })
@@ -69,7 +70,7 @@ describe('a cover', () => {
     const { status, body, headers } = await send(PNG)
     expect([status, body]).toEqual([
       200,
-      { ok: true, api_request_id: expect.any(String), collection_id: shop.collection_id, status: 'ready' },
+      { ok: true, api_request_id: expect.any(String), collection_id: tenant.collection_id, status: 'ready' },
     ])
     expect(headers.get('access-control-allow-origin')).toBe('*')
     expect((await collection()).image_colors).toEqual(PALETTE)
@@ -87,10 +88,10 @@ describe('a cover', () => {
 
   it('can belong to a track', async () => {
     startTranscoder({ cover: cut })
-    const { id } = await aTrack(shop.key, shop.collection_id)
-    const { track_cover_upload } = await ok('POST', `/v1/track/${id}/cover`, { key: shop.key })
+    const { id } = await aTrack(tenant.key, tenant.collection_id)
+    const { track_cover_upload } = await ok('POST', `/v1/track/${id}/cover`, { key: tenant.key })
     expect((await send(PNG, track_cover_upload.upload_url)).body).toMatchObject({ track_id: id, status: 'ready' })
-    expect((await ok('GET', `/v1/track/${id}`, { key: shop.key })).track.image_colors).toEqual(PALETTE)
+    expect((await ok('GET', `/v1/track/${id}`, { key: tenant.key })).track.image_colors).toEqual(PALETTE)
     expect((await collection()).image_colors).toEqual([])
   })
 
@@ -219,7 +220,7 @@ describe('a cover that cannot be used', () => {
   })
 
   it('returns 404 when its owner was deleted, and stores nothing', async () => {
-    await ok('DELETE', `/v1/collection/${shop.collection_id}`, { key: shop.key })
+    await ok('DELETE', `/v1/collection/${tenant.collection_id}`, { key: tenant.key })
     expect(await refused(url)).toEqual([404, 'not_found'])
     expect(await storedFiles()).toEqual([])
     expect((await db.select().from(jobs)).map(({ payload }) => payload.kind)).toEqual(['purge', 'purge'])
@@ -228,7 +229,7 @@ describe('a cover that cannot be used', () => {
   it('is purged when its owner is deleted while it is cut', async () => {
     startTranscoder({
       cover: async (job) => {
-        await ok('DELETE', `/v1/collection/${shop.collection_id}`, { key: shop.key })
+        await ok('DELETE', `/v1/collection/${tenant.collection_id}`, { key: tenant.key })
         await env.MEDIA.put(signedParts(job.outputs.icon).key, 'image')
         return cut()
       },
@@ -239,8 +240,8 @@ describe('a cover that cannot be used', () => {
 
   it('returns 400 when the transcoder cannot read it, and an embedded cover remains possible', async () => {
     startTranscoder({ cover: () => refusal('unsupported_image') })
-    const { id } = await aTrack(shop.key, shop.collection_id)
-    const { track_cover_upload } = await ok('POST', `/v1/track/${id}/cover`, { key: shop.key })
+    const { id } = await aTrack(tenant.key, tenant.collection_id)
+    const { track_cover_upload } = await ok('POST', `/v1/track/${id}/cover`, { key: tenant.key })
     expect(await refused(track_cover_upload.upload_url)).toEqual([400, 'unsupported_image'])
     expect(await db.select().from(tracks).get()).toMatchObject({ cover_path: null, cover_job_id: null })
     expect(await storedFiles('uploads/')).toEqual([])
@@ -265,7 +266,7 @@ describe('a cover that cannot be used', () => {
 
 describe('the cover of a collection and of a playlist', () => {
   it('is the neutral picture until one is uploaded, then signed links to its squares', async () => {
-    const { key, collection_id } = shop
+    const { key, collection_id } = tenant
     const { playlist_id } = await ok('POST', '/v1/playlist', { key, body: { title: 'Mix' } })
     for (const path of [`/v1/collection/${collection_id}/cover`, `/v1/playlist/${playlist_id}/cover`] as const) {
       const { cover_image } = await ok('GET', path, { key })

@@ -122,10 +122,10 @@ describe('the embed page', () => {
   })
 
   it('returns 404 when the resource of the session was deleted', async () => {
-    const shop = await aShop()
-    const body = { collection_id: shop.collection_id }
-    const { play_session_id } = await ok('POST', '/v1/play_session/collection', { key: shop.key, body })
-    await db.delete(collections).where(eq(collections.id, shop.collection_id))
+    const tenant = await aShop()
+    const body = { collection_id: tenant.collection_id }
+    const { play_session_id } = await ok('POST', '/v1/play_session/collection', { key: tenant.key, body })
+    await db.delete(collections).where(eq(collections.id, tenant.collection_id))
     expect((await open(play_session_id)).status).toBe(404)
   })
 })

@@ -34,17 +34,17 @@ afterEach(() => void vi.useRealTimers())
 
 describe('a track', () => {
   it('records each step from its creation to its deletion once, in order, with the actor', async () => {
-    const shop = await shopWithEvents()
-    const { key, actor, api } = shop
+    const tenant = await shopWithEvents()
+    const { key, actor, api } = tenant
     let track_id = ''
-    shop.answers((job) => [early(), made(job, { cover: { image_colors: [] } })])
-    const life = await shop.during(async () => {
-      track_id = await shop.ready({ organization_index: 'a-17' })
+    tenant.answers((job) => [early(), made(job, { cover: { image_colors: [] } })])
+    const life = await tenant.during(async () => {
+      track_id = await tenant.ready({ organization_index: 'a-17' })
     })
     expect(typesOf(life)).toEqual(EXPECTED.life)
     expect(life.map((event) => event.actor)).toEqual([actor, null, null, null, null])
     expect(new Set(life.map(({ subject }) => subject))).toEqual(new Set([`track:${track_id}`]))
-    const common = { track_id, collection_id: shop.collection_id, organization_index: 'a-17' }
+    const common = { track_id, collection_id: tenant.collection_id, organization_index: 'a-17' }
     expect(life.map(({ data }) => data)).toEqual([
       { ...common, status: 'initializing', is_restored: false },
       { ...common, status: 'processing', size: 10 },
@@ -60,7 +60,7 @@ describe('a track', () => {
       expect(Math.abs(seq - Date.parse(timestamp))).toBeLessThan(1000)
     }
 
-    const again = await shop.during(async () => {
+    const again = await tenant.during(async () => {
       await api('POST', `track/${track_id}/upload_complete`)
       const [row] = await query<{ job_id: string; upload_path: string }>('select job_id, upload_path from tracks')
       await deliver('transcode', { job_id: row!.job_id })
@@ -69,14 +69,14 @@ describe('a track', () => {
     })
     expect(again).toEqual([])
 
-    const processed = await shop.during(async () => {
-      shop.answers((job) => [made(job)])
-      await shop.reprocess(track_id, 'ready')
+    const processed = await tenant.during(async () => {
+      tenant.answers((job) => [made(job)])
+      await tenant.reprocess(track_id, 'ready')
       const failed = [{ index: 'aac-160', code: 'internal', message: 'It broke' }]
-      shop.answers((job) => [made(job, { failed })])
-      await shop.reprocess(track_id, 'incomplete')
-      shop.answers(() => [error('no_audio', 'No audio')])
-      await shop.reprocess(track_id, 'incomplete')
+      tenant.answers((job) => [made(job, { failed })])
+      await tenant.reprocess(track_id, 'incomplete')
+      tenant.answers(() => [error('no_audio', 'No audio')])
+      await tenant.reprocess(track_id, 'incomplete')
     })
     expect(typesOf(processed)).toEqual(EXPECTED.processed)
     expect(processed.slice(1).map(({ data }) => data)).toMatchObject([
@@ -84,9 +84,9 @@ describe('a track', () => {
       { error: 'no_audio', status: 'incomplete' },
     ])
 
-    const replaced = await shop.during(async () => {
-      shop.answers((job) => [made(job)])
-      await shop.reprocess(track_id, 'ready')
+    const replaced = await tenant.during(async () => {
+      tenant.answers((job) => [made(job)])
+      await tenant.reprocess(track_id, 'ready')
       await api('POST', `track/${track_id}/upload`, { file_name: 'b.mp3' })
       const [row] = await query<{ upload_path: string }>('select upload_path from tracks')
       await env.MEDIA.put(row!.upload_path, '')
@@ -101,7 +101,7 @@ describe('a track', () => {
       { changed: ['player_title', 'metadata'] },
     ])
 
-    const ended = await shop.during(async () => {
+    const ended = await tenant.during(async () => {
       await api('DELETE', `track/${track_id}?trash=true`)
       await api('POST', `trash/${track_id}/restore`)
       await refused(404, 'not_found', 'POST', `/v1/trash/${track_id}/restore`, { key })
@@ -120,13 +120,13 @@ describe('a track', () => {
   })
 
   it('records a failure of processing and an expired upload', async () => {
-    const shop = await shopWithEvents()
-    shop.answers(() => [error('no_audio', 'No audio')])
-    const failed = await shop.during(async () => uploadAndProcess(shop.key, await shop.track(), 'failed'))
+    const tenant = await shopWithEvents()
+    tenant.answers(() => [error('no_audio', 'No audio')])
+    const failed = await tenant.during(async () => uploadAndProcess(tenant.key, await tenant.track(), 'failed'))
     expect(typesOf(failed)).toEqual(['track.created', 'track.uploaded', 'track.failed'])
     expect(failed.at(-1)!.data).toMatchObject({ status: 'failed', error: 'no_audio' })
-    const late = await shop.during(async () => {
-      await shop.track()
+    const late = await tenant.during(async () => {
+      await tenant.track()
       laterBy(2)
       await runSweep()
       await runSweep()
@@ -138,15 +138,15 @@ describe('a track', () => {
 })
 
 it('records collections: their covers, their order, their reprocess and the deletion of their tracks', async () => {
-  const shop = await shopWithEvents()
-  const { api, actor } = shop
-  const ids = [await shop.ready(), await shop.ready()]
+  const tenant = await shopWithEvents()
+  const { api, actor } = tenant
+  const ids = [await tenant.ready(), await tenant.ready()]
   let collection_id = ''
-  const list = await shop.during(async () => {
+  const list = await tenant.during(async () => {
     const body = { title: 'Kind of Blue', organization_index: 'k' }
     const headers = { 'idempotency-key': 'collection' }
-    const created = await ok('POST', '/v1/collection', { key: shop.key, headers, body })
-    ;({ collection_id } = await ok('POST', '/v1/collection', { key: shop.key, headers, body }))
+    const created = await ok('POST', '/v1/collection', { key: tenant.key, headers, body })
+    ;({ collection_id } = await ok('POST', '/v1/collection', { key: tenant.key, headers, body }))
     expect(collection_id).toBe(created.collection_id)
     await api('PUT', `collection/${collection_id}`, { title: 'Blue' })
     await api('PUT', `collection/${collection_id}`, {})
@@ -173,21 +173,21 @@ it('records collections: their covers, their order, their reprocess and the dele
   ])
 
   startTranscoder({ transcode: (job) => events(made(job)) })
-  const path = `collection/${shop.collection_id}`
-  const changes = await shop.during(async () => {
+  const path = `collection/${tenant.collection_id}`
+  const changes = await tenant.during(async () => {
     await api('PUT', `${path}/track/order`, { track_ids: ids.toReversed() })
     await api('POST', `${path}/reprocess`, { all: true })
     const isDone = async () => (await api('GET', `${path}/reprocess`)).reprocess.state === 'done'
     await eventually(async () => (await runSweep(), isDone()))
     await api('DELETE', `${path}?trash=true`)
-    await api('DELETE', `trash/${shop.collection_id}`)
+    await api('DELETE', `trash/${tenant.collection_id}`)
     await eventually(async () => (await query('select 1 from tracks')).length === 0)
   })
   const ready = typesOf(changes).filter((type) => type === 'track.ready')
   expect(ready).toHaveLength(2)
   expect(typesOf(changes).filter((type) => type !== 'track.ready')).toEqual(EXPECTED.reprocess)
   expect(dataOf(changes, 'collection.reprocess.finished')).toEqual({
-    collection_id: shop.collection_id,
+    collection_id: tenant.collection_id,
     total: 2,
     done: 2,
     failed: 0,
@@ -199,11 +199,11 @@ it('records collections: their covers, their order, their reprocess and the dele
 })
 
 it('records playlists, including changes by trashed and restored tracks', async () => {
-  const shop = await shopWithEvents()
-  const { api, key, actor } = shop
-  const track_id = await shop.track()
+  const tenant = await shopWithEvents()
+  const { api, key, actor } = tenant
+  const track_id = await tenant.track()
   let playlist_id = ''
-  const list = await shop.during(async () => {
+  const list = await tenant.during(async () => {
     ;({ playlist_id } = await api('POST', 'playlist', { title: 'Mix' }))
     await api('PUT', `playlist/${playlist_id}`, { title: 'Mix 2' })
     await api('POST', `playlist/${playlist_id}/track`, { track_ids: [track_id, track_id] })
@@ -232,10 +232,10 @@ it('records playlists, including changes by trashed and restored tracks', async 
 })
 
 it('records shares, without their slugs and passwords', async () => {
-  const shop = await shopWithEvents()
-  const { api, key, actor, collection_id } = shop
+  const tenant = await shopWithEvents()
+  const { api, key, actor, collection_id } = tenant
   let share_id = ''
-  const list = await shop.during(async () => {
+  const list = await tenant.during(async () => {
     const body = { scope: 'collection', id: collection_id, slug: 'kind-of-blue', title: 'Blue', password: 'so what?' }
     ;({ share_id } = await api('POST', 'share', body))
     await refused(409, 'slug_taken', 'POST', '/v1/share', { key, body })
@@ -252,12 +252,12 @@ it('records shares, without their slugs and passwords', async () => {
 })
 
 it('records who created, changed, rotated and revoked a key', async () => {
-  const shop = await shopWithEvents()
-  const { api, key, actor } = shop
+  const tenant = await shopWithEvents()
+  const { api, key, actor } = tenant
   const [first] = await eventsOf(key)
   expect(first).toMatchObject({ type: 'api_key.created', actor: 'root', subject: actor, data: { type: 'server' } })
   let api_key_id = ''
-  const list = await shop.during(async () => {
+  const list = await tenant.during(async () => {
     ;({ api_key_id } = await api('POST', 'api_key', { title: 'Web', type: 'player' }))
     await api('PUT', `api_key/${api_key_id}`, { is_downloadable: true })
     await api('POST', `api_key/${api_key_id}/rotate`, { grace_seconds: 0 })

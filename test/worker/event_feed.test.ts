@@ -19,28 +19,28 @@ afterEach(() => void vi.useRealTimers())
 
 describe('the feed', () => {
   it('is read page by page, filtered by type and subject, and contains only the caller’s events', async () => {
-    const shop = await aShop()
-    await seedEvents(1, 5, shop)
-    const all = await eventsOf(shop.key)
+    const tenant = await aShop()
+    await seedEvents(1, 5, tenant)
+    const all = await eventsOf(tenant.key)
     expect(all).toHaveLength(7)
     const paged: TonearmEvent[] = []
     for (let after = 0, has_more = true; has_more;) {
-      const page = await ok('GET', `/v1/event?limit=3&after=${after}`, { key: shop.key })
+      const page = await ok('GET', `/v1/event?limit=3&after=${after}`, { key: tenant.key })
       expect(page.events.length).toBeGreaterThan(0)
       paged.push(...page.events)
       ;({ after, has_more } = page)
     }
     expect(paged).toEqual(all)
-    const filtered = async (filter: string) => (await eventsOf(shop.key, 0, filter)).map(({ seq }) => seq)
+    const filtered = async (filter: string) => (await eventsOf(tenant.key, 0, filter)).map(({ seq }) => seq)
     expect(await filtered('&type=api_key.revoked')).toEqual([1, 2, 3, 4, 5])
     expect(await filtered('&type=api_key.*')).toHaveLength(6)
     expect(await filtered('&type=*')).toHaveLength(7)
-    expect(await filtered(`&subject=collection:${shop.collection_id.toUpperCase()}`)).toEqual([all.at(-1)!.seq])
-    expect(await filtered(`&type=track.*&subject=collection:${shop.collection_id}`)).toEqual([])
+    expect(await filtered(`&subject=collection:${tenant.collection_id.toUpperCase()}`)).toEqual([all.at(-1)!.seq])
+    expect(await filtered(`&type=track.*&subject=collection:${tenant.collection_id}`)).toEqual([])
     const other = await anOrganization()
     expect((await eventsOf(other.key)).map(({ type }) => type)).toEqual(['api_key.created'])
     // `after` as a time, later than the last event.
-    expect(await ok('GET', `/v1/event?after=${Date.now() + DAY}`, { key: shop.key })).toMatchObject({
+    expect(await ok('GET', `/v1/event?after=${Date.now() + DAY}`, { key: tenant.key })).toMatchObject({
       events: [],
       after: expect.any(Number),
       has_more: false,
@@ -67,10 +67,10 @@ describe('the feed', () => {
   })
 
   it('scans a bounded window for rare events, and the next page continues after it', async () => {
-    const shop = await aShop()
-    await seedEvents(1, 5001, shop)
+    const tenant = await aShop()
+    await seedEvents(1, 5001, tenant)
     const read = (after: number) =>
-      rowsOf(() => ok('GET', `/v1/event?type=collection.*&after=${after}`, { key: shop.key }))
+      rowsOf(() => ok('GET', `/v1/event?type=collection.*&after=${after}`, { key: tenant.key }))
     const first = await read(0)
     expect(first.result).toMatchObject({ events: [], after: 5000, has_more: true })
     expect(first.read).toBeLessThan(10_100)
@@ -111,18 +111,21 @@ describe('the feed', () => {
   })
 
   it('omits events of types that only a later version knows', async () => {
-    const shop = await aShop()
-    await seedEvents(1, 3, shop)
+    const tenant = await aShop()
+    await seedEvents(1, 3, tenant)
     await query("update events set type = 'track.sung' where seq > 1 and seq < 4")
-    const page = await ok('GET', '/v1/event?limit=3', { key: shop.key })
+    const page = await ok('GET', '/v1/event?limit=3', { key: tenant.key })
     expect(page).toMatchObject({ events: [{ seq: 1 }], after: 3, has_more: true })
-    expect(await eventsOf(shop.key, page.after)).toHaveLength(2)
-    expect(await ok('GET', '/v1/event?type=track.*&limit=1', { key: shop.key })).toMatchObject({ events: [], after: 2 })
+    expect(await eventsOf(tenant.key, page.after)).toHaveLength(2)
+    expect(await ok('GET', '/v1/event?type=track.*&limit=1', { key: tenant.key })).toMatchObject({
+      events: [],
+      after: 2,
+    })
   })
 
   it('waits for the next matching event, or until its time is up', async () => {
-    const shop = await aShop()
-    const { key, collection_id } = shop
+    const tenant = await aShop()
+    const { key, collection_id } = tenant
     const last = (await eventsOf(key)).at(-1)!.seq
     const wait = (filter: string, seconds: number) =>
       ok('GET', `/v1/event?after=${last}&wait=${seconds}&${filter}`, { key })
@@ -146,12 +149,12 @@ describe('old events', () => {
     const [tenant, other] = [await aShop(), await aShop()]
     const today = Date.now() - (Date.now() % DAY)
     const first = today - 30 * DAY
-    for (const [shop, seq] of [
+    for (const [owner, seq] of [
       [tenant, first - 1],
       [tenant, first],
       [other, first - 5 * DAY],
     ] as const)
-      await seedEvents(seq, seq, shop)
+      await seedEvents(seq, seq, owner)
     const old = () => query<{ seq: number }>('select seq from events where seq < ?', today - DAY)
     expect(await old()).toHaveLength(3)
     await runSweep()
@@ -166,26 +169,26 @@ describe('old events', () => {
   })
 
   it('are deleted in chunks', async () => {
-    const shop = await aShop()
-    await seedEvents(1, 12_000, shop)
+    const tenant = await aShop()
+    await seedEvents(1, 12_000, tenant)
     await runSweep()
-    expect(typesOf(await eventsOf(shop.key))).toEqual(['api_key.created', 'collection.created'])
+    expect(typesOf(await eventsOf(tenant.key))).toEqual(['api_key.created', 'collection.created'])
   })
 
   it('are deleted with their organization', async () => {
-    const shop = await shopWithEvents()
-    await shop.ready()
-    await ok('DELETE', `/v1/organization/${shop.organization_id}`, { key: env.ROOT_KEY })
+    const tenant = await shopWithEvents()
+    await tenant.ready()
+    await ok('DELETE', `/v1/organization/${tenant.organization_id}`, { key: env.ROOT_KEY })
     await eventually(async () => (await query('select 1 from events')).length === 0)
   })
 })
 
 it('costs one row written for each event of a track', async () => {
-  const shop = await shopWithEvents()
+  const tenant = await shopWithEvents()
   const life = async (result = {}) => {
-    shop.answers((job) => [early(), made(job, result)])
+    tenant.answers((job) => [early(), made(job, result)])
     const { written } = await rowsDuring(async () => {
-      await shop.ready()
+      await tenant.ready()
       await settled()
     })
     return written

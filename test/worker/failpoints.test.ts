@@ -19,30 +19,30 @@ const put = async (track_id: string, bytes = 'RIFF\0audio') => {
   const { upload_path } = await trackRow(track_id)
   await env.MEDIA.put(upload_path, bytes)
 }
-const complete = (world: World) => persist(world, 'POST', `/v1/track/${world.track_id}/upload_complete`)
-const createWaitingTrack = async (world: World) => {
-  world.track_id = await aWaitingTrack(world.key, world.collection_id)
+const complete = (workspace: World) => persist(workspace, 'POST', `/v1/track/${workspace.track_id}/upload_complete`)
+const createWaitingTrack = async (workspace: World) => {
+  workspace.track_id = await aWaitingTrack(workspace.key, workspace.collection_id)
 }
-const createReadyTrack = async (world: World) => {
-  await createWaitingTrack(world)
-  await put(world.track_id)
-  await complete(world)
-  await settle(world)
-  expect((await trackRow(world.track_id)).status).toBe('ready')
+const createReadyTrack = async (workspace: World) => {
+  await createWaitingTrack(workspace)
+  await put(workspace.track_id)
+  await complete(workspace)
+  await settle(workspace)
+  expect((await trackRow(workspace.track_id)).status).toBe('ready')
 }
 /** Creates a ready track, and another one whose job runs. */
-const createRunningTrack = async (world: World) => {
-  await createReadyTrack(world)
-  world.answer = () => 'hold'
-  await createWaitingTrack(world)
-  await put(world.track_id)
-  await complete(world)
-  await settle(world, () => world.held.size > 0)
+const createRunningTrack = async (workspace: World) => {
+  await createReadyTrack(workspace)
+  workspace.answer = () => 'hold'
+  await createWaitingTrack(workspace)
+  await put(workspace.track_id)
+  await complete(workspace)
+  await settle(workspace, () => workspace.held.size > 0)
 }
 
 const isReady = async ({ track_id }: World) => expect((await trackRow(track_id)).status).toBe('ready')
-const hasFailed = (code: string) => async (world: World) =>
-  expect(await trackRow(world.track_id)).toMatchObject({ status: 'failed', info: { error: { code } } })
+const hasFailed = (code: string) => async (workspace: World) =>
+  expect(await trackRow(workspace.track_id)).toMatchObject({ status: 'failed', info: { error: { code } } })
 const isGone = async ({ organization_id, held }: World) => {
   const rows = await query('select 1 from tracks where organization_id = ?', organization_id)
   expect([rows, held.size]).toEqual([[], 0])
@@ -65,93 +65,97 @@ async function sendCover({ bindings }: World, url: string): Promise<void> {
 const flows: Record<string, Flow> = {
   'an upload': {
     given: async () => undefined,
-    async does(world) {
-      const body = { collection_id: world.collection_id, file_name: 'So What.mp3' }
-      world.track_id = (await persist(world, 'POST', '/v1/track', body)).track_id
-      await put(world.track_id)
-      await complete(world)
+    async does(workspace) {
+      const body = { collection_id: workspace.collection_id, file_name: 'So What.mp3' }
+      workspace.track_id = (await persist(workspace, 'POST', '/v1/track', body)).track_id
+      await put(workspace.track_id)
+      await complete(workspace)
     },
     gives: isReady,
   },
   'an upload announced by R2’s event': {
     given: createWaitingTrack,
-    async does(world) {
-      await put(world.track_id)
-      const { upload_path: key } = await trackRow(world.track_id)
-      world.messages.push({ queue: 'ingest', body: { action: 'PutObject', object: { key } } })
+    async does(workspace) {
+      await put(workspace.track_id)
+      const { upload_path: key } = await trackRow(workspace.track_id)
+      workspace.messages.push({ queue: 'ingest', body: { action: 'PutObject', object: { key } } })
     },
     gives: isReady,
   },
   'a multipart upload': {
     given: createWaitingTrack,
-    async does(world) {
-      const at = `/v1/track/${world.track_id}/multipart`
-      const { multipart_upload } = await persist(world, 'POST', at, { file_size: 10 })
+    async does(workspace) {
+      const at = `/v1/track/${workspace.track_id}/multipart`
+      const { multipart_upload } = await persist(workspace, 'POST', at, { file_size: 10 })
       const { id } = multipart_upload
       const part = await sendPart(id, 1, 'RIFF\0audio')
-      await persist(world, 'POST', `${at}/${id}/part`, { done: [part] })
-      await persist(world, 'POST', `${at}/${id}/complete`)
+      await persist(workspace, 'POST', `${at}/${id}/part`, { done: [part] })
+      await persist(workspace, 'POST', `${at}/${id}/complete`)
     },
     gives: isReady,
   },
   'an upload that replaces another': {
     given: createReadyTrack,
-    async does(world) {
-      await persist(world, 'POST', `/v1/track/${world.track_id}/upload`, {})
-      await put(world.track_id, 'RIFF\0other')
-      await complete(world)
+    async does(workspace) {
+      await persist(workspace, 'POST', `/v1/track/${workspace.track_id}/upload`, {})
+      await put(workspace.track_id, 'RIFF\0other')
+      await complete(workspace)
     },
     gives: isReady,
   },
   'files at two upload URLs of a track': {
     given: createWaitingTrack,
-    async does(world) {
-      await put(world.track_id)
-      await persist(world, 'POST', `/v1/track/${world.track_id}/upload`, {})
-      await put(world.track_id, 'RIFF\0another')
-      await complete(world)
+    async does(workspace) {
+      await put(workspace.track_id)
+      await persist(workspace, 'POST', `/v1/track/${workspace.track_id}/upload`, {})
+      await put(workspace.track_id, 'RIFF\0another')
+      await complete(workspace)
     },
-    async gives(world) {
-      await isReady(world)
-      expect(await trackRow(world.track_id)).toMatchObject({ source_size: 12 })
+    async gives(workspace) {
+      await isReady(workspace)
+      expect(await trackRow(workspace.track_id)).toMatchObject({ source_size: 12 })
     },
   },
   'a multipart upload that is deleted': {
     given: createWaitingTrack,
-    async does(world) {
-      await put(world.track_id)
-      const at = `/v1/track/${world.track_id}/multipart`
-      const { multipart_upload } = await persist(world, 'POST', at, { file_size: 12 })
+    async does(workspace) {
+      await put(workspace.track_id)
+      const at = `/v1/track/${workspace.track_id}/multipart`
+      const { multipart_upload } = await persist(workspace, 'POST', at, { file_size: 12 })
       await sendPart(multipart_upload.id, 1, 'RIFF\0another')
-      const { key, bindings } = world
+      const { key, bindings } = workspace
       const remove = async () => (await call('DELETE', `${at}/${multipart_upload.id}`, { key, bindings })).status
       await vi.waitUntil(async () => (await remove()) < 500)
-      await complete(world)
+      await complete(workspace)
     },
     gives: isReady,
   },
   'a text file': {
     given: createWaitingTrack,
-    async does(world) {
-      await put(world.track_id, 'Dear diary, ')
-      await complete(world)
+    async does(workspace) {
+      await put(workspace.track_id, 'Dear diary, ')
+      await complete(workspace)
     },
     gives: hasFailed('text_file'),
   },
   'a file that the transcoder cannot read': {
     given: createWaitingTrack,
-    async does(world) {
-      world.answer = () => error('unsupported_format', 'No decoder')
-      await put(world.track_id)
-      await complete(world)
+    async does(workspace) {
+      workspace.answer = () => error('unsupported_format', 'No decoder')
+      await put(workspace.track_id)
+      await complete(workspace)
     },
     gives: hasFailed('unsupported_format'),
   },
   'a cover': {
     given: async () => undefined,
-    async does(world) {
-      const { collection_cover_upload } = await persist(world, 'POST', `/v1/collection/${world.collection_id}/cover`)
-      await sendCover(world, collection_cover_upload.upload_url)
+    async does(workspace) {
+      const { collection_cover_upload } = await persist(
+        workspace,
+        'POST',
+        `/v1/collection/${workspace.collection_id}/cover`,
+      )
+      await sendCover(workspace, collection_cover_upload.upload_url)
     },
     async gives({ collection_id }) {
       const [row] = await query<{ cover_path: string }>(
@@ -163,19 +167,20 @@ const flows: Record<string, Flow> = {
   },
   'the deletion of a track whose job runs': {
     given: createRunningTrack,
-    does: (world) => persist(world, 'DELETE', `/v1/track/${world.track_id}`),
+    does: (workspace) => persist(workspace, 'DELETE', `/v1/track/${workspace.track_id}`),
     async gives({ held, track_id }) {
       expect([await trackRow(track_id), held.size]).toEqual([undefined, 0])
     },
   },
   'the deletion of a collection whose job runs': {
     given: createRunningTrack,
-    does: (world) => persist(world, 'DELETE', `/v1/collection/${world.collection_id}`),
+    does: (workspace) => persist(workspace, 'DELETE', `/v1/collection/${workspace.collection_id}`),
     gives: isGone,
   },
   'the deletion of an organization whose job runs': {
     given: createRunningTrack,
-    does: (world) => persist(world, 'DELETE', `/v1/organization/${world.organization_id}`, undefined, env.ROOT_KEY),
+    does: (workspace) =>
+      persist(workspace, 'DELETE', `/v1/organization/${workspace.organization_id}`, undefined, env.ROOT_KEY),
     gives: isGone,
   },
 }

@@ -93,8 +93,8 @@ export const unfollowed = (job_id?: string) =>
   )
 
 /** A track in `processing` whose job was not enqueued: the test delivers the message itself. */
-export async function aTrackWithJob({ size = 10, shop }: { size?: number; shop?: Shop } = {}) {
-  const { key, organization_id, collection_id } = shop ?? (await aShop())
+export async function aTrackWithJob({ size = 10, tenant }: { size?: number; tenant?: Shop } = {}) {
+  const { key, organization_id, collection_id } = tenant ?? (await aShop())
   const { id: track_id } = await aTrack(key, collection_id)
   const row = await trackRow(track_id)
   await upload(row)

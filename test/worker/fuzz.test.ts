@@ -44,20 +44,20 @@ async function manyKeys(key: string) {
 
 describe('malformed input', () => {
   it('is rejected by every operation, with a code and the wrong fields', async () => {
-    const world = await aWorld()
-    const nextKey = await manyKeys(world.key)
+    const workspace = await aWorld()
+    const nextKey = await manyKeys(workspace.key)
     const faults: unknown[] = []
     const sent: Record<string, number> = {}
     let refused = 0
     for (const [index, name] of operationNames.entries()) {
-      const { body = {} } = requestOf(name, world)
+      const { body = {} } = requestOf(name, workspace)
       const random = seeded(index + 1)
-      const attempts = sample(random, attemptsAt(name, world, random), ENOUGH)
+      const attempts = sample(random, attemptsAt(name, workspace, random), ENOUGH)
       sent[name] = attempts.length
       for (let at = 0; at < attempts.length; at += 16) {
         await Promise.all(
           attempts.slice(at, at + 16).map(async (attempt) => {
-            const key = keyOf(name, world) === world.key ? nextKey() : keyOf(name, world)
+            const key = keyOf(name, workspace) === workspace.key ? nextKey() : keyOf(name, workspace)
             const text = attempt.body ?? (all[name]!.body && !attempt.headers ? toJson(body) : undefined)
             const answer = await call(all[name]!.method.toUpperCase(), attempt.path, {
               ...(key && { key }),

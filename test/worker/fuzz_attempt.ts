@@ -105,11 +105,11 @@ function headerAttempts(name: OperationName, path: string): Attempt[] {
 }
 
 /** All malformed requests for one operation. */
-export function attemptsAt(name: OperationName, world: World, random: () => number): Attempt[] {
-  const { path, body = {} } = requestOf(name, world)
+export function attemptsAt(name: OperationName, workspace: World, random: () => number): Attempt[] {
+  const { path, body = {} } = requestOf(name, workspace)
   return [
     ...bodyAttempts(name, path, body, random),
-    ...pathAttempts(name, (values) => requestOf(name, world, values).path, pathValues(name, world), random),
+    ...pathAttempts(name, (values) => requestOf(name, workspace, values).path, pathValues(name, workspace), random),
     ...headerAttempts(name, path),
     ...(all[name]!.method === 'get' ? queryAttempts(name, path, random) : []),
   ]

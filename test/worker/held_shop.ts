@@ -7,18 +7,18 @@ import { db, ok } from './support.ts'
 
 /** A tenant whose queues hold their messages, so that a test delivers them one by one. */
 export async function aHeldShop() {
-  const shop = await aShop()
-  const { key } = shop
+  const tenant = await aShop()
+  const { key } = tenant
   const transcodes: string[] = []
   const queue = (list: string[]) =>
     ({ send: async ({ job_id }: { job_id: string }) => void list.push(job_id) }) as unknown as Queue
   const bindings: Env = { ...env, TASK_QUEUE: queue([]), TRANSCODE_QUEUE: queue(transcodes) }
-  const path = (collection_id = shop.collection_id) => `/v1/collection/${collection_id}/reprocess`
+  const path = (collection_id = tenant.collection_id) => `/v1/collection/${collection_id}/reprocess`
 
   const post = async (body?: object, collection_id?: string) =>
     (await ok('POST', path(collection_id), { key, body, bindings })).reprocess
   const progress = async (collection_id?: string) => (await ok('GET', path(collection_id), { key })).reprocess
-  const jobOf = async (collection_id = shop.collection_id) =>
+  const jobOf = async (collection_id = tenant.collection_id) =>
     (await db.select().from(reprocesses).where(eq(reprocesses.collection_id, collection_id)).get())!.job_id
 
   /** Runs one step of the reprocess job. */
@@ -40,13 +40,13 @@ export async function aHeldShop() {
   }
 
   /** A ready track with a stored upload. Its row does not record its variants yet. */
-  async function aDoneTrack(collection_id = shop.collection_id) {
+  async function aDoneTrack(collection_id = tenant.collection_id) {
     const track_id = await aReadyTrack(key, collection_id)
     await upload(await trackRow(track_id))
     return track_id
   }
   return {
-    ...shop,
+    ...tenant,
     bindings,
     /** Job ids in the transcode queue. */
     transcodes,

@@ -6,8 +6,8 @@ import { aWaitingTrack, ok, query, refused, wrongFields } from './support.ts'
 import { made, serveTranscoder } from './transcoder.ts'
 
 it('include adds levels, loudness and the effective cover, only where requested', async () => {
-  const shop = await aShop()
-  const { key, collection_id } = shop
+  const tenant = await aShop()
+  const { key, collection_id } = tenant
   const loudness = {
     integrated_lufs: -14,
     loudness_range: 5,

@@ -14,9 +14,9 @@ import { events, result, startTranscoder } from './transcoder.ts'
 let key: string
 let row: Awaited<ReturnType<typeof trackRow>>
 beforeEach(async () => {
-  const shop = await aShop()
-  ;({ key } = shop)
-  row = await trackRow((await aTrack(key, shop.collection_id)).id)
+  const tenant = await aShop()
+  ;({ key } = tenant)
+  row = await trackRow((await aTrack(key, tenant.collection_id)).id)
 })
 const read = async () => (await ok('GET', `/v1/track/${row.id}`, { key })).track
 const complete = async () => (await ok('POST', `/v1/track/${row.id}/upload_complete`, { key })).track

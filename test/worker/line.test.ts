@@ -37,8 +37,8 @@ describe('organizations', () => {
   it('take turns: many files of one do not delay a file of another', async () => {
     const [busy, other] = [await aShop(), await aShop()]
     const jobs: Record<string, Work> = {}
-    for (let n = 1; n <= 4; n++) jobs[`mine ${n}`] = await aTrackWithJob({ shop: busy, size: 30 * MB })
-    jobs.theirs = await aTrackWithJob({ shop: other, size: 30 * MB })
+    for (let n = 1; n <= 4; n++) jobs[`mine ${n}`] = await aTrackWithJob({ tenant: busy, size: 30 * MB })
+    jobs.theirs = await aTrackWithJob({ tenant: other, size: 30 * MB })
     const slow = aSlowTranscoder()
     await runQueue()
     await eventually(async () => slow.started(jobs).length === 1)
@@ -50,10 +50,10 @@ describe('organizations', () => {
   })
 
   it('get new files processed before the tracks of a reprocess', async () => {
-    const shop = await aShop()
-    const background = await aTrackWithJob({ shop, size: 30 * MB })
+    const tenant = await aShop()
+    const background = await aTrackWithJob({ tenant, size: 30 * MB })
     await query(`update jobs set is_background = 1, rank = rank + 86400000 where id = ?`, background.job_id)
-    const fresh = await aTrackWithJob({ shop, size: 30 * MB })
+    const fresh = await aTrackWithJob({ tenant, size: 30 * MB })
     const jobs = { background, fresh }
     const slow = aSlowTranscoder()
     await runQueue()
@@ -67,13 +67,13 @@ describe('organizations', () => {
 describe('a short file', () => {
   it('is processed alongside a long one, and alongside many of medium size', async () => {
     const [busy, other] = [await aShop(), await aShop()]
-    const jobs: Record<string, Work> = { long: await aTrackWithJob({ shop: busy, size: 600 * MB }) }
-    for (let n = 1; n <= 3; n++) jobs[`middle ${n}`] = await aTrackWithJob({ shop: busy, size: 10 * MB })
+    const jobs: Record<string, Work> = { long: await aTrackWithJob({ tenant: busy, size: 600 * MB }) }
+    for (let n = 1; n <= 3; n++) jobs[`middle ${n}`] = await aTrackWithJob({ tenant: busy, size: 10 * MB })
     const slow = aSlowTranscoder()
     await runQueue()
     await eventually(async () => slow.started(jobs).length === 2)
     expect(new Set(slow.started(jobs))).toEqual(new Set(['long', 'middle 1']))
-    jobs.short = await aTrackWithJob({ shop: other, size: MB })
+    jobs.short = await aTrackWithJob({ tenant: other, size: MB })
     await runQueue()
     await slow.end(jobs.short)
     expect(slow.started(jobs)).toHaveLength(3)
@@ -164,10 +164,10 @@ describe('slots', () => {
 
 describe('a waiting track', () => {
   it('reports how many tracks are ahead, and about how long they take', async () => {
-    const shop = await aShop()
+    const tenant = await aShop()
     const jobs: Work[] = []
-    for (let n = 0; n < 3; n++) jobs.push(await aTrackWithJob({ shop, size: 30 * MB }))
-    const short = await aTrackWithJob({ shop, size: MB })
+    for (let n = 0; n < 3; n++) jobs.push(await aTrackWithJob({ tenant, size: 30 * MB }))
+    const short = await aTrackWithJob({ tenant, size: MB })
     const waitingInfo = async (work: Work) => (await work.read()).info.waiting
     expect(await Promise.all([...jobs, short].map(waitingInfo))).toEqual([
       { before: 0, seconds: 0 },

@@ -7,22 +7,22 @@ import { anOrganization, ok, query, refused } from './support.ts'
 
 /** How a play session is created and listed: its round trips, its checks, and the contents of long lists. */
 
-let shop: Shop
+let tenant: Shop
 beforeEach(async () => {
-  shop = await aShop()
+  tenant = await aShop()
 })
-const create = (scope: string, id: string, key = shop.key) =>
+const create = (scope: string, id: string, key = tenant.key) =>
   ok('POST', `/v1/play_session/${scope}`, { key, body: { [`${scope}_id`]: id } })
 const aPlaylist = async (track_ids: string[]) => {
   const { playlist_id } = await ok('POST', '/v1/playlist', {
-    key: shop.key,
+    key: tenant.key,
     body: { title: 'P', player_subtitle: 'list' },
   })
-  await ok('PUT', `/v1/playlist/${playlist_id}/track`, { key: shop.key, body: { track_ids } })
+  await ok('PUT', `/v1/playlist/${playlist_id}/track`, { key: tenant.key, body: { track_ids } })
   return playlist_id
 }
 const aBoundKey = async (field: string, id: string) =>
-  (await ok('POST', '/v1/api_key', { key: shop.key, body: { title: 'Bound', type: 'player', [field]: id } })).secret
+  (await ok('POST', '/v1/api_key', { key: tenant.key, body: { title: 'Bound', type: 'player', [field]: id } })).secret
 const sessions = async () => (await query('select id from play_sessions')).length
 
 const HOSTILE = '\u0001"\\\u{1f3b5}</script>é'
@@ -42,7 +42,7 @@ interface Seeded {
 
 /** 1,300 tracks: with and without title, subtitle and color, some without files, some failed; texts have the maximum length. */
 async function manyTracks(): Promise<Seeded[]> {
-  await seed('tracks', 1, 1300, shop)
+  await seed('tracks', 1, 1300, tenant)
   await query(
     `update tracks set duration = "order" / 7.0, file_name = ?1 || "order" || '.a.mp3',
       player_title = iif("order" % 2, null, iif("order" % 4, ?1, '')),
@@ -76,8 +76,8 @@ describe('a list of 1,000 tracks', () => {
   it('of a collection has exactly the fields of each, in order, and the first playable one', async () => {
     const rows = await manyTracks()
     const appearance = { player_subtitle: 'of the collection', player_color: '#abcdef' }
-    await ok('PUT', `/v1/collection/${shop.collection_id}`, { key: shop.key, body: appearance })
-    const view = await create('collection', shop.collection_id)
+    await ok('PUT', `/v1/collection/${tenant.collection_id}`, { key: tenant.key, body: appearance })
+    const view = await create('collection', tenant.collection_id)
     const expected = listed(rows).slice(0, 1000)
     const inherited = { subtitle: appearance.player_subtitle, color: appearance.player_color }
     expect(view.tracks).toEqual(expected.map((row) => seen(row, inherited)))
@@ -89,7 +89,7 @@ describe('a list of 1,000 tracks', () => {
     expect(again.first_track!.track).toEqual(view.first_track!.track)
     // Values that may not be overridden hide those below them; the organization's subtitle is not read.
     const organization = { is_theme_overridable: false, player_color: '#123456' }
-    await ok('PUT', `/v1/organization/${shop.organization_id}`, { key: shop.key, body: organization })
+    await ok('PUT', `/v1/organization/${tenant.organization_id}`, { key: tenant.key, body: organization })
     const { tracks } = await ok('GET', `/v1/play/${view.play_session_id}`)
     const forced = expected.map((row) => ({ ...seen(row, inherited), player_color: '#123456' }))
     expect(tracks).toEqual(forced)
@@ -111,12 +111,12 @@ describe('creating a session', () => {
   it.each(['track', 'collection', 'playlist'] as const)(
     'for a %s takes one round trip, and reading it takes two',
     async (scope) => {
-      const track_id = await aReadyTrack(shop.key, shop.collection_id)
-      const ids = { track: track_id, collection: shop.collection_id, playlist: await aPlaylist([track_id]) }
+      const track_id = await aReadyTrack(tenant.key, tenant.collection_id)
+      const ids = { track: track_id, collection: tenant.collection_id, playlist: await aPlaylist([track_id]) }
       stopTime()
       await create(scope, ids[scope])
       const body = { [`${scope}_id`]: ids[scope] }
-      const made = await rowsOfCall('POST', `/v1/play_session/${scope}`, { key: shop.key, body })
+      const made = await rowsOfCall('POST', `/v1/play_session/${scope}`, { key: tenant.key, body })
       expect(made).toMatchObject({ trips: 1, written: 1, body: { first_track: { track_id } } })
       const read = await rowsOfCall('GET', `/v1/play/${made.body.play_session_id}`)
       expect(read).toMatchObject({
@@ -129,16 +129,16 @@ describe('creating a session', () => {
 
   it('reads two rows for each track of a long list, and a few more', async () => {
     await manyTracks()
-    await create('collection', shop.collection_id)
-    const { play_session_id } = await create('collection', shop.collection_id)
+    await create('collection', tenant.collection_id)
+    const { play_session_id } = await create('collection', tenant.collection_id)
     const { read } = await rowsOfCall('GET', `/v1/play/${play_session_id}`)
     // Some of the 1,300 are skipped; the last of them are not read.
     expect(read).toBeLessThan(2 * 1150 + 60)
   })
 
   it('writes nothing for a resource of another organization or in a deleted collection', async () => {
-    const track_id = await aReadyTrack(shop.key, shop.collection_id)
-    const ids = { track: track_id, collection: shop.collection_id, playlist: await aPlaylist([track_id]) }
+    const track_id = await aReadyTrack(tenant.key, tenant.collection_id)
+    const ids = { track: track_id, collection: tenant.collection_id, playlist: await aPlaylist([track_id]) }
     const other = await anOrganization()
     for (const [scope, id] of Object.entries(ids)) {
       const path = `/v1/play_session/${scope}`
@@ -147,22 +147,22 @@ describe('creating a session', () => {
     await query('delete from collections')
     for (const scope of ['track', 'collection'] as const) {
       const path = `/v1/play_session/${scope}`
-      await refused(404, 'not_found', 'POST', path, { key: shop.key, body: { [`${scope}_id`]: ids[scope] } })
+      await refused(404, 'not_found', 'POST', path, { key: tenant.key, body: { [`${scope}_id`]: ids[scope] } })
     }
     expect(await sessions()).toBe(0)
   })
 
   it("writes nothing for a resource outside of the key's binding", async () => {
     const [inside, outside] = [
-      await aReadyTrack(shop.key, shop.collection_id),
+      await aReadyTrack(tenant.key, tenant.collection_id),
       await aReadyTrack(
-        shop.key,
-        (await ok('POST', '/v1/collection', { key: shop.key, body: { title: 'B' } })).collection_id,
+        tenant.key,
+        (await ok('POST', '/v1/collection', { key: tenant.key, body: { title: 'B' } })).collection_id,
       ),
     ]
     const playlist = await aPlaylist([inside])
     const keys = [
-      await aBoundKey('collection_id', shop.collection_id),
+      await aBoundKey('collection_id', tenant.collection_id),
       await aBoundKey('playlist_id', playlist),
       await aBoundKey('track_id', inside),
     ]
@@ -172,7 +172,7 @@ describe('creating a session', () => {
       const body = { track_id: outside }
       await refused(404, 'not_found', 'POST', '/v1/play_session/track', { key, body })
     }
-    const lists = [{ collection_id: shop.collection_id }, { playlist_id: playlist }]
+    const lists = [{ collection_id: tenant.collection_id }, { playlist_id: playlist }]
     for (const [at, body] of lists.entries()) {
       const path = `/v1/play_session/${at === 0 ? 'collection' : 'playlist'}`
       await refused(404, 'not_found', 'POST', path, { key: keys[2], body })
@@ -184,8 +184,8 @@ describe('creating a session', () => {
 
 it('a session names its list, even before any track can play', async () => {
   const body = { player_subtitle: 'The shop' }
-  await ok('PUT', `/v1/organization/${shop.organization_id}`, { key: shop.key, body })
-  const { list, first_track, play_session_id } = await create('collection', shop.collection_id)
+  await ok('PUT', `/v1/organization/${tenant.organization_id}`, { key: tenant.key, body })
+  const { list, first_track, play_session_id } = await create('collection', tenant.collection_id)
   expect({ list, first_track }).toEqual({
     list: { scope: 'collection', title: 'Kind of Blue', subtitle: 'The shop' },
     first_track: null,
@@ -193,6 +193,6 @@ it('a session names its list, even before any track can play', async () => {
   expect((await ok('GET', `/v1/play/${play_session_id}`)).list).toEqual(list)
   const ofPlaylist = await create('playlist', await aPlaylist([]))
   expect(ofPlaylist.list).toEqual({ scope: 'playlist', title: 'P', subtitle: 'list' })
-  const track_id = await aReadyTrack(shop.key, shop.collection_id)
+  const track_id = await aReadyTrack(tenant.key, tenant.collection_id)
   expect((await create('track', track_id)).list).toBeNull()
 })

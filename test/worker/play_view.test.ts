@@ -8,18 +8,18 @@ import { db, ok, refused } from './support.ts'
 
 /** The listener's view of a track, with all inherited values (docs/architecture.md#inheritance), and its downloads. */
 
-let shop: Shop
+let tenant: Shop
 let track_id: string
 beforeEach(async () => {
-  shop = await aShop()
-  track_id = await aReadyTrack(shop.key, shop.collection_id, { file_name: 'So What.live.flac' })
+  tenant = await aShop()
+  track_id = await aReadyTrack(tenant.key, tenant.collection_id, { file_name: 'So What.live.flac' })
 })
 const set = (noun: 'organization' | 'collection' | 'track', body: object) => {
-  const id = { ...shop, track_id }[`${noun}_id`]
-  return ok('PUT', `/v1/${noun}/${id}`, { key: shop.key, body })
+  const id = { ...tenant, track_id }[`${noun}_id`]
+  return ok('PUT', `/v1/${noun}/${id}`, { key: tenant.key, body })
 }
 const session = (body: object = {}) =>
-  ok('POST', '/v1/play_session/collection', { key: shop.key, body: { collection_id: shop.collection_id, ...body } })
+  ok('POST', '/v1/play_session/collection', { key: tenant.key, body: { collection_id: tenant.collection_id, ...body } })
 async function view() {
   const { play_session_id } = await session()
   const { ok: _, api_request_id: _id, ...seen } = await ok('GET', `/v1/play/${play_session_id}/${track_id}`)
@@ -33,7 +33,7 @@ describe('a play view', () => {
     const seen = await view()
     expect(seen.track).toMatchObject({
       id: track_id,
-      collection_id: shop.collection_id,
+      collection_id: tenant.collection_id,
       duration: 12.346,
       file_name: 'So What.live.flac',
       player_title: 'So What.live',
@@ -60,10 +60,10 @@ describe('a play view', () => {
     }
     await db.update(tracks).set({ info }).where(eq(tracks.id, track_id))
     await set('organization', { player_subtitle: 'Blue Note' })
-    const { title } = (await ok('GET', `/v1/collection/${shop.collection_id}`, { key: shop.key })).collection
+    const { title } = (await ok('GET', `/v1/collection/${tenant.collection_id}`, { key: tenant.key })).collection
     const fromCollection = { list: { scope: 'collection', title, subtitle: 'Blue Note' }, chapters: info.chapters }
     expect(await view()).toMatchObject(fromCollection)
-    const { key } = shop
+    const { key } = tenant
     const { playlist_id } = await ok('POST', '/v1/playlist', {
       key,
       body: { title: 'Evening', player_subtitle: 'Mixed' },
@@ -104,7 +104,7 @@ describe('a play view', () => {
     await set('organization', { theme: ['#aa0000'] })
     expect(hexes(await view())).toEqual(['#AA0000'])
     const cover = { cover_path: 'media/collection', cover_colors: palette('#00BB00') }
-    await db.update(collections).set(cover).where(eq(collections.id, shop.collection_id))
+    await db.update(collections).set(cover).where(eq(collections.id, tenant.collection_id))
     expect(hexes(await view())).toEqual(['#00BB00'])
     await set('collection', { theme: ['#0000cc', '#0000dd'] })
     expect(hexes(await view())).toEqual(['#0000CC', '#0000DD'])

@@ -11,9 +11,9 @@ import { db, ok, UNKNOWN_ID } from './support.ts'
 
 const logging: Env = { ...env, REQUEST_LOG: 'true' }
 let lines: string[]
-let world: Awaited<ReturnType<typeof aWorld>>
+let workspace: Awaited<ReturnType<typeof aWorld>>
 beforeEach(async () => {
-  world = await aWorld()
+  workspace = await aWorld()
   lines = []
   vi.spyOn(console, 'log').mockImplementation((line: string) => void lines.push(line))
 })
@@ -26,7 +26,7 @@ async function request(method: string, path: string, init: RequestInit = {}, bin
 const withKey = (key: string): RequestInit => ({ headers: { authorization: `Bearer ${key}` } })
 
 it('the request log contains id, route, status, time and organization, and no secrets', async () => {
-  const { key, organization_id, collection_id, play_session_id, track_id } = world
+  const { key, organization_id, collection_id, play_session_id, track_id } = workspace
   const view = `/v1/play/${play_session_id}/${track_id}`
   const made = await ok('POST', `/v1/collection/${collection_id}/cover`, { key })
   const cover = new URL(made.collection_cover_upload.upload_url).pathname
@@ -63,7 +63,7 @@ it('the request log contains id, route, status, time and organization, and no se
 })
 
 it('the request log omits cached responses, and is empty where it is turned off', async () => {
-  const view = `/v1/play/${world.play_session_id}/${world.track_id}`
+  const view = `/v1/play/${workspace.play_session_id}/${workspace.track_id}`
   const caching = { ...logging, REUSE_ANSWERS: 'true' }
   await db.update(tracks).set({ player_title: 'Kept' })
   for (let _time = 0; _time < 3; _time++) await request('GET', view, {}, caching)

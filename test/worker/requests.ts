@@ -12,17 +12,17 @@ interface Sent {
 }
 
 /** A valid body for each operation that takes one. */
-const bodies = (world: World): Partial<Record<OperationName, object>> => ({
+const bodies = (workspace: World): Partial<Record<OperationName, object>> => ({
   createOrganization: { name: 'New' },
   updateOrganization: { name: 'Renamed' },
   createCollection: { title: 'New' },
   updateCollection: { title: 'Renamed' },
-  orderCollectionTracks: { track_ids: [world.track_id] },
-  createTrack: { collection_id: world.collection_id, file_name: 'new.mp3' },
+  orderCollectionTracks: { track_ids: [workspace.track_id] },
+  createTrack: { collection_id: workspace.collection_id, file_name: 'new.mp3' },
   updateTrack: { title: 'Renamed' },
-  changeTracks: { changes: [{ action: 'update', track_id: world.track_id, title: 'Renamed' }] },
+  changeTracks: { changes: [{ action: 'update', track_id: workspace.track_id, title: 'Renamed' }] },
   renewTrackUpload: {},
-  createUploadSession: { collection_id: world.collection_id },
+  createUploadSession: { collection_id: workspace.collection_id },
   createSessionTrack: { file_name: 'new.mp3' },
   createTrackMultipart: { file_size: 10, fingerprint: 'the file' },
   signTrackParts: { next: [1] },
@@ -30,11 +30,11 @@ const bodies = (world: World): Partial<Record<OperationName, object>> => ({
   createSessionMultipart: { file_size: 10, fingerprint: 'the file' },
   signSessionParts: { next: [1] },
   completeSessionMultipart: {},
-  createPlaySession: { track_id: world.track_id },
+  createPlaySession: { track_id: workspace.track_id },
   createPlaylist: { title: 'New' },
   updatePlaylist: { title: 'Renamed' },
-  replacePlaylistTracks: { track_ids: [world.track_id] },
-  insertPlaylistTracks: { track_ids: [world.track_id] },
+  replacePlaylistTracks: { track_ids: [workspace.track_id] },
+  insertPlaylistTracks: { track_ids: [workspace.track_id] },
   movePlaylistTrack: { position: 0 },
   createVariant: { name: 'New', codec: 'aac', bitrate: 96 },
   updateVariant: { name: 'Renamed' },
@@ -42,7 +42,7 @@ const bodies = (world: World): Partial<Record<OperationName, object>> => ({
   createApiKey: { title: 'New', type: 'player' },
   updateApiKey: { title: 'Renamed' },
   rotateApiKey: { grace_seconds: 60 },
-  createShare: { scope: 'track', id: world.track_id },
+  createShare: { scope: 'track', id: workspace.track_id },
   updateShare: { title: 'Renamed' },
   retryFailedTracks: {},
   createWebhookEndpoint: { url: NOWHERE },
@@ -52,24 +52,24 @@ const bodies = (world: World): Partial<Record<OperationName, object>> => ({
 })
 
 /** The path values of an operation. */
-export const pathValues = (name: OperationName, world: World): Record<string, string> => ({
-  ...world,
-  play_track_id: world.track_id,
+export const pathValues = (name: OperationName, workspace: World): Record<string, string> => ({
+  ...workspace,
+  play_track_id: workspace.track_id,
   variant_index: 'aac-160',
   scope: 'track',
-  ...(name === 'restoreTrash' && { trash_id: world.restored_trash_id }),
+  ...(name === 'restoreTrash' && { trash_id: workspace.restored_trash_id }),
   // Every organization may read those of the catalog.
   ...(name === 'getVariant' && { variant_id: CATALOGUE[0]!.id }),
   ...((name === 'getSessionTrack' || /Session(Multipart|Parts)$/.test(name)) && {
-    track_id: world.session_track_id,
-    multipart_upload_id: world.session_multipart_upload_id,
+    track_id: workspace.session_track_id,
+    multipart_upload_id: workspace.session_multipart_upload_id,
   }),
-  ...(name === 'deleteSessionTrack' && { track_id: world.waiting_track_id }),
+  ...(name === 'deleteSessionTrack' && { track_id: workspace.waiting_track_id }),
 })
 
 /** A request of this operation, aimed at the workspace's resources. */
-export function requestOf(name: OperationName, world: World, values = pathValues(name, world)): Sent {
-  const body = bodies(world)[name]
+export function requestOf(name: OperationName, workspace: World, values = pathValues(name, workspace)): Sent {
+  const body = bodies(workspace)[name]
   return {
     path: operations[name].path.replace(/\{(\w+)\}/g, (_, part: string) => encodeURIComponent(values[part]!)),
     ...(body && { body }),
@@ -77,10 +77,10 @@ export function requestOf(name: OperationName, world: World, values = pathValues
 }
 
 /** A key that may call an operation. */
-export const keyOf = (name: OperationName, world: World): string | undefined => {
+export const keyOf = (name: OperationName, workspace: World): string | undefined => {
   const access: readonly string[] = operations[name].access
   if (access.length === 0) return undefined
-  return access.includes('server') ? world.key : env.ROOT_KEY
+  return access.includes('server') ? workspace.key : env.ROOT_KEY
 }
 
 export const operationNames = Object.keys(operations) as OperationName[]

@@ -29,18 +29,18 @@ async function read(url: string, init?: RequestInit, bindings?: Env) {
   return { status: response.status, headers: Object.fromEntries(response.headers), body, text, statements }
 }
 
-let world: Awaited<ReturnType<typeof aWorld>>
+let tenant: Awaited<ReturnType<typeof aWorld>>
 let view: string
 beforeEach(async () => {
-  world = await aWorld()
-  view = `/v1/play/${world.play_session_id}/${world.track_id}`
+  tenant = await aWorld()
+  view = `/v1/play/${tenant.play_session_id}/${tenant.track_id}`
 })
 const change = (method: string, path: string, body?: object) =>
-  call(method, path, { key: world.key, body, bindings: caching })
+  call(method, path, { key: tenant.key, body, bindings: caching })
 const titleIn = async (path = view) => (await read(path)).body.track.player_title
 const sessionOf = async (body: object = {}) => {
-  const request_body = { collection_id: world.collection_id, ...body }
-  return (await ok('POST', '/v1/play_session/collection', { key: world.key, body: request_body }))
+  const request_body = { collection_id: tenant.collection_id, ...body }
+  return (await ok('POST', '/v1/play_session/collection', { key: tenant.key, body: request_body }))
     .play_session_id
 }
 const changeTitleInDatabase = (player_title: string) => db.update(tracks).set({ player_title })
@@ -49,7 +49,7 @@ describe.each(Object.entries(operations as Record<string, Operation>).filter(([,
   '%s',
   (_, operation) => {
     it('is the same from the cache as a fresh one, except for the request id', async () => {
-      const path = pathIn(world, operation.path)
+      const path = pathIn(tenant, operation.path)
       const [fresh, first, again] = [await read(path, {}, env), await read(path), await read(path)]
       expect([first.statements > 0, again.statements]).toEqual([true, 0])
       expect(again.headers).toEqual(fresh.headers)
@@ -63,7 +63,7 @@ describe.each(Object.entries(operations as Record<string, Operation>).filter(([,
     })
 
     it('answers HEAD without a body, fresh and cached', async () => {
-      const path = pathIn(world, operation.path)
+      const path = pathIn(tenant, operation.path)
       const fresh = await read(path, { method: 'HEAD' }, env)
       for (const statements of [expect.any(Number), 0]) {
         const answer = await read(path, { method: 'HEAD' })
@@ -73,7 +73,7 @@ describe.each(Object.entries(operations as Record<string, Operation>).filter(([,
     })
 
     it('is not shared between base URLs, query strings and methods', async () => {
-      const path = pathIn(world, operation.path)
+      const path = pathIn(tenant, operation.path)
       await read(path)
       // A cached response ignores another bucket; a fresh one uses it.
       for (const [at, url] of [`${path}?a=1`, `${path}?a=1`, `${path}?`, `http://tonearm.test${path}`].entries()) {
@@ -88,12 +88,12 @@ describe.each(Object.entries(operations as Record<string, Operation>).filter(([,
     })
 
     it('counts against the rate limit, which still applies', async () => {
-      const path = pathIn(world, operation.path)
+      const path = pathIn(tenant, operation.path)
       await read(path)
       const limit = vi.fn(async () => ({ success: true }))
       const headers = { 'cf-connecting-ip': '192.0.2.1' }
       await read(path, { headers }, { ...caching, PLAY_RATE_LIMIT: { limit } })
-      expect(limit.mock.calls).toEqual([[{ key: `${world.play_session_id} 192.0.2.1` }]])
+      expect(limit.mock.calls).toEqual([[{ key: `${tenant.play_session_id} 192.0.2.1` }]])
       const refusing = { limit: async () => ({ success: false }) }
       const refused = await read(path, {}, { ...caching, PLAY_RATE_LIMIT: refusing })
       expect([refused.status, refused.body.code, refused.headers['retry-after']]).toEqual([429, 'rate_limited', '60'])
@@ -104,7 +104,7 @@ describe.each(Object.entries(operations as Record<string, Operation>).filter(([,
       // Sessions end in whole seconds.
       const start = Math.ceil(Date.now() / 1000) * 1000
       vi.setSystemTime(start)
-      const ids = { ...world, play_session_id: await sessionOf({ expires_in: 60 }) }
+      const ids = { ...tenant, play_session_id: await sessionOf({ expires_in: 60 }) }
       const path = pathIn(ids, operation.path)
       const readAt = async (milliseconds: number) => {
         vi.setSystemTime(start + milliseconds)
@@ -123,12 +123,12 @@ describe.each(Object.entries(operations as Record<string, Operation>).filter(([,
 
 describe('a change', () => {
   it.each([
-    ['its title', 'PUT', () => `/v1/track/${world.track_id}`, { title: 'Changed' }],
-    ["the collection's appearance", 'PUT', () => `/v1/collection/${world.collection_id}`, { player_color: '#123456' }],
+    ['its title', 'PUT', () => `/v1/track/${tenant.track_id}`, { title: 'Changed' }],
+    ["the collection's appearance", 'PUT', () => `/v1/collection/${tenant.collection_id}`, { player_color: '#123456' }],
     ["the organization's appearance", 'PUT', () => '/v1/organization', { player_subtitle: 'Changed' }],
   ])('is visible at once in the isolate that made it: %s', async (_, method, path, body) => {
     const before = (await read(view)).body.track
-    const organization = path() === '/v1/organization' ? `/v1/organization/${world.organization_id}` : path()
+    const organization = path() === '/v1/organization' ? `/v1/organization/${tenant.organization_id}` : path()
     expect((await change(method, organization, body)).status).toBe(200)
     expect((await read(view)).body.track).not.toEqual(before)
   })
@@ -136,7 +136,7 @@ describe('a change', () => {
   it('is visible after half a minute in another isolate, never later', async () => {
     stopTime()
     const start = Date.now()
-    const other = `/v1/play/${await sessionOf()}/${world.track_id}`
+    const other = `/v1/play/${await sessionOf()}/${tenant.track_id}`
     await read(view)
     await changeTitleInDatabase('Changed')
     vi.setSystemTime(start + 29_000)
@@ -149,7 +149,7 @@ describe('a change', () => {
 
   it('is visible at once when a track or its organization is deleted', async () => {
     await read(view)
-    await change('DELETE', `/v1/track/${world.track_id}`)
+    await change('DELETE', `/v1/track/${tenant.track_id}`)
     expect((await read(view)).body.code).toBe('not_found')
     const next = await aWorld()
     const path = `/v1/play/${next.play_session_id}/${next.track_id}`
@@ -176,7 +176,7 @@ describe('a change', () => {
     await read(view)
     const { key } = await anOrganization()
     await call('POST', '/v1/collection', { key, body: { title: 'Theirs' }, bindings: caching })
-    await change('POST', '/v1/play_session/track', { track_id: world.track_id })
+    await change('POST', '/v1/play_session/track', { track_id: tenant.track_id })
     expect((await read(view)).statements).toBe(0)
   })
 
@@ -208,7 +208,7 @@ describe('a change', () => {
       })
     const reading = read(view, {}, { ...caching, DB, PLAY_RATE_LIMIT: PLAY })
     await started
-    await change('PUT', `/v1/track/${world.track_id}`, { title: 'Changed' })
+    await change('PUT', `/v1/track/${tenant.track_id}`, { title: 'Changed' })
     resolve()
     expect((await reading).body.track.player_title).not.toBe('Changed')
     expect(await titleIn()).toBe('Changed')
@@ -226,12 +226,12 @@ describe('a change', () => {
 
   it('of a revoked key rejects the key, but its sessions keep playing', async () => {
     const { api_key_id, secret } = await ok('POST', '/v1/api_key', {
-      key: world.key,
+      key: tenant.key,
       body: { title: 'a', type: 'player' },
     })
-    const body = { track_id: world.track_id }
+    const body = { track_id: tenant.track_id }
     const { play_session_id } = await ok('POST', '/v1/play_session/track', { key: secret, body })
-    const path = `/v1/play/${play_session_id}/${world.track_id}`
+    const path = `/v1/play/${play_session_id}/${tenant.track_id}`
     await read(path)
     await change('DELETE', `/v1/api_key/${api_key_id}`)
     expect((await read(path)).status).toBe(200)
@@ -242,11 +242,11 @@ describe('a change', () => {
 
 describe('the cache', () => {
   it('serves a known track to a known session without a statement, although that session never played it', async () => {
-    const other_id = await aReadyTrack(world.key, world.collection_id)
-    const [first_session, second_session] = [world.play_session_id, await sessionOf()]
-    expect((await read(`/v1/play/${first_session}/${world.track_id}`)).statements).toBe(1)
+    const other_id = await aReadyTrack(tenant.key, tenant.collection_id)
+    const [first_session, second_session] = [tenant.play_session_id, await sessionOf()]
+    expect((await read(`/v1/play/${first_session}/${tenant.track_id}`)).statements).toBe(1)
     expect((await read(`/v1/play/${second_session}/${other_id}`)).statements).toBe(1)
-    const crossed = [`/v1/play/${first_session}/${other_id}`, `/v1/play/${second_session}/${world.track_id}`]
+    const crossed = [`/v1/play/${first_session}/${other_id}`, `/v1/play/${second_session}/${tenant.track_id}`]
     for (const path of crossed) {
       const [again, fresh] = [await read(path), await read(path, {}, env)]
       expect([again.status, again.statements]).toEqual([200, 0])
@@ -255,19 +255,19 @@ describe('the cache', () => {
   })
 
   it('opens no track to a session that does not play it', async () => {
-    const { collection_id } = await ok('POST', '/v1/collection', { key: world.key, body: { title: 'Other' } })
-    const other_id = await aReadyTrack(world.key, collection_id)
-    const other = await ok('POST', '/v1/play_session/collection', { key: world.key, body: { collection_id } })
-    const single = await ok('POST', '/v1/play_session/track', { key: world.key, body: { track_id: world.track_id } })
-    const { playlist_id } = world
-    const mix = await ok('POST', '/v1/play_session/playlist', { key: world.key, body: { playlist_id } })
-    const sessions = [other.play_session_id, single.play_session_id, mix.play_session_id, world.play_session_id]
+    const { collection_id } = await ok('POST', '/v1/collection', { key: tenant.key, body: { title: 'Other' } })
+    const other_id = await aReadyTrack(tenant.key, collection_id)
+    const other = await ok('POST', '/v1/play_session/collection', { key: tenant.key, body: { collection_id } })
+    const single = await ok('POST', '/v1/play_session/track', { key: tenant.key, body: { track_id: tenant.track_id } })
+    const { playlist_id } = tenant
+    const mix = await ok('POST', '/v1/play_session/playlist', { key: tenant.key, body: { playlist_id } })
+    const sessions = [other.play_session_id, single.play_session_id, mix.play_session_id, tenant.play_session_id]
     await Promise.all(
-      [world.track_id, other_id].flatMap((track) => sessions.map((id) => read(`/v1/play/${id}/${track}`))),
+      [tenant.track_id, other_id].flatMap((track) => sessions.map((id) => read(`/v1/play/${id}/${track}`))),
     )
     const statuses = async (track: string) =>
       Promise.all(sessions.map(async (id) => (await read(`/v1/play/${id}/${track}`)).status))
-    expect(await statuses(world.track_id)).toEqual([404, 200, 200, 200])
+    expect(await statuses(tenant.track_id)).toEqual([404, 200, 200, 200])
     expect(await statuses(other_id)).toEqual([200, 404, 404, 404])
   })
 
@@ -280,7 +280,7 @@ describe('the cache', () => {
 
   it('rejects an id we never issued without a query', async () => {
     for (const path of [crypto.randomUUID(), 'nonsense'].map((id) => `fff${id.slice(3)}`)) {
-      for (const url of [`/v1/play/${path}`, `/v1/play/${path}/${world.track_id}`, `/v1/play/${path}/${path}`]) {
+      for (const url of [`/v1/play/${path}`, `/v1/play/${path}/${tenant.track_id}`, `/v1/play/${path}/${path}`]) {
         expect(await read(url)).toMatchObject({ status: 404, statements: 0 })
       }
     }

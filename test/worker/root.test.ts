@@ -62,11 +62,11 @@ describe('the operator’s root key', () => {
   })
 
   it('deletes an organization of thousands of tracks', async () => {
-    const world = await aWorld()
-    await seed('tracks', 1, 2300, world)
-    await seed('collections', 1, 20, world)
-    await ok('DELETE', `/v1/organization/${world.organization_id}`, { key: root })
-    await eventually(async () => (await ownedBy(world.organization_id)).rows === 0)
+    const workspace = await aWorld()
+    await seed('tracks', 1, 2300, workspace)
+    await seed('collections', 1, 20, workspace)
+    await ok('DELETE', `/v1/organization/${workspace.organization_id}`, { key: root })
+    await eventually(async () => (await ownedBy(workspace.organization_id)).rows === 0)
     await eventually(async () => (await query('select 1 from list_counts')).length === 0)
   })
 })

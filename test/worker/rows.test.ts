@@ -87,16 +87,16 @@ const SHORT = ['listVariants', 'listLimits', 'listWebhookEndpoints']
 
 describe('rows', () => {
   it('read per operation are as many at 100,000 rows as at 1,000, and reads write none', async () => {
-    const shop = await aBigShop()
+    const tenant = await aBigShop()
     // Subscribed to no event that follows.
     const body = { url: 'http://127.0.0.1:9/', events: ['webhook.test'] }
     const endpoints: string[] = []
     while (endpoints.length < MAX_ENDPOINTS)
-      endpoints.push((await ok('POST', '/v1/webhook_endpoint', { key: shop.key, body })).webhook_endpoint_id)
+      endpoints.push((await ok('POST', '/v1/webhook_endpoint', { key: tenant.key, body })).webhook_endpoint_id)
     const [endpoint_id = '', ...others] = endpoints
     // Events of one hour of this day, before all others.
     const since = (Math.floor(Date.now() / HOUR) - 2) * HOUR
-    const ids = { ...shop, endpoint_id, since }
+    const ids = { ...tenant, endpoint_id, since }
     const cases = readRequests(ids)
     const readOperations = Object.entries(operations).flatMap(([name, { method }]) => (method === 'get' ? [name] : []))
     expect(Object.keys(cases).toSorted()).toEqual(readOperations.toSorted())

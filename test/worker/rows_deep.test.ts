@@ -23,16 +23,16 @@ async function idsByOffset({ organization_id, collection_id }: Shop, table: Tabl
 }
 
 /** Compares pages throughout a list with those of OFFSET. Returns the most rows that one of them read. */
-async function expectSamePages(shop: Shop, table: Table, path: string): Promise<number> {
+async function expectSamePages(tenant: Shop, table: Table, path: string): Promise<number> {
   const [{ count } = { count: 0 }] = await query<{ count: number }>(`select count(*) as count from ${table}`)
   const parts = [0.001, 0.01, 0.1, 0.25, 0.399, 0.4, 0.5, 0.77, 0.9, 0.99, 0.999]
   const offsets = [1, 299, 300, 301, ...parts.map((part) => Math.floor(count * part)), count - 50, count - 1, count]
   let most = 0
   for (const offset of offsets) {
-    const { read, body } = await rowsOfCall('GET', `${path}?offset=${offset}`, { key: shop.key })
+    const { read, body } = await rowsOfCall('GET', `${path}?offset=${offset}`, { key: tenant.key })
     expect(body.count).toBe(count)
     const page = (Object.values(body).find(Array.isArray) as { id: string }[]).map(({ id }) => id)
-    expect([offset, page]).toEqual([offset, await idsByOffset(shop, table, offset)])
+    expect([offset, page]).toEqual([offset, await idsByOffset(tenant, table, offset)])
     most = Math.max(most, read)
   }
   return most
@@ -43,45 +43,45 @@ afterEach(makeStorage)
 
 describe('a deep page', () => {
   it('of 100,000 tracks with gaps equals that of OFFSET, and reads at most 1,200 rows', async () => {
-    const shop = await aShop()
-    await seed('tracks', 1, 100_000, shop, { change: () => thin('tracks', '"order"') })
-    const most = await expectSamePages(shop, 'tracks', `/v1/collection/${shop.collection_id}/track`)
+    const tenant = await aShop()
+    await seed('tracks', 1, 100_000, tenant, { change: () => thin('tracks', '"order"') })
+    const most = await expectSamePages(tenant, 'tracks', `/v1/collection/${tenant.collection_id}/track`)
     expect(most).toBeLessThanOrEqual(1200)
   })
 
   it.each(['collections', 'playlists', 'api_keys'] as const)(
     'of 100,000 %s with gaps, newest first, equals that of OFFSET, and reads at most 1,200 rows',
     async (table) => {
-      const shop = await aShop()
-      await seed(table, 1, 100_000, shop, { change: () => thin(table, 'seq') })
-      await rowsOfCall('GET', '/v1/variant', { key: shop.key })
-      const most = await expectSamePages(shop, table, `/v1/${table.slice(0, -1)}`)
+      const tenant = await aShop()
+      await seed(table, 1, 100_000, tenant, { change: () => thin(table, 'seq') })
+      await rowsOfCall('GET', '/v1/variant', { key: tenant.key })
+      const most = await expectSamePages(tenant, table, `/v1/${table.slice(0, -1)}`)
       expect(most).toBeLessThanOrEqual(1200)
     },
   )
 
   it('of a million tracks with gaps equals that of OFFSET, and reads at most 1,200 rows', async () => {
-    const shop = await aShop()
-    await seed('tracks', 1, 1_000_000, shop, {
+    const tenant = await aShop()
+    await seed('tracks', 1, 1_000_000, tenant, {
       plain: true,
       index: 'tracks_list',
       change: () => thin('tracks', '"order"'),
     })
-    const most = await expectSamePages(shop, 'tracks', `/v1/collection/${shop.collection_id}/track`)
+    const most = await expectSamePages(tenant, 'tracks', `/v1/collection/${tenant.collection_id}/track`)
     expect(most).toBeLessThanOrEqual(1200)
   })
 
   it('past the end is empty and has the count', async () => {
-    const shop = await aShop()
-    await seed('tracks', 1, 1000, shop)
-    const path = `/v1/collection/${shop.collection_id}/track?offset=999999999`
-    const { body } = await rowsOfCall('GET', path, { key: shop.key })
+    const tenant = await aShop()
+    await seed('tracks', 1, 1000, tenant)
+    const path = `/v1/collection/${tenant.collection_id}/track?offset=999999999`
+    const { body } = await rowsOfCall('GET', path, { key: tenant.key })
     expect(body).toMatchObject({ count: 1000, tracks: [] })
   })
 
   it('uses counts that the triggers maintain through inserts, deletions and reordering', async () => {
-    const shop = await aShop()
-    await seed('tracks', 1, 2000, shop)
+    const tenant = await aShop()
+    await seed('tracks', 1, 2000, tenant)
     await thin('tracks', '"order"')
     await query('update tracks set "order" = "order" + 100000 where "order" % 5 = 0')
     await query(

@@ -65,23 +65,23 @@ const requestLimits = ({ collection_id }: Shop): [string, number][] => {
 }
 
 /** Seeds rows and adds them to the search. */
-async function seedSearched(table: Kind, from: number, to: number, shop: Shop): Promise<void> {
+async function seedSearched(table: Kind, from: number, to: number, tenant: Shop): Promise<void> {
   const [last] = await query<{ at: number }>(`select coalesce(max(rowid), 0) as at from ${table}`)
-  await seed(table, from, to, shop)
+  await seed(table, from, to, tenant)
   await query(fillText(table), last!.at, Number.MAX_SAFE_INTEGER)
 }
 
-async function measure(shop: Shop): Promise<void> {
-  await rowsOfCall('GET', '/v1/limits', { key: shop.key })
-  for (const [path, limit] of requestLimits(shop)) {
-    const { read, written } = await rowsOfCall('GET', path, { key: shop.key })
+async function measure(tenant: Shop): Promise<void> {
+  await rowsOfCall('GET', '/v1/limits', { key: tenant.key })
+  for (const [path, limit] of requestLimits(tenant)) {
+    const { read, written } = await rowsOfCall('GET', path, { key: tenant.key })
     expect(written, path).toBe(0)
     expect(read, `rows that ${path} reads`).toBeLessThanOrEqual(limit)
   }
 }
 
-const titles = async (shop: Shop, path: string) => {
-  const { body } = await rowsOfCall('GET', path, { key: shop.key })
+const titles = async (tenant: Shop, path: string) => {
+  const { body } = await rowsOfCall('GET', path, { key: tenant.key })
   const page = Object.values(body).find(Array.isArray) as { title?: string; player_title?: string }[]
   return { page: page.map((row) => row.title ?? row.player_title), count: body.count, exact: body.is_count_exact }
 }
@@ -89,58 +89,59 @@ const titlesByQuery = async (text: string) => (await query<{ title: string }>(te
 
 describe('searched, sorted and filtered lists', () => {
   it('read no more rows at 100,000 than their limits, and find the same as plain SQL', async () => {
-    const shop = await aShop()
+    const tenant = await aShop()
     stopTime()
     const tables = ['tracks', 'collections', 'playlists'] as const
-    for (const table of tables) await seedSearched(table, 1, 1000, shop)
-    await measure(shop)
-    for (const table of tables) await seedSearched(table, 1001, 100_000, shop)
-    await measure(shop)
-    const trackPath = `/v1/collection/${shop.collection_id}/track`
+    for (const table of tables) await seedSearched(table, 1, 1000, tenant)
+    await measure(tenant)
+    for (const table of tables) await seedSearched(table, 1001, 100_000, tenant)
+    await measure(tenant)
+    const trackPath = `/v1/collection/${tenant.collection_id}/track`
     const all = 'select player_title as title from tracks'
     for (const path of ['/v1/track', trackPath]) {
       const count = path === trackPath ? 100_000 : MOST_COUNTED
       const exact = path === trackPath ? undefined : false
       const byTitle = await titlesByQuery(`${all} order by 1 desc limit 50 offset 7000`)
-      expect(await titles(shop, `${path}?sort=-title&offset=7000`)).toEqual({ page: byTitle, count, exact })
+      expect(await titles(tenant, `${path}?sort=-title&offset=7000`)).toEqual({ page: byTitle, count, exact })
       const byDuration = await titlesByQuery(`${all} order by duration, rowid limit 50 offset 300`)
-      expect((await titles(shop, `${path}?sort=duration&offset=300`)).page).toEqual(byDuration)
+      expect((await titles(tenant, `${path}?sort=duration&offset=300`)).page).toEqual(byDuration)
       const filtered = await titlesByQuery(
         `${all} where status = 'ready' and organization_index = 'a' order by 1 limit 50`,
       )
-      expect((await titles(shop, `${path}?status=ready&organization_index=a&sort=title`)).page).toEqual(filtered)
+      expect((await titles(tenant, `${path}?status=ready&organization_index=a&sort=title`)).page).toEqual(filtered)
     }
     const found = await titlesByQuery(
       `${all} where player_title like 'Seeded 0%' order by rowid desc limit 50 offset 950`,
     )
-    expect(await titles(shop, '/v1/track?q=SEEDED+0&offset=950')).toEqual({
+    expect(await titles(tenant, '/v1/track?q=SEEDED+0&offset=950')).toEqual({
       page: found,
       count: MOST_COUNTED,
       exact: false,
     })
     const matching = await titlesByQuery(`${all} where player_title like 'Seeded 0012%' order by rowid desc`)
-    expect(await titles(shop, '/v1/track?q=0012&limit=200')).toEqual({ page: matching, count: matching.length })
+    expect(await titles(tenant, '/v1/track?q=0012&limit=200')).toEqual({ page: matching, count: matching.length })
     // A smaller collection with its last titles beyond the scanned ones.
-    const { collection_id } = (await rowsOfCall('POST', '/v1/collection', { key: shop.key, body: { title: 'Small' } }))
-      .body
-    await seed('tracks', 100_001, 105_100, { ...shop, collection_id })
+    const { collection_id } = (
+      await rowsOfCall('POST', '/v1/collection', { key: tenant.key, body: { title: 'Small' } })
+    ).body
+    await seed('tracks', 100_001, 105_100, { ...tenant, collection_id })
     const smallPath = `/v1/collection/${collection_id}/track`
     const last = await titlesByQuery(
       `${all} where collection_id = '${collection_id}' order by 1 desc limit 50 offset 5050`,
     )
-    expect(await titles(shop, `${smallPath}?sort=-title&offset=5050`)).toEqual({
+    expect(await titles(tenant, `${smallPath}?sort=-title&offset=5050`)).toEqual({
       page: last,
       count: 5100,
       exact: undefined,
     })
-    expect((await rowsOfCall('GET', `${smallPath}?sort=-title&offset=5050`, { key: shop.key })).read).toBeLessThan(
+    expect((await rowsOfCall('GET', `${smallPath}?sort=-title&offset=5050`, { key: tenant.key })).read).toBeLessThan(
       3 * MOST_WALKED,
     )
   })
 
   it('cost few rows on a write', async () => {
-    const shop = await aShop()
-    const { key, collection_id } = shop
+    const tenant = await aShop()
+    const { key, collection_id } = tenant
     await aWaitingTrack(key, collection_id)
     const body = { collection_id, file_name: 'a.mp3' }
     const created = await rowsOfCall('POST', '/v1/track', { key, body })
@@ -158,12 +159,12 @@ describe('searched, sorted and filtered lists', () => {
 })
 
 it('the search index is filled in the background with existing rows, while rows change', async () => {
-  const shop = await aShop()
-  await seed('tracks', 1, 5000, shop)
+  const tenant = await aShop()
+  await seed('tracks', 1, 5000, tenant)
   await query('delete from search')
   await query(`insert into search_fills values ('tracks', (select max(rowid) from tracks))`)
-  expect((await titles(shop, '/v1/track?q=seeded')).count).toBe(0)
-  const filtered = await titles(shop, `/v1/track?creator_id=${CREATOR}`)
+  expect((await titles(tenant, '/v1/track?q=seeded')).count).toBe(0)
+  const filtered = await titles(tenant, `/v1/track?creator_id=${CREATOR}`)
   expect(filtered.page).toEqual(
     await titlesByQuery(
       `select player_title as title from tracks where creator_id = '${CREATOR}' order by created_at desc, rowid desc limit 50`,
@@ -175,9 +176,9 @@ it('the search index is filled in the background with existing rows, while rows 
     `update tracks set player_title = 'Αθήνα', folded = '{"player_title":"αθηνα"}' where "order" between 201 and 300`,
   )
   await runSweep()
-  expect((await titles(shop, '/v1/track?q=ΑΘΗΝΑ&limit=200')).page).toHaveLength(100)
-  expect((await titles(shop, '/v1/track?q=changed')).page).toEqual(['Changed'])
-  expect((await titles(shop, '/v1/track?q=seeded&offset=4950')).page).toHaveLength(49)
+  expect((await titles(tenant, '/v1/track?q=ΑΘΗΝΑ&limit=200')).page).toHaveLength(100)
+  expect((await titles(tenant, '/v1/track?q=changed')).page).toEqual(['Changed'])
+  expect((await titles(tenant, '/v1/track?q=seeded&offset=4950')).page).toHaveLength(49)
   expect(await query('select * from search_fills')).toEqual([])
 })
 

@@ -57,26 +57,26 @@ async function measure({ key, collection_id, playlist_id, track_id: first_id }: 
 
 describe('rows read by changes', () => {
   it('are as many at 100,000 rows as at 1,000, and few in the background', async () => {
-    const shop = await aBigShop()
-    const few = await measure(shop)
-    await grow(shop, 1001, 100_000, ['playlists', 'tracks'])
-    await rowsOfCall('GET', '/v1/playlist', { key: shop.key })
-    const many = await measure(shop)
+    const tenant = await aBigShop()
+    const few = await measure(tenant)
+    await grow(tenant, 1001, 100_000, ['playlists', 'tracks'])
+    await rowsOfCall('GET', '/v1/playlist', { key: tenant.key })
+    const many = await measure(tenant)
     // One row more or less where a range of `list_counts` starts or ends.
     const grown = Object.entries(many).filter(([name, read]) => read > few[name]! + 10)
     expect(grown).toEqual([])
 
     serveTranscoder(() => error('no_audio', 'No audio'))
-    const track_id = await aWaitingTrack(shop.key, shop.collection_id)
-    const failing = await rowsDuring(() => uploadAndProcess(shop.key, track_id, 'failed'))
+    const track_id = await aWaitingTrack(tenant.key, tenant.collection_id)
+    const failing = await rowsDuring(() => uploadAndProcess(tenant.key, track_id, 'failed'))
     expect(failing.read, 'while a track is processed and fails').toBeLessThan(1000)
 
     const album = { album: 'Kind of Blue', track_number: 1 }
     serveTranscoder((job) => made(job, { tags: album }))
     await query('update collections set is_ordered = 0')
     await query(`update tracks set tags = json_set(?, '$.track_number', "order" + 1)`, JSON.stringify(album))
-    const tagged_id = await aWaitingTrack(shop.key, shop.collection_id)
-    const ordering = await rowsDuring(() => uploadAndProcess(shop.key, tagged_id))
+    const tagged_id = await aWaitingTrack(tenant.key, tenant.collection_id)
+    const ordering = await rowsDuring(() => uploadAndProcess(tenant.key, tagged_id))
     expect(ordering.read, 'while a track finds its place in an album of 100,000').toBeLessThan(5000)
     const [placed] = await query(
       'select (select max("order") from tracks) - "order" as back from tracks where id = ?',

@@ -26,10 +26,10 @@ const track = ({ key, collection_id }: Shop, player_title: string, body: object 
 
 describe('q', () => {
   it('finds tracks by title, artist, file name, tags and index, regardless of case and accents', async () => {
-    const shop = await aShop()
-    const { key, collection_id } = shop
-    await track(shop, 'Déjà Vu', { player_subtitle: 'Björk' })
-    await track(shop, 'So What', { file_name: '01_Café-Müller (live).flac', organization_index: 'SKU/77' })
+    const tenant = await aShop()
+    const { key, collection_id } = tenant
+    await track(tenant, 'Déjà Vu', { player_subtitle: 'Björk' })
+    await track(tenant, 'So What', { file_name: '01_Café-Müller (live).flac', organization_index: 'SKU/77' })
     serveTranscoder((job) =>
       made(job, { tags: { title: 'Flamenco Sketches', artist: 'Milés' }, info: { tags: { comment: 'no' } } }),
     )
@@ -42,15 +42,15 @@ describe('q', () => {
         Array.from({ length: 5 }, () => ['So What']),
       )
       expect(await found('flamenco', 'miles', 'tagged sketches')).toEqual(Array.from({ length: 3 }, () => ['Tagged']))
-      expect(await found('nothing', 'deja what', 'no', shop.organization_id)).toEqual([[], [], [], []])
+      expect(await found('nothing', 'deja what', 'no', tenant.organization_id)).toEqual([[], [], [], []])
     }
   })
 
   it('treats operators as text, and finds nothing by punctuation alone', async () => {
-    const shop = await aShop()
-    await track(shop, 'Rock AND Roll NOT dead')
-    await track(shop, 'Rock')
-    const { key } = shop
+    const tenant = await aShop()
+    await track(tenant, 'Rock AND Roll NOT dead')
+    await track(tenant, 'Rock')
+    const { key } = tenant
     for (const q of ['rock AND roll', 'rock and not', '"rock" roll', 'roll*', '(roll', 'roll AND', '^roll', 'roll -'])
       expect([q, await find(key, '/v1/track', q)]).toEqual([q, ['Rock AND Roll NOT dead']])
     for (const q of ['rock OR nothing', 'NEAR(rock roll)', 'scope:rock', 'text:rock', '{text scope}: rock', 'rock + y'])
@@ -64,20 +64,20 @@ describe('q', () => {
   })
 
   it('finds text with multi-character symbols, composed or decomposed', async () => {
-    const shop = await aShop()
-    await track(shop, 'Song ❤️')
-    for (const form of ['NFC', 'NFD']) await track(shop, `한국어 Цой ${form}`.normalize(form))
-    expect(await find(shop.key, '/v1/track', 'song ❤️')).toEqual(['Song ❤️'])
-    expect(await find(shop.key, '/v1/track', '❤️')).toEqual(['Song ❤️'])
+    const tenant = await aShop()
+    await track(tenant, 'Song ❤️')
+    for (const form of ['NFC', 'NFD']) await track(tenant, `한국어 Цой ${form}`.normalize(form))
+    expect(await find(tenant.key, '/v1/track', 'song ❤️')).toEqual(['Song ❤️'])
+    expect(await find(tenant.key, '/v1/track', '❤️')).toEqual(['Song ❤️'])
     for (const form of ['NFC', 'NFD']) {
       for (const q of ['한국', 'цой'])
-        expect([form, q, (await find(shop.key, '/v1/track', q.normalize(form))).length]).toEqual([form, q, 2])
+        expect([form, q, (await find(tenant.key, '/v1/track', q.normalize(form))).length]).toEqual([form, q, 2])
     }
   })
 
   it('follows changes of folded texts, in every column', async () => {
-    const shop = await aShop()
-    const { key, collection_id } = shop
+    const tenant = await aShop()
+    const { key, collection_id } = tenant
     serveTranscoder((job) => made(job, { tags: { artist: 'Μίκης', genre: 'Λαϊκό' } }))
     const id = await aProcessedTrack(key, collection_id, {
       player_title: 'Αθήνα',
@@ -99,24 +99,24 @@ describe('q', () => {
   })
 
   it('stores no folded text that SQLite can fold itself', async () => {
-    const shop = await aShop()
-    const id = await track(shop, 'Déjà Vu', { file_name: 'Ёлка.mp3' })
+    const tenant = await aShop()
+    const id = await track(tenant, 'Déjà Vu', { file_name: 'Ёлка.mp3' })
     const folded = async () =>
       (await query<{ folded: string | null }>('select folded from tracks where id = ?', id))[0]!.folded
     expect(JSON.parse((await folded())!)).toEqual({ file_name: 'елка.mp3' })
-    await ok('PUT', `/v1/track/${id}`, { key: shop.key, body: { player_title: 'Αθήνα' } })
+    await ok('PUT', `/v1/track/${id}`, { key: tenant.key, body: { player_title: 'Αθήνα' } })
     expect(JSON.parse((await folded())!)).toEqual({ player_title: 'αθηνα', file_name: 'елка.mp3' })
-    await ok('PUT', `/v1/track/${id}`, { key: shop.key, body: { player_title: 'So What' } })
-    await ok('POST', `/v1/track/${id}/upload`, { key: shop.key, body: { file_name: 'a.mp3' } })
+    await ok('PUT', `/v1/track/${id}`, { key: tenant.key, body: { player_title: 'So What' } })
+    await ok('POST', `/v1/track/${id}/upload`, { key: tenant.key, body: { file_name: 'a.mp3' } })
     expect(await folded()).toBeNull()
   })
 
   it('returns no row of another organization, even from a stale index', async () => {
-    const [shop, other] = [await aShop(), await aShop()]
-    const [own_id, foreign_id] = [await track(shop, 'own'), await track(other, 'theirs')]
+    const [tenant, other] = [await aShop(), await aShop()]
+    const [own_id, foreign_id] = [await track(tenant, 'own'), await track(other, 'theirs')]
     const rowid = async (id: string) =>
       (await query<{ at: number }>('select rowid as at from tracks where id = ?', id))[0]!.at
-    const scope = `tracks${shop.organization_id.replaceAll('-', '')}`
+    const scope = `tracks${tenant.organization_id.replaceAll('-', '')}`
     for (const id of [own_id, foreign_id])
       await query(
         `insert or replace into search (rowid, scope, text) values (?, ?, 'stale')`,
@@ -124,7 +124,7 @@ describe('q', () => {
         scope,
       )
     for (const more of ['', '&sort=title', '&status=initializing'])
-      expect(await names(shop.key, `/v1/track?q=stale${more}`)).toEqual(['own'])
+      expect(await names(tenant.key, `/v1/track?q=stale${more}`)).toEqual(['own'])
   })
 
   it('finds collections and playlists, follows changes, and excludes other organizations', async () => {
@@ -153,9 +153,9 @@ describe('q', () => {
 
 describe('sort', () => {
   it('orders tracks by title, times and duration, in a collection and in all', async () => {
-    const shop = await aShop()
-    const { key, collection_id } = shop
-    const ids = [await track(shop, 'beta'), await track(shop, 'Alpha'), await track(shop, 'gamma')]
+    const tenant = await aShop()
+    const { key, collection_id } = tenant
+    const ids = [await track(tenant, 'beta'), await track(tenant, 'Alpha'), await track(tenant, 'gamma')]
     for (const [at, id] of ids.entries()) {
       await query('update tracks set created_at = ?, duration = ? where id = ?', 1000 + at, [2.5, 9, 0][at], id)
     }
@@ -199,13 +199,13 @@ describe('sort', () => {
 
 describe('several filters', () => {
   it('return rows that match all of them, with a count', async () => {
-    const shop = await aShop()
-    const { key, collection_id } = shop
+    const tenant = await aShop()
+    const { key, collection_id } = tenant
     const [owner, other] = CREATORS
-    await track(shop, 'a', { creator_id: owner, organization_index: 'x' })
-    await track(shop, 'b', { creator_id: owner, organization_index: 'y' })
-    await track(shop, 'c', { creator_id: other, organization_index: 'x' })
-    await track(shop, 'd', { creator_id: owner, organization_index: 'x' })
+    await track(tenant, 'a', { creator_id: owner, organization_index: 'x' })
+    await track(tenant, 'b', { creator_id: owner, organization_index: 'y' })
+    await track(tenant, 'c', { creator_id: other, organization_index: 'x' })
+    await track(tenant, 'd', { creator_id: owner, organization_index: 'x' })
     await query(`update tracks set status = 'failed' where player_title = 'd'`)
     for (const path of ['/v1/track', `/v1/collection/${collection_id}/track`]) {
       const filtered = (filters: string) => listed(key, `${path}?sort=title&${filters}`)
@@ -244,17 +244,17 @@ describe('the search index', () => {
   })
 
   it('is dropped for an export and rebuilt by the sweep, including rows added meanwhile', async () => {
-    const shop = await aShop()
-    const { key } = shop
+    const tenant = await aShop()
+    const { key } = tenant
     const [creator_id] = CREATORS
-    await track(shop, 'Before', { creator_id, organization_index: 'x' })
+    await track(tenant, 'Before', { creator_id, organization_index: 'x' })
     const statements = beforeExport
       .replace(/^--.*$/gm, '')
       .split(';\n')
       .map((statement: string) => statement.trim())
       .filter(Boolean)
     await env.DB.batch(statements.map((text: string) => env.DB.prepare(text)))
-    await track(shop, 'Meanwhile')
+    await track(tenant, 'Meanwhile')
     await runSweep()
     await refused(503, 'unavailable', 'GET', '/v1/track?q=be', { key })
     expect(await names(key, '/v1/track')).toEqual(['Meanwhile', 'Before'])
@@ -262,7 +262,7 @@ describe('the search index', () => {
     const filtered = [
       `/v1/track?creator_id=${creator_id}`,
       '/v1/track?organization_index=x&sort=title',
-      `/v1/collection/${shop.collection_id}/track?creator_id=${creator_id}&organization_index=x&sort=created_at`,
+      `/v1/collection/${tenant.collection_id}/track?creator_id=${creator_id}&organization_index=x&sort=created_at`,
     ]
     for (const path of filtered) expect(await listed(key, path)).toEqual({ names: ['Before'], count: 1 })
     vi.useFakeTimers({ toFake: ['Date'], now: Date.now() + 601_000 })
@@ -273,7 +273,7 @@ describe('the search index', () => {
       ['Meanwhile'],
       ['Before'],
     ])
-    await track(shop, 'Afterwards')
+    await track(tenant, 'Afterwards')
     expect(await find(key, '/v1/track', 'after')).toEqual(['Afterwards'])
     expect(await query('select * from search_fills')).toEqual([])
   })

@@ -31,12 +31,12 @@ export const dataOf = (list: TonearmEvent[], type: string) => list.find((event) 
 export async function shopWithEvents() {
   let answer: (job: TranscodeJob) => JobEvent[] = (job) => [made(job)]
   const { transcodes } = startTranscoder({ transcode: (job) => events(...answer(job)), cover: () => cut() })
-  const shop = await aShop()
-  const { key, collection_id } = shop
+  const tenant = await aShop()
+  const { key, collection_id } = tenant
   const api = (method: string, path: string, body?: object) => ok(method, `/v1/${path}`, { key, body })
   const keys = await api('GET', 'api_key')
   return {
-    ...shop,
+    ...tenant,
     api,
     transcodes,
     actor: `api_key:${keys.api_keys[0].id}`,

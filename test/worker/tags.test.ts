@@ -24,30 +24,30 @@ const TAGS = {
   disc_number: 1,
 } satisfies Tags
 
-let shop: Shop
+let tenant: Shop
 /** The tags of the files, by file name. */
 let files: Record<string, Tags | undefined>
 let jobs: TranscodeJob[]
 
 beforeEach(async () => {
   vi.restoreAllMocks()
-  shop = await aShop()
+  tenant = await aShop()
   files = {}
   jobs = serveTranscoder((job) => made(job, { tags: files[job.tags!.under.title!] }))
 })
 
 async function aTrack(name: string, tags?: Tags, body: object = {}) {
   files[name] = tags
-  const track_id = await aWaitingTrack(shop.key, shop.collection_id, { file_name: `${name}.mp3`, ...body })
-  await uploadAndProcess(shop.key, track_id)
+  const track_id = await aWaitingTrack(tenant.key, tenant.collection_id, { file_name: `${name}.mp3`, ...body })
+  await uploadAndProcess(tenant.key, track_id)
   return track_id
 }
-const set = (path: string, body: object) => ok('PUT', `/v1/${path}`, { key: shop.key, body })
-const setOrganization = (body: object) => set(`organization/${shop.organization_id}`, body)
-const read = async (track_id: string) => (await ok('GET', `/v1/track/${track_id}`, { key: shop.key })).track
+const set = (path: string, body: object) => ok('PUT', `/v1/${path}`, { key: tenant.key, body })
+const setOrganization = (body: object) => set(`organization/${tenant.organization_id}`, body)
+const read = async (track_id: string) => (await ok('GET', `/v1/track/${track_id}`, { key: tenant.key })).track
 const play = async () => {
-  const body = { collection_id: shop.collection_id }
-  return ok('POST', '/v1/play_session/collection', { key: shop.key, body })
+  const body = { collection_id: tenant.collection_id }
+  return ok('POST', '/v1/play_session/collection', { key: tenant.key, body })
 }
 /** Title and subtitle in the list of a session; expects the same in the tracks' play views. */
 async function titlesAndSubtitles() {
@@ -61,7 +61,7 @@ async function titlesAndSubtitles() {
 }
 const reprocess = async (track_id: string) => {
   const calls = jobs.length
-  await ok('POST', `/v1/track/${track_id}/reprocess`, { key: shop.key })
+  await ok('POST', `/v1/track/${track_id}/reprocess`, { key: tenant.key })
   await vi.waitUntil(async () => jobs.length > calls && (await read(track_id)).status === 'ready', { timeout: 10_000 })
   return jobs.at(-1)!
 }
@@ -70,7 +70,7 @@ describe('tags', () => {
   it('are shown in the track, in lists and in play views, as the file has them', async () => {
     const track_id = await aTrack('03', TAGS)
     expect((await read(track_id)).tags).toEqual(TAGS)
-    const list = await ok('GET', `/v1/collection/${shop.collection_id}/track`, { key: shop.key })
+    const list = await ok('GET', `/v1/collection/${tenant.collection_id}/track`, { key: tenant.key })
     expect(list.tracks[0]!.tags).toEqual(TAGS)
     expect((await play()).first_track!.track.tags).toEqual(TAGS)
   })
@@ -87,7 +87,7 @@ describe('tags', () => {
 
   it('provide title and subtitle unless the track sets its own, which survive reprocessing', async () => {
     const track_id = await aTrack('03', TAGS)
-    await set(`collection/${shop.collection_id}`, { player_subtitle: 'Columbia' })
+    await set(`collection/${tenant.collection_id}`, { player_subtitle: 'Columbia' })
     expect(await titlesAndSubtitles()).toEqual([['Blue in Green', 'Miles Davis']])
     expect(await read(track_id)).toMatchObject({ player_title: null, player_subtitle: null })
 
@@ -150,7 +150,7 @@ describe('a transcode request', () => {
     const job = await reprocess(track_id)
     expect(job.picture!.wins).toBe(true)
     expect(new URL(job.picture!.url!).pathname).toMatch(/\/media\/of-track\/regular\.jpg$/)
-    await set(`collection/${shop.collection_id}`, { is_cover_overridable: false })
+    await set(`collection/${tenant.collection_id}`, { is_cover_overridable: false })
     const { picture } = await reprocess(track_id)
     expect(picture!.wins).toBe(true)
     expect(new URL(picture!.url!).pathname).toMatch(/\/media\/of-collection\/regular\.jpg$/)
@@ -189,7 +189,7 @@ describe('an album', () => {
   it('keeps an order that was set by hand', async () => {
     const [second, first] = [await aSong('2', numbered(1, 2)), await aSong('1', numbered(1, 1))]
     expect(await order()).toEqual(['1', '2'])
-    await set(`collection/${shop.collection_id}/track/order`, { track_ids: [second, first] })
+    await set(`collection/${tenant.collection_id}/track/order`, { track_ids: [second, first] })
     await aSong('0', numbered(1, 0))
     await reprocess(first)
     expect(await order()).toEqual(['2', '1', '0'])
@@ -199,7 +199,7 @@ describe('an album', () => {
 describe('a cover', () => {
   const squares = (path: string) => new RegExp(`/${path}/regular\\.jpg\\?`)
   const regularOf = ({ cover_image }: { cover_image: { regular: { url: string } } }) => cover_image.regular.url
-  const ofCollection = async () => ok('GET', `/v1/collection/${shop.collection_id}/cover`, { key: shop.key })
+  const ofCollection = async () => ok('GET', `/v1/collection/${tenant.collection_id}/cover`, { key: tenant.key })
   const cardOf = async (play_session_id: string) => {
     const text = await (await exports.default.fetch(`https://tonearm.test/embed/${play_session_id}`)).text()
     const card = Object.fromEntries(
@@ -256,7 +256,7 @@ describe('a cover', () => {
   ] as const)('of a track is not used for the collection when the %s has %j', async (level, body) => {
     const first = await aTrack('1')
     await query('update tracks set cover_path = ? where id = ?', 'media/first', first)
-    await set(`${level}/${shop[`${level}_id`]}`, body)
+    await set(`${level}/${tenant[`${level}_id`]}`, body)
     expect(regularOf(await ofCollection())).toMatch(/\/cover\/regular\.jpg$/)
   })
 

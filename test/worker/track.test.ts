@@ -16,12 +16,12 @@ import {
 import { isSignedFor, signedParts } from './signature.ts'
 import { aCollection, aTrack, db, ok, refused, UNKNOWN_ID, wrongFields } from './support.ts'
 
-let shop: Shop
+let tenant: Shop
 let key: string
 let collection_id: string
 beforeEach(async () => {
-  shop = await aShop()
-  ;({ key, collection_id } = shop)
+  tenant = await aShop()
+  ;({ key, collection_id } = tenant)
 })
 const create = (body: object = {}) =>
   ok('POST', '/v1/track', { key, body: { collection_id, file_name: 'So What.mp3', ...body } })
@@ -33,7 +33,7 @@ describe('a track', () => {
     const { track, track_id } = await create()
     expect(track).toEqual({
       id: track_id,
-      organization_id: shop.organization_id,
+      organization_id: tenant.organization_id,
       collection_id,
       creator_id: null,
       index: expect.stringMatching(/^[0-9A-Za-z]{12}$/),
@@ -82,7 +82,7 @@ describe('a track', () => {
     expect(expires_at).toBeLessThanOrEqual(Date.now() + 3600_000)
     const { key: object, expires, headers } = signedParts(track_upload.upload_url)
     expect({ object, expires, headers }).toEqual({
-      object: `uploads/${shop.organization_id}/${collection_id}/${track_id}`,
+      object: `uploads/${tenant.organization_id}/${collection_id}/${track_id}`,
       expires: 3600,
       headers: ['host'],
     })
@@ -134,7 +134,7 @@ describe('a track', () => {
   it('is deleted with its files and its cover', async () => {
     const [id, other] = [await aReadyTrack(key, collection_id), await aReadyTrack(key, collection_id)]
     const { index } = await trackRow(id)
-    const cover_path = `media/${shop.organization_id}/${collection_id}/${index}/cover-0123456789ab`
+    const cover_path = `media/${tenant.organization_id}/${collection_id}/${index}/cover-0123456789ab`
     await db.update(tracks).set({ cover_path }).where(eq(tracks.id, id))
     await Promise.all([storeFiles(id), storeFiles(other)])
     const kept = new Set(await storedFiles())

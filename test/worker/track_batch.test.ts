@@ -185,11 +185,11 @@ describe('a batch', () => {
 })
 
 it('a batch records one event per change, even when the request is repeated', async () => {
-  const shop = await shopWithEvents()
-  const [a, b, c, d] = [await shop.ready(), await shop.ready(), await shop.ready(), await shop.ready()]
-  const { collection_id } = await shop.api('POST', 'collection', { title: 'Other' })
-  const { playlist_id } = await shop.api('POST', 'playlist', { title: 'Mix' })
-  await shop.api('PUT', `playlist/${playlist_id}/track`, { track_ids: [c] })
+  const tenant = await shopWithEvents()
+  const [a, b, c, d] = [await tenant.ready(), await tenant.ready(), await tenant.ready(), await tenant.ready()]
+  const { collection_id } = await tenant.api('POST', 'collection', { title: 'Other' })
+  const { playlist_id } = await tenant.api('POST', 'playlist', { title: 'Mix' })
+  await tenant.api('PUT', `playlist/${playlist_id}/track`, { track_ids: [c] })
   const changes = [
     { action: 'update', track_id: a, player_subtitle: 'Miles' },
     { action: 'move', track_id: b, collection_id },
@@ -197,19 +197,19 @@ it('a batch records one event per change, even when the request is repeated', as
     { action: 'reprocess', track_id: d },
   ]
   const headers = { 'idempotency-key': 'batch' }
-  const list = await shop.during(async () => {
+  const list = await tenant.during(async () => {
     for (let time = 0; time < 2; time++)
-      await ok('POST', '/v1/track/batch', { key: shop.key, headers, body: { changes } })
-    await eventually(async () => (await shop.api('GET', `track/${d}`)).track.status === 'ready')
+      await ok('POST', '/v1/track/batch', { key: tenant.key, headers, body: { changes } })
+    await eventually(async () => (await tenant.api('GET', `track/${d}`)).track.status === 'ready')
   })
   const brief = list.map(({ type, subject, actor }) => `${type} ${subject} ${actor}`)
   expect(brief).toHaveLength(5)
   expect(new Set(brief)).toEqual(
     new Set([
-      `track.updated track:${a} ${shop.actor}`,
-      `track.updated track:${b} ${shop.actor}`,
-      `track.deleted track:${c} ${shop.actor}`,
-      `playlist.updated playlist:${playlist_id} ${shop.actor}`,
+      `track.updated track:${a} ${tenant.actor}`,
+      `track.updated track:${b} ${tenant.actor}`,
+      `track.deleted track:${c} ${tenant.actor}`,
+      `playlist.updated playlist:${playlist_id} ${tenant.actor}`,
       `track.ready track:${d} null`,
     ]),
   )

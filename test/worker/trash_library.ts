@@ -10,8 +10,8 @@ export type Scope = 'track' | 'collection' | 'playlist'
 /** A tenant with two ready tracks, and a playlist that contains the first one three times. */
 export async function aLibrary() {
   serveTranscoder()
-  const shop = await aShop()
-  const { key, collection_id } = shop
+  const tenant = await aShop()
+  const { key, collection_id } = tenant
   const track_id = await aProcessedTrack(key, collection_id, { organization_index: 'first', player_title: 'So What' })
   const other_id = await aProcessedTrack(key, collection_id)
   const { playlist_id } = await ok('POST', '/v1/playlist', { key, body: { title: 'Mixed' } })
@@ -21,7 +21,7 @@ export async function aLibrary() {
   const pathOf = (scope: Scope) => `/v1/${scope}/${ids[scope]}`
   const get = async (path: string) => ok('GET', path, { key })
   return {
-    ...shop,
+    ...tenant,
     track_id,
     other_id,
     playlist_id: playlist_id,

@@ -14,28 +14,28 @@ import { dateOf, DAY, expectCounted, HOUR, sized, usageOf } from './usage_count.
 
 it('the usage counts ready tracks: their number, seconds, bytes by variant, and the upload on its day', async () => {
   serveTranscoder(sized(5, 12.346))
-  const shop = await aShop()
-  await aProcessedTrack(shop.key, shop.collection_id)
-  await aProcessedTrack(shop.key, shop.collection_id)
-  await aWaitingTrack(shop.key, shop.collection_id)
+  const tenant = await aShop()
+  await aProcessedTrack(tenant.key, tenant.collection_id)
+  await aProcessedTrack(tenant.key, tenant.collection_id)
+  await aWaitingTrack(tenant.key, tenant.collection_id)
   const other = await aShop()
   await aProcessedTrack(other.key, other.collection_id)
-  const { days, ...usage } = await usageOf(shop.key)
+  const { days, ...usage } = await usageOf(tenant.key)
   expect(usage).toMatchObject({ tracks: 2, duration: 24.692, bytes: { total: 90, original: 20 } })
   expect(usage.variants).toContainEqual({ variant: 'lossless', bytes: 10, files: 2 })
   expect(days).toHaveLength(30)
   const uploads = days.reduce((sum: number, day: { uploads: number }) => sum + day.uploads, 0)
   const bytes = days.reduce((sum: number, day: { upload_bytes: number }) => sum + day.upload_bytes, 0)
   expect([uploads, bytes]).toEqual([2, 20])
-  await expectCounted(shop)
+  await expectCounted(tenant)
   await expectCounted(other)
 })
 
 it('the usage follows reprocessing, a new file, a failed one and deletions, and counts nothing twice', async () => {
   let answer: (job: Parameters<typeof made>[0]) => JobEvent = sized(5, 12)
   serveTranscoder((job) => answer(job))
-  const shop = await aShop()
-  const { key, collection_id } = shop
+  const tenant = await aShop()
+  const { key, collection_id } = tenant
   const [first, second] = [await aProcessedTrack(key, collection_id), await aProcessedTrack(key, collection_id)]
   const uploads = async () => {
     const { days } = await usageOf(key)
@@ -55,26 +55,31 @@ it('the usage follows reprocessing, a new file, a failed one and deletions, and 
   }
   answer = sized(7, 12.5)
   await processAgain('reprocess')
-  expect(await expectCounted(shop)).toMatchObject({ tracks: 2, duration: 24.5 })
+  expect(await expectCounted(tenant)).toMatchObject({ tracks: 2, duration: 24.5 })
   expect(await uploads()).toBe(2)
   answer = sized(1, 3)
   await processAgain('upload')
-  expect(await expectCounted(shop)).toMatchObject({ tracks: 2, duration: 15 })
+  expect(await expectCounted(tenant)).toMatchObject({ tracks: 2, duration: 15 })
   expect(await uploads()).toBe(3)
   // The track keeps playing its old file.
   answer = () => error('no_audio', 'No audio')
   await processAgain('upload', 'incomplete')
-  expect(await expectCounted(shop)).toMatchObject({ tracks: 2 })
+  expect(await expectCounted(tenant)).toMatchObject({ tracks: 2 })
   expect(await uploads()).toBe(3)
 
   // A lost response causes the same write again.
   await query('update tracks set files = files, duration = duration')
-  await expectCounted(shop)
+  await expectCounted(tenant)
   await ok('DELETE', `/v1/track/${second}`, { key })
   await refused(404, 'not_found', 'DELETE', `/v1/track/${second}`, { key })
-  expect(await expectCounted(shop)).toMatchObject({ tracks: 1, duration: 3 })
+  expect(await expectCounted(tenant)).toMatchObject({ tracks: 1, duration: 3 })
   await ok('DELETE', `/v1/collection/${collection_id}`, { key })
-  expect(await expectCounted(shop)).toEqual({ tracks: 0, duration: 0, bytes: { total: 0, original: 0 }, variants: [] })
+  expect(await expectCounted(tenant)).toEqual({
+    tracks: 0,
+    duration: 0,
+    bytes: { total: 0, original: 0 },
+    variants: [],
+  })
   expect(await uploads()).toBe(3)
 })
 
@@ -90,15 +95,15 @@ it('the usage excludes early files, even when the track is deleted', async () =>
 
 it('the usage follows a custom variant from its files to their deletion, whatever its name', async () => {
   serveTranscoder()
-  const shop = await aShop()
-  const { key, collection_id } = shop
+  const tenant = await aShop()
+  const { key, collection_id } = tenant
   const body = { name: 'Constructor', codec: 'mp3', bitrate: 96 }
   const { variant_id, variant } = await ok('POST', '/v1/variant', { key, body })
   await aProcessedTrack(key, collection_id)
-  expect((await expectCounted(shop)).variants).toContainEqual({ variant: variant.index, bytes: 5, files: 1 })
+  expect((await expectCounted(tenant)).variants).toContainEqual({ variant: variant.index, bytes: 5, files: 1 })
   await ok('DELETE', `/v1/variant/${variant_id}`, { key })
   await eventually(async () => (await usageOf(key)).variants.every((entry) => entry.variant !== variant.index))
-  expect((await expectCounted(shop)).tracks).toBe(1)
+  expect((await expectCounted(tenant)).tracks).toBe(1)
 })
 
 it('the usage counts a play session once, on the day of its creation, after the hour of its end, without a row per session', async () => {

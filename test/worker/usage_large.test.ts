@@ -39,50 +39,50 @@ it('the usage costs one row per track that becomes ready or is deleted, and none
 it('the usage follows the background deletion of a large collection, and of an organization', async () => {
   onTestFinished(makeStorage)
   serveTranscoder()
-  const shop = await aShop()
-  await aProcessedTrack(shop.key, shop.collection_id)
-  const { collection_id } = await ok('POST', '/v1/collection', { key: shop.key, body: { title: 'Large' } })
+  const tenant = await aShop()
+  await aProcessedTrack(tenant.key, tenant.collection_id)
+  const { collection_id } = await ok('POST', '/v1/collection', { key: tenant.key, body: { title: 'Large' } })
   await withoutTriggers('tracks', async () => {
-    await manyTracks({ ...shop, collection_id }, 5000)
+    await manyTracks({ ...tenant, collection_id }, 5000)
     const values = `duration = "order" / 1000.0, files = ${filesSql('"order"')}`
     await query(`update tracks set ${values} where collection_id = ?`, collection_id)
   })
   await recount(shop.organization_id)
-  expect((await expectCounted(shop)).tracks).toBe(5001)
-  await ok('DELETE', `/v1/collection/${collection_id}`, { key: shop.key })
+  expect((await expectCounted(tenant)).tracks).toBe(5001)
+  await ok('DELETE', `/v1/collection/${collection_id}`, { key: tenant.key })
   const remaining = async () =>
     (await query<{ n: number }>('select count(*) as n from tracks where collection_id = ?', collection_id))[0]!.n
   await vi.waitUntil(async () => (await remaining()) === 0, { timeout: 120_000, interval: 200 })
-  expect(await expectCounted(shop)).toMatchObject({ tracks: 1, bytes: { original: 10 } })
+  expect(await expectCounted(tenant)).toMatchObject({ tracks: 1, bytes: { original: 10 } })
 
-  await ok('DELETE', `/v1/organization/${shop.organization_id}`, { key: env.ROOT_KEY })
+  await ok('DELETE', `/v1/organization/${tenant.organization_id}`, { key: env.ROOT_KEY })
   await eventually(async () => (await query('select 1 from tracks')).length === 0)
   expect(await query('select * from usage_days')).toEqual([])
 })
 
 it('the sweep merges days that are too old into one row, and keeps the totals', async () => {
   serveTranscoder()
-  const shop = await aShop()
-  await aProcessedTrack(shop.key, shop.collection_id)
+  const tenant = await aShop()
+  await aProcessedTrack(tenant.key, tenant.collection_id)
   const day = (ago: number) => dateOf(Date.now() - ago * DAY)
   const move = (ago: number) => query('update usage_days set date = ? where date = ?', day(ago), day(0))
   await move(450)
-  await aProcessedTrack(shop.key, shop.collection_id)
+  await aProcessedTrack(tenant.key, tenant.collection_id)
   await move(400)
-  const track_id = await aProcessedTrack(shop.key, shop.collection_id)
+  const track_id = await aProcessedTrack(tenant.key, tenant.collection_id)
   await move(399)
-  await ok('DELETE', `/v1/track/${track_id}`, { key: shop.key })
-  const before = await expectCounted(shop)
+  await ok('DELETE', `/v1/track/${track_id}`, { key: tenant.key })
+  const before = await expectCounted(tenant)
   const dates = async () =>
     (await query<{ date: string }>('select date from usage_days order by date')).map(({ date }) => date)
   for (const _ of [1, 2]) {
     await runSweep()
     expect(await dates()).toEqual(['', day(399), day(0)])
-    expect(await expectCounted(shop)).toEqual(before)
+    expect(await expectCounted(tenant)).toEqual(before)
   }
   // Later changes are merged as well.
   await query('update usage_days set date = ? where date = ?', day(401), day(0))
   await runSweep()
   expect(await dates()).toEqual(['', day(399)])
-  expect(await expectCounted(shop)).toEqual(before)
+  expect(await expectCounted(tenant)).toEqual(before)
 })

@@ -34,37 +34,43 @@ export interface World extends Shop {
 
 export interface Flow {
   /** Sets up the flow; nothing fails yet. */
-  given: (world: World) => Promise<unknown>
-  does: (world: World) => Promise<unknown>
+  given: (workspace: World) => Promise<unknown>
+  does: (workspace: World) => Promise<unknown>
   /** Checks the final state. */
-  gives: (world: World) => Promise<unknown>
+  gives: (workspace: World) => Promise<unknown>
 }
 
 /** Repeats a request until the status is below 500, as a client does. */
-export async function persist(world: World, method: string, path: string, body?: object, key: string = world.key) {
+export async function persist(
+  workspace: World,
+  method: string,
+  path: string,
+  body?: object,
+  key: string = workspace.key,
+) {
   for (let attempt = 1; ; attempt++) {
-    const answer = await call(method, path, { key, body, bindings: world.bindings })
+    const answer = await call(method, path, { key, body, bindings: workspace.bindings })
     if (answer.status < 500) return answer.body
     expect(attempt, JSON.stringify(answer.body)).toBeLessThan(10)
   }
 }
 
 /** A transcoder that remembers how a job ended, answers repeated requests with it, and cancels jobs on request. */
-function aTranscoder(world: World): void {
+function aTranscoder(workspace: World): void {
   const ends = new Map<string, JobEvent>()
   const { cancelled } = startTranscoder({
     async transcode(job) {
-      world.transcodes.push(job)
+      workspace.transcodes.push(job)
       const { job_id, source, variants } = job
-      if (world.held.has(job_id)) return world.held.get(job_id)!.response
+      if (workspace.held.has(job_id)) return workspace.held.get(job_id)!.response
       const source_path = signedParts(source.url).key
       const isThere = (await env.MEDIA.head(source_path)) !== null
-      const end = isThere ? world.answer(job) : error('source_unavailable', 'It is not there', true)
-      if (end === 'hold') world.held.set(job_id, openStream())
+      const end = isThere ? workspace.answer(job) : error('source_unavailable', 'It is not there', true)
+      if (end === 'hold') workspace.held.set(job_id, openStream())
       // The files that a canceled job has written by then.
       const sent = end === 'hold' ? variants.slice(0, 2) : end.type === 'result' && !ends.has(job_id) ? variants : []
       for (const { url } of sent) await env.MEDIA.put(signedParts(url).key, 'audio')
-      if (end === 'hold') return world.held.get(job_id)!.response
+      if (end === 'hold') return workspace.held.get(job_id)!.response
       ends.set(job_id, end)
       return events({ type: 'progress', fraction: 0.5 }, end)
     },
@@ -77,8 +83,8 @@ function aTranscoder(world: World): void {
     },
     cancel() {
       for (const job_id of cancelled) {
-        world.held.get(job_id)?.send(error('cancelled', 'The job was cancelled.', true))
-        world.held.delete(job_id)
+        workspace.held.get(job_id)?.send(error('cancelled', 'The job was cancelled.', true))
+        workspace.held.delete(job_id)
       }
       return Response.json({ ok: true })
     },
@@ -92,14 +98,14 @@ const nothingRuns = ({ held }: World) =>
   )
 
 /** Advances time in steps of three minutes until no work is due within the next half hour. */
-export async function settle(world: World, isOver = () => false): Promise<void> {
-  const { bindings, messages, track_id } = world
+export async function settle(workspace: World, isOver = () => false): Promise<void> {
+  const { bindings, messages, track_id } = workspace
   for (let round = 0; round < 12; round++) {
     for (const { queue, body } of messages.splice(0)) {
       const { acknowledged } = await deliver(queue, body, { bindings })
       if (!acknowledged) messages.push({ queue, body })
     }
-    await nothingRuns(world)
+    await nothingRuns(workspace)
     if (isOver()) return
     const open = await query(
       `select 1 from jobs where state = 'open' and min(wake_at, lease_until) < ?1
@@ -116,12 +122,12 @@ export async function settle(world: World, isOver = () => false): Promise<void> 
 }
 
 /** The objects and rows that remain after all purges. */
-async function remains(world: World) {
+async function remains(workspace: World) {
   const open = () => query(`select * from jobs where state = 'open'`)
   for (let round = 0; round < 3 && (await open()).length > 0; round++) {
     laterBy(8)
-    await runSweep(world.bindings).catch(() => undefined)
-    await settle(world)
+    await runSweep(workspace.bindings).catch(() => undefined)
+    await settle(workspace)
   }
   const named = await query<{ path: string }>(
     `select value ->> 'path' as path from tracks, json_each(coalesce(files, '[]'))
@@ -153,7 +159,7 @@ export async function walk(flow: Flow, fails: (place: string) => Moment) {
   const messages: World['messages'] = []
   const queue = (name: string) => ({ send: async (body: unknown) => void messages.push({ queue: name, body }) })
   const held = { ...env, TASK_QUEUE: queue('task'), TRANSCODE_QUEUE: queue('transcode') } as unknown as Env
-  const world: World = {
+  const workspace: World = {
     ...(await aShop()),
     bindings: held,
     messages,
@@ -162,21 +168,21 @@ export async function walk(flow: Flow, fails: (place: string) => Moment) {
     held: new Map(),
     track_id: '',
   }
-  aTranscoder(world)
+  aTranscoder(workspace)
   followWith(held)
   try {
-    await flow.given(world)
+    await flow.given(workspace)
     const [lastEvent] = await query<{ last: number }>('select max(seq) as last from events')
-    world.transcodes.splice(0)
-    world.bindings = failing(held, fails)
-    followWith(world.bindings)
-    await flow.does(world)
-    await settle(world)
-    await flow.gives(world)
+    workspace.transcodes.splice(0)
+    workspace.bindings = failing(held, fails)
+    followWith(workspace.bindings)
+    await flow.does(workspace)
+    await settle(workspace)
+    await flow.gives(workspace)
     expect(await mistold(lastEvent!.last)).toEqual([])
-    expect(await remains(world)).toEqual({ open: [], orphans: [], missing: [] })
-    expect(new Set(world.transcodes.map(({ job_id }) => job_id)).size).toBeLessThan(2)
-    expect(world.transcodes.length).toBeLessThan(3)
+    expect(await remains(workspace)).toEqual({ open: [], orphans: [], missing: [] })
+    expect(new Set(workspace.transcodes.map(({ job_id }) => job_id)).size).toBeLessThan(2)
+    expect(workspace.transcodes.length).toBeLessThan(3)
   } finally {
     vi.useRealTimers()
     await runInDurableObject(follower(), async (container, { storage }) => {
