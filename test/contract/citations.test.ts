@@ -39,11 +39,11 @@ beforeAll(() => {
 afterAll(() => rmSync(directory, { recursive: true }))
 
 describe('citations', () => {
-  it('pass when files and headings are there', () => {
+  it('pass when files and headings exist', () => {
     expect(check()).toEqual({ status: 0, says: '8 citations, all there', faults: [] })
   })
 
-  it('fail, each with its line and what is missing', () => {
+  it('fail with each line and its missing target', () => {
     put(
       'docs/wrong.md',
       '[a page](none.md)',

@@ -12,7 +12,7 @@ type Answer = (request: IncomingMessage, response: ServerResponse) => void
 let server: Server
 const requests: { method: string; url: string; key: string | undefined }[] = []
 
-/** Answers the first request with the first, …, and every further one with the last. */
+/** Answers each request with the response of the same position, and all further ones with the last. */
 async function serve(...answers: Answer[]) {
   requests.length = 0
   server = createServer((request, response) => {
@@ -36,7 +36,7 @@ const good = json(200, { ok: true, count: 0, collections: [], limits: [] })
 const hangUp: Answer = (request) => void request.socket.destroy()
 
 describe('a call', () => {
-  it('is repeated when the connection is lost; a POST under the same Idempotency-Key', async () => {
+  it('is repeated when the connection is lost, a POST with the same Idempotency-Key', async () => {
     const client = await serve(hangUp, json(500, { ok: false, message: 'x', code: 'internal' }), good)
     expect((await client.post('/v1/collection', { body: { title: 'A' } })).ok).toBe(true)
     expect(requests).toHaveLength(3)
@@ -44,7 +44,7 @@ describe('a call', () => {
     expect(requests[0]?.key).toMatch(/^[0-9a-f]{32}$/)
   })
 
-  it('is repeated when its answer breaks off, and when it came too slowly', async () => {
+  it('is repeated when its response breaks off, and after a 408', async () => {
     const half: Answer = (request, response) => {
       response.writeHead(200, { 'content-type': 'application/json', 'content-length': '99' })
       response.write('{"ok":', () => request.socket.destroy())
@@ -55,7 +55,7 @@ describe('a call', () => {
     expect(requests).toHaveLength(3)
   })
 
-  it('is repeated when it is answered by silence', async () => {
+  it('is repeated when it gets no response', async () => {
     const client = await serve(() => vi.advanceTimersByTime(60_000), good)
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'], shouldAdvanceTime: true })
     try {
@@ -66,19 +66,19 @@ describe('a call', () => {
     expect(requests).toHaveLength(2)
   })
 
-  it('of which no answer can be read has failed, whatever its status', async () => {
+  it('fails when its response cannot be parsed, whatever the status', async () => {
     const client = await serve((_, response) => response.writeHead(200).end('<h1>Welcome to the airport</h1>'))
     const deleted = await client.delete('/v1/track/{track_id}', { params: { track_id: 'a' } })
     expect(deleted).toMatchObject({ ok: false, code: 'network', status: 0 })
   })
 
-  it('to an address that is none fails as a call to nobody does', async () => {
+  it('to an invalid base URL fails like one to an unreachable server', async () => {
     await serve(good)
     const answer = await createClient({ base_url: 'nowhere' }).get('/v1/limits')
     expect(answer).toMatchObject({ ok: false, code: 'network', status: 0 })
   })
 
-  it('is not repeated where the second answer would mislead: a delete, a change of one version', async () => {
+  it('is not repeated when a second response would mislead: a delete, or a change with If-Match', async () => {
     const client = await serve(hangUp)
     const deleted = await client.delete('/v1/track/{track_id}', { params: { track_id: 'a' } })
     expect(deleted).toMatchObject({ ok: false, code: 'network', status: 0 })
@@ -87,7 +87,7 @@ describe('a call', () => {
     expect(requests).toHaveLength(2)
   })
 
-  it('waits as Retry-After says, but not for a minute', async () => {
+  it('waits as long as Retry-After says, but not for a minute', async () => {
     const busy = { ok: false, message: 'busy', code: 'rate_limited' }
     let client = await serve(json(429, busy, { 'retry-after': '1' }), good)
     expect((await client.delete('/v1/track/{track_id}', { params: { track_id: 'a' } })).ok).toBe(true)
@@ -98,7 +98,7 @@ describe('a call', () => {
     expect(requests).toHaveLength(1)
   })
 
-  it('is given up with the last failure, and a fault of the caller at once', async () => {
+  it('fails with the last error after its retries, and at once for an error of the caller', async () => {
     let client = await serve(json(500, { ok: false, message: 'Oh', code: 'internal' }))
     expect(await client.get('/v1/limits')).toMatchObject({ ok: false, code: 'internal', status: 500 })
     expect(requests).toHaveLength(3)
@@ -108,7 +108,7 @@ describe('a call', () => {
     expect(requests).toHaveLength(1)
   })
 
-  it('ends with its signal, also while it waits to be repeated', async () => {
+  it('ends with its signal, even while it waits for a retry', async () => {
     const client = await serve(hangUp)
     const controller = new AbortController()
     const call = client.get('/v1/limits', { signal: controller.signal })
@@ -119,28 +119,28 @@ describe('a call', () => {
 })
 
 describe('pages', () => {
-  it('reads a list to its end, and says when a page could not be read', async () => {
+  it('reads a list to its end, and reports a page that could not be read', async () => {
     const page = (from: number) => json(200, { ok: true, count: 5, collections: [{ title: `${from}` }] })
     const client = await serve(page(0), page(2), json(403, { ok: false, message: 'No', code: 'insufficient_scope' }))
-    const seen = []
+    const results = []
     for await (const answer of pages(client, '/v1/collection', { query: { creator_id: 'c' } }, 2)) {
-      seen.push(answer.ok ? answer.collections[0]?.title : answer.code)
+      results.push(answer.ok ? answer.collections[0]?.title : answer.code)
     }
-    expect(seen).toEqual(['0', '2', 'insufficient_scope'])
+    expect(results).toEqual(['0', '2', 'insufficient_scope'])
     expect(requests.map(({ url }) => url)).toEqual(
       [0, 2, 4].map((offset) => `/v1/collection?creator_id=c&limit=2&offset=${offset}`),
     )
   })
 
-  it('reads on where the count is not exact, until a page is not full', async () => {
+  it('continues when the count is not exact, until a page is not full', async () => {
     const page = (...titles: string[]) =>
       json(200, { ok: true, count: 2, is_count_exact: false, collections: titles.map((title) => ({ title })) })
     const client = await serve(page('0', '1'), page('2', '3'), page('4'))
-    const seen = []
+    const titlesRead = []
     for await (const answer of pages(client, '/v1/collection', { query: { q: 'x' } }, 2)) {
-      if (answer.ok) seen.push(...answer.collections.map(({ title }) => title))
+      if (answer.ok) titlesRead.push(...answer.collections.map(({ title }) => title))
     }
-    expect(seen).toEqual(['0', '1', '2', '3', '4'])
+    expect(titlesRead).toEqual(['0', '1', '2', '3', '4'])
     expect(requests).toHaveLength(3)
   })
 })

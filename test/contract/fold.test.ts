@@ -4,7 +4,7 @@ import { expect, it } from 'vitest'
 
 import { fold, folded, wordsOf } from '../../src/adapters/fold.ts'
 
-/** The words that SQLite's tokenizer makes of texts, joined. */
+/** The words that SQLite's tokenizer makes of each text, joined. */
 function tokenized(texts: string[]): string[] {
   const db = new DatabaseSync(':memory:')
   db.exec(`create virtual table texts using fts5(text, content='', contentless_delete=1, tokenize='unicode61 remove_diacritics 2');
@@ -18,7 +18,7 @@ function tokenized(texts: string[]): string[] {
   return found.map((words) => words.join(' '))
 }
 
-/** Words around one character each: all below the ideographs, and blocks with cases, presentation forms, styles and emoji. */
+/** Words around one character each: all below the ideographs, and blocks with case, presentation forms, styles and emoji. */
 const BLOCKS = [
   [0, 0x3200],
   [0xa640, 0xac20],
@@ -32,21 +32,21 @@ const WORDS = BLOCKS.flatMap(([from, to]) =>
   Array.from({ length: to - from }, (_, at) => `a${String.fromCodePoint(from + at)}b`),
 )
 
-it('is left out only where SQLite makes the same words of the text itself', () => {
+it("a folded text is omitted only where SQLite's own folding makes the same words", () => {
   const texts = WORDS.filter((text) => folded(text) === null)
   const folds = tokenized(texts.map(fold))
   expect(tokenized(texts).flatMap((words, at) => (words === folds[at] ? [] : [texts[at]]))).toEqual([])
   expect(texts.length).toBeGreaterThan(10_000)
 })
 
-it('gives texts that fold to themselves, without quotation marks', () => {
+it('folding is idempotent and removes quotation marks', () => {
   const spaced = (text: string) => text.replace(/ +/g, ' ')
   const isWrong = (word: string) =>
     spaced(fold(fold(word))) !== spaced(fold(word)) || (word !== 'a"b' && fold(word).includes('"'))
   expect(WORDS.filter(isWrong)).toEqual([])
 })
 
-it('costs nothing for texts without anything to fold', () => {
+it('folding stores nothing for texts without anything to fold', () => {
   const plain = [
     'So What',
     'Déjà Vu – “Björk”',
@@ -68,7 +68,7 @@ it('costs nothing for texts without anything to fold', () => {
   ])
 })
 
-it('reads words of a query, and nothing else', () => {
+it('a query is reduced to its words', () => {
   expect(wordsOf('"ΑΘΉΝΑ" OR STRAẞE* ½ 🎵x --')).toEqual(['αθηνα', 'or', 'strasse', '1⁄2', '\u{ff3b5}', 'x'])
   expect(wordsOf('\u0640 \u200f*\u0301')).toEqual([])
 })

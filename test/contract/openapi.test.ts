@@ -6,7 +6,7 @@ import { operations } from '../../src/contract/index.ts'
 import { errorsOf, type Operation } from '../../src/contract/operation.ts'
 import { openApiDocument } from '../../src/http/openapi.ts'
 
-/** The document at `GET /openapi.json`; that the Worker serves exactly this is told by `test/worker/openapi.test.ts`. */
+/** The document at `GET /openapi.json`. `test/worker/openapi.test.ts` checks that the Worker serves exactly this. */
 
 interface Schema {
   $ref?: string
@@ -38,7 +38,7 @@ const json = (part: { content: Record<string, { schema: Schema }> }) => part.con
 const parameter = (operation: Operation, name: string) =>
   described(operation).parameters.find((found) => found.name === name)
 
-/** All values below a key anywhere in the document. */
+/** All values of a key anywhere in the document. */
 function every(value: unknown, key: string): unknown[] {
   if (typeof value !== 'object' || value === null) return []
   return Object.entries(value).flatMap(([name, inner]) => [...(name === key ? [inner] : []), ...every(inner, key)])
@@ -52,7 +52,7 @@ describe('the document', () => {
     expect([valid, validator.version]).toEqual([true, '3.1'])
   })
 
-  it('carries the version of the interface', () => {
+  it('has the version of the API', () => {
     expect(document.info.version).toBe('1.0.0')
   })
 
@@ -65,13 +65,13 @@ describe('the document', () => {
     }
   })
 
-  it('mentions no schema of the library that made it', () => {
+  it('contains no schema of the library that generates it', () => {
     for (const key of ['$schema', '$id', '$defs', '~standard']) expect(every(document, key)).toEqual([])
   })
 })
 
 describe.each(table)('%s', (name, operation) => {
-  it('is there under its own name, with every status that it answers', () => {
+  it('is listed under its name, with every status that it can return', () => {
     const { operationId, responses, security } = described(operation)
     expect(operationId).toBe(name)
     const statuses = new Set([200, ...errorsOf(operation).map((code) => ERRORS[code].status)])
@@ -82,7 +82,7 @@ describe.each(table)('%s', (name, operation) => {
     expect(security).toEqual(operation.access.length > 0 ? [{ bearer: [] }] : [])
   })
 
-  it('asks for a body only where some field has to be there', () => {
+  it('requires a body only when a field is required', () => {
     const { requestBody } = described(operation)
     if (requestBody) expect(requestBody.required).toBe((json(requestBody).required ?? []).length > 0)
   })
@@ -97,7 +97,7 @@ describe.each(table)('%s', (name, operation) => {
     }
   })
 
-  it('has a response that names ok and api_request_id', () => {
+  it('has a response with ok and api_request_id', () => {
     const schema = json(described(operation).responses['200']!)
     expect(schema.properties).toMatchObject({
       ok: { const: true },
@@ -109,7 +109,7 @@ describe.each(table)('%s', (name, operation) => {
 })
 
 describe('parameters', () => {
-  it('give limit and offset as integers with bounds and defaults', () => {
+  it('describe limit and offset as integers with limits and defaults', () => {
     for (const name of ['listCollections', 'listCollectionTracks', 'listVariants'] as const) {
       const limit = { name: 'limit', in: 'query', required: false }
       expect(parameter(operations[name], 'limit')).toEqual({
@@ -148,7 +148,7 @@ describe('bodies', () => {
     expect(body(operations[name]).required).toEqual(required)
   })
 
-  it('give the bounds of expires_in and the pattern of colors', () => {
+  it('describe the limits of expires_in and the pattern of colors', () => {
     expect(body(operations.createPlaySession).properties).toMatchObject({
       expires_in: { type: 'number', minimum: 60, maximum: 86400, default: 3600 },
     })
@@ -158,7 +158,7 @@ describe('bodies', () => {
   })
 })
 
-/** The fields of the specification's tables (§2), by hand; what is ours stands last. */
+/** The fields of the specification's tables (§2), written by hand; our additions come last. */
 const FIELDS = {
   Organization:
     'id name image_colors theme is_theme_overridable is_cover_overridable player_color player_subtitle uses_tags',

@@ -14,7 +14,7 @@ const execute = promisify(execFile)
 
 const { FIXTURE_FFMPEG_PATH, FFMPEG_PATH, FIXTURE_FFPROBE_PATH, FFPROBE_PATH } = process.env
 
-/** The ffmpeg and ffprobe that make fixtures: the transcoder's, unless that build has too few encoders for it. */
+/** The ffmpeg and ffprobe that make fixtures: those of the transcoder, unless that build lacks encoders. */
 export const tools = await findTools({
   ffmpegPath: FIXTURE_FFMPEG_PATH ?? FFMPEG_PATH,
   ffprobePath: FIXTURE_FFPROBE_PATH ?? FFPROBE_PATH,
@@ -22,12 +22,12 @@ export const tools = await findTools({
 
 const fromNpm = () => (createRequire(import.meta.url)('@ffmpeg-installer/ffmpeg') as { path: string }).path
 
-/** Runs ffmpeg in a scratch directory and answers the file it wrote. */
+/** Runs ffmpeg in a scratch directory and returns the file that it wrote. */
 export async function ffmpeg(args: string[], inputs: Record<string, Buffer> = {}): Promise<Buffer> {
   return inScratch(inputs, async (directory) => {
     const all = ['-v', 'error', '-y', ...args, 'out']
     await execute(tools.ffmpeg, all, { cwd: directory }).catch((error: Error) => {
-      // Debian's has none for AMR.
+      // Debian's build has no encoder for AMR.
       if (!error.message.includes('Unknown encoder')) throw error
       return execute(fromNpm(), all, { cwd: directory })
     })
@@ -58,7 +58,7 @@ export type Signal = {
   /** Hz */
   rate?: number
   channels?: 1 | 2 | 6
-  /** An expression of `t` for every channel, or one for each with `|` between, in ffmpeg's syntax; a 440 Hz tone at -12 dBFS without it. */
+  /** ffmpeg expression of `t` for every channel, or one per channel separated by `|`. Default: a 440 Hz tone at -12 dBFS. */
   expression?: string
 }
 
@@ -79,7 +79,7 @@ export function tone(hz: number, dbfs: number): string {
   return `${(10 ** (dbfs / 20)).toFixed(8)}*sin(2*PI*${hz}*t)`
 }
 
-/** Pseudo-random noise, which no encoder makes small; its peak is about -6 dBFS. */
+/** Pseudo-random noise, which compresses badly; its peak is about -6 dBFS. */
 export const noise = '(random(0)-0.5)'
 
 export type ImageFormat = 'jpeg' | 'png' | 'webp' | 'gif' | 'avif'
@@ -91,7 +91,7 @@ export async function makeImage(format: ImageFormat, width = 600, height = 400):
     .toBuffer()
 }
 
-/** A picture that is red above and blue below once its EXIF orientation (6) is honoured. */
+/** A picture that is red above and blue below when its EXIF orientation (6) is respected. */
 export async function makeRotatedImage(): Promise<Buffer> {
   return sharp(await halves(600, 400))
     .withMetadata({ orientation: 6 })
@@ -101,21 +101,21 @@ export async function makeRotatedImage(): Promise<Buffer> {
 
 function halves(width: number, height: number): Promise<Buffer> {
   const left = { create: { width: Math.floor(width / 2), height, channels: 3 as const, background: '#c81e1e' } }
-  const whole = { create: { width, height, channels: 3 as const, background: '#1e3cc8' } }
-  return sharp(whole)
+  const full = { create: { width, height, channels: 3 as const, background: '#1e3cc8' } }
+  return sharp(full)
     .composite([{ input: left, left: 0, top: 0 }])
     .png()
     .toBuffer()
 }
 
-/** Puts a picture into an audio file as its attached cover. */
+/** Adds a picture to an audio file as its attached cover. */
 export async function withCover(format: 'mp3' | 'm4a' | 'flac', audio: Buffer, picture: Buffer): Promise<Buffer> {
   const container = { mp3: 'mp3', m4a: 'ipod', flac: 'flac' }[format]
   const args = ['-i', 'audio', '-i', 'picture', '-map', '0:a', '-map', '1:v', '-c', 'copy']
   return ffmpeg([...args, '-disposition:v:0', 'attached_pic', '-f', container], { audio, picture })
 }
 
-/** Overwrites a few bytes at `count` places after the first tenth of the file. */
+/** Overwrites a few bytes at `count` positions after the first tenth of the file. */
 export function corrupt(file: Buffer, count = 20): Buffer {
   const damaged = Buffer.from(file)
   const start = Math.floor(file.length / 10)
@@ -139,7 +139,7 @@ export function streamedWav(wav: Buffer, placeholder: 0 | 0xffffffff): Buffer {
 
 export type Probed = { codec: string; rate: number; channels: number; bits: number; duration: number; bitrate: number }
 
-/** What ffprobe says of an audio file; `bitrate` in kbit/s of the whole file. */
+/** The properties of an audio file by ffprobe; `bitrate` in kbit/s of the whole file. */
 export async function probeAudio(file: Buffer): Promise<Probed> {
   return inScratch({ file }, async (cwd) => {
     const entries = 'format=duration,bit_rate:stream=codec_name,sample_rate,channels,bits_per_raw_sample'
@@ -158,7 +158,7 @@ export async function probeAudio(file: Buffer): Promise<Probed> {
   })
 }
 
-/** The tags of an audio file as ffprobe tells them, with names in lower case, and the pixels of its picture's edge; null without one. */
+/** The tags of an audio file by ffprobe, with lower-case names, and the width of its picture in pixels; null without one. */
 export async function probeTags(file: Buffer): Promise<{ tags: Record<string, string>; picture: number | null }> {
   return inScratch({ file }, async (cwd) => {
     const entries = 'format_tags:stream_tags:stream=codec_type,width:stream_disposition=attached_pic'
@@ -175,7 +175,7 @@ export async function probeTags(file: Buffer): Promise<{ tags: Record<string, st
   })
 }
 
-/** Decodes a whole file strictly and answers its interleaved 16-bit samples at its own rate. */
+/** Decodes a whole file strictly. Returns its interleaved 16-bit samples at the file's rate. */
 export async function decode(file: Buffer): Promise<Int16Array> {
   const pcm = await ffmpeg(['-xerror', '-i', 'in', '-c:a', 'pcm_s16le', '-f', 's16le'], { in: file })
   return new Int16Array(new Uint8Array(pcm).buffer, 0, pcm.length / 2)

@@ -6,7 +6,10 @@ import { promisify } from 'node:util'
 
 import { type Browser, chromium } from 'playwright-core'
 
-/** Chromium for tests: `CHROMIUM_PATH`, else the version that the npm package @sparticuz/chromium pins. The version decides what decoders do. */
+/**
+ * Chromium for tests: `CHROMIUM_PATH`, else the version that the npm package @sparticuz/chromium pins. The version determines how decoders
+ * behave.
+ */
 
 export const FLAGS = [
   '--headless',
@@ -20,7 +23,7 @@ export const FLAGS = [
   '--disable-dev-shm-usage',
   '--autoplay-policy=no-user-gesture-required',
 ]
-// The package's own configuration looks below /tmp only, and without any font Chromium ends itself.
+// The package's own configuration searches /tmp only, and Chromium exits when it finds no font.
 const FONTS = `<?xml version="1.0"?>
 <!DOCTYPE fontconfig SYSTEM "fonts.dtd">
 <fontconfig>
@@ -41,7 +44,7 @@ interface Found {
 
 let running: Promise<Browser> | undefined
 
-/** A headless Chromium, which the test files of a process share; whoever joins closes what it opened, by `closePages`. */
+/** Returns a headless Chromium, shared by the test files of a process. A test file closes its pages with `closePages`. */
 export function joinBrowser(): Promise<Browser> {
   return (running ??= launchBrowser())
 }
@@ -58,21 +61,21 @@ async function launchBrowser(): Promise<Browser> {
     args: FLAGS,
     env: { ...definedEnvironment(), ...found.env },
   })
-  // Playwright's own half a minute is too short on busy cores.
+  // Playwright's default of 30 seconds is too short on busy cores.
   return browser.on('context', (context) => context.setDefaultTimeout(300_000))
 }
 
 export async function findChromium(): Promise<Found> {
-  const given = process.env.CHROMIUM_PATH
-  if (given) return { path: given }
+  const configured = process.env.CHROMIUM_PATH
+  if (configured) return { path: configured }
   if (process.platform !== 'linux' || process.arch !== 'x64')
     throw new Error('@sparticuz/chromium is for Linux on x64. Set CHROMIUM_PATH to a Chromium of this machine.')
   return unpackFromNpm()
 }
 
 /**
- * Unpacks the npm package once into `.cache/`. It decides by environment variables meant for AWS Lambda where to unpack and
- * whether to add the shared libraries that a bare Debian lacks, so that happens in a process of its own.
+ * Unpacks the npm package once into `.cache/`. The package reads environment variables of AWS Lambda to choose the directory and to add
+ * shared libraries that a bare Debian lacks, so this runs in a separate process.
  */
 export async function unpackFromNpm(): Promise<Found> {
   const manifest = await readFile(join(root, 'node_modules/@sparticuz/chromium/package.json'), 'utf8')
@@ -85,7 +88,7 @@ export async function unpackFromNpm(): Promise<Found> {
     const script = `import chromium from '@sparticuz/chromium'; await chromium.executablePath()`
     const env = { ...process.env, TMPDIR: staging, AWS_EXECUTION_ENV: 'AWS_Lambda_nodejs24.x' }
     await promisify(execFile)(process.execPath, ['--input-type=module', '-e', script], { cwd: root, env })
-    // Another test file may have been faster; then its copy is as good.
+    // Another test file may have unpacked it first; its copy is the same.
     await rename(staging, home).catch(() => rm(staging, { recursive: true, force: true }))
   }
   const fontConfig = join(home, 'tonearm-fonts.conf')

@@ -1,6 +1,6 @@
-/** What the headers of finished files say, read without any code of the product. */
+/** Parses the headers of finished files without any code of the product. */
 
-/** The times of an MP4 with one track: the clock in ticks a second, lengths in ticks, the edits as length and first tick of the media. */
+/** The times of an MP4 with one track: the clock in ticks per second, lengths in ticks, the edits as length and first tick of the media. */
 export type MovieTimes = {
   clock: number
   length: number
@@ -44,7 +44,7 @@ export function webmTimes(file: Buffer): WebmTimes {
       const id = bytes.readUIntBE(at, idLength)
       const sized = bytes[at + idLength]!
       const start = at + idLength + Math.clz32(sized) - 23
-      // Without the bit that marks the length, because 8 bytes are more than a number holds exactly.
+      // Without the bit that marks the length: 8 bytes exceed the exact range of a number.
       const first = sized & (0x7f >> (Math.clz32(sized) - 24))
       const size = number(Buffer.from([first, ...bytes.subarray(at + idLength + 1, start)]))
       const content = bytes.subarray(start, start + size)

@@ -5,7 +5,7 @@ export function withBytes(file: Buffer, at: number, bytes: number[]): Buffer {
   return changed
 }
 
-/** A file with `count` holes of zeros between its first and last tenth; the same each time. */
+/** A file with `count` holes of zeros between its first and last tenth, at the same positions each time. */
 export function zeroed(file: Buffer, count: number, length: number): Buffer {
   const damaged = Buffer.from(file)
   const step = (file.length * 0.8) / count
@@ -21,7 +21,7 @@ export function concatenate(...files: Buffer[]): Buffer {
   return Buffer.concat(files)
 }
 
-/** A WAV whose data chunk is empty, and says so. */
+/** A WAV with an empty data chunk of length 0. */
 export function headerOnly(wav: Buffer): Buffer {
   const at = wav.indexOf('data')
   const header = Buffer.from(wav.subarray(0, at + 8))
@@ -36,12 +36,12 @@ export function withId3(file: Buffer, length: number): Buffer {
   return Buffer.concat([header, Buffer.alloc(length), file])
 }
 
-/** A Matroska file whose clusters from one time on are `by` later; both in milliseconds. */
+/** A Matroska file whose clusters from one time onwards are `by` later; both in milliseconds. */
 export function laterClusters(file: Buffer, from: number, by: number): Buffer {
   const moved = Buffer.from(file)
   const cluster = Buffer.from([0x1f, 0x43, 0xb6, 0x75])
   for (let at = moved.indexOf(cluster); at >= 0; at = moved.indexOf(cluster, at + 4)) {
-    // Its size, whose first byte tells how long it is, and its time, which is the first element.
+    // Skips the size, which encodes its length in its first byte; the time is the first element.
     const time = at + 4 + Math.clz32(moved[at + 4]!) - 23
     const bytes = moved[time + 1]! & 0x7f
     if (moved[time] !== 0xe7) throw new Error('The time of a cluster is not its first element.')

@@ -6,10 +6,10 @@ import puppeteer, { type Browser, type BrowserContextOptions, type Page } from '
 
 import { definedEnvironment, isExecutable } from './browser.ts'
 
-/** Firefox for tests, controlled through WebDriver BiDi, which it speaks itself (docs/decisions/0068). */
+/** Firefox for tests, controlled through its WebDriver BiDi (docs/decisions/0068). */
 
 const NAMES = ['firefox-esr', 'firefox']
-/** Against a hang only: on busy cores a start takes a minute. */
+/** Guards against a hang only: on busy cores a start takes a minute. */
 const TIMEOUT = 300_000
 
 const DIRECT_IF_LOCAL =
@@ -17,27 +17,27 @@ const DIRECT_IF_LOCAL =
 const PREFERENCES = {
   // Firefox's own null device plays in real time. Without it, media fails on a machine that has no sound device.
   'media.cubeb.force_mock_context': true,
-  // Kilobytes of media that Firefox keeps, on disk and in memory. By default it has a whole file of a test, and needs no other URL.
+  // Kilobytes of media that Firefox caches, on disk and in memory. By default it caches a test's whole file, and requests no second URL.
   'media.cache_size': 1024,
   'media.memory_cache_max_size': 0,
-  // Only loopback is reached: nothing listens on this proxy. A list of exceptions would hold for tabs with a proxy of their own, too.
+  // Only loopback is reachable: nothing listens on this proxy. A list of exceptions would also apply to tabs with a separate proxy.
   'network.proxy.type': 2,
   'network.proxy.autoconfig_url': `data:,${encodeURIComponent(DIRECT_IF_LOCAL)}`,
   'network.proxy.allow_hijacking_localhost': true,
   'intl.accept_languages': 'en-US, en',
 }
 
-/** The program: `FIREFOX_PATH`, else `firefox-esr` or `firefox` on the PATH; null when the machine has none that tests can use. */
+/** The path of Firefox: `FIREFOX_PATH`, else `firefox-esr` or `firefox` on the PATH; null without one that tests can use. */
 export async function findFirefox(): Promise<string | null> {
-  const given = process.env.FIREFOX_PATH
-  if (given) return given
+  const configured = process.env.FIREFOX_PATH
+  if (configured) return configured
   const directories = (process.env.PATH ?? '').split(delimiter).filter(Boolean)
   const paths = NAMES.flatMap((name) => directories.map((directory) => join(directory, name))).filter(isExecutable)
   for (const path of paths) if (!(await isSnap(path))) return path
   return null
 }
 
-/** A snap has a /tmp of its own, so it finds neither a profile nor the files of a test. */
+/** A snap has a separate /tmp, so it finds neither a profile nor the files of a test. */
 async function isSnap(path: string): Promise<boolean> {
   const start = (await readFile(path, 'latin1')).slice(0, 4096)
   return (await realpath(path)).endsWith('/snap') || (start.startsWith('#!') && start.includes('/snap/'))
@@ -50,7 +50,7 @@ export interface Firefox {
 
 /** Starts a headless Firefox with a new profile. Autoplay is blocked, as it is by default. */
 export async function startFirefox(executablePath: string): Promise<Firefox> {
-  // As root, Firefox refuses a home that belongs to somebody else, and it writes to it.
+  // As root, Firefox refuses a home directory of another user, and it writes to its home.
   const home = await mkdtemp(join(tmpdir(), 'tonearm-firefox-'))
   const browser = await puppeteer.launch({
     browser: 'firefox',
@@ -77,7 +77,7 @@ export interface Tab {
   close: () => Promise<void>
 }
 
-/** A tab with a storage of its own. */
+/** Opens a tab with separate storage. */
 export async function openTab(browser: Browser, options: BrowserContextOptions = {}): Promise<Tab> {
   const context = await browser.createBrowserContext(options)
   const page = await context.newPage()

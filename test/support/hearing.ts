@@ -1,15 +1,15 @@
 import type { Page } from 'playwright-core'
 
-/** What Chromium makes of audio files, to the sample: of whole files, and of an `<audio>` element that plays. */
+/** Chromium's decoding of audio files, sample by sample: of whole files, and of a playing `<audio>` element. */
 
-/** Samples of both channels; of a playing element, the first is the first that sounded. */
+/** Samples of both channels; for a playing element, the first one is the first nonzero sample. */
 export type Heard = { left: Float32Array; right: Float32Array }
 
 type Block = [left: Float32Array, right: Float32Array]
 
 /**
- * Sees all that the element plays, however busy the machine is. Told a number of frames, it says that it listens, and later answers the
- * first that sound; told 0, what it has.
+ * Records everything that the element plays, however busy the machine is. A number of frames starts a recording: it confirms, and later
+ * returns that many nonzero frames. 0 ends the recording and returns its frames.
  */
 const TAP = `registerProcessor('tap', class extends AudioWorkletProcessor {
   constructor() {
@@ -34,7 +34,7 @@ const TAP = `registerProcessor('tap', class extends AudioWorkletProcessor {
   }
 })`
 
-/** Opens an empty page, of the origin that serves the files. */
+/** Opens an empty page on the origin that serves the files. */
 export async function openListeningPage(page: Page, origin: string): Promise<void> {
   const body = '<!doctype html><link rel="icon" href="data:,">'
   await page.route('**/listen', (route) => route.fulfill({ contentType: 'text/html', body }))
@@ -43,7 +43,7 @@ export async function openListeningPage(page: Page, origin: string): Promise<voi
 
 type File = { url: string; rate: number }
 
-/** Decodes a whole file with `decodeAudioData`, at its own sample rate so that nothing is resampled. */
+/** Decodes a whole file with `decodeAudioData`, at the file's sample rate so that nothing is resampled. */
 export async function decodeInPage(page: Page, file: File): Promise<Heard> {
   return page.evaluate(async ({ url, rate }) => {
     const bytes = await (await fetch(url)).arrayBuffer()
@@ -55,7 +55,7 @@ export async function decodeInPage(page: Page, file: File): Promise<Heard> {
 
 type Listening = File & { positions: number[]; seconds: number }
 
-/** Seeks in an `<audio>` element to one position after the other, and answers what sounds from there on for so many seconds. */
+/** Seeks an `<audio>` element to each position, and returns the sound of the following seconds. */
 export async function listenFrom(page: Page, listening: Listening) {
   const { duration, played } = await page.evaluate(listen, { ...listening, tap: TAP })
   return { duration, played: played.map(({ blocks, ...rest }) => ({ ...rest, ...withoutGaps(blocks) })) }
@@ -73,8 +73,8 @@ async function listen({ url, rate, positions, seconds, tap }: Listening & { tap:
   context.createMediaElementSource(audio).connect(node).connect(context.destination)
 
   // oxlint-disable-next-line unicorn/require-post-message-target-origin -- that is for windows; this is a MessagePort
-  const tell = (wanted: number) => node.port.postMessage(wanted)
-  audio.addEventListener('ended', () => tell(0))
+  const record = (wanted: number) => node.port.postMessage(wanted)
+  audio.addEventListener('ended', () => record(0))
 
   const played: { position: number; arrived: number; blocks: Block[] }[] = []
   for (const position of positions) {
@@ -82,9 +82,9 @@ async function listen({ url, rate, positions, seconds, tap }: Listening & { tap:
     audio.currentTime = position
     await sought
     const arrived = audio.currentTime
-    // What an end before this one was answered with may still be on its way.
+    // The response to an earlier end may still be in flight.
     const listens = new Promise<void>((resolve) => (node.port.onmessage = ({ data }) => data === null && resolve()))
-    tell(Math.ceil(seconds * rate))
+    record(Math.ceil(seconds * rate))
     await listens
     const blocks = new Promise<Block[]>((resolve) => (node.port.onmessage = ({ data }) => resolve(data)))
     await audio.play()
@@ -98,21 +98,21 @@ async function listen({ url, rate, positions, seconds, tap }: Listening & { tap:
   return { duration: audio.duration, played }
 }
 
-/** Frames of a run of zeros that no sound of a test has. */
+/** Frames in a run of zeros that is longer than any in the sounds of tests. */
 const GAP = 16
 
-// Where the decoder is late, an element plays zeros and goes on where it was.
+// When the decoder is late, an element plays zeros and then continues at the same position.
 function withoutGaps(blocks: Block[]): Heard {
   const [left, right] = [blocks.flatMap((block) => [...block[0]]), blocks.flatMap((block) => [...block[1]])]
-  const kept: number[] = []
+  const audible: number[] = []
   let zeros: number[] = []
   for (let i = 0; i < left.length; i++) {
     if (left[i] === 0 && right[i] === 0) zeros.push(i)
     else {
-      if (zeros.length < GAP && kept.length > 0) kept.push(...zeros)
-      kept.push(i)
+      if (zeros.length < GAP && audible.length > 0) audible.push(...zeros)
+      audible.push(i)
       zeros = []
     }
   }
-  return { left: Float32Array.from(kept, (i) => left[i]!), right: Float32Array.from(kept, (i) => right[i]!) }
+  return { left: Float32Array.from(audible, (i) => left[i]!), right: Float32Array.from(audible, (i) => right[i]!) }
 }

@@ -1,10 +1,10 @@
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 
-/** Somebody else's web site: pages on an origin of their own, with the headers that the site sends. */
+/** A third-party web site: pages on a separate origin, with the headers that the site sends. */
 export interface HostPage {
   origin: string
-  /** What the site answers to every request for a page. */
+  /** Sets the response to every request for a page. */
   show: (html: string, headers?: Record<string, string>) => void
   close: () => Promise<void>
 }

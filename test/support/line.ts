@@ -1,37 +1,37 @@
 import { createServer, request, type Server } from 'node:http'
 import type { AddressInfo, Socket } from 'node:net'
 
-/** The network between a browser and the service, as a proxy that can be slowed, held and cut. */
+/** The network between a browser and the service, as a proxy that can be slowed, paused and cut. */
 export interface Line {
   /** For Playwright's `proxy` option. */
   server: string
-  /** Holds every upload of a file after its first bytes, until `flow`; or all of them once so many bytes have passed. */
+  /** Pauses every file upload after its first bytes, or all of them after that many bytes, until `flow`. */
   hold: (after?: number) => void
-  /** Whether every upload of a file that is on its way is held. */
+  /** Whether every file upload in flight is paused. */
   isStill: () => boolean
   flow: () => void
   /** Ends every connection, and refuses new ones until `restore`. */
   cut: () => void
-  /** Ends an upload's connection each time that so many bytes of files have passed. */
+  /** Ends the connection of an upload each time this many bytes of files have passed. */
   cutEvery: (bytes: number) => void
-  /** Ends a connection once so many bytes have come over it. */
+  /** Ends a connection once this many bytes have passed through it. */
   cutEach: (bytes: number) => void
-  /** How often that happened. */
+  /** The number of connections that this ended. */
   cuts: () => number
   /** Bytes of files that have passed. */
   passed: () => number
-  /** Every part of a file that was begun, and whether its answer went back whole. */
+  /** Every part of a file that was started, and whether its response was returned completely. */
   parts: { number: number; isAnswered: boolean }[]
   restore: () => void
   close: () => Promise<void>
 }
 
-/** More than the kernel takes in by itself of one connection. */
+/** More than the kernel buffers for one connection. */
 const HELD_AFTER = 1_000_000
 
 export async function openLine(): Promise<Line> {
   const sockets = new Set<Socket>()
-  let whole = true
+  let isConnected = true
   let held = false
   let [passed, holdAfter, each, eachLine, cuts] = [0, 0, Infinity, Infinity, 0]
   const parts: Line['parts'] = []
@@ -52,7 +52,7 @@ export async function openLine(): Promise<Line> {
     const outgoing = request({ host: hostname, port, path: pathname + search, method, headers }, (response) => {
       answer.writeHead(response.statusCode ?? 502, response.headers)
       response.pipe(answer)
-      // An answer that breaks off does so here, too.
+      // Aborts the response when the upstream response breaks off.
       response.on('error', () => answer.destroy())
     })
     outgoing.on('error', () => answer.destroy())
@@ -77,7 +77,7 @@ export async function openLine(): Promise<Line> {
     incoming.on('end', () => outgoing.end())
   })
   server.on('connection', (socket) => {
-    if (!whole) return void socket.destroy()
+    if (!isConnected) return void socket.destroy()
     sockets.add(socket)
     socket.on('error', () => {}).once('close', () => sockets.delete(socket))
   })
@@ -89,7 +89,7 @@ export async function openLine(): Promise<Line> {
     waiting.clear()
   }
   function cut(): void {
-    whole = false
+    isConnected = false
     for (const socket of sockets) socket.destroy()
   }
   return {
@@ -109,7 +109,7 @@ export async function openLine(): Promise<Line> {
     flow,
     cut,
     restore() {
-      whole = true
+      isConnected = true
       each = eachLine = Infinity
     },
     async close() {

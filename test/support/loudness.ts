@@ -18,7 +18,7 @@ export async function levelOf(file: Buffer): Promise<Level> {
   try {
     await writeFile(join(cwd, 'file'), file)
     const filter = 'ebur128=peak=true:dualmono=true:framelog=verbose'
-    // ffmpeg's own decoder of Opus puts out mono of 48 kbit/s and less with up to 6 dB of errors; libopus is the reference.
+    // ffmpeg's own Opus decoder has errors of up to 6 dB for mono of 48 kbit/s and less; libopus is the reference.
     const isWebM = file.readUInt32BE(0) === 0x1a45dfa3
     const args = [
       '-hide_banner',

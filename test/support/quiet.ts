@@ -1,4 +1,4 @@
-/** Lines that workerd and vitest's plugin write about what tests do on purpose: the Worker has caught it, or it is over. */
+/** Lines that workerd and vitest's plugin write about intended failures: the Worker caught the error, or has already ended. */
 const EXPECTED = new RegExp(
   [
     // A peer hangs up, refuses, or is gone.
@@ -7,14 +7,14 @@ const EXPECTED = new RegExp(
     // A file ends while its Worker loads a module, or empties Durable Objects between two tests.
     '^uncaught exception; .*Closing rpc while "resolve" was pending$',
     '^exception = .*Application called deleteAllDurableObjects',
-    // Packages whose source maps lead nowhere.
+    // Packages with broken source maps.
     '^Sourcemap for ".*node_modules',
   ].join('|'),
 )
-/** What stands below such a line, and belongs to it. */
+/** A line that follows such a line and belongs to it. */
 const BELOW = /^(stack: | {4}at )/
 
-/** Keeps the output of a run to its results: the plugin hands on all that workerd writes, and has no setting for it. */
+/** Removes expected lines from the output of a run. The plugin passes on everything that workerd writes, and has no setting for it. */
 export function muteExpected(): void {
   for (const stream of [process.stdout, process.stderr]) {
     const write = stream.write.bind(stream) as (...args: unknown[]) => boolean

@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net'
 
 import type { TestProject } from 'vitest/node'
 
-/** What a receiver has been sent, byte by byte. */
+/** A request to a receiver, byte by byte. */
 export interface Received {
   path: string
   headers: Record<string, string>
@@ -11,12 +11,13 @@ export interface Received {
 }
 
 /**
- * A receiver of webhooks on loopback, as workerd cannot be one: `/{name}/{behaviour}` answers as told and keeps what came; `GET /{name}` gives
- * it back, and with `?next=` what the name answers from then on, whatever its path says; what is `late` is answered then. Started once for all tests of the worker.
+ * A receiver of webhooks on loopback, because workerd cannot listen. `/{name}/{behavior}` behaves as the path says and records the request;
+ * `GET /{name}` returns the requests. `?next=` sets the behavior for the name from then on, whatever its path says, and answers `late`
+ * requests. Started once for all tests of the worker.
  */
 export default async function serveReceivers(project: TestProject) {
   const received = new Map<string, Received[]>()
-  const told = new Map<string, string>()
+  const behaviorOf = new Map<string, string>()
   const waiting = new Map<string, (() => void)[]>()
   const ending = new Set<() => void>()
 
@@ -25,7 +26,7 @@ export default async function serveReceivers(project: TestProject) {
     for await (const chunk of request) chunks.push(chunk as Buffer)
     return Buffer.concat(chunks).toString()
   }
-  /** Writes again and again, until the other end has had enough. */
+  /** Writes repeatedly until the other end disconnects. */
   const repeat = (response: ServerResponse, chunk: Buffer, milliseconds: number) => {
     const write = () => void response.write(chunk)
     const timer = setInterval(write, milliseconds)
@@ -34,17 +35,17 @@ export default async function serveReceivers(project: TestProject) {
     response.once('close', end)
     write()
   }
-  /** 1 GB. */
+  /** Sends 1 GB. */
   const flood = (response: ServerResponse) => {
     const chunk = Buffer.alloc(1 << 20, 'x')
-    let left = 1024
+    let remaining = 1024
     const pump = () => {
-      while (left-- > 0) if (!response.write(chunk)) return void response.once('drain', pump)
+      while (remaining-- > 0) if (!response.write(chunk)) return void response.once('drain', pump)
       response.end()
     }
     pump()
   }
-  const behaviours: Record<string, (request: IncomingMessage, response: ServerResponse) => void> = {
+  const behaviors: Record<string, (request: IncomingMessage, response: ServerResponse) => void> = {
     ok: (_, response) => response.writeHead(200).end('thanks'),
     late: (request, response) => {
       const [, name = ''] = request.url!.split('/')
@@ -72,17 +73,17 @@ export default async function serveReceivers(project: TestProject) {
 
   const answer = async (request: IncomingMessage, response: ServerResponse) => {
     const { pathname, searchParams } = new URL(request.url!, 'http://localhost')
-    const [, name = '', behaviour = 'ok'] = pathname.split('/')
+    const [, name = '', behavior = 'ok'] = pathname.split('/')
     if (request.method === 'GET') {
       const next = searchParams.get('next')
-      if (next) told.set(name, next)
+      if (next) behaviorOf.set(name, next)
       if (next) for (const end of waiting.get(name) ?? []) end()
       return void response.end(JSON.stringify(received.get(name) ?? []))
     }
     const body = await read(request)
     const list = received.get(name) ?? []
     received.set(name, [...list, { path: pathname, headers: request.headers as Record<string, string>, body }])
-    behaviours[told.get(name) ?? behaviour]?.(request, response)
+    behaviors[behaviorOf.get(name) ?? behavior]?.(request, response)
   }
   const server = createServer((request, response) => void answer(request, response))
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))

@@ -2,19 +2,19 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statfsSync } 
 import { freemem, tmpdir } from 'node:os'
 import { join } from 'node:path'
 
-/** What the tests leave while they run, and must be there beside it, in bytes. */
+/** Bytes that must be free in addition to those that the tests write. */
 const NEED = 4 * 1024 ** 3
 const MEMORY = '/dev/shm'
 const NAME = 'tonearm-test-'
 
 /**
- * Where the tests put their files. D1 waits for the disk with every write, so a quarter of the Worker's tests is waiting: Linux has
- * memory to write to instead, if there is plenty and programs may be started there.
+ * The directory for files of the tests. D1 waits for the disk on every write, which is a quarter of the time of the Worker's tests. Linux
+ * can write to memory instead, if enough is free and programs may be started there.
  */
 export function scratchDirectory(): string {
   if (!existsSync(MEMORY)) return tmpdir()
   for (const name of readdirSync(MEMORY)) {
-    // Of a run that was killed.
+    // Left over from a run that was killed.
     const isOver = name.startsWith(NAME) && !existsSync(`/proc/${name.slice(NAME.length)}`)
     if (isOver) rmSync(join(MEMORY, name), { recursive: true, force: true })
   }

@@ -1,9 +1,9 @@
 import { BaseSequencer, type TestSpecification } from 'vitest/node'
 
-/** Files that mostly wait for the end of a session or stand still: two of them begin, and leave the cores to the longest of the Worker's. */
+/** Files that mostly wait for the end of a session or idle: two of them start, and leave the cores to the longest Worker files. */
 const FIRST = ['e2e/player_session', 'e2e/player_early', 'worker/fuzz', 'worker/contract', 'worker/rows_deep']
 
-/** Of the other projects, those that take longest or mostly wait. */
+/** The longest files of other projects, or those that mostly wait. */
 const LONG = [
   'e2e/restart',
   'e2e/heal',
@@ -15,8 +15,8 @@ const LONG = [
 ]
 
 /**
- * Keeps the cores busy: files that wait begin first, and beside them the Worker's, which never wait. Files of a project stand in a row,
- * because only then do they share their processes.
+ * Keeps the cores busy: files that wait start first, alongside the Worker's, which never wait. Files of a project are consecutive, because
+ * only then do they share their processes.
  */
 export class WaitingFirst extends BaseSequencer {
   override async sort(specifications: TestSpecification[]): Promise<TestSpecification[]> {

@@ -2,9 +2,9 @@ import { afterAll, beforeEach } from 'vitest'
 
 import { logs } from './logs.ts'
 
-/** Set-up of every file: a test that fails shows what the processes it worked with printed while it ran. */
+/** Setup of every file: a failing test shows the output of its processes during the test. */
 
-/** Characters shown of each log, its end. */
+/** Maximum number of characters of each log, from its end. */
 const SHOWN = 20_000
 
 beforeEach(({ onTestFailed }) => {
@@ -17,5 +17,5 @@ beforeEach(({ onTestFailed }) => {
   })
 })
 
-// The next file of this process has its own.
+// The next file of this process registers its own logs.
 afterAll(() => logs.clear())

@@ -1,4 +1,4 @@
-/** Samples as they lie in a file: whole numbers of `bits` bits, one array for each channel; `rate` in Hz. */
+/** Samples in file format: integers of `bits` bits, one array per channel; `rate` in Hz. */
 export type Pcm = { rate: number; bits: 16 | 24; channels: Int32Array[] }
 
 /** A signal as a function of seconds, so that it can be sampled at any rate; 1 is full scale. */
@@ -6,7 +6,7 @@ export type Wave = (seconds: number) => number
 
 type Sampling = { rate: number; seconds: number; bits?: 16 | 24 }
 
-/** Samples waves at a rate, one for each channel; 24 bits unless said otherwise. Equal waves are computed once. */
+/** Samples one wave per channel, by default with 24 bits. Equal waves are computed once. */
 export function sample(waves: Wave[], { rate, seconds, bits = 24 }: Sampling): Pcm {
   const frames = Math.round(rate * seconds)
   const full = 2 ** (bits - 1)
@@ -21,7 +21,7 @@ export function sample(waves: Wave[], { rate, seconds, bits = 24 }: Sampling): P
   return { rate, bits, channels: waves.map((wave) => done.get(wave)!) }
 }
 
-/** Amplitude, 1 is full scale, of so many dB below it. */
+/** Amplitude at a level in dB below full scale, which is 1. */
 export const amplitude = (dbfs: number) => 10 ** (dbfs / 20)
 
 /** A sine of a peak amplitude (1 is full scale) and a phase in degrees at its start. */
@@ -30,7 +30,7 @@ export function sine(hz: number, peak: number, degrees = 0): Wave {
   return (seconds) => peak * Math.sin(2 * Math.PI * hz * seconds + phase)
 }
 
-/** A 1 kHz sine whose peak is so many dBFS for so many seconds, one step after the other; EBU Tech 3341 and 3342 use these. */
+/** A 1 kHz sine with a peak level in dBFS for each step of some seconds, as EBU Tech 3341 and 3342 use it. */
 export function steps(...levels: [dbfs: number, seconds: number][]): { wave: Wave; seconds: number } {
   const ends: { end: number; peak: number }[] = []
   let end = 0
@@ -43,12 +43,12 @@ export function steps(...levels: [dbfs: number, seconds: number][]): { wave: Wav
 /** Silence. */
 export const silence: Wave = () => 0
 
-/** A sine whose pitch rises by `slope` Hz each second from `start` Hz, so that its pitch tells the time. */
+/** A sine whose pitch rises by `slope` Hz per second from `start` Hz, so that the pitch identifies the time. */
 export function chirp(start: number, slope: number, peak: number): Wave {
   return (seconds) => peak * Math.sin(2 * Math.PI * (start * seconds + (slope * seconds * seconds) / 2))
 }
 
-/** A tenth of a second of rising pitch, twice a second: of wide bandwidth, so its place can be told to the sample. */
+/** A tenth of a second of rising pitch, twice a second: its wide bandwidth allows locating it to the sample. */
 export function chirps(peak: number): Wave {
   const rising = chirp(500, 75_000, peak)
   return (seconds) => {
@@ -57,11 +57,14 @@ export function chirps(peak: number): Wave {
   }
 }
 
-/** By how many samples `heard` is later than `wave` at `rate`, in the window of 4096 samples from a second on; at most `reach`. */
+/**
+ * The number of samples by which `heard` is later than `wave` at `rate`, in a window of 4096 samples from `from` seconds on; at most
+ * `reach`.
+ */
 export function lateness(heard: ArrayLike<number>, wave: Wave, rate: number, from: number, reach = 1200): number {
   const start = Math.round(from * rate)
   const window = Float64Array.from({ length: 4096 }, (_, i) => wave((start + i) / rate))
-  // Of one type and without a gap, so that the ten million products below take no time.
+  // One typed array without gaps, so that the ten million products below are fast.
   const near = Float64Array.from({ length: 4096 + 2 * reach }, (_, i) => heard[start - reach + i] ?? 0)
   let best = { lag: Number.NaN, product: -Infinity }
   for (let lag = -reach; lag <= reach; lag++) {
@@ -72,20 +75,20 @@ export function lateness(heard: ArrayLike<number>, wave: Wave, rate: number, fro
   return best.lag
 }
 
-/** How alike `heard`, which is `lag` samples late, and `wave` are in the same window: 1 is alike, 0 is something else. */
+/** The correlation of `heard`, delayed by `lag` samples, with `wave` in the same window: 1 is identical, 0 is unrelated. */
 export function likeness(heard: ArrayLike<number>, wave: Wave, rate: number, from: number, lag: number): number {
   const start = Math.round(from * rate)
-  let [product, own, other] = [0, 0, 0]
+  let [product, expectedPower, foundPower] = [0, 0, 0]
   for (let i = start; i < start + 4096; i++) {
     const [expected, found] = [wave(i / rate), heard[i + lag] ?? 0]
     product += expected * found
-    own += expected * expected
-    other += found * found
+    expectedPower += expected * expected
+    foundPower += found * found
   }
-  return product / Math.sqrt(own * other || 1)
+  return product / Math.sqrt(expectedPower * foundPower || 1)
 }
 
-/** Noise of whole numbers within ±`peak`, the same on every machine: a linear congruential generator (Numerical Recipes). */
+/** Integer noise within ±`peak`, the same on every machine: a linear congruential generator (Numerical Recipes). */
 export function noise(frames: number, peak: number, seed = 1): Int32Array {
   let state = seed
   return Int32Array.from({ length: frames }, () => {
@@ -94,7 +97,7 @@ export function noise(frames: number, peak: number, seed = 1): Int32Array {
   })
 }
 
-/** A triangle of whole numbers within ±`peak`, with `period` frames from one maximum to the next. */
+/** An integer triangle wave within ±`peak`, with `period` frames from one maximum to the next. */
 export function triangle(frames: number, peak: number, period: number): Int32Array {
   return Int32Array.from({ length: frames }, (_, i) => {
     const place = i % period

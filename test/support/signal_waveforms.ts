@@ -1,12 +1,12 @@
 import { noise, type Pcm, triangle } from './signal.ts'
 
 /**
- * Signals of whole numbers, the same bytes on every machine, and what BBC audiowaveform makes of them. The numbers were computed by
+ * Integer signals, the same bytes on every machine, and the output of BBC audiowaveform for them. The numbers were computed by
  * version 1.10.3 (github.com/bbc/audiowaveform, commit 9edb233cd84c5e3c0669a9ecb55dad56dac5f93f, built on Debian 12) from `wavFile(pcm())`:
  *
  *     audiowaveform -i case.wav -o case.json -z <samples_per_pixel> -b 8
  *
- * `length`, `samples_per_pixel` and the first numbers of `data` are that file's; `sha256` is of all of `data`, joined by commas.
+ * `length`, `samples_per_pixel` and the first numbers of `data` come from that file; `sha256` covers all of `data`, joined by commas.
  */
 export type WaveformCase = { name: string; pcm: () => Pcm; expected: Expected }
 
@@ -14,7 +14,7 @@ type Expected = { samples_per_pixel: number; length: number; head: number[]; sha
 
 const mono = (rate: number, samples: Int32Array): Pcm => ({ rate, bits: 16, channels: [samples] })
 
-/** Every sample at one end of the scale or the other, and never for long. */
+/** Every sample is at one end of the scale, in short runs. */
 function extremes(frames: number): Int32Array {
   return noise(frames, 2).map((sample) => (sample < 0 ? -32768 : 32767))
 }
@@ -23,13 +23,13 @@ function sixChannels(frames: number): Int32Array[] {
   return [1, 2, 3, 4, 5, 6].map((seed) => noise(frames, 5000 * seed, seed))
 }
 
-// The mix creeps around zero, where dividing toward zero and rounding differ.
+// The mix stays around zero, where truncation and rounding differ.
 function opposite(frames: number): Int32Array[] {
   const [left, mix] = [triangle(frames, 20000, 333), triangle(frames, 1100, 7001)]
   return [left, left.map((sample, i) => mix[i]! - sample)]
 }
 
-// Quiet and loud by turns, so that a bin in the wrong place shows.
+// Alternately quiet and loud, so that a bin at the wrong position is visible.
 function pulses(frames: number, period: number): Int32Array {
   const loud = noise(frames, 30000, 7)
   return loud.map((sample, i) => (i % period < period / 2 ? sample : Math.trunc(sample / 64)))

@@ -1,6 +1,9 @@
 import type { TestProject } from 'vitest/node'
 
-/** Lists at the end of a run what this machine could not test, and why. No reporter: `--reporter` replaces those of the configuration. */
+/**
+ * Lists after a run the tests that this machine skipped, and the reasons. Not a reporter, because `--reporter` replaces those of the
+ * configuration.
+ */
 export default function listSkipped({ vitest }: TestProject) {
   return () => {
     const tests = vitest.state.getTestModules().flatMap((module) => [...module.children.allTests('skipped')])

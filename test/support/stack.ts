@@ -9,8 +9,8 @@ import { join } from 'node:path'
 import { showLog } from './logs.ts'
 
 /**
- * The whole system as `npm start` runs it: scripts/start.ts on free ports, with a database of its own. It ends with the process that
- * started it, because it watches that (scripts/parent.ts), and therefore also when a test runner is killed.
+ * The whole system as `npm start` runs it: scripts/start.ts on free ports, with a separate database. It watches the process that started it
+ * (scripts/parent.ts) and ends with it, even when a test runner is killed.
  */
 export interface Stack {
   base_url: string
@@ -20,13 +20,13 @@ export interface Stack {
   root_key: string
   state_dir: string
   ports: { PORT: number; TRANSCODER_PORT: number }
-  /** The process that serves right now; another one after it was killed. */
+  /** The id of the current transcoder process; it changes after a kill. */
   transcoder: () => number
-  /** What it printed so far. */
+  /** The output so far. */
   output: () => string
-  /** As Ctrl-C; answers the exit code. */
+  /** Stops it like Ctrl-C. Resolves with the exit code. */
   stop: (signal?: NodeJS.Signals) => Promise<number | null>
-  /** Everything at once and without a chance to say good-bye, as in a power failure. */
+  /** Kills all processes at once, as in a power failure. */
   killAll: () => Promise<void>
   /** Stops it, and deletes its data. */
   dispose: () => Promise<void>
@@ -41,7 +41,7 @@ type Message = { ready?: Ready; worker?: number; transcoder?: number }
 
 const root = join(import.meta.dirname, '../..')
 
-/** Starts a stack and waits until it is ready; with `state_dir`, on the data of an earlier one. `log` names a file for all it prints. */
+/** Starts a stack and waits until it is ready; `state_dir` uses the data of an earlier one. `log` names a file for its output. */
 export async function startStack(options: { state_dir?: string; log?: string } = {}): Promise<Stack> {
   const state_dir = options.state_dir ?? (await mkdtemp(join(tmpdir(), 'tonearm-stack-')))
   const [PORT, TRANSCODER_PORT] = await freePorts()
@@ -85,12 +85,12 @@ export async function startStack(options: { state_dir?: string; log?: string } =
   }
 }
 
-/** Runs scripts/start.ts with an environment, without waiting for anything. `log` names a file for all it prints. */
+/** Runs scripts/start.ts with an environment, and returns without waiting. `log` names a file for its output. */
 export function run(environment: Record<string, string | number>, log?: string) {
-  // Every answer is made anew and checked: tests end sessions where they are written down, behind the Worker's back. The log is for
-  // tests that fail (show_logs.ts).
-  const own = { VERBOSE: '1', WRANGLER_LOG: 'log', CHECK_ANSWERS: 'true', REUSE_ANSWERS: 'false' }
-  const env = { ...process.env, ...own, ...environment, PARENT_PID: String(process.pid) } as NodeJS.ProcessEnv
+  // Caching is off and responses are validated: tests end sessions directly in the database. Verbose logs serve failing tests
+  // (show_logs.ts).
+  const defaults = { VERBOSE: '1', WRANGLER_LOG: 'log', CHECK_ANSWERS: 'true', REUSE_ANSWERS: 'false' }
+  const env = { ...process.env, ...defaults, ...environment, PARENT_PID: String(process.pid) } as NodeJS.ProcessEnv
   const child: ChildProcess = spawn(process.execPath, [join(root, 'scripts/start.ts')], {
     env,
     stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
@@ -105,14 +105,14 @@ export function run(environment: Record<string, string | number>, log?: string) 
   return { process: child, exited, output: () => text }
 }
 
-/** The processes that run for a state directory, by what is in their environment (Linux only; elsewhere none are found). */
+/** The processes of a state directory, found by their environment (Linux only; elsewhere the list is empty). */
 export async function processesOf(state_dir: string): Promise<string[]> {
   const pids = (await readdir('/proc').catch(() => [])).filter((name) => /^\d+$/.test(name))
   const read = (pid: string, file: string) => readFile(`/proc/${pid}/${file}`, 'utf8').catch(() => '')
   const found = pids.map(async (pid) => {
     const [environment, command] = await Promise.all([read(pid, 'environ'), read(pid, 'cmdline')])
-    const ours = environment.includes(`STATE_DIR=${state_dir}\0`) || command.includes(state_dir)
-    return ours ? `${pid} ${command.replaceAll('\0', ' ')}` : ''
+    const isOwn = environment.includes(`STATE_DIR=${state_dir}\0`) || command.includes(state_dir)
+    return isOwn ? `${pid} ${command.replaceAll('\0', ' ')}` : ''
   })
   return (await Promise.all(found)).filter(Boolean)
 }
@@ -121,7 +121,7 @@ function killGroup(pid: number): void {
   try {
     if (pid > 1) process.kill(-pid, 'SIGKILL')
   } catch {
-    // Gone already.
+    // The process has already exited.
   }
 }
 
@@ -130,7 +130,7 @@ export async function freePorts(): Promise<[number, number]> {
   return [await freePort(11_000), await freePort(21_000)]
 }
 
-/** One of the ten thousand from there. Systems hand out those from 32768 by themselves, and may do so before it is used. */
+/** A free port among the ten thousand from `from`. Ports from 32768 are avoided: the system assigns those and could take one before its use. */
 async function freePort(from: number): Promise<number> {
   const port = from + randomInt(10_000)
   const server = createServer()

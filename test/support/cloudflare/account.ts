@@ -1,11 +1,11 @@
 import { createHash, randomBytes } from 'node:crypto'
 import type { DatabaseSync } from 'node:sqlite'
 
-/** What a played account holds and may; tests look at it and change it. */
+/** The contents and permissions of a simulated account; tests read and change them. */
 export interface Account {
   id: string
   token: string
-  /** R2's keys that follow from the token. */
+  /** R2's keys, derived from the token. */
   pair: { R2_ACCESS_KEY_ID: string; R2_SECRET_ACCESS_KEY: string }
   buckets: Map<string, Bucket>
   queues: Map<string, Queue>
@@ -13,9 +13,9 @@ export interface Account {
   imports: Map<string, string>
   workers: Map<string, Worker>
   containers: Map<string, Application>
-  /** The Worker behind each domain. */
+  /** The Worker of each domain. */
   domains: Map<string, string>
-  /** Whether the service says that it has organizations. */
+  /** Whether the service reports existing organizations. */
   hasOrganization: boolean
   rules: Rules
 }
@@ -50,14 +50,14 @@ interface Rules {
   hasR2: boolean
   isPaid: boolean
   hasSubdomain: boolean
-  /** So many queries with a trigger are refused, as D1 does now and then; the import takes them. */
+  /** The number of queries with a trigger that are refused, as D1 does occasionally; an import accepts them. */
   refusedTriggers: number
   refusesImports: boolean
-  /** So many uploads of a Worker are refused. */
+  /** The number of Worker uploads that are refused. */
   failedUploads: number
 }
 
-/** Empties an account, and gives it back all it may. */
+/** Empties an account and restores its permissions. */
 export function reset(account: Account): void {
   for (const held of Object.values(account)) if (held instanceof Map) held.clear()
   account.hasOrganization = false
@@ -87,7 +87,7 @@ export function openAccount(): Account {
   return account
 }
 
-/** A refusal, in Cloudflare's form. */
+/** An API error in Cloudflare's format. */
 export class Fault extends Error {
   readonly status: number
   readonly code: number
@@ -98,18 +98,18 @@ export class Fault extends Error {
   }
 }
 
-/** One call: the words of the path that vary, its query and its body. */
+/** One call: the variable segments of its path, its query and its body. */
 export interface Call {
   words: string[]
   query: URLSearchParams
   body: Body
   form: () => Promise<FormData>
   account: Account
-  /** Where the account is played. */
+  /** The base URL of the simulation. */
   url: string
 }
 
-/** All that bodies hold; each call has some of it. */
+/** The fields of all request bodies; each call has some of them. */
 interface Body {
   name: string
   queue_name: string
@@ -123,7 +123,7 @@ interface Body {
   target_configuration: object
 }
 
-/** `METHOD /path/:word` and what it does. */
+/** Handlers by `METHOD /path/:word`. */
 export type Routes = Record<string, (call: Call) => unknown>
 
 export const lookUp = <T>(map: Map<string, T>, name: string | undefined, code: number): T => {

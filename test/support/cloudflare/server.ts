@@ -8,19 +8,19 @@ import { d1, queues, r2 } from './storage.ts'
 import { containers, workers } from './workers.ts'
 
 /**
- * A Cloudflare account that is played: as much of its API as a deployment uses, with the rules that Cloudflare documents or that its
- * tools have met: permissions, names that must exist, who may consume a queue, how D1 splits a file into statements. R2's S3
- * endpoint and Docker Hub are played beside it. D1 is a real SQLite.
+ * A simulated Cloudflare account: the part of its API that a deployment uses, with rules that Cloudflare documents or that its tools
+ * ran into: permissions, names that must exist, queue consumers, how D1 splits a file into statements. R2's S3 endpoint and Docker Hub
+ * are simulated as well. D1 is a real SQLite.
  */
 export interface Cloudflare {
   url: string
   account: Account
-  /** The calls that changed something, or could have. */
+  /** The calls that are not reads. */
   changes: string[]
   close: () => Promise<void>
 }
 
-/** Of the user, not of an account. */
+/** Routes of the user rather than of an account. */
 const user: Routes = {
   'GET /accounts': ({ account }) => [{ id: account.id, name: 'Played' }],
   'GET /user/tokens/verify': ({ account }) => ({ id: account.pair.R2_ACCESS_KEY_ID, status: 'active' }),
@@ -53,7 +53,7 @@ function allow({ rules }: Account, permission: Permission | null): void {
   if (permission === 'containers' && !rules.isPaid) throw new Fault(403, 1000, 'Unauthorized')
 }
 
-/** R2's S3 endpoint knows one pair of keys, and says what is wrong in R2's words. */
+/** R2's S3 endpoint: accepts one pair of keys, and answers with R2's error codes. */
 async function answerS3(
   { account, url }: Cloudflare,
   request: IncomingMessage,
@@ -76,7 +76,7 @@ async function answerS3(
     : [404, 'NoSuchBucket']
 }
 
-/** Plays an account on a free port of this machine. `serve` answers what is asked of the deployed service itself. */
+/** Simulates an account on a free local port. `serve` answers requests to the deployed service itself. */
 export async function playCloudflare(serve: (request: Request) => Promise<Response>): Promise<Cloudflare> {
   const account = openAccount()
   const played: Cloudflare = {

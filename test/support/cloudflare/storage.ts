@@ -3,7 +3,7 @@ import { DatabaseSync } from 'node:sqlite'
 
 import { type Account, type Call, Fault, lookUp, type Queue, type Routes } from './account.ts'
 
-/** R2, Queues and D1, played. */
+/** Simulates R2, Queues and D1. */
 
 const bucketOf = ({ account, words }: Call) => lookUp(account.buckets, words[0], 10_006)
 
@@ -75,7 +75,7 @@ export const queues: Routes = {
   'PUT /queues/:id/consumers/:consumer': consume,
 }
 
-/** Of a name or an id. */
+/** Finds a database by name or id. */
 function databaseOf({ account, words: [key] }: Call) {
   const found = [...account.databases].find(([name, { uuid }]) => uuid === key || name === key)
   if (found) return { name: found[0], ...found[1] }
@@ -84,7 +84,7 @@ function databaseOf({ account, words: [key] }: Call) {
 
 const meta = { duration: 1, rows_read: 0, rows_written: 0, size_after: 1 }
 
-/** Runs SQL as `/query` does, or refuses what D1's splitter is known to tear apart. */
+/** Runs SQL like `/query`, and rejects triggers that D1's statement splitter is known to break. */
 function query(call: Call): unknown {
   const { sql } = databaseOf(call)
   const text = call.body.sql

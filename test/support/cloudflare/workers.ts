@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 
 import { type Call, Fault, lookUp, type Routes, type Worker } from './account.ts'
 
-/** Workers, their addresses, and containers, played. */
+/** Simulates Workers, their domains, and containers. */
 
 const workerOf = ({ account, words }: Call) => lookUp(account.workers, words[0], 10_007)
 
@@ -16,7 +16,7 @@ interface Binding {
   id?: string
 }
 
-/** Takes an upload whose bindings all exist. */
+/** Accepts an upload when all its bindings exist. */
 async function putWorker({ account, words: [name = ''], form }: Call): Promise<unknown> {
   if (account.rules.failedUploads-- > 0) throw new Fault(400, 10_021, 'Uncaught Error: the upload is refused.')
   const metadata = (await form()).get('metadata')

@@ -16,7 +16,7 @@ const cut = (name: string, make: () => Promise<Buffer>, percent: number, facts: 
   ...facts,
 })
 
-/** Files that end too early. What is left is played; only a container whose index stands at the end is lost. */
+/** Truncated files. The remaining audio plays; only a container with its index at the end is lost. */
 export const CUTS: Row[] = [10, 50, 90].flatMap((percent): Row[] => [
   cut('WAV', () => makeAudio('wav', long), percent, { warnings: ['truncated'], fallback: true }),
   cut('FLAC', () => makeAudio('flac', long), percent, { warnings: ['damaged'], fallback: true }),
@@ -26,7 +26,7 @@ export const CUTS: Row[] = [10, 50, 90].flatMap((percent): Row[] => [
     fallback: true,
   }),
   cut('M4A, index at the end', () => makeAudio('m4a', long), percent, { fails: 'decode_failed' }),
-  // Pages of Ogg are long (none of audio is whole at 10 %), and its length is known from the last one only.
+  // Ogg pages are long (no audio page is complete at 10 %), and only the last one gives the length.
   cut(
     'Ogg Vorbis',
     () => makeAudio('ogg', long),
@@ -56,7 +56,7 @@ export const DAMAGED: Row[] = (
 
 const JUNK = Buffer.from(Array.from({ length: 20_000 }, (_, i) => (i * 31) % 200))
 
-/** Files that consist of several. */
+/** Files that are concatenated from several. */
 export const ODD: Row[] = [
   lossy(
     'MP3 with garbage in front',

@@ -10,7 +10,7 @@ const withPicture = (...flags: string[]) =>
 
 const pcm = (codec: string, format: string, ...flags: string[]) => encoded(['-c:a', codec, ...flags, '-f', format])
 
-/** Whole files of every kind that is uploaded in practice. */
+/** Intact files of every kind that is uploaded in practice. */
 export const WHOLE: Row[] = [
   lossless('WAV, 8 bit', 'pcm_u8', 8, () => pcm('pcm_u8', 'wav')),
   lossless('WAV, 16 bit', 'pcm_s16le', 16, () => pcm('pcm_s16le', 'wav')),
@@ -105,7 +105,7 @@ export const WHOLE: Row[] = [
   ),
   lossless('5.1', 'pcm_s16le', 16, () => makeAudio('wav', { seconds: SECONDS, channels: 6 }), {
     info: { channels: 6, channel_layout: '5.1' },
-    // Front, center and surround, all the same and in phase: 7.7 dB more.
+    // Front, center and surround are identical and in phase: 7.7 dB more.
     tone: -4.3,
   }),
   lossless('three channels', 'pcm_s16le', 16, () => pcm('pcm_s16le', 'wav', '-af', 'aformat=channel_layouts=2.1'), {
