@@ -153,7 +153,7 @@ export async function deliver(
   return { acknowledged: explicitAcks.includes('message'), retried_in: retry.mock.calls[0]?.[0]?.delaySeconds }
 }
 
-/** The real bindings, except that `happens` runs between a handler's reads and the batch that it writes. */
+/** The real bindings, except that `action` runs between a handler's reads and the batch that it writes. */
 export const beforeBatch = (action: () => Promise<unknown>): Env => ({
   ...env,
   DB: new Proxy(env.DB, {

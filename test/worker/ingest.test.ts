@@ -9,7 +9,7 @@ import { aShop, deliver, eventually, jobRow, runSweep, trackRow, upload, uploadE
 import { aTrack, db, ok, refused } from './support.ts'
 import { events, result, startTranscoder } from './transcoder.ts'
 
-/** Uploads that arrive, late or empty, or never (docs/architecture.md#how-audio-flows). */
+/** Uploads that arrive in time, late, empty or never (docs/architecture.md#how-audio-flows). */
 
 let key: string
 let row: Awaited<ReturnType<typeof trackRow>>

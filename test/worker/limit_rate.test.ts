@@ -33,7 +33,7 @@ it('the rate limit counts the listeners of one session separately', async () => 
   const singleClient = []
   for (let time = 0; time < 5; time++) singleClient.push(await read(narrow, path, '192.0.2.1'))
   expect(singleClient).toEqual([200, 200, 429, 429, 429])
-  // Each request has its own address: only the audience's wider limit stops them, and one client alone cannot use it up.
+  // Each request has a different address: only the audience's wider limit stops them, and one client alone cannot use it up.
   const statuses = []
   for (let at = 0; at < 60; at++) statuses.push(await read(narrow, path, `198.51.100.${at}`))
   expect(statuses.slice(0, 58)).toEqual(Array.from({ length: 58 }, () => 200))

@@ -138,7 +138,7 @@ describe('rows', () => {
       }
       return rows
     }
-    /** Adds events that one endpoint receives entirely, and each other endpoint `heard` of them. */
+    /** Adds events. One endpoint gets deliveries of all of them, each other endpoint `received` of them. */
     const addEvents = async (from: number, to: number, received: number) => {
       await seedEvents(since + from, since + to, ids)
       await seedDeliveries(since + from, since + to, endpoint_id)

@@ -9,7 +9,7 @@ const prepare = (statements: string[]) => statements.map((statement) => env.DB.p
  */
 export async function makeStorage(): Promise<void> {
   const isLeft = () => env.DB.prepare(`select 1 from sqlite_schema where name = 'api_keys'`).first()
-  // On busy cores a reset may have no effect, and the previous file's tables remain.
+  // On busy cores a reset may have no effect: the tables of the previous test file remain.
   for (let resets = 0; resets === 0 || (await isLeft()); resets++) {
     if (resets === 10) throw new Error('storage was not emptied')
     await reset()

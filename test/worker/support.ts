@@ -40,7 +40,7 @@ interface Options {
   key?: string | undefined
   body?: unknown
   headers?: Record<string, string>
-  /** Replaces `noting`, for a change that a test must cause within a request. */
+  /** Replaces `noting` where a test must cause a change within a request. */
   bindings?: Env
 }
 

@@ -10,7 +10,7 @@ import { anOrganization, call, ok, query } from './support.ts'
 /** An address where nothing listens. */
 export const NOWHERE = 'http://127.0.0.1:9/hook'
 
-/** An endpoint that subscribes to nothing, with a test delivery. Its message has no consumer. */
+/** An endpoint without subscriptions, and its test delivery. Nothing consumes the delivery's queue message. */
 export async function aTestedEndpoint(key: string) {
   const body = { url: NOWHERE, events: ['webhook.test'] }
   const { webhook_endpoint_id } = await post(key, '/v1/webhook_endpoint', body)
