@@ -92,8 +92,8 @@ describe('access', () => {
   it('matches the permission matrix for every operation and every kind of caller', async () => {
     const workspace = await aWorld()
     const { dead, live } = await everyCaller(workspace)
-    const seen: Record<string, Record<string, number>> = {}
-    const wanted: typeof seen = {}
+    const statuses: Record<string, Record<string, number>> = {}
+    const expectedStatuses: typeof statuses = {}
     for (const name of inOrder) {
       const { path, body } = requestOf(name, workspace)
       const method = operations[name].method.toUpperCase()
@@ -107,13 +107,13 @@ describe('access', () => {
         const isUsedUp = answer.status === 200 && /^(create|complete|delete)\w+Multipart$/.test(name)
         if (isUsedUp) await reopenMultiparts(workspace)
         if (answer.status === 200 && name === 'deleteSessionTrack') await remakeWaitingTrack(workspace)
-        seen[name] = { ...seen[name], [caller]: answer.status }
-        wanted[name] = { ...wanted[name], [caller]: status }
+        statuses[name] = { ...statuses[name], [caller]: answer.status }
+        expectedStatuses[name] = { ...expectedStatuses[name], [caller]: status }
         if (answer.status !== 200) expect(answer.body).toMatchObject({ ok: false, code: CODES[answer.status] })
       }
     }
-    expect(seen).toEqual(wanted)
-    expect(Object.keys(seen).length * Object.keys(seen.getTrack!).length).toBeGreaterThan(700)
+    expect(statuses).toEqual(expectedStatuses)
+    expect(Object.keys(statuses).length * Object.keys(statuses.getTrack!).length).toBeGreaterThan(700)
   })
 
   it('is granted exactly as the operation table says', () => {

@@ -29,13 +29,13 @@ describe('an API key', () => {
   it('shows its secret once and stores only the hash', async () => {
     const { key } = await anOrganization()
     const { secret, api_key_id } = await mint(key)
-    const one = await ok('GET', `/v1/api_key/${api_key_id}`, { key })
+    const single = await ok('GET', `/v1/api_key/${api_key_id}`, { key })
     const list = await ok('GET', '/v1/api_key', { key })
-    expect(JSON.stringify([one, list])).not.toContain(secret.slice(6, 40))
+    expect(JSON.stringify([single, list])).not.toContain(secret.slice(6, 40))
     const rows = await query('select * from api_keys')
     expect(JSON.stringify(rows)).not.toContain(secret.slice(10, 40))
     expect(rows.find(({ id }) => id === api_key_id)).toMatchObject({ hash: await sha256(secret) })
-    expect(JSON.stringify([one, list])).not.toContain(await sha256(secret))
+    expect(JSON.stringify([single, list])).not.toContain(await sha256(secret))
   })
 
   it('is rejected without a query when its checksum is wrong', async () => {
@@ -177,8 +177,8 @@ describe('an API key', () => {
     const both = await Promise.all([first, third.api_key_id].map(refused))
     // The second request's own key may be revoked by then.
     expect(both.filter((code) => code !== undefined).length).toBe(1)
-    const left = await query(`select id from api_keys where type = 'server' and expires_at is null`)
-    expect(left.length).toBe(1)
+    const remaining = await query(`select id from api_keys where type = 'server' and expires_at is null`)
+    expect(remaining.length).toBe(1)
   })
 
   it('reports its last use, which the queue records later and no request writes', async () => {

@@ -145,7 +145,7 @@ describe('an invalid body', () => {
     ['webhook_endpoint', { url: 'https://shop.com', is_ordered: 1 }, 'is_ordered: must be true or false'],
   ])('explains the error for %s %j: %s', async (noun, body, expected_message) => {
     const { message, errors } = await refused(400, 'invalid_request', 'POST', `/v1/${noun}`, { key, body })
-    expect([message, ...errors.map((one) => `${one.path}: ${one.message}`)]).toContain(expected_message)
+    expect([message, ...errors.map((error) => `${error.path}: ${error.message}`)]).toContain(expected_message)
   })
 
   it.each(['{"title":', '', ' ', '{title:1}', '{"title":"x"}}', 'undefined'])(

@@ -126,20 +126,20 @@ describe('a collection', () => {
 
   it('deletes its tracks, files and sessions with it', async () => {
     const { id } = await aCollection(key)
-    const kept = await aCollection(key, { title: 'kept' })
-    const [gone, stays] = [await aReadyTrack(key, id), await aReadyTrack(key, kept.id)]
-    await Promise.all([storeFiles(gone), storeFiles(stays)])
+    const other = await aCollection(key, { title: 'kept' })
+    const [deleted_id, kept_id] = [await aReadyTrack(key, id), await aReadyTrack(key, other.id)]
+    await Promise.all([storeFiles(deleted_id), storeFiles(kept_id)])
     const { upload_session_id } = await ok('POST', '/v1/upload_session', { key, body: { collection_id: id } })
     const { deleted_collection } = await ok('DELETE', `/v1/collection/${id}`, { key })
     expect(deleted_collection).toMatchObject({ id, title: 'Kind of Blue' })
-    await refused(404, 'not_found', 'GET', `/v1/track/${gone}`, { key })
+    await refused(404, 'not_found', 'GET', `/v1/track/${deleted_id}`, { key })
     await refused(404, 'not_found', 'GET', `/v1/collection/${id}/track`, { key })
     await refused(404, 'not_found', 'POST', `/v1/upload/${upload_session_id}/track`, { key, body: { file_name: 'a' } })
     await refused(404, 'not_found', 'DELETE', `/v1/collection/${id}`, { key })
     expect(await list()).toMatchObject({ count: 1, collections: [{ title: 'kept' }] })
     expect(await db.select().from(tracks).where(eq(tracks.collection_id, id))).toEqual([])
     expect(await db.select().from(uploadSessions)).toEqual([])
-    await eventually(async () => (await storedFiles()).every((path) => path.includes(kept.id)))
+    await eventually(async () => (await storedFiles()).every((path) => path.includes(other.id)))
     expect(await storedFiles()).toHaveLength(7)
     // The second purge runs when nothing can be written there any more.
     await eventually(async () => (await db.select().from(jobs)).filter(({ state }) => state === 'open').length === 1)

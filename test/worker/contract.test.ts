@@ -130,7 +130,7 @@ it('needs no key and ignores any key when the operation is public', async () => 
 
 // One test, because every request is refused.
 it("returns the same 404 for an unknown, a malformed and another organization's id", async () => {
-  const [own, foreign] = [await aWorld(), await aWorld()]
+  const [caller, foreign] = [await aWorld(), await aWorld()]
   for (const [name, operation] of withIds) {
     for (const id of ids(operation)) {
       // A play session's id is a secret, not an id of a tenant; the root key may access all organizations.
@@ -139,8 +139,8 @@ it("returns the same 404 for an unknown, a malformed and another organization's 
       const foreign_ids = isShared ? [] : [foreign[id as keyof World]]
       const answers = []
       for (const value of [UNKNOWN_ID, 'nonsense', '%20', ...foreign_ids]) {
-        const path = pathIn({ ...own, [id]: value }, operation.path)
-        const request = send(operation, path, keyFor(operation, own), cases[name].body?.(own))
+        const path = pathIn({ ...caller, [id]: value }, operation.path)
+        const request = send(operation, path, keyFor(operation, caller), cases[name].body?.(caller))
         const { api_request_id: _, ...body } = await refused(404, 'not_found', ...request)
         answers.push(body)
       }
@@ -155,8 +155,8 @@ it.each([
   ['createPlaySession', '/v1/play_session/collection', (other: World) => ({ collection_id: other.collection_id })],
   ['createPlaySession', '/v1/play_session/track', (other: World) => ({ track_id: other.track_id })],
 ])("%s at %s returns 404 when its body names another organization's resource", async (_, path, body) => {
-  const [own, foreign] = [await aWorld(), await aWorld()]
-  await refused(404, 'not_found', 'POST', path, { key: own.key, body: body(foreign) })
+  const [caller, foreign] = [await aWorld(), await aWorld()]
+  await refused(404, 'not_found', 'POST', path, { key: caller.key, body: body(foreign) })
 })
 
 describe('every path', () => {

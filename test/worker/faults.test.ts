@@ -62,13 +62,13 @@ describe('a fault at any call of a job', () => {
           `select payload ->> '$.paths' as paths from jobs where payload ->> 'kind' = 'purge' and organization_id = ?`,
           work.organization_id,
         )
-        const gone = old.filter((path) => !current.includes(path))
+        const replaced = old.filter((path) => !current.includes(path))
         expect([moment, place, purges.map(({ paths }) => (JSON.parse(paths) as string[]).toSorted())]).toEqual([
           moment,
           place,
-          [gone.toSorted()],
+          [replaced.toSorted()],
         ])
-        expect(gone).toHaveLength(7)
+        expect(replaced).toHaveLength(7)
       }
     }
   })

@@ -62,8 +62,8 @@ describe.each(['collection', 'playlist'])('the list of %ss', (noun) => {
       ...ids.slice(0, 12).map((id) => call('DELETE', `${path}/${id}`, { key })),
       ...Array.from({ length: 5 }, () => make(key)),
     ])
-    const [count, left] = await listed(key, `${path}?limit=200`)
-    expect([count, left.length, new Set(left).size]).toEqual([23, 23, 23])
+    const [count, listedIds] = await listed(key, `${path}?limit=200`)
+    expect([count, listedIds.length, new Set(listedIds).size]).toEqual([23, 23, 23])
     expect((await listed(key, `${path}?organization_index=x`))[0]).toBe(18)
   })
 

@@ -54,8 +54,8 @@ describe('parts', () => {
       state: 'open',
       expires_at: multipart_upload.expires_at,
     })
-    const left = Date.parse(multipart_upload.expires_at) - Date.now()
-    expect(left).toBeGreaterThan(24 * HOUR - 60_000)
+    const lifetime = Date.parse(multipart_upload.expires_at) - Date.now()
+    expect(lifetime).toBeGreaterThan(24 * HOUR - 60_000)
     expect(parts).toMatchObject([{ part_number: 1, size: 999_999, method: 'PUT', ttl: 3600 }])
     const [{ upload_url }] = parts
     const { upload_id } = await multipartRow(multipart_upload.id)

@@ -206,14 +206,14 @@ describe('an invalid or expired play session', () => {
 describe('a track in a session', () => {
   it('returns 404 when it is in another collection or deleted', async () => {
     const other = await aCollection(key)
-    const [own, elsewhere] = [await aReadyTrack(key, collection_id), await aReadyTrack(key, other.id)]
+    const [inside, elsewhere] = [await aReadyTrack(key, collection_id), await aReadyTrack(key, other.id)]
     const { play_session_id: id } = await create('collection', { collection_id })
-    await ok('GET', `/v1/play/${id}/${own}`)
+    await ok('GET', `/v1/play/${id}/${inside}`)
     await refused(404, 'not_found', 'GET', `/v1/play/${id}/${elsewhere}`)
     const single = await create('track', { track_id: elsewhere })
-    await refused(404, 'not_found', 'GET', `/v1/play/${single.play_session_id}/${own}`)
-    await ok('DELETE', `/v1/track/${own}`, { key })
-    await refused(404, 'not_found', 'GET', `/v1/play/${id}/${own}`)
+    await refused(404, 'not_found', 'GET', `/v1/play/${single.play_session_id}/${inside}`)
+    await ok('DELETE', `/v1/track/${inside}`, { key })
+    await refused(404, 'not_found', 'GET', `/v1/play/${id}/${inside}`)
   })
 
   it.each(['initializing', 'processing', 'fallback_processing', 'failed'] as const)(

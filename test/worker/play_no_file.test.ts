@@ -23,7 +23,7 @@ async function sessions() {
   return { key, waiting, ready, created }
 }
 
-const shown = ({ tracks, first_track }: { tracks: { id: string }[]; first_track: { track_id: string } | null }) => [
+const trackIds = ({ tracks, first_track }: { tracks: { id: string }[]; first_track: { track_id: string } | null }) => [
   tracks.map(({ id }) => id),
   first_track?.track_id ?? null,
 ]
@@ -36,15 +36,15 @@ describe('a track without a file', () => {
       const answers = [`/v1/play_session/${play_session_id}`, `/v1/play/${play_session_id}`].map((path) =>
         ok('GET', path, { key }),
       )
-      const [creatorView, listenerView] = (await Promise.all(answers)).map(shown)
+      const [creatorView, listenerView] = (await Promise.all(answers)).map(trackIds)
       expect(listenerView).toEqual(creatorView)
       return creatorView
     }
     for (const scope of ['collection', 'playlist'] as const) {
-      expect([scope, shown(created[scope])]).toEqual([scope, [[ready], ready]])
+      expect([scope, trackIds(created[scope])]).toEqual([scope, [[ready], ready]])
       expect([scope, await read(scope)]).toEqual([scope, [[ready], ready]])
     }
-    expect([shown(created.track), await read('track')]).toEqual([
+    expect([trackIds(created.track), await read('track')]).toEqual([
       [[], null],
       [[], null],
     ])
@@ -59,6 +59,6 @@ describe('a track without a file', () => {
     const { key, ready, created } = await sessions()
     await ok('POST', `/v1/track/${ready}/upload`, { key, body: {} })
     const { play_session_id } = created.collection
-    expect(shown(await ok('GET', `/v1/play/${play_session_id}`))).toEqual([[ready], ready])
+    expect(trackIds(await ok('GET', `/v1/play/${play_session_id}`))).toEqual([[ready], ready])
   })
 })

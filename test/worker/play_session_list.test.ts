@@ -57,7 +57,7 @@ async function manyTracks(): Promise<Seeded[]> {
 }
 
 /** The listed track that a listener gets for a row (docs/architecture.md#inheritance). */
-const seen = (
+const listedTrack = (
   { id, index, duration, order, ...texts }: Seeded,
   inherited: { subtitle: string | null; color: string },
 ) => ({
@@ -80,7 +80,7 @@ describe('a list of 1,000 tracks', () => {
     const view = await create('collection', tenant.collection_id)
     const expected = listed(rows).slice(0, 1000)
     const inherited = { subtitle: appearance.player_subtitle, color: appearance.player_color }
-    expect(view.tracks).toEqual(expected.map((row) => seen(row, inherited)))
+    expect(view.tracks).toEqual(expected.map((row) => listedTrack(row, inherited)))
     // Earlier tracks have no file, or not yet.
     expect(expected[0]!.order).toBeLessThan(106)
     expect(view.first_track).toMatchObject({ track_id: rows[5]!.id, variants: [{ path: `media/${rows[5]!.id}` }] })
@@ -91,7 +91,7 @@ describe('a list of 1,000 tracks', () => {
     const organization = { is_theme_overridable: false, player_color: '#123456' }
     await ok('PUT', `/v1/organization/${tenant.organization_id}`, { key: tenant.key, body: organization })
     const { tracks } = await ok('GET', `/v1/play/${view.play_session_id}`)
-    const forced = expected.map((row) => ({ ...seen(row, inherited), player_color: '#123456' }))
+    const forced = expected.map((row) => ({ ...listedTrack(row, inherited), player_color: '#123456' }))
     expect(tracks).toEqual(forced)
   })
 
@@ -102,7 +102,7 @@ describe('a list of 1,000 tracks', () => {
     const inOrder = entries.map((row, at) => ({ ...row, place: at + 1 }))
     const expected = inOrder.filter((row) => listed([row]).length > 0)
     const inherited = { subtitle: 'list', color: '#2B3440' }
-    expect(view.tracks).toEqual(expected.map((row) => ({ ...seen(row, inherited), order: row.place })))
+    expect(view.tracks).toEqual(expected.map((row) => ({ ...listedTrack(row, inherited), order: row.place })))
     expect(view.first_track!.track_id).toBe(expected[0]!.id)
   })
 })

@@ -17,13 +17,13 @@ async function aSession() {
 
 it("a public session shows the tracks and the first play view to any holder of the id, without the creator's own fields", async () => {
   const { key, created, path } = await aSession()
-  const seen = await ok('GET', path)
+  const publicView = await ok('GET', path)
   const creatorView = await ok('GET', `/v1/play_session/${created.play_session_id}`, { key })
-  expect(seen.tracks).toEqual(creatorView.tracks)
-  expect(seen.first_track.track).toEqual(creatorView.first_track!.track)
+  expect(publicView.tracks).toEqual(creatorView.tracks)
+  expect(publicView.first_track.track).toEqual(creatorView.first_track!.track)
   const { id, variants, is_downloadable, expires_at } = creatorView.play_session
-  expect(seen.play_session).toEqual({ id, variants, is_downloadable, expires_at })
-  expect(JSON.stringify(seen)).not.toMatch(/secret|customer-7/)
+  expect(publicView.play_session).toEqual({ id, variants, is_downloadable, expires_at })
+  expect(JSON.stringify(publicView)).not.toMatch(/secret|customer-7/)
 })
 
 it('a public session returns 410 for a day after its end, then 404 like an unknown id', async () => {

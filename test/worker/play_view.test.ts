@@ -22,16 +22,16 @@ const session = (body: object = {}) =>
   ok('POST', '/v1/play_session/collection', { key: tenant.key, body: { collection_id: tenant.collection_id, ...body } })
 async function view() {
   const { play_session_id } = await session()
-  const { ok: _, api_request_id: _id, ...seen } = await ok('GET', `/v1/play/${play_session_id}/${track_id}`)
-  return seen
+  const { ok: _, api_request_id: _id, ...view_fields } = await ok('GET', `/v1/play/${play_session_id}/${track_id}`)
+  return view_fields
 }
 const palette = (hex: string) => [{ hex, area: 1, lightness: 0.5, saturation: 0.5 }]
 const hexes = (seen: { track: { image_colors: { hex: string }[] } }) => seen.track.image_colors.map(({ hex }) => hex)
 
 describe('a play view', () => {
   it('shows the track, its levels and its stream URLs', async () => {
-    const seen = await view()
-    expect(seen.track).toMatchObject({
+    const playView = await view()
+    expect(playView.track).toMatchObject({
       id: track_id,
       collection_id: tenant.collection_id,
       duration: 12.346,
@@ -44,8 +44,8 @@ describe('a play view', () => {
       track_status_id: 'ready',
       is_dark: true,
     })
-    expect(seen.levels.levels).toHaveLength(320)
-    expect(seen.variants[0]).toMatchObject({
+    expect(playView.levels.levels).toHaveLength(320)
+    expect(playView.variants[0]).toMatchObject({
       variant: { index: 'aac-160' },
       path: expect.stringMatching(/aac-160\.m4a$/),
     })
@@ -77,9 +77,9 @@ describe('a play view', () => {
 
   it('equals the first_track of the session', async () => {
     const { play_session_id, first_track } = await session()
-    const seen = await ok('GET', `/v1/play/${play_session_id}/${track_id}`)
-    expect(seen.track).toEqual(first_track!.track)
-    expect(seen.levels).toEqual(first_track!.levels)
+    const playView = await ok('GET', `/v1/play/${play_session_id}/${track_id}`)
+    expect(playView.track).toEqual(first_track!.track)
+    expect(playView.levels).toEqual(first_track!.levels)
   })
 
   it('inherits color and subtitle from the nearest level that has one', async () => {

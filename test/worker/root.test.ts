@@ -32,33 +32,33 @@ describe('the operator’s root key', () => {
   })
 
   it('deletes an organization with all its rows and files, and its keys stop working at once', async () => {
-    const [gone, stays] = [await aWorld(), await aWorld()]
-    const { secret } = await ok('POST', '/v1/api_key', { key: gone.key, body: { title: 'P', type: 'player' } })
-    const play = `/v1/play/${gone.play_session_id}/${gone.track_id}`
+    const [deleted, kept] = [await aWorld(), await aWorld()]
+    const { secret } = await ok('POST', '/v1/api_key', { key: deleted.key, body: { title: 'P', type: 'player' } })
+    const play = `/v1/play/${deleted.play_session_id}/${deleted.track_id}`
     await ok('GET', '/v1/variant', { key: secret })
     await ok('GET', play)
-    const before = await ownedBy(stays.organization_id)
-    expect((await ownedBy(gone.organization_id)).files).toBeGreaterThan(5)
-    const path = `/v1/organization/${gone.organization_id}`
+    const before = await ownedBy(kept.organization_id)
+    expect((await ownedBy(deleted.organization_id)).files).toBeGreaterThan(5)
+    const path = `/v1/organization/${deleted.organization_id}`
     const { deleted_organization } = await ok('DELETE', path, { key: root })
-    expect(deleted_organization.id).toBe(gone.organization_id)
-    for (const key of [secret, gone.key]) expect((await call('GET', '/v1/limits', { key })).status).toBe(401)
+    expect(deleted_organization.id).toBe(deleted.organization_id)
+    for (const key of [secret, deleted.key]) expect((await call('GET', '/v1/limits', { key })).status).toBe(401)
     expect((await call('GET', play)).status).toBe(404)
     expect((await call('DELETE', path, { key: root })).status).toBe(404)
     await eventually(
       async () =>
         (await query(`select 1 from jobs where state = 'open' and lease_until <= created_at + 60000`)).length === 0,
     )
-    expect(await ownedBy(gone.organization_id)).toEqual({ rows: 0, files: 0 })
-    expect(await ownedBy(stays.organization_id)).toEqual(before)
-    expect(await query('select id from organizations')).toEqual([{ id: stays.organization_id }])
+    expect(await ownedBy(deleted.organization_id)).toEqual({ rows: 0, files: 0 })
+    expect(await ownedBy(kept.organization_id)).toEqual(before)
+    expect(await query('select id from organizations')).toEqual([{ id: kept.organization_id }])
     // Dependent rows are deleted as well: playlist entries and list counts.
     expect(await query('select 1 from playlist_tracks where track_id not in (select id from tracks)')).toEqual([])
-    const ids = [gone.organization_id, gone.collection_id]
+    const ids = [deleted.organization_id, deleted.collection_id]
     const counts = await query<{ list: string }>('select list from list_counts')
     expect(counts.filter(({ list }) => ids.some((id) => list.includes(id)))).toEqual([])
     expect((await ok('GET', '/v1/organization', { key: root })).count).toBe(1)
-    expect((await ok('GET', `/v1/track/${stays.track_id}`, { key: stays.key })).track.status).toBe('ready')
+    expect((await ok('GET', `/v1/track/${kept.track_id}`, { key: kept.key })).track.status).toBe('ready')
   })
 
   it('deletes an organization of thousands of tracks', async () => {

@@ -146,10 +146,10 @@ describe('rows', () => {
     }
     // A filter scans 5,000 deliveries of one endpoint or of all of them: both measurements must reach that number.
     await addEvents(1, 6000, 300)
-    const few = await measure()
+    const small = await measure()
     await grow(ids, 1001, 100_000)
     await addEvents(6001, 100_000, 3000)
     const many = await measure()
-    expect(many).toEqual(few)
+    expect(many).toEqual(small)
   })
 })

@@ -98,8 +98,11 @@ describe('a share', () => {
     const { id } = await create({ password: 'swordfish' })
     const [row] = await query<{ password_hash: string }>('select * from shares where id = ?', id)
     expect(row!.password_hash).toMatch(/^100000\.[0-9a-f]{32}\.[0-9a-f]{64}$/)
-    const shown = JSON.stringify([await ok('GET', `/v1/share/${id}`, { key }), await ok('GET', '/v1/share', { key })])
-    expect(shown).not.toMatch(/swordfish|100000\./)
+    const responses = JSON.stringify([
+      await ok('GET', `/v1/share/${id}`, { key }),
+      await ok('GET', '/v1/share', { key }),
+    ])
+    expect(responses).not.toMatch(/swordfish|100000\./)
     expect(await isPassword('swordfish', row!.password_hash)).toBe(true)
     expect(await isPassword('swordfisH', row!.password_hash)).toBe(false)
     // One character, or a letter and a combining accent: keyboards differ.
@@ -140,8 +143,8 @@ describe('a share', () => {
 
   it('cannot have a slug that another share has, of any organization, in any case, or simultaneously', async () => {
     const other = await aShop()
-    const taken = { scope: 'collection', id: other.collection_id, slug: 'taken' }
-    await ok('POST', '/v1/share', { key: other.key, body: taken })
+    const other_share = { scope: 'collection', id: other.collection_id, slug: 'taken' }
+    await ok('POST', '/v1/share', { key: other.key, body: other_share })
     const body = { scope: 'track', id: track_id, slug: 'TAKEN' }
     await refused(409, 'slug_taken', 'POST', '/v1/share', { key, body })
     const own_share = await create({ slug: 'mine' })

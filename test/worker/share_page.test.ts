@@ -31,20 +31,20 @@ describe('the page of a share', () => {
   it('has title, card, list and a player that creates its own sessions, and so has its frame', async () => {
     const { slug, url } = await create({ slug: 'blue', is_downloadable: true })
     await db.update(tracks).set({ cover_path: 'covers/here', duration: 12.6 }).where(eq(tracks.id, track_id))
-    const shown = await open(`/s/${slug.toUpperCase()}`)
-    expect([shown.status, shown.headers.get('content-type')]).toEqual([200, 'text/html; charset=utf-8'])
-    expect(shown.text).toMatch(/<h1>Kind of Blue<\/h1>/)
-    expect(shown.text).toContain('<li>So &quot;What&quot; &lt;b&gt; (0:12)</li>')
-    expect(shown.text).toContain('Album · 1 track · 0:12')
-    expect(shown.text).toContain(`<meta property="og:url" content="${url}"`)
-    expect(shown.text).toContain('<meta property="og:type" content="music.album"')
-    expect(shown.text).toMatch(new RegExp(`<tonearm-player [^>]* share="${url}" download=""`))
-    expect(shown.text).not.toMatch(/<b>|\sstyle="|\son\w+="|<script(?![^>]* src="\/)/)
-    expect(shown.headers.get('content-security-policy')).toMatch(/form-action 'self'; frame-ancestors \*$/)
+    const sharePage = await open(`/s/${slug.toUpperCase()}`)
+    expect([sharePage.status, sharePage.headers.get('content-type')]).toEqual([200, 'text/html; charset=utf-8'])
+    expect(sharePage.text).toMatch(/<h1>Kind of Blue<\/h1>/)
+    expect(sharePage.text).toContain('<li>So &quot;What&quot; &lt;b&gt; (0:12)</li>')
+    expect(sharePage.text).toContain('Album · 1 track · 0:12')
+    expect(sharePage.text).toContain(`<meta property="og:url" content="${url}"`)
+    expect(sharePage.text).toContain('<meta property="og:type" content="music.album"')
+    expect(sharePage.text).toMatch(new RegExp(`<tonearm-player [^>]* share="${url}" download=""`))
+    expect(sharePage.text).not.toMatch(/<b>|\sstyle="|\son\w+="|<script(?![^>]* src="\/)/)
+    expect(sharePage.headers.get('content-security-policy')).toMatch(/form-action 'self'; frame-ancestors \*$/)
     const frame = await open(`/embed/s/${slug}?theme=dark&layout=compact&evil=1`)
     expect(frame.text).toMatch(/<tonearm-player [^>]* layout="compact" theme="dark" *>/)
     expect(frame.text).not.toMatch(/evil|<h1>Kind of Blue<\/h1>\s*<p class="by">/)
-    for (const page of [shown, frame]) {
+    for (const page of [sharePage, frame]) {
       expect(page.headers.get('cache-control')).toBe('no-store')
       const { status, body } = await play(keyIn(page), { is_downloadable: true })
       expect([status, body.tracks.length, body.play_session.is_downloadable]).toEqual([200, 1, true])
@@ -143,18 +143,18 @@ describe('the page of a share', () => {
   it('returns 404 for an unknown slug, and 410 for a revoked, renamed, orphaned or expired share', async () => {
     const renamed = await create()
     await ok('PUT', `/v1/share/${renamed.id}`, { key, body: { slug: 'new-name' } })
-    const gone = await create()
+    const revoked = await create()
     const orphan = await create({ scope: 'track', id: track_id })
     const ended = await create({ expires_at: new Date(Date.now() + 60_000).toISOString() })
     const secret = keyIn(await open(`/s/${ended.slug}`))
     expect((await play(secret)).status).toBe(200)
-    await ok('DELETE', `/v1/share/${gone.id}`, { key })
+    await ok('DELETE', `/v1/share/${revoked.id}`, { key })
     await ok('DELETE', `/v1/track/${track_id}`, { key })
     for (const slug of ['nothing', '%3Cb%3E', 'a'.repeat(300)]) {
       const { status, text } = await open(`/s/${slug}`)
       expect([slug, status, text.includes('There is nothing to play here')]).toEqual([slug, 404, true])
     }
-    for (const slug of [gone.slug, gone.slug.toUpperCase(), orphan.slug, renamed.slug]) {
+    for (const slug of [revoked.slug, revoked.slug.toUpperCase(), orphan.slug, renamed.slug]) {
       const { status, text } = await open(`/s/${slug}`)
       expect([slug, status, text.includes('This link has ended'), SECRETS.test(text)]).toEqual([slug, 410, true, false])
     }

@@ -51,8 +51,8 @@ describe('health', () => {
   it("fails when the database does not answer or fails, as does the operator's view", async () => {
     const failing = ['database']
     const bothViews = async (bindings: Env) => {
-      const [seen, { failing, database }] = await Promise.all([health(bindings), system(bindings)])
-      return { status: seen.status, body: seen.body, failing, database }
+      const [summary, { failing, database }] = await Promise.all([health(bindings), system(bindings)])
+      return { status: summary.status, body: summary.body, failing, database }
     }
     const failure = {
       status: 503,

@@ -126,9 +126,9 @@ describe('a track', () => {
     ['folder/', 'audio'],
     [' \t ', 'audio'],
     ['Ænima “live” 🎷.flac', 'Ænima “live” 🎷.flac'],
-  ])('stores the name %j as %j, and the original name separately', async (sent, kept) => {
+  ])('stores the name %j as %j, and the original name separately', async (sent, stored) => {
     const { track } = await create({ file_name: sent })
-    expect([track.file_name, track.file_name_original]).toEqual([kept, sent])
+    expect([track.file_name, track.file_name_original]).toEqual([stored, sent])
   })
 
   it('is deleted with its files and its cover', async () => {
@@ -137,16 +137,16 @@ describe('a track', () => {
     const cover_path = `media/${tenant.organization_id}/${collection_id}/${index}/cover-0123456789ab`
     await db.update(tracks).set({ cover_path }).where(eq(tracks.id, id))
     await Promise.all([storeFiles(id), storeFiles(other)])
-    const kept = new Set(await storedFiles())
-    for (const path of kept) if (path.includes(index) || path.endsWith(id)) kept.delete(path)
+    const expected = new Set(await storedFiles())
+    for (const path of expected) if (path.includes(index) || path.endsWith(id)) expected.delete(path)
     await env.MEDIA.put(`${cover_path}/icon.jpg`, 'image')
     const { deleted_track } = await ok('DELETE', `/v1/track/${id}`, { key })
     expect(deleted_track).toMatchObject({ id, status: 'ready' })
     await refused(404, 'not_found', 'GET', `/v1/track/${id}`, { key })
     await refused(404, 'not_found', 'DELETE', `/v1/track/${id}`, { key })
-    await eventually(async () => (await storedFiles()).length === kept.size)
-    expect(new Set(await storedFiles())).toEqual(kept)
-    expect(kept.size).toBe(7)
+    await eventually(async () => (await storedFiles()).length === expected.size)
+    expect(new Set(await storedFiles())).toEqual(expected)
+    expect(expected.size).toBe(7)
   })
 
   it('keeps count and order consistent when tracks are created and deleted at once', async () => {

@@ -16,7 +16,7 @@ it('a moved track keeps its files when its previous collection is deleted, and l
   const { key, collection_id } = await aShop()
   const { id: goal } = await aCollection(key)
   const moved = await aProcessedTrack(key, collection_id, { player_title: 'moved' })
-  const left = await aProcessedTrack(key, collection_id, { player_title: 'left' })
+  const unmoved = await aProcessedTrack(key, collection_id, { player_title: 'left' })
   const { play_session_id } = await ok('POST', '/v1/play_session/track', { key, body: { track_id: moved } })
   await changeTracks(key, [{ action: 'move', track_id: moved, collection_id: goal }])
   const ofMoved = await query<{ id: string; path: string }>(
@@ -33,7 +33,7 @@ it('a moved track keeps its files when its previous collection is deleted, and l
   expect((await storedFiles()).toSorted()).toEqual(ofMoved.map(({ path }) => path).toSorted())
   vi.useRealTimers()
   expect((await ok('GET', `/v1/play/${play_session_id}/${moved}`)).track.id).toBe(moved)
-  await refused(404, 'not_found', 'GET', `/v1/track/${left}`, { key })
+  await refused(404, 'not_found', 'GET', `/v1/track/${unmoved}`, { key })
   // Reprocessing writes to the folder of its existing files.
   await ok('POST', `/v1/track/${moved}/reprocess`, { key })
   await eventually(async () => (await ok('GET', `/v1/track/${moved}`, { key })).track.status === 'ready')

@@ -22,10 +22,10 @@ describe.each(['track', 'collection', 'playlist'] as const)('a %s in the trash',
     const session = await library.session(scope)
     const view = `/v1/play/${session}/${track_id}`
     await ok('GET', view)
-    const shown = (await library.get(pathOf(scope)))[scope]
+    const resource = (await library.get(pathOf(scope)))[scope]
 
     const answer = await library.discard(scope)
-    expect(answer).toMatchObject({ [`${scope}_id`]: ids[scope], [`deleted_${scope}`]: shown })
+    expect(answer).toMatchObject({ [`${scope}_id`]: ids[scope], [`deleted_${scope}`]: resource })
     for (const [method, path, body] of [
       ['GET', pathOf(scope), undefined],
       ['PUT', pathOf(scope), {}],
@@ -39,9 +39,9 @@ describe.each(['track', 'collection', 'playlist'] as const)('a %s in the trash',
     await refused(404, 'not_found', 'GET', view)
     expect((await ok('GET', `/v1/play/${session}`)).tracks).toEqual([])
     // Neither counted nor found in the global lists.
-    const left = { track: [1, 1, 1], collection: [0, 0, 1], playlist: [2, 1, 0] }[scope]
+    const counts = { track: [1, 1, 1], collection: [0, 0, 1], playlist: [2, 1, 0] }[scope]
     const lists = ['track', 'collection', 'playlist'].map((noun) => library.get(`/v1/${noun}`))
-    expect((await Promise.all(lists)).map((list) => list.count)).toEqual(left)
+    expect((await Promise.all(lists)).map((list) => list.count)).toEqual(counts)
     const q = { track: 'track?q=what', collection: 'collection?q=blue', playlist: 'playlist?q=mixed' }[scope]
     expect(await library.get(`/v1/${q}`)).toMatchObject({ count: scope === 'track' ? 1 : 0 })
     const { count, trash } = await library.trash()
@@ -76,7 +76,7 @@ describe.each(['track', 'collection', 'playlist'] as const)('a %s in the trash',
     for (const row of [...before.tracks, ...after.tracks]) delete row.next_check_at
     expect(after).toEqual(before)
     expect((await library.get(pathOf(scope)))[scope]).toEqual(
-      scope === 'playlist' ? { ...shown, version: expect.any(Number) } : shown,
+      scope === 'playlist' ? { ...resource, version: expect.any(Number) } : resource,
     )
     expect(await library.trash()).toMatchObject({ count: 0, trash: [] })
     await refused(404, 'not_found', 'POST', `/v1/trash/${ids[scope]}/restore`, { key })
@@ -106,11 +106,11 @@ describe.each(['track', 'collection', 'playlist'] as const)('a %s in the trash',
       }
       expect(await library.trash()).toMatchObject({ count: 0, trash: [] })
       await refused(404, 'not_found', 'POST', `/v1/trash/${ids[scope]}/restore`, { key })
-      const gone = { track: 0, collection: 0, playlist: 1 }[scope]
+      const remaining = { track: 0, collection: 0, playlist: 1 }[scope]
       await eventually(
-        async () => (await query('select 1 from tracks where collection_id = ?', ids.collection)).length === gone,
+        async () => (await query('select 1 from tracks where collection_id = ?', ids.collection)).length === remaining,
       )
-      await eventually(async () => (await storedFiles(`media/${organization_id}/`)).length === (files * gone) / 2)
+      await eventually(async () => (await storedFiles(`media/${organization_id}/`)).length === (files * remaining) / 2)
       const entries = await query(
         `select 1 from playlist_tracks where track_id in (?, ?) or playlist_id like ?`,
         library.other_id,

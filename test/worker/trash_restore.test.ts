@@ -37,15 +37,15 @@ describe('a restore', () => {
     const { key, track_id: a, other_id: b, playlist_id, collection_id } = library
     const path = `/v1/playlist/${playlist_id}`
     const version = async () => (await library.get(path)).playlist.version as number
-    const seen = await version()
+    const initial = await version()
     await library.discard('track')
     expect([await library.places(), (await library.get(path)).playlist.track_count]).toEqual([[b, b], 2])
-    expect(await version()).toBe(seen + 1)
+    expect(await version()).toBe(initial + 1)
     const c = await aProcessedTrack(key, collection_id)
     await ok('POST', `${path}/track`, { key, body: { track_ids: [c] } })
     await library.restore('track')
     expect(await library.places()).toEqual([a, b, a, a, b, c])
-    expect((await library.get(path)).playlist).toMatchObject({ track_count: 6, version: seen + 3 })
+    expect((await library.get(path)).playlist).toMatchObject({ track_count: 6, version: initial + 3 })
 
     // The playlist is trashed after its track, and restored before or after it.
     for (const order of [['playlist', 'track'] as const, ['track', 'playlist'] as const]) {

@@ -194,11 +194,11 @@ describe('an invalid or expired upload session', () => {
   })
 
   it('is deleted by the sweep a day after its end', async () => {
-    const [gone, stays] = [await open(), await open()]
-    await endAgo(gone.upload_session_id, 25 * HOUR)
-    await endAgo(stays.upload_session_id, 23 * HOUR)
+    const [expired, recent] = [await open(), await open()]
+    await endAgo(expired.upload_session_id, 25 * HOUR)
+    await endAgo(recent.upload_session_id, 23 * HOUR)
     await runSweep()
-    expect((await db.select().from(uploadSessions)).map(({ id }) => id)).toEqual([stays.upload_session_id])
+    expect((await db.select().from(uploadSessions)).map(({ id }) => id)).toEqual([recent.upload_session_id])
   })
 
   it('requires a collection, and a file name for a track', async () => {

@@ -85,7 +85,7 @@ describe('a track', () => {
 
   it('is made with the settings from the start of its job, whoever follows it and whatever changes', async () => {
     const { id } = await define({})
-    const gone = await define({ name: 'Gone' })
+    const deleted = await define({ name: 'Gone' })
     const stream = openStream()
     const { transcodes } = startTranscoder({
       transcode: (job, times) => (times === 1 ? stream.response : events(made(job))),
@@ -94,15 +94,15 @@ describe('a track', () => {
     await eventually(async () => transcodes.length === 1)
     await ok('PUT', `/v1/variant/${id}`, { key: work.key, body: { codec: 'opus', bitrate: 32 } })
     await define({ name: 'Later' })
-    await ok('DELETE', `/v1/variant/${gone.id}`, { key: work.key })
+    await ok('DELETE', `/v1/variant/${deleted.id}`, { key: work.key })
     stream.end()
     await running
     await work.changeJob({ lease_until: 0 })
     await work.run()
-    const shown = transcodes.map(({ variants }) =>
+    const requests = transcodes.map(({ variants }) =>
       variants.map(({ url, ...variant }) => [variant, signedParts(url).key]),
     )
-    expect(shown[1]).toEqual(shown[0])
+    expect(requests[1]).toEqual(requests[0])
     expect((await files()).find(({ index }) => index === 'radio')?.path).toBe(`${base()}/radio.mp3`)
     expect(await plays(['radio'])).toEqual(['radio'])
   })

@@ -34,12 +34,12 @@ export const keyIn = ({ text }: Shown) => /api-key="([^"]+)"/.exec(text)?.[1] ??
 export const SECRETS = /So &quot;What|Kind of Blue|Miles Davis|og:|oembed|<tonearm-player|api-key/
 
 /** The platform's rate limiter, without its time window. */
-export function limiter(most: number): RateLimit {
+export function limiter(max: number): RateLimit {
   const counts = new Map<string, number>()
   return {
     async limit({ key }) {
       counts.set(key, (counts.get(key) ?? 0) + 1)
-      return { success: counts.get(key)! <= most }
+      return { success: counts.get(key)! <= max }
     },
   }
 }

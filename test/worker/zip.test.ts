@@ -129,8 +129,8 @@ describe('a ZIP', () => {
       files.map((file) => ({ ...file, is_early: 1 as const })),
       files.filter((file) => !['mp3-128', 'original'].includes(file.index)),
     ]
-    for (const some of incomplete) {
-      await db.update(tracks).set({ status: 'processing', files: some }).where(eq(tracks.id, second))
+    for (const files of incomplete) {
+      await db.update(tracks).set({ status: 'processing', files: files }).where(eq(tracks.id, second))
       const { message } = await refused(409, 'track_not_ready', 'GET', `/v1/play/${id}/download`)
       expect(message).toMatch(/1 of 3/)
       expect((await fetchPath(`/zip/${id}`)).status).toBe(409)
@@ -144,13 +144,13 @@ describe('a ZIP', () => {
     const errorLog = vi.spyOn(console, 'error').mockImplementation(() => undefined)
     onTestFinished(() => errorLog.mockRestore())
     const id = await session()
-    const gone = (await filesOf(second)).find(({ index }) => index === 'mp3-128')!
-    await env.MEDIA.delete(gone.path)
+    const purged = (await filesOf(second)).find(({ index }) => index === 'mp3-128')!
+    await env.MEDIA.delete(purged.path)
     const response = await fetchPath(`/zip/${id}`)
     expect(response.status).toBe(200)
     await expect(response.arrayBuffer()).rejects.toThrow()
     await vi.waitFor(() => expect(errorLog.mock.calls.flat().join()).toContain('zip_ended'))
-    await env.MEDIA.put(gone.path, 'longer than before')
+    await env.MEDIA.put(purged.path, 'longer than before')
     await expect((await fetchPath(`/zip/${id}`)).arrayBuffer()).rejects.toThrow()
     await vi.waitFor(() => expect(errorLog).toHaveBeenCalledTimes(2))
   })
