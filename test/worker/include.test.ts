@@ -29,9 +29,7 @@ it('include adds levels, loudness and the effective cover, only where requested'
   const { tracks } = await ok('GET', `${of}?include=levels,loudness,artwork`, { key })
   expect(tracks[0]).toMatchObject({ id: track_id, loudness, levels: { levels: Array(320).fill(0.5) } })
   expect(tracks[1]).toMatchObject({ loudness: null, levels: { levels: [] } })
-  const covers = tracks.map(
-    (track) => new URL(track.artwork!.small.url).pathname,
-  )
+  const covers = tracks.map((track) => new URL(track.artwork!.small.url).pathname)
   expect(covers).toEqual(
     ['/media/own/small.jpg', '/media/album/small.jpg'].map((path) => expect.stringContaining(path)),
   )

@@ -40,8 +40,7 @@ const change = (method: string, path: string, body?: object) =>
 const titleIn = async (path = view) => (await read(path)).body.track.player_title
 const sessionOf = async (body: object = {}) => {
   const request_body = { collection_id: tenant.collection_id, ...body }
-  return (await ok('POST', '/v1/play_session/collection', { key: tenant.key, body: request_body }))
-    .play_session_id
+  return (await ok('POST', '/v1/play_session/collection', { key: tenant.key, body: request_body })).play_session_id
 }
 const changeTitleInDatabase = (player_title: string) => db.update(tracks).set({ player_title })
 

@@ -47,7 +47,7 @@ it('the usage follows the background deletion of a large collection, and of an o
     const values = `duration = "order" / 1000.0, files = ${filesSql('"order"')}`
     await query(`update tracks set ${values} where collection_id = ?`, collection_id)
   })
-  await recount(shop.organization_id)
+  await recount(tenant.organization_id)
   expect((await expectCounted(tenant)).tracks).toBe(5001)
   await ok('DELETE', `/v1/collection/${collection_id}`, { key: tenant.key })
   const remaining = async () =>
