@@ -2,25 +2,25 @@ import { sql } from 'drizzle-orm'
 import { integer, primaryKey, sqliteTable, text } from 'drizzle-orm/sqlite-core'
 
 /**
- * What happened (docs/decisions/0056), written in the batch of the change: by triggers where the service changes something, by
- * `recordEvents` where a call does. The table is WITHOUT ROWID and has no other index, so an event is one row written; it stands with its
- * triggers in a migration by hand (drizzle/0001_triggers.sql), and apart from schema.ts.
+ * Events (docs/decisions/0056), written in the same batch as the change: by triggers for changes of the service, by `recordEvents` for those of a
+ * request. The table is WITHOUT ROWID and has no other index, so an event costs one row written. A handwritten migration (drizzle/0001_triggers.sql)
+ * creates it with its triggers, so it is not in schema.ts.
  */
-/** The table's default makes it. Drizzle leaves nothing else out of an insert than what it takes for generated. */
+/** The table's default sets it. Drizzle omits only generated columns from an insert, so these are declared as generated. */
 const byDefault = sql`default`
 
 export const events = sqliteTable(
   'events',
   {
     organization_id: text().notNull(),
-    /** Milliseconds since 1970, or one more than the last of the organization: rises, and is never given twice. */
+    /** Milliseconds since 1970, or the organization's last `seq` + 1 if that is more. Increases, and is never reused. */
     seq: integer().notNull(),
     /** The `webhook-id` of its deliveries. */
     id: text().notNull().generatedAlwaysAs(byDefault),
     type: text().notNull(),
     /** `track:{id}`, `collection:{id}`, … */
     subject: text().notNull(),
-    /** Rises from one event of a subject to the next. */
+    /** Increases from event to event of a subject. */
     sequence: integer()
       .generatedAlwaysAs(sql`seq`, { mode: 'virtual' })
       .notNull(),

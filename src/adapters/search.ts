@@ -25,7 +25,7 @@ const word = (prefix: string, value: string) => `coalesce('${prefix}' || ${value
 const plain = (id: string) => `replace(${id}, '-', '')`
 const join = (parts: string[]) => parts.join(` || ' ' || `)
 
-/** The columns that hold what a row is found by. */
+/** The searched columns. */
 const TEXTS: Record<Kind, string[]> = {
   tracks: ['player_title', 'player_subtitle', 'file_name', 'organization_index', 'tags'],
   collections: ['title', 'player_subtitle', 'organization_index'],

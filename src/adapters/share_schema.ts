@@ -3,28 +3,28 @@ import { index, integer, sqliteTable, text, uniqueIndex } from 'drizzle-orm/sqli
 import type { PlayScope } from '../contract/play.ts'
 
 /**
- * Links that last. What they share takes them along when it is deleted, by triggers (drizzle/0001_triggers.sql), which also keep
- * every slug that was given out in the table `retired_slugs`.
+ * Permanent links. Triggers delete them with the resource they share (drizzle/0001_triggers.sql), and keep every slug that was ever in use in the
+ * table `retired_slugs`.
  */
 export const shares = sqliteTable(
   'shares',
   {
     id: text().primaryKey(),
     organization_id: text().notNull(),
-    /** The address, unique in the whole service. */
+    /** The slug in the share's URL, unique in the whole service. */
     slug: text().notNull(),
-    /** Chosen by somebody, so that search engines may know it. */
+    /** Chosen by a user, so search engines may index the page. */
     is_custom_slug: integer({ mode: 'boolean' }).notNull(),
     scope: text().$type<PlayScope>().notNull(),
     resource_id: text().notNull(),
     title: text(),
-    /** Null: those that every session plays. */
+    /** Null: the variants that every session plays. */
     variants: text({ mode: 'json' }).$type<string[]>(),
     is_downloadable: integer({ mode: 'boolean' }).notNull().default(false),
-    /** Null allows any. */
+    /** Null allows all. */
     allowed_origins: text({ mode: 'json' }).$type<string[]>(),
     expires_at: integer(),
-    /** As src/adapters/password.ts writes it; null: none. */
+    /** In the format of src/adapters/password.ts; null for none. */
     password_hash: text(),
     seq: integer().notNull(),
     created_at: integer().notNull(),

@@ -3,23 +3,23 @@ import { index, integer, sqliteTable, text } from 'drizzle-orm/sqlite-core'
 
 import type { PlayScope } from '../contract/play.ts'
 
-/** Rows that were deleted and can come back, whole (docs/decisions/0054). */
+/** Complete rows of deleted items that can be restored (docs/decisions/0054). */
 export const trash = sqliteTable(
   'trash',
   {
-    /** The row's own. */
+    /** The id of the deleted row. */
     id: text().primaryKey(),
     organization_id: text().notNull(),
     scope: text().$type<PlayScope>().notNull(),
     title: text().notNull(),
-    /** Of a track. */
+    /** For a track. */
     collection_id: text(),
-    /** Of a track that has moved: the collection in whose folder its files lie. */
+    /** For a track that has moved: the collection whose folder holds its files. */
     folder_id: text(),
     seq: integer().notNull(),
     trashed_at: integer().notNull(),
     expires_at: integer().notNull(),
-    /** The row: each column's value by its name. */
+    /** The deleted row: each column's value by its name. */
     content: text({ mode: 'json' }).$type<Record<string, unknown>>().notNull(),
   },
   (t) => [
@@ -28,7 +28,7 @@ export const trash = sqliteTable(
     index('trash_collection')
       .on(t.collection_id)
       .where(sql`collection_id is not null`),
-    // Those whose tracks are hidden.
+    // Trashed collections, whose tracks are hidden.
     index('trash_hidden')
       .on(t.organization_id)
       .where(sql`scope = 'collection'`),

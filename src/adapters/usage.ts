@@ -1,11 +1,11 @@
 import { integer, primaryKey, sqliteTable, text } from 'drizzle-orm/sqlite-core'
 
 /**
- * What organizations have and did (docs/decisions/0055). Tables WITHOUT ROWID and the triggers that fill them stand in a migration by hand
- * (drizzle/0001_triggers.sql), so these are apart from schema.ts.
+ * Usage of organizations (docs/decisions/0055). The tables are WITHOUT ROWID. A handwritten migration (drizzle/0001_triggers.sql) creates them with
+ * the triggers that fill them, so they are not in schema.ts.
  */
 
-/** The changes of each day: their sum is what there is now. The days that are too old are one row, without a date. */
+/** Changes per day; their sum is the current state. Days before the usage period are merged into one row without a date. */
 export const usageDays = sqliteTable(
   'usage_days',
   {
@@ -20,7 +20,7 @@ export const usageDays = sqliteTable(
   (t) => [primaryKey({ columns: [t.organization_id, t.date] })],
 )
 
-/** How far everything is counted: a trigger counts what lies between where a cursor was and where it is moved to. */
+/** Progress of the counting: moving a cursor runs a trigger that counts everything between its old and new position. */
 export const usageCursors = sqliteTable('usage_cursors', {
   name: text().$type<'sessions' | 'days'>().primaryKey(),
   at: text().notNull(),

@@ -3,8 +3,8 @@ import { integer, primaryKey, sqliteTable, text } from 'drizzle-orm/sqlite-core'
 import type { AttemptError, WebhookDeliveryState, WebhookEndpoint, WebhookEndpointState } from '../contract/webhook.ts'
 
 /**
- * Who receives events, and what was sent (docs/decisions/0057). Both tables are WITHOUT ROWID, and deliveries are written by a trigger on
- * `events`, so they stand in a migration by hand (drizzle/0001_triggers.sql) and apart from schema.ts.
+ * Webhook endpoints and deliveries (docs/decisions/0057). Both tables are WITHOUT ROWID, and a trigger on `events` writes the deliveries, so a
+ * handwritten migration (drizzle/0001_triggers.sql) creates them and they are not in schema.ts.
  */
 
 export const webhookEndpoints = sqliteTable('webhook_endpoints', {
@@ -14,48 +14,51 @@ export const webhookEndpoints = sqliteTable('webhook_endpoints', {
   title: text().notNull(),
   events: text({ mode: 'json' }).$type<string[]>().notNull(),
   is_ordered: integer({ mode: 'boolean' }).notNull(),
-  /** `deleted`: nobody sees it, and the sweep takes its deliveries away before it goes itself. */
+  /** `deleted`: invisible to the API; the sweep removes its deliveries, then this row. */
   state: text().$type<WebhookEndpointState | 'deleted'>().notNull(),
   reason: text().$type<NonNullable<WebhookEndpoint['reason']>>(),
-  /** Both sealed (src/adapters/seal.ts). */
+  /** Both encrypted (src/adapters/seal.ts). */
   secret: text().notNull(),
   previous_secret: text(),
   previous_secret_expires_at: integer(),
-  /** When the first attempt failed of those that all failed, and how many these are. */
+  /** The first of the consecutive failed attempts since the last success, and their number. */
   failing_since: integer(),
   failures: integer().notNull().default(0),
   last_success_at: integer(),
-  /** Deliveries of events before are swept away. */
+  /** The sweep has removed deliveries of events before this `seq`. */
   swept_until: integer().notNull(),
   seq: integer().notNull(),
   created_at: integer().notNull(),
 })
 export type EndpointRow = typeof webhookEndpoints.$inferSelect
 
-/** One attempt, as it is kept in its delivery: a table of their own would be a row more for each. */
+/** One attempt, stored in its delivery: a separate table would cost one more row per attempt. */
 export interface KeptAttempt {
   at: number
   duration_ms: number
   status: number | null
   error: AttemptError | null
   answer: string | null
-  /** The header `webhook-signature`, when one was sent. */
+  /** The header `webhook-signature`, if one was sent. */
   signature: string | null
 }
 
-/** An event on its way to an endpoint. */
+/** An event for one endpoint. */
 export const webhookDeliveries = sqliteTable(
   'webhook_deliveries',
   {
     endpoint_id: text().notNull(),
-    /** The event's. */
+    /** The event's `seq`. */
     seq: integer().notNull(),
     state: text().$type<WebhookDeliveryState>().notNull().default('pending'),
-    /** Tries of the schedule that it has had. */
+    /** Attempts of the current schedule. */
     attempt: integer().notNull().default(0),
-    /** When it is to be sent, 0 at once, or while it is, when somebody else may take it; null: not at all, or after another one of its subject. */
+    /**
+     * The time of the next attempt, 0 for immediately. While sending: the end of the lease. Null if nothing is scheduled, or if an earlier delivery
+     * of its subject comes first.
+     */
     due_at: integer(),
-    /** The event's, as long as later ones of an ordered endpoint wait for it. */
+    /** The event's subject, while later deliveries of an ordered endpoint wait for this one. */
     subject: text(),
     attempts: text({ mode: 'json' }).$type<KeptAttempt[]>().notNull().default([]),
   },

@@ -5,51 +5,51 @@ import type { CoverOwner } from '../contract/cover.ts'
 import type { variants } from './schema.ts'
 import type { Kind } from './search.ts'
 
-/** The tables of the service's own bookkeeping; those of the API's nouns, and what holds for both, are in schema.ts. */
+/** Tables for the service's internal state. Tables of the API's resources are in schema.ts. */
 
 const json = <T>() => text({ mode: 'json' }).$type<T>()
 
 /**
- * What the search (search.ts) does not know yet: rows of a table up to `cursor`, by rowid. A row `table` says that it was taken away, and
- * when it is to be made again.
+ * Rows that the search (search.ts) does not contain yet: those of a table with a rowid up to `cursor`. A row `table` means that the search table was
+ * dropped; its `cursor` is the time to recreate it.
  */
 export const searchFills = sqliteTable('search_fills', {
   kind: text().$type<Kind | 'table'>().primaryKey(),
   cursor: integer().notNull(),
 })
 
-/** What a job keeps of an organization's variant: all that the files depend on. */
+/** An organization's variant as stored in a job: everything that its files depend on. */
 export type OwnVariant = Pick<
   typeof variants.$inferSelect,
   'id' | 'index' | 'name' | 'type' | 'codec' | 'bitrate' | 'channels' | 'start' | 'length'
 >
 
-/** An upload handle, kept until its URLs have expired. */
+/** An upload handle, stored until its URLs have expired. */
 export interface UploadPlace {
   track_id: string
   /** Milliseconds since 1970. */
   expires_at: number
-  /** The track's names once this file is its own; null: unchanged. */
+  /** The track's names once this file has replaced the previous one; null if unchanged. */
   file_name: string | null
   file_name_original: string | null
-  /** The track's name when a handle without a name was handed out: only for `info.replaced_uploads`. */
+  /** The track's name when a handle without a name was issued: only for `info.replaced_uploads`. */
   listed_name?: string
-  /** The `file_name` as the search compares it, when it differs (fold.ts). */
+  /** The folded `file_name` for the search, if it differs (fold.ts). */
   folded_name: string | null
-  /** Listed in `info.replaced_uploads` already. */
+  /** Already listed in `info.replaced_uploads`. */
   is_replaced?: 1
 }
 
-/** What one background job is about; the payload of its row. */
+/** The payload of a background job's row. */
 export type JobPayload =
   | {
       kind: 'transcode'
       track_id: string
       source_path: string
       source_size: number
-      /** The organization's own variants as they were when the job first ran: it goes on with them, whatever happens to them. */
+      /** The organization's own variants when the job first ran. The job keeps using them, even if they are changed or deleted. */
       own?: OwnVariant[]
-      /** The collection's reprocess that this one is part of. */
+      /** The collection's reprocess that this job is part of. */
       reprocess_id?: string
     }
   | { kind: 'cover'; owner: CoverOwner; owner_id: string; source_path: string; source_size: number; cover_path: string }
@@ -59,19 +59,19 @@ export type JobPayload =
       paths?: string[]
       organization_id?: string
       collection_id?: string
-      /** The collection whose folder the prefixes are: the files of tracks that have moved away stay. */
+      /** The collection whose folder the prefixes are in. The files of tracks that have moved to another collection stay. */
       folder_id?: string
       variant?: { id: string; index: string }
-      /** Set when the only path belongs to an upload handle: its object is deleted unless the track uses it (pipeline/upload.ts). */
+      /** Set if the only path belongs to an upload handle. Its object is deleted unless the track uses it (pipeline/upload.ts). */
       upload?: UploadPlace
-      /** Who has deleted the collection, for the events of its tracks. */
+      /** The actor that deleted the collection, for the events of its tracks. */
       actor?: string | null
     }
   | { kind: 'reprocess'; collection_id: string }
 
 /**
- * Background work. The row is the truth, a queue message only a nudge: from `lease_until` on anybody may take the job (again), and
- * at `wake_at` the sweep sends another message for it.
+ * Background work. The row is the source of truth, and queue messages only wake a worker: after `lease_until` any worker may claim the job
+ * (again), and at `wake_at` the sweep sends another message for it.
  */
 export const jobs = sqliteTable(
   'jobs',
@@ -80,9 +80,9 @@ export const jobs = sqliteTable(
     organization_id: text().notNull(),
     payload: json<JobPayload>().notNull(),
     state: text().$type<'open' | 'done' | 'failed'>().notNull().default('open'),
-    /** How often it was begun, without the times that were not its own fault. */
+    /** Attempts so far, not counting those that failed for a reason outside the job. */
     attempt: integer().notNull().default(0),
-    /** Whoever claimed it last, by a name of its own for each claim; null: nobody since it was given back. */
+    /** A unique name for each claim; null if the job was released and not claimed since. */
     holder: text(),
     pass: text().$type<'strict' | 'tolerant'>().notNull().default('strict'),
     lease_until: integer().notNull(),
@@ -91,13 +91,13 @@ export const jobs = sqliteTable(
     error: json<Record<string, unknown>>(),
     /** A transcode's rank in the queue, in milliseconds since 1970 or later (docs/decisions/0033); null for other kinds. */
     rank: integer(),
-    /** Of a transcode: 0 for the smallest sources. */
+    /** For a transcode: 0 for the smallest sources. */
     size_class: integer().notNull().default(0),
-    /** The place where a transcode runs, until nothing of it runs there any more. */
+    /** The slot in which a transcode runs, until none of its processes runs any more. */
     slot: integer(),
-    /** How often in a row a transcode could not be begun. */
+    /** Consecutive times that a transcode could not be started. */
     tries: integer().notNull().default(0),
-    /** Part of a collection's reprocess: only few of these are open at a time. */
+    /** Part of a collection's reprocess; only a few of these jobs are open at a time. */
     is_background: integer({ mode: 'boolean' }).notNull().default(false),
   },
   (t) => [
@@ -123,19 +123,19 @@ export const jobs = sqliteTable(
   ],
 )
 
-/** The last reprocess of a collection: where its walk stands and what came of it so far. */
+/** The last reprocess of a collection: its position and its results so far. */
 export const reprocesses = sqliteTable('reprocesses', {
   collection_id: text().primaryKey(),
   organization_id: text().notNull(),
-  /** The job that walks; a row of another job's is none of an older one's business. */
+  /** The job that runs it. A job ignores rows written by a newer job. */
   job_id: text().notNull(),
   state: text().$type<'running' | 'done'>().notNull(),
   all: integer({ mode: 'boolean' }).notNull(),
   /** The settings of the variants that tracks are brought up to date with. */
   wanted: json<string[]>().notNull(),
-  /** The last track that was looked at, by id. */
+  /** The id of the last track that was checked. */
   cursor: text().notNull(),
-  /** Tracks that are being processed, by id. */
+  /** Ids of tracks that are being processed. */
   waiting: json<string[]>().notNull(),
   total: integer().notNull(),
   done: integer().notNull(),
@@ -144,21 +144,21 @@ export const reprocesses = sqliteTable('reprocesses', {
   finished_at: integer(),
 })
 
-/** Uploads in parts, one of a track, until a day after their beginning. */
+/** Multipart uploads, at most one per track; they expire after a day. */
 export const multipartUploads = sqliteTable(
   'multipart_uploads',
   {
     id: text().primaryKey(),
     organization_id: text().notNull(),
     track_id: text().notNull(),
-    /** Where the file comes to lie, and R2's own id of the upload. */
+    /** The path of the file, and R2's id of the upload. */
     path: text().notNull(),
     upload_id: text().notNull(),
     file_size: integer().notNull(),
     part_size: integer().notNull(),
     part_count: integer().notNull(),
     fingerprint: text(),
-    /** The ETags of the parts that are in storage, by their numbers. */
+    /** The ETags of the uploaded parts, by part number. */
     parts: json<Record<string, string>>().notNull(),
     state: text().$type<'open' | 'complete'>().notNull(),
     expires_at: integer().notNull(),
@@ -168,7 +168,7 @@ export const multipartUploads = sqliteTable(
 )
 export type MultipartRow = typeof multipartUploads.$inferSelect
 
-/** Answers of POST requests that carried an `Idempotency-Key`, for 24 hours. */
+/** Responses to POST requests with an `Idempotency-Key`, for 24 hours. */
 export const idempotencyKeys = sqliteTable(
   'idempotency_keys',
   {
