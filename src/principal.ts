@@ -13,7 +13,7 @@ export interface KeyHolder {
   is_downloadable: boolean
   /** Accepted values of the `Origin` header; null for all. */
   allowed_origins: string[] | null
-  /** Whether somebody listens to the events of its organization, as far as is known (docs/decisions/0057). */
+  /** Whether the organization had webhook subscribers when the key was read (docs/decisions/0057). */
   has_subscribers?: boolean
   /**
    * For a key of a share's page. Its sessions are short and end no later than the share (`ends_at`, milliseconds since 1970). They are created only

@@ -37,11 +37,11 @@ export function recordEvents(
   const fields = Object.entries({ ...(Object.fromEntries(columns) as object), ...extraFields }).map(
     ([name, value]) => sql`${name}, ${is(value, SQL) ? value : sql`json(${JSON.stringify(value)})`}`,
   )
-  const last = sql`coalesce((select max(seq) from events where events.organization_id = row_of.organization_id), 0)`
+  const lastSeq = sql`coalesce((select max(seq) from events where events.organization_id = row_of.organization_id), 0)`
   const event = {
     organization_id: sql`organization_id`,
     // As in drizzle/0001_triggers.sql.
-    seq: sql`max(${last} + 1, cast(unixepoch('subsec') * 1000 as integer)) + row_number() over () - 1`,
+    seq: sql`max(${lastSeq} + 1, cast(unixepoch('subsec') * 1000 as integer)) + row_number() over () - 1`,
     type,
     subject: sql`${`${scope}:`} || id`,
     actor,

@@ -106,7 +106,7 @@ export function mount(
     const encode = encoder(operation.response)
     const isPublic = operation.access.length === 0
     const changes = operation.method !== 'get' && !operation.unseen
-    const tells = changes || operation.tells
+    const emitsEvents = changes || operation.tells
     const guard: MiddlewareHandler<AppEnv> = async (c, next) => {
       const principal = await authenticate(c.env, memory.keys, c.req.raw, operation.access)
       await limitKey(c.env, principal, clientOf(c.req.raw.headers))
@@ -137,24 +137,24 @@ export function mount(
         )
       }
       const principal = c.get('principal')
-      const own = {
+      const context = {
         ...contextOf(c, principal, memory, openDatabase(env.DB)),
         actor: actorOf(principal),
       }
       try {
         const key = c.req.header('idempotency-key')
         const perform = async () => {
-          const answer = await handler(input, own)
-          if (tells && keyOf(principal)?.has_subscribers) c.executionCtx.waitUntil(nudge(own))
+          const answer = await handler(input, context)
+          if (emitsEvents && keyOf(principal)?.has_subscribers) c.executionCtx.waitUntil(nudge(context))
           return answer
         }
         if (operation.method !== 'post' || key === undefined) return send(await perform())
         const request = `${c.req.path}\n${await c.req.text()}`
         const run = async () => encoded(await perform())
-        const { answer, replayed } = await once(own, key, request, input, run)
+        const { answer, replayed } = await once(context, key, request, input, run)
         return send(answer, replayed ? { 'idempotency-replayed': 'true' } : {})
       } finally {
-        if (changes) own.forget(principal.organization_id)
+        if (changes) context.forget(principal.organization_id)
       }
     })
   }
