@@ -2,6 +2,7 @@ import { isPassing } from '../adapters/database.ts'
 import { beat } from '../adapters/heartbeats.ts'
 import type { System } from '../context.ts'
 import { describeError } from '../errors.ts'
+import { log } from '../log.ts'
 import { cutCover } from './cover.ts'
 import { endUpload, ingestPath } from './ingest.ts'
 import { backoff, claim, type Job, type JobKind, type JobMessage, type Outcome, release, sendJob } from './jobs.ts'
@@ -43,14 +44,7 @@ export async function consume(system: System, batch: MessageBatch): Promise<void
       }
       message.ack()
     } catch (error) {
-      console.error(
-        JSON.stringify({
-          event: 'message_failed',
-          queue: batch.queue,
-          attempt: message.attempts,
-          error: describeError(error),
-        }),
-      )
+      log('error', 'message_failed', { queue: batch.queue, attempt: message.attempts, error: describeError(error) })
       message.retry({ delaySeconds: backoff(message.attempts) })
     }
   }
@@ -80,7 +74,7 @@ const roles = {
   },
   /** Retries are exhausted. No request waits for a purge or a cover, so the sweep retries it in an hour. */
   async dead(system: System, { body }: Message<Partial<JobMessage>>) {
-    console.error(JSON.stringify({ event: 'dead_letter', body }))
+    log('error', 'dead_letter', { body })
     const job = body.job_id ? await claim(system, body.job_id) : null
     if (job) await release(system, job, 3600, true)
     return null

@@ -10,6 +10,7 @@ import { jobs } from '../adapters/work_schema.ts'
 import type { System } from '../context.ts'
 import { CoverAnswer } from '../contract/job.ts'
 import { describeError, notFound } from '../errors.ts'
+import { log } from '../log.ts'
 import {
   backoff,
   claim,
@@ -101,7 +102,7 @@ export async function cutCover(system: System, job: Job<'cover'>): Promise<Outco
     const response = await callForCover(env, request, AbortSignal.timeout(30_000))
     answer = CoverAnswer.parse(await response.json())
   } catch (error) {
-    console.error(JSON.stringify({ event: 'cover_failed', job_id: job.id, error: describeError(error) }))
+    log('error', 'cover_failed', { job_id: job.id, error: describeError(error) })
     return { end: 'retry', delay: backoff(job.attempt), counts: false }
   }
   if (!answer.ok) {

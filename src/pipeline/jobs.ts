@@ -6,6 +6,7 @@ import { newId } from '../adapters/id.ts'
 import { type JobPayload, jobs } from '../adapters/work_schema.ts'
 import type { System } from '../context.ts'
 import { describeError } from '../errors.ts'
+import { log } from '../log.ts'
 
 /**
  * Jobs: the row is the truth, and the queue's message only wakes the consumer. A worker claims a job by writing its own id and a lease into
@@ -103,7 +104,7 @@ export async function sendJob(
   try {
     await queue.send({ job_id: job.id } satisfies JobMessage, { delaySeconds })
   } catch (error) {
-    console.error(JSON.stringify({ event: 'nudge_failed', job_id: job.id, error: describeError(error) }))
+    log('error', 'nudge_failed', { job_id: job.id, error: describeError(error) })
   }
 }
 

@@ -3,6 +3,7 @@ import { and, eq, isNull, lt, or } from 'drizzle-orm'
 import { apiKeys } from '../adapters/schema.ts'
 import type { System } from '../context.ts'
 import { describeError } from '../errors.ts'
+import { log } from '../log.ts'
 
 /** Milliseconds by which `last_used_at` may lag behind. */
 const PRECISION = 10 * 60_000
@@ -19,7 +20,7 @@ export async function noteUse(env: Env, key: { id: string; last_used_at: number 
   try {
     await env.TASK_QUEUE.send({ api_key_id: key.id, used_at } satisfies KeyUse)
   } catch (error) {
-    console.error(JSON.stringify({ event: 'key_use_lost', error: describeError(error) }))
+    log('error', 'key_use_lost', { error: describeError(error) })
   }
 }
 

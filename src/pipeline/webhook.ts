@@ -2,6 +2,7 @@ import { type SQL, sql } from 'drizzle-orm'
 
 import type { System } from '../context.ts'
 import { describeError } from '../errors.ts'
+import { log } from '../log.ts'
 
 /** Finds due deliveries and wakes the consumer (docs/decisions/0057); webhook_send.ts sends them. */
 
@@ -25,7 +26,7 @@ export async function nudge({ env }: Pick<System, 'env'>, delaySeconds = 0): Pro
   try {
     await env.WEBHOOK_QUEUE.send({}, { delaySeconds })
   } catch (error) {
-    console.error(JSON.stringify({ event: 'nudge_failed', queue: 'webhook', error: describeError(error) }))
+    log('error', 'nudge_failed', { queue: 'webhook', error: describeError(error) })
   }
 }
 
@@ -37,7 +38,7 @@ export async function nudgeFor(system: System, organization_id: string): Promise
     const activeEndpoint = sql`select 1 from webhook_endpoints where organization_id = ${organization_id} and state = 'active' limit 1`
     if ((await system.db.all(activeEndpoint)).length > 0) await nudge(system)
   } catch (error) {
-    console.error(JSON.stringify({ event: 'nudge_failed', queue: 'webhook', error: describeError(error) }))
+    log('error', 'nudge_failed', { queue: 'webhook', error: describeError(error) })
   }
 }
 

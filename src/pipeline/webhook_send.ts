@@ -1,5 +1,6 @@
 import type { System } from '../context.ts'
 import { describeError } from '../errors.ts'
+import { log } from '../log.ts'
 import { nudge } from './webhook.ts'
 import { claimDue, type LeasedDelivery } from './webhook_claim.ts'
 import { writeOutcome } from './webhook_outcome.ts'
@@ -30,7 +31,7 @@ export async function sendDue(system: System): Promise<void> {
       soonest = Math.min(soonest, due_at ?? Infinity)
     } catch (error) {
       // The row stays leased, and the delivery is sent again when the lease ends.
-      console.error(JSON.stringify({ event: 'webhook_not_written', error: describeError(error) }))
+      log('error', 'webhook_not_written', { error: describeError(error) })
     } finally {
       running.delete(delivery)
     }

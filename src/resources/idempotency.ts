@@ -5,6 +5,7 @@ import { sha256 } from '../adapters/secret.ts'
 import { idempotencyKeys } from '../adapters/work_schema.ts'
 import type { Context } from '../context.ts'
 import { ApiError, describeError, invalid } from '../errors.ts'
+import { log } from '../log.ts'
 import { type Answer, lasting, renewAnswer, type Renewed } from './replay.ts'
 
 /** Milliseconds for which a response is stored. */
@@ -72,6 +73,6 @@ async function storeAnswer(
     const sealed = await seal(env.SIGNING_SECRET, id, JSON.stringify(lasting(answer)))
     await db.update(idempotencyKeys).set({ response: sealed }).where(isReservation)
   } catch (error) {
-    console.error(JSON.stringify({ event: 'answer_not_kept', error: describeError(error) }))
+    log('error', 'answer_not_kept', { error: describeError(error) })
   }
 }

@@ -10,6 +10,7 @@ import type { Context, Handlers } from '../context.ts'
 import { PASSING, type System, type SystemPart, type systemOperations } from '../contract/system.ts'
 import { timestamp } from '../core/time.ts'
 import { describeError } from '../errors.ts'
+import { log } from '../log.ts'
 import { startTranscode } from '../pipeline/transcode/start.ts'
 
 /** Milliseconds until the database counts as unresponsive, and the sweep, which runs every minute, as stalled. */
@@ -28,7 +29,7 @@ async function timeQuery<T>(query: Promise<T>): Promise<{ answer: T; millisecond
   try {
     return { answer: await Promise.race([query, timeout]), milliseconds: Date.now() - startedAt }
   } catch (error) {
-    console.error(JSON.stringify({ event: 'database_silent', error: describeError(error) }))
+    log('error', 'database_silent', { error: describeError(error) })
     return null
   } finally {
     clearTimeout(timer)

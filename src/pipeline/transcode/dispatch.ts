@@ -5,6 +5,7 @@ import { instanceOf, instances } from '../../adapters/transcoder.ts'
 import { jobs } from '../../adapters/work_schema.ts'
 import type { System } from '../../context.ts'
 import { describeError } from '../../errors.ts'
+import { log } from '../../log.ts'
 import { claimColumns, type Job, leaseExpired, release, sendJob } from '../jobs.ts'
 import { isQueued } from './queue.ts'
 import { fits, SIZE_CLASSES, SLOTS } from './slots.ts'
@@ -21,9 +22,7 @@ export async function dispatch(system: System): Promise<void> {
     try {
       await instanceOf(system.env, instance).follow({ id: job.id, holder: job.holder })
     } catch (error) {
-      console.error(
-        JSON.stringify({ event: 'hand_over_failed', job_id: job.id, instance, error: describeError(error) }),
-      )
+      log('error', 'hand_over_failed', { job_id: job.id, instance, error: describeError(error) })
       broken.add(instance)
       await release(system, job, 5, false, job.tries + 1)
       await sendJob(system, job, 5)

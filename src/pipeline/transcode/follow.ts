@@ -2,6 +2,7 @@ import { isPassing } from '../../adapters/database.ts'
 import { toTranscoder } from '../../adapters/transcoder.ts'
 import type { System } from '../../context.ts'
 import { describeError, isFull } from '../../errors.ts'
+import { log } from '../../log.ts'
 import { backoff, done, end, type Job, LEASE, type LeasedJob, load, type Outcome } from '../jobs.ts'
 import { nudgeFor } from '../webhook.ts'
 import { writeEarly } from './early.ts'
@@ -49,14 +50,7 @@ export async function runTranscode(
     if (outcome.end === 'retry' && outcome.tries) result = 'not_started'
   } catch (error) {
     const isTransient = isPassing(error)
-    console.error(
-      JSON.stringify({
-        event: 'transcode_failed',
-        job_id: leasedJob.id,
-        passing: isTransient,
-        error: describeError(error),
-      }),
-    )
+    log('error', 'transcode_failed', { job_id: leasedJob.id, passing: isTransient, error: describeError(error) })
     // The transcoder continues and keeps the result, which the next run fetches.
     if (isTransient || !job) return 'held'
     // If this fails as well, the lease runs out.
@@ -89,12 +83,12 @@ async function startOrAttach(
     response = await transcoder.call(`/jobs/${job.id}`, toTranscoder(system.env, 'POST', request, signal))
   } catch (error) {
     if (signal.aborted) return { end: 'held' }
-    console.error(JSON.stringify({ event: 'transcoder_unreachable', job_id: job.id, error: describeError(error) }))
+    log('error', 'transcoder_unreachable', { job_id: job.id, error: describeError(error) })
     return retryLater(system, job, 5)
   }
   if (response.ok && response.body) return followEvents(system, task, response.body, signal)
   const refusal = { status: response.status, body: (await response.text()).slice(0, 1000) }
-  console.error(JSON.stringify({ event: 'transcoder_refused', job_id: job.id, ...refusal }))
+  log('error', 'transcoder_refused', { job_id: job.id, ...refusal })
   return retryLater(system, job, Number(response.headers.get('retry-after')) || 5)
 }
 

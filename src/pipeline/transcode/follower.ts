@@ -1,6 +1,7 @@
 import { DurableObject } from 'cloudflare:workers'
 
 import { describeError } from '../../errors.ts'
+import { log } from '../../log.ts'
 import type { LeasedJob } from '../jobs.ts'
 import type { TranscoderPort } from './port.ts'
 
@@ -105,7 +106,7 @@ export abstract class TranscodeFollower extends DurableObject<Env> {
       if (outcome === 'ended') await port.dispatch()
     } catch (error) {
       // The sweep restarts the queue, and the lease frees the job.
-      console.error(JSON.stringify({ event: 'follower_failed', job_id: job.id, error: describeError(error) }))
+      log('error', 'follower_failed', { job_id: job.id, error: describeError(error) })
     }
   }
 

@@ -1,6 +1,7 @@
 import { readNdjson } from '../../adapters/ndjson.ts'
 import { JobEvent, JobEventType } from '../../contract/job.ts'
 import { describeError } from '../../errors.ts'
+import { log } from '../../log.ts'
 import type { Job } from '../jobs.ts'
 
 /** Milliseconds of silence after which a transcoder counts as lost: it sends an event every ten seconds (src/contract/job.ts). */
@@ -41,7 +42,7 @@ export async function* jobEvents(
     } catch (error) {
       if (signal.aborted) return
       const details = { job_id: job.id, attempt: job.attempt, error: describeError(error) }
-      console.error(JSON.stringify({ event: 'transcoder_lost', ...details }))
+      log('error', 'transcoder_lost', details)
       return
     }
     yield event

@@ -5,6 +5,7 @@ import { tracks } from '../../adapters/schema.ts'
 import { jobs } from '../../adapters/work_schema.ts'
 import type { System } from '../../context.ts'
 import { describeError } from '../../errors.ts'
+import { log } from '../../log.ts'
 import { ifLeaseHeld, isLeaseHolder, type Job, LEASE } from '../jobs.ts'
 import { trackOf } from './track_job.ts'
 
@@ -51,7 +52,7 @@ export async function renewLease(
     return renewed.length > 0
   } catch (error) {
     if (!isPassing(error)) throw error
-    console.error(JSON.stringify({ event: 'progress_lost', job_id: job.id, error: describeError(error) }))
+    log('error', 'progress_lost', { job_id: job.id, error: describeError(error) })
     return null
   }
 }

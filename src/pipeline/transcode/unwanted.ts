@@ -7,6 +7,7 @@ import { jobs, type JobPayload } from '../../adapters/work_schema.ts'
 import type { System } from '../../context.ts'
 import { JOB_SLOTS } from '../../contract/facts.ts'
 import { describeError } from '../../errors.ts'
+import { log } from '../../log.ts'
 import { AFTER_URLS, insertJob, type Job } from '../jobs.ts'
 import { dispatch } from './dispatch.ts'
 import { basePath, earlyPath } from './request.ts'
@@ -32,7 +33,7 @@ export async function endUnwanted(system: System): Promise<void> {
     const ended = await Promise.all(unwanted.map((job) => cancelOne(system, job as Unwanted)))
     if (ended.includes(true)) await dispatch(system)
   } catch (error) {
-    console.error(JSON.stringify({ event: 'end_unwanted_failed', error: describeError(error) }))
+    log('error', 'end_unwanted_failed', { error: describeError(error) })
   }
 }
 
