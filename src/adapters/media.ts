@@ -4,18 +4,18 @@ import type { CoverOutputs } from '../contract/job.ts'
 import { randomBase62 } from './id.ts'
 
 /**
- * Files in R2: where they lie, and signed URLs to them. R2 knows no presigned POST, and a GET signature does not cover HEAD
+ * Paths of files in R2, and signed URLs for them. R2 has no presigned POST, and a GET signature does not cover HEAD
  * (docs/architecture.md#r2).
  *
  *   uploads/{organization}/{collection}/{track}               the uploaded audio, kept as the variant `original`
  *   uploads/{organization}/{collection}/{track}.{order}       the same, of every later upload handle of the track
  *   uploads/{organization}/{collection}/cover-{job}           an uploaded image, until its squares are cut
  *   uploads/{organization}/{collection}/{track index}/cover-{job}   the same, of a track
- *   media/{organization}/{collection}/{track index}/{job}/…   what one job made of a track
+ *   media/{organization}/{collection}/{track index}/{job}/…   the files that one job made from a track
  *   media/{organization}/{collection}/{track index}/cover-{job}/…   a track's cover
  *   media/{organization}/{collection}/cover-{job}/…           a collection's cover
  *
- * A track that has moved keeps its place in the folder of its first collection (docs/decisions/0051).
+ * A track that has moved keeps its files in the folder of its first collection (docs/decisions/0051).
  */
 export const collectionPrefixes = (organization_id: string, collection_id: string) => [
   `uploads/${organization_id}/${collection_id}/`,

@@ -6,14 +6,14 @@ import type { collections, organizations, playlists, tracks } from './schema.ts'
 import { columnsOf, selectOf } from './statement.ts'
 import { HAS_FINAL_FILES } from './track_files.ts'
 
-/** What a play view shows, from all the tables that it comes from, in one statement. */
+/** Everything that a play view shows, from several tables, in one statement. */
 
-const look = { theme: 'json', player_color: 'plain', player_subtitle: 'plain' } as const
+const appearance = { theme: 'json', player_color: 'plain', player_subtitle: 'plain' } as const
 const cover = { cover_path: 'plain', cover_colors: 'json' } as const
 const overridable = { is_cover_overridable: 'flag', is_theme_overridable: 'flag' } as const
 
 const select = selectOf({
-  // Without what its creator noted: thousands of sessions are remembered.
+  // Without the creator's metadata, because thousands of sessions are cached.
   session: columnsOf<typeof playSessions.$inferSelect>('sessions')({
     id: 'plain',
     organization_id: 'plain',
@@ -47,12 +47,12 @@ const select = selectOf({
     { chapters: `coalesce(tracks.info -> '$.chapters', '[]')`, files: `coalesce(tracks.files, '[]')` },
   ),
   collection: columnsOf<typeof collections.$inferSelect & { first: FirstCover | null }>('collections')(
-    { title: 'plain', ...look, ...cover, ...overridable, first: 'json' },
+    { title: 'plain', ...appearance, ...cover, ...overridable, first: 'json' },
     { first: `case when tracks.cover_path is null then ${FIRST_COVER} end` },
   ),
-  playlist: columnsOf<typeof playlists.$inferSelect>('playlists')({ title: 'plain', ...look, ...cover }),
+  playlist: columnsOf<typeof playlists.$inferSelect>('playlists')({ title: 'plain', ...appearance, ...cover }),
   organization: columnsOf<typeof organizations.$inferSelect>('organizations')({
-    ...look,
+    ...appearance,
     ...overridable,
     uses_tags: 'flag',
   }),
@@ -70,14 +70,14 @@ const rowsOf = (track_id: string) =>
     left join organizations on organizations.id = sessions.organization_id
     where sessions.id = :session_id`)
 
-/** Session, track (`session_id`, `track_id`) and all that the track inherits from. A part that is not there is null. */
+/** The session, the track (`session_id`, `track_id`), and the rows that the track inherits from. A missing part is null. */
 export const playRows = rowsOf(':track_id')
 
-/** The first track that has more than an early file. */
+/** The first track with final files. */
 const first = (places: string, inScope: string, place: string) =>
   rowsOf(`(select tracks.id from ${places} where ${inScope} and ${HAS_FINAL_FILES} order by ${place} limit 1)`)
 
-/** The same for the first track that plays finally (`session_id`, `resource_id`). */
+/** The same for the session's first track with final files (`session_id`, `resource_id`). */
 export const firstPlayRows: Record<PlayScope, ReturnType<typeof first>> = {
   track: first('tracks', 'tracks.id = :resource_id', 'tracks.id'),
   collection: first('tracks', 'tracks.collection_id = :resource_id', 'tracks."order"'),

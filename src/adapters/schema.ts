@@ -9,30 +9,30 @@ import type { TrackStatus } from '../contract/track.ts'
 import type { TrackFile } from './track_files.ts'
 
 /**
- * The tables. Names are the wire's. Times are milliseconds since 1970.
+ * Tables of the API's resources. Column names equal the API's field names. Times are milliseconds since 1970.
  *
- * No foreign keys: drizzle-kit rebuilds tables by dropping them, and D1 ignores `PRAGMA foreign_keys=OFF`, so a cascade would
- * delete the children (docs/architecture.md#d1). Children are deleted in the same batch as their parent.
+ * No foreign keys: drizzle-kit rebuilds tables by dropping them, and D1 ignores `PRAGMA foreign_keys=OFF`, so a cascade would delete the children
+ * (docs/architecture.md#d1). Children are deleted in the same batch as their parent.
  */
 
 type Json = Record<string, unknown>
 const json = <T>() => text({ mode: 'json' }).$type<T>()
 const flag = () => integer({ mode: 'boolean' })
-/** Texts that the search reads in another form, by column (search.ts); null: none. */
+/** Folded texts for the search, by column (search.ts); null if no text needs folding. */
 const folded = () => text()
 const created_at = () => integer().notNull()
-/** The last change by a call; null: none since its creation. */
+/** The last change by a request; null if there was none since the creation. */
 const updated_at = () => integer()
-/** What listeners see of a thing beside its name. */
-const look = () => ({
+/** Appearance for listeners. */
+const appearanceColumns = () => ({
   player_color: text(),
   player_subtitle: text(),
   /** Storage prefix of the squares; null without a cover. */
   cover_path: text(),
   cover_colors: json<ImageColor[]>().notNull(),
-  /** Pixels of the edge of its large square; null without one. */
+  /** Edge of the large square in pixels; null without one. */
   cover_size: integer(),
-  /** The newest cover job; a late answer of an older one is ignored. */
+  /** The newest cover job. Late results of older jobs are ignored. */
   cover_job_id: text(),
 })
 
@@ -46,7 +46,7 @@ export const organizations = sqliteTable(
     is_cover_overridable: flag().notNull().default(true),
     player_color: text(),
     player_subtitle: text(),
-    /** Whether the tags of files fill what nobody has set. */
+    /** Whether a file's tags fill fields that are not set. */
     uses_tags: flag().notNull().default(true),
     seq: integer().notNull(),
     created_at: created_at(),
@@ -63,7 +63,7 @@ export const apiKeys = sqliteTable(
     title: text().notNull(),
     /** SHA-256 of the secret, in hex. */
     hash: text().notNull(),
-    /** The secret before the last rotation, while its grace period lasts. */
+    /** The secret before the last rotation, valid during its grace period. */
     previous_hash: text(),
     previous_expires_at: integer(),
     /** The first characters of the secret, to tell keys apart. */
@@ -71,7 +71,7 @@ export const apiKeys = sqliteTable(
     collection_id: text(),
     track_id: text(),
     playlist_id: text(),
-    /** Null allows any. */
+    /** Null allows all. */
     variants: json<string[]>(),
     allowed_origins: json<string[]>(),
     is_downloadable: flag().notNull().default(false),
@@ -101,8 +101,8 @@ export const collections = sqliteTable(
     theme: json<string[]>().notNull(),
     is_cover_overridable: flag().notNull().default(true),
     is_theme_overridable: flag().notNull().default(true),
-    ...look(),
-    /** Somebody has put the tracks into an order, so tags do no longer. */
+    ...appearanceColumns(),
+    /** A request has set the order of the tracks, so tags no longer do. */
     is_ordered: flag().notNull().default(false),
     seq: integer().notNull(),
     created_at: created_at(),
@@ -130,11 +130,11 @@ export const playlists = sqliteTable(
     title: text().notNull(),
     metadata: json<Json>().notNull(),
     theme: json<string[]>().notNull(),
-    ...look(),
+    ...appearanceColumns(),
     track_count: integer().notNull().default(0),
-    /** Rises with every change of the tracks; `If-Match` compares it. */
+    /** Increases with every change of the tracks; compared with `If-Match`. */
     version: integer().notNull().default(1),
-    /** Of the last change of the tracks: its other statements look whether it was theirs that took place. */
+    /** The last change of the tracks. The other statements of its batch use it to check that this change took effect. */
     change_id: text(),
     seq: integer().notNull(),
     created_at: created_at(),
@@ -155,14 +155,14 @@ export const playlists = sqliteTable(
   ],
 )
 
-/** Places in a playlist; the same track may have several. Those that wait for something in the trash: playlist_order.ts. */
+/** Entries of playlists; a track may occur several times. Entries hidden by the trash: see playlist_order.ts. */
 export const playlistTracks = sqliteTable(
   'playlist_tracks',
   {
     id: text().primaryKey(),
     playlist_id: text().notNull(),
     track_id: text().notNull(),
-    /** 0, 1, 2, … without gaps after every change; halves only within one. */
+    /** 0, 1, 2, … without gaps after every change; fractions occur only within a batch. */
     position: real().notNull(),
   },
   (t) => [
@@ -189,7 +189,7 @@ export const tracks = sqliteTable(
     is_cover_overridable: flag().notNull().default(true),
     is_theme_overridable: flag().notNull().default(true),
     player_title: text(),
-    ...look(),
+    ...appearanceColumns(),
     status: text().$type<TrackStatus>().notNull(),
     /** 0–1 while a job runs. */
     progress: real(),
@@ -222,7 +222,7 @@ export const tracks = sqliteTable(
   },
   (t) => [
     index('tracks_list').on(t.collection_id, t.order, t.id),
-    // An order that never changes, for walks that take long.
+    // A stable order, for long scans.
     index('tracks_walk').on(t.collection_id, t.id),
     index('tracks_status').on(t.collection_id, t.status, t.order),
     index('tracks_creator')
@@ -247,7 +247,7 @@ export const tracks = sqliteTable(
   ],
 )
 
-/** The variants that an organization has defined on top of the catalogue. */
+/** Variants that an organization defined in addition to the catalog. */
 export const variants = sqliteTable(
   'variants',
   {
@@ -257,10 +257,10 @@ export const variants = sqliteTable(
     name: text().notNull(),
     type: text().$type<'transcode' | 'preview'>().notNull(),
     codec: text().$type<AudioCodec>().notNull(),
-    /** Kbit/s; 0 of FLAC. */
+    /** Kbit/s; 0 for FLAC. */
     bitrate: integer().notNull(),
     channels: integer(),
-    /** Seconds; of previews. */
+    /** Seconds; for previews. */
     start: real(),
     length: real(),
     seq: integer().notNull(),
@@ -287,7 +287,7 @@ export const uploadSessions = sqliteTable(
   (t) => [index('upload_sessions_expiry').on(t.expires_at), index('upload_sessions_collection').on(t.collection_id)],
 )
 
-/** The table of what may be played, shared and deleted. */
+/** The tables of resources that can be played, shared and trashed. */
 export const TABLE_OF = { track: tracks, collection: collections, playlist: playlists }
 
 /** Whether a track is there: those of a deleted collection are gone, though their rows may take a moment. */
