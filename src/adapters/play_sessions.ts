@@ -5,7 +5,7 @@ import type { PlayScope } from '../contract/play.ts'
 import { firstKeptId } from './session_id.ts'
 
 /**
- * Play sessions, ordered by id. An id begins with the hour in which its session ends (docs/decisions/0027), so the table needs no rowid
+ * Play sessions, ordered by id. An id starts with the hour in which its session ends (docs/decisions/0027), so the table needs no rowid
  * and no index, and a session costs one row written and one deleted. The migration is handwritten: drizzle-kit does not support
  * WITHOUT ROWID. A session never changes.
  */

@@ -2,7 +2,7 @@ import { EXPIRED_FOR } from '../core/time.ts'
 import { notFound } from '../errors.ts'
 import { hourOf, idsBefore } from './id.ts'
 
-/** Expiry by play session id, without a query: an id begins with the hour in which its session ends (docs/decisions/0027). */
+/** Expiry by play session id, without a query: an id starts with the hour in which its session ends (docs/decisions/0027). */
 
 const HOUR = 3600 * 1000
 
@@ -12,7 +12,7 @@ const firstKeptHour = (now: number) => Math.floor((now - EXPIRED_FOR) / HOUR)
 /** The lowest id that is kept: ids of earlier hours sort before it. */
 export const firstKeptId = (now: number) => idsBefore(firstKeptHour(now))
 
-/** Throws 404 without a query when no session with this id can exist at `now`: it has no hour, or ended too long ago. */
+/** Throws 404 without a query if the id has no hour, or if its session ended more than `EXPIRED_FOR` ago. */
 export function checkSessionId(id: string, now: number): void {
   const hour = hourOf(id)
   if (hour === null || hour < firstKeptHour(now)) throw notFound('play session')
