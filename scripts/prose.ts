@@ -14,9 +14,8 @@ const SKIPPED = /^(src\/studio\/|docs\/specification\.md|CHANGELOG\.md|drizzle\/
 /** Each hint with the pattern that it replaces. */
 const RULES: Record<string, RegExp> = {
   'name the person or program: the caller, the owner':
-    /(?<=^|[.;:] )(who|whose)\b(?![^.;:]*\?)|\b(and|or|of|for|by|while|than|from|to|as|with|but) who\b|\bwhoever\b/gi,
-  'name the thing: the request, the result':
-    /\b(of|for|by|while|than|from|to|as|with|in|but) what\b(?! (if|about|kind))/gi,
+    /(?<=^|[.;:] )(who|whose)\b(?![^.;:]*\?)|\b(for|by|while|than|from|to|as|with|but) who\b|\bwhoever\b/gi,
+  'name the thing: the request, the result': /\b(for|while|than|as|but) what\b(?! (if|about|kind))/gi,
   'write again, next to, or in addition to': /\b(anew|besides?|half-way)\b/gi,
   'write notify, report, return, or specify':
     /\b(told|tells)\b(?![^.;]* apart\b)|\b(hears? of|heard of|says? of itself)\b/gi,
@@ -30,7 +29,7 @@ const RULES: Record<string, RegExp> = {
   'write instead of': /\bin place of\b/gi,
   'start with the subject': /(?<=^|[.;:] )(Of|Beside|In place) (a|an|the|what|these|each|who|those|it|all|others)\b/g,
   'write start': /\b(begun|began)\b/gi,
-  'delete it, or write "also" before the verb': /\balso (when|if|by|of|where|while|after)\b|, too\b/gi,
+  'delete it, or write "also" before the verb': /, too\b/gi,
   'write checks, reads, or polls': /\b(looks?|looked) (no more|at (what|who|it|them))\b/gi,
   'write no caller, another request, any worker': /\b(somebody|nobody|anybody)\b/gi,
 }
@@ -39,6 +38,8 @@ const CODE_RULES: Record<string, RegExp> = {
   ...RULES,
   'name the thing: the request, the rows':
     /(?<=^|[.;:,] )what (?!if|about|happens|to |(it|you|they) \w+$)(?![^.;:]*\?)|(?<!\b(which|who|how|where|why)\b.*)\band what\b/gi,
+  'name the caller or the thing': /\b(and|or|of) who\b|\b(of|by|from|to|with|in) what\b(?! (if|about|kind))/gi,
+  'write "also" before the verb': /\balso (when|if|by|of|where|while|after)\b/gi,
   'write report, return, or distinguish': /\btell\b(?![^.;]* (apart|from)\b)/gi,
   'write a separate …, or its …': /\bof (its|their|his) own\b/gi,
   'write alone, or automatically': /\bby itself\b/gi,
@@ -53,7 +54,7 @@ interface Block {
 function markOf(path: string): string | undefined {
   return /\.(tsx?|m?js|css)$/.test(path)
     ? '//'
-    : /\.(sh|toml|yml)$/.test(path)
+    : /\.(sh|toml|yml)$|Dockerfile$|^\.ci\//.test(path)
       ? '#'
       : path.endsWith('.sql')
         ? '--'
