@@ -8,9 +8,9 @@ import { muteExpected } from './test/support/quiet.ts'
 import { scratchDirectory } from './test/support/scratch.ts'
 import { WaitingFirst } from './test/support/sequencer.ts'
 
-// Wrangler's warnings of what is experimental in wrangler.toml would stand in every run.
+// Hides wrangler's warnings about experimental settings in wrangler.toml.
 process.env.WRANGLER_LOG ??= 'error'
-// A hundred processes of Node begin with the same modules, wrangler's and the transcoder's above all: compiled once, for all of them.
+// A hundred Node processes load the same modules, mostly wrangler's and the transcoder's. The cache compiles them once.
 process.env.NODE_COMPILE_CACHE ??= path.join(import.meta.dirname, '.cache/node')
 process.env.TMPDIR ??= scratchDirectory()
 muteExpected()
@@ -19,7 +19,7 @@ const secret = () => randomBytes(16).toString('hex')
 
 export default defineConfig({
   test: {
-    // Many tests wait for a process, a lease or a queue: two cores serve four files (six take longer: they are in each other's way).
+    // Many tests wait for a process, a lease or a queue, so two cores serve four files. Six take longer, because they slow each other down.
     maxWorkers: 4,
     sequence: { sequencer: WaitingFirst },
     silent: 'passed-only',
@@ -42,12 +42,12 @@ export default defineConfig({
                 TRANSCODER_URL: 'http://127.0.0.1:8788',
                 MAX_UPLOAD_BYTES: '1000000',
                 CHECK_ANSWERS: 'true',
-                // Tests change rows behind the Worker's back; reuse.test.ts is about what it remembers.
+                // Tests change rows directly in the database; reuse.test.ts covers the cache.
                 REUSE_ANSWERS: 'false',
                 REQUEST_LOG: 'false',
                 WEBHOOK_LOCAL: 'true',
               },
-              // Nobody consumes it: a webhook is sent by the test that hands its message over, never in the middle of another.
+              // No consumer: a test sends webhooks by passing on their message, so none are sent during another test.
               queueProducers: { WEBHOOK_QUEUE: { queueName: 'tonearm-unheard' } },
             },
           })),
@@ -58,7 +58,7 @@ export default defineConfig({
           setupFiles: ['./test/worker/setup.ts'],
           globalSetup: ['./test/support/receiver.ts'],
           isolate: false,
-          // Against a hang only: what takes 15 s takes minutes on busy cores.
+          // Only against hangs: a test of 15 s takes minutes on busy cores.
           testTimeout: 300_000,
           hookTimeout: 180_000,
         },
@@ -92,7 +92,7 @@ export default defineConfig({
           setupFiles: ['./test/support/show_logs.ts'],
           environment: 'node',
           isolate: false,
-          // Against a hang only: on one core a long song waits until the Worker's tests are done.
+          // Only against hangs: on one core a long song waits until the Worker's tests finish.
           testTimeout: 900_000,
           hookTimeout: 900_000,
           globalSetup: ['./test/e2e/shared_stack.ts'],
