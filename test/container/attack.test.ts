@@ -43,21 +43,21 @@ afterAll(async () => {
   await rm(scratch, { recursive: true, force: true })
 })
 
-/** What an attack may be called in the end: a fault of the file, in words; never a crash or a timeout. */
+/** Errors an attack may end with: a fault of the file, never a crash or a timeout. */
 const VERDICT =
   /^(text_file|image_file|playlist_file|document_file|unsupported_format|no_audio|no_samples|too_short|decode_failed)$/
 
-/** QuickTime files that hold their audio all the same; and AMR has no shape: every byte is speech (RFC 4867 §5). */
+/** Files that contain real audio: these QuickTime files, and AMR, where every byte decodes as speech (RFC 4867 §5). */
 const OWN_AUDIO = /^QuickTime|behind an AMR mark$/
 
 const attacks = () => attackFiles({ url: server.url, file: places.absolute, relative: `../${NEIGHBOUR}` })
 
-describe('a file that names other files', () => {
+describe('a file that references other files', () => {
   it.each([
     ['song.mp3', 'audio/mpeg', 'strict'],
     ['live.m3u8', 'application/vnd.apple.mpegurl', 'tolerant'],
   ] as const)(
-    'fails, served as %s (%s), and nothing else is opened',
+    'fails when served as %s (%s), and opens nothing else',
     { timeout: 240_000 },
     async (name, type, pass) => {
       for (const [attack, bytes] of await attacks()) {
@@ -73,8 +73,8 @@ describe('a file that names other files', () => {
   )
 })
 
-describe('the canaries', () => {
-  /** What an ffmpeg without our limits makes of an attack, in a directory like a job's. */
+describe('canaries', () => {
+  /** Runs ffmpeg without our limits on an attack, in a directory like a job's. */
   async function bare(attack: string, bait: string, flags: string[]) {
     const aimed = await attackFiles({ url: server.url, file: places.absolute, relative: `../${basename(bait)}` })
     await mkdir(join(scratch, 'job'), { recursive: true })
@@ -83,17 +83,17 @@ describe('the canaries', () => {
     await new Promise((resolve) => execFile(tools.ffmpeg, args, { cwd: join(scratch, 'job') }, resolve))
   }
 
-  it('sing when an ffmpeg without our limits opens the same files', async () => {
+  it('are triggered when ffmpeg without our limits opens the same files', async () => {
     await bare('ffconcat to a relative path', places.bait, ['-safe', '0'])
     await vi.waitFor(() => expect(files.opened).toEqual([places.bait]), WAIT)
     await bare('QuickTime with its audio in a file', places.otherBait, ['-enable_drefs', '1'])
     await vi.waitFor(() => expect(files.opened).toEqual([places.bait, places.otherBait]), WAIT)
-    // Without its extension ffmpeg 7.1 takes a playlist for one only when it is told.
+    // Without the file extension, ffmpeg 7.1 recognizes a playlist only with `-f hls`.
     await bare('HLS to HTTP', places.bait, ['-protocol_whitelist', 'file,http,tcp', '-f', 'hls'])
     expect(server.requests).toContain('GET /hls.ts')
   })
 
-  it('sing when anybody opens them', async () => {
+  it('are triggered when any process opens them', async () => {
     files.touch(places.absolute)
     files.touch(places.neighbour)
     await vi.waitFor(() => expect(files.opened.toSorted()).toEqual(Object.values(places).toSorted()), WAIT)

@@ -15,20 +15,20 @@ function jobFor(bytes: Buffer, changes: Partial<TranscodeJob> = {}): TranscodeJo
   return { ...job, variants: lightVariants(storage, job.job_id) }
 }
 
-describe('kilobytes that decode to days', () => {
+describe('kilobytes that decode to days of audio', () => {
   const DAYS = 3 * 24 * 3600
   it.each([
     ['FLAC that says so', 'strict', flacBomb(DAYS, 8000, DAYS * 8000)],
     ['FLAC that says nothing', 'strict', flacBomb(DAYS, 8000, 0)],
     ['FLAC that says nothing', 'tolerant', flacBomb(DAYS, 8000, 0)],
     ['FLAC that says a second', 'strict', flacBomb(DAYS, 8000, 8000)],
-  ] as const)('%s, %s, end as too_long', async (_, pass, bytes) => {
+  ] as const)('rejects %s in the %s pass as too_long', async (_, pass, bytes) => {
     expect(bytes.length).toBeLessThan(1_000_000)
     const { error } = await runJob(service, jobFor(bytes, { pass }))
     expect(error).toMatchObject({ code: 'too_long', retryable: false })
   })
 
-  it('Opus silence of three times the limit ends as too_long', async () => {
+  it('rejects Opus silence of three times the limit as too_long', async () => {
     const silence = ['-f', 'lavfi', '-i', 'anullsrc=r=48000:cl=mono', '-t', '180']
     const bytes = await ffmpeg([...silence, '-c:a', 'libopus', '-b:a', '6k', '-frame_duration', '60', '-f', 'ogg'])
     expect(bytes.length).toBeLessThan(200_000)
@@ -36,7 +36,7 @@ describe('kilobytes that decode to days', () => {
     expect(error).toMatchObject({ code: 'too_long', retryable: false })
   })
 
-  it('such a FLAC of less than the limit is a file as any other', async () => {
+  it('accepts such a FLAC below the limit', async () => {
     const { result } = await succeed(service, jobFor(flacBomb(100, 8000, 0)))
     expect(result.duration).toBeCloseTo((13 * 65_535) / 8000, 2)
   })
@@ -47,7 +47,7 @@ describe('thousands of streams', () => {
     ['Matroska', async () => matroskaOfTracks(5000)],
     ['MP4', async () => mp4OfTracks(await makeAudio('m4a', { seconds: 1 }), 3000)],
     ['MPEG-TS', async () => transportOfStreams()],
-  ])('in %s end as a fault of the file', async (_, make) => {
+  ])('fail in %s as an error of the file', async (_, make) => {
     const { error } = await runJob(service, jobFor(await make()))
     expect(error).toMatchObject({
       code: expect.stringMatching(/^(too_many_streams|decode_failed)$/),
@@ -56,8 +56,8 @@ describe('thousands of streams', () => {
   })
 })
 
-describe('a cover', () => {
-  it('that would take a gigabyte to decode costs only itself', async () => {
+describe('an embedded cover', () => {
+  it('is dropped with a warning when it would take a gigabyte to decode', async () => {
     const art = await makeImage('png')
     const song = await withCover('mp3', await makeAudio('mp3', { seconds: 1 }), art)
     const outputs = { icon: storage.url('b/icon'), small: storage.url('b/small'), regular: storage.url('b/regular') }
@@ -69,7 +69,7 @@ describe('a cover', () => {
   })
 })
 
-/** Puts another picture of at most the same size in the place of one. */
+/** Replaces an embedded picture with another of at most the same size. */
 function withPicture(song: Buffer, before: Buffer, after: Buffer): Buffer {
   const changed = Buffer.from(song)
   const at = changed.indexOf(before)
@@ -80,7 +80,7 @@ function withPicture(song: Buffer, before: Buffer, after: Buffer): Buffer {
   return changed
 }
 
-/** A WAV header field by its offset (Microsoft RIFF specification, WAVEFORMATEX). */
+/** Changes a WAV header field at its offset (Microsoft RIFF specification, WAVEFORMATEX). */
 const wav = (change: (file: Buffer) => void) => async () => {
   const file = await makeAudio('wav', { seconds: 1 })
   change(file)
@@ -100,7 +100,7 @@ describe('a header with an absurd', () => {
     ['timescale', async () => patched(await makeAudio('m4a', { seconds: 1 }), 'mdhd', 16, 0)],
     ['number of samples', async () => patched(await makeAudio('m4a', { seconds: 1 }), 'stsz', 12, 0xfffffff0)],
     ['number of chunks', async () => patched(await makeAudio('m4a', { seconds: 1 }), 'stco', 8, 0xfffffff0)],
-  ])('%s never is our fault', async (_, make) => {
+  ])('%s never causes an internal error', async (_, make) => {
     const { error, result } = await runJob(service, jobFor(await make()))
     if (result) expect(result.duration).toBeLessThanOrEqual(600)
     else

@@ -1,6 +1,6 @@
 import { makeAudio } from '../support/audio.ts'
 
-/** What the attacks try to reach: URLs by their last part, a file by its absolute path, and by its path from the job's directory. */
+/** Targets of the attacks: URLs by last path segment, and a file by its absolute path and by its path relative to the job's directory. */
 export type Targets = { url: (path: string) => string; file: string; relative: string }
 
 const hls = (...lines: string[]) =>
@@ -12,7 +12,7 @@ const dash = (before: string, base: string) =>
   `<Period><AdaptationSet mimeType="audio/mp4"><Representation id="a" bandwidth="1000"><BaseURL>${base}</BaseURL>` +
   '</Representation></AdaptationSet></Period></MPD>'
 
-/** Playlists, scripts and XML that name other files (docs/architecture.md#ffmpeg). */
+/** Playlists, scripts and XML that reference other files (docs/architecture.md#ffmpeg). */
 function scripts({ url, file, relative }: Targets): Record<string, string> {
   const entity = `<!DOCTYPE x [<!ENTITY e SYSTEM "file://${file}"><!ENTITY h SYSTEM "${url('entity')}">]>`
   const key = (uri: string) => hls(`#EXT-X-KEY:METHOD=AES-128,URI="${uri}"`, '#EXTINF:10,', 'src')
@@ -49,7 +49,7 @@ function scripts({ url, file, relative }: Targets): Record<string, string> {
 
 const zeros = (count: number) => '\0'.repeat(count)
 
-/** What makes a script look like audio to a hasty eye. */
+/** Prefixes that make a script look like audio. */
 const DISGUISES: Record<string, string> = {
   'an ID3 tag': `ID3\x04\0\0\0\0\0\x0a${zeros(10)}`,
   'an MP3 frame': `\xff\xfb\x90\x64${zeros(413)}`,
@@ -63,7 +63,7 @@ const DISGUISES: Record<string, string> = {
   'an AMR mark': '#!AMR\n',
 }
 
-/** The whole corpus: each script by itself, the two worst in every disguise, and QuickTime files whose audio lies elsewhere. */
+/** All attack files: each script alone, the three worst in every disguise, and QuickTime files with external audio. */
 export async function attackFiles(targets: Targets): Promise<[string, Buffer][]> {
   const plain = Object.entries(scripts(targets))
   const { relative, url, file } = targets
@@ -84,7 +84,7 @@ export async function attackFiles(targets: Targets): Promise<[string, Buffer][]>
   ]
 }
 
-/** A Macintosh alias record, as far as ffmpeg reads it: one level up from the alias, then down to the target. */
+/** A Macintosh alias record with the fields that ffmpeg reads: one level up from the alias, then down to the target. */
 function alias(path: string): Buffer {
   const name = path.replace('../', '')
   const head = Buffer.alloc(8 + 10 + 28 + 12 + 64 + 16 + 4 + 16)
@@ -97,7 +97,7 @@ function alias(path: string): Buffer {
   return Buffer.concat([head, Buffer.from([0, 2, 0, target.length]), target, Buffer.from([0xff, 0xff, 0, 0])])
 }
 
-/** Replaces the only data reference of an MP4 whose index comes last (ISO/IEC 14496-12 §8.7.2). */
+/** Replaces the only data reference of an MP4 with its index at the end (ISO/IEC 14496-12 §8.7.2). */
 function withReference(file: Buffer, entry: Buffer): Buffer {
   const at = file.indexOf('dref') + 12
   const before = file.readUInt32BE(at)

@@ -1,6 +1,6 @@
 import { crc32, deflateSync } from 'node:zlib'
 
-/** A PNG that announces `edge`² RGB pixels, of which the first rows are there: enough for a decoder to make room for all. */
+/** A PNG that declares `edge`² RGB pixels but contains only the first rows: enough for a decoder to allocate memory for all. */
 export function pngBomb(edge: number): Buffer {
   const header = Buffer.alloc(13)
   header.writeUInt32BE(edge)
@@ -17,7 +17,7 @@ export function pngBomb(edge: number): Buffer {
 
 const BLOCK = 65_535
 
-/** A mono FLAC of silence: 17 bytes for every 65,535 samples (RFC 9639 §9). `length` says it in the header, or 0 for unknown. */
+/** A mono FLAC of silence with 17 bytes per 65,535 samples (RFC 9639 §9). `length` is the sample count in the header; 0 means unknown. */
 export function flacBomb(seconds: number, rate: number, length: number): Buffer {
   const info = Buffer.alloc(34)
   info.writeUInt16BE(BLOCK, 0)
@@ -29,14 +29,14 @@ export function flacBomb(seconds: number, rate: number, length: number): Buffer 
 }
 
 function silentFrame(number: number): Buffer {
-  // Fixed block size, 16 bits of block size behind the number, the rate and depth of STREAMINFO, mono.
+  // Fixed block size, a 16-bit block size after the frame number, rate and depth from STREAMINFO, mono.
   const head = Buffer.from([0xff, 0xf8, 0x70, 0x00, ...codedNumber(number), (BLOCK - 1) >> 8, (BLOCK - 1) & 0xff])
   const body = Buffer.concat([head, Buffer.from([crc(head, 8, 0x07)]), Buffer.from([0x00, 0x00, 0x00])])
   const check = crc(body, 16, 0x8005)
   return Buffer.concat([body, Buffer.from([check >> 8, check & 0xff])])
 }
 
-// As UTF-8 does it, up to 16 bits.
+// UTF-8 encoding, up to 16 bits.
 function codedNumber(n: number): number[] {
   if (n < 0x80) return [n]
   if (n < 0x800) return [0xc0 | (n >> 6), 0x80 | (n & 0x3f)]
@@ -54,7 +54,7 @@ function crc(bytes: Buffer, bits: 8 | 16, polynomial: number): number {
   return value
 }
 
-/** A Matroska file that announces so many PCM tracks (RFC 9559). */
+/** A Matroska file that declares `count` PCM tracks (RFC 9559). */
 export function matroskaOfTracks(count: number): Buffer {
   const audio = element(0xe1, element(0xb5, float(8000)), element(0x9f, Buffer.from([1])))
   const tracks = Array.from({ length: count }, (_, i) => {
@@ -78,7 +78,7 @@ function element(id: number, ...content: Buffer[]): Buffer {
   return Buffer.concat([Buffer.from(id.toString(16), 'hex'), size, data])
 }
 
-/** The only track of an MP4 whose index comes last, so many times. */
+/** Repeats the only track of an MP4 with its index at the end until there are `count` tracks. */
 export function mp4OfTracks(file: Buffer, count: number): Buffer {
   const moov = file.indexOf('moov') - 4
   const trak = file.indexOf('trak') - 4
@@ -89,7 +89,7 @@ export function mp4OfTracks(file: Buffer, count: number): Buffer {
   return many
 }
 
-/** An MPEG transport stream of 60 programs with 180 audio streams each (ISO/IEC 13818-1 §2.4.4). */
+/** An MPEG transport stream with 60 programs of 180 audio streams each (ISO/IEC 13818-1 §2.4.4). */
 export function transportOfStreams(): Buffer {
   const programs = Array.from({ length: 60 }, (_, i) => i + 1)
   const pat = programs.flatMap((program) => [0, program, 0xe1, program])
@@ -101,7 +101,7 @@ export function transportOfStreams(): Buffer {
   return Buffer.concat([once, once, once])
 }
 
-/** One table, cut into packets of 188 bytes. */
+/** One table, split into packets of 188 bytes. */
 function section(table: number, pid: number, id: number, content: number[]): Buffer {
   const length = content.length + 9
   const body = Buffer.from([table, 0xb0 | (length >> 8), length & 0xff, id >> 8, id & 0xff, 0xc1, 0, 0, ...content])

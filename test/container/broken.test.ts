@@ -12,7 +12,7 @@ function light(bytes: Buffer, changes: Partial<TranscodeJob> = {}): TranscodeJob
   return { ...job, variants: lightVariants(storage, job.job_id) }
 }
 
-it('audio too long for the job fails with too_long, however small its bytes are', async () => {
+it('fails with too_long for a small file whose audio is longer than the job allows', async () => {
   const long = await ffmpeg('-f lavfi -i anullsrc=r=8000:cl=mono -t 300 -c:a flac -f flac'.split(' '))
   const exact = await runJob(service, light(long, { max_duration: 290 }))
   expect(exact.error).toMatchObject({ code: 'too_long', retryable: false })
@@ -21,7 +21,7 @@ it('audio too long for the job fails with too_long, however small its bytes are'
 })
 
 describe('a damaged file', () => {
-  it('FLAC with flipped bytes falls back and keeps most of its audio', async () => {
+  it('falls back for FLAC with flipped bytes and keeps most of its audio', async () => {
     const flac = await makeAudio('flac', { seconds: 6, expression: noise })
     const { result, fallback } = await succeed(service, light(corrupt(flac, 5)))
     expect(fallback).toBe('The strict pass met damaged audio.')
@@ -30,7 +30,7 @@ describe('a damaged file', () => {
     expect(result.info.pass).toBe('tolerant')
   })
 
-  it('goes straight to the tolerant pass when the job says so', async () => {
+  it('goes straight to the tolerant pass when the job requests it', async () => {
     const flac = await makeAudio('flac', { seconds: 6, expression: noise })
     const { result, fallback } = await succeed(service, light(corrupt(flac, 5), { pass: 'tolerant' }))
     expect(fallback).toBeUndefined()
@@ -38,9 +38,9 @@ describe('a damaged file', () => {
   })
 })
 
-describe('an encoder that refuses', () => {
-  it('does not cost the other variants', async () => {
-    // libopus takes at most 256 kbit/s for one channel.
+describe('an encoder that rejects its settings', () => {
+  it('does not affect the other variants', async () => {
+    // libopus accepts at most 256 kbit/s for one channel.
     const job = newJob(storage, storage.serve('plain', await makeAudio('wav', { seconds: 1 })))
     const opus = job.variants.find(({ index }) => index === 'opus-96')!
     const impossible = { ...opus, bitrate: 320, channels: 1 } as JobVariant
@@ -60,8 +60,8 @@ describe('an encoder that refuses', () => {
   })
 })
 
-describe('what surrounds the audio', () => {
-  it('tags and chapters are limited, and kept out of the variants', async () => {
+describe('metadata and covers', () => {
+  it('limits tags and chapters, and keeps them out of the variants', async () => {
     const many = Array.from({ length: 100 }, (_, i) => ['-metadata', `tag${i}=x`]).flat()
     const tags = ['-metadata', 'title=A "quoted" title\n', '-metadata', `comment=${'long '.repeat(1000)}`, ...many]
     const job = light(await ffmpeg([...lavfi({ seconds: 1 }), '-c:a', 'flac', ...tags, '-f', 'flac']))
@@ -79,7 +79,7 @@ describe('what surrounds the audio', () => {
     ['  True peak:\n    Peak:       40.0 dBFS', 'title'],
     ['Error while decoding stream #0:0: Invalid data', 'title'],
     ['[aost#0:0/aac @ 0x1] Error while opening encoder', 'artist'],
-  ])('tags are no messages of ffmpeg: %s', async (text, key) => {
+  ])('does not mistake a tag for an ffmpeg message: %s', async (text, key) => {
     const tags = ['-metadata', `${key}=${text}`, '-metadata', 'album=True peak:']
     const source = await ffmpeg([...lavfi({ seconds: 1 }), '-c:a', 'flac', ...tags, '-f', 'flac'])
     const { result, fallback } = await succeed(service, light(source))
@@ -89,7 +89,7 @@ describe('what surrounds the audio', () => {
     expect(Math.abs(loudness!.integrated_lufs! + 12)).toBeLessThan(1.5)
   })
 
-  it.each(['mp3', 'm4a', 'flac'] as const)('the embedded cover of %s is taken out', async (format) => {
+  it.each(['mp3', 'm4a', 'flac'] as const)('extracts the embedded cover of %s', async (format) => {
     const audio = await withCover(format, await makeAudio(format, { seconds: 1 }), await makeImage('jpeg'))
     const outputs = {
       icon: storage.url('art/icon'),
@@ -104,7 +104,7 @@ describe('what surrounds the audio', () => {
     for (const name of ['icon', 'small', 'regular']) expect(storage.files.has(`art/${name}`), name).toBe(true)
   })
 
-  it('a cover bomb and a cover that cannot be uploaded are only warnings', async () => {
+  it('reports a cover bomb and a failed cover upload as warnings', async () => {
     const bomb = await makeImage('png', 8000, 5200)
     const audio = await withCover('mp3', await makeAudio('mp3', { seconds: 1 }), bomb)
     const outputs = { icon: storage.url('x/icon'), small: storage.url('x/small'), regular: storage.url('x/regular') }
@@ -119,6 +119,6 @@ describe('what surrounds the audio', () => {
   })
 })
 
-it('leaves no file behind, whatever went wrong', async () => {
+it('leaves no file behind after failures', async () => {
   expect(await service.leftovers()).toEqual([])
 })

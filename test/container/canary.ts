@@ -4,7 +4,7 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { createInterface } from 'node:readline'
 
-/** An HTTP server that notes every request. */
+/** An HTTP server that records every request. */
 export async function startCanaryServer() {
   const requests: string[] = []
   const server = createServer((request, response) => {
@@ -23,12 +23,12 @@ export async function startCanaryServer() {
   }
 }
 
-/** Files that note when they are opened for reading: FIFOs, on which a waiting writer comes free the moment a reader opens. */
+/** Files that record reads: FIFOs, on which a waiting writer unblocks when a reader opens them. */
 export async function layCanaryFiles(paths: string[]) {
   const opened: string[] = []
   for (const path of paths) {
     execFileSync('mkfifo', [path])
-    // Nobody shall be stopped by permissions: what is to be shown is that nobody tries.
+    // World-readable, so the test proves that no process tries, not that permissions stop it.
     await chmod(path, 0o666)
   }
   const watchers = paths.map((path): ChildProcess => {
@@ -38,7 +38,7 @@ export async function layCanaryFiles(paths: string[]) {
   })
   return {
     opened,
-    /** Opens a file as a thief would. */
+    /** Opens a file, as an attack would. */
     touch: (path: string) => execFileSync('cat', [path]),
     close() {
       for (const watcher of watchers) watcher.kill('SIGKILL')

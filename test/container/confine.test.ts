@@ -14,7 +14,7 @@ let stage: Stage
 let audio: Buffer
 
 beforeAll(async () => {
-  // Long enough that the text behind the MP3 is a small part: else ffprobe takes its length from the size of the file.
+  // Long enough that the text after the MP3 stays a small part of it; otherwise ffprobe estimates the duration from the file size.
   audio = await makeAudio('wav', { seconds: 4, expression: noise })
 })
 
@@ -26,7 +26,7 @@ afterEach(() => stage.strike())
 
 const SECRET = 'guess-me-if-you-can'
 
-/** Says behind its MP3 what it may do; in a new file, because Landlock may forbid to truncate one that is there. */
+/** Appends its own privileges to the MP3. It writes a new file because Landlock may forbid truncating an existing one. */
 const SPY = `case "$*" in *filter_complex*) ;; *) exec "$REAL" "$@";; esac
 "$REAL" "$@"
 cat mp3-128.mp3 >played
@@ -41,7 +41,7 @@ exit 0`
 
 const ffmpeg = process.env.FFMPEG_PATH ?? tools.ffmpeg
 
-/** Whether a user without rights gets to a program: a checkout below a directory of root's own is out of reach. */
+/** Whether an unprivileged user can run a program; not if a checkout is below a directory that only root can enter. */
 function othersMayRun(path: string): boolean {
   return (statSync(path).mode & 0o001) !== 0 && (dirname(path) === path || othersMayRun(dirname(path)))
 }
@@ -53,7 +53,7 @@ async function confinement(service: Service): Promise<string[]> {
 }
 
 describe('ffmpeg', () => {
-  it('may do nothing that the service says it may not', async ({ skip }) => {
+  it('is confined exactly as the service reports', async ({ skip }) => {
     skip(noLimits !== null, noLimits ?? '')
     const service = await stage.start({ ...(await stage.fakeFfmpeg(SPY)), SOME_SECRET: SECRET })
     const job = stage.newLightJob()
@@ -63,10 +63,10 @@ describe('ffmpeg', () => {
     const has = (layer: string) => confined.includes(layer)
 
     expect(told).toContain('ENVIRONMENT:GCONV_PATH PATH PWD \n')
-    // The slot of the shortest jobs; only root may be nicer to a process than it was treated itself.
+    // Niceness of the slot for the shortest jobs. Only root can set a lower value than its own.
     const isRoot = process.getuid?.() === 0 && !process.env.SERVICE_COMMAND
     expect(told).toContain(`NICE:${isRoot ? 1 : Math.max(1, getPriority())}\n`)
-    // util-linux is part of every Debian; the rest depends on what its kernel and its container allow.
+    // Every Debian has util-linux; the other layers depend on the kernel and the container.
     expect(confined).toEqual(expect.arrayContaining(['limits', 'no_new_privs']))
     expect(told).toMatch(/FILE:10485760 OPEN:256 MEMORY:3145728 CORE:0/)
     if (!has('files')) expect(told).toMatch(/NoNewPrivs:\s1/)
@@ -83,7 +83,7 @@ describe('ffmpeg', () => {
     if (has('user') || has('files') || otherNamespace) expect(told).not.toContain(SECRET)
   })
 
-  it('works without any of it where nothing of it works', async () => {
+  it('runs unconfined where no layer works', async () => {
     const none = join(stage.scratch, 'none')
     await mkdir(none)
     const service = await stage.start({ ...(await stage.fakeFfmpeg('exec "$REAL" "$@"')), PATH: none })
@@ -91,7 +91,7 @@ describe('ffmpeg', () => {
     await succeed(service, stage.newLightJob())
   })
 
-  it('keeps the user of the service where another could not reach the work directory', async () => {
+  it("keeps the service's user where another user cannot reach the work directory", async () => {
     const parent = join(stage.scratch, 'closed')
     const workDir = join(parent, 'work')
     await mkdir(workDir, { recursive: true })

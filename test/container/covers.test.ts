@@ -30,7 +30,7 @@ async function cut(image: Buffer, change: { size?: number; status?: number; read
   return { status: response.status, answer, square, name }
 }
 
-/** Mean color of a part of a square, in fractions of its edge. */
+/** Mean color of a region of a square image; its position is a fraction of the edge. */
 async function colorAt(square: Buffer, left: number, top: number): Promise<{ red: number; blue: number }> {
   const size = (await sharp(square).metadata()).width
   const region = { left: Math.floor(left * size), top: Math.floor(top * size), width: 8, height: 8 }
@@ -40,7 +40,7 @@ async function colorAt(square: Buffer, left: number, top: number): Promise<{ red
 
 describe('a cover', () => {
   it.each<ImageFormat>(['jpeg', 'png', 'webp', 'gif', 'avif'])(
-    'in %s becomes three exact JPEG squares and a palette',
+    'turns %s into three exact JPEG squares and a palette',
     async (format) => {
       const { status, answer, square, name } = await cut(await makeImage(format))
       expect(status).toBe(200)
@@ -69,14 +69,14 @@ describe('a cover', () => {
     },
   )
 
-  it('stands upright as its EXIF orientation says', async () => {
+  it('applies its EXIF orientation', async () => {
     const { square } = await cut(await makeRotatedImage())
     const [above, below] = [await colorAt(square('regular'), 0.5, 0.1), await colorAt(square('regular'), 0.5, 0.9)]
     expect(above.red).toBeGreaterThan(above.blue)
     expect(below.blue).toBeGreaterThan(below.red)
   })
 
-  it('with transparency lies on white', async () => {
+  it('places transparency on white', async () => {
     const clear = await sharp({ create: { width: 90, height: 90, channels: 4, background: '#00000000' } })
       .png()
       .toBuffer()
@@ -84,7 +84,7 @@ describe('a cover', () => {
     expect(answer).toMatchObject({ ok: true, result: { image_colors: [{ hex: '#FFFFFF', area: 1 }] } })
   })
 
-  it('smaller than the squares is enlarged', async () => {
+  it('is enlarged when smaller than the squares', async () => {
     const { square } = await cut(await makeImage('png', 16, 16))
     expect(await sharp(square('regular')).metadata()).toMatchObject({ width: 400, height: 400 })
   })
@@ -103,7 +103,7 @@ describe('a cover', () => {
   })
 })
 
-it('two covers at a time: one that is slow holds up only its own place', async () => {
+it('keeps one of two slots free while a slow cover occupies the other', async () => {
   const { promise, resolve } = Promise.withResolvers<void>()
   const image = await makeImage('png')
   const slow = cut(image, { ready: promise })
@@ -112,7 +112,7 @@ it('two covers at a time: one that is slow holds up only its own place', async (
   expect((await slow).status).toBe(200)
 })
 
-describe('a cover that cannot be used', () => {
+describe('an unusable cover', () => {
   it.each([
     ['text', 422, 'unsupported_image', async () => Buffer.from('no image')],
     ['nothing', 422, 'unsupported_image', async () => Buffer.alloc(0)],
@@ -133,20 +133,20 @@ describe('a cover that cannot be used', () => {
     ],
     ['half a JPEG', 422, 'unsupported_image', async () => truncate(await makeImage('jpeg'), 0.5)],
     ['more than 40 megapixels', 422, 'image_too_large', () => makeImage('png', 8000, 5200)],
-  ])('%s answers %i %s', async (_, status, code, make) => {
+  ])('rejects %s with %i %s', async (_, status, code, make) => {
     const { answer, ...rest } = await cut(await make())
     expect(rest.status).toBe(status)
     expect(answer).toMatchObject({ ok: false, error: { code, retryable: false } })
   })
 
-  it('is not even fetched when it is larger than 10 MB', async () => {
+  it('is not fetched when it is larger than 10 MB', async () => {
     const { status, answer, name } = await cut(Buffer.from('x'), { size: 10 * 1024 * 1024 + 1 })
     expect(status).toBe(422)
     expect(answer).toMatchObject({ error: { code: 'image_too_large' } })
     expect(storage.requests.some((request) => request.path === name)).toBe(false)
   })
 
-  it('because its source or its output is not there answers 502', async () => {
+  it('fails with 502 when its source or its output is unavailable', async () => {
     const missing = await cut(Buffer.from('x'), { status: 404 })
     expect(missing.status).toBe(502)
     expect(missing.answer).toMatchObject({ error: { code: 'source_unavailable' } })
@@ -157,13 +157,13 @@ describe('a cover that cannot be used', () => {
     expect(refused.answer).toMatchObject({ error: { code: 'upload_failed', retryable: true } })
   })
 
-  it('is told so when the request is none', async () => {
+  it('fails with 400 when the request is invalid', async () => {
     const response = await fetch(`${service.url}/covers`, { method: 'POST', headers: JSON_BODY, body: '{}' })
     expect(response.status).toBe(400)
     expect(await response.json()).toMatchObject({ ok: false, code: 'invalid' })
   })
 })
 
-it('leaves no file behind, whatever went wrong', async () => {
+it('leaves no file behind after failures', async () => {
   expect(await service.leftovers()).toEqual([])
 })

@@ -14,8 +14,8 @@ import { collect, newJob, post, runJob, type Service } from './service.ts'
 import { setStage, SLOW, type Stage } from './stage.ts'
 
 /*
- * The service on a disk of its own: a tmpfs in a private mount namespace. The script makes it smaller or larger on request, as a
- * neighbour that fills the disk or leaves it does. No mount is seen outside, and all are gone with the service.
+ * Runs the service on a separate disk: a tmpfs in a private mount namespace. The script resizes it on request, to simulate a neighbor
+ * that fills the disk or frees it. No mount is visible outside, and all of them disappear with the service.
  */
 const DISK = `
 mount -t tmpfs -o mode=1777,size=$1 tmpfs "$SERVICE_ROOT$WORK_DIR" || exit 9
@@ -40,7 +40,7 @@ beforeEach(async () => {
 
 afterEach(async () => {
   await stage.strike()
-  // The end of the script.
+  // Ends the resize script.
   for (const pipe of pipes.splice(0)) await pipe.close()
 })
 
@@ -62,7 +62,7 @@ async function startOnDisk(size: number, environment: Record<string, string> = {
   return { service, resize }
 }
 
-/** What lies on the service's own disk. */
+/** Files on the service's own disk. */
 function filesOf(service: Service): string[] {
   const inside = ['find', service.workDir, '-mindepth', '1']
   return execFileSync('nsenter', ['--preserve-credentials', ...namespacesOf(service), ...inside], { encoding: 'utf8' })
@@ -74,10 +74,10 @@ function namespacesOf({ pid }: Service): string[] {
   return ['-t', String(pid), '-m', ...(process.getuid?.() === 0 ? [] : ['-U'])]
 }
 
-describe('a disk', () => {
+describe('a small disk', () => {
   beforeEach(({ skip }) => skip(noMounts !== null, noMounts ?? ''))
 
-  it('that fills up in mid-job ends in disk_full, and the same job succeeds once there is room', async () => {
+  it('fails with disk_full when it fills up mid-job, and the same job succeeds after space is freed', async () => {
     const { service, resize } = await startOnDisk(2 * GIGABYTE, await stage.fakeFfmpeg(SLOW))
     const job = newJob(stage.storage, stage.storage.serve('song', audio))
     const stream = await post(service, job, job.job_id)
@@ -93,10 +93,10 @@ describe('a disk', () => {
     expect(filesOf(service)).toEqual([])
   })
 
-  it('that fills up in the download ends in disk_full', async () => {
+  it('fails with disk_full when it fills up during the download', async () => {
     const { service, resize } = await startOnDisk(2 * GIGABYTE)
     const ready = Promise.withResolvers<void>()
-    // Larger than what is written at once, and than the room that is left.
+    // Larger than one write, and larger than the free space left.
     const long = await makeAudio('wav', { seconds: 30, expression: noise })
     const job = newJob(stage.storage, stage.storage.serve('long', long, { ready: ready.promise }))
     const stream = await post(service, job, job.job_id)
@@ -107,7 +107,7 @@ describe('a disk', () => {
     expect(filesOf(service)).toEqual([])
   })
 
-  it('with too little room for a source is not begun on', async () => {
+  it('rejects a source that does not fit', async () => {
     const { service, resize } = await startOnDisk(GIGABYTE)
     const job = stage.newLightJob()
     expect((await runJob(service, job)).error).toMatchObject({ code: 'file_too_large', retryable: false })
@@ -116,12 +116,12 @@ describe('a disk', () => {
   })
 })
 
-/** The same without any right: /dev/full refuses every byte as a full disk does, and a process may limit its own files. */
-describe('a service that gets no room', () => {
-  it('in mid-job ends it in disk_full, and the same job succeeds once there is room', async () => {
+/** The same without privileges: /dev/full rejects every byte like a full disk, and a process may limit its own file sizes. */
+describe('a service that runs out of space', () => {
+  it('fails mid-job with disk_full, and the same job succeeds after space is freed', async () => {
     const full = join(stage.scratch, 'full')
     await writeFile(full, '')
-    // Without a PATH there are no layers, of which Landlock would keep ffmpeg from the device.
+    // Without a PATH there are no confinement layers; Landlock would block ffmpeg from the device.
     const script = `case "$*" in *filter_complex*) [ -e "${full}" ] && /bin/ln -s /dev/full mp3-128.mp3;; esac; exec "$REAL" "$@"`
     const service = await stage.start({ ...(await stage.fakeFfmpeg(script)), PATH: stage.scratch })
     const job = stage.newLightJob()
@@ -133,14 +133,14 @@ describe('a service that gets no room', () => {
     expect(await service.leftovers()).toEqual([])
   })
 
-  it('in the download ends the job in disk_full', async () => {
+  it('fails during the download with disk_full', async () => {
     const { source } = stage.newLightJob()
     const thrown = await download(source, '/dev/full', { signal: new AbortController().signal }).catch(diskError)
     expect(thrown).toMatchObject({ code: 'disk_full', retryable: true })
   })
 
-  it('for a source as large as this one ends the job in file_too_large', async () => {
-    // In units of 512 bytes: the source's first piece, and a part of its second.
+  it("fails with file_too_large when a source exceeds the process's own file limit", async () => {
+    // In units of 512 bytes: the source's first chunk and part of its second.
     const limited = ['sh', '-c', 'ulimit -S -f 3072; exec "$@"', 'sh']
     const service = await stage.start({}, (command) => [...limited, ...command])
     const long = await makeAudio('wav', { seconds: 30, expression: noise })
@@ -150,7 +150,7 @@ describe('a service that gets no room', () => {
     expect((await runJob(service, stage.newLightJob())).result).toBeDefined()
   })
 
-  it('for a source on its whole disk does not begin', async () => {
+  it('rejects a source larger than its whole disk before downloading', async () => {
     const service = await stage.start()
     const job = stage.newLightJob()
     const huge = { ...job, source: { ...job.source, size: 2 ** 50 } }
@@ -158,9 +158,9 @@ describe('a service that gets no room', () => {
     expect(stage.storage.requests).toEqual([])
   })
 
-  it('because others have it takes no job, which is no fault of the job', async () => {
+  it('refuses a job with 503 while others use the disk', async () => {
     const service = await stage.start()
-    // However much else comes and goes: as much as the disk has, but for half of what is certainly taken.
+    // Requests the whole disk minus half of the space that is certainly in use, so other disk activity does not matter.
     const taken = 2 ** 27
     await writeFile(join(stage.scratch, 'taken'), Buffer.alloc(taken))
     const { blocks, bsize } = await statfs(service.workDir)

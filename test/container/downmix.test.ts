@@ -8,14 +8,14 @@ import { wavFile } from '../support/wav.ts'
 import { newJob, succeed } from './service.ts'
 import { shareService } from './shared.ts'
 
-/** Stereo and mono made of more channels: the same level and place in every codec, and never above full scale. */
+/** Downmixes of multichannel audio to stereo and mono: the same level and position in every codec, never above full scale. */
 
 const { storage, service } = await shareService()
 
 const TYPES = { aac: 'audio/mp4', mp3: 'audio/mpeg', opus: 'audio/webm', flac: 'audio/flac' }
 const CODECS = Object.keys(TYPES) as (keyof typeof TYPES)[]
 
-/** Runs a job with every default variant, and with an own one of so many channels for each codec. */
+/** Runs a job with every default variant plus a custom one with `channels` channels for each codec. */
 async function make(source: Buffer, channels: 1 | 2, wanted: (index: string) => boolean = () => true) {
   const job = newJob(storage, storage.serve(`source-${storage.requests.length}`, source))
   const own = CODECS.map((codec): JobVariant => {
@@ -32,7 +32,7 @@ async function make(source: Buffer, channels: 1 | 2, wanted: (index: string) => 
 }
 
 const EQUAL_LU = 0.5
-/** How much louder or softer a file may be than `analysis` says: half the spread, and a tenth for rounding. */
+/** Allowed difference from the level that `analysis` reports: half the spread plus 0.1 for rounding. */
 const MEASURED_LU = 0.6
 
 function expectEqual(levels: Record<string, Level>, measured: number) {
@@ -48,7 +48,10 @@ async function levelsOf(files: [string, Buffer][]): Promise<Record<string, Level
   return levels
 }
 
-/** A chord for each channel, none of whose tones another channel has. It fades in: AAC's first frame may be too loud (docs/decisions/0060). */
+/**
+ * A chord per channel, with no tone shared between channels. It fades in, because AAC's first frame may be too loud
+ * (docs/decisions/0060).
+ */
 const chords = (count: number, peak: number): Wave[] =>
   Array.from({ length: count }, (_, channel) => {
     const tones = [1, 2.7, 5.3].map((step) => sine((220 + 37 * channel) * step, peak / 3, 40 * channel))
@@ -65,14 +68,14 @@ const LAYOUTS: [name: string, mask: number, count: number, rate: number, bits: 1
   ['six channels of unknown places', 0, 6, 48_000, 24],
 ]
 
-describe.each(LAYOUTS)('of %s', (_, mask, count, rate, bits) => {
-  it('every file has the level that is reported, at most full scale', async () => {
+describe.each(LAYOUTS)('downmix of %s', (_, mask, count, rate, bits) => {
+  it('has the reported level in every file, at most full scale', async () => {
     const source = wavFile(sample(chords(count, 0.95), { rate, seconds: 2, bits }), mask)
     const { result, file } = await make(source, 2)
     const indexes = ['aac-160', 'mp3-128', 'opus-96', 'preview', ...CODECS.map((codec) => `own-${codec}`)]
     const levels = await levelsOf(indexes.map((index) => [index, file(index)]))
     const { integrated_lufs, true_peak_dbtp, sample_peak_dbfs, replaygain_track_gain } = result.info.loudness!
-    // The preview fades.
+    // The preview fades in and out.
     const { preview, ...whole } = levels
     expectEqual(whole, integrated_lufs!)
     expect(Math.abs(preview!.lufs - levels['mp3-128']!.lufs)).toBeLessThanOrEqual(2)
@@ -88,28 +91,28 @@ describe.each(LAYOUTS)('of %s', (_, mask, count, rate, bits) => {
 it('a preview has the level of its track', async () => {
   const source = wavFile(sample(chords(6, 0.95), { rate: 48_000, seconds: 8, bits: 16 }))
   const { file } = await make(source, 2, (index) => ['preview', 'mp3-128', 'aac-160'].includes(index))
-  // Past the fade-in and before the fade-out, and the same part of the whole.
+  // After the fade-in and before the fade-out, and the same part of the full track.
   const part = async (index: string) =>
     levelOf(await ffmpeg(['-i', 'in', '-ss', '1', '-t', '3', '-f', 'wav'], { in: file(index) }))
   expectEqual({ preview: await part('preview'), aac: await part('aac-160') }, (await part('mp3-128')).lufs)
 })
 
-describe('mono of stereo', () => {
+describe('mono from stereo', () => {
   it.each([
     ['the same in both channels', (wave: Wave) => [wave, wave]],
     ['on one side', (wave: Wave) => [wave, silence]],
-  ])('that is %s is the mean of both, in every codec', async (_, place) => {
+  ])('with a signal %s is the mean of both channels in every codec', async (_, place) => {
     const source = wavFile(sample(place(sine(1000, 0.9)), { rate: 44_100, seconds: 2, bits: 16 }))
     const { file } = await make(source, 1, (index) => index.startsWith('own') || index === 'analysis')
     const levels = await levelsOf(CODECS.map((codec) => [codec, file(`own-${codec}`)]))
     const mean = place(silence)[1] === silence && place(sine(1, 1))[1] === silence ? 0.45 : 0.9
-    // A sine of full scale in both channels has -0.02 LUFS (EBU Tech 3341, case 1).
+    // A full-scale sine in both channels has -0.02 LUFS (EBU Tech 3341, case 1).
     expectEqual(levels, 20 * Math.log10(mean))
     for (const [codec, { peak }] of Object.entries(levels)) expect(peak, codec).toBeLessThanOrEqual(0)
   })
 })
 
-/** Amplitude of a tone in every second sample. */
+/** Amplitude of a tone in one of two interleaved channels. */
 function amplitudeOf(samples: Int16Array, side: 0 | 1, hz: number, rate: number): number {
   let [sine, cosine] = [0, 0]
   for (let i = side; i < samples.length; i += 2) {
@@ -134,7 +137,7 @@ const [SIDE_LEFT, SIDE_RIGHT] = [
 ]
 const SIDES = [SIDE_LEFT, SIDE_RIGHT]
 
-/** What each channel is multiplied with, to the left and to the right: ITU-R BS.775-4, table 2, and its like for channels that it lacks. */
+/** Gains of each channel to the left and to the right, from ITU-R BS.775-4, table 2, extended to channels that it lacks. */
 describe.each<[string, number, (number[] | undefined)[]]>([
   ['5.1', 0x3f, [LEFT, RIGHT, CENTRE, LOW, ...SIDES]],
   ['5.1 with side speakers', 0x60f, [LEFT, RIGHT, CENTRE, LOW, ...SIDES]],
@@ -150,8 +153,8 @@ describe.each<[string, number, (number[] | undefined)[]]>([
   ['without a name', 0x10c, [CENTRE, LOW, BACK]],
   ['three channels of unknown places', 0, [LEFT, RIGHT, CENTRE]],
   ['four channels of unknown places', 0, [LEFT, RIGHT, ...SIDES]],
-])('the matrix of %s', (_, mask, gains) => {
-  it('is what is delivered', async () => {
+])('downmix matrix of %s', (_, mask, gains) => {
+  it('matches the delivered stereo', async () => {
     const rate = 48_000
     const hz = (channel: number) => 400 + 200 * channel
     const waves = gains.map((_gain, channel) => sine(hz(channel), amplitude(-20)))
@@ -168,8 +171,8 @@ describe.each<[string, number, (number[] | undefined)[]]>([
   })
 })
 
-describe('down-mixes of any rate', () => {
-  it.each([8000, 11_025, 44_100, 88_200, 192_000, 384_000])('at %d Hz keep length and place', async (rate) => {
+describe('downmixes at any sample rate', () => {
+  it.each([8000, 11_025, 44_100, 88_200, 192_000, 384_000])('keep length and position at %d Hz', async (rate) => {
     const wave = chirps(0.9)
     const source = wavFile(sample([wave, wave, wave, silence, wave, wave], { rate, seconds: 1.1234, bits: 16 }))
     const { result, file } = await make(source, 2, (index) => index === 'own-flac')
@@ -183,7 +186,7 @@ describe('down-mixes of any rate', () => {
   })
 })
 
-it('levels and waveform are those of the delivered stereo', async () => {
+it('computes levels and waveform from the delivered stereo', async () => {
   const source = wavFile(sample(chords(6, 0.3), { rate: 48_000, seconds: 1, bits: 16 }))
   const many = await make(source, 2, (index) => ['own-flac', 'waveform'].includes(index))
   const stereo = await make(many.file('own-flac'), 2, (index) => index === 'waveform')
@@ -192,7 +195,7 @@ it('levels and waveform are those of the delivered stereo', async () => {
   expect(many.result.info.loudness).toEqual(stereo.result.info.loudness)
 })
 
-describe('a source whose channels change half-way', () => {
+describe('a source whose channel count changes half-way', () => {
   it.each([
     [6, 2],
     [2, 6],

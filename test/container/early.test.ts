@@ -23,7 +23,7 @@ function longJob(source: Buffer, changes: Partial<TranscodeJob> = {}) {
   return { ...job, early, variants, ...changes }
 }
 
-/** Runs a job; `early` is the event and the bytes that lay there when it came, `after` the events that followed. */
+/** Runs a job. `file` is the one in the `early` event, and `bytes` is what storage held when that event arrived. */
 async function run(job: TranscodeJob) {
   const response = await post(service, job, job.job_id)
   const events: JobEvent[] = []
@@ -39,7 +39,7 @@ async function run(job: TranscodeJob) {
 }
 
 describe('a long source', () => {
-  it.each(['mp3', 'm4a', 'flac'] as const)('%s is up as it is, without tags, for the time being', async (format) => {
+  it.each(['mp3', 'm4a', 'flac'] as const)('%s is uploaded early, unchanged but without tags', async (format) => {
     const tagged = await makeAudio(format, signal, ['-metadata', 'comment=Between us only'])
     const source = await withCover(format, tagged, await makeImage('jpeg'))
     expect(source.includes('Between us only')).toBe(true)
@@ -66,7 +66,7 @@ describe('a long source', () => {
     )
   })
 
-  it('of a video whose sound starts late starts with the sound, as its variants do', async () => {
+  it("starts with the sound if a video's sound starts late, like its variants", async () => {
     const picture = ['-f', 'lavfi', '-i', 'color=s=64x64:r=1:d=14']
     const sound = ['-itsoffset', '2', ...lavfi(signal)]
     const { result, file, bytes } = await run(
@@ -78,7 +78,7 @@ describe('a long source', () => {
     expect(edits[0]!.length / clock).toBeCloseTo(result.duration, 3)
   })
 
-  it('of PCM becomes the final FLAC first, which is not made a second time', async () => {
+  it('is encoded once from PCM to the final FLAC, which is uploaded first', async () => {
     const source = await makeAudio('wav', signal)
     const job = longJob(source)
     const { result, file, bytes } = await run(job)
@@ -94,7 +94,7 @@ describe('a long source', () => {
     expect(Buffer.from((await decode(bytes!)).buffer).equals(Buffer.from((await decode(source)).buffer))).toBe(true)
   })
 
-  it('of PCM still gets its FLAC when the early upload is refused once', async () => {
+  it('still gets its FLAC from PCM when the early upload is refused once', async () => {
     const job = longJob(await makeAudio('wav', signal))
     storage.refuse(`${job.job_id}/lossless`, 403)
     const { result, file } = await run(job)
@@ -103,9 +103,9 @@ describe('a long source', () => {
     expect(result.failed).toEqual([])
   })
 
-  it('plays while the rest is not even begun, which a consumer that comes back hears too', async () => {
+  it('plays before encoding starts, also for a consumer that reconnects', async () => {
     const stage = await setStage(await withCover('mp3', await makeAudio('mp3', signal), await makeImage('jpeg')))
-    // In the job's directory, because ffmpeg's user may see no other.
+    // In the job's directory, the only one that ffmpeg's user may see.
     const wait = `all="$*"
       case "$all" in *image2pipe*) cd "$(expr "$all" : '.*file:\\(.*\\)/src')";; esac
       case "$all" in *-filter_complex*|*image2pipe*) while [ ! -e go ]; do sleep 0.1; done;; esac
@@ -131,7 +131,7 @@ describe('a long source', () => {
       await writeFile(join(slow.workDir, directory!, 'go'), '')
       const { result } = await collect(await post(slow, job, job.job_id))
       expect(result?.variants.map(({ index }) => index)).toContain('mp3-128')
-      // Not found only after it had been waited for too long.
+      // The cover had time to finish: it did not run into the timeout.
       expect(result?.cover).not.toBeNull()
     } finally {
       await stage.strike()
@@ -139,7 +139,7 @@ describe('a long source', () => {
   })
 })
 
-describe('no early file', () => {
+describe('creates no early file', () => {
   it.each([
     ['of a short source', () => makeAudio('mp3', { seconds: 2 }), {}],
     ['when the job wants none', () => makeAudio('mp3', signal), { early: null }],

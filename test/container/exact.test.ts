@@ -7,11 +7,11 @@ import { newJob, succeed } from './service.ts'
 import { shareService } from './shared.ts'
 import { setStage } from './stage.ts'
 
-/** Headers that say to the frame where audio starts and ends. What browsers make of them: test/e2e/seek.test.ts. */
+/** Headers that state to the frame where audio starts and ends. test/e2e/seek.test.ts checks how browsers use them. */
 
 const { storage, service } = await shareService()
 
-/** Neither whole milliseconds nor whole frames of any codec. */
+/** Neither whole milliseconds nor a whole number of frames in any codec. */
 const SECONDS = 2.1234
 let sources = 0
 
@@ -33,7 +33,7 @@ describe.each([
   [22050, 1],
   [96000, 6],
 ] as const)('a source of %d Hz and %d channels', (rate, channels) => {
-  it('has its length in AAC and Opus to the frame, the preview too', async () => {
+  it('has a frame-exact length in AAC, Opus and the preview', async () => {
     const source = await makeAudio('wav', { seconds: SECONDS, rate, channels: channels === 1 ? 1 : channels })
     const webm = { kind: 'preview', codec: 'opus', bitrate: 64, start: 0.5, length: 1 } as const
     const files = await make(source, [{ index: 'aac-160' }, { index: 'opus-96' }, { index: 'preview', ...webm }])
@@ -58,9 +58,10 @@ describe.each([
   })
 })
 
-it('fails a file that came out without audio, cut, too short or late, and delivers the others', async () => {
+it('rejects variants without audio, cut, too short or late, and delivers the others', async () => {
   const stage = await setStage(await makeAudio('wav', { seconds: 2 }))
-  // Wraps the real one and exchanges its files: for an MP3 header alone, an M4A whose end is missing, half of the audio, and audio after a pause.
+  // Wraps the real ffmpeg and replaces its outputs: an MP3 with only a header, a truncated M4A, half of the audio, and audio after a
+  // pause.
   const exchange = `case "$*" in *-filter_complex*) "$REAL" "$@" && {
       head -c 300 preview.mp3 >short && rm preview.mp3 && cat short >preview.mp3
       head -c $(($(wc -c <aac-160.m4a) * 2 / 5)) aac-160.m4a >cut && rm aac-160.m4a && cat cut >aac-160.m4a

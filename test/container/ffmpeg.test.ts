@@ -8,7 +8,7 @@ import { childrenOf, encoderOf } from './processes.ts'
 import { collect, newJob, post, type Service, succeed } from './service.ts'
 import { setStage, SLOW, type Stage } from './stage.ts'
 
-/** What becomes of a job whose ffmpeg crashes, hangs, lacks something, or is killed. */
+/** Jobs whose ffmpeg crashes, hangs, lacks a codec, or is killed. */
 
 let service: Service
 let stage: Stage
@@ -26,7 +26,7 @@ beforeEach(async () => {
 afterEach(() => stage.strike())
 
 describe('ffmpeg', () => {
-  it('that crashes in the strict pass is followed by the tolerant one', async () => {
+  it('falls back to the tolerant pass after a crash in the strict one', async () => {
     const slow = await stage.start(await stage.fakeFfmpeg(SLOW))
     const job = stage.newLightJob()
     const stream = await post(slow, job, job.job_id)
@@ -37,7 +37,7 @@ describe('ffmpeg', () => {
     expect(await slow.leftovers()).toEqual([])
   })
 
-  it('that crashes in every pass is a failure that may be tried again', async () => {
+  it('reports a crash in every pass as a retryable error', async () => {
     const doomed = await stage.start(
       await stage.fakeFfmpeg('case "$*" in *filter_complex*) kill -SEGV $$;; esac; exec "$REAL" "$@"'),
     )
@@ -50,7 +50,7 @@ describe('ffmpeg', () => {
     expect((await collect(await post(service, job, job.job_id))).result).toBeDefined()
   })
 
-  it.each(['SIGKILL', 'SIGTERM'] as const)('ended by %s from outside is no fault of the file', async (signal) => {
+  it.each(['SIGKILL', 'SIGTERM'] as const)('does not blame the file when %s ends it from outside', async (signal) => {
     const slow = await stage.start(await stage.fakeFfmpeg(SLOW))
     const job = stage.newLightJob()
     const stream = await post(slow, job, job.job_id)
@@ -62,7 +62,7 @@ describe('ffmpeg', () => {
     expect([result.warnings, result.info.pass]).toEqual([[], 'strict'])
   })
 
-  it('that hangs in both passes ends in timed_out, and nothing of it stays', async () => {
+  it('ends in timed_out and leaves nothing behind when it hangs in both passes', async () => {
     const hung = await stage.start({
       ...(await stage.fakeFfmpeg('case "$*" in *filter_complex*) sleep 1000;; esac; exec "$REAL" "$@"')),
       FFMPEG_TIMEOUT: '0.3',
@@ -75,7 +75,7 @@ describe('ffmpeg', () => {
     expect(await hung.leftovers()).toEqual([])
   })
 
-  it('without libspeex says of Speex that it cannot be decoded here, not that it is damaged', async () => {
+  it('reports Speex as unsupported, not damaged, without libspeex', async () => {
     const without = await stage.start(
       await stage.fakeFfmpeg(
         'for a; do shift; [ "$a" = libspeex ] && a=libnone; set -- "$@" "$a"; done; exec "$REAL" "$@"',
@@ -90,7 +90,7 @@ describe('ffmpeg', () => {
     }
   })
 
-  it('whose blame is unclear is run once for every variant, and the good ones are kept', async () => {
+  it('runs once per variant when the failing one is unknown, and keeps the good ones', async () => {
     const broken = await stage.start(
       await stage.fakeFfmpeg('case "$*" in *filter_complex*libopus*) exit 1;; esac; exec "$REAL" "$@"'),
     )
@@ -108,11 +108,11 @@ describe('ffmpeg', () => {
   })
 })
 
-describe('what a file says of itself', () => {
+describe('metadata and the name of a file', () => {
   const EVIL = '$(touch /tmp/evil)\n{"event":"evil"}\u001b[2J'
 
-  it('reaches neither a command line nor a log', async () => {
-    // In the one directory that ffmpeg may write to.
+  it('reach neither a command line nor a log', async () => {
+    // In the only directory that ffmpeg may write to.
     const workDir = await mkdtemp(join(stage.scratch, 'work-'))
     const arguments_ = join(workDir, 'arguments')
     await writeFile(arguments_, '')

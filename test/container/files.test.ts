@@ -10,10 +10,10 @@ import { descendants } from './processes.ts'
 import { lightVariants, newJob, runJob } from './service.ts'
 import { shareService } from './shared.ts'
 
-/** Megabytes that a job may take, whatever the file: Node's own need is about 120. */
+/** Megabytes a job may use, whatever the file; Node itself needs about 120. */
 const MOST = { service: 350, child: 256 }
 
-/** Every kind of file that is uploaded in practice, whole and damaged, and much that should never be. */
+/** Every kind of file that is uploaded in practice, intact and damaged, and many that should never be uploaded. */
 const CORPUS = [...WHOLE, ...CUTS, ...DAMAGED, ...ODD, ...BAD]
 
 const { storage, service } = await shareService()
@@ -25,7 +25,7 @@ async function run({ name, make }: Row) {
   return { job, ...(await runJob(service, job)) }
 }
 
-describe('a file of the set', () => {
+describe('the file corpus', () => {
   it.each(CORPUS.filter((row) => row.fails).map((row) => [row.fails!, row.name, row] as const))(
     'fails with %s: %s',
     async (code, _, row) => {
@@ -53,7 +53,7 @@ describe('a file of the set', () => {
     if (row.name === 'silence') expect([...new Set(mp3), ...new Set(result!.levels)]).toEqual([0, 0])
   })
 
-  it('leaves nothing behind, and none of them took more memory than is stated', async () => {
+  it('leaves nothing behind and stays within the memory limits', async () => {
     expect(await service.leftovers()).toEqual([])
     expect(await descendants(service.pid)).toEqual([])
     const peak = await memory.stop()
@@ -63,7 +63,7 @@ describe('a file of the set', () => {
   })
 })
 
-/** dBFS of the 440 Hz sine that the second half of the samples is, with little else (Goertzel's algorithm). */
+/** Returns the level in dBFS of a 440 Hz sine in the second half of the samples, and expects little else there (Goertzel's algorithm). */
 function toneLevel(samples: Int16Array, channels: number, rate: number): number {
   const left = samples.filter((_, i) => i % channels === 0)
   const half = left.slice(left.length / 2)

@@ -9,7 +9,9 @@ const { storage, service } = await shareService()
 
 const SECONDS = 1.5
 
-/** What each source is, and by how many seconds its decoded length may differ; all kinds are in files.test.ts, with fewer variants. */
+/**
+ * Properties of each source, and by how many seconds its decoded length may differ. files.test.ts covers all formats with fewer variants.
+ */
 const SOURCES: [Format, { codec: string; lossless: boolean; slack: number }][] = [
   ['wav24', { codec: 'pcm_s24le', lossless: true, slack: 0 }],
   ['alac', { codec: 'alac', lossless: true, slack: 0 }],
@@ -19,7 +21,7 @@ const SOURCES: [Format, { codec: string; lossless: boolean; slack: number }][] =
 ]
 
 describe.each(SOURCES)('a source in %s', (format, { codec, lossless, slack }) => {
-  it('becomes every variant of the catalogue, each decodable and of the right length', async () => {
+  it('becomes every variant of the catalog, each decodable and of the right length', async () => {
     const source = await makeAudio(format, { seconds: SECONDS, expression: noise })
     const job = newJob(storage, storage.serve(format, source))
     const { result, fallback } = await succeed(service, job)
@@ -69,7 +71,7 @@ describe('lossless sources', () => {
     expect(await probeAudio(flac)).toMatchObject({ bits: 16, rate: 48000 })
   })
 
-  it('keep 24 bits, and their sample rate in FLAC only', async () => {
+  it('keep 24 bits, and keep their sample rate only in FLAC', async () => {
     const source = await makeAudio('wav24', { seconds: 1, rate: 96000, expression: noise })
     const job = newJob(storage, storage.serve('hires', source))
     const { result } = await succeed(service, job)
@@ -80,7 +82,7 @@ describe('lossless sources', () => {
     expect(await at('mp3-128')).toMatchObject({ rate: 48000 })
   })
 
-  it('with six channels become stereo in lossy variants and stay as they are in FLAC', async () => {
+  it('are mixed from six channels to stereo in lossy variants, and stay unchanged in FLAC', async () => {
     const source = await makeAudio('wav', { seconds: 1, channels: 6 })
     const job = newJob(storage, storage.serve('surround', source))
     const { result } = await succeed(service, job)
@@ -92,7 +94,7 @@ describe('lossless sources', () => {
 })
 
 describe('lossy sources', () => {
-  it('never get a higher bitrate than they have', async () => {
+  it('never get a higher bitrate than their own', async () => {
     const source = await makeAudio('mp3', { seconds: 4, channels: 1, expression: noise }, ['-b:a', '40k'])
     const job = newJob(storage, storage.serve('narrow', source))
     const { result } = await succeed(service, job)
@@ -107,7 +109,7 @@ describe('lossy sources', () => {
 })
 
 describe('a preview', () => {
-  it('is cut out of the middle and fades', async () => {
+  it('is cut from the middle and fades', async () => {
     const source = await makeAudio('wav', { seconds: 6 })
     const job = newJob(storage, storage.serve('long', source))
     job.variants = job.variants.filter((variant) => variant.index !== 'opus-96' && variant.index !== 'aac-160')
@@ -127,7 +129,7 @@ describe('a preview', () => {
     ['behind the end of a source that does not say how long it is', 'adts', 45, 2],
     ['at a start as small as numbers get', 'wav', 1e-7, 2],
     ['longer than the source', 'mp3', 1, 30],
-  ] as const)('%s is moved', async (_, format, start, length) => {
+  ] as const)('that starts or lasts %s is moved', async (_, format, start, length) => {
     const job = newJob(storage, storage.serve(`${format}-${start}`, await makeAudio(format, { seconds: 4 })))
     job.variants = job.variants
       .filter(({ kind }) => kind === 'preview')

@@ -6,7 +6,7 @@ import { chirps, lateness, sample } from '../support/signal.ts'
 import { wavFile } from '../support/wav.ts'
 import { type Measuring, startMeasuring } from './measuring.ts'
 
-/** Nothing is added to, cut from or moved within the audio: what follows another file without a gap still does. In Chromium: test/e2e/seek.test.ts. */
+/** Encoding adds, cuts and moves nothing, so tracks that join without a gap still do. For Chromium see test/e2e/seek.test.ts. */
 
 let measuring: Measuring
 
@@ -17,11 +17,11 @@ afterAll(() => measuring.stop())
 
 const SECONDS = 3.1234
 const AUDIO = ['aac-160', 'mp3-128', 'opus-96', 'lossless']
-/** Where bursts begin, in seconds: the first, one in the middle, the last. */
+/** Start times of bursts in seconds: the first, one in the middle, the last. */
 const BURSTS = [0, 1.5, 3]
 const AAC_FRAME = 1024
 
-/** Samples by which a burst of a lossy source may seem late or early, 0.06 ms: two codecs change its shape where it begins. */
+/** Samples by which a burst of a lossy source may appear shifted, 0.06 ms: two codecs change the shape of its start. */
 const LATE = 3
 
 const wave = chirps(0.5)
@@ -39,14 +39,15 @@ describe.each<[Format, number]>([
   ['ogg', 44100],
   ['opus', 48000],
   ['webm', 48000],
-])('of %s at %d Hz', (format, rate) => {
-  it('every variant has its length and its sounds in their places', async () => {
+])('source in %s at %d Hz', (format, rate) => {
+  it('keeps its length and the position of its sounds in every variant', async () => {
     const wav = wavFile(sample([wave, wave], { rate, seconds: SECONDS, bits: 16 }))
     const source = format === 'wav' ? wav : await ffmpeg(['-i', 'in', ...formats[format]], { in: wav })
     const samples = await decode(source)
     const { result, file } = await measuring.make(source, AUDIO)
 
-    // Before version 5 ffmpeg keeps the padding of Vorbis' last frame, before version 8 that of AAC, whose header has the end in milliseconds.
+    // ffmpeg before version 5 keeps the padding of Vorbis' last frame, and before version 8 that of AAC, whose header gives the end in
+    // milliseconds.
     const [whole, decoded] = [Math.round(SECONDS * rate), samples.length / 2]
     const ended = format === 'm4a' ? Math.round((movieTimes(source).edits[0]!.length * rate) / 1000) : decoded
     const kept = format === 'ogg' && result.duration < decoded / rate - 0.001 ? whole : ended

@@ -4,8 +4,8 @@ import { describe, expect, it } from 'vitest'
 
 import { NODE_FLAGS } from '../../container/process/node_flags.ts'
 
-describe('the image', () => {
-  it('starts the service with the flags that it has elsewhere', () => {
+describe('container image', () => {
+  it('starts the service with the same Node flags as elsewhere', () => {
     const dockerfile = readFileSync(new URL('../../container/Dockerfile', import.meta.url), 'utf8')
     const command = /^CMD (\[.*\])$/m.exec(dockerfile)?.[1]
     expect(JSON.parse(command ?? 'null')).toEqual(['node', ...NODE_FLAGS, 'container/service/server.ts'])

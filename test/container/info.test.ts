@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { ffmpeg, type Format, formats, lavfi, makeAudio, makeImage, noise, type Signal } from '../support/audio.ts'
 import { type Measuring, startMeasuring } from './measuring.ts'
 
-/** What `info` says of files as people have them: with tags, chapters and a cover, in every way that these are written. */
+/** `info` for real-world files: tags, chapters and a cover, in every form that formats store them. */
 
 let measuring: Measuring
 
@@ -34,7 +34,7 @@ type Row = {
   format: Format
   signal: Pick<Signal, 'rate' | 'channels'>
   facts: Record<string, unknown>
-  /** kbit/s: what the header says, or else the file's size by its duration, which may differ by a tenth. */
+  /** kbit/s from the header, or the file's size divided by its duration, which may differ by a tenth. */
   bitrate: number
   chapters?: 'in the container' | 'in comments'
   cover?: 'stream' | 'comment'
@@ -44,7 +44,7 @@ const mono = (rate: number) => ({ rate, channels: 1 }) as const
 const stereo = (rate: number) => ({ rate, channels: 2 }) as const
 const mp4 = 'mov,mp4,m4a,3gp,3g2,mj2'
 
-// WAV has no chapters that ffmpeg knows, WebM no covers (Matroska's attachments are not part of it).
+// ffmpeg supports no chapters in WAV; WebM has no covers (it excludes Matroska's attachments).
 const ROWS: Row[] = [
   {
     format: 'wav24',
@@ -108,14 +108,14 @@ const ROWS: Row[] = [
   },
 ]
 
-/** A file in ffmpeg's own format for tags and chapters (ffmpeg-formats, "Metadata"). */
+/** A file in ffmpeg's own metadata format with tags and chapters (ffmpeg-formats, "Metadata"). */
 function metadata({ chapters, cover }: Row, picture: Buffer): Buffer {
   const escape = (text: string) => text.replaceAll(/[=;#\\\n]/g, (character) => `\\${character}`)
   const tag = ([name, value]: [string, string]) => `${name}=${escape(value)}`
   const own: Record<string, string> = cover === 'comment' ? { METADATA_BLOCK_PICTURE: pictureBlock(picture) } : {}
   const places: string[] = []
   CHAPTERS.forEach(({ start, title }, i) => {
-    // Two comments each, as the programs of OGMtools have them; ffmpeg's own way of writing these is wrong before version 6.
+    // Two comments per chapter, as OGMtools writes them; ffmpeg writes them incorrectly before version 6.
     if (chapters === 'in comments') {
       own[`CHAPTER00${i}`] = `00:00:0${start.toFixed(3)}`
       own[`CHAPTER00${i}NAME`] = title
@@ -127,7 +127,7 @@ function metadata({ chapters, cover }: Row, picture: Buffer): Buffer {
   return Buffer.from([';FFMETADATA1', ...Object.entries({ ...TAGS, ...own }).map(tag), ...places, ''].join('\n'))
 }
 
-/** A front cover as FLAC and Vorbis comments have it (RFC 9639 §8.8), in base64. */
+/** A front cover in base64, as FLAC and Vorbis comments store it (RFC 9639 §8.8). */
 function pictureBlock(picture: Buffer): string {
   const uint32 = (...values: number[]) => {
     const bytes = Buffer.alloc(4 * values.length)
@@ -149,10 +149,10 @@ async function aFile(row: Row): Promise<Buffer> {
 }
 
 describe.each(ROWS)('$format', (row) => {
-  it('with all that surrounds its audio is told as it is', async () => {
+  it('reports tags, chapters, cover and stream properties', async () => {
     const { result } = await measuring.make(await aFile(row), ['mp3-128'])
     const { tags, bitrate, ...info } = result.info
-    // The program that wrote the file puts its own name there.
+    // The encoder adds its own name.
     const { encoder: _, ...found } = tags as Record<string, string>
     expect(found).toEqual(TAGS)
     expect(result.tags).toEqual(READ)
@@ -170,7 +170,7 @@ describe.each(ROWS)('$format', (row) => {
   })
 })
 
-it('titles of chapters lose what moves or turns the text around them', async () => {
+it('removes line breaks and direction overrides from chapter titles', async () => {
   const text = ';FFMETADATA1\n[CHAPTER]\nTIMEBASE=1/1000\nSTART=0\nEND=500\ntitle=\u202eOne\\\n two\n'
   const inputs = { audio: await makeAudio('m4a', { seconds: 0.5 }), metadata: Buffer.from(text) }
   const both = ['-i', 'audio', '-i', 'metadata', '-map_chapters', '1', '-c', 'copy', '-f', 'ipod']

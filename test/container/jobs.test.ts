@@ -26,7 +26,7 @@ const counts = (running: number, queued: number) =>
   vi.waitFor(async () => expect(await health(service)).toMatchObject({ running, queued }), { timeout: 10_000 })
 
 describe('attaching', () => {
-  it('a second consumer joins a running job and both get the result', async () => {
+  it('lets a second consumer join a running job and gives both the result', async () => {
     const { job, go } = stage.heldJob()
     const first = await post(service, job, job.job_id)
     const second = await post(service, job, job.job_id)
@@ -38,7 +38,7 @@ describe('attaching', () => {
     expect(stage.storage.requests.filter((request) => request.method === 'GET')).toHaveLength(1)
   })
 
-  it('a job goes on without its consumer, and its result is replayed', async () => {
+  it('continues a job without its consumer and replays the result', async () => {
     const { job, go } = stage.heldJob()
     const consumer = new AbortController()
     await post(service, job, job.job_id, consumer.signal)
@@ -52,7 +52,7 @@ describe('attaching', () => {
     expect(stage.storage.requests).toHaveLength(before)
   })
 
-  it('tells the one who comes late how far it is and that it fell back', async () => {
+  it('replays progress and the fallback to a late consumer', async () => {
     const slow = await stage.start(
       await stage.fakeFfmpeg(
         'case "$*" in *-xerror*) exit 1;; *filter_complex*) exec "$REAL" -re "$@";; esac; exec "$REAL" "$@"',
@@ -67,7 +67,7 @@ describe('attaching', () => {
     expect(late.result).toBeDefined()
   })
 
-  it('a failure is told to who comes late, and the job starts anew for the next', async () => {
+  it('reports a failure to a late consumer, and restarts the job for the next one', async () => {
     const { job, go } = stage.heldJob()
     stage.storage.refuse(`${job.job_id}/mp3-128`, 403)
     const consumer = new AbortController()
@@ -82,7 +82,7 @@ describe('attaching', () => {
     expect(sources()).toBe(2)
   })
 
-  it('a job that failed starts anew', async () => {
+  it('restarts a job that failed', async () => {
     const job = stage.newLightJob()
     stage.storage.refuse(`${job.job_id}/mp3-128`, 403)
     expect((await collect(await post(service, job, job.job_id))).error?.code).toBe('upload_failed')
@@ -90,8 +90,8 @@ describe('attaching', () => {
   })
 })
 
-describe('the slots', () => {
-  /** A job whose source claims to be so large; it stays in its download. */
+describe('slots', () => {
+  /** A job whose source declares a given size; it stays in its download. */
   const sized = (size: number) => {
     const { job } = stage.heldJob()
     return { ...job, source: { ...job.source, size } }
@@ -99,7 +99,7 @@ describe('the slots', () => {
   const start = (job: TranscodeJob) => post(service, job, job.job_id)
   const slots = async () => TranscoderHealth.parse(await health(service)).slots.map(({ is_free }) => is_free)
 
-  it('run three short jobs at once, four more wait, and the eighth is refused', async () => {
+  it('run three short jobs at once, queue four more and refuse the eighth', async () => {
     const held = Array.from({ length: 8 }, () => stage.heldJob())
     const streams: Response[] = []
     for (const { job } of held.slice(0, 7)) streams.push(await start(job))
@@ -113,7 +113,7 @@ describe('the slots', () => {
     for (const stream of streams) expect((await collect(stream)).result).toBeDefined()
   })
 
-  it('are there for a short job while long ones wait for each other', async () => {
+  it('keep room for short jobs while long ones wait for each other', async () => {
     for (let i = 0; i < 5; i++) await start(sized(50_000_000))
     expect(await health(service)).toMatchObject({ running: 1, queued: 4 })
     expect(await slots()).toEqual([false, true, true])
@@ -123,7 +123,7 @@ describe('the slots', () => {
     expect((await start(sized(1_000_000))).status).toBe(503)
   })
 
-  it('are free again for the next that waits', async () => {
+  it('become free for the next job in the queue', async () => {
     const [first, second] = [sized(50_000_000), sized(50_000_000)]
     await start(first)
     await start(second)
@@ -133,11 +133,11 @@ describe('the slots', () => {
   })
 })
 
-describe('a cancelled job', () => {
+describe('a canceled job', () => {
   const cancel = (running: Service, { job_id }: TranscodeJob) =>
     fetch(`${running.url}/jobs/${job_id}`, { method: 'DELETE' })
 
-  it('is gone with its ffmpeg when the answer comes', async () => {
+  it('has ended together with its ffmpeg when the response arrives', async () => {
     const slow = await stage.start(await stage.fakeFfmpeg(SLOW))
     const job = stage.newLightJob()
     const stream = await post(slow, job, job.job_id)
@@ -149,7 +149,7 @@ describe('a cancelled job', () => {
     expect((await cancel(slow, job)).status).toBe(404)
   })
 
-  it('begins anew for whoever asks for it at once', async () => {
+  it('restarts when it is requested again at once', async () => {
     const slow = await stage.start(await stage.fakeFfmpeg(SLOW))
     const job = stage.newLightJob()
     for (let time = 0; time < 3; time++) {
@@ -159,7 +159,7 @@ describe('a cancelled job', () => {
     }
   })
 
-  it('that waits for a slot is not begun', async () => {
+  it('never starts if it was waiting for a slot', async () => {
     const held = Array.from({ length: 4 }, () => stage.heldJob())
     for (const { job } of held.slice(0, 3)) await post(service, job, job.job_id)
     const waiting = held[3]!.job
@@ -169,7 +169,7 @@ describe('a cancelled job', () => {
     await counts(3, 0)
   })
 
-  it('that has ended is forgotten', async () => {
+  it('is removed if it has already ended', async () => {
     const job = stage.newLightJob()
     await succeed(service, job)
     expect((await cancel(service, job)).status).toBe(200)
@@ -197,7 +197,7 @@ describe('requests', () => {
     expect(JSON.stringify(guarded.logs)).not.toContain('http')
   })
 
-  it('that are no jobs are refused with a reason', async () => {
+  it('are refused with a reason when they are not valid jobs', async () => {
     const job = stage.newLightJob()
     const other = stage.newLightJob()
     const hostile = ['file:///etc/passwd', 'data:audio/wav;base64,AAAA', 'ftp://127.0.0.1/x', 'no url']

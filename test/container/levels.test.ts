@@ -11,15 +11,15 @@ function measure(samples: number[], channels = 1, chunkBytes = 7) {
   return meter.summary()
 }
 
-describe('the PCM meter', () => {
-  it('does not care how the bytes are cut', () => {
+describe('PCM meter', () => {
+  it('gives the same result however the bytes are split', () => {
     const samples = Array.from({ length: 4002 }, (_, i) => ((i * 7919) % 60000) - 30000)
     const whole = measure(samples, 2, samples.length * 2)
     expect(measure(samples, 2, 7)).toEqual(whole)
     expect(whole).toMatchObject({ frames: 2001, framesPerBin: 16, bins: 126 })
   })
 
-  it('keeps its size however long the audio is', () => {
+  it('uses constant memory however long the audio is', () => {
     const meter = createPcmMeter(1)
     const second = Buffer.from(new Int16Array(48000).fill(1000).buffer)
     for (let i = 0; i < 60; i++) meter.add(second)
@@ -28,31 +28,31 @@ describe('the PCM meter', () => {
     expect(levels(pcm).every((level) => level === 1)).toBe(true)
   })
 
-  it('computes the mono mix and 8 bits as C does: toward zero', () => {
+  it('truncates the mono mix and the 8-bit values toward zero, like C', () => {
     const pcm = measure([-255, -256, 511, 512, -3, 0], 2)
     expect([pcm.min[0], pcm.max[0]]).toEqual([-255, 511])
     expect(waveform(pcm, 8000)).toMatchObject({ samples_per_pixel: 16, length: 1, data: [0, 1] })
   })
 })
 
-describe('levels', () => {
-  it('of fewer samples than levels repeat', () => {
+describe('levels of unusual audio', () => {
+  it('repeat when there are fewer samples than levels', () => {
     const result = levels(measure([1000, 1000, 1000]))
     expect(result).toHaveLength(320)
     expect(new Set(result)).toEqual(new Set([1]))
   })
 
-  it('of noise below -70 dB are silence', () => {
+  it('are zero for noise below -70 dB', () => {
     expect(new Set(levels(measure(Array.from({ length: 5000 }, (_, i) => (i % 3) - 1))))).toEqual(new Set([0]))
   })
 
-  it('of nothing are zeros', () => {
+  it('are zero for no samples', () => {
     expect(new Set(levels(measure([])))).toEqual(new Set([0]))
   })
 })
 
-describe('levels are the RMS of each stretch over that of the loudest', () => {
-  /** Levels of waves that begin one after the other, each for a quarter of a second. */
+describe('levels relative to the loudest section', () => {
+  /** Levels of consecutive waves of 0.25 seconds each. */
   function levelsOf(...waves: Wave[]) {
     const { channels } = sample([(t) => waves[Math.floor(t * 4)]!(t)], {
       rate: 44100,
@@ -61,7 +61,7 @@ describe('levels are the RMS of each stretch over that of the loudest', () => {
     })
     return levels(measure([...channels[0]!], 1, 65536))
   }
-  /** The levels of one of so many equal parts, without those that reach into its neighbours. */
+  /** Levels of one of `parts` equal sections, excluding those that overlap its neighbors. */
   const part = (all: number[], place: number, parts: number) =>
     all.slice(Math.ceil((320 / parts) * place) + 1, Math.floor((320 / parts) * (place + 1)) - 1)
   const square: Wave = (t) => (Math.floor(t * 2000) % 2 === 0 ? 0.9 : -0.9)
@@ -73,14 +73,14 @@ describe('levels are the RMS of each stretch over that of the loudest', () => {
     ['half the amplitude is one half', (t) => square(t) / 2, 0.5],
     ['a tenth of the amplitude is one tenth', (t) => square(t) / 10, 0.1],
     ['silence is nothing', silence, 0],
-  ])('%s', (_, wave, expected) => {
+  ])('use RMS: %s', (_, wave, expected) => {
     const found = levelsOf(square, wave, square, wave)
     for (const level of [...part(found, 0, 4), ...part(found, 2, 4)]) expect(level).toBe(1)
     for (const level of [...part(found, 1, 4), ...part(found, 3, 4)])
       expect(Math.abs(level - expected)).toBeLessThan(0.012)
   })
 
-  it('hear stereo in opposite phase', () => {
+  it('include stereo in opposite phase', () => {
     const [left] = sample([sine(500, 0.5)], { rate: 44100, seconds: 0.5, bits: 16 }).channels
     const both = measure(
       [...left!].flatMap((value) => [value, -value]),
@@ -90,7 +90,7 @@ describe('levels are the RMS of each stretch over that of the loudest', () => {
     expect(levels(both)).toEqual(levels(measure([...left!], 1, 65536)))
   })
 
-  it('hear a sound in one channel only as one in both', () => {
+  it('count a sound in one channel like one in both', () => {
     const [left] = sample([sine(500, 0.5)], { rate: 44100, seconds: 0.5, bits: 16 }).channels
     const oneSided = measure(
       [...left!].flatMap((value, i) => (i < 11025 ? [value, 0] : [value, value])),

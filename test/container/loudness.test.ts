@@ -6,9 +6,9 @@ import { wavFile } from '../support/wav.ts'
 import { type Measuring, startMeasuring } from './measuring.ts'
 
 /**
- * The signals, values and tolerances that EBU Tech 3341 (table 1) and Tech 3342 (table 1) publish for loudness meters: 24 bit, 48 kHz.
- * Not here: 3341-7, 3341-8, 3342-5 and 3342-6, which are recordings, and 3341-10, -11, -13 and -14, whose expected values are of
- * momentary and short-term loudness, which we do not report. 3341-9 and -12 are such too, but have a known integrated loudness.
+ * The signals, values and tolerances published for loudness meters in EBU Tech 3341 (table 1) and Tech 3342 (table 1): 24 bit, 48 kHz.
+ * Excluded: 3341-7, 3341-8, 3342-5 and 3342-6, which are recordings, and 3341-10, -11, -13 and -14, whose expected values are momentary
+ * and short-term loudness, which we do not report. 3341-9 and -12 are also such cases, but have a known integrated loudness.
  */
 
 let measuring: Measuring
@@ -20,13 +20,13 @@ afterAll(() => measuring.stop())
 
 const RATE = 48000
 
-/** What is reported of waves, one for each channel. */
+/** The reported analysis of a file with one wave per channel. */
 async function analyse(waves: Wave[], seconds: number, { rate = RATE, mask }: { rate?: number; mask?: number } = {}) {
   const { json } = await measuring.make(wavFile(sample(waves, { rate, seconds }), mask), ['analysis'])
   return json('analysis')
 }
 
-/** LUFS of a 1 kHz sine in both channels: what ITU-R BS.775 makes of 3341-6. */
+/** LUFS of a 1 kHz sine in both channels: 3341-6 after the ITU-R BS.775 downmix. */
 const DOWN_MIX = 20 * Math.log10(amplitude(-28) + Math.SQRT1_2 * (amplitude(-24) + amplitude(-30)))
 
 const stereo = (wave: Wave) => [wave, wave]
@@ -74,18 +74,18 @@ describe('integrated loudness', () => {
     expect(Math.abs(found.integrated_lufs - expected)).toBeLessThanOrEqual(0.1001)
   })
 
-  // EBU Tech 3341-6 has -23 LUFS by its five channels; in phase, they add up in the stereo that is delivered.
+  // EBU Tech 3341-6 has -23 LUFS over its five channels, which are in phase and add up in the delivered stereo.
   it.each([
     ['5.0 with side speakers', 0x607],
     ['5.0 with back speakers', 0x37],
-  ])('of EBU Tech 3341-6 in %s is that of its down-mix ±0.1', async (_, mask) => {
+  ])('of EBU Tech 3341-6 in %s matches its downmix ±0.1', async (_, mask) => {
     const [front, center, surround] = [tone(-28), tone(-24), tone(-30)]
     const found = await analyse([front, front, center, surround, surround], 20, { mask })
     expect(Math.abs(found.integrated_lufs - DOWN_MIX)).toBeLessThanOrEqual(0.1001)
     expect(found.channels).toBe(5)
   })
 
-  it('leaves out the low-frequency channel of 5.1 (ITU-R BS.1770)', async () => {
+  it('excludes the low-frequency channel of 5.1 (ITU-R BS.1770)', async () => {
     const [front, center, surround] = [tone(-28), tone(-24), tone(-30)]
     const found = await analyse([front, front, center, tone(-6), surround, surround], 20)
     expect(Math.abs(found.integrated_lufs - DOWN_MIX)).toBeLessThanOrEqual(0.1001)
@@ -157,20 +157,20 @@ describe('true peak', () => {
     expect(result.warnings.map((warning) => warning.code)).toContain('format_changed')
   })
 
-  it('is above the sample peak where the crest lies between samples', async () => {
+  it('exceeds the sample peak when the crest falls between samples', async () => {
     const found = await analyse(stereo(fadeIn(sine(RATE / 4, 0.5, 45))), 2)
     expect(found.sample_peak_dbfs).toBeCloseTo(-9.03, 2)
   })
 })
 
-/** Without a fade the sudden start itself, limited to half the sample rate, would overshoot. */
+/** Without a fade, the band-limited onset itself would overshoot. */
 function fadeIn(wave: Wave): Wave {
   return (seconds) => wave(seconds) * Math.min(1, seconds / 0.1)
 }
 
 /**
- * Half of full scale at a quarter of the sample rate, with one crest of full scale in the middle that falls `late` samples behind a
- * sample. The bell is wide enough to have nothing above half the sample rate, so the crest's height is known: 1.
+ * Half of full scale at a quarter of the sample rate, with one full-scale crest in the middle, `late` samples after a sample point. The
+ * bell is wide enough to contain nothing above half the sample rate, so the crest's height is known: 1.
  */
 function burst(late: number): Wave {
   return (seconds) => {
@@ -179,14 +179,14 @@ function burst(late: number): Wave {
   }
 }
 
-describe('what players derive', () => {
-  it('are ReplayGain 2.0 (-18 LUFS) and the gain of RFC 7845 (-23 LUFS, Q7.8)', async () => {
+describe('derived gains', () => {
+  it('follow ReplayGain 2.0 (-18 LUFS) and RFC 7845 (-23 LUFS, Q7.8)', async () => {
     const found = await analyse(stereo(tone(-30)), 5)
     expect(found).toMatchObject({ integrated_lufs: -30, replaygain_track_gain: 12, r128_track_gain: 7 * 256 })
     expect(Math.abs(found.replaygain_track_peak - amplitude(-30))).toBeLessThan(0.0005)
   })
 
-  it('are negative for loud audio, whose peak may lie above full scale', async () => {
+  it('are negative for loud audio, whose peak may exceed full scale', async () => {
     const found = await analyse(stereo(fadeIn(sine(RATE / 4, 1.41, 45))), 5)
     const gain = -18 - found.integrated_lufs
     expect(found.integrated_lufs).toBeGreaterThan(0)
@@ -196,7 +196,7 @@ describe('what players derive', () => {
   })
 })
 
-describe('what does not exist', () => {
+describe('undefined loudness', () => {
   const NONE = { integrated_lufs: null, loudness_range: null, replaygain_track_gain: null, r128_track_gain: null }
 
   it('is null for silence', async () => {
@@ -205,20 +205,20 @@ describe('what does not exist', () => {
     expect(found).toMatchObject({ ...NONE, ...peaks, is_silent: true })
   })
 
-  it('is null below the absolute gate of -70 LUFS, but its peak is known', async () => {
+  it('is null below the absolute gate of -70 LUFS, where the peak is still reported', async () => {
     const found = await analyse(stereo(tone(-80)), 2)
     expect(found).toMatchObject({ ...NONE, is_silent: true })
-    // Counted in steps of 16 bits, of which this signal has three.
+    // Measured in 16-bit steps, and this signal spans three.
     expect(Math.abs(found.sample_peak_dbfs + 80)).toBeLessThanOrEqual(2)
   })
 
-  it('is null for less than the 400 ms of one gating block', async () => {
+  it('is null for less than one gating block of 400 ms', async () => {
     const short = await analyse(stereo(tone(-23)), 0.39)
     expect(short).toMatchObject({ ...NONE, is_silent: false })
     expect(Math.abs(short.true_peak_dbtp + 23)).toBeLessThanOrEqual(0.2001)
   })
 
-  it('exists from the first block on', async () => {
+  it('becomes defined with the first complete block', async () => {
     const found = await analyse(stereo(tone(-23)), 0.41)
     expect(Math.abs(found.integrated_lufs + 23)).toBeLessThanOrEqual(0.1001)
   })

@@ -18,7 +18,7 @@ async function measure(signal: Signal) {
 }
 
 describe('levels', () => {
-  it('are 1 in the loud half and the known ratio in the quiet one', async () => {
+  it('are 1 in the loud half and the expected ratio in the quiet one', async () => {
     const { result } = await measure({ seconds: 4, expression: `if(lt(t,2),0.8,0.2)*sin(2*PI*1000*t)` })
     const middle = (from: number, to: number) => result.levels.slice(from, to)
     expect(Math.min(...middle(2, 158))).toBeGreaterThan(0.98)
@@ -26,14 +26,14 @@ describe('levels', () => {
     for (const level of middle(162, 318)) expect(Math.abs(level - 0.25)).toBeLessThan(0.01)
   })
 
-  it('see stereo in opposite phase, whose mono mix is silent', async () => {
+  it('include stereo in opposite phase, whose mono mix is silent', async () => {
     const opposite = `${tone(1000, -6)}|-${tone(1000, -6)}`
     const { result, waveform } = await measure({ seconds: 1, expression: opposite })
     expect(Math.min(...result.levels)).toBeGreaterThan(0.9)
     expect(Math.max(...waveform.data.map(Math.abs))).toBe(0)
   })
 
-  it('are all 0 for silence, without loudness', async () => {
+  it('are all 0 for silence, with no loudness', async () => {
     const { result, analysis } = await measure({ seconds: 2, expression: '0' })
     expect(result.levels.every((level) => level === 0)).toBe(true)
     expect(analysis).toMatchObject({
@@ -47,7 +47,7 @@ describe('levels', () => {
 })
 
 describe('loudness', () => {
-  it('of a stereo 1 kHz sine at -23 dBFS is -23.0 LUFS (EBU Tech 3341, case 1)', async () => {
+  it('is -23.0 LUFS for a stereo 1 kHz sine at -23 dBFS (EBU Tech 3341, case 1)', async () => {
     const { analysis, result } = await measure({ seconds: 20, rate: 48000, expression: tone(1000, -23) })
     expect(Math.abs(analysis.integrated_lufs + 23)).toBeLessThanOrEqual(0.1)
     expect(Math.abs(analysis.true_peak_dbtp + 23)).toBeLessThanOrEqual(0.2)
@@ -64,7 +64,7 @@ describe('loudness', () => {
     expect(result.info.loudness).toMatchObject({ integrated_lufs: analysis.integrated_lufs })
   })
 
-  it('range of -20 then -30 dBFS is 10 LU (EBU Tech 3342, case 1)', async () => {
+  it('has a range of 10 LU for -20 then -30 dBFS (EBU Tech 3342, case 1)', async () => {
     const steps = `if(lt(t,20),0.1,0.0316228)*sin(2*PI*1000*t)`
     const { analysis } = await measure({ seconds: 40, rate: 48000, expression: steps })
     expect(Math.abs(analysis.loudness_range - 10)).toBeLessThanOrEqual(1)
@@ -93,7 +93,7 @@ describe('the waveform', () => {
 })
 
 describe('MP3', () => {
-  it.each([48, 128, 192, 224, 320])('of %d kbit/s is as loud as its source', async (bitrate) => {
+  it.each([48, 128, 192, 224, 320])('at %d kbit/s is as loud as its source', async (bitrate) => {
     const job = newJob(
       storage,
       storage.serve(`mp3-${bitrate}`, await makeAudio('wav', { seconds: 1, expression: tone(997, -12) })),
@@ -108,7 +108,7 @@ describe('MP3', () => {
 })
 
 describe('AAC', () => {
-  it.each([-1, -12])('of a pure tone of %d dBFS is as loud as its source', async (dbfs) => {
+  it.each([-1, -12])('of a pure tone at %d dBFS is as loud as its source', async (dbfs) => {
     const wav = await makeAudio('wav', { seconds: 1, expression: tone(440, dbfs) })
     const job = newJob(storage, storage.serve(`aac-${-dbfs}`, wav))
     job.variants = job.variants.filter(({ index }) => index === 'aac-160')

@@ -4,16 +4,16 @@ import type { TranscodeJob } from '../../src/contract/job.ts'
 import { newJob, startService, succeed } from './service.ts'
 import { startStorage } from './storage.ts'
 
-/** A service and a storage for tests that look at what a job makes of a known signal; `stop` ends both. */
+/** Starts a service and a storage for tests that check a job's output for a known signal; `stop` ends both. */
 export async function startMeasuring() {
   const storage = await startStorage()
   const service = await startService()
   let sources = 0
 
   return {
-    /** Runs a job for these bytes with only the named variants; `file` and `json` answer what it uploaded. */
+    /** Runs a job for these bytes with only the named variants; `file` and `json` return its uploads. */
     async make(source: Buffer, indexes: string[], changes: Partial<TranscodeJob> = {}) {
-      // Making a signal blocks for long; one turn of the event loop, and connections that the service closed meanwhile are noticed.
+      // Creating a signal blocks for long. One turn of the event loop lets Node notice connections that the service closed meanwhile.
       await setImmediate()
       const job = newJob(storage, storage.serve(`source-${sources++}`, source), changes)
       job.variants = job.variants.filter((variant) => indexes.includes(variant.index))

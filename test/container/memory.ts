@@ -2,12 +2,12 @@ import { readFile } from 'node:fs/promises'
 
 import { descendants } from './processes.ts'
 
-/** Largest resident sets seen, in MB: of the service itself, and of any process it started. */
+/** Peak resident set sizes in MB: of the service, and of any process it started. */
 export type Peak = { service: number; child: number }
 
 const INTERVAL_MS = 25
 
-/** Watches a process and its descendants until `stop`; Linux keeps each one's high-water mark (proc(5), VmHWM). */
+/** Watches a process and its descendants until `stop`. Linux keeps a high-water mark per process (proc(5), VmHWM). */
 export function watchMemory(pid: number) {
   const peak: Peak = { service: 0, child: 0 }
   const stopping = new AbortController()

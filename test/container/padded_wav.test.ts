@@ -4,7 +4,7 @@ import { decode, probeAudio } from '../support/audio.ts'
 import { sample, sine } from '../support/signal.ts'
 import { type Measuring, startMeasuring } from './measuring.ts'
 
-/** WAV whose samples have fewer valid bits than the bytes that they are stored in (WAVEFORMATEXTENSIBLE, `wValidBitsPerSample`). */
+/** WAV files whose samples have fewer valid bits than their storage (WAVEFORMATEXTENSIBLE, `wValidBitsPerSample`). */
 
 let measuring: Measuring
 
@@ -17,7 +17,7 @@ const RATE = 44_100
 const SECONDS = 1.5
 const tone = sine(1000, 0.25)
 
-/** A stereo tone of so many bits, left-aligned in more, behind a chunk that players skip. */
+/** A stereo tone with `valid` bits, left-aligned in `container` bits, after a chunk that players skip. */
 function paddedWav(container: 16 | 24 | 32, valid: number): Buffer {
   const mono = sample([tone], { rate: RATE, seconds: SECONDS, bits: valid > 16 ? 24 : 16 })
   const unit = 2 ** (container - mono.bits)
@@ -56,8 +56,8 @@ describe.each<[16 | 24 | 32, number]>([
   [24, 16],
   [24, 20],
   [16, 12],
-])('%d bits of which %d are valid', (container, valid) => {
-  it('play what they hold, for as long as they last', async () => {
+])('%d bits with %d valid', (container, valid) => {
+  it('keep their level and duration', async () => {
     const { result, file } = await measuring.make(paddedWav(container, valid), ['lossless', 'mp3-128', 'aac-160'])
     expect(result.warnings).toEqual([])
     expect(result.duration).toBe(SECONDS)
@@ -82,7 +82,7 @@ describe.each<[16 | 24 | 32, number]>([
   })
 })
 
-it('an incomplete one still says what is missing', async () => {
+it('reports the missing part of a truncated file', async () => {
   const whole = paddedWav(32, 24)
   const { result } = await measuring.make(whole.subarray(0, whole.length / 2), ['mp3-128'])
   expect(result.warnings).toEqual([{ code: 'truncated', message: expect.stringContaining('it plays 0.7 of 1.5 s') }])

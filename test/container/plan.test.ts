@@ -63,7 +63,7 @@ describe('bitrateFor', () => {
     ['a very small mono source', lossy(13, 1), 128, 32],
     ['a source of unknown bitrate', lossy(null), 128, 128],
     ['a low tier of a very small source', lossy(13), 32, 32],
-  ])('of %s', (_, source, nominal, expected) => {
+  ])('picks the bitrate for %s', (_, source, nominal, expected) => {
     expect(bitrateFor(nominal, source)).toBe(expected)
   })
 })
@@ -77,13 +77,13 @@ describe('rateFor', () => {
     ['mp3', 37800, 44100],
     ['opus', 8000, 48000],
     ['flac', 192000, 192000],
-  ] as const)('%s of %i Hz', (codec, rate, expected) => {
+  ] as const)('picks the rate of %s for %i Hz', (codec, rate, expected) => {
     expect(rateFor(codec, rate)).toBe(expected)
   })
 })
 
 describe('plan', () => {
-  it('leaves out FLAC of a lossy source, and nothing else', () => {
+  it('leaves out only FLAC for a lossy source', () => {
     const { encodes, skipped } = plan([aac(160), aac(256), aac(32), flac], lossy(64))
     expect(encodes.map(({ index, bitrate }) => [index, bitrate])).toEqual([
       ['aac-160', 64],
@@ -93,7 +93,7 @@ describe('plan', () => {
     expect(skipped).toEqual([{ index: 'lossless', reason: 'The source is mp3, which is lossy.' }])
   })
 
-  it('halves the bitrate of mono, but not where the variant says that it is mono', () => {
+  it('halves the bitrate for mono, unless the variant is mono by definition', () => {
     const mono = { ...cd, channels: 1 }
     const speech = { ...aac(64), channels: 1 as const }
     const bitrates = (source: Source) => plan([aac(160), aac(32), speech], source).encodes.map((one) => one.bitrate)
@@ -103,13 +103,13 @@ describe('plan', () => {
     ])
   })
 
-  it('keeps more than 16 bits in FLAC only when they are there', () => {
+  it('keeps more than 16 bits in FLAC only if the source has them', () => {
     expect(plan([flac], cd).encodes[0]?.bits).toBe(16)
     expect(plan([flac], { ...cd, bitDepth: 24 }).encodes[0]?.bits).toBe(24)
     expect(plan([flac], { ...cd, bitDepth: 8 }).encodes[0]?.bits).toBe(16)
   })
 
-  it('moves a preview that would start behind the end', () => {
+  it('moves a preview that would start after the end', () => {
     expect(plan([preview(50, 30)], cd).encodes[0]?.cut).toEqual({ start: 30, length: 30 })
     expect(plan([preview(5, 90)], cd).encodes[0]?.cut).toEqual({ start: 0, length: 60 })
     expect(plan([preview(50, 30)], { ...cd, duration: null }).encodes[0]?.cut).toEqual({ start: 50, length: 30 })
@@ -128,7 +128,7 @@ describe('ffmpegArguments', () => {
     labels: null,
   }
 
-  it('opens only a local file, by the demuxer that its magic names', () => {
+  it('opens only a local file, with the demuxer for its magic bytes', () => {
     const args = ffmpegArguments({ ...base, pass: 'strict' })
     const before = (flag: string) => args.slice(0, args.indexOf('-i'))[args.indexOf(flag) + 1]
     expect(args[args.indexOf('-i') + 1]).toBe('file:src')
@@ -138,7 +138,7 @@ describe('ffmpegArguments', () => {
     expect(before('-t')).toBe('601')
   })
 
-  it('stops at the first error in the strict pass only', () => {
+  it('stops at the first error only in the strict pass', () => {
     expect(ffmpegArguments({ ...base, pass: 'strict' })).toContain('-xerror')
     expect(ffmpegArguments({ ...base, pass: 'tolerant' })).not.toContain('-xerror')
   })
@@ -152,12 +152,12 @@ describe('ffmpegArguments', () => {
     ['10.0', 1],
     ['N-118234-g1a2b3c4d5e', 0],
     ['2025-01-02-git-1a2b3c4d5e', 0],
-  ])('lets more packets of lossy codecs wait where ffmpeg can: version %s', (version, count) => {
+  ])('raises the packet queue for lossy codecs where ffmpeg supports it: version %s', (version, count) => {
     const args = ffmpegArguments({ ...base, tools: { version }, pass: 'strict' })
     expect(args.filter((arg) => arg === '-thread_queue_size')).toHaveLength(count)
   })
 
-  it('clamps floating point, which damaged audio drives far beyond full scale', () => {
+  it('clamps floating-point samples, which exceed full scale in damaged audio', () => {
     const graph = (source: Source, pass: 'strict' | 'tolerant') => {
       const args = ffmpegArguments({ ...base, source, pass })
       return args[args.indexOf('-filter_complex') + 1]
@@ -181,7 +181,7 @@ describe('blamedEncode', () => {
     expect(blamedEncode(stderr, encodes)?.index).toBe('lossless')
   })
 
-  it('blames nobody for what the decoder did', () => {
+  it('blames no encoder for a decoder error', () => {
     expect(blamedEncode('Error while decoding stream #0:0: Invalid data found', encodes)).toBeUndefined()
     expect(blamedEncode('[aist#0:0/flac @ 0x1] Error submitting packet to decoder', encodes)).toBeUndefined()
   })

@@ -4,7 +4,7 @@ import { expect, vi } from 'vitest'
 
 import type { Service } from './service.ts'
 
-/** Direct children of a process whose command line matches. */
+/** Direct children of a process with a matching command line. */
 export async function childrenOf(pid: number, pattern: RegExp): Promise<number[]> {
   const found: number[] = []
   for (const child of await childIds(pid)) {
@@ -14,32 +14,32 @@ export async function childrenOf(pid: number, pattern: RegExp): Promise<number[]
   return found
 }
 
-/** Process ids of everything below a process. */
+/** Process ids of all descendants of a process. */
 export async function descendants(pid: number): Promise<number[]> {
   const children = await childIds(pid)
   return [...children, ...(await Promise.all(children.map(descendants))).flat()]
 }
 
-/** Asked of the kernel: to look at every process takes seconds on busy cores, and a core of those who watch. */
+/** Reads the kernel's list of children: scanning every process takes seconds on busy cores. */
 async function childIds(pid: number): Promise<number[]> {
   const threads = await readdir(`/proc/${pid}/task`).catch(() => [])
   const lists = threads.map((thread) => readFile(`/proc/${pid}/task/${thread}/children`, 'utf8').catch(() => ''))
   return (await Promise.all(lists)).join(' ').split(' ').filter(Boolean).map(Number)
 }
 
-/** False for a process that is gone, or dead and not yet reaped. */
+/** False for a process that has ended, even if it is not yet reaped. */
 export async function isRunning(pid: number): Promise<boolean> {
   const stat = await readFile(`/proc/${pid}/stat`, 'utf8').catch(() => ') Z')
   return !stat.includes(') Z')
 }
 
-/** How long a test waits for what another process does. */
+/** Timeout for waiting on another process. */
 export const WAIT = { timeout: 60_000, interval: 20 }
 
-/** Waits until a service encodes and answers the process id of its ffmpeg. */
+/** Waits until a service encodes, then returns the process id of its ffmpeg. */
 export async function encoderOf(running: Service): Promise<number> {
   const found = await vi.waitFor(async () => {
-    // Past the programs that confine it: what they take away holds from there on.
+    // Matches ffmpeg itself, after the programs that confine it: from then on the confinement is in effect.
     const children = await childrenOf(running.pid, /^(?!.*setpriv).*filter_complex/)
     expect(children).toHaveLength(1)
     return children

@@ -15,10 +15,10 @@ import type { Storage } from './storage.ts'
 
 const ENTRY = fileURLToPath(new URL('../../container/service/server.ts', import.meta.url))
 
-// `npm run test:image` names a program that starts the one inside an image, which sees the same /tmp and runs as another user.
+// `npm run test:image` sets a program that starts the service inside an image, which shares /tmp and runs as another user.
 const COMMAND = process.env.SERVICE_COMMAND ? [process.env.SERVICE_COMMAND] : [process.execPath, ...NODE_FLAGS, ENTRY]
 
-/** Starts the real service as a process of its own, on a free port; `wrap` puts another program around it. */
+/** Starts the real service as a separate process on a free port; `wrap` puts another program around it. */
 export async function startService(
   environment: Record<string, string> = {},
   wrap = (command: string[]): string[] => command,
@@ -32,7 +32,7 @@ export async function startService(
   showLog(`the transcoder ${child.pid}`, () => logs.map((line) => `${JSON.stringify(line)}\n`).join(''))
   const exited = new Promise<number | null>((resolve) => child.once('exit', resolve))
   const port = await new Promise<number>((resolve, reject) => {
-    // Not at its exit: the reason may still be on its way.
+    // Waits for `close`, not `exit`: the log line with the reason may still be unread at exit.
     child.once('close', (code) => {
       const reason = logs.find(({ event }) => event === 'failed')?.message ?? 'it says nothing'
       reject(Object.assign(new Error(reason as string), { code }))
@@ -49,7 +49,7 @@ export async function startService(
     workDir,
     logs,
     exited,
-    /** Names of what is left in the work directory. */
+    /** Names of the entries left in the work directory. */
     leftovers: () => readdir(workDir),
     kill: (signal: NodeJS.Signals) => child.kill(signal),
     async stop() {
@@ -68,7 +68,7 @@ export type Service = Awaited<ReturnType<typeof startService>>
 
 const TYPES = { aac: 'audio/mp4', mp3: 'audio/mpeg', opus: 'audio/webm; codecs=opus', flac: 'audio/flac' }
 
-/** The variants that the catalogue asks for by default, with uploads to `prefix` of the storage. */
+/** The variants that the catalog requests by default, with uploads to `prefix` in the storage. */
 export function catalogue(storage: Storage, prefix: string): JobVariant[] {
   const at = (index: string) => ({ index, url: storage.url(`${prefix}/${index}`) })
   const json = { content_type: 'application/json' }
@@ -83,7 +83,7 @@ export function catalogue(storage: Storage, prefix: string): JobVariant[] {
   ]
 }
 
-/** A job for a source, with the whole catalogue unless `changes` say otherwise; its prefix is its id. */
+/** A job for a source, with the whole catalog unless `changes` overrides it. Its uploads are prefixed with its id. */
 export function newJob(
   storage: Storage,
   source: TranscodeJob['source'],
@@ -119,7 +119,7 @@ export function post(service: Service, job: unknown, id: string, signal?: AbortS
   return fetch(`${service.url}/jobs/${id}`, { method: 'POST', headers: JSON_BODY, body, signal: signal ?? null })
 }
 
-/** The events of a stream, each checked against the contract, until it ends. */
+/** Yields the events of a stream until it ends, each validated against the contract. */
 export async function* eventsOf(response: Response): AsyncGenerator<JobEvent> {
   const decoder = new TextDecoder()
   let rest = ''

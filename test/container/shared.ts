@@ -3,7 +3,7 @@ import { afterAll } from 'vitest'
 import { startService } from './service.ts'
 import { startStorage } from './storage.ts'
 
-/** A storage and a service for all tests of a file; nothing may be left in the service's directory when they are done. */
+/** One storage and one service for all tests of a file. After the tests, the service's directory must be empty. */
 export async function shareService() {
   const storage = await startStorage()
   const service = await startService()

@@ -28,14 +28,14 @@ afterEach(() => stage.strike())
 const stopping = ({ url }: Service) =>
   vi.waitFor(async () => expect(await (await fetch(`${url}/health`)).json()).toMatchObject({ stopping: true }), WAIT)
 
-/** The process that encodes never ends, and does not notice that its output is closed. */
+/** The encoder never ends and does not notice that its output is closed. */
 const ENDLESS = 'case "$*" in *filter_complex*) while :; do sleep 0.1; done;; esac; exec "$REAL" "$@"'
 
-/** Time enough for a job to end on busy cores. */
+/** Long enough for a job to end on busy cores. */
 const PATIENT = { GRACE_SECONDS: '300' }
 
-describe('the end of the service', () => {
-  it.each(['SIGINT', 'SIGTERM'] as const)('after %s leaves no process and no file', async (signal) => {
+describe('shutdown', () => {
+  it.each(['SIGINT', 'SIGTERM'] as const)('by %s leaves no process and no file', async (signal) => {
     const slow = await stage.start(await stage.fakeFfmpeg(SLOW))
     const job = stage.newLightJob()
     await post(slow, job, job.job_id)
@@ -51,7 +51,7 @@ describe('the end of the service', () => {
     expect(await slow.leftovers()).toEqual([])
   })
 
-  it('after SIGTERM waits for the running jobs and ends the waiting ones', async () => {
+  it('by SIGTERM waits for running jobs and ends queued ones', async () => {
     const service = await stage.start(PATIENT)
     const held = Array.from({ length: 4 }, () => stage.heldJob())
     const streams: Response[] = []
@@ -64,7 +64,7 @@ describe('the end of the service', () => {
     expect(await service.exited).toBe(0)
   })
 
-  it('after SIGTERM comes when every result was fetched, and until then it answers', async () => {
+  it('by SIGTERM completes after every result is fetched, and the service responds until then', async () => {
     const service = await stage.start(PATIENT)
     const left = stage.newLightJob()
     const { job, go } = stage.heldJob()
@@ -86,7 +86,7 @@ describe('the end of the service', () => {
     expect(await service.exited).toBe(0)
   })
 
-  it('after SIGTERM comes some time after its last job when nobody fetches the result', async () => {
+  it('by SIGTERM completes some time after the last job when the result is never fetched', async () => {
     const service = await stage.start({ ...PATIENT, LINGER_SECONDS: '0.1' })
     const job = stage.newLightJob()
     const consumer = new AbortController()
@@ -98,7 +98,7 @@ describe('the end of the service', () => {
     expect(stage.storage.files.has(`${job.job_id}/mp3-128`)).toBe(true)
   })
 
-  it('after SIGTERM hands back a job that takes too long', async () => {
+  it('by SIGTERM returns a job that takes too long to the caller', async () => {
     const slow = await stage.start({ ...(await stage.fakeFfmpeg(SLOW)), GRACE_SECONDS: '0.2' })
     const job = stage.newLightJob()
     const stream = await post(slow, job, job.job_id)
@@ -110,7 +110,7 @@ describe('the end of the service', () => {
     expect(await slow.leftovers()).toEqual([])
   })
 
-  it('by SIGKILL takes ffmpeg along, and the next start cleans up and does the job', async () => {
+  it('by SIGKILL also ends ffmpeg, and the next start cleans up and runs the job', async () => {
     const slow = await stage.start(await stage.fakeFfmpeg(ENDLESS))
     const job = stage.newLightJob()
     const stream = await post(slow, job, job.job_id)
@@ -125,14 +125,14 @@ describe('the end of the service', () => {
     expect(await next.leftovers()).toEqual([])
   })
 
-  it('comes with the end of its parent', async () => {
+  it('follows the end of the parent process', async () => {
     const parent = spawn('sleep', ['1000'])
     const orphan = await stage.start({ PARENT_PID: String(parent.pid) })
     parent.kill()
     expect(await orphan.exited).toBe(0)
   })
 
-  it('cleans up what an earlier run left behind, and nothing else', async () => {
+  it('is cleaned up by the next start, which deletes only job files', async () => {
     const workDir = await mkdtemp(join(stage.scratch, 'work-'))
     await writeFile(join(workDir, 'job-left'), '')
     await writeFile(join(workDir, 'precious'), '')
@@ -152,22 +152,22 @@ describe('a service that cannot run', () => {
       { WORK_DIR: '/proc/tonearm/work' },
       /^WORK_DIR cannot be used: \/proc\/tonearm\/work \(/,
     ],
-  ])('%s says so at once, and that another start would not help', async (_, environment, message) => {
+  ])('%s exits at once with a message and a code that prevents restarts', async (_, environment, message) => {
     await expect(stage.start(environment)).rejects.toMatchObject({ message: expect.stringMatching(message), code: 2 })
   })
 
-  it('is none that others reach with a secret', () => {
+  it('accepts a public address if it has a secret', () => {
     expect(readSettings({ HOST: '0.0.0.0', TRANSCODER_SECRET: 'secret' })).toMatchObject({ host: '0.0.0.0' })
   })
 })
 
-/** A test that kills the service at a named place sees the next one do the job, and nothing left of the first. */
-describe('a service that dies', () => {
+/** Kills the service at a named failpoint, then expects the next one to finish the job and to find nothing left of the first. */
+describe('a service killed at a failpoint', () => {
   beforeEach(({ skip }) => skip(Boolean(process.env.SERVICE_COMMAND), 'an image has no failpoints'))
   it.each<Failpoint>(['downloaded', 'encoded', 'file_uploaded', 'early_uploaded', 'uploaded', 'result_ready'])(
-    'at %s leaves a job that the next one does',
+    'leaves a job for the next service to finish: %s',
     async (place) => {
-      // The early file is abandoned when the encoder ends first, as it may on a fast machine.
+      // The early file is abandoned if the encoder ends first, as it may on a fast machine.
       const encoder = place === 'early_uploaded' ? await stage.fakeFfmpeg(ENDLESS) : {}
       const dying = await stage.start({ ...encoder, FAILPOINTS: `${place}=kill` })
       const job = { ...stage.newLightJob(), early: { url: stage.storage.url('early'), from_duration: 1 } }
@@ -180,14 +180,14 @@ describe('a service that dies', () => {
     },
   )
 
-  it('after its result was fetched has nothing left to do', async () => {
+  it('has nothing left to do after its result was fetched', async () => {
     const dying = await stage.start({ FAILPOINTS: 'result_fetched=kill' })
     const job = stage.newLightJob()
     expect((await collect(await post(dying, job, job.job_id))).result).toBeDefined()
     expect(await dying.exited).toBeNull()
   })
 
-  it('nowhere in production', async () => {
+  it('ignores failpoints in production', async () => {
     const service = await stage.start({ FAILPOINTS: 'downloaded=kill', NODE_ENV: 'production' })
     const job = stage.newLightJob()
     expect((await collect(await post(service, job, job.job_id))).result).toBeDefined()

@@ -5,7 +5,7 @@ import { createPcmMeter } from '../../container/audio/levels.ts'
 import { wavFile } from '../support/wav.ts'
 import { type Measuring, startMeasuring } from './measuring.ts'
 
-/** Silence at both ends is what lies before the first and behind the last sample above -60 dBFS, in any channel. */
+/** Silence at the ends is everything before the first and after the last sample above -60 dBFS, in any channel. */
 
 let measuring: Measuring
 
@@ -18,7 +18,7 @@ const RATE = 48000
 /** The smallest 16-bit sample above -60 dBFS, and the largest below it. */
 const [HEARD, UNHEARD] = [33, 32]
 
-/** Both reports of silence in 2 s that hold these samples at these frames, and otherwise `floor`. */
+/** Both silence reports for 2 s of audio that has the given samples at the given frames and `floor` elsewhere. */
 async function silenceOf(sounds: Record<number, number>, { channel = 0, floor = 0 } = {}) {
   const channels = [0, 1].map((place) => {
     const samples = new Int32Array(2 * RATE).fill(floor)
@@ -31,15 +31,15 @@ async function silenceOf(sounds: Record<number, number>, { channel = 0, floor = 
 }
 
 describe('silence at the ends', () => {
-  it('ends with the first sample that can be heard, and begins behind the last', async () => {
+  it('ends at the first audible sample and resumes after the last', async () => {
     expect(await silenceOf({ 12000: 9000, 48000: -9000, 71999: 9000 })).toEqual({ start: 0.25, end: 0.5 })
   })
 
-  it('is measured to the frame, whichever channel is heard and whatever its sign', async () => {
+  it('is measured to the frame, for either channel and sign', async () => {
     expect(await silenceOf({ 48: HEARD, 95951: -HEARD }, { channel: 1 })).toEqual({ start: 0.001, end: 0.001 })
   })
 
-  it('is nothing when the first and the last sample are heard', async () => {
+  it('is zero when the first and the last sample are audible', async () => {
     expect(await silenceOf({ 0: -32768, 95999: 32767 })).toEqual({ start: 0, end: 0 })
   })
 
@@ -49,12 +49,12 @@ describe('silence at the ends', () => {
     expect(await silenceOf(sounds, { floor: -UNHEARD })).toEqual({ start: 0.5, end: 0.5 })
   })
 
-  it('is the whole duration when nothing can be heard', async () => {
+  it('is the whole duration when nothing is audible', async () => {
     expect(await silenceOf({})).toEqual({ start: 2, end: 2 })
     expect(await silenceOf({ 100: UNHEARD }, { floor: -UNHEARD })).toEqual({ start: 2, end: 2 })
   })
 
-  it('leaves the padding of an encoder out, and what rings into it', () => {
+  it("excludes the encoder's padding and the ringing into it", () => {
     const meter = createPcmMeter(1)
     const samples = new Int16Array(RATE + 700)
     samples.fill(9000, 480, RATE - 480)

@@ -19,7 +19,7 @@ describe('sniff', () => {
     ['ogg', 'ogg'],
     ['opus', 'ogg'],
     ['webm', 'matroska'],
-  ])('knows real %s as %s', async (format, demuxer) => {
+  ])('recognizes real %s as %s', async (format, demuxer) => {
     expect(demuxerOf(await makeAudio(format, { seconds: 0.1 }))).toBe(demuxer)
   })
 
@@ -36,7 +36,7 @@ describe('sniff', () => {
     ['\x30\x26\xb2\x75\x8e\x66\xcf\x11\xa6\xd9', 'asf'],
     ['RF64\xff\xff\xff\xffWAVEds64', 'wav'],
     ['RIFF\0\0\0\0AVI LIST', 'avi'],
-  ])('knows the magic %j as %s', (magic, demuxer) => {
+  ])('recognizes the magic bytes %j as %s', (magic, demuxer) => {
     expect(demuxerOf(head(magic))).toBe(demuxer)
   })
 
@@ -44,7 +44,7 @@ describe('sniff', () => {
     ['\xff\xff\xff\xff', 'an MPEG header with reserved fields'],
     ['\xff\xfb\xf0\x64', 'an MPEG header with the forbidden bitrate'],
     ['\x01\x02\x03\x04', 'unknown bytes'],
-  ])('leaves %j, %s, to a closer look', (magic) => {
+  ])('leaves %j, %s, to ffprobe', (magic) => {
     expect(demuxerOf(head(magic))).toBeNull()
   })
 
@@ -71,12 +71,12 @@ describe('sniff', () => {
     ['v=0\r\no=- 0 0', 'playlist_file', 'playlist'],
     ['<?xml version="1.0"?>\n<MPD xmlns="urn:mpeg:dash">', 'playlist_file', 'playlist'],
     ['<smil>', 'playlist_file', 'playlist'],
-  ])('refuses %j as %s', (magic, code, kind) => {
+  ])('rejects %j as %s', (magic, code, kind) => {
     const message = expect.stringMatching(new RegExp(`^This is an? ${kind}, not audio`))
     expect(judge(head(magic))).toEqual({ code, message })
   })
 
-  it('is not held up by what looks like endless XML', () => {
+  it('stays fast on input that looks like endless XML', () => {
     for (const piece of ['<constructor>', '<!---->', '<!--', '<?', '<!DOCTYPE [', '<!-- --> ', ' ']) {
       expect(judge(Buffer.from(piece.repeat(4096).slice(0, 4096)))).toMatchObject({ code: 'text_file' })
     }
@@ -89,20 +89,20 @@ describe('sniff', () => {
     ['UTF-16', Buffer.from('\ufeffDear diary 日記 🎵', 'utf16le')],
     ['UTF-16, high bytes first', Buffer.from('\ufeffDear diary 日記 🎵', 'utf16le').swap16()],
     ['UTF-16, cut in a character', Buffer.from('\ufeffDear diary 🎵', 'utf16le').subarray(0, -3)],
-  ])('refuses text in %s', (_, text) => {
+  ])('rejects text in %s', (_, text) => {
     expect(judge(text)).toMatchObject({
       code: 'text_file',
       message: expect.stringContaining('This is text, not audio.'),
     })
   })
 
-  it('takes no sound for text', async () => {
+  it('does not mistake audio for text', async () => {
     const formats = ['wav', 'aiff', 'flac', 'alac', 'm4a', 'adts', 'ogg', 'opus', 'webm', 'mp3'] as const
     for (const format of formats) {
       const bytes = await makeAudio(format, { seconds: 0.5 })
       expect([format, isText(bytes.subarray(0, HEAD_BYTES))]).toEqual([format, false])
     }
-    // An ID3 tag of nothing but words, MPEG layer I (which begins as UTF-16 does), a kilobyte of text before the samples.
+    // An ID3 tag that contains only words, MPEG layer I (which starts like UTF-16), and a kilobyte of text before the samples.
     const words = Buffer.from(`ID3\x03\0\0\0\0\x0f\x76TIT2\0\0\x07\x6c\0\0\0${'la '.repeat(700)}`, 'latin1')
     const layerOne = Buffer.concat([Buffer.from([0xff, 0xfe, 0x44, 0x00]), Buffer.alloc(300, 0xdb)])
     const sphere = Buffer.concat([Buffer.from('NIST_1A\n   1024\n'.padEnd(1024)), Buffer.alloc(3072, 7)])

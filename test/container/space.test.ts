@@ -9,7 +9,7 @@ import { findRoom, spaceFor } from '../../container/disk.ts'
 import { CATALOGUE, toJobVariant } from '../../src/contract/catalogue.ts'
 import type { JobVariant, TranscodeJob } from '../../src/contract/job.ts'
 
-/** What a job's files may take on the disk at once. */
+/** Maximum disk space that a job's files use at once. */
 
 const MARGIN = 1024 ** 3
 const HOUR = 3600
@@ -45,18 +45,18 @@ describe('spaceFor', () => {
     expect(spaceFor(job(900e6, changes))).toBe(bytes + MARGIN)
   })
 
-  it('counts no more than the source for a lossy variant of a small one', () => {
+  it('counts no more than the size of a small source for a lossy variant', () => {
     expect(spaceFor(job(1e6, { variants: [aac, aac] }))).toBe(3e6 + MARGIN)
   })
 })
 
-describe('the container of wrangler.toml', () => {
+describe('container in wrangler.toml', () => {
   const wrangler = readFileSync(join(import.meta.dirname, '../../wrangler.toml'), 'utf8')
   const setting = (name: string) => Number(new RegExp(`${name} = "?(\\d+)`).exec(wrangler)?.[1])
-  /** Bytes of the image and what the system keeps for itself. */
+  /** Bytes for the image and for the system. */
   const SYSTEM = 500e6
 
-  it('has a disk for the largest upload in all variants of the catalogue', () => {
+  it('has disk space for the largest upload in all variants of the catalog', () => {
     const largest = job(setting('MAX_UPLOAD_BYTES'), {
       max_duration: setting('MAX_DURATION_SECONDS'),
       early: { url: 'http://localhost/early', from_duration: 300 },
@@ -65,7 +65,7 @@ describe('the container of wrangler.toml', () => {
       ),
     })
     expect(spaceFor(largest) + SYSTEM).toBeLessThan(setting('disk_mb') * 1e6)
-    // Containers, Limits: at most 2 GB of disk for a GiB of memory, which comes with at least 3 GiB for a core.
+    // Containers, Limits: at most 2 GB of disk per GiB of memory, and at least 3 GiB of memory per core.
     expect(setting('disk_mb')).toBeLessThanOrEqual((setting('memory_mib') / 1024) * 2000)
     expect(setting('memory_mib')).toBeGreaterThanOrEqual(setting('vcpu') * 3 * 1024)
   })
@@ -75,20 +75,20 @@ describe('findRoom', () => {
   const here = import.meta.dirname
   const { blocks, bavail, bsize } = statfsSync(here)
 
-  it('sees what the disk has, what others have of it, and what running jobs will take', () => {
+  it('considers disk size, current use, and the space that running jobs will take', () => {
     const free = bavail * bsize
     expect(findRoom(here, job(1e6), [])).toBe('now')
     expect(findRoom(here, job(1e6), [job(free / 2)])).toBe('now')
     expect(findRoom(here, job(1e6), [job(free)])).toBe('later')
-    // Our own checkout takes some.
+    // Our own checkout uses some space.
     expect(findRoom(here, job((free + blocks * bsize) / 2), [])).toBe('not')
     expect(findRoom(here, job(2 * blocks * bsize), [])).toBe('never')
   })
 
-  it('counts what a running job has taken already only once', async () => {
+  it('counts the space a running job already uses only once', async () => {
     const workDir = await mkdtemp(join(tmpdir(), 'tonearm-space-'))
     await mkdir(join(workDir, 'job-a'))
-    // Without a byte on the disk: a hole.
+    // A sparse file: it takes no space on the disk.
     await writeFile(join(workDir, 'job-a', 'src'), '')
     await truncate(join(workDir, 'job-a', 'src'), bavail * bsize)
     expect(findRoom(workDir, job(1e6), [job(bavail * bsize)])).toBe('now')

@@ -7,10 +7,10 @@ import { tools } from '../support/audio.ts'
 import { lightVariants, newJob, type Service, startService } from './service.ts'
 import { startStorage } from './storage.ts'
 
-/** Real-time speed in the strict pass, so that there is a middle of the job to act in. */
+/** Runs at real-time speed in the strict pass, so a test can act mid-job. */
 export const SLOW = 'case "$*" in *-xerror*) exec "$REAL" -re "$@";; esac; exec "$REAL" "$@"'
 
-/** A storage, a scratch directory and as many services as a test starts; all of it ends with `strike`. */
+/** A storage, a scratch directory and any number of services; `strike` ends all of them. */
 export async function setStage(audio: Buffer) {
   const storage = await startStorage()
   const scratch = await mkdtemp(join(tmpdir(), 'tonearm-stage-'))
@@ -38,7 +38,7 @@ export async function setStage(audio: Buffer) {
       services.push(service)
       return service
     },
-    /** Environment for an ffmpeg that behaves as the shell script says; `$REAL` is the real one. */
+    /** Environment for an ffmpeg that runs the shell script; `$REAL` is the real one. */
     async fakeFfmpeg(script: string): Promise<Record<string, string>> {
       const path = join(scratch, `ffmpeg-${names++}`)
       await writeFile(path, `#!/bin/sh\nREAL='${process.env.FFMPEG_PATH ?? tools.ffmpeg}'\n${script}\n`)

@@ -5,28 +5,28 @@ import { setTimeout as sleep } from 'node:timers/promises'
 
 type Served = {
   bytes: Buffer
-  /** Answers that break off after so many bytes, one after the other. */
+  /** Byte counts after which successive responses break off. */
   cuts: number[]
   status: number
-  /** Where a redirect leads. */
+  /** Target of a redirect. */
   location?: string
-  /** `Content-Type` of the answer, as an uploader may choose it. */
+  /** `Content-Type` of the response, which an uploader can choose. */
   type?: string
-  /** Where in the object answers go silent and stay open. */
+  /** Byte offset in the object where responses stall and stay open. */
   silentAfter?: number
-  /** Bytes of each of the small pieces that the answer comes in, one every 20 ms. */
+  /** Chunk size of a response that sends one chunk every 20 ms. */
   drip?: number
-  /** What the object becomes once an answer was cut. */
+  /** Replaces the object after a response was cut. */
   replacement?: Buffer
   /** Sends no `Content-Length`. */
   chunked?: boolean
-  /** Resolves when the answer may begin. */
+  /** Resolves when the response may start. */
   ready: Promise<void>
 }
 
 export type StorageRequest = { method: string; path: string } & Partial<Record<'range' | 'type' | 'cache', string>>
 
-/** A bucket that behaves as R2 does: ranges and ETags on GET, and no PUT without Content-Length. */
+/** A bucket that behaves like R2: ranges and ETags on GET, and no PUT without Content-Length. */
 export async function startStorage() {
   const sources = new Map<string, Served>()
   const files = new Map<string, Buffer>()
@@ -49,7 +49,7 @@ export async function startStorage() {
     })
     const source = sources.get(path)
     const answered = request.method === 'PUT' ? put(path, request, response) : get(source, request, response)
-    // A transfer that breaks off is the business of its other end.
+    // A broken transfer is handled by the client.
     answered.catch(() => response.destroy())
   })
 
@@ -78,7 +78,7 @@ export async function startStorage() {
     if (!source) return response.writeHead(404).end()
     await source.ready
     const { location, type } = source
-    // An answer that Node ends the connection for, without a word to whoever waits.
+    // Node ends the connection after this response without notifying the caller.
     if (source.status === 101) return response.writeHead(101, { connection: 'upgrade', upgrade: 'other' }).end()
     if (source.status !== 200) return response.writeHead(source.status, location ? { location } : {}).end()
     const etag = `"${createHash('md5').update(source.bytes).digest('hex')}"`
@@ -98,7 +98,7 @@ export async function startStorage() {
     const cut = source.cuts.shift()
     if (cut === undefined) return response.end(body)
     if (source.replacement) source.bytes = source.replacement
-    // FIN, not RST: what was sent arrives, and nothing more.
+    // FIN, not RST: the bytes sent so far arrive, and then the response ends.
     return response.write(body.subarray(0, cut), () => response.socket?.end())
   }
 
@@ -117,20 +117,20 @@ export async function startStorage() {
     files,
     requests,
     url: (path: string) => `http://127.0.0.1:${port}/${path}`,
-    /** Offers a source, with whatever goes wrong on its way. */
+    /** Serves a source, with optional faults. */
     serve(path: string, bytes: Buffer, trouble: Partial<Omit<Served, 'bytes'>> = {}) {
       sources.set(path, { bytes, cuts: [], status: 200, ready: Promise.resolve(), ...trouble })
       return { url: `http://127.0.0.1:${port}/${path}`, size: bytes.length }
     },
-    /** Answers the next uploads to a path with these statuses instead of taking them. */
+    /** Rejects the next uploads to a path with these statuses. */
     refuse: (path: string, ...statuses: number[]) => refusals.set(path, statuses),
-    /** Sends uploads to a path on to another URL. */
+    /** Redirects uploads to a path to another URL. */
     redirect: (path: string, location: string) => redirects.set(path, location),
-    /** Breaks the next uploads to a path off in the middle. */
+    /** Breaks off the next uploads to a path midway. */
     cutUploads: (path: string, times: number) => cutUploads.set(path, times),
-    /** Takes uploads to a path with a pause after each piece. */
+    /** Accepts uploads to a path with a pause after each chunk. */
     slowDown: (path: string) => slow.add(path),
-    /** Takes the next uploads to a path and never answers. */
+    /** Accepts the next uploads to a path and never responds. */
     silence: (path: string, times: number) => silences.set(path, times),
     async close() {
       server.closeAllConnections()

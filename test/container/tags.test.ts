@@ -17,7 +17,7 @@ import {
 import { newJob, succeed } from './service.ts'
 import { shareService } from './shared.ts'
 
-/** Tags and pictures: what is read of them, in whatever state they are, and what the files that are made say of themselves. */
+/** Tags and pictures: how they are read, whatever their state, and how they are written to the variants. */
 
 const { storage, service } = await shareService()
 let sources = 0
@@ -59,13 +59,13 @@ const ALL = ['mp3-128', 'aac-160', 'lossless', 'opus-96', 'preview']
 const PICTURED = ['mp3-128', 'aac-160', 'lossless']
 const untouched = { own: true, over: {}, under: {} }
 
-describe('the files that are made', () => {
+describe('tags and covers of variants', () => {
   let source: Buffer
   beforeAll(async () => {
     source = await withCover('flac', await aTagged('flac'), await makeImage('jpeg', 1500, 1500))
   })
 
-  it('carry the tags and the cover of their source', async () => {
+  it('are those of their source', async () => {
     const cover = outputs('own-cover')
     const { result, probe } = await make(source, ALL, { tags: untouched, cover })
     expect(result.failed).toEqual([])
@@ -80,7 +80,7 @@ describe('the files that are made', () => {
     }
   })
 
-  it('say what people have set instead, and what holds where the source says nothing', async () => {
+  it('prefer edited tags, and use defaults where the source has none', async () => {
     const over = { title: 'A title\nof two lines\0', artist: 'Edited' }
     const under = { title: 'file name', album: 'The collection', artist: 'Nobody' }
     const picture = { url: storage.serve('set-cover', await makeImage('jpeg', 300, 300)).url, wins: true }
@@ -95,16 +95,16 @@ describe('the files that are made', () => {
     }
   })
 
-  it("say nothing of the source's where these do not count, nor anything at all to a Worker that asks for nothing", async () => {
+  it("exclude the source's tags when those are turned off, and are empty when the job requests none", async () => {
     const off = await make(source, ['mp3-128'], { tags: { own: false, over: {}, under: { title: 'file name' } } })
     expect((await off.probe('mp3-128')).tags).toEqual({ title: 'file name', encoder: expect.any(String) })
     const old = await make(source, ['mp3-128'])
     expect(await old.probe('mp3-128')).toEqual({ tags: { encoder: expect.any(String) }, picture: null })
-    // What it says is read all the same.
+    // The source's tags are still read.
     expect(off.result.tags).toEqual(READ)
   })
 
-  it('prefer the picture inside, unless another one wins; one that is gone harms nothing', async () => {
+  it('prefer the embedded picture unless another one wins, and tolerate a missing one', async () => {
     const url = storage.serve('collection-cover', await makeImage('jpeg', 300, 300)).url
     const inside = await make(source, ['mp3-128'], { tags: untouched, picture: { url, wins: false } })
     expect((await inside.probe('mp3-128')).picture).toBe(400)
@@ -114,7 +114,7 @@ describe('the files that are made', () => {
     expect((await without.probe('mp3-128')).picture).toBeNull()
   })
 
-  it('have no picture at all where neither that inside nor another one is to be seen', async () => {
+  it('have no picture when neither the embedded nor another one is enabled', async () => {
     const none = await make(source, ['mp3-128'], { tags: untouched, picture: { url: null, wins: true } })
     expect((await none.probe('mp3-128')).picture).toBeNull()
     const off = { own: false, over: {}, under: {} }
@@ -126,7 +126,7 @@ describe('the files that are made', () => {
     { artist: 'Miles Davis', album_artist: 'Sextet' },
     { album_artist: 'Sextet' },
     { title: 'No artist' },
-  ])('say who plays as listeners see it: %j', async (tags) => {
+  ])('name the artist that listeners see: %j', async (tags) => {
     const { result, probe } = await make(await aTagged('flac', tags), ['mp3-128'], {
       tags: { own: true, over: {}, under: { artist: 'Columbia' } },
     })
@@ -140,7 +140,7 @@ describe('the files that are made', () => {
     expect((await probe('mp3-128')).tags.artist).toBe(player_subtitle)
   })
 
-  it('have the same samples as without', async () => {
+  it('do not change the samples', async () => {
     const job = { tags: untouched }
     const decoded = []
     for (const changes of [{}, job]) {
@@ -152,14 +152,14 @@ describe('the files that are made', () => {
   })
 })
 
-/** An MP3 without tags, for tags written by hand. */
+/** An MP3 without tags, for handwritten tags. */
 let bare: Buffer
 beforeAll(async () => {
   bare = await ffmpeg([...lavfi({ seconds: 0.5 }), ...formats.mp3, '-id3v2_version', '0', '-map_metadata', '-1'])
 })
 
 const LATIN = { title: Buffer.from('Über den Wolken', 'latin1'), artist: Buffer.from('Mädchen für alles', 'latin1') }
-// Кино, Группа крови; 坂本九, 上を向いて歩こう; Mikołaj, żółć in Windows-1250 and 青花瓷 in GBK, which nobody can tell from others.
+// Кино, Группа крови; 坂本九, 上を向いて歩こう; then Mikołaj, żółć in Windows-1250 and 青花瓷 in GBK, encodings that cannot be told apart from others.
 const hex = (text: string) => Buffer.from(text, 'hex')
 const CYRILLIC = { title: hex('c3f0f3efefe020eaf0eee2e8'), artist: hex('cae8edee') }
 const JAPANESE = { title: hex('8fe382f08cfc82a282c495e082b182a4'), artist: hex('8de2967b8be3') }
@@ -168,7 +168,7 @@ const READ_CURLY = { title: 'Best of the 80’s,', artist: 'Plan “B”' }
 const POLISH = { title: hex('4d696b6fb3616a'), artist: hex('bff3b3e6') }
 const CHINESE = { title: hex('c7e0bba8b4c9'), artist: hex('d6dcbddcc2d7') }
 
-/** ID3v1 (id3.org): fields of 30 bytes in no encoding that anybody declared. */
+/** ID3v1 (id3.org): 30-byte fields with no declared encoding. */
 function v1({ title, artist }: typeof LATIN): Buffer {
   const field = (text: Buffer, length = 30) =>
     Buffer.concat([text.subarray(0, length), Buffer.alloc(length)]).subarray(0, length)
@@ -176,7 +176,7 @@ function v1({ title, artist }: typeof LATIN): Buffer {
   return Buffer.concat([bare, Buffer.from('TAG'), field(title), field(artist), ...end])
 }
 
-/** ID3v2.3 (id3.org) whose frames say Latin-1. */
+/** ID3v2.3 (id3.org) whose frames declare Latin-1. */
 function v2(frames: Record<string, Buffer>): Buffer {
   const body = Buffer.concat(
     Object.entries(frames).map(([name, text]) => {
@@ -203,7 +203,7 @@ describe('tags in the encoding of', () => {
     ],
     ['nobody knows, which are none', CHINESE, {}],
     ['Windows-1252, with quotes', CURLY, READ_CURLY],
-  ])('%s, in ID3v1', async (_, bytes, expected) => {
+  ])('%s in ID3v1 are decoded or dropped', async (_, bytes, expected) => {
     const { result } = await make(v1(bytes), ['mp3-128'])
     expect(result.tags).toEqual({ ...expected, date: '1988', year: 1988, genre: 'Rock', track_number: 7 })
   })
@@ -226,15 +226,15 @@ describe('tags in the encoding of', () => {
       { title: hex('dcc7'), artist: hex('4f6720defa') },
       { title: 'ÜÇ', artist: 'Og Þú' },
     ],
-  ])('%s, in ID3v2 that says Latin-1', async (_, { title, artist }, expected) => {
+  ])('%s in ID3v2 that declares Latin-1 are decoded or dropped', async (_, { title, artist }, expected) => {
     const { result } = await make(v2({ TIT2: title, TPE1: artist }), ['mp3-128'])
     expect(result.tags).toEqual(expected)
   })
 })
 
-describe('tags whose encoding is declared', () => {
+describe('tags with a declared encoding', () => {
   const titles = ['Best of the 80’s', 'Plan “B”', 'Og þú', 'Üç Öö', 'CAFÉ’S', 'Þú']
-  it.each(['flac', 'm4a', 'mp3', 'webm'] as const)('are as they are, in %s', async (format) => {
+  it.each(['flac', 'm4a', 'mp3', 'webm'] as const)('are unchanged in %s', async (format) => {
     const [title, artist, album, composer, genre, album_artist] = titles as [
       string,
       string,
@@ -248,20 +248,20 @@ describe('tags whose encoding is declared', () => {
     expect(result.tags).toEqual(texts)
   })
 
-  it('have names in any letters', async () => {
+  it('support names in any script', async () => {
     const { result } = await make(await aTagged('flac', { GRÖßE: 'klein' }), ['mp3-128'])
     expect(result.info.tags).toMatchObject({ größe: 'klein' })
   })
 
-  it('count behind any number of others, however long these are', async () => {
+  it('are read after any number of other long tags', async () => {
     const others = Array.from({ length: 80 }, (_, i) => [`CUSTOM${i}`, 'x'.repeat(1000)])
     const { result } = await make(await aTagged('flac', { ...Object.fromEntries(others), ...TAGS }), ['mp3-128'])
     expect(result.tags).toEqual(READ)
   })
 })
 
-describe('tags that nobody wrote by hand', () => {
-  it('of a megabyte are cut, and keep nothing from being made', async () => {
+describe('malformed tags', () => {
+  it('of a megabyte are truncated and do not fail the job', async () => {
     const long = Buffer.from('x'.repeat(1_000_000))
     const source = v2({
       TIT2: Buffer.concat([Buffer.from('Long '), long]),
@@ -276,7 +276,7 @@ describe('tags that nobody wrote by hand', () => {
     expect((await probe('mp3-128')).tags.title).toHaveLength(255)
   })
 
-  it('hide and turn nothing: no control characters, no directions, no half characters', async () => {
+  it('lose control characters, direction marks and split surrogate pairs', async () => {
     const title = `\u202eevil\u2066\u061c \u0007bell\r\nnext ${'😀'.repeat(200)}`
     const { result } = await make(await aTagged('flac', { title, date: 'about 1970', track: 'A1' }), ['mp3-128'])
     expect(result.tags).toEqual({ title: `evil bell next ${'😀'.repeat(120)}` })
@@ -285,7 +285,7 @@ describe('tags that nobody wrote by hand', () => {
   it.each([
     [{ date: '1970-02-99' }, '1970-02'],
     [{ date: 'about 1970', year: '1971' }, '1971'],
-  ])('have a date as far as %j has one', async (tags, date) => {
+  ])('keep the valid part of the date in %j', async (tags, date) => {
     const { result } = await make(await aTagged('flac', tags), ['mp3-128'])
     expect(result.tags).toMatchObject({ date })
   })

@@ -19,24 +19,24 @@ async function make(name: string, source: Buffer) {
   return { ...outcome, file: (index: string) => storage.files.get(`${job.job_id}/${index}`)! }
 }
 
-/** Seconds until the first sample above -30 dBFS, and of all samples. */
+/** Seconds until the first sample above -30 dBFS, and the total length in seconds. */
 async function heard(file: Buffer) {
   const [samples, { rate, channels }] = [await decode(file), await probeAudio(file)]
   const first = samples.findIndex((sample) => Math.abs(sample) > 1000)
   return { start: Math.floor(first / channels) / rate, length: samples.length / channels / rate }
 }
 
-describe('a file whose time is not what it seems', () => {
+describe('every output starts with the sound and has one length:', () => {
   it.each(TIMED.map((row) => [row.name, row] as const))('%s', async (name, row) => {
     const { result, file, fallback } = await make(name, await row.make())
     expect(result.failed).toEqual([])
     const codes = result.warnings.map(({ code }) => code)
-    // ffmpeg 7.1 needs no second pass for a chain of two formats, the others do.
+    // ffmpeg 7.1 needs no second pass for a chain of two formats; other versions do.
     if (row.fallback) expect(codes).toContain('format_changed')
     else expect([fallback, codes]).toEqual([undefined, row.warnings ?? []])
     const { duration } = result
     expect(Math.abs(duration - row.duration!), `lasts ${duration} s`).toBeLessThanOrEqual(row.tolerance!)
-    // Encoders start anew where a source changes its format.
+    // Encoders restart where a source changes its format.
     const slack = row.fallback ? 0.05 : 0.002
 
     for (const { index } of result.variants) {
@@ -44,7 +44,7 @@ describe('a file whose time is not what it seems', () => {
       const expected = index === 'preview' ? Math.min(PREVIEW, duration) : duration
       const { start, length } = await heard(file(index))
       expect(start, index).toBeLessThan(0.05)
-      // ffmpeg before version 8 decodes the padding of AAC; browsers end at the edit list.
+      // ffmpeg before version 8 decodes the padding of AAC; browsers stop at the edit list.
       const own = index === 'aac-160' ? editedSeconds(file(index)) : length
       expect(Math.abs(own - expected), `${index} lasts ${own} of ${expected} s`).toBeLessThanOrEqual(slack)
       if (index === 'opus-96') expect(webmTimes(file(index)).blocks[0]).toBe(0)
@@ -77,7 +77,7 @@ describe('chapters', () => {
       ['-c:v', 'mpeg4', '-map', '2:v'],
     ],
     ['of sound that starts late', [], []],
-  ])('%s count from the sound', async (name, inputs, flags) => {
+  ])('%s are relative to the sound', async (name, inputs, flags) => {
     const meta = Buffer.from([';FFMETADATA1', ...CHAPTERS].join('\n'))
     const sound = ['-itsoffset', '2', ...lavfi({ seconds: 2 })]
     const args = [...sound, '-i', 'meta', ...inputs, '-map_metadata', '1', '-map', '0:a', ...flags]
@@ -88,7 +88,7 @@ describe('chapters', () => {
 })
 
 describe('an M4A whose edit list ends before its sound', () => {
-  it('ends there, but plays whole when the header is not to be believed', async () => {
+  it('ends at the edit list, but plays in full when the header is implausible', async () => {
     const source = await makeAudio('m4a', { seconds: 2 })
     const cut = Buffer.from(source)
     const [mdhd, elst] = [cut.indexOf('mdhd'), cut.indexOf('elst')]

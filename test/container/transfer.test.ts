@@ -7,7 +7,7 @@ import { startStorage, type Storage } from './storage.ts'
 
 let storage: Storage
 let service: Service
-/** One that waits for no source. */
+/** A service with short source timeouts. */
 let impatient: Service
 let audio: Buffer
 
@@ -33,13 +33,13 @@ function jobFor(trouble: Parameters<Storage['serve']>[2] = {}, source = audio): 
 
 const requestsFor = (job: TranscodeJob) =>
   storage.requests.filter((request) => storage.url(request.path) === job.source.url)
-/** Where each request began; of what had been sent, a broken connection may lose the last pieces. */
+/** Start offset of each request. A broken connection may lose the last chunks that were sent. */
 const starts = (job: TranscodeJob) =>
   requestsFor(job).map(({ range }) => (range === undefined ? 0 : Number(/^bytes=(\d+)-$/.exec(range)?.[1])))
 
 describe('a download', () => {
-  it('goes on where the connection was cut', async () => {
-    // More than is written at once.
+  it('resumes where the connection was cut', async () => {
+    // Larger than one write.
     const long = await makeAudio('wav', { seconds: 30, expression: noise })
     const job = jobFor({ cuts: [1_200_000, 50_000] }, long)
     job.variants = catalogue(storage, job.job_id).filter((variant) => variant.index === 'lossless')
@@ -55,7 +55,7 @@ describe('a download', () => {
     expect(made.equals(await samples(long))).toBe(true)
   })
 
-  it('starts over when the object was replaced in between, and holds only the new one', async () => {
+  it('starts over when the object was replaced meanwhile, and contains only the new one', async () => {
     const replacement = await makeAudio('wav', { seconds: 2 })
     expect(replacement).toHaveLength(audio.length)
     const job = jobFor({ cuts: [100_000], replacement })
@@ -65,7 +65,7 @@ describe('a download', () => {
     expect(await decode(storage.files.get(`${job.job_id}/lossless`)!)).toEqual(await decode(replacement))
   })
 
-  // They mostly wait for the next attempt.
+  // Concurrent because they mostly wait between attempts.
   it.concurrent.each([
     ['cuts every connection', { cuts: [0, 0, 0, 0, 0, 0] }, 'source_unavailable', true, 4],
     ['answers 101', { status: 101 }, 'source_stalled', true, 4],
@@ -77,7 +77,7 @@ describe('a download', () => {
     ['is silent from the start', { silentAfter: 0 }, 'source_stalled', true, 4],
     ['falls silent on the way', { silentAfter: 1000 }, 'source_stalled', true, 5],
     ['drips', { drip: 100 }, 'source_too_slow', true, 1],
-  ] as const)('from a source that %s fails', async (_, trouble, code, retryable, requests) => {
+  ] as const)('fails from a source that %s', async (_, trouble, code, retryable, requests) => {
     const job = jobFor({ ...trouble, cuts: 'cuts' in trouble ? [...trouble.cuts] : [] })
     const stalls = code === 'source_stalled' || code === 'source_too_slow'
     const { error } = await runJob(stalls ? impatient : service, job)
@@ -85,7 +85,7 @@ describe('a download', () => {
     expect(requestsFor(job)).toHaveLength(requests)
   })
 
-  it('from a host that nobody answers at fails with source_unavailable, and may be tried again', async () => {
+  it('fails with a retryable source_unavailable when the host is unreachable', async () => {
     const job = jobFor()
     const gone = await startStorage()
     job.source.url = gone.url('source')
@@ -98,14 +98,14 @@ describe('a download', () => {
     ['shorter', false, 10],
     ['longer', true, -10],
     ['shorter', true, 10],
-  ])('of an object that is %s than the job says fails (without Content-Length: %s)', async (_, chunked, more) => {
+  ])('fails for an object that is %s than the job states (without Content-Length: %s)', async (_, chunked, more) => {
     const job = jobFor({ chunked })
     job.source.size += more
     const { error } = await runJob(service, job)
     expect(error).toMatchObject({ code: 'source_length', retryable: false })
   })
 
-  it('of a file that no disk takes is not begun', async () => {
+  it('does not start for a file that exceeds any disk', async () => {
     const job = jobFor()
     job.source.size = 1e15
     const { error } = await runJob(service, job)
@@ -123,7 +123,7 @@ describe('a redirect', () => {
     await elsewhere.close()
   })
 
-  it('of an output, an early file or a square of a cover is not followed', async () => {
+  it('of a variant, an early file or a cover square is not followed', async () => {
     const elsewhere = await startStorage()
     const job = jobFor()
     storage.redirect(`${job.job_id}/mp3-128`, elsewhere.url('x'))
@@ -155,7 +155,7 @@ describe('a redirect', () => {
 })
 
 describe('an upload', () => {
-  it('whose connection is cut is tried again', async () => {
+  it('is retried after its connection was cut', async () => {
     const job = jobFor()
     storage.cutUploads(`${job.job_id}/waveform`, 2)
     storage.cutUploads(`${job.job_id}/mp3-128`, 2)
@@ -164,7 +164,7 @@ describe('an upload', () => {
     expect(storage.files.has(`${job.job_id}/waveform`)).toBe(true)
   })
 
-  it('whose connection is always cut fails the job, which may be tried again', async () => {
+  it('fails the job with a retryable error when its connection is always cut', async () => {
     const job = jobFor()
     storage.cutUploads(`${job.job_id}/mp3-128`, 3)
     const { error } = await runJob(service, job)
@@ -172,14 +172,14 @@ describe('an upload', () => {
     await succeed(service, job)
   })
 
-  it('is tried again after a server error', async () => {
+  it('is retried after a server error', async () => {
     const job = jobFor()
     storage.refuse(`${job.job_id}/mp3-128`, 500, 503)
     await succeed(service, job)
     expect(storage.files.has(`${job.job_id}/mp3-128`)).toBe(true)
   })
 
-  it('that is refused fails the job, which may be tried again', async () => {
+  it('fails the job with a retryable error when it is rejected', async () => {
     const job = jobFor()
     storage.refuse(`${job.job_id}/waveform`, 403)
     const { error } = await runJob(service, job)
@@ -189,7 +189,7 @@ describe('an upload', () => {
   })
 })
 
-it('leaves no file behind, whatever went wrong', async () => {
+it('leaves no file behind after failures', async () => {
   expect(await service.leftovers()).toEqual([])
   expect(await impatient.leftovers()).toEqual([])
 })

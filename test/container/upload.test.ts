@@ -13,7 +13,7 @@ import { uploadFile } from '../../container/transfer/upload.ts'
 import { WAIT } from './processes.ts'
 import { startStorage, type Storage } from './storage.ts'
 
-/** Uploads by themselves; those of jobs are in transfer.test.ts. */
+/** Uploads on their own; transfer.test.ts covers those of jobs. */
 
 let storage: Storage
 let directory: string
@@ -35,7 +35,7 @@ afterAll(async () => {
 
 const put = (url: string, stallMs?: number) => uploadFile(path, url, 'audio/wav', new AbortController().signal, stallMs)
 
-/** Answers the address of a server, whose connections end with the tests. */
+/** Listens on a free port and returns the server's address. Its connections end with the tests. */
 async function listen(server: Server): Promise<string> {
   servers.push(server)
   server.on('connection', (socket) => sockets.add(socket))
@@ -43,7 +43,7 @@ async function listen(server: Server): Promise<string> {
   return `127.0.0.1:${(server.address() as AddressInfo).port}`
 }
 
-/** Says at once that it has everything, and takes it then. */
+/** Responds before it has read the body, then reads it. */
 const eager = (taken = (_bytes: number) => {}) =>
   createHttpServer((request, response) => {
     request.on('data', (piece: Buffer) => taken(piece.length))
@@ -52,15 +52,15 @@ const eager = (taken = (_bytes: number) => {}) =>
 
 const OK = 'HTTP/1.1 200 OK\r\nContent-Length: 0\r\n'
 
-/** Answers at the first byte, and takes no more than that. */
+/** Responds at the first byte and reads no further. */
 const deaf = (answer: string) =>
   createTcpServer((socket) => {
     socket.on('error', () => undefined)
     socket.once('data', () => socket.pause().write(`${answer}\r\n`))
   })
 
-it('brings every byte, also to a storage that takes them slowly', async () => {
-  // More than is read at once, more than the kernel holds, and no piece like another.
+it('uploads every byte, also to a storage that reads slowly', async () => {
+  // Larger than one read and than the kernel's buffer, with no two chunks alike.
   const bytes = Buffer.from(Uint32Array.from({ length: 2_500_001 }, (_, i) => i).buffer)
   await writeFile(path, bytes)
   storage.slowDown('long')
@@ -68,7 +68,7 @@ it('brings every byte, also to a storage that takes them slowly', async () => {
   expect(storage.files.get('long')?.equals(bytes)).toBe(true)
 })
 
-it('is given up and tried again when the storage does not answer', async () => {
+it('retries when the storage does not respond in time, and gives up after three attempts', async () => {
   const bytes = Buffer.alloc(100_000, 1)
   await writeFile(path, bytes)
   storage.silence('slow', 2)
@@ -78,7 +78,7 @@ it('is given up and tried again when the storage does not answer', async () => {
   await expect(put(storage.url('dead'), 2000)).rejects.toMatchObject({ code: 'upload_failed', retryable: true })
 })
 
-it('leaves its connection to the next, also where the answer comes before the last byte is sent', async () => {
+it('reuses the connection, even if the response comes before the last byte is sent', async () => {
   await writeFile(path, Buffer.alloc(5_000_000))
   const server = eager()
   const to = await listen(server)
@@ -88,7 +88,7 @@ it('leaves its connection to the next, also where the answer comes before the la
   expect(connections).toBe(1)
 })
 
-it('lets go of its connection when it is refused before all of it was taken', async () => {
+it('closes the connection when it is rejected before the whole body was read', async () => {
   const to = await listen(deaf('HTTP/1.1 403 Forbidden\r\nContent-Length: 0\r\n'))
   await writeFile(path, Buffer.alloc(64 * 1024 * 1024))
   await expect(put(`http://${to}/`)).rejects.toThrow('403')
@@ -96,13 +96,13 @@ it('lets go of its connection when it is refused before all of it was taken', as
   await expect.poll(() => connections().filter((name) => name.startsWith(to))).toEqual([])
 })
 
-it('is done when a storage that has answered takes no more', async () => {
+it('succeeds when the storage has responded but reads no further', async () => {
   await writeFile(path, Buffer.alloc(64 * 1024 * 1024))
   expect(await put(`http://${await listen(deaf(OK))}/`, 1000)).toBe(64 * 1024 * 1024)
   expect(await put(`http://${await listen(deaf(`${OK}Connection: close\r\n`))}/`, 1000)).toBe(64 * 1024 * 1024)
 })
 
-it('ends with its job, also when the storage has answered and hung up', async () => {
+it('ends with its job, even if the storage has responded and hung up', async () => {
   const server = createTcpServer((socket) => {
     socket.on('error', () => undefined).on('data', () => undefined)
     socket.once('data', () => socket.end(`${OK}\r\n`))
@@ -112,7 +112,7 @@ it('ends with its job, also when the storage has answered and hung up', async ()
   await Promise.allSettled([uploadFile(path, url, 'audio/wav', AbortSignal.timeout(500))])
 })
 
-it('takes no more memory for a long file than for a short one', async () => {
+it('uses no more memory for a long file than for a short one', async () => {
   let taken = 0
   const to = await listen(eager((bytes) => (taken += bytes)))
   await writeFile(path, '')
@@ -134,6 +134,6 @@ it('takes no more memory for a long file than for a short one', async () => {
   ])
   const [short, long] = JSON.parse(stdout) as [number, number]
   expect(long - short).toBeLessThan(40_000)
-  // The last of it may still be on its way.
+  // The last bytes may still be in flight.
   await vi.waitFor(() => expect(taken).toBe(520_000_000), WAIT)
 })

@@ -32,12 +32,12 @@ function headOf({ rate }: Pcm) {
   return { version: 2, channels: 1, sample_rate: rate, bits: 8 }
 }
 
-/** What the service draws of more than two channels is their down-mix (downmix.test.ts). */
+/** For more than two channels the service draws the downmix (downmix.test.ts). */
 const [heard, many] = [true, false].map((isHeard) =>
   waveformCases.filter(({ pcm }) => pcm().channels.length <= 2 === isHeard),
 )
 
-describe('the waveform is number for number that of BBC audiowaveform', () => {
+describe('waveform identical to BBC audiowaveform', () => {
   it.each(heard!)('$name', async ({ pcm, expected }) => {
     const signal = pcm()
     const found = await waveformOf(wavFile(signal))
@@ -46,12 +46,12 @@ describe('the waveform is number for number that of BBC audiowaveform', () => {
     expect(found.count).toBe(2 * expected.length)
   })
 
-  it.each(heard!.filter(({ name }) => name === 'stereo, 16 bit'))('$name, in FLAC', async ({ pcm, expected }) => {
+  it.each(heard!.filter(({ name }) => name === 'stereo, 16 bit'))('$name, as FLAC', async ({ pcm, expected }) => {
     const flac = await ffmpeg(['-i', 'in', ...formats.flac], { in: wavFile(pcm()) })
     expect((await waveformOf(flac)).numbers).toEqual(expected)
   })
 
-  it.each(many!)('$name, by the meter alone', ({ pcm, expected }) => {
+  it.each(many!)('$name, from the meter alone', ({ pcm, expected }) => {
     const { rate, channels } = pcm()
     const frames = channels[0]!.length
     const samples = Int16Array.from(
