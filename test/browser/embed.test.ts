@@ -5,25 +5,25 @@ import { EmbeddedPlayer } from '../../src/elements/embed/index.ts'
 import { join } from '../../src/elements/frame/index.ts'
 import type { TonearmPlayer } from '../../src/elements/player/element.ts'
 
-/** A page and the player in its frame, by messages between two windows that the test plays. */
+/** A page and the embedded player, connected by messages between two fake windows. */
 
 class FakeWindow extends EventTarget {
   origin: string
   parent!: FakeWindow
-  /** The origins of the pages around it, where the browser says them. */
+  /** Origins of the enclosing pages, in browsers that expose them. */
   location: { ancestorOrigins?: string[] } = {}
   innerWidth = 480
   constructor(origin: string) {
     super()
     this.origin = origin
   }
-  /** What comes from another window. */
+  /** Delivers a message from another window. */
   from(source: FakeWindow, data: unknown): void {
     this.dispatchEvent(
       Object.assign(new Event('message'), { source, origin: source.origin, data: structuredClone(data) }),
     )
   }
-  /** As who holds the window sees it: each knows one other. */
+  /** The window at the other end: each window has one peer. */
   peer!: FakeWindow
   postMessage(data: unknown, origin: string): void {
     if (origin === '*' || origin === this.origin) this.from(this.peer, data)
@@ -72,7 +72,7 @@ afterEach(() => {
   vi.unstubAllGlobals()
 })
 
-test('a page moves the player, also before its frame has loaded', () => {
+test('a page controls the player, also before its frame has loaded', () => {
   const player = new EmbeddedPlayer(anIframe())
   player.play()
   player.seek(30)
@@ -92,7 +92,7 @@ test('a page moves the player, also before its frame has loaded', () => {
   expect([element.volume, element.rate]).toEqual([0.3, 1.5])
 })
 
-test.each(['before the frame has loaded', 'after'])('calls keep their order, %s', (when) => {
+test.each(['before the frame has loaded', 'after'])('calls keep their order: %s', (when) => {
   if (when === 'after') load()
   const player = new EmbeddedPlayer(anIframe())
   player.next()
@@ -109,14 +109,14 @@ test.each(['before the frame has loaded', 'after'])('calls keep their order, %s'
   player.close()
 })
 
-test('one that was there before answers at once', () => {
+test('a player that loaded earlier responds at once', () => {
   load()
   const player = new EmbeddedPlayer(anIframe())
   player.play()
   expect(element.play).toHaveBeenCalledOnce()
 })
 
-test('a page hears what happens, until it does not want to', () => {
+test('a page receives events until it unsubscribes', () => {
   load()
   const player = new EmbeddedPlayer(anIframe())
   const [times, ends] = [vi.fn<(detail: object) => void>(), vi.fn<(detail: object) => void>()]
@@ -132,7 +132,7 @@ test('a page hears what happens, until it does not want to', () => {
   expect(ends).not.toHaveBeenCalled()
 })
 
-test('a frame grows with its rows, if the page wants that', () => {
+test('a frame grows with its rows if the page enables it', () => {
   load()
   const [still, growing] = [anIframe(), anIframe()]
   const players = [new EmbeddedPlayer(still), new EmbeddedPlayer(growing, { autoHeight: true })]
@@ -143,7 +143,7 @@ test('a frame grows with its rows, if the page wants that', () => {
   expect([embedHeight('playlist', 2), embedHeight('playlist', 99), embedHeight('playlist', 0)]).toEqual([400, 480, 480])
 })
 
-test('nobody else is listened to', () => {
+test('messages from other windows and origins are ignored', () => {
   load()
   const player = new EmbeddedPlayer(anIframe())
   const heard = vi.fn<() => void>()
@@ -151,7 +151,7 @@ test('nobody else is listened to', () => {
   const stranger = new FakeWindow('https://evil.example')
   const event = { protocol: 'tonearm-1', event: 'play', detail: {} }
   page.from(stranger, event)
-  // The frame may have gone to another origin.
+  // The frame may have navigated to another origin.
   frame.origin = 'https://evil.example'
   page.from(frame, event)
   for (const odd of [null, 'tonearm-1', { protocol: 'other', event: 'play' }]) page.from(frame, odd)
@@ -169,7 +169,7 @@ test('nobody else is listened to', () => {
   expect(element.seek).not.toHaveBeenCalled()
 })
 
-describe('the frame of a share', () => {
+describe('frame of a share', () => {
   const track = { id: 'one', player_title: 'Secret' }
   const EVENTS = {
     ready: { track, index: 0, tracks: [track] },
@@ -180,7 +180,7 @@ describe('the frame of a share', () => {
     sessionrefresh: { playSessionId: 'one', expiresAt: '2100-01-01T00:00:00Z', renewed: true },
     sessionexpired: { playSessionId: 'one' },
   }
-  /** What the page receives of these events. */
+  /** Details that the page receives for these events. */
   function received(): unknown[] {
     const heard: unknown[] = []
     page.addEventListener('message', (event) => heard.push((event as MessageEvent<{ detail: unknown }>).data.detail))
@@ -188,7 +188,7 @@ describe('the frame of a share', () => {
     return heard.filter((detail) => !Object.hasOwn(detail as object, 'height'))
   }
 
-  test('sends a stranger neither titles nor ids, also when it says hello', () => {
+  test('sends neither titles nor ids to an unlisted page, even after a hello', () => {
     frame.location.ancestorOrigins = [page.origin, 'https://a.example']
     load(['https://audio.example', 'https://a.example'])
     const player = new EmbeddedPlayer(anIframe())
@@ -207,25 +207,25 @@ describe('the frame of a share', () => {
     ])
   })
 
-  test('sends all to an allowed page, once it knows that it is one', () => {
+  test('sends everything to an allowed page once it has identified itself', () => {
     load([page.origin])
     expect(received()[1]).toEqual({ track: null, index: 0 })
     const player = new EmbeddedPlayer(anIframe())
     expect(received()).toEqual(Object.values(EVENTS))
     player.close()
-    // What is meant for that page reaches no other.
+    // Messages addressed to that page do not reach another origin.
     page.origin = 'https://evil.example'
     expect(received()).toEqual([])
   })
 
-  test.each([undefined, 'null', ''])('sends a page of the origin %j no titles', (origin) => {
+  test.each([undefined, 'null', ''])('sends no titles to a page with the origin %j', (origin) => {
     frame.location.ancestorOrigins = origin === undefined ? [] : [origin]
     load(['https://audio.example', ''])
     expect(received()[1]).toEqual({ track: null, index: 0 })
   })
 })
 
-/** Two frames, and what ends them. */
+/** Two frames; `leave` ends both. */
 function twoFrames() {
   const players = [aPlayer(), aPlayer()] as const
   const ends = players.map((player) => join(player as unknown as TonearmPlayer, null, frame as unknown as Window))
@@ -234,7 +234,7 @@ function twoFrames() {
 }
 const start = (player: EventTarget) => player.dispatchEvent(new CustomEvent('tonearm-play', { detail: {} }))
 
-test('of frames that start at the same time, one plays', async () => {
+test('only one of several frames that start at the same time plays', async () => {
   const [one, two] = twoFrames()
   for (let i = 1; i <= 5; i++) {
     start(one)
@@ -245,7 +245,7 @@ test('of frames that start at the same time, one plays', async () => {
 
 test('a frame that was not started keeps its autoplay when another one starts', async () => {
   const [one, two] = twoFrames()
-  // It waits when it hears of the first start, and plays when it hears of the second one.
+  // It is paused at the first start message and playing at the second.
   const paused = [true, false]
   Object.defineProperty(one, 'paused', { get: () => paused.shift() })
   start(two)
@@ -260,7 +260,7 @@ test.each([
   ['whose session ended while it played', true, true],
 ])('a frame %s is paused when another one starts', async (_, isStarted, paused) => {
   const [one, two] = twoFrames()
-  // Within one millisecond, chance decides which of two starts is the later one.
+  // Within one millisecond, chance decides which of two starts is later.
   if (isStarted) vi.spyOn(Date, 'now').mockReturnValueOnce(1)
   if (isStarted) start(one)
   one.paused = paused

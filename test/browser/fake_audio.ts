@@ -1,10 +1,10 @@
-/** An audio element without a browser: it loads at once what `refused` does not name, and plays as the test lets time go by. */
+/** An audio element without a browser: it loads at once unless `refused` matches, and plays as the test advances time. */
 export class FakeAudio extends EventTarget {
-  /** Parts of URLs that cannot be loaded. */
+  /** Substrings of URLs that fail to load. */
   static refused: string[] = []
-  /** Nothing comes of what is begun to load meanwhile. */
+  /** While true, loads never complete. */
   static held = false
-  /** The rule of iOS: only the element that a gesture started may play. */
+  /** The iOS rule: only the element started by a gesture may play. */
   static gestureOnly = false
   static started: FakeAudio | null = null
   static seconds = 100
@@ -18,11 +18,11 @@ export class FakeAudio extends EventTarget {
   ended = false
   error: { code: number } | null = null
   readyState = 0
-  /** Seconds that are loaded; all of it unless a test says otherwise. */
+  /** Seconds that are loaded; everything by default. */
   loadedTo = FakeAudio.seconds
   #src: string | null = null
   #time = 0
-  /** Where it begins once it has loaded; `load` does not change it (HTML, default playback start position). */
+  /** Start position applied after loading; `load` does not reset it (HTML, default playback start position). */
   #start = 0
 
   get duration() {
@@ -82,7 +82,7 @@ export class FakeAudio extends EventTarget {
     this.#soon('pause')
   }
 
-  /** Plays on for some seconds. */
+  /** Plays on for `seconds` seconds. */
   advance(seconds: number) {
     this.#time = Math.min(FakeAudio.seconds, this.#time + seconds)
     this.dispatchEvent(new Event('timeupdate'))
@@ -90,12 +90,12 @@ export class FakeAudio extends EventTarget {
     Object.assign(this, { ended: true, paused: true })
     for (const name of ['pause', 'ended']) this.dispatchEvent(new Event(name))
   }
-  /** Nothing more comes. */
+  /** No more data arrives. */
   stall() {
     this.readyState = 2
     this.dispatchEvent(new Event('waiting'))
   }
-  /** Fails as a file does that cannot be opened: `MEDIA_ERR_SRC_NOT_SUPPORTED`, also the code of a 503. */
+  /** Fails like a file that cannot be opened: `MEDIA_ERR_SRC_NOT_SUPPORTED`, the same code as for a 503. */
   fail(code = 4) {
     this.error = { code }
     this.dispatchEvent(new Event('error'))

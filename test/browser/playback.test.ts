@@ -16,7 +16,7 @@ import {
   views,
 } from './playback_setup.ts'
 
-/** What the engine of the player does when all goes well. */
+/** The playback engine when nothing fails. */
 
 describe('opening', () => {
   test('loads the first track and waits', async () => {
@@ -25,14 +25,14 @@ describe('opening', () => {
     expect(playback.state.loaded).toMatchObject({ trackId: 'one', variant: 'aac-160' })
     expect(names()).toEqual(['trackchange', 'ready'])
   })
-  test('begins where it is told: a track by number or id, a position, playing', async () => {
+  test('starts at the requested track (number or id) and position, and plays if asked', async () => {
     await open({ start: { track: '2', position: 30, play: true } })
     expect([playback.state.index, playback.time, audio().paused]).toEqual([1, 30, false])
     playback.close()
     await open({ start: { track: 'three' } })
     expect(playback.state.index).toBe(2)
   })
-  test('a pause takes back that it begins by itself', async () => {
+  test('does not start by itself after a pause', async () => {
     create({ start: { play: true } })
     const opening = playback.open()
     playback.pause()
@@ -41,7 +41,7 @@ describe('opening', () => {
     expect(audio().paused).toBe(true)
     expect(names()).not.toContain('play')
   })
-  test('play while the service cannot be reached begins where the page said, once it can', async () => {
+  test('starts at the requested position when play is pressed while the service is unreachable', async () => {
     service.refusals = { all: 'away' }
     const opening = create({ start: { track: '2', position: 5 } }).open()
     await vi.advanceTimersByTimeAsync(2000)
@@ -52,13 +52,13 @@ describe('opening', () => {
     await settle()
     expect([playback.state.index, playback.time, audio().paused]).toEqual([1, 5, false])
   })
-  test('a session that is not there fails by its code', async () => {
+  test("fails with the service's code when the session does not exist", async () => {
     service.refusals = { first: { status: 404, code: 'not_found' } }
     await open()
     expect(playback.state).toMatchObject({ status: 'failed', code: 'not_found' })
     expect(events.at(-1)).toEqual({ name: 'error', detail: { code: 'not_found', message: 'No' } })
   })
-  test('a service that is away is asked again, and at once when the network is back', async () => {
+  test('retries while the service is unreachable, and at once when the network is back', async () => {
     service.refusals = { all: 'away' }
     create()
     const opening = playback.open()
@@ -73,7 +73,7 @@ describe('opening', () => {
 })
 
 describe('playing', () => {
-  test('an album goes on by itself, with the file that was loaded ahead', async () => {
+  test('continues an album with the file that was loaded ahead', async () => {
     await openPlaying()
     const before = playback.audio
     audio().advance(80)
@@ -86,7 +86,7 @@ describe('playing', () => {
     expect(names()).toEqual(['sessionrefresh', 'ended', 'trackchange'])
     expect(views('two')).toBe(1)
   })
-  test('ends after the last, and begins that again', async () => {
+  test('stops after the last track and restarts that track on play', async () => {
     await openPlaying({ start: { track: '3' } })
     audio().advance(100)
     await settle()
@@ -95,7 +95,7 @@ describe('playing', () => {
     await playback.play()
     expect([playback.time, audio().paused]).toEqual([0, false])
   })
-  test('repeats one, or all', async () => {
+  test('repeats one track or all tracks', async () => {
     await openPlaying({ start: { track: '3' }, options: { loop: 'one' } })
     audio().advance(100)
     await settle()
@@ -106,7 +106,7 @@ describe('playing', () => {
     await settle()
     expect(playback.state).toMatchObject({ index: 0, playing: true })
   })
-  test('a track that cannot be played is passed over by the player, and not by the listener', async () => {
+  test('skips an unplayable track automatically, but not when the listener selects it', async () => {
     service.refusals = { two: { status: 404, code: 'not_found' } }
     await openPlaying()
     audio().advance(100)
@@ -115,7 +115,7 @@ describe('playing', () => {
     await playback.select(1)
     expect(playback.state).toMatchObject({ index: 1, status: 'failed' })
   })
-  test('where only the element that a gesture started may play, one of them plays everything', async () => {
+  test('uses one element for everything where only the element started by a gesture may play', async () => {
     FakeAudio.gestureOnly = true
     await openPlaying()
     const first = playback.audio
@@ -126,7 +126,7 @@ describe('playing', () => {
     expect([playback.state.index, playback.audio === first, audio().paused]).toEqual([1, true, false])
     expect(names().filter((name) => name === 'pause')).toEqual([])
   })
-  test('previous goes to the beginning first, then back', async () => {
+  test('restarts the track on previous first, then goes back', async () => {
     await openPlaying({ start: { track: '2' } })
     audio().advance(3)
     await playback.previous()
@@ -134,7 +134,7 @@ describe('playing', () => {
     await playback.previous()
     expect(playback.state.index).toBe(0)
   })
-  test('where a track was to begin that had not loaded yet is no place in the next one', async () => {
+  test('does not carry the start position of an unloaded track over to the next one', async () => {
     FakeAudio.held = true
     await open()
     await playback.seek(40)
@@ -144,7 +144,7 @@ describe('playing', () => {
     await settle()
     expect([playback.state.index, playback.time, audio().currentTime]).toEqual([1, 0, 0])
   })
-  test('a listener falls asleep at a time, or at the end of a track', async () => {
+  test('stops at the sleep time or at the end of a track', async () => {
     await openPlaying()
     playback.sleepAt(Date.now() + 60_000)
     await playback.next()
@@ -161,16 +161,16 @@ describe('playing', () => {
   })
 })
 
-describe('a page that pauses when it hears of something is obeyed', () => {
+describe('a page that pauses inside an event handler', () => {
   const pauseOn = (wanted: string) => (hooks.onEvent = (name) => name === wanted && playback.pause())
 
-  test('at once', async () => {
+  test('takes effect at once', async () => {
     await open()
     pauseOn('play')
     await playback.play()
     expect([playback.state.playing, audio().paused]).toEqual([false, true])
   })
-  test('at the end of a track whose next one is loaded already', async () => {
+  test('takes effect at the end of a track whose next one is already loaded', async () => {
     await openPlaying()
     audio().advance(80)
     await settle()
@@ -179,7 +179,7 @@ describe('a page that pauses when it hears of something is obeyed', () => {
     await settle()
     expect(playback.state).toMatchObject({ index: 0, playing: false })
   })
-  test('while it goes to a track that it has to ask for', async () => {
+  test('takes effect while a track change waits for a play view', async () => {
     await openPlaying()
     pauseOn('trackchange')
     await playback.next()
@@ -188,7 +188,7 @@ describe('a page that pauses when it hears of something is obeyed', () => {
   })
 })
 
-test('a track goes on where it was left, however it is come to', async () => {
+test('resumes a track at its saved position, however it is reached', async () => {
   hooks.resumeAt = (id) => (id === 'two' ? 40 : 0)
   await openPlaying()
   await playback.next()
@@ -205,14 +205,14 @@ test('a track goes on where it was left, however it is come to', async () => {
   expect(playback.time).toBe(10)
 })
 
-test('a link leads to a time, and to another track', async () => {
+test('a link goes to a time and to another track', async () => {
   await open()
   await playback.goTo({ track: null, position: 20 })
   expect([playback.state.index, playback.time]).toEqual([0, 20])
   await playback.goTo({ track: '3', position: 30 })
   expect([playback.state.index, playback.time, playback.state.playing]).toEqual([2, 30, false])
 })
-test('a link to a track that is not there changes nothing, and says so', async () => {
+test('a link to an unknown track changes nothing and returns false', async () => {
   await openPlaying()
   expect(await playback.goTo({ track: 'nowhere', position: 50 })).toBe(false)
   expect([playback.state.index, playback.time, playback.state.playing]).toEqual([0, 1, true])
@@ -236,7 +236,7 @@ test.each([Number.NaN, Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY])(
   },
 )
 
-test('closed, it asks for nothing and holds nothing', async () => {
+test('sends no requests and releases the element after close', async () => {
   await openPlaying()
   const { audio: element } = playback
   playback.close()

@@ -2,9 +2,9 @@ import { expect, test } from 'vitest'
 
 import { audio, create, names, open, playback, requests, settle } from './playback_setup.ts'
 
-/** What is asked of the engine before there is a session counts once there is one. */
+/** Calls to the engine before the session has loaded take effect afterwards. */
 
-test('what is asked before there is a session counts', async () => {
+test('applies a seek and a play made before the session loads', async () => {
   create()
   const opening = playback.open()
   await playback.seek(12)
@@ -29,7 +29,7 @@ test.each([
   ['a place in the first track', () => playback.goTo({ track: null, position: 12 }), [0, 12, true]],
   ['a track that is not there', () => playback.selectTrack('nowhere'), [0, 0, true]],
   ['a place in a track that is not there', () => playback.goTo({ track: 'nowhere', position: 12 }), [0, 0, true]],
-])('%s, asked for before there is a session, counts', async (_, ask, expected) => {
+])('applies a call made before the session loads: %s', async (_, ask, expected) => {
   create()
   const opening = playback.open()
   ask()
@@ -39,7 +39,7 @@ test.each([
   expect(names().filter((name) => name === 'trackchange')).toHaveLength(1)
   expect(requests.length).toBeLessThanOrEqual(2)
 })
-test('what is not there leaves the page’s own start', async () => {
+test('an unknown track keeps the page’s own start', async () => {
   create({ start: { track: '2', position: 30 } })
   const opening = playback.open()
   await playback.selectTrack('nowhere')
@@ -50,7 +50,7 @@ test('what is not there leaves the page’s own start', async () => {
   await open({ start: { track: 'nowhere', position: 30 } })
   expect([playback.state.index, playback.time]).toEqual([0, 0])
 })
-test('a track asked for early is where another playback goes on', () => {
+test('a track selected early is the resume point for another playback', () => {
   create()
   void playback.selectTrack('2')
   expect(playback.resumePoint).toMatchObject({ track: '2', position: 0, play: true })

@@ -4,7 +4,7 @@ import type { PlaybackOptions } from '../../src/client/playback/state.ts'
 import { FakeAudio } from './fake_audio.ts'
 import { audio, create, given, openPlaying, outage, playback, service, settle, storage } from './playback_setup.ts'
 
-/** The gain of a track: from its analysis, early, late or not at all. */
+/** The gain of a track, from an analysis that arrives early, late or never. */
 
 describe('loudness', () => {
   beforeEach(() => void (service.analysis = Promise.resolve({ integrated_lufs: -8, true_peak_dbtp: 0 })))
@@ -14,7 +14,7 @@ describe('loudness', () => {
     playback.changeOptions(options)
   }
 
-  test('is that of the analysis when it is asked for, also while it plays', async () => {
+  test('follows the analysis when normalization is on, also while playing', async () => {
     await openPlaying({ options: { normalize: true, volume: 0.5 } })
     expect(audio().volume).toBeCloseTo(softer / 2)
     change({ volume: 1 })
@@ -23,7 +23,7 @@ describe('loudness', () => {
     await vi.advanceTimersByTimeAsync(1000)
     expect(audio().volume).toBe(1)
   })
-  test('is waited for, but not long', async () => {
+  test('waits for the analysis, but only briefly', async () => {
     const { promise, resolve } = Promise.withResolvers<object>()
     service.analysis = promise
     create({ options: { normalize: true } })
@@ -35,7 +35,7 @@ describe('loudness', () => {
     expect([playback.state.status, audio().volume]).toEqual(['ready', 1])
     resolve({})
   })
-  /** Opens it playing; the analysis comes when it is told to. */
+  /** Opens a playing track and returns a function that delivers the analysis. */
   async function openLate() {
     const { promise, resolve } = Promise.withResolvers<object>()
     service.analysis = promise
@@ -46,7 +46,7 @@ describe('loudness', () => {
     expect([playback.state.status, audio().paused, audio().volume]).toEqual(['ready', false, 1])
     return () => resolve({ integrated_lufs: -8, true_peak_dbtp: 0 })
   }
-  /** The volumes of a second, every 10 milliseconds. */
+  /** The volumes during one second, every 10 milliseconds. */
   async function volumes() {
     const heard = [audio().volume]
     for (let i = 0; i < 100; i++) {
@@ -55,7 +55,7 @@ describe('loudness', () => {
     }
     return heard
   }
-  test('that comes late is reached in small steps', async () => {
+  test('moves to a late analysis in small steps', async () => {
     const arrive = await openLate()
     await vi.advanceTimersByTimeAsync(5000)
     arrive()
@@ -65,7 +65,7 @@ describe('loudness', () => {
       expect(volume / heard[i]!, `after ${i * 10} ms`).toBeGreaterThan(10 ** (-0.6 / 20))
     expect(playback.state.gain).toBeCloseTo(softer)
   })
-  test('that comes after the track is not that of the next one', async () => {
+  test('ignores an analysis that arrives after its track', async () => {
     const arrive = await openLate()
     service.analysis = Promise.resolve({ integrated_lufs: -18, true_peak_dbtp: -3 })
     await playback.next()
@@ -73,7 +73,7 @@ describe('loudness', () => {
     arrive()
     expect(new Set(await volumes())).toEqual(new Set([1]))
   })
-  test('that is being reached when the track changes, or when it is switched off, is not', async () => {
+  test('stops adjusting when the track changes or normalization is turned off', async () => {
     const arrive = await openLate()
     arrive()
     await vi.advanceTimersByTimeAsync(100)
@@ -88,7 +88,7 @@ describe('loudness', () => {
     change({ normalize: false })
     expect((await volumes()).at(-1)).toBe(1)
   })
-  test('of a track stays when its file is loaded again while no analysis comes', async () => {
+  test('keeps its gain when the file is reloaded without an analysis', async () => {
     await openPlaying({ options: { normalize: true } })
     outage(503)
     audio().fail()
@@ -99,7 +99,7 @@ describe('loudness', () => {
     expect([playback.state.status, audio().paused]).toEqual(['ready', false])
     expect(audio().volume).toBeCloseTo(softer)
   })
-  test('that is taken back at once leaves nothing behind', async () => {
+  test('leaves the volume unchanged when it is turned off again at once', async () => {
     await openPlaying()
     const { promise, resolve } = Promise.withResolvers<object>()
     service.analysis = promise

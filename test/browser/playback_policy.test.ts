@@ -19,7 +19,7 @@ import {
 } from '../../src/client/playback/policy.ts'
 import { NO_ATTEMPTS, type PlaybackOptions, type PlayView, type TimedView } from '../../src/client/playback/state.ts'
 
-/** What happens next: on a refusal, at the end, when a URL or a file is no good. */
+/** Decisions of the engine: after a refusal, at the end of a track, and when a URL or a file fails. */
 
 const failure = (status: number, code: Failure['code'] = 'network'): Failure => ({
   ok: false,
@@ -31,7 +31,7 @@ const failure = (status: number, code: Failure['code'] = 'network'): Failure => 
 describe('a refusal of the service', () => {
   const next = (status: number, code?: Failure['code'], polls = 0) => afterFailure(failure(status, code), polls)
 
-  test('is a lost connection while asking again may help', () => {
+  test('is treated as a lost connection if a retry may help', () => {
     for (const [status, code] of [
       [0, 'network'],
       [408, 'network'],
@@ -41,52 +41,52 @@ describe('a refusal of the service', () => {
     ] as const)
       expect(next(status, code)).toEqual({ status: 'offline', delay: 2000 })
   })
-  test('is a failure when it will not: a proxy’s 403 or 404, an unknown track', () => {
+  test('is a failure otherwise: a proxy’s 403 or 404, or an unknown track', () => {
     expect([next(403), next(404), next(404, 'not_found')]).toEqual(
       Array.from({ length: 3 }, () => ({ status: 'failed' })),
     )
   })
-  test('410 is the end of the session, 409 a track that is being processed', () => {
+  test('ends the session with 410, and waits for processing with 409', () => {
     expect(next(410, 'session_expired')).toEqual({ status: 'expired' })
     expect(next(409, 'track_not_ready')).toEqual({ status: 'processing', delay: 2000 })
   })
-  test('is asked about less and less often', () => {
+  test('is retried with growing delays', () => {
     const delays = [0, 1, 2, 50].map((polls) => next(0, 'network', polls).delay)
     expect(delays).toEqual([2000, 3000, 4500, 30_000])
   })
-  test('of a track that nobody chose passes over what cannot be played', () => {
+  test('skips a track only if that track cannot be played', () => {
     const codes = ['track_not_ready', 'not_found', 'session_expired', 'network'] as const
     expect(codes.map((code) => isPassedOver(failure(0, code)))).toEqual([true, true, false, false])
   })
 })
 
-describe('a file that fails, as with 403', () => {
+describe('a file that fails, for example with 403', () => {
   const fail = (failures: number, isFaulty: boolean) => {
     let attempts = NO_ATTEMPTS
     return Array.from({ length: failures }, () => (attempts = afterMediaError(attempts, 10, isFaulty)).skipped)
   }
-  test('gets a fresh URL first, then the next file is tried', () => expect(fail(4, true)).toEqual([0, 1, 2, 3]))
-  test('has another attempt where the storage has it', () => expect(fail(5, false)).toEqual([0, 0, 1, 1, 2]))
-  test('and plays on between two failures is not given up', () => {
+  test('gets a fresh URL first, then gives way to the next file', () => expect(fail(4, true)).toEqual([0, 1, 2, 3]))
+  test('gets one more attempt if storage still has it', () => expect(fail(5, false)).toEqual([0, 0, 1, 1, 2]))
+  test('starts a new count of attempts after playing on between failures', () => {
     const once = afterMediaError(NO_ATTEMPTS, 10, true)
     expect([isProgress(NO_ATTEMPTS, 12), isProgress(once, 10.9), isProgress(once, 12)]).toEqual([false, false, true])
   })
 })
 
-describe('what the storage answers about a file', () => {
-  test('is an outage while it may pass; without any answer for about a minute', () => {
+describe('storage response for a failed file', () => {
+  test('is an outage if it may be temporary; without any response for about a minute', () => {
     expect([503, 500, 429, 408, 0].map((status) => isOutage(failure(status), 6))).toEqual(Array(5).fill(true))
     expect([503, 0].map((status) => isOutage(failure(status), 7))).toEqual([true, false])
     expect([403, 404, 416].some((status) => isOutage(failure(status), 0))).toBe(false)
   })
-  test('says how long to wait, up to a minute', () => {
+  test('sets the delay, up to a minute', () => {
     const delays = [0, 1000, 20_000, 86_400_000].map((wait) => afterFailure({ ...failure(503), wait }, 0))
     expect(delays.map(({ delay }) => delay)).toEqual([2000, 2000, 20_000, 60_000])
   })
 })
 
 describe('play', () => {
-  test('waits for what is on its way, loads what has ended, and else starts', () => {
+  test('waits while loading, reloads after an end, and otherwise starts', () => {
     expect([onPlay('loading', true), onPlay('processing', false)]).toEqual(['wait', 'wait'])
     for (const status of ['offline', 'expired', 'failed', 'empty'] as const)
       expect(onPlay(status, false), status).toBe('reload')
@@ -98,23 +98,23 @@ describe('the end of a track', () => {
   const options = (loop: PlaybackOptions['loop']) => ({ loop }) as PlaybackOptions
   const at = (index: number, sleep: 'track' | null = null) => ({ index, order: [0, 1, 2], sleep })
 
-  test('is followed by the next, the first, the same or nothing', () => {
+  test('is followed by the next track, the first, the same or none', () => {
     expect(afterEnded(at(0), options('none'))).toEqual({ next: 'play', index: 1 })
     expect(afterEnded(at(2), options('none'))).toEqual({ next: 'stop' })
     expect(afterEnded(at(2), options('all'))).toEqual({ next: 'play', index: 0 })
     expect(afterEnded(at(1), options('one'))).toEqual({ next: 'play', index: 1 })
   })
-  test('is where a listener falls asleep', () =>
+  test('stops when the sleep timer is set to the track', () =>
     expect(afterEnded(at(0, 'track'), options('none'))).toEqual({ next: 'wait', index: 1 }))
 })
 
-describe('the life of a URL', () => {
+describe('lifetime of a URL', () => {
   const view = (url: string) => ({ variants: [{ url }], play_session: { expires_at: '2026-01-01T00:01:00.000Z' } })
-  test('stands in it, and some of it may be over; without that it is the session’s', () => {
+  test('comes from its query and may have partly elapsed; otherwise it is the session’s', () => {
     expect(lifetime(view('https://r2/a?X-Amz-Expires=60'))).toBe(36_000)
     expect(lifetime(view('https://cdn/a'), Date.parse('2026-01-01T00:00:00Z'))).toBe(60_000)
   })
-  test('is not used up: a fifth of it, at most a minute, is for its replacement', () => {
+  test('leaves a margin for the replacement: a fifth, at most a minute', () => {
     expect([refreshMargin(60_000), refreshMargin(3_600_000)]).toEqual([12_000, 60_000])
     const loaded = { trackId: 'a', variant: 'v', url: 'u', until: 100_000 }
     expect([refreshDelay(loaded, 0), refreshDelay(loaded, 99_900)]).toEqual([80_000, 1000])
@@ -131,25 +131,25 @@ const answer = (until: number, names = ['aac'], is_preliminary = false): TimedVi
   } as PlayView,
 })
 
-describe('a fresh play view while it plays', () => {
+describe('a fresh play view during playback', () => {
   const situation = { isSingle: false, isComplete: false, now: 50_000 }
   const fresh = { ...loaded, url: 'new-aac', until: 120_000 }
 
-  test('brings the URL that takes over', () =>
+  test('provides the URL to hand over to', () =>
     expect(afterRefresh(loaded, answer(120_000), situation)).toEqual({ next: 'hand-over', file: fresh }))
-  test('brings nothing that is needed where all is here, or only one element may play', () => {
+  test('is not needed when the file is complete or only one element may play', () => {
     expect(afterRefresh(loaded, answer(120_000), { ...situation, isComplete: true })).toEqual({ next: 'keep' })
     expect(afterRefresh(loaded, answer(120_000), { ...situation, isSingle: true })).toEqual({ next: 'keep' })
   })
-  test('that ends no later is asked for again when it has ended: so does the session', () =>
+  test('with no later expiry is requested again after the expiry, which also ends the session', () =>
     expect(afterRefresh(loaded, answer(61_000), situation)).toEqual({ next: 'ask-again', delay: 12_000 }))
-  test('may fail for a while; only the end of the session is final', () => {
+  test('is retried after a failure unless the session has ended', () => {
     expect(afterRefresh(loaded, failure(503), situation)).toEqual({ next: 'ask-again', delay: 5000 })
     expect(afterRefresh(loaded, failure(410, 'session_expired'), situation)).toEqual({ next: 'expire' })
   })
-  test('without the file is asked for again', () =>
+  test('without the file is requested again', () =>
     expect(afterRefresh(loaded, answer(120_000, []), situation)).toEqual({ next: 'ask-again', delay: 5000 }))
-  test('of a track that was removed is not asked for again', () =>
+  test('of a removed track is not requested again', () =>
     expect(afterRefresh(loaded, failure(404, 'not_found'), situation)).toEqual({ next: 'keep' }))
 })
 
@@ -157,22 +157,22 @@ describe('a preliminary file', () => {
   const early = { ...loaded, variant: 'early' }
   const best = { url: 'new-aac', variant: { index: 'aac' } }
 
-  test('is looked after while it is one, or could be replaced', () => {
+  test('is polled while it is preliminary or could be replaced', () => {
     expect([mayGetBetter(true, loaded, true), mayGetBetter(false, early, false)]).toEqual([true, true])
     expect([mayGetBetter(false, early, true), mayGetBetter(false, loaded, false)]).toEqual([false, false])
     expect([0, 1, 9].map(lookDelay)).toEqual([10_000, 15_000, 30_000])
   })
-  test('stays until the final one is there', () => {
+  test('is kept until the final file exists', () => {
     expect(afterLook(early, answer(1, ['early'], true), undefined, true)).toEqual({ next: 'ask-again' })
     expect(afterLook(early, failure(503), undefined, true)).toEqual({ next: 'ask-again' })
     expect(afterLook(early, failure(410, 'session_expired'), undefined, true)).toEqual({ next: 'expire' })
   })
-  test('gives way while it plays, and is just replaced while it does not', () => {
+  test('is handed over while playing and reloaded while paused', () => {
     const file = { trackId: 'a', variant: 'aac', url: 'new-aac', until: 9 }
     expect(afterLook(early, answer(9), best, true)).toEqual({ next: 'hand-over', file })
     expect(afterLook(early, answer(9), best, false)).toEqual({ next: 'load' })
     expect(afterLook(early, answer(9), undefined, true)).toEqual({ next: 'load' })
   })
-  test('that is the final one plays on, and its levels come', () =>
+  test('that has become final plays on and shows its levels', () =>
     expect(afterLook(loaded, answer(9), best, true)).toEqual({ next: 'show' }))
 })

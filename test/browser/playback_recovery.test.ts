@@ -14,10 +14,10 @@ import {
   views,
 } from './playback_setup.ts'
 
-/** What the engine of the player outlives: URLs, files, connections. */
+/** Failures that the engine recovers from: URLs, files, connections. */
 
-describe('a URL that ends', () => {
-  test('is replaced before, by the other element, at the same moment', async () => {
+describe('an expiring URL', () => {
+  test('is replaced in time by the other element at the same position', async () => {
     service.ttl = 100
     await openPlaying()
     FakeAudio.seconds = 1000
@@ -31,7 +31,7 @@ describe('a URL that ends', () => {
     expect(names()).toEqual(['sessionrefresh'])
     expect(events[0]?.detail).toMatchObject({ renewed: false, playSessionId: 'first' })
   })
-  test('is left alone while it is paused, and replaced when it is to play on', async () => {
+  test('is kept while paused and replaced before playing on', async () => {
     service.ttl = 100
     await openPlaying()
     audio().loadedTo = 20
@@ -42,7 +42,7 @@ describe('a URL that ends', () => {
     await settle()
     expect([views('one'), playback.time, audio().paused]).toEqual([1, 80, true])
   })
-  test('is not needed for a file that is here to its end', async () => {
+  test('does not matter for a file that is completely loaded', async () => {
     service.ttl = 100
     await openPlaying()
     playback.pause()
@@ -50,7 +50,7 @@ describe('a URL that ends', () => {
     await playback.play()
     expect([requests, audio().paused]).toEqual([[], false])
   })
-  test('403 in the middle of a file: a fresh one, at the same place, once', async () => {
+  test('gets one fresh URL at the same position after a 403 mid-file', async () => {
     await openPlaying()
     audio().advance(40)
     const { url } = playback.state.loaded!
@@ -61,7 +61,7 @@ describe('a URL that ends', () => {
     expect([playback.time, playback.state.loaded!.url === url, views('one')]).toEqual([41, false, 1])
     expect(names()).toEqual(['sessionrefresh'])
   })
-  test('what fails twice in one place gives way to the next file, then to a failure', async () => {
+  test('gives way to the next file after two failures at one position, then fails', async () => {
     await openPlaying()
     FakeAudio.refused = ['/aac-160']
     audio().fail()
@@ -90,8 +90,8 @@ test('a failure leaves a paused player that can be started again', async () => {
   expect([playback.state.status, playback.paused, audio().paused]).toEqual(['ready', false, false])
 })
 
-describe('trouble', () => {
-  test('a lost connection is asked about again and plays on where it was, however long', async () => {
+describe('temporary trouble', () => {
+  test('retries a lost connection and resumes at the same position, however long it lasts', async () => {
     await openPlaying()
     audio().advance(30)
     service.refusals = { all: 'away' }
@@ -104,7 +104,7 @@ describe('trouble', () => {
     expect(playback.state).toMatchObject({ status: 'ready', playing: true })
     expect([playback.time, audio().paused]).toEqual([31, false])
   })
-  test('what could not be answered is not asked again once the listener is somewhere else', async () => {
+  test('stops retrying a track after the listener moved to another one', async () => {
     await openPlaying()
     service.refusals = { one: { status: 503, code: 'internal' } }
     audio().fail()
@@ -115,7 +115,7 @@ describe('trouble', () => {
     await vi.advanceTimersByTimeAsync(60_000)
     expect(views('one')).toBe(0)
   })
-  test('sound that stalls for long is asked for anew, unless anything comes', async () => {
+  test('requests a new URL after a long stall unless data arrives', async () => {
     await openPlaying()
     audio().loadedTo = 20
     audio().stall()
@@ -126,7 +126,7 @@ describe('trouble', () => {
     await vi.advanceTimersByTimeAsync(10_000)
     expect([views('one'), playback.time, playback.state.attempts.failures]).toEqual([1, 1, 0])
   })
-  test('a track that is being processed plays as soon as it is ready', async () => {
+  test('plays a track as soon as its processing ends', async () => {
     service.refusals = { one: { status: 409, code: 'track_not_ready' } }
     await open({ start: { play: true } })
     expect(playback.state.status).toBe('processing')
@@ -134,7 +134,7 @@ describe('trouble', () => {
     await vi.advanceTimersByTimeAsync(2000)
     expect([playback.state.status, audio().paused]).toEqual(['ready', false])
   })
-  test('a preliminary file gives way to the final one, at the same place', async () => {
+  test('replaces a preliminary file with the final one at the same position', async () => {
     service.preliminary = true
     await openPlaying()
     expect(playback.state.loaded?.variant).toBe('early')
@@ -143,7 +143,7 @@ describe('trouble', () => {
     service.preliminary = false
     await vi.advanceTimersByTimeAsync(20_000)
     expect(playback.state.loaded?.variant).toBe('aac-160')
-    // Where the other element took over: a second and a half ahead of where the first one stood.
+    // The position at which the other element took over.
     expect([playback.time, audio().paused]).toEqual([1, false])
     expect(names().every((name) => name === 'sessionrefresh')).toBe(true)
   })

@@ -14,12 +14,12 @@ import {
   settle,
 } from './playback_setup.ts'
 
-/** Sessions end, are renewed, and change what they list. */
+/** Sessions that end, are renewed, or change their track list. */
 
-describe('a session that ends', () => {
+describe('an expired session', () => {
   const gone = { status: 410, code: 'session_expired' }
 
-  test('is told once, and waits for another one', async () => {
+  test('is reported once and waits for another one', async () => {
     await openPlaying()
     service.refusals = { two: gone, three: gone }
     await playback.next()
@@ -28,18 +28,18 @@ describe('a session that ends', () => {
     expect(playback.state).toMatchObject({ status: 'expired', playing: true })
     expect(names().filter((name) => name === 'sessionexpired')).toHaveLength(1)
     expect(names()).not.toContain('error')
-    // Whoever presses play once more is told once more.
+    // Each further press of play is reported again.
     await playback.play()
     expect(names().filter((name) => name === 'sessionexpired')).toHaveLength(2)
   })
-  test('is a pause where nothing is loaded; another one goes on by itself', async () => {
+  test('pauses when nothing is loaded, and resumes by itself with another session', async () => {
     await openPlaying()
     service.refusals = { two: gone }
     await playback.next()
     await settle()
     expect(names()).toEqual(['trackchange', 'pause', 'sessionexpired'])
     expect([playback.paused, audio().paused, playback.resumePoint.play]).toEqual([true, true, true])
-    // It still ends: nothing starts.
+    // The session is still expired: nothing starts.
     await playback.play()
     expect([names().includes('play'), playback.paused]).toEqual([false, true])
     service.refusals = {}
@@ -51,7 +51,7 @@ describe('a session that ends', () => {
     playback.pause()
     expect([names().filter((name) => name === 'pause').length, playback.resumePoint.play]).toEqual([2, false])
   })
-  test('before it is opened is a pause, too', async () => {
+  test('pauses when it expires before it is opened', async () => {
     service.refusals = { first: gone }
     create()
     const opening = playback.open()
@@ -60,7 +60,7 @@ describe('a session that ends', () => {
     expect([names(), playback.paused]).toEqual([['play', 'pause', 'sessionexpired'], true])
     expect(playback.resumePoint.play).toBe(true)
   })
-  test('before its first answer is told again when play is pressed', async () => {
+  test('is reported again on play when the first response was already 410', async () => {
     service.refusals = { first: gone }
     await open()
     expect(names()).toEqual(['sessionexpired'])
@@ -69,14 +69,14 @@ describe('a session that ends', () => {
     expect(names().filter((name) => name === 'sessionexpired')).toHaveLength(2)
     expect(playback.state.status).toBe('expired')
   })
-  test('and whose sound is all here is none', async () => {
+  test('does not pause a track that is completely loaded', async () => {
     await openPlaying()
     service.refusals = { first: gone }
     service.ttl = 1
     await vi.advanceTimersByTimeAsync(3_600_000)
     expect([names(), playback.paused, audio().paused]).toEqual([['sessionexpired'], false, false])
   })
-  test('is renewed with a key, and nobody hears it', async () => {
+  test('is renewed with a key without an expiry event', async () => {
     await openPlaying({ apiKey: 'k' })
     const { fetch } = globalThis
     vi.stubGlobal('fetch', (url: string, init: RequestInit) =>
@@ -109,14 +109,14 @@ describe('a renewed session without the track that plays', () => {
   })
   const titles = () => playback.state.session!.tracks.map(({ player_title }) => player_title)
 
-  test('names the track that plays, and keeps it in the list', async () => {
+  test('keeps naming the playing track and listing it', async () => {
     const { session, index, view } = playback.state
     expect([session!.tracks[index]!.id, view!.track_id]).toEqual(['two', 'two'])
     expect(titles()).toEqual(['one', 'two', 'three'])
     playback.pause()
     expect(events.at(-1)).toMatchObject({ name: 'pause', detail: { index: 1, track: { id: 'two' } } })
   })
-  test('goes on with the track that followed', async () => {
+  test('continues with the track that followed', async () => {
     audio().loadedTo = 100
     audio().advance(100)
     await settle()
@@ -127,14 +127,14 @@ describe('a renewed session without the track that plays', () => {
     await playback.play()
     expect(playback.state).toMatchObject({ index: 0, status: 'ready', view: { track_id: 'one' } })
   })
-  test('is not asked for that track again and again', async () => {
+  test('is not polled for that track', async () => {
     requests.length = 0
     await vi.advanceTimersByTimeAsync(600_000)
     expect(requests.length).toBeLessThan(4)
   })
 })
 
-test('what was loaded ahead is the same track where a renewed session has another order', async () => {
+test('keeps the track that was loaded ahead when the renewed session has another order', async () => {
   await openPlaying({ apiKey: 'k' })
   await playback.select(1)
   await settle()
@@ -151,8 +151,8 @@ test('what was loaded ahead is the same track where a renewed session has anothe
   expect(audio().src).toContain('/first/three/')
 })
 
-describe('a session of a minute that plays', () => {
-  /** The other element takes over as the first one goes on. */
+describe('a playing session of one minute', () => {
+  /** Advances half a second at a time, so the other element can take over. */
   async function playFor(seconds: number) {
     for (let i = 0; i < seconds * 2; i++) {
       audio().loadedTo = playback.time + 20
@@ -165,7 +165,7 @@ describe('a session of a minute that plays', () => {
     service.endsAt = Date.now() + 60_000
   })
 
-  test('is renewed with a key before its end', async () => {
+  test('is renewed with a key before it ends', async () => {
     await openPlaying({ apiKey: 'k' })
     await playFor(58)
     expect(events.find(({ name, detail }) => name === 'sessionrefresh' && detail.renewed)).toBeDefined()
@@ -174,14 +174,14 @@ describe('a session of a minute that plays', () => {
     expect(playback.state.loaded!.url).toContain('/renewed/')
     expect(names().every((name) => name === 'sessionrefresh')).toBe(true)
   })
-  test('tells of its end also where the other element never takes over', async () => {
+  test('reports its end when the other element never takes over', async () => {
     await openPlaying()
     FakeAudio.refused = ['r2']
     await playFor(75)
     expect(names().filter((name) => name === 'sessionexpired')).toHaveLength(1)
     expect(playback.state).toMatchObject({ status: 'ready', playing: true })
   })
-  test('tells of its end without one, and plays on what it has', async () => {
+  test('reports its end without a key and plays on from the buffer', async () => {
     await openPlaying()
     await playFor(58)
     expect(names()).not.toContain('sessionexpired')
@@ -192,7 +192,7 @@ describe('a session of a minute that plays', () => {
 })
 
 describe('a 404', () => {
-  test('of a session that is long gone: renewed with a key, else its end', async () => {
+  test('of an old session renews it with a key, and otherwise ends it', async () => {
     await openPlaying({ apiKey: 'k' })
     service.refusals = { first: { status: 404, code: 'not_found' } }
     await playback.next()
@@ -206,7 +206,7 @@ describe('a 404', () => {
     expect(playback.state.status).toBe('expired')
     expect(names()).not.toContain('error')
   })
-  test('of a track in a session that lives is that track’s own', async () => {
+  test('of one track in a live session affects only that track', async () => {
     await openPlaying({ apiKey: 'k' })
     service.refusals = { two: { status: 404, code: 'not_found' } }
     audio().advance(100)

@@ -4,34 +4,34 @@ import { Playback } from '../../src/client/playback/playback.ts'
 import type { PlaybackOptions, StartOptions } from '../../src/client/playback/state.ts'
 import { FakeAudio } from './fake_audio.ts'
 
-/** The engine of the player, with a service and a media element that the test plays. */
+/** The playback engine with a fake service and a fake media element. */
 
 const END = '2030-01-01T00:00:00.000Z'
 const TRACKS = ['one', 'two', 'three']
-/** The service, as a test wants it. */
+/** Behavior of the fake service. */
 export const service = {
-  /** Seconds that its URLs live; three fifths of them count. */
+  /** Lifetime of its URLs in seconds; three fifths of it count. */
   ttl: 3600,
   signed: 0,
-  /** What it answers in place of a play view, by the id of a track or session, or for all. */
+  /** Responses that replace a play view, by the id of a track or session, or `all`. */
   refusals: {} as Record<string, { status: number; code: string } | 'away'>,
   preliminary: false,
-  /** When the first session and its URLs end, by the clock of the test. */
+  /** When the first session and its URLs expire, on the test's clock. */
   endsAt: null as number | null,
-  /** Tracks that a renewed session no longer has. */
+  /** Tracks that are missing from a renewed session. */
   removed: [] as string[],
-  /** The loudness of its tracks, where sessions have the analysis. */
+  /** Loudness of the tracks, for sessions that include the analysis. */
   analysis: null as Promise<object> | null,
 }
-/** The storage: what it answers to a question about a file, and how often it was asked. */
+/** The fake storage: its response to a probe of a file, and the number of probes. */
 export const storage = {
   answer: 206 as number | 'away',
   retryAfter: '',
   asked: 0,
-  /** Called before it answers. */
+  /** Called before each response. */
   onAsk: (_url: string): unknown => undefined,
 }
-/** From now on the storage delivers nothing, and answers this. */
+/** From now on storage serves no media and answers probes with this. */
 export function outage(answer: number | 'away') {
   FakeAudio.refused = ['r2']
   storage.answer = answer
@@ -44,7 +44,7 @@ export const hooks = { onEvent: (_name: string): unknown => undefined, resumeAt:
 export let playback: Playback
 export let events: { name: string; detail: Record<string, unknown> }[]
 export let requests: string[]
-/** The options that the engine was given, which the page changes in place. */
+/** Options passed to the engine, which the page changes in place. */
 export let given: PlaybackOptions
 
 const session = (id: string) => ({
@@ -56,7 +56,7 @@ const session = (id: string) => ({
     player_title: track,
     duration: 100,
   })),
-  // What can be played at once comes with the session.
+  // The session includes a play view of the first track if it is playable.
   first_track: service.refusals.one ? null : view(id, 'one'),
 })
 const isRemoved = (session_id: string, track_id: string) =>
@@ -156,7 +156,7 @@ export function create(
   return playback
 }
 export const audio = () => playback.audio as unknown as FakeAudio
-/** What is under way comes to its end, without time going by. */
+/** Completes pending work without advancing time. */
 export const settle = () => vi.advanceTimersByTimeAsync(0)
 export const names = () => events.map(({ name }) => name).filter((name) => name !== 'timeupdate')
 export async function open(wanted: Parameters<typeof create>[0] = {}) {
@@ -164,7 +164,7 @@ export async function open(wanted: Parameters<typeof create>[0] = {}) {
   await playback.open()
   await settle()
 }
-/** Opens it playing, a second in. */
+/** Opens a session that plays, one second in. */
 export async function openPlaying(wanted: Parameters<typeof create>[0] = {}) {
   await open(wanted)
   await playback.play()

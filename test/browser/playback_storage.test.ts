@@ -16,9 +16,9 @@ import {
   views,
 } from './playback_setup.ts'
 
-/** The storage fails: a file that is at fault is passed over, an outage is waited for (docs/decisions/0065). */
+/** Storage failures: a faulty file is skipped, an outage is waited out (docs/decisions/0065). */
 
-/** Plays for 40 seconds, then the storage fails. */
+/** Plays for 40 seconds, then storage fails. */
 async function fail(answer: number | 'away') {
   await openPlaying()
   audio().advance(40)
@@ -29,8 +29,8 @@ async function fail(answer: number | 'away') {
 }
 const wait = (seconds: number) => vi.advanceTimersByTimeAsync(seconds * 1000)
 
-describe('an outage of the storage', () => {
-  test.each([503, 429, 500, 408, 'away'] as const)('with %s ends, and the same file goes on', async (answer) => {
+describe('a storage outage', () => {
+  test.each([503, 429, 500, 408, 'away'] as const)('with %s resumes the same file when it ends', async (answer) => {
     await fail(answer)
     expect(playback.state).toMatchObject({ status: 'offline', playing: true })
     await wait(10)
@@ -41,7 +41,7 @@ describe('an outage of the storage', () => {
     expect([playback.time, audio().paused]).toEqual([41, false])
     expect(names().filter((name) => name !== 'sessionrefresh')).toEqual([])
   })
-  test('that lasts for minutes takes few requests', async () => {
+  test('of minutes causes few requests', async () => {
     await fail(503)
     await wait(300)
     expect(playback.state).toMatchObject({ status: 'offline', playing: true })
@@ -51,7 +51,7 @@ describe('an outage of the storage', () => {
     expect([playback.state.status, playback.time, audio().paused]).toEqual(['ready', 41, false])
     expect(views('one')).toBe(2)
   })
-  test('that outlives the URL is asked about with a fresh one', async () => {
+  test('that outlasts the URL is probed with a fresh one', async () => {
     service.ttl = 100
     await fail(503)
     const { url, until } = playback.state.loaded!
@@ -60,7 +60,7 @@ describe('an outage of the storage', () => {
     expect(playback.state).toMatchObject({ status: 'offline', loaded: { variant: 'aac-160' } })
     expect(playback.state.loaded!.url).not.toBe(url)
   })
-  test('is waited for as long as the storage asks for', async () => {
+  test('is retried after the delay that storage requests', async () => {
     storage.retryAfter = '20'
     await fail(429)
     await wait(19)
@@ -74,14 +74,14 @@ describe('an outage of the storage', () => {
     await wait(61)
     expect(playback.state.status).toBe('ready')
   })
-  test('that is over when the storage is asked leaves the file as it was', async () => {
+  test('that has ended by the first probe keeps the file', async () => {
     storage.onAsk = endOutage
     await fail(503)
     expect(playback.state).toMatchObject({ status: 'ready', loaded: { variant: 'aac-160' } })
     expect([storage.asked, playback.time, audio().paused]).toEqual([1, 41, false])
   })
-  test('that comes and goes is waited for with growing delays', async () => {
-    // It delivers the byte that it is asked for every second time, and never the file.
+  test('that is intermittent is retried with growing delays', async () => {
+    // Storage answers every second probe and never serves the file.
     storage.onAsk = () => (storage.answer = storage.asked % 2 ? 503 : 206)
     await fail(503)
     await wait(120)
@@ -91,7 +91,7 @@ describe('an outage of the storage', () => {
     await wait(31)
     expect(playback.state).toMatchObject({ status: 'ready', playing: true, loaded: { variant: 'aac-160' } })
   })
-  test('between two tracks holds up the album, and does not end it', async () => {
+  test('between two tracks delays the album without ending it', async () => {
     await openPlaying()
     outage(503)
     audio().advance(100)
@@ -103,7 +103,7 @@ describe('an outage of the storage', () => {
     expect([playback.time, audio().paused]).toEqual([0, false])
     expect(names()).not.toContain('pause')
   })
-  test('of which nothing has been heard yet keeps a player from being ready, no longer', async () => {
+  test('before playback starts only delays the ready state', async () => {
     outage(503)
     await open()
     expect(playback.state.status).toBe('offline')
@@ -111,7 +111,7 @@ describe('an outage of the storage', () => {
     await wait(3)
     expect([playback.state.status, audio().paused]).toEqual(['ready', true])
   })
-  test('does not start what was paused meanwhile; a seek counts', async () => {
+  test('keeps a pause and a seek made meanwhile', async () => {
     await fail(503)
     playback.pause()
     await playback.seek(70)
@@ -119,7 +119,7 @@ describe('an outage of the storage', () => {
     await wait(3)
     expect([playback.state.status, playback.time, audio().paused]).toEqual(['ready', 70, true])
   })
-  test('is asked about at once when play is pressed', async () => {
+  test('is probed at once when play is pressed', async () => {
     await fail(503)
     await wait(60)
     endOutage()
@@ -127,7 +127,7 @@ describe('an outage of the storage', () => {
     await settle()
     expect([playback.state.status, playback.time, audio().paused]).toEqual(['ready', 41, false])
   })
-  test('is left behind with its track', async () => {
+  test('ends when the listener changes the track', async () => {
     await fail(503)
     await playback.next()
     await settle()
@@ -138,8 +138,8 @@ describe('an outage of the storage', () => {
   })
 })
 
-describe('a file that is at fault gives way to the next one', () => {
-  test.each([403, 404, 410])('at once where the storage answers %s', async (answer) => {
+describe('a faulty file gives way to the next one', () => {
+  test.each([403, 404, 410])('at once when storage answers %s', async (answer) => {
     await openPlaying()
     FakeAudio.refused = ['/aac-160']
     storage.answer = answer
@@ -148,7 +148,7 @@ describe('a file that is at fault gives way to the next one', () => {
     expect(playback.state).toMatchObject({ status: 'ready', loaded: { variant: 'mp3-128' } })
     expect([storage.asked, views('one')]).toEqual([1, 2])
   })
-  test('at once where it cannot be decoded, and nobody asks the storage', async () => {
+  test('after a second decoding error, without a storage probe', async () => {
     await openPlaying()
     audio().fail(3)
     await settle()
@@ -158,7 +158,7 @@ describe('a file that is at fault gives way to the next one', () => {
     expect(playback.state.loaded).toMatchObject({ variant: 'mp3-128' })
     expect(storage.asked).toBe(0)
   })
-  test('where it fails a third time although the storage has it; then to a failure', async () => {
+  test('after its third failure although storage has it, and finally fails', async () => {
     await openPlaying()
     FakeAudio.refused = ['/aac-160']
     audio().fail()
@@ -169,7 +169,7 @@ describe('a file that is at fault gives way to the next one', () => {
     await settle()
     expect(playback.state).toMatchObject({ status: 'failed', code: 'no_playable_variant', playing: false })
   })
-  test('after a minute where the page may not ask the storage', async () => {
+  test('after a minute when the page cannot probe storage', async () => {
     await openPlaying()
     FakeAudio.refused = ['/aac-160']
     storage.answer = 'away'

@@ -2,7 +2,7 @@ import { vi } from 'vitest'
 
 import type { UploadQueue } from '../../src/client/upload/queue.ts'
 
-/** The storage and the locks of a browser with several tabs: as much of them as the ledger of uploads asks for. */
+/** The part of IndexedDB and Web Locks, shared by several tabs, that the upload ledger uses. */
 
 const answer = <T>(read: () => T) => {
   const request = { result: undefined as T | undefined, error: null, onsuccess: () => {}, onupgradeneeded: () => {} }
@@ -14,7 +14,7 @@ const answer = <T>(read: () => T) => {
   return request
 }
 
-/** IndexedDB with what all tabs have written; the entries by their keys. */
+/** Stubs IndexedDB and returns the entries that all tabs have written, by key. */
 export function playStorage(): Map<string, unknown> {
   const entries = new Map<string, unknown>()
   const store = {
@@ -32,7 +32,7 @@ export function playStorage(): Map<string, unknown> {
 
 type Use = (lock: object | null) => Promise<unknown> | null
 
-/** Web Locks; `end` lets go of all that are held, as when the tab that has them crashes. */
+/** Stubs Web Locks. `end` releases all held locks, as when their tab crashes. */
 export function playLocks() {
   const held = new Map<string, () => void>()
   const waiting: { name: string; take: () => void }[] = []
@@ -77,7 +77,7 @@ export function playLocks() {
   }
 }
 
-/** The engine as another tab of the browser loads it. */
+/** Loads the engine as another tab of the browser would. */
 export async function openTab(): Promise<{ UploadQueue: typeof UploadQueue }> {
   vi.resetModules()
   return import('../../src/client/upload/queue.ts')

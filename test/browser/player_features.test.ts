@@ -7,7 +7,7 @@ import { type Commands, commandsOf, keyCommand, type Player } from '../../src/el
 import { Memory } from '../../src/elements/player/memory.ts'
 import { withTime } from '../../src/elements/player/menu.ts'
 
-/** What listeners get beside sound: memory, links, keys, chapters; and what developers read in the console. */
+/** Player features besides sound: memory, links, keys, chapters, and console advice for developers. */
 
 const ID = '00000000-0000-4000-8000-000000000000'
 
@@ -25,7 +25,7 @@ describe('memory', () => {
   }
   const track = { id: 'a', duration: 3600 }
 
-  test('keeps volume, speed and the place in long tracks', () => {
+  test('keeps volume, speed and the position in long tracks', () => {
     const { memory: kept } = memory()
     kept.keep({ volume: 0.4 })
     kept.keep({ rate: 1.5 })
@@ -33,7 +33,7 @@ describe('memory', () => {
     expect(kept.kept).toMatchObject({ volume: 0.4, rate: 1.5 })
     expect([kept.positionOf(track), kept.positionOf({ id: 'b', duration: 3600 })]).toEqual([900, 0])
   })
-  test('forgets what was heard to its end, and never begins to keep short tracks', () => {
+  test('drops the position of a finished track and never stores short tracks', () => {
     const { memory: kept, stored } = memory()
     kept.keepPosition({ id: 'short' }, 100, 200)
     expect(stored.size).toBe(0)
@@ -43,13 +43,13 @@ describe('memory', () => {
     kept.keepPosition(track, 10, 3600)
     expect(kept.kept.positions).toEqual({})
   })
-  test('holds the fifty newest places', () => {
+  test('keeps the fifty newest positions', () => {
     const { memory: kept } = memory()
     for (let i = 0; i < 60; i++) kept.keepPosition({ id: `t${i}` }, 100, 3600, i)
     expect(Object.keys(kept.kept.positions!)).toHaveLength(50)
     expect([kept.kept.positions!.t9, kept.kept.positions!.t59]).toEqual([undefined, [100, 59]])
   })
-  test('can be switched off, and does without storage', () => {
+  test('can be turned off and works without storage', () => {
     const { memory: off, stored } = memory(false)
     off.keep({ volume: 0.1 })
     expect([stored.size, off.kept]).toEqual([0, {}])
@@ -70,12 +70,12 @@ describe('memory', () => {
 })
 
 describe('links', () => {
-  test('an address says where to begin', () => {
+  test('read the start from the address', () => {
     expect(readHash('#t=1:30&track=2')).toEqual({ track: '2', position: 90 })
     expect(readHash('#t=75')).toEqual({ position: 75 })
     expect([readHash(''), readHash('#chapter')]).toEqual([{}, {}])
   })
-  test('what is shared is the page, or what it names, with the track and a time', () => {
+  test('share the page or the named URL, with the track and a time', () => {
     const page = 'https://band.example/record?x=1#top'
     expect(shareLink(null, page, 1)).toBeNull()
     expect(shareLink('', page, null)).toBe('https://band.example/record?x=1')
@@ -91,7 +91,7 @@ describe('chapters', () => {
     expect([0, 59, 60, 500].map((time) => chapterAt(chapters, time))).toEqual([0, 0, 1, 2])
     expect(chapterAt(chapters.slice(1), 10)).toBe(-1)
   })
-  test('follow each other; back goes to the beginning of the present one first', () => {
+  test('step forward, and back to the start of the current one first', () => {
     expect(chapterStep(chapters, 61, 1)).toBe(200)
     expect(chapterStep(chapters, 300, 1)).toBeUndefined()
     expect([chapterStep(chapters, 61, -1), chapterStep(chapters, 70, -1)]).toEqual([0, 60])
@@ -115,7 +115,7 @@ describe('keys', () => {
     keyCommand(key, player, commandsOf(player, own as unknown as Commands))?.()
     return { player, own }
   }
-  test('play and move', () => {
+  test('play and seek', () => {
     for (const key of [' ', 'k', 'K']) expect(press(key).own.toggle, key).toHaveBeenCalledOnce()
     expect(press('j').own.skip).toHaveBeenCalledWith(-1)
     expect(press('L').own.skip).toHaveBeenCalledWith(1)
@@ -126,20 +126,20 @@ describe('keys', () => {
     expect(press(']').own.stepChapter).toHaveBeenCalledWith(1)
     expect(press('?').own.showKeys).toHaveBeenCalledOnce()
   })
-  test('change the volume in steps, which is remembered', () => {
+  test('change the volume in steps and store it', () => {
     const { player, own } = press('ArrowUp', { muted: true })
     expect([player.volume, player.muted]).toEqual([0.55, false])
     expect(own.remember).toHaveBeenCalledWith({ volume: 0.55 })
     expect(press('ArrowDown').player.volume).toBe(0.45)
     expect(press('m', { volume: 0 }).player.volume).toBe(1)
   })
-  test('that mean nothing do nothing', () => {
+  test('ignore keys without a function', () => {
     for (const key of ['x', 'Enter', 'PageUp', 'Tab'])
       expect(keyCommand(key, {} as Player, {} as Commands), key).toBeUndefined()
   })
 })
 
-test('skip buttons go as far as they are told', () => {
+test('skip buttons use the configured seconds', () => {
   expect([readSkip(null), readSkip(''), readSkip('10 20'), readSkip('x')]).toEqual([
     [15, 30],
     [15, 30],
@@ -160,7 +160,7 @@ describe('advice for developers', () => {
     normalize: false,
     expiresIn: null,
   }
-  test('finds what was set up wrongly, and says how it is right', () => {
+  test('finds a wrong setup and explains the right one', () => {
     expect([faultOf(source), faultOf({ ...source, playSessionId: ID })]).toEqual([null, null])
     expect(faultOf({ ...source, apiKey: 'k', scope: 'track', resourceId: ID })).toBeNull()
     const literal = { ...source, playSessionId: 'PLAY_SESSION_ID' }
@@ -170,14 +170,14 @@ describe('advice for developers', () => {
     expect(faultOf({ ...source, apiKey: 'k' })).toBe('missing')
     expect(setupAdvice('missing', source)).toMatch(/scope.*missing/)
   })
-  test('explains failures that the page can mend, and keeps silent about others', () => {
+  test('explains failures that the page can fix and no others', () => {
     expect(failureAdvice('origin_not_allowed', source, 'https://band.example')).toMatch(
       /band\.example.*allowed_origins/,
     )
     expect(failureAdvice('not_found', source, '')).toMatch(/audio\.example.*base-url/)
     expect(failureAdvice('session_expired', source, '')).toBeNull()
   })
-  test('names values that are not understood', () => {
+  test('reports values that are not recognized', () => {
     const odd = { theme: 'drak', layout: 'big', loop: 'once', accent: 'red', volume: '50%', rate: 'fast', skip: '15' }
     for (const [name, value] of Object.entries(odd)) expect(isUnderstood(name, value), name).toBe(false)
     const fine = {

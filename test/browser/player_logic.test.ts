@@ -7,18 +7,18 @@ import { ownColor, palette } from '../../src/elements/player/theme.ts'
 import { contrast } from '../../src/elements/shared/color.ts'
 import { randomColors, randomFrom } from '../support/random.ts'
 
-/** What the player decides without a browser: colors, files, order, loudness, attributes. */
+/** Player logic without a browser: colors, files, order, loudness, attributes. */
 
 describe('colors', () => {
   const colors = randomColors(200).map((color, i, all) => [color, all.at(-1 - i)!] as const)
   const edges = ['#000000', '#ffffff', '#ffff00', '#0000ff', '#808080', '#777777'].map((hex) => [hex, hex] as const)
 
-  test('contrast is what WCAG says', () => {
+  test('compute the contrast of WCAG', () => {
     expect(contrast('#000000', '#FFFFFF')).toBeCloseTo(21, 5)
     expect(contrast('#777777', '#ffffff')).toBeCloseTo(4.478, 2)
   })
 
-  test.each(['light', 'dark'])('text has 4.5:1 and controls have 3:1 for 200 random colors, %s', (theme) => {
+  test.each(['light', 'dark'])('keep 4.5:1 for text and 3:1 for controls with 200 random colors, %s', (theme) => {
     for (const [color, tint] of [...colors, ...edges]) {
       const { surface, raised, text, muted, accent, button, ink, rest } = palette(color, tint, theme === 'dark')
       for (const ground of [surface, raised]) {
@@ -31,24 +31,24 @@ describe('colors', () => {
     }
   })
 
-  test('a color that reads well already stays as it is, and what is no color is replaced', () => {
+  test('keep a readable color and replace an invalid one', () => {
     expect(palette('#1b4d8a', '#1b4d8a', false).button).toBe('#1b4d8a')
     expect(palette('red; --x: y', null, false)).toEqual(palette(null, null, false))
   })
 })
 
-describe('the color of a player', () => {
+describe('color of a player', () => {
   const grey = { hex: '#808080', area: 0.7, lightness: 0.5, saturation: 0 }
   const dull = { hex: '#6B5B4B', area: 0.2, lightness: 0.36, saturation: 0.18 }
   const red = { hex: '#C81E1E', area: 0.06, lightness: 0.45, saturation: 0.74 }
   const black = { hex: '#120303', area: 0.04, lightness: 0.04, saturation: 0.7 }
 
-  test('is the one that was chosen for it', () => expect(ownColor('#1B4D8A', [red])).toBe('#1B4D8A'))
-  test('is the strongest of its cover while nobody chose one', () => {
+  test('is the configured one', () => expect(ownColor('#1B4D8A', [red])).toBe('#1B4D8A'))
+  test('is the strongest color of the cover when none is configured', () => {
     expect(ownColor('#2B3440', [grey, dull, red, black])).toBe('#C81E1E')
     expect(ownColor(null, [{ ...dull, hex: '#5A6E9B', saturation: 0.3 }, red])).toBe('#C81E1E')
   })
-  test('is the usual one with a cover in grey, or without any', () => {
+  test('is the default with a gray cover or none', () => {
     expect(ownColor(null, [grey, dull, black])).toBe('#2B3440')
     expect(ownColor('#2B3440')).toBe('#2B3440')
   })
@@ -67,23 +67,23 @@ describe('variants', () => {
   const chosen = (wanted: string[], canPlay = (_type: string) => true) =>
     candidates(all, wanted, canPlay).map(({ variant }) => variant.index)
 
-  test('are tried in the order of the play view, a preliminary file last', () =>
+  test('are tried in the order of the play view, with a preliminary file last', () =>
     expect(chosen([])).toEqual(['aac-160', 'mp3-128', 'opus-96', 'early']))
   test('that are named go first, in that order', () =>
     expect(chosen(['opus-96', 'early', 'mp3-128'])).toEqual(['opus-96', 'mp3-128', 'aac-160', 'early']))
-  test('are left out when the browser cannot play them', () =>
+  test('are skipped if the browser cannot play them', () =>
     expect(chosen([], (type) => type.includes('mpeg'))).toEqual(['mp3-128', 'early']))
   test('include the uploaded file only by name', () => expect(chosen(['original'])[0]).toBe('original'))
 })
 
 describe('order', () => {
-  test('ends, goes round, and finds its way back', () => {
+  test('ends or wraps around, and steps back', () => {
     const order = playingOrder(3, false, 0)
     expect([neighbour(order, 0, 1, 'none'), neighbour(order, 2, 1, 'none')]).toEqual([1, undefined])
     expect([neighbour(order, 2, 1, 'all'), neighbour(order, 0, -1, 'all')]).toEqual([0, 2])
     expect(neighbour(order, 0, -1, 'none')).toBeUndefined()
   })
-  test('shuffled holds every track once and begins with the one that plays', () => {
+  test('shuffled contains every track once and starts with the current one', () => {
     const order = playingOrder(50, true, 7, randomFrom(1))
     expect(order[0]).toBe(7)
     expect(order.toSorted((a, b) => a - b)).toEqual(playingOrder(50, false, 7))
@@ -100,19 +100,19 @@ describe('order', () => {
 
 describe('loudness', () => {
   const decibels = (loudness: object) => 20 * Math.log10(gainOf(loudness))
-  test('a loud track is brought down to -18 LUFS', () =>
+  test('reduces a loud track to -18 LUFS', () =>
     expect(decibels({ integrated_lufs: -8, true_peak_dbtp: 0.5 })).toBeCloseTo(-10))
-  test('a soft one is lifted no further than its true peak allows', () => {
+  test('raises a soft track no further than its true peak allows', () => {
     expect(decibels({ integrated_lufs: -30, true_peak_dbtp: -20 })).toBeCloseTo(12)
     expect(decibels({ integrated_lufs: -30, true_peak_dbtp: -3 })).toBeCloseTo(2)
     expect(decibels({ integrated_lufs: -18, true_peak_dbtp: 0 })).toBeCloseTo(-1)
     expect(decibels({ integrated_lufs: -30, true_peak_dbtp: null })).toBeCloseTo(0)
   })
-  test('silence and what was not measured stay as they are', () =>
+  test('leaves silence and unmeasured tracks unchanged', () =>
     expect([gainOf({}), gainOf({ integrated_lufs: null })]).toEqual([1, 1]))
-  test('the volume passes neither end', () =>
+  test('limits the volume to 0 and 1', () =>
     expect([effectiveVolume(1, 4), effectiveVolume(0.25, 2), effectiveVolume(0, 9)]).toEqual([1, 0.5, 0]))
 })
 
-test('start is read as people write it', () =>
+test('parses start times in common notations', () =>
   expect(['90', '1:30', '1:02:03', '', 'x', '-5'].map(seconds)).toEqual([90, 90, 3723, 0, 0, 0]))

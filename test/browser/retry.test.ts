@@ -4,7 +4,7 @@ import type { Failure } from '../../src/client/index.ts'
 import { backoff, poll, retry, sleep } from '../../src/client/retry.ts'
 import { oneByOne } from '../../src/client/upload/session.ts'
 
-/** Waiting, asking again, and one thing after the other. */
+/** Waiting, retrying, and running tasks in sequence. */
 
 beforeEach(() => void vi.useFakeTimers())
 afterEach(() => void vi.useRealTimers())
@@ -17,14 +17,14 @@ const failure = (status: number, code: Failure['code'] = 'network'): Failure => 
 })
 
 describe('sleep', () => {
-  test('ends by time, and says to go on', async () => {
+  test('ends after the delay and resolves to true', async () => {
     const slept = sleep(1000)
     await vi.advanceTimersByTimeAsync(999)
     expect(vi.getTimerCount()).toBe(1)
     await vi.advanceTimersByTimeAsync(1)
     expect(await slept).toBe(true)
   })
-  test('ends early when it is woken, and goes on; aborted it does not', async () => {
+  test('resolves to true when woken and to false when aborted', async () => {
     const [end, wake] = [new AbortController(), new AbortController()]
     const woken = sleep(1000, end.signal, { wake: wake.signal })
     wake.abort()
@@ -34,7 +34,7 @@ describe('sleep', () => {
     expect([await ended, await sleep(1000, end.signal)]).toEqual([false, false])
     expect(vi.getTimerCount()).toBe(0)
   })
-  test('ends when the machine is back on the network, and leaves no listener behind', async () => {
+  test('ends when the network is back, and removes its listener', async () => {
     const network = new EventTarget()
     const removed = vi.spyOn(network, 'removeEventListener')
     for (const name of ['addEventListener', 'removeEventListener'] as const)
@@ -47,7 +47,7 @@ describe('sleep', () => {
   })
 })
 
-test('delays grow up to the longest, a little at random', () => {
+test('backoff grows up to the longest delay, with jitter', () => {
   const steps = { first: 1000, factor: 2, longest: 5000 }
   expect([0, 1, 2, 3, 9].map((attempt) => backoff(attempt, steps))).toEqual([1000, 2000, 4000, 5000, 5000])
   const random = Array.from({ length: 200 }, () => backoff(0, { ...steps, jitter: 0.25 }))
@@ -56,7 +56,7 @@ test('delays grow up to the longest, a little at random', () => {
   expect(new Set(random).size).toBeGreaterThan(100)
 })
 
-test('retry acts until an answer needs no other, and answers the last', async () => {
+test('retry repeats until a result needs no other, and returns the last', async () => {
   const times: number[] = []
   const done = retry(
     async (attempt) => {
@@ -79,7 +79,7 @@ describe('poll', () => {
   }
   const isLast = ({ status }: typeof ready) => status === 'ready'
 
-  test('asks until the last word, more and more rarely', async () => {
+  test('requests until the last state, with growing delays', async () => {
     const ask = asking(busy, busy, busy, ready)
     const answer = poll(ask, isLast, { pace: { first: 500, factor: 2, longest: 1500 } })
     const began = Date.now()
@@ -87,13 +87,13 @@ describe('poll', () => {
     expect(await answer).toEqual(ready)
     expect([ask.mock.calls.length, Date.now() - began]).toEqual([4, 500 + 1000 + 1500])
   })
-  test('bears failures that may pass, but not too many in a row', async () => {
+  test('tolerates temporary failures, but not too many in a row', async () => {
     const some = poll(asking(failure(0), failure(503), busy, failure(0), failure(0), ready), isLast, { maxFailures: 2 })
     const many = poll(asking(failure(0)), isLast, { maxFailures: 2 })
     await vi.runAllTimersAsync()
     expect([await some, await many]).toEqual([ready, failure(0)])
   })
-  test('ends with a refusal, and with the signal', async () => {
+  test('ends on a refusal and on the abort signal', async () => {
     expect(await poll(asking(failure(404, 'not_found')), isLast)).toEqual(failure(404, 'not_found'))
     const end = new AbortController()
     const ask = asking(busy)
@@ -103,7 +103,7 @@ describe('poll', () => {
     expect(await answer).toMatchObject({ ok: false, code: 'aborted' })
     expect([ask.mock.calls.length, vi.getTimerCount()]).toEqual([1, 0])
   })
-  test('leaves room for others who are polled for', async () => {
+  test('keeps the minimum delay that leaves room for other polls', async () => {
     const began = Date.now()
     const answer = poll(asking(busy, ready), isLast, { least: () => 3000 })
     await vi.runAllTimersAsync()
@@ -112,7 +112,7 @@ describe('poll', () => {
   })
 })
 
-test('one piece of work after the other, in the order they came, whatever becomes of them', async () => {
+test('runs tasks one by one in order, even if one fails', async () => {
   const inOrder = oneByOne()
   const begun: number[] = []
   let [running, most] = [0, 0]

@@ -4,9 +4,9 @@ import { explain, faultsOf, length, plural } from '../../src/studio/format.ts'
 import { sitesOf } from '../../src/studio/sites.ts'
 import { dayText, pauseOf } from '../../src/studio/webhook.ts'
 
-/** What the studio decides without a browser. */
+/** Studio logic without a browser. */
 
-test('what was not counted to its end says so', () => {
+test('marks a capped count with "or more"', () => {
   expect([plural(1, 'track'), plural(1000, 'collection', true), plural(1200, 'collection')]).toEqual([
     '1 track',
     '1,000 or more collections',
@@ -14,7 +14,7 @@ test('what was not counted to its end says so', () => {
   ])
 })
 
-test('a day of which only the newest deliveries were counted says so', () => {
+test('marks a day whose delivery count is capped', () => {
   const hour = { at: '2026-11-23T10:00:00.000Z', pending: 0, failed: 50 }
   const texts = [199, 200].map((delivered) => dayText([{ ...hour, delivered }], 20))
   expect(texts).toEqual([
@@ -24,21 +24,21 @@ test('a day of which only the newest deliveries were counted says so', () => {
   expect(dayText([{ ...hour, delivered: 200 }], 1)).toMatch(/in 24 hours$/)
 })
 
-test('deliveries are looked at until nothing more happens by itself, more often when it is soon', () => {
+test('polls deliveries until nothing is pending, more often if the next attempt is near', () => {
   const dueIn = (seconds: number) => new Date(Date.now() + seconds * 1000).toISOString()
   const ended = { state: 'delivered', next_attempt_at: null } as const
   const pauses = [
     { state: 'sending', next_attempt_at: null } as const,
     { state: 'pending', next_attempt_at: dueIn(5) } as const,
     { state: 'pending', next_attempt_at: dueIn(7200) } as const,
-    // Waits for an earlier one of its subject.
+    // Waits for an earlier delivery of its subject.
     { state: 'pending', next_attempt_at: null } as const,
   ].map((delivery) => pauseOf([ended, delivery]))
   expect(pauses).toEqual([1500, 1500, 30_000, 30_000])
   expect([pauseOf([]), pauseOf([ended, { state: 'failed', next_attempt_at: null }])]).toEqual([null, null])
 })
 
-describe('sites', () => {
+describe('allowed sites', () => {
   test.each([
     ['', []],
     ['www.example.com', ['https://www.example.com']],
@@ -51,7 +51,7 @@ describe('sites', () => {
     ['http://intranet:8080', ['http://intranet:8080']],
     ['www.example.com:8443', ['https://www.example.com:8443']],
     ['müller.de', ['https://xn--mller-kva.de']],
-  ])('%s is taken', (text, origins) => {
+  ])('accepts %s', (text, origins) => {
     expect(sitesOf(text)).toEqual({ origins })
   })
 
@@ -63,13 +63,13 @@ describe('sites', () => {
     'https://',
     '*.example.com',
     'a.com:99999',
-  ])('%s is refused by name, whatever stands beside it', (word) => {
+  ])('rejects %s by name, whatever other sites are given', (word) => {
     const { origins, fault } = sitesOf(`www.example.com ${word}`)
     expect(origins).toEqual([])
     expect(fault).toContain(`“${word}”`)
   })
 
-  test('more than the service takes are refused', () => {
+  test('rejects more sites than the service accepts', () => {
     const many = Array.from({ length: 51 }, (_, i) => `www${i}.example.com`)
     expect(sitesOf(many.slice(1).join(' ')).origins).toHaveLength(50)
     expect(sitesOf(many.join(' '))).toEqual({ origins: [], fault: 'At most 50 sites can be named.' })
@@ -84,11 +84,11 @@ test.each([
   [200, '3 min'],
   [3599, '1 h 0 min'],
   [4230, '1 h 11 min'],
-])('%d seconds are %s', (seconds, said) => {
+])('formats %d seconds as %s', (seconds, said) => {
   expect(length(seconds)).toBe(said)
 })
 
-describe('faults', () => {
+describe('validation errors', () => {
   const long = 'must be at most 255 characters'
   const errors = [
     { path: 'player_subtitle', message: long },
@@ -96,7 +96,7 @@ describe('faults', () => {
   ]
   const message = `player_subtitle: ${long}`
 
-  test('each field gets its own part in a sentence, and the rest stands once, without names of the API', () => {
+  test('split into one sentence per field and one for the rest, without API names', () => {
     expect(faultsOf({ message, errors }, ['allowed_origins'])).toEqual({
       allowed_origins: 'Must be an origin.',
       other: 'Subtitle must be at most 255 characters.',
@@ -104,13 +104,13 @@ describe('faults', () => {
     expect(faultsOf({ message, errors }, ['player_subtitle', 'allowed_origins']).other).toBeUndefined()
   })
 
-  test('a fault without fields is said as it is', () => {
+  test('without fields keep their message', () => {
     expect(faultsOf({ message: 'The service cannot be reached' }, ['title'])).toEqual({
       other: 'The service cannot be reached',
     })
   })
 
-  test('a field has its name in front', () => {
+  test('start with the name of the field', () => {
     const fault = { path: 'bitrate', message: 'must be one of 32, 40 for mp3' }
     expect(explain({ message: '', errors: [fault] })).toBe('Bitrate must be one of 32, 40 for mp3.')
   })

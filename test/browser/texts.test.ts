@@ -4,9 +4,9 @@ import * as en from '../../src/elements/texts/en.ts'
 import { languageOf, LOCALES } from '../../src/elements/texts/languages.ts'
 import { fill, fillNumber, pickLocale, withOverrides } from '../../src/elements/texts/texts.ts'
 
-/** What the elements say, in every language. */
+/** Texts of the elements in every language. */
 
-/** Every text, by its path; of sentences about a number the one that every language has. */
+/** Every text by its path; for plural forms, the `other` form that every language has. */
 const flat = (texts: object, path = ''): Record<string, string> =>
   Object.assign(
     {},
@@ -25,7 +25,7 @@ async function load(locale: string) {
   return languageOf(locale, () => {})!
 }
 
-test.each(LOCALES.slice(1))('says everything that English does, %s', async (locale) => {
+test.each(LOCALES.slice(1))('%s translates every English text', async (locale) => {
   const [english, own] = [flat(en), flat(await load(locale))]
   expect(Object.keys(own)).toEqual(Object.keys(english))
   for (const [path, text] of Object.entries(own)) {
@@ -36,7 +36,7 @@ test.each(LOCALES.slice(1))('says everything that English does, %s', async (loca
   expect(same.length, same.join()).toBeLessThan(Object.keys(own).length / 4)
 })
 
-test('a language comes when it is spoken; one that is not here never does', async () => {
+test('a language loads on first use, and an unknown one never does', async () => {
   const told = vi.fn()
   expect(languageOf('xx', told)).toBeUndefined()
   await load('de-AT')
@@ -44,20 +44,20 @@ test('a language comes when it is spoken; one that is not here never does', asyn
   expect(told).not.toHaveBeenCalled()
 })
 
-test('what the page gives goes first', () => {
+test('texts of the page override the built-in ones', () => {
   const own = { play: 'Go', errors: { not_found: 'Gone' } }
   const expected = { ...en.player, play: 'Go', errors: { ...en.player.errors, not_found: 'Gone' } }
   expect(withOverrides(en.player, own)).toEqual(expected)
 })
 
-test('the first that is a language is spoken', () => {
+test('picks the first supported locale', () => {
   expect([pickLocale(null, 'en_US', 'de-ch', 'fr'), pickLocale('', undefined)]).toEqual(['de-CH', 'en'])
 })
 
-test('texts are filled in', () =>
+test('fills in placeholders', () =>
   expect(fill('{time} of {duration}, {else}', { time: '1', duration: 2 })).toBe('1 of 2, {else}'))
 
-test('a number has the form that its language wants', async () => {
+test('uses the plural form of the language', async () => {
   const [ja, ar] = [await load('ja'), await load('ar')]
   const said = (locale: 'en' | 'ja' | 'ar', n: number) => fillNumber({ en, ja, ar }[locale].uploader.added, n, locale)
   expect([said('en', 1), said('en', 2000), said('ja', 1)]).toEqual([

@@ -6,7 +6,7 @@ import { afterCall, afterUpload, mayHelpToRepeat } from '../../src/client/upload
 import { FILE_ERRORS, SERVICE_ERRORS, TRACK_ERRORS } from '../../src/contract/errors.ts'
 import { aSong, lost, openQueue, refusal, service, silence, until } from './upload_service.ts'
 
-/** The engine of uploads, without a browser: what happens to files, whatever the service and the storage answer. */
+/** The upload engine without a browser: file states for each response of the service and of storage. */
 
 const MAKING = /^\/v1\/upload\/[\w-]+\/track$/
 
@@ -17,26 +17,27 @@ describe('a failure', () => {
     status,
     code,
   })
-  test.each([0, 408, 429, 500, 503])('%i passes', (status) => {
+  test.each([0, 408, 429, 500, 503])('retries a status of %i', (status) => {
     expect([afterCall(failure(status)), afterUpload(failure(status))]).toEqual(['retry', 'retry'])
   })
-  test.each([401, 403, 404, 410])('%i of the service concerns every file', (status) =>
+  test.each([401, 403, 404, 410])('treats %i from the service as a problem of every file', (status) =>
     expect(afterCall(failure(status))).toBe('stop'),
   )
-  test('403 of the storage needs another URL; anything else is the fault of the file', () => {
+  test('requests a new URL after 403 from storage, and blames the file for other statuses', () => {
     expect([403, 400, 411].map((status) => afterUpload(failure(status)))).toEqual(['renew', 'fail', 'fail'])
     expect(afterCall(failure(413, 'file_too_large'))).toBe('fail')
   })
-  test.each(Object.keys(FILE_ERRORS))('of processing with %s is not tried again', (code) =>
+  test.each(Object.keys(FILE_ERRORS))('of processing with %s cannot be retried', (code) =>
     expect(mayHelpToRepeat(code)).toBe(false),
   )
-  test.each(Object.keys({ ...SERVICE_ERRORS, ...TRACK_ERRORS }))('of processing with %s may be', (code) =>
+  test.each(Object.keys({ ...SERVICE_ERRORS, ...TRACK_ERRORS }))('of processing with %s can be retried', (code) =>
     expect(mayHelpToRepeat(code)).toBe(true),
   )
-  test('with a code that an object has by itself is not', () => expect(mayHelpToRepeat('constructor')).toBe(false))
+  test('with the name of an object property as its code cannot be retried', () =>
+    expect(mayHelpToRepeat('constructor')).toBe(false))
 })
 
-test('files become tracks in the order of the list, and each tells what happens to it', async () => {
+test('files become tracks in list order, and each reports its events', async () => {
   const { queue, told } = openQueue({ concurrency: 2 })
   const items = queue.add([aSong('one.wav'), aSong('two.wav'), aSong('three.wav')])
   for (const item of items) await until(item, 'ready')
@@ -49,8 +50,8 @@ test('files become tracks in the order of the list, and each tells what happens 
   expect(told.at(-1)).toEqual({ type: 'queue-complete', ready: 3, failed: 0 })
 })
 
-describe('what is not taken never leaves the page', () => {
-  test('files that are too large, empty, unwanted or text', async () => {
+describe('a rejected file is never sent', () => {
+  test('if it is too large, empty, not accepted, or text', async () => {
     const { queue, told } = openQueue({ accept: '.wav,.mp3', maxSize: 1000 })
     const large = new File(['x'.repeat(1001)], 'large.wav')
     const text = new File(['Dear diary, '.repeat(50)], 'diary.mp3', { type: 'audio/mpeg' })
@@ -66,7 +67,7 @@ describe('what is not taken never leaves the page', () => {
     expect(service.calls).toEqual([])
   })
 
-  test('a file that is larger than the service takes', async () => {
+  test('if it is larger than the service accepts', async () => {
     service.intercept = ({ path }) => (MAKING.test(path) ? refusal(413, 'file_too_large') : undefined)
     const { queue } = openQueue()
     const [item] = queue.add([aSong('huge.wav')])
@@ -76,22 +77,22 @@ describe('what is not taken never leaves the page', () => {
   })
 })
 
-describe('on a drive that does not answer', () => {
-  /** A file whose bytes never come. */
+describe('on a drive that does not respond', () => {
+  /** A file whose bytes never arrive. */
   function silent(name: string): File {
     const file = aSong(name)
     file.slice = () => Object.assign(new Blob(), { arrayBuffer: () => new Promise<ArrayBuffer>(() => {}) })
     return file
   }
 
-  test('a file is not taken for text', async () => {
+  test('a file is not mistaken for text', async () => {
     const said = vi.fn<(isText: boolean) => void>()
     void isTextFile(silent('song.wav')).then(said)
     await vi.runAllTimersAsync()
     expect(said).toHaveBeenCalledWith(false)
   })
 
-  test('a file fails with a reason, and those behind it have their turn', async () => {
+  test('a file fails with a reason, and the queue continues', async () => {
     const { queue, told } = openQueue({ concurrency: 1 })
     const items = queue.add([silent('gone.wav'), silent('too.wav')])
     await until(items[1], 'failed')
@@ -104,7 +105,7 @@ describe('on a drive that does not answer', () => {
 })
 
 describe('a file is sent again', () => {
-  test('when the storage fails for a moment', async () => {
+  test('when storage fails temporarily', async () => {
     let failures = 2
     service.intercept = ({ method }) =>
       method === 'PUT' && failures-- > 0 ? new Response('SlowDown', { status: 503 }) : undefined
@@ -129,7 +130,7 @@ describe('a file is sent again', () => {
     expect([service.count('PUT'), item?.target?.track_id]).toEqual([2, 'track-2'])
   })
 
-  test('when nothing more is heard of it', async () => {
+  test('when its upload stalls', async () => {
     let first = true
     service.intercept = (call) => {
       if (call.method !== 'PUT' || !first) return undefined
@@ -144,7 +145,7 @@ describe('a file is sent again', () => {
     expect(told.filter(({ type }) => type === 'upload-retry')).toHaveLength(1)
   })
 
-  test('but not for ever, and not when the storage refuses it', async () => {
+  test('but only a limited number of times, and never after a rejection by storage', async () => {
     service.intercept = ({ method, path }) =>
       method === 'PUT' ? (path.endsWith('1') ? lost() : new Response('No', { status: 400 })) : undefined
     const { queue, told } = openQueue()
@@ -155,7 +156,7 @@ describe('a file is sent again', () => {
     expect(told.filter(({ type }) => type === 'upload-retry')).toHaveLength(7)
   })
 
-  test('not, when all bytes are there and only the answer got lost', async () => {
+  test('unless only the response was lost and storage has all bytes', async () => {
     service.intercept = async ({ method }, carryOut) => {
       if (method !== 'PUT') return carryOut()
       await carryOut()
@@ -167,7 +168,7 @@ describe('a file is sent again', () => {
     expect(service.count('PUT')).toBe(1)
   })
 
-  test('as soon as somebody wants it, or the network is back; offline, attempts do not count', async () => {
+  test('on request or when the network is back; attempts do not count while offline', async () => {
     vi.stubGlobal('navigator', { onLine: false })
     service.intercept = ({ method }) => (method === 'PUT' ? lost() : undefined)
     const { queue } = openQueue()
@@ -186,7 +187,7 @@ describe('a file is sent again', () => {
 })
 
 describe('a session', () => {
-  test('that has expired is replaced by another without a word', async () => {
+  test('that has expired is replaced silently', async () => {
     const { queue, types } = openQueue()
     const [before] = queue.add([aSong('before.wav')])
     await until(before, 'ready')
@@ -197,7 +198,7 @@ describe('a session', () => {
     expect(types()).not.toContain('upload-error')
   })
 
-  test('that ends while its file is on the way leaves the file there', async () => {
+  test('that ends during an upload does not affect the file', async () => {
     service.intercept = async ({ method }, carryOut) => {
       const answer = await carryOut()
       if (method === 'PUT') service.sessions.clear()
@@ -210,7 +211,7 @@ describe('a session', () => {
     expect(service.tracks[0]).toMatchObject({ bytes: 12 })
   })
 
-  test('of the page that has expired stops every file, until the page has another', async () => {
+  test('supplied by the page stops every file when it expires, until the page sets another', async () => {
     const { queue, told } = openQueue({ uploadSessionId: 'gone' })
     const items = queue.add([aSong('one.wav'), aSong('two.wav')])
     await vi.advanceTimersByTimeAsync(1000)
@@ -237,14 +238,14 @@ test.each([
   expect(queue.problem).toBeNull()
 })
 
-test('without a key nothing is sent, and it says so', async () => {
+test('without a key nothing is sent, and an error event says so', async () => {
   const { queue, told } = openQueue({ apiKey: '' })
   queue.add([aSong('attributes.wav')])
   await vi.advanceTimersByTimeAsync(1000)
   expect([told.at(-1), service.calls]).toEqual([{ type: 'upload-error', code: 'not_set_up', message: '' }, []])
 })
 
-test('files that wait for the button begin when the page does not want one any more', async () => {
+test('manual files start when the page turns manual mode off', async () => {
   const { queue } = openQueue({ manual: true })
   const [item] = queue.add([aSong('waiting.wav')])
   await vi.advanceTimersByTimeAsync(5000)

@@ -3,10 +3,10 @@ import { describe, expect, test, vi } from 'vitest'
 import type { UploadItem } from '../../src/client/upload/item.ts'
 import { aPicture, aSong, openQueue, service, silence, until } from './upload_service.ts'
 
-/** What comes beside a file, and what has to be chosen again. */
+/** Covers, and files that have to be selected again. */
 
-describe('a file that was changed on the disk', () => {
-  test('is not tried again, but chosen again; it leaves no track', async () => {
+describe('a file changed on disk', () => {
+  test('cannot be retried but can be selected again, and leaves no track', async () => {
     const changed = aSong('changed.wav')
     changed.slice = () => Object.assign(new Blob(), { arrayBuffer: () => Promise.reject(new Error('NotReadable')) })
     const { queue } = openQueue()
@@ -25,14 +25,14 @@ describe('a file that was changed on the disk', () => {
 })
 
 describe('a cover', () => {
-  /** A file in a folder, as dropped folders give them. */
+  /** A file with a relative path, as in dropped folders. */
   const inFolder = (path: string, make: (name: string) => File) => {
     const file = make(path.split('/').at(-1)!)
     return Object.defineProperty(file, 'webkitRelativePath', { value: path })
   }
   const coversOf = (items: UploadItem[]) => items.map(({ name, cover }) => [name, cover?.file.name])
 
-  test('that comes with one song is its cover; with several it is refused, unless its name says so', () => {
+  test('applies to a single song; with several songs it needs a cover file name', () => {
     const { queue, told } = openQueue({ accept: '.wav', manual: true })
     expect(coversOf(queue.add([aSong('one.wav'), aPicture('scan.png')]))).toEqual([['one.wav', 'scan.png']])
     expect(coversOf(queue.add([aSong('a.wav'), aSong('b.wav'), aPicture('Cover.PNG')]))).toEqual([
@@ -45,7 +45,7 @@ describe('a cover', () => {
     expect(queue.add([aPicture('cover.png')])[0]?.state).toBe('rejected')
   })
 
-  test('of a folder is that of the songs in it, and of no other', () => {
+  test('in a folder applies only to the songs of that folder', () => {
     const { queue } = openQueue({ accept: '.wav', manual: true })
     const items = queue.add([
       inFolder('Live/a.wav', aSong),
@@ -63,7 +63,7 @@ describe('a cover', () => {
     ])
   })
 
-  test('goes to the track as soon as there is one', async () => {
+  test('is uploaded as soon as its track exists', async () => {
     const { queue, types } = openQueue({ manual: true })
     const [pictured, plain] = queue.add([aSong('pictured.wav'), aSong('plain.wav')])
     queue.addCover(pictured!, aPicture())
@@ -74,7 +74,7 @@ describe('a cover', () => {
     expect(types()).toContain('cover-complete')
   })
 
-  test('is refused here when it is no picture that the service takes, or too large', async () => {
+  test('is rejected locally when its type is unsupported or it is too large', async () => {
     const { queue, told } = openQueue({ manual: true })
     const [item] = queue.add([aSong('song.wav')])
     queue.addCover(item!, new File(['<svg/>'], 'front.svg', { type: 'image/svg+xml' }))
@@ -86,7 +86,7 @@ describe('a cover', () => {
     expect(service.calls).toEqual([])
   })
 
-  test('from which nothing more is heard is sent again', async () => {
+  test('is sent again after a stall', async () => {
     let first = true
     service.intercept = (call) => {
       if (!call.path.startsWith('/cover') || !first) return undefined
@@ -105,7 +105,7 @@ describe('a cover', () => {
     ])
   })
 
-  test('of a file that is cancelled goes no further, and comes when the file is sent after all', async () => {
+  test('stops when its file is canceled, and follows when the file is sent later', async () => {
     service.intercept = (call) => (call.path.startsWith('/cover') || call.method === 'PUT' ? silence(call) : undefined)
     const { queue, types } = openQueue()
     const [item] = queue.add([aSong('covered.wav')])

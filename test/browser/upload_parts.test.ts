@@ -3,11 +3,11 @@ import { describe, expect, test, vi } from 'vitest'
 import type { UploadItem } from '../../src/client/upload/item.ts'
 import { lost, openQueue, refusal, service, silence, until } from './upload_service.ts'
 
-/** Large files travel in parts: what is sent again after each failure, and what is not. */
+/** Large files are uploaded in parts. These tests count the parts that are sent again after each failure. */
 
 const MIB = 1024 * 1024
 const PARTS = 10
-/** Eighty MiB without the bytes, a little less than ten parts. */
+/** Eighty MiB without allocating the bytes, slightly less than ten parts. */
 function aLargeSong(name: string, lastModified = 1): File {
   const head = new Uint8Array(64)
   const part = new Blob([new Uint8Array(MIB)])
@@ -16,7 +16,7 @@ function aLargeSong(name: string, lastModified = 1): File {
 const multipart = (track = 0) => service.tracks[track]!.multipart!
 const times = (track = 0) => [...multipart(track).times.entries()].toSorted(([a], [b]) => a - b).map(([, n]) => n)
 const isPart = (path: string, n?: number) => path.startsWith('/part/') && (n === undefined || path.endsWith(`/${n}`))
-/** Of the part that a path is about; 0 of any other. */
+/** The part number in a path; 0 for any other path. */
 const numberOf = (path: string) => (isPart(path) ? Number(path.split('/').at(-1)) : 0)
 const send = (name: string, options = {}) => {
   const made = openQueue(options)
@@ -28,7 +28,7 @@ const stored = async (item: UploadItem, count: number) =>
 
 const wait = (milliseconds: number) => new Promise((resolve) => setTimeout(resolve, milliseconds))
 
-/** Counts the parts under way when each one begins; a part takes what `time` says, in milliseconds. */
+/** Records the number of active parts whenever one starts; each part takes `time` milliseconds. */
 function measured(time: (running: number) => number): number[] {
   const counts: number[] = []
   let running = 0
@@ -45,15 +45,15 @@ function measured(time: (running: number) => number): number[] {
   return counts
 }
 
-test('a large file arrives in parts, up to four at a time, and a few calls carry all reports', async () => {
-  // Each connection is as slow as the next one.
+test('a large file is sent in parts, at most four at a time, with few report calls', async () => {
+  // Every connection has the same speed.
   const counts = measured(() => 1000)
   const { item, told } = send('album.wav')
   await until(item, 'ready')
   expect(Math.max(...counts)).toBe(4)
   expect(times()).toEqual(Array.from({ length: PARTS }, () => 1))
   expect(multipart().reported.size).toBe(PARTS)
-  // Eight URLs came with the beginning, the others with the first report.
+  // Creating the upload returned eight URLs; the first report returned the others.
   expect(service.calls.filter((call) => call.endsWith('/part'))).toHaveLength(1)
   expect(service.count('PUT /storage')).toBe(0)
   const progress = told.filter(({ type }) => type === 'upload-progress').map(({ loaded }) => loaded as number)
@@ -63,23 +63,23 @@ test('a large file arrives in parts, up to four at a time, and a few calls carry
   ])
 })
 
-test('on a slow line parts follow each other: with the connection no more than one is lost', async () => {
-  // Two connections share it.
+test('on a slow connection parts are sent one by one, so a lost connection costs at most one', async () => {
+  // Two connections share the bandwidth.
   const counts = measured((running) => 8000 * running)
   const { item } = send('slow line.wav')
   await until(item, 'ready')
   expect([Math.max(...counts), Math.max(...counts.slice(3))]).toEqual([2, 1])
 })
 
-test('of a small one nothing changes', async () => {
+test('a small file is sent in one request', async () => {
   const { queue } = openQueue()
   const [item] = queue.add([new File(['RIFF\0'], 'small.wav')])
   await until(item, 'ready')
   expect([service.count('PUT /storage'), service.tracks[0]?.multipart]).toEqual([1, null])
 })
 
-describe('only what is missing is sent again', () => {
-  test('when the connection is lost in the middle', async () => {
+describe('only missing parts are sent again', () => {
+  test('when the connection is lost midway', async () => {
     let failures = 0
     service.intercept = ({ path }) => (isPart(path) && service.count('PUT') > 6 && failures++ < 8 ? lost() : undefined)
     const { item, told } = send('cut.wav')
@@ -89,7 +89,7 @@ describe('only what is missing is sent again', () => {
     expect(service.tracks).toHaveLength(1)
   })
 
-  test('when one part fails again and again, while the others get on', async () => {
+  test('when one part fails repeatedly while the others succeed', async () => {
     let failures = 5
     service.intercept = ({ path }) =>
       isPart(path, 3) && failures-- > 0 ? new Response('SlowDown', { status: 503 }) : undefined
@@ -98,7 +98,7 @@ describe('only what is missing is sent again', () => {
     expect(times()).toEqual(Array.from({ length: PARTS }, () => 1))
   })
 
-  test('when a URL has expired: the part gets another', async () => {
+  test('when a URL has expired and the part gets another', async () => {
     let first = true
     service.intercept = ({ path }) => {
       if (!isPart(path, 5) || !first) return undefined
@@ -110,7 +110,7 @@ describe('only what is missing is sent again', () => {
     expect([service.tracks.length, times()[4]]).toEqual([1, 1])
   })
 
-  /** Parts from a number on wait until they are let go. */
+  /** Holds parts from a given number until the returned function is called. */
   function holdFrom(part_number: number): () => void {
     const held = Promise.withResolvers<void>()
     service.intercept = async ({ path }, carryOut) => {
@@ -120,7 +120,7 @@ describe('only what is missing is sent again', () => {
     return held.resolve
   }
 
-  test('nothing after a pause: the parts under way arrive, and no other begins', async () => {
+  test('and none after a pause: active parts finish, and no other starts', async () => {
     const letGo = holdFrom(6)
     const { item, queue } = send('paused.wav')
     await until(item, 'uploading')
@@ -137,7 +137,7 @@ describe('only what is missing is sent again', () => {
     expect(times()).toEqual(Array.from({ length: PARTS }, () => 1))
   })
 
-  test('nothing when it is resumed before they have arrived', async () => {
+  test('and none when it is resumed before the active parts finish', async () => {
     const letGo = holdFrom(6)
     const { item, queue } = send('hasty.wav')
     await until(item, 'uploading')
@@ -155,7 +155,7 @@ describe('only what is missing is sent again', () => {
     expect(times()).toEqual(Array.from({ length: PARTS }, () => 1))
   })
 
-  test('after a second pause, which stops at once, and after cancelling', async () => {
+  test('after a second pause, which stops at once, and after canceling', async () => {
     const silentFrom = (n: number) =>
       (service.intercept = (call) => (numberOf(call.path) > n ? silence(call) : undefined))
     silentFrom(5)
@@ -178,7 +178,7 @@ describe('only what is missing is sent again', () => {
     expect(times()).toEqual(Array.from({ length: PARTS }, () => 1))
   })
 
-  test('but all of it when the storage has other parts than was said', async () => {
+  test('except when storage has different parts than reported: then all are sent', async () => {
     let wrong = true
     service.intercept = async ({ path }, carryOut) => {
       const answer = await carryOut()
@@ -193,7 +193,7 @@ describe('only what is missing is sent again', () => {
   })
 })
 
-test('a refusal of the storage is the end, and says so; so is an ETag that it hides', async () => {
+test('a rejection by storage fails the file, and so does a hidden ETag', async () => {
   service.intercept = ({ path }) => (isPart(path) ? new Response('No', { status: 400 }) : undefined)
   const refused = send('refused.wav').item
   await until(refused, 'failed')
@@ -204,7 +204,7 @@ test('a refusal of the storage is the end, and says so; so is an ETag that it hi
   expect(hidden.problem?.code).toBe('etag_hidden')
 })
 
-test('without a connection it is given up after a while, but what arrived is kept for the next try', async () => {
+test('without a connection the upload fails after a while, and a retry keeps the stored parts', async () => {
   service.intercept = ({ path }) => (isPart(path) && service.count('PUT') > 4 ? lost() : undefined)
   const { item, queue } = send('lost.wav')
   await until(item, 'failed')
@@ -215,7 +215,7 @@ test('without a connection it is given up after a while, but what arrived is kep
   expect(times()).toEqual(Array.from({ length: PARTS }, () => 1))
 })
 
-test('what has gone at the service is begun anew, with another track', async () => {
+test('an upload that is missing at the service restarts with another track', async () => {
   let gone = true
   service.intercept = ({ path }) => {
     if (!gone || !path.endsWith('/part')) return undefined
@@ -227,10 +227,10 @@ test('what has gone at the service is begun anew, with another track', async () 
   expect(service.tracks.map(({ id }) => id)).toEqual([item.target?.track_id])
 })
 
-describe('the storage no longer knows the upload', () => {
+describe('an upload unknown to storage', () => {
   const forgotten = () => new Response('<Code>NoSuchUpload</Code>', { status: 404 })
 
-  test('because another tab has completed it: the file is there', async () => {
+  test('succeeds when another tab has completed it', async () => {
     service.intercept = ({ path }) => {
       if (!isPart(path, 5)) return undefined
       service.tracks[0]!.status = 'processing'
@@ -241,7 +241,7 @@ describe('the storage no longer knows the upload', () => {
     expect([service.tracks.length, types().includes('file-failed')]).toEqual([1, false])
   })
 
-  test('so it is begun anew, and the first track is discarded', async () => {
+  test('restarts and discards the first track otherwise', async () => {
     let first = true
     service.intercept = ({ path }) => {
       if (!isPart(path, 5) || !first) return undefined
@@ -255,7 +255,7 @@ describe('the storage no longer knows the upload', () => {
   })
 })
 
-test('a file that is taken from the list in the middle is forgotten by the service too, and nothing goes on', async () => {
+test('removing a file mid-upload deletes its track and stops all activity', async () => {
   service.intercept = (call) => (numberOf(call.path) > 3 ? silence(call) : undefined)
   const { item, queue } = send('removed.wav')
   await until(item, 'uploading')

@@ -2,15 +2,15 @@ import { describe, expect, test, vi } from 'vitest'
 
 import { aSong, lost, openQueue, refusal, service, until } from './upload_service.ts'
 
-/** The engine of uploads when something happens at the wrong moment: an answer gets lost, a key changes, somebody cancels. */
+/** Race conditions of the upload engine: a lost response, a changed key, a cancellation. */
 
 const MAKING = /^\/v1\/upload\/[\w-]+\/track$/
 const LOOKING = /^\/v1\/upload\/[\w-]+\/track\/[\w-]+$/
-/** So often a call of the client is repeated before it has failed. */
+/** Attempts of the client per call. */
 const TRIES = 3
 
-describe('of a track whose answer got lost there is no second one', () => {
-  /** Loses the answers of the first requests for a track; the service carries them out. */
+describe('a track whose response was lost is not created twice', () => {
+  /** Loses the responses to the first requests for a track; the service still executes them. */
   function loseAnswers(): void {
     let times = TRIES
     service.intercept = async ({ path }, carryOut) => {
@@ -19,7 +19,7 @@ describe('of a track whose answer got lost there is no second one', () => {
     }
   }
 
-  test('also when the page says something else of the file each time it is asked', async () => {
+  test('even if the page describes the file differently each time', async () => {
     loseAnswers()
     let asked = 0
     const { queue, types } = openQueue({ describe: () => ({ organizationIndex: `${++asked}` }) })
@@ -29,7 +29,7 @@ describe('of a track whose answer got lost there is no second one', () => {
     expect(service.tracks.map(({ body }) => body.organization_index)).toEqual(['1'])
   })
 
-  test('while the service is still at it, the file waits', async () => {
+  test('and the file waits while the first request is in flight', async () => {
     let times = TRIES
     service.intercept = ({ path }) =>
       MAKING.test(path) && times-- > 0 ? refusal(409, 'request_in_flight', { 'retry-after': '1' }) : undefined
@@ -38,7 +38,7 @@ describe('of a track whose answer got lost there is no second one', () => {
     await until(item, 'ready')
   })
 
-  test('unless the session is another one by then', async () => {
+  test('unless the session has changed meanwhile', async () => {
     loseAnswers()
     const second = { uploadSessionId: '' }
     const { queue } = openQueue({ uploadSessionId: service.openSession() }, (type) => {
@@ -52,7 +52,7 @@ describe('of a track whose answer got lost there is no second one', () => {
 })
 
 describe('a change of the key or the session', () => {
-  test('leaves the files alone that are processed already', async () => {
+  test('does not affect files that are already processing', async () => {
     const { queue } = openQueue({}, (type) => {
       if (type === 'upload-complete') queue.configure({ apiKey: 'ta_uk_2', collectionId: 'elsewhere' })
     })
@@ -64,7 +64,7 @@ describe('a change of the key or the session', () => {
     expect(next?.target?.upload_session_id).toBe('session-2')
   })
 
-  test('after which files can no longer be followed does not hide that they are there', async () => {
+  test('that prevents polling a track still shows its file as uploaded', async () => {
     service.intercept = ({ path }) => (LOOKING.test(path) ? refusal(401, 'unauthorized') : undefined)
     const { queue, told } = openQueue()
     const [item] = queue.add([aSong('there.wav')])
@@ -72,7 +72,7 @@ describe('a change of the key or the session', () => {
     expect(told).toContainEqual(expect.objectContaining({ type: 'track-unfollowed', code: 'unauthorized' }))
   })
 
-  test('is not undone by the answer to a request from before', async () => {
+  test('is not undone by the response to an earlier request', async () => {
     const held = Promise.withResolvers<void>()
     service.intercept = async ({ path }, carryOut) => {
       if (path.includes('gone')) await held.promise
@@ -89,11 +89,11 @@ describe('a change of the key or the session', () => {
   })
 })
 
-describe('a key or session that ends while a large file is sent', () => {
+describe('a key or session that ends during a large upload', () => {
   const aLargeSong = () => new File([new Uint8Array(64), new Blob([new Uint8Array(80_000_000)])], 'album.wav')
   const isPart = (path: string, n: number) => path.startsWith('/part/') && path.endsWith(`/${n}`)
 
-  test('stops it, and the renewed key goes on with the same track', async () => {
+  test('stops the upload, and a renewed key continues the same track', async () => {
     let isRevoked = false
     service.intercept = ({ path, key }) => {
       if (isPart(path, 4)) isRevoked = true
@@ -108,7 +108,7 @@ describe('a key or session that ends while a large file is sent', () => {
     expect(told.filter(({ type }) => type === 'upload-error')).toHaveLength(1)
   })
 
-  test('does not stop it when the page has another key by then', async () => {
+  test('does not stop the upload if the page has set another key', async () => {
     service.intercept = ({ path, key }) => {
       if (isPart(path, 4)) queue.configure({ apiKey: 'ta_uk_2' })
       return service.count('PUT') > 3 && key === 'Bearer ta_uk_1' ? refusal(403, 'origin_not_allowed') : undefined
@@ -119,7 +119,7 @@ describe('a key or session that ends while a large file is sent', () => {
     expect([service.tracks.length, types().includes('upload-error')]).toEqual([1, false])
   })
 
-  test('does not hold up the others when the page has another session', async () => {
+  test('does not block other files if the page has set another session', async () => {
     const [first, second] = [service.openSession(), service.openSession()]
     service.intercept = ({ path }) => {
       if (!path.startsWith(`/v1/upload/${first}/`) || !path.endsWith('/multipart')) return undefined
@@ -134,8 +134,8 @@ describe('a key or session that ends while a large file is sent', () => {
   })
 })
 
-describe('a track that was deleted meanwhile', () => {
-  test('fails, and its file may be sent again as another', async () => {
+describe('a track deleted meanwhile', () => {
+  test('fails, and its file can be sent again as another track', async () => {
     service.intercept = async ({ path }, carryOut) => {
       if (LOOKING.test(path)) service.tracks.splice(0)
       return carryOut()
@@ -150,8 +150,8 @@ describe('a track that was deleted meanwhile', () => {
   })
 })
 
-describe('at the wrong moment', () => {
-  /** The storage's answer to the first attempt, in place of its own. */
+describe('at an unexpected moment', () => {
+  /** Responds to the first PUT with this status. */
   function storageSays(status: number): void {
     let first = true
     service.intercept = ({ method }) => {
@@ -161,11 +161,11 @@ describe('at the wrong moment', () => {
     }
   }
 
-  test('a file that is to be tried at once and is cancelled in the same moment is cancelled', async () => {
+  test('a file that is retried and canceled at the same moment is canceled', async () => {
     storageSays(503)
     const { queue } = openQueue({}, (type, item) => {
       if (type !== 'upload-retry') return
-      // Once it waits.
+      // After the file has entered its waiting state.
       queueMicrotask(() => {
         queue.retry(item)
         queue.cancel(item)
@@ -177,7 +177,7 @@ describe('at the wrong moment', () => {
     expect([item?.state, item?.isUnsent]).toEqual(['cancelled', false])
   })
 
-  test('what was cancelled is not sent with the failed ones, and the end is told once', async () => {
+  test('a canceled file is not retried with failed ones, and completion is reported once', async () => {
     storageSays(400)
     const { queue, types } = openQueue({ manual: true })
     const [unwanted, unlucky] = queue.add([aSong('unwanted.wav'), aSong('unlucky.wav')])
@@ -191,7 +191,7 @@ describe('at the wrong moment', () => {
     expect(unwanted?.state).toBe('cancelled')
   })
 
-  test('a cancelled file can be sent after all, and a paused one goes on', async () => {
+  test('a canceled file can still be sent, and a paused one resumes', async () => {
     const { queue, types } = openQueue({ manual: true })
     const [a, b] = queue.add([aSong('a.wav'), aSong('b.wav')])
     queue.cancel(a!)
@@ -204,7 +204,7 @@ describe('at the wrong moment', () => {
     expect(types().slice(0, 5)).toEqual('file-added file-added upload-cancel upload-pause upload-resume'.split(' '))
   })
 
-  test('files that the page takes from the list once they are there end the list once', async () => {
+  test('removing files in their completion events completes the queue once', async () => {
     const there: string[] = []
     const { queue, types } = openQueue({}, (type, item) => {
       if (type !== 'upload-complete') return
@@ -217,7 +217,7 @@ describe('at the wrong moment', () => {
     expect(queue.items.map(({ name }) => name)).toEqual(['notes.txt'])
   })
 
-  test('pausing all lets arrive what is on its way, and holds back the rest', async () => {
+  test('pausing all lets active uploads finish and holds the rest', async () => {
     const held = Promise.withResolvers<void>()
     service.intercept = async ({ method }, carryOut) => {
       if (method === 'PUT') await held.promise
@@ -235,7 +235,7 @@ describe('at the wrong moment', () => {
     await until(second, 'ready')
   })
 
-  test('nothing is left behind: no timer, no request', async () => {
+  test('no timer and no request remain', async () => {
     const { queue } = openQueue()
     const [waiting, followed] = queue.add([aSong('waiting.wav'), aSong('followed.wav')])
     service.intercept = ({ method, path }) => (method === 'PUT' && path.endsWith('1') ? lost() : undefined)

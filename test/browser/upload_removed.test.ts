@@ -2,12 +2,12 @@ import { describe, expect, test, vi } from 'vitest'
 
 import { aSong, lost, openQueue, service, silence, until } from './upload_service.ts'
 
-/** What becomes of the tracks of files that are given up. */
+/** The tracks of files that are removed from the list. */
 
 const MAKING = /^\/v1\/upload\/[\w-]+\/track$/
 
-describe('a file that is taken from the list leaves no track', () => {
-  test('when it was on its way, had failed, or was cancelled', async () => {
+describe('a removed file leaves no track', () => {
+  test('when it was uploading, had failed, or was canceled', async () => {
     service.intercept = (call) =>
       call.method === 'PUT'
         ? call.path.endsWith('1')
@@ -24,7 +24,7 @@ describe('a file that is taken from the list leaves no track', () => {
     await vi.waitFor(() => expect(service.tracks).toEqual([]))
   })
 
-  test('also when that is just being made', async () => {
+  test('even if its track is being created', async () => {
     const held = Promise.withResolvers<void>()
     service.intercept = async ({ path }, carryOut) => {
       const answer = await carryOut()
@@ -39,7 +39,7 @@ describe('a file that is taken from the list leaves no track', () => {
     await vi.waitFor(() => expect(service.tracks).toEqual([]))
   })
 
-  test('but one whose bytes have arrived stays, although the answer to them was lost', async () => {
+  test('unless its bytes have arrived, even if the response was lost', async () => {
     service.intercept = async ({ method }, carryOut) => {
       const answer = await carryOut()
       return method === 'PUT' ? lost() : answer

@@ -4,7 +4,7 @@ import type { OperationAt, Result } from '../../src/client/client.ts'
 import type { QueueEvents, UploadEvents, UploadItem, UploadOptions, UploadState } from '../../src/client/upload/item.ts'
 import { UploadQueue } from '../../src/client/upload/queue.ts'
 
-/** The other end of an upload, played: what the service and the storage answer to the engine, by the types of the operation table. */
+/** The remote side of an upload: a fake service and storage, typed by the operation table. */
 
 type Created = Extract<Result<OperationAt<'post', '/v1/upload/{upload_session_id}/track'>>, { ok: true }>
 
@@ -23,10 +23,10 @@ interface StoredMultipart {
   id: string
   file_size: number
   fingerprint?: string
-  /** What is in storage, and what was reported. */
+  /** Part ETags in storage, and those reported by the client. */
   stored: Map<number, string>
   reported: Map<number, string>
-  /** How often each part was sent whole. */
+  /** How often each part was received completely. */
   times: Map<number, number>
 }
 
@@ -36,7 +36,7 @@ export interface Call {
   method: string
   path: string
   signal: AbortSignal
-  /** As `Authorization` has it. */
+  /** The `Authorization` header. */
   key: string | null
 }
 
@@ -47,14 +47,14 @@ interface MultipartBody {
   next?: number[]
 }
 
-/** Answers in place of the service; undefined leaves it to the service. `carryOut` lets the service do its part. */
+/** Replaces the service's response; undefined leaves it to the service. `carryOut` executes the request on the service. */
 export type Intercept = (call: Call, carryOut: () => Promise<Response>) => Promise<Response> | Response | undefined
 
 const ORIGIN = 'http://service.test'
 export const refusal = (status: number, code: string, headers?: Record<string, string>) =>
   Response.json({ ok: false, code, message: `refused: ${code}` }, { status, headers: headers ?? {} })
 export const lost = () => Promise.reject(new TypeError('fetch failed'))
-/** Neither an answer nor an end, until the caller gives up. */
+/** Never responds until the caller aborts. */
 export const silence = ({ signal }: Call) =>
   new Promise<Response>((_, reject) => signal.addEventListener('abort', () => reject(new Error('aborted'))))
 
@@ -69,7 +69,7 @@ class PlayedService {
     vi.stubGlobal('fetch', (url: string, init: RequestInit) => this.#fetch(url, init))
   }
 
-  /** How often something was asked for, e.g. `PUT`. */
+  /** Number of calls that start with a prefix, such as `PUT`. */
   count = (start: string) => this.calls.filter((call) => call.startsWith(start)).length
 
   openSession(): string {
@@ -86,7 +86,7 @@ class PlayedService {
       key: new Headers(init.headers).get('authorization'),
     }
     this.calls.push(`${call.method} ${call.path}`)
-    // As a network does: never in the same turn.
+    // Like a network, never responds synchronously.
     await Promise.resolve()
     if (call.signal.aborted) throw new Error('aborted')
     const carryOut = async () => this.#answer(call, init)
@@ -117,7 +117,7 @@ class PlayedService {
       if (track.status !== 'initializing') return refusal(409, 'track_uploaded')
       this.tracks.splice(this.tracks.indexOf(track), 1)
     }
-    // Ready as soon as it is asked for a second time.
+    // Becomes ready at the second poll.
     const { status } = track
     if (status === 'processing') track.status = 'ready'
     return Response.json({ ok: true, track: { status, progress: 0.5, duration: 3, error: null } })
@@ -223,7 +223,7 @@ class PlayedService {
   }
 }
 
-/** An event as tests look at it. */
+/** An event, flattened for assertions. */
 export interface Told {
   type: keyof (UploadEvents & QueueEvents)
   name?: string
@@ -231,7 +231,7 @@ export interface Told {
   [key: string]: unknown
 }
 
-/** A queue on a played service, and what it tells. */
+/** Opens a queue on the fake service and records its events. */
 export function openQueue(
   options: Partial<UploadOptions> = {},
   onEvent: (type: string, item: UploadItem) => void = () => {},
@@ -251,11 +251,11 @@ export function openQueue(
   return { queue, told, types: () => told.map(({ type }) => type) }
 }
 
-/** A file that is sound at first sight. */
+/** A file with a valid audio header. */
 export const aSong = (name: string) => new File(['RIFF\0\0\0\0WAVE'], name, { type: 'audio/wav' })
 export const aPicture = (name = 'front.png') => new File(['picture'], name, { type: 'image/png' })
 
-/** Lets time pass until a file is in a state. */
+/** Advances time until a file reaches one of the states. */
 export async function until(item: UploadItem | undefined, ...states: UploadState[]): Promise<void> {
   for (let second = 0; second < 2000; second++) {
     if (item && states.includes(item.state)) return
@@ -264,7 +264,7 @@ export async function until(item: UploadItem | undefined, ...states: UploadState
   throw new Error(`${item?.name} is ${item?.state}, not ${states.join(' or ')}`)
 }
 
-/** Of each test its own, as is the clock. */
+/** Recreated for each test, like the clock. */
 export let service: PlayedService
 beforeEach(() => {
   vi.useFakeTimers()

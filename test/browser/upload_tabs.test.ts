@@ -4,7 +4,7 @@ import type { UploadItem } from '../../src/client/upload/item.ts'
 import { openTab, playLocks, playStorage } from './played_storage.ts'
 import { aSong, openQueue, service, silence, until } from './upload_service.ts'
 
-/** Large files, as the browser remembers them: after a crash, in several tabs, and when it cannot remember anything. */
+/** Large files in the browser's ledger: after a crash, in several tabs, and with storage unavailable. */
 
 let locks: ReturnType<typeof playLocks>
 let entries: Map<string, unknown>
@@ -19,14 +19,14 @@ const ONCE = Array.from({ length: PARTS }, () => 1)
 const aLargeSong = (name: string) =>
   new File([new Uint8Array(64), new Blob([new Uint8Array(47 * MIB)])], name, { type: 'audio/wav', lastModified: 1 })
 const numberOf = (path: string) => (path.startsWith('/part/') ? Number(path.split('/').at(-1)) : 0)
-/** How often the parts of the first track have arrived. */
+/** How often each part of the first track was received. */
 const times = () => [...service.tracks[0]!.multipart!.times.values()]
 const stored = async (item: UploadItem | undefined, count: number) =>
   vi.waitFor(() => expect(Object.keys(item?.parts?.etags ?? {})).toHaveLength(count), { timeout: 20_000 })
 
 const inTab = async (options = {}) => openQueue(options, () => {}, await openTab())
 
-/** A tab that is sending a file, and has sent three parts. */
+/** A tab that is sending a file and has stored three parts. */
 async function sending(name: string) {
   service.intercept = (call) => (numberOf(call.path) > 3 ? silence(call) : undefined)
   const { queue } = await inTab()
@@ -35,7 +35,7 @@ async function sending(name: string) {
   return { queue, item: item! }
 }
 
-/** Ends that tab without a goodbye. */
+/** Ends the tab without cleanup. */
 async function crash({ item }: { item: UploadItem }): Promise<void> {
   const kept = new Map(entries)
   item.controller.abort()
@@ -46,7 +46,7 @@ async function crash({ item }: { item: UploadItem }): Promise<void> {
 }
 
 describe('after a crash', () => {
-  test('a key that comes after the page reaches what was interrupted', async () => {
+  test('a key set after loading the page still resumes an interrupted upload', async () => {
     await crash(await sending('late.wav'))
     service.intercept = ({ path, key }) =>
       path.startsWith('/v1/') && key !== 'Bearer ta_uk_1'
@@ -61,7 +61,7 @@ describe('after a crash', () => {
     expect([times(), service.tracks.length, types().includes('upload-error')]).toEqual([ONCE, 1, false])
   })
 
-  test('what was interrupted and is taken from the list leaves no track', async () => {
+  test('removing an interrupted upload leaves no track', async () => {
     await crash(await sending('unwanted.wav'))
     const { queue } = await inTab()
     await queue.restore()
@@ -71,7 +71,7 @@ describe('after a crash', () => {
 })
 
 describe('two tabs', () => {
-  test('never send the same file: the second one says so, takes its turn when the first one crashes, and goes on', async () => {
+  test('never send the same file: the second reports it, takes over after a crash, and continues', async () => {
     const first = await sending('twice.wav')
     const { queue, types } = await inTab()
     await queue.restore()
@@ -79,14 +79,14 @@ describe('two tabs', () => {
     const [item, small] = queue.add([aLargeSong('twice.wav'), aSong('small.wav')])
     await until(item, 'interrupted')
     expect([item?.problem?.code, types().includes('upload-pause')]).toEqual(['other_tab', true])
-    // It holds up nothing else.
+    // Other files are not blocked.
     await until(small, 'ready')
     await crash(first)
     await until(item, 'ready')
     expect([times(), service.tracks.length]).toEqual([ONCE, 2])
   })
 
-  test('the second one is complete once the first one has sent the file', async () => {
+  test('complete the second queue once the first tab has sent the file', async () => {
     const first = await sending('shared.wav')
     const { queue, told, types } = await inTab()
     const [item, small] = queue.add([aLargeSong('shared.wav'), aSong('small.wav')])
@@ -99,7 +99,7 @@ describe('two tabs', () => {
     expect(types().filter((type) => type === 'queue-complete')).toHaveLength(1)
   })
 
-  test('the second one is complete, and asks for the file again, when the first one ended before it had a track', async () => {
+  test('complete the second queue and ask for the file again when the first ended before it had a track', async () => {
     service.intercept = (call) => (call.path.startsWith('/v1/upload/') ? silence(call) : undefined)
     const [first] = (await inTab()).queue.add([aLargeSong('begun.wav')])
     await vi.waitFor(() => expect(service.count('POST /v1/upload/')).toBe(1))
@@ -115,7 +115,7 @@ describe('two tabs', () => {
     expect(told.at(-1)).toEqual({ type: 'queue-complete', ready: 1, failed: 0 })
   })
 
-  test('the second one is complete without the file that it takes from its list', async () => {
+  test('complete the second queue after the file is removed from it', async () => {
     await sending('given.wav')
     const { queue, told, types } = await inTab()
     const [item, small] = queue.add([aLargeSong('given.wav'), aSong('small.wav')])
@@ -126,7 +126,7 @@ describe('two tabs', () => {
     await vi.waitFor(() => expect(told.at(-1)).toEqual({ type: 'queue-complete', ready: 1, failed: 0 }))
   })
 
-  test('that list the same interrupted file and are given it at once send it once, and both see it arrive', async () => {
+  test('that both resume an interrupted file send it once, and both see it arrive', async () => {
     await crash(await sending('listed.wav'))
     const tabs = [await inTab(), await inTab()]
     for (const { queue } of tabs) await queue.restore()
@@ -135,7 +135,7 @@ describe('two tabs', () => {
     expect([times(), service.tracks.length]).toEqual([ONCE, 1])
   })
 
-  test('leave each other’s files alone: what one takes from its list goes on in the other', async () => {
+  test('do not delete each other’s uploads when a file is removed', async () => {
     await crash(await sending('kept.wav'))
     const [first, second] = [await inTab(), await inTab()]
     for (const { queue } of [first, second]) await queue.restore()
@@ -147,7 +147,7 @@ describe('two tabs', () => {
     expect([service.count('DELETE'), service.tracks.length, entries.size]).toEqual([0, 1, 1])
   })
 
-  test('the one that waits ends with its row, and a file chosen again asks again', async () => {
+  test('stop waiting when the row is removed, and check again when the file is selected again', async () => {
     await sending('busy.wav')
     const { queue } = await inTab()
     const [item] = queue.add([aLargeSong('busy.wav')])
@@ -161,14 +161,14 @@ describe('two tabs', () => {
   })
 })
 
-test('the same file twice in one tab is two tracks', async () => {
+test('the same file twice in one tab becomes two tracks', async () => {
   const { queue } = await inTab()
   const items = queue.add([aLargeSong('double.wav'), aLargeSong('double.wav')])
   for (const item of items) await until(item, 'ready')
   expect([times(), service.tracks.length, entries.size, locks.held.size]).toEqual([ONCE, 2, 0, 0])
 })
 
-describe('a file goes on without what the browser remembers', () => {
+describe('an upload works without the browser’s ledger', () => {
   const never = () => ({})
   const throws = () => {
     throw new Error('denied')
@@ -185,7 +185,7 @@ describe('a file goes on without what the browser remembers', () => {
     await until(small, 'ready')
   })
 
-  test('when reading never ends', async () => {
+  test('when reading from it never ends', async () => {
     const database = { transaction: () => ({ objectStore: () => ({ getAll: never, put: never, delete: never }) }) }
     const opened = { result: database, onsuccess: () => {} }
     vi.stubGlobal('indexedDB', { open: () => (queueMicrotask(() => opened.onsuccess()), opened) })
@@ -194,7 +194,7 @@ describe('a file goes on without what the browser remembers', () => {
     await until(large, 'ready')
   })
 
-  test('when it has no locks, as without https', async () => {
+  test('when the browser has no locks, as without https', async () => {
     vi.stubGlobal('navigator', {})
     const { queue } = await inTab()
     const [large] = queue.add([aLargeSong('large.wav')])

@@ -2,9 +2,9 @@ import { describe, expect, test } from 'vitest'
 
 import { barCount, barHeights, changedColumns, drawWaveform, type Picture } from '../../src/elements/shared/draw.ts'
 
-/** What is drawn of a waveform, without a browser. */
+/** Waveform drawing without a browser. */
 
-test.each([320, 5000])('a moving progress draws four bars a frame at most, of %i levels', (count) => {
+test.each([320, 5000])('a moving progress redraws at most four bars per frame, with %i levels', (count) => {
   const levels = Array.from({ length: count }, (_, i) => Math.abs(Math.sin(i)))
   const width = 1200
   const [bar, gap] = [6, 3]
@@ -25,7 +25,7 @@ test.each([320, 5000])('a moving progress draws four bars a frame at most, of %i
     fillStyle: '',
     roundRect: () => void bars++,
   }
-  // Three minutes at 60 frames a second.
+  // Three minutes at 60 frames per second.
   const frames = 180 * 60
   let most = 0
   for (let frame = 1; frame <= frames; frame++) {
@@ -44,7 +44,7 @@ describe('bars', () => {
     expect([barCount(50, 6, 5), barCount(49, 6, 5), barCount(1, 6, 5)]).toEqual([5, 4, 1])
   })
 
-  test('stand for the loudest of their levels, so that no peak is lost', () => {
+  test('show the loudest of their levels, so that no peak is lost', () => {
     const levels = Array.from({ length: 5000 }, (_, i) => (i === 2490 || i === 4990 ? 0.9 : 0.1))
     const heights = barHeights(levels, 320)
     expect(heights).toHaveLength(320)
@@ -52,7 +52,7 @@ describe('bars', () => {
     expect(barHeights([0.2, 0.8], 4)).toEqual([0.2, 0.2, 0.8, 0.8])
   })
 
-  test('are silent while no level is known, and no taller than the picture', () => {
+  test('are silent without levels, and no taller than the picture', () => {
     expect(barHeights([], 3)).toEqual([0, 0, 0])
     expect(barHeights([2, 0.5], 2)).toEqual([1, 0.5])
   })

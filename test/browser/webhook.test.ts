@@ -4,7 +4,7 @@ import { afterEach, beforeEach, expect, expectTypeOf, test, vi } from 'vitest'
 
 import { verifyWebhook, type WebhookRequest } from '../../src/client/index.ts'
 
-/** A receiver's check, compared with the reference implementations of Standard Webhooks. */
+/** `verifyWebhook`, compared with the reference implementations of Standard Webhooks. */
 
 beforeEach(() => void vi.useFakeTimers({ toFake: ['Date'], now: 1_795_419_033_603 }))
 afterEach(() => void vi.useRealTimers())
@@ -19,7 +19,7 @@ interface Message {
   body: string
   by: string[]
 }
-/** A request as the reference signs it. */
+/** A request signed by the reference implementation. */
 function aRequest(message: Partial<Message> = {}) {
   const { id = event.id, at = new Date(), body = JSON.stringify(event), by = [secret] } = message
   const headers = {
@@ -34,7 +34,7 @@ const verdict = async (request: WebhookRequest) => {
   const result = await verifyWebhook(request)
   return result.ok || result.code
 }
-/** What the reference says of the same. */
+/** Whether the reference implementation accepts the request. */
 function isTaken({ body, headers, secret }: ReturnType<typeof aRequest>): boolean {
   try {
     new Webhook(secret).verify(body, headers)
@@ -44,7 +44,7 @@ function isTaken({ body, headers, secret }: ReturnType<typeof aRequest>): boolea
   }
 }
 
-test('what the references sign is taken, as text and as bytes, and its event is typed', async () => {
+test('accepts requests signed by the references as text and bytes, and types the event', async () => {
   const request = aRequest()
   const result = await verifyWebhook(request)
   expect(result).toEqual({ ok: true, event })
@@ -55,11 +55,11 @@ test('what the references sign is taken, as text and as bytes, and its event is 
     expect(await verdict({ ...request, body })).toBe(true)
   const signature = new Svix(secret).sign(event.id, new Date(), request.body)
   expect(await verdict({ ...request, headers: { ...request.headers, 'webhook-signature': signature } })).toBe(true)
-  // A secret is told with its prefix, and taken without.
+  // The service shows secrets with a prefix; verification also accepts them without it.
   expect(await verdict({ ...request, secret: secret.slice(6) })).toBe(true)
 })
 
-test('headers come as Headers, as Node has them, and in whatever case', async () => {
+test('accepts Headers, Node’s header objects, and names in any case', async () => {
   const request = aRequest()
   const entries = Object.entries(request.headers)
   const spellings = [
@@ -67,13 +67,13 @@ test('headers come as Headers, as Node has them, and in whatever case', async ()
     Object.fromEntries(entries.map(([name, value]) => [name.toUpperCase(), value])),
     Object.fromEntries(entries.map(([name, value]) => [name, [value]])),
     { ...request.headers, cookie: undefined },
-    // A class of its own, as frameworks and polyfills have.
+    // Custom header classes, as in frameworks and polyfills.
     { get: (name: string) => new Headers(request.headers).get(name) },
   ]
   for (const headers of spellings) expect(await verdict({ ...request, headers })).toBe(true)
 })
 
-test('one byte that has changed is refused wherever it is, as the reference refuses it', async () => {
+test('rejects a change of any single byte, like the reference', async () => {
   const request = aRequest()
   const change = (text: string, at: number) =>
     text.slice(0, at) + String.fromCharCode(text.charCodeAt(at) ^ 1) + text.slice(at + 1)
@@ -96,12 +96,12 @@ test.each([
   [-301, 'timestamp_too_old'],
   [300, true],
   [301, 'timestamp_too_new'],
-])('signed %i seconds from now: %s, and the reference agrees', async (seconds, expected) => {
+])('a signature made %i seconds from now gives %s, like the reference', async (seconds, expected) => {
   const request = aRequest({ at: new Date(Date.now() + seconds * 1000) })
   expect([await verdict(request), isTaken(request)]).toEqual([expected, expected === true])
 })
 
-test('any signature of several will do; other versions are passed over', async () => {
+test('accepts any one of several signatures and skips other versions', async () => {
   const both = aRequest({ by: [secretOf(8), secret] })
   expect([await verdict(both), await verdict({ ...both, secret: secretOf(8) })]).toEqual([true, true])
   expect(await verdict({ ...both, secret: secretOf(9) })).toBe('signature_mismatch')
@@ -123,7 +123,7 @@ test('any signature of several will do; other versions are passed over', async (
     ])
 })
 
-test('what is missing or unusable has a code, and nothing throws', async () => {
+test('returns a code for missing or unusable input and never throws', async () => {
   const request = aRequest()
   for (const name of Object.keys(request.headers)) {
     expect(await verdict({ ...request, headers: { ...request.headers, [name]: '' } })).toBe('headers_missing')
